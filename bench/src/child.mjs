@@ -1,0 +1,37 @@
+import { fork } from 'node:child_process'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Forks a file, given as a URL; the child reads `options` with `childOptions`. */
+export function startChild(file, options, execArgv = []) {
+  return fork(fileURLToPath(file), [JSON.stringify(options)], {
+    execArgv,
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+}
+
+/** Runs a child to its end and answers what it handed to `finishChild`. */
+export function runChild(file, options, execArgv) {
+  const child = startChild(file, options, execArgv)
+  return new Promise((resolve, reject) => {
+    let result
+    child.once('message', (message) => {
+      result = message
+    })
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      if (code === 0 && result !== undefined) resolve(result)
+      else reject(new Error(`${basename(file.pathname)} ${JSON.stringify(options)} ended with ${signal ?? code}`))
+    })
+  })
+}
+
+export function childOptions() {
+  return JSON.parse(process.argv[2])
+}
+
+/** Peers leave timers behind, so the child leaves by itself once its result is sent. */
+export function finishChild(result) {
+  process.send(result, () => process.exit(0))
+}

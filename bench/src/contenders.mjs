@@ -1,0 +1,39 @@
+import { mapContenders, yardstick } from './map-contenders.mjs'
+import { peerContenders } from './peer-contenders.mjs'
+import { sluiceContenders } from './sluice-contenders.mjs'
+
+const contenders = [...mapContenders, ...peerContenders, ...(process.env.NO_SLUICE ? [] : sluiceContenders)]
+
+/** Those whose name contains `only`, and always the one that ratios divide by. */
+export function chooseContenders(only = '') {
+  return contenders.filter(({ name }) => name.includes(only) || name === yardstick)
+}
+
+/** `promise`: `{ limit, windowMs, capacity, maxBytes }`; a contender that must be held to a smaller limit is. */
+export async function openContender(name, promise) {
+  const contender = contenders.find((candidate) => candidate.name === name)
+  const limit = Math.min(promise.limit, contender.maxLimit ?? Infinity)
+  return { contender, limit, ...(await contender.open({ ...promise, limit })) }
+}
+
+/** What one call answered, whether it was returned, awaited or thrown as a denial. */
+export async function ask({ take, allowed }, key) {
+  try {
+    return allowed(await take(key))
+  } catch (denial) {
+    if (denial instanceof Error) throw denial
+    return false
+  }
+}
+
+/** Throws unless the contender denies one key past its limit and leaves another alone. */
+export async function proveCounting(name) {
+  const limit = 5
+  const opened = await openContender(name, { limit, windowMs: 60_000, capacity: 1_000, maxBytes: 1 << 20 })
+  if (opened.contender.counts === false) return
+  const answers = []
+  for (let call = 0; call < limit + 2; call++) answers.push(await ask(opened, 'attacker'))
+  answers.push(await ask(opened, 'neighbour'))
+  const expected = [...Array(limit).fill(true), false, false, true]
+  if (answers.join() !== expected.join()) throw new Error(`${name} does not count: ${answers.join()}`)
+}

@@ -1,0 +1,26 @@
+// One contender: heap bytes that a decision leaves behind. Runs with a young generation too large to be
+// collected meanwhile, which is why it is not the process that measures time.
+import { childOptions, finishChild } from './child.mjs'
+import { ask, openContender } from './contenders.mjs'
+import { openLoad } from './loads.mjs'
+import { spin } from './spin.mjs'
+
+const { name, loads, smoke } = childOptions()
+const calls = smoke ? 2_000 : 20_000
+
+async function measure(loadName) {
+  const load = openLoad(loadName, { smoke })
+  const promise = { limit: 1e9, windowMs: 600_000, capacity: load.keys.length, maxBytes: 64 << 20 }
+  const opened = await openContender(name, promise)
+  // not by `spin`: its call sites must have seen one kind of key source only to be inlined
+  for (const key of load.keys) await ask(opened, key)
+  await spin(opened, load.next, 0, calls * 3)
+  globalThis.gc()
+  const before = process.memoryUsage().heapUsed
+  await spin(opened, load.next, calls * 3, calls)
+  return Math.max(0, process.memoryUsage().heapUsed - before) / calls
+}
+
+const bytesPerDecision = {}
+for (const load of loads) bytesPerDecision[load] = await measure(load)
+finishChild(bytesPerDecision)

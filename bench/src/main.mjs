@@ -1,0 +1,78 @@
+import { parseArgs } from 'node:util'
+import { saveResult, writeReadme } from './readme.mjs'
+import { formatTable, proveTable } from './table.mjs'
+
+const benches = {
+  decisions: () => import('./decisions.mjs'),
+  memory: () => import('./memory.mjs'),
+  http: () => import('./http.mjs'),
+  hash: () => import('./hash.mjs'),
+}
+const names = Object.keys(benches)
+const usage = `npm run bench -- [${names.join('] [')}] [options]
+
+  --write         keep the result and write bench/README.md
+  --smoke         a short run that only checks that every bench works
+  --json          print the tables as JSON
+  --only <text>   contenders whose name contains the text
+  --rounds <n>    3 unless said
+  --ms <n>        CPU bench of a decision: milliseconds per cell (1000)
+  --seconds <n>   HTTP: seconds per cell (3)
+  --quiet         no progress lines`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    write: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    quiet: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    ms: { type: 'string', default: '1000' },
+    seconds: { type: 'string', default: '3' },
+  },
+})
+
+function refuse(why) {
+  console.error(`${why}\n\n${usage}`)
+  process.exit(2)
+}
+
+function positive(option) {
+  const number = Number(values[option])
+  if (!(number > 0)) refuse(`--${option} must be a positive number, got ${values[option]}`)
+  return number
+}
+
+async function main() {
+  const unknown = positionals.find((name) => !Object.hasOwn(benches, name))
+  if (unknown !== undefined) refuse(`there is no bench "${unknown}"`)
+  if (values.write && (values.smoke || values.only !== undefined)) refuse('--write keeps whole runs only')
+  const options = {
+    smoke: values.smoke,
+    only: values.only,
+    rounds: positive('rounds'),
+    cellMs: positive('ms'),
+    seconds: positive('seconds'),
+    progress: (line) => values.quiet || values.smoke || console.error(line),
+  }
+  if (values.smoke && !values.json) console.log('A smoke run: the figures mean nothing.\n')
+  const results = {}
+  for (const bench of positionals.length > 0 ? positionals : names) {
+    const { run } = await benches[bench]()
+    const made = [await run(options)].flat()
+    // without a Sluice contender there is nothing to hold against a target
+    const tables = values.only === undefined ? made : made.filter(({ rows }) => rows.length > 0)
+    tables.forEach(proveTable)
+    results[bench] = tables
+    if (!values.json) for (const table of tables) console.log(formatTable(table))
+    if (values.write) saveResult(bench, tables)
+  }
+  if (values.json) console.log(JSON.stringify(results))
+  if (values.write) writeReadme(names)
+}
+
+if (values.help) console.log(usage)
+else await main()

@@ -1,0 +1,44 @@
+// One contender: what a live key costs. Keys are made as they are inserted and kept by nobody else, so that
+// a contender that holds on to the string pays for it.
+import { childOptions, finishChild } from './child.mjs'
+import { ask, openContender } from './contenders.mjs'
+import { keyAt } from './loads.mjs'
+import { spin } from './spin.mjs'
+
+const { name, keys } = childOptions()
+const sampled = 1_000
+
+function heldBytes() {
+  globalThis.gc()
+  // the second collection frees what finalizers of the first let go
+  globalThis.gc()
+  const { heapUsed, external, rss } = process.memoryUsage()
+  return { held: heapUsed + external, rss }
+}
+
+// a limit of one: a key that is asked again must be denied, or it was forgotten; 96 MiB hold a million of any policy
+const promise = { limit: 1, windowMs: 86_400_000, capacity: keys, maxBytes: 96 << 20 }
+async function rehearse() {
+  await spin(await openContender(name, promise), keyAt, 0, Math.min(keys, 20_000))
+}
+
+await rehearse()
+// before it is opened: what a contender allocates ahead of its keys counts
+const before = heldBytes()
+const opened = await openContender(name, promise)
+const started = process.cpuUsage()
+const passed = await spin(opened, keyAt, 0, keys)
+const spent = process.cpuUsage(started)
+const after = heldBytes()
+if (passed !== keys) throw new Error(`${name} denied ${keys - passed} of ${keys} new keys`)
+
+let forgotten = 0
+const stride = Math.floor(keys / sampled)
+for (let sample = 0; sample < sampled; sample++) if (await ask(opened, keyAt(sample * stride))) forgotten++
+
+finishChild({
+  bytesPerKey: (after.held - before.held) / keys,
+  rssBytesPerKey: (after.rss - before.rss) / keys,
+  nsPerInsert: ((spent.user + spent.system) * 1_000) / keys,
+  forgottenPercent: opened.contender.counts === false ? 100 : (forgotten * 100) / sampled,
+})

@@ -1,0 +1,21 @@
+/** Tests read the packages' source, so none needs a build but test/packaging, which checks what is published. */
+export default {
+  // packages/ too, so that a watch or --findRelatedTests sees a changed source file
+  roots: ['<rootDir>/test', '<rootDir>/packages'],
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
+  testEnvironmentOptions: { customExportConditions: ['@sluice/source', 'node', 'require', 'default'] },
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        swcrc: false,
+        jsc: { target: 'es2022', parser: { syntax: 'typescript', decorators: true } },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  // workspaces are met by their real path under packages/, so their source is transformed and nothing else is
+  transformIgnorePatterns: ['/node_modules/', '/dist/'],
+  maxWorkers: 2,
+}

@@ -1,0 +1,92 @@
+import { imul, joinedLanes } from './joined-lanes.ts'
+import type { KeyWords } from './key-words.ts'
+
+/**
+ * The hash of a key of one block. Lane j is start[j] + Σ block[i + j] · units[i] mod 2³². Unit 0 is the shape: twice
+ * the length, plus one where a unit is one character of any kind and not two of latin1, the first one low. It tells
+ * keys apart that have the same units.
+ */
+export class BlockHash {
+  low = 0
+  high = 0
+  private readonly start: Int32Array
+  private readonly block: Int32Array
+  private readonly sums: Int32Array = new Int32Array(4)
+
+  constructor({ start, block }: KeyWords) {
+    this.start = start
+    this.block = block
+  }
+
+  /** At most 512 characters. False, and no result, where one of them is not latin1. */
+  protected packedBlock(key: string): boolean {
+    const { start, block } = this
+    const length = key.length
+    // the words that neighbouring units share stay in locals: a unit costs one load
+    let k0 = block[1]
+    let k1 = block[2]
+    let k2 = block[3]
+    let a = start[0] + imul(block[0], 2 * length)
+    let b = start[1] + imul(k0, 2 * length)
+    let c = start[2] + imul(k1, 2 * length)
+    let d = start[3] + imul(k2, 2 * length)
+    let seen = 0
+    // two units a round; past the end they are zero and add nothing
+    for (let i = 0, at = 4; i < length; i += 4, at += 2) {
+      const p = key.charCodeAt(i)
+      const q = i + 1 < length ? key.charCodeAt(i + 1) : 0
+      const r = i + 2 < length ? key.charCodeAt(i + 2) : 0
+      const s = i + 3 < length ? key.charCodeAt(i + 3) : 0
+      seen |= p | q | r | s
+      const u = p | (q << 8)
+      const v = r | (s << 8)
+      const k3 = block[at]
+      const k4 = block[at + 1]
+      a = (a + imul(k0, u) + imul(k1, v)) | 0
+      b = (b + imul(k1, u) + imul(k2, v)) | 0
+      c = (c + imul(k2, u) + imul(k3, v)) | 0
+      d = (d + imul(k3, u) + imul(k4, v)) | 0
+      k0 = k2
+      k1 = k3
+      k2 = k4
+    }
+    this.low = joinedLanes(a, b)
+    this.high = joinedLanes(c, d)
+    return seen < 256
+  }
+
+  /** At most 256 characters of any kind. */
+  protected wideBlock(key: string): void {
+    const sums = this.opened(2 * key.length + 1)
+    for (let i = 0; i < key.length; i++) this.add(sums, i + 1, key.charCodeAt(i))
+    this.finish(sums)
+  }
+
+  /** At most 512 bytes. */
+  protected byteBlock(key: Uint8Array): void {
+    const sums = this.opened(2 * key.length)
+    const pairs = key.length >> 1
+    for (let i = 0; i < pairs; i++) this.add(sums, i + 1, key[2 * i] | (key[2 * i + 1] << 8))
+    if (key.length % 2 === 1) this.add(sums, pairs + 1, key[key.length - 1])
+    this.finish(sums)
+  }
+
+  private opened(shape: number): Int32Array {
+    this.sums.set(this.start)
+    this.add(this.sums, 0, shape)
+    return this.sums
+  }
+
+  private add(sums: Int32Array, i: number, unit: number): void {
+    const block = this.block
+    sums[0] += imul(block[i], unit)
+    sums[1] += imul(block[i + 1], unit)
+    sums[2] += imul(block[i + 2], unit)
+    sums[3] += imul(block[i + 3], unit)
+  }
+
+  private finish(sums: Int32Array): void {
+    this.low = joinedLanes(sums[0], sums[1])
+    this.high = joinedLanes(sums[2], sums[3])
+  }
+}

@@ -1,0 +1,74 @@
+import { imul, joinedLanes } from './joined-lanes.ts'
+import { type KeyWords, LEVELS, UNITS_A_BLOCK } from './key-words.ts'
+
+/**
+ * Joins the blocks of a long key. The 64 bits of a block are four units of the level above, which has words of its
+ * own: no word ever multiplies what it helped to make, as it would in a chain, for which no bound is known. The first
+ * level that holds all is the top; it adds the shape of the whole key and is finished like a block.
+ *
+ *     key      ████ ████ ████ … ████ ██      blocks of 256 units
+ *     level 0  ▪▪▪▪ ▪▪▪▪ ▪▪▪▪ … ▪▪▪▪ ▪▪▪▪    64 digests are full
+ *     level 1  ▪▪▪▪ ▪▪▪▪                     the top
+ */
+export class DigestTree {
+  private readonly words: KeyWords
+  private readonly levels: Level[]
+  private top = 0
+
+  constructor(words: KeyWords) {
+    this.words = words
+    this.levels = Array.from({ length: LEVELS }, () => ({ units: 0, sums: new Int32Array(4) }))
+  }
+
+  clear(): void {
+    for (const level of this.levels) empty(level)
+    this.top = 0
+  }
+
+  push(low: number, high: number): void {
+    this.append(0, low, high)
+  }
+
+  /** Closes the levels below the top and hands out the hash of the whole. */
+  finish(shape: number, result: { low: number; high: number }): void {
+    for (let level = 0; level < this.top; level++) this.close(level)
+    const { start, shape: words } = this.words
+    const { sums } = this.levels[this.top]
+    for (let lane = 0; lane < 4; lane++) {
+      sums[lane] += start[lane] + imul(words[lane], shape & 0xffff)
+      sums[lane] += imul(words[4 + lane], Math.floor(shape / 0x10000))
+    }
+    result.low = joinedLanes(sums[0], sums[1])
+    result.high = joinedLanes(sums[2], sums[3])
+  }
+
+  private append(depth: number, low: number, high: number): void {
+    const level = this.levels[depth]
+    if (level.units === UNITS_A_BLOCK && depth + 1 < LEVELS) this.close(depth)
+    const words = this.words.levels[depth]
+    const at = level.units
+    for (let lane = 0; lane < 4; lane++) {
+      level.sums[lane] += imul(words[at + lane], low & 0xffff) + imul(words[at + lane + 1], low >>> 16)
+      level.sums[lane] += imul(words[at + lane + 2], high & 0xffff) + imul(words[at + lane + 3], high >>> 16)
+    }
+    level.units += 4
+    if (depth > this.top) this.top = depth
+  }
+
+  private close(depth: number): void {
+    const level = this.levels[depth]
+    const [a, b, c, d] = level.sums
+    empty(level)
+    this.append(depth + 1, (a >>> 16) | (b & 0xffff0000), (c >>> 16) | (d & 0xffff0000))
+  }
+}
+
+interface Level {
+  units: number
+  readonly sums: Int32Array
+}
+
+function empty(level: Level): void {
+  level.units = 0
+  level.sums.fill(0)
+}

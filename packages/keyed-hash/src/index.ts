@@ -1,0 +1,2 @@
+export { BadSeedError } from './bad-seed-error.ts'
+export { createKeyedHash, type KeyedHash } from './keyed-hash.ts'

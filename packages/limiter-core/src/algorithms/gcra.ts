@@ -1,0 +1,86 @@
+import type { Algorithm, Policy, Step } from '../contracts.ts'
+import { SluiceError } from '../errors.ts'
+import { EPSILON_MS } from './token-bucket.ts'
+import { firstWholeMs } from './whole-ms.ts'
+
+/**
+ * Cells: [theoretical arrival time of the next unit]. A unit is due every T = window / limit; a take of q fits when
+ * max(now, tat) + q * T lies at most burst * T ahead of now (ITU-T I.371, generic cell rate algorithm). `burst` is the
+ * number of units that fit at once. Promise: at most burst + rate * W units in any window of length W.
+ */
+class GcraStep implements Step {
+  readonly policy: Policy
+  readonly version = 1
+  readonly cells = 1
+  readonly capacity: number
+  readonly #unitMs: number
+  readonly #aheadMs: number
+
+  constructor(policy: Policy) {
+    this.policy = policy
+    this.capacity = policy.burst ?? policy.limit
+    this.#unitMs = policy.windowMs / policy.limit
+    this.#aheadMs = this.#unitMs * this.capacity
+  }
+
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
+    if (cost > this.capacity) return Number.POSITIVE_INFINITY
+    const guess = this.#debtMs(cells, at, now) + cost * this.#unitMs - this.#aheadMs - EPSILON_MS
+    return firstWholeMs(guess, (ms) => this.#fits(cells, at, now + ms, cost))
+  }
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    if (cost > 0) cells[at] = Math.max(now, cells[at]) + cost * this.#unitMs
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    const debtMs = this.#debtMs(cells, at, now)
+    // as in token-bucket: what may have drained since the take is not given back
+    const drainedMs = Math.max(0, now - takenAt)
+    const asked = units * this.#unitMs
+    const movedMs = units > 0 ? asked : -Math.min(debtMs, Math.max(0, -asked - drainedMs))
+    if (movedMs === 0) return 0
+    cells[at] = debtMs + movedMs === 0 ? 0 : now + debtMs + movedMs
+    return movedMs / this.#unitMs
+  }
+
+  remaining(cells: Float64Array, at: number, now: number): number {
+    const freeMs = this.#aheadMs - this.#debtMs(cells, at, now)
+    let units = Math.max(0, Math.floor(freeMs / this.#unitMs))
+    while (units < this.capacity && this.#fits(cells, at, now, units + 1)) units++
+    return units
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    return this.#debtMs(cells, at, now)
+  }
+
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    const debtMs = Math.min(used * this.#unitMs, resetAfterMs)
+    cells[at] = debtMs > 0 ? now + debtMs : 0
+  }
+
+  #debtMs(cells: Float64Array, at: number, now: number): number {
+    return Math.max(0, cells[at] - now)
+  }
+
+  #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
+    return this.#debtMs(cells, at, now) + cost * this.#unitMs <= this.#aheadMs + EPSILON_MS
+  }
+}
+
+export const gcra: Algorithm = {
+  name: 'gcra',
+  version: 1,
+  compile(policy) {
+    if (policy.windowMs / policy.limit < 1) {
+      throw new SluiceError(
+        'SLUICE_BAD_POLICY',
+        `policy '${policy.name}': gcra spaces units by whole ms or more: got ${policy.limit} in ${policy.windowMs} ms, ` +
+          `expected at most ${policy.windowMs}; use token-bucket`,
+      )
+    }
+    return new GcraStep(policy)
+  },
+}

@@ -1,0 +1,102 @@
+import type { Policy, Step } from '../contracts.ts'
+import { firstWholeMs } from './whole-ms.ts'
+
+/**
+ * Cells: [start of the newest slice, units by slice, the newest first, one slice more than the window has].
+ * The oldest slice lies partly outside the window and counts whole.
+ * Promise: never more than the limit in any window; what was taken is forgotten up to window / slices late.
+ */
+export class SlicedWindowStep implements Step {
+  readonly policy: Policy
+  readonly version = 1
+  readonly cells: number
+  readonly capacity: number
+  readonly #kept: number
+  readonly #sliceMs: number
+  // the state as it stands at the `now` of the call, laid out like the cells
+  readonly #slices: Float64Array
+
+  constructor(policy: Policy, slices: number) {
+    this.policy = policy
+    this.capacity = policy.limit
+    this.#kept = slices + 1
+    this.cells = this.#kept + 1
+    this.#sliceMs = policy.windowMs / slices
+    this.#slices = new Float64Array(this.cells)
+  }
+
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    const slices = this.#roll(cells, at, now)
+    let used = this.#sum()
+    if (cost === 0 || used + cost <= this.capacity) return 0
+    if (cost > this.capacity) return Number.POSITIVE_INFINITY
+    let age = this.#kept
+    while (used + cost > this.capacity) used -= slices[age--]
+    const freeAt = slices[0] + this.#sliceMs * (this.#kept - age)
+    return firstWholeMs(freeAt - now, (ms) => this.#usedAt(cells, at, now + ms) + cost <= this.capacity)
+  }
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    if (cost === 0) return
+    const slices = this.#roll(cells, at, now)
+    if (this.#sum() === 0) slices[0] = now
+    slices[1] += cost
+    cells.set(slices, at)
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    const slices = this.#roll(cells, at, now)
+    if (this.#sum() === 0) {
+      if (units < 0) return 0
+      const passed = Math.max(0, Math.floor((now - takenAt) / this.#sliceMs))
+      slices[0] = takenAt + passed * this.#sliceMs
+    }
+    const age = 1 + Math.max(0, Math.ceil((slices[0] - takenAt) / this.#sliceMs))
+    if (age > this.#kept) return 0
+    const adjusted = Math.max(0, slices[age] + units)
+    const moved = adjusted - slices[age]
+    slices[age] = adjusted
+    cells.set(slices, at)
+    return moved
+  }
+
+  remaining(cells: Float64Array, at: number, now: number): number {
+    return Math.max(0, this.capacity - this.#usedAt(cells, at, now))
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    const slices = this.#roll(cells, at, now)
+    for (let age = 1; age <= this.#kept; age++) {
+      if (slices[age] > 0) return slices[0] + this.#sliceMs * (this.#kept - age + 1) - now
+    }
+    return 0
+  }
+
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    cells.fill(0, at, at + this.cells)
+    if (!(used > 0 && resetAfterMs > 0)) return
+    // the slice from which the units leave the window when the reset is due
+    const slicesLeft = Math.min(this.#kept, Math.ceil(resetAfterMs / this.#sliceMs))
+    cells[at] = now + Math.min(resetAfterMs, slicesLeft * this.#sliceMs) - slicesLeft * this.#sliceMs
+    cells[at + this.#kept - slicesLeft + 1] = used
+  }
+
+  #roll(cells: Float64Array, at: number, now: number): Float64Array {
+    const slices = this.#slices
+    const passed = Math.max(0, Math.floor((now - cells[at]) / this.#sliceMs))
+    slices[0] = cells[at] + passed * this.#sliceMs
+    for (let age = this.#kept; age > 0; age--) slices[age] = age > passed ? cells[at + age - passed] : 0
+    return slices
+  }
+
+  #usedAt(cells: Float64Array, at: number, now: number): number {
+    this.#roll(cells, at, now)
+    return this.#sum()
+  }
+
+  #sum(): number {
+    let sum = 0
+    for (let age = 1; age <= this.#kept; age++) sum += this.#slices[age]
+    return sum
+  }
+}

@@ -1,0 +1,114 @@
+import type { Algorithm, Policy, Step } from '../contracts.ts'
+import { SluiceError } from '../errors.ts'
+import { firstWholeMs } from './whole-ms.ts'
+
+// a kilobyte a key; above it a sliced window says the same for less
+const MAX_LIMIT = 128
+const HEAD = 2
+
+/**
+ * Cells: [index of the oldest entry, number of entries, a ring of the times of the units taken, oldest first].
+ * Promise: exact, never more than the limit in any window.
+ */
+class SlidingLogStep implements Step {
+  readonly policy: Policy
+  readonly version = 1
+  readonly cells: number
+  readonly capacity: number
+  readonly #windowMs: number
+  readonly #room: number
+
+  constructor(policy: Policy, room: number) {
+    this.policy = policy
+    this.capacity = policy.limit
+    this.cells = HEAD + room
+    this.#windowMs = policy.windowMs
+    this.#room = room
+  }
+
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    const gone = this.#expired(cells, at, now)
+    const tooMany = cells[at + 1] - gone + cost - this.capacity
+    if (cost === 0 || tooMany <= 0) return 0
+    if (cost > this.capacity) return Number.POSITIVE_INFINITY
+    const lastToGo = this.#time(cells, at, gone + tooMany - 1)
+    return firstWholeMs(lastToGo + this.#windowMs - now, (ms) => lastToGo <= now + ms - this.#windowMs)
+  }
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    const times = this.#live(cells, at, now)
+    for (let unit = 0; unit < cost; unit++) times.push(now)
+    this.#write(cells, at, times)
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    if (takenAt <= now - this.#windowMs) return 0
+    const times = this.#live(cells, at, now)
+    const before = times.length
+    const first = times.findIndex((time) => time >= takenAt)
+    const place = first < 0 ? before : first
+    if (units > 0) {
+      const fitting = Math.min(units, this.#room - before)
+      times.splice(place, 0, ...new Array<number>(fitting).fill(takenAt))
+    } else {
+      const same = times.filter((time) => time === takenAt).length
+      times.splice(place, Math.min(same, -units))
+    }
+    this.#write(cells, at, times)
+    return times.length - before
+  }
+
+  remaining(cells: Float64Array, at: number, now: number): number {
+    return Math.max(0, this.capacity - (cells[at + 1] - this.#expired(cells, at, now)))
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    if (cells[at + 1] === this.#expired(cells, at, now)) return 0
+    return this.#time(cells, at, cells[at + 1] - 1) + this.#windowMs - now
+  }
+
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    const live = resetAfterMs > 0 ? Math.min(Math.ceil(used), this.#room) : 0
+    const time = now + Math.min(resetAfterMs, this.#windowMs) - this.#windowMs
+    this.#write(cells, at, new Array<number>(live).fill(time))
+  }
+
+  #time(cells: Float64Array, at: number, index: number): number {
+    return cells[at + HEAD + ((cells[at] + index) % this.#room)]
+  }
+
+  #expired(cells: Float64Array, at: number, now: number): number {
+    let gone = 0
+    while (gone < cells[at + 1] && this.#time(cells, at, gone) <= now - this.#windowMs) gone++
+    return gone
+  }
+
+  #live(cells: Float64Array, at: number, now: number): number[] {
+    const times: number[] = []
+    for (let index = this.#expired(cells, at, now); index < cells[at + 1]; index++) {
+      times.push(this.#time(cells, at, index))
+    }
+    return times
+  }
+
+  #write(cells: Float64Array, at: number, times: readonly number[]): void {
+    cells[at] = 0
+    cells[at + 1] = times.length
+    cells.set(times, at + HEAD)
+  }
+}
+
+export const slidingLog: Algorithm = {
+  name: 'sliding-log',
+  version: 1,
+  compile(policy, largestLimit = policy.limit) {
+    if (largestLimit > MAX_LIMIT) {
+      throw new SluiceError(
+        'SLUICE_BAD_POLICY',
+        `policy '${policy.name}': sliding-log keeps one time a unit: got limit ${largestLimit}, expected at most ` +
+          `${MAX_LIMIT}; use sliding-window with slices`,
+      )
+    }
+    return new SlidingLogStep(policy, largestLimit)
+  },
+}

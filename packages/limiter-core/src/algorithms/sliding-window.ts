@@ -1,0 +1,23 @@
+import type { Algorithm } from '../contracts.ts'
+import { SluiceError, shown } from '../errors.ts'
+import { SlicedWindowStep } from './sliced-window.ts'
+import { TwoEpochStep } from './two-epoch-window.ts'
+
+// a slice costs 8 bytes a key, and 60 make a minute of seconds
+const MAX_SLICES = 60
+
+/** One slice: the weighted two-epoch counter. More: whole slices, never above the limit. */
+export const slidingWindow: Algorithm = {
+  name: 'sliding-window',
+  version: 1,
+  compile(policy) {
+    const slices = policy.slices ?? 1
+    if (!Number.isInteger(slices) || slices < 1 || slices > MAX_SLICES) {
+      throw new SluiceError(
+        'SLUICE_BAD_POLICY',
+        `policy '${policy.name}': slices: got ${shown(slices)}, expected a whole number from 1 to ${MAX_SLICES}`,
+      )
+    }
+    return slices === 1 ? new TwoEpochStep(policy) : new SlicedWindowStep(policy, slices)
+  },
+}

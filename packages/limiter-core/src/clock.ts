@@ -1,0 +1,24 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { Clock } from './contracts.ts'
+
+// setTimeout fires at once above this many ms
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+// a timer keeps the async context it was made in, and with it a request's data: ours are all made in this one
+const outside = new AsyncResource('sluice.clock', { requireManualDestroy: true })
+
+/** `performance.now()` for limits, `Date.now()` for calendars, unref'd timers of any length. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  after(ms, run) {
+    let timer: NodeJS.Timeout | undefined
+    const arm = (leftMs: number): void => {
+      const stepMs = Math.min(leftMs, MAX_TIMER_MS)
+      timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : run()), stepMs)
+      timer.unref()
+    }
+    outside.runInAsyncScope(arm, undefined, Math.max(0, ms))
+    return () => clearTimeout(timer)
+  },
+}

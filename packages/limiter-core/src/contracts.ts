@@ -1,0 +1,251 @@
+/**
+ * Every noun of the suite, one home. Backends, adapters and observers depend on this file; it depends on nothing.
+ * All durations are milliseconds, all times are readings of a `Clock`.
+ */
+
+/** A value now, or a promise of it. Whoever can answer at once does, so that a limit in memory costs no promise. */
+export type MaybePromise<T> = T | Promise<T>
+
+/** The only source of time. Deadlines, leases, sweeps and ticks all go through it, so that a test can own time. */
+export interface Clock {
+  /** Monotonic milliseconds since an arbitrary start; may have a fraction; never steps back. */
+  now(): number
+  /** Epoch milliseconds. For calendars and for headers that need a date; a limit never reads it. */
+  wall(): number
+  /** Runs `run` once after `ms`. Returns a function that cancels it. Never keeps the process alive. */
+  after(ms: number, run: () => void): () => void
+}
+
+/** A named promise: at most `limit` units per `windowMs` for each key. Data only: logged, stored, compared, written in YAML. */
+export interface Policy {
+  readonly name: string
+  readonly algorithm: AlgorithmName
+  /** Whole units, at least 1. */
+  readonly limit: number
+  /** Milliseconds, at least 1. */
+  readonly windowMs: number
+  /** token-bucket and gcra: how many units fit at once; `limit` unless said. */
+  readonly burst?: number
+  /** sliding-window: into how many slices the window is cut; 1 is the weighted two-epoch counter. */
+  readonly slices?: number
+  /** What is counted; `requests` unless said. */
+  readonly unit?: string
+  /** Durable quotas only: the window follows the calendar of a time zone. */
+  readonly calendar?: { readonly per: 'day' | 'week' | 'month'; readonly timeZone: string }
+}
+
+export type AlgorithmName = 'fixed-window' | 'sliding-window' | 'sliding-log' | 'token-bucket' | 'gcra'
+
+/** What one policy answers. Durations are relative, so that no two clocks must agree. */
+export interface Verdict {
+  readonly allowed: boolean
+  /** Whole units that could be taken right now, after this decision. */
+  readonly remaining: number
+  /** Whole ms until the same cost would fit; 0 when allowed, Infinity when it never can. */
+  readonly retryAfterMs: number
+  /** Milliseconds until the key is as good as new; 0 when it is. */
+  readonly resetAfterMs: number
+}
+
+/** A verdict with the policy that gave it. */
+export interface PolicyVerdict extends Verdict {
+  readonly policy: Policy
+  /** True for a policy in shadow: it is counted and shown to observers, and denies nobody. */
+  readonly shadow: boolean
+}
+
+/** What all policies of one request answer together. */
+export interface Decision {
+  readonly allowed: boolean
+  /**
+   * One for each policy that was asked, in the order of the policies. Where policies count on several backends, those
+   * of a later backend are not asked once an earlier one denied.
+   */
+  readonly verdicts: readonly PolicyVerdict[]
+  /** A denied one, else the one nearest its end. A shadow policy binds only where every policy is one. */
+  readonly binding: PolicyVerdict
+  /** The largest of the denied ones; 0 when allowed. */
+  readonly retryAfterMs: number
+  /** The backend's reading of its clock; hand it back to `charge`, so that a refund finds its window. */
+  readonly takenAt: number
+  /** One reading for each verdict, where several backends answered together. */
+  readonly takenAts?: readonly number[] | undefined
+  /** False when the backend failed and the failure rule answered. */
+  readonly counted: boolean
+  /** Who answered: `memory`, `redis`, `local`, … */
+  readonly source: string
+}
+
+/** Turns a policy into a step. Zeroed cells are a new key for every algorithm. */
+export interface Algorithm {
+  readonly name: AlgorithmName
+  /** Part of every stored name, so that two releases with different cells can run side by side. */
+  readonly version: number
+  /**
+   * Throws a `SluiceError` where the policy is none that this algorithm can keep.
+   * `largestLimit` is the largest limit that will ever meet the same cells (plans); `policy.limit` unless said.
+   */
+  compile(policy: Policy, largestLimit?: number): Step
+}
+
+/** One policy, its constants derived once: a pure function of its cells. All numbers are finite doubles. */
+export interface Step {
+  readonly policy: Policy
+  readonly version: number
+  /** Float64 cells a key. All zero is a new key. */
+  readonly cells: number
+  /** The most units that a fresh key can give at once: `limit`, or `burst` where the algorithm has one. */
+  readonly capacity: number
+  /** Whole ms until `cost` fits: 0 fits now, Infinity never. Writes nothing. */
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number
+  /** Takes `cost`, which fits. */
+  spend(cells: Float64Array, at: number, now: number, cost: number): void
+  /**
+   * Charges (positive) or refunds (negative) `units` to the take made at `takenAt`. A refund never lifts a key above
+   * its capacity nor lands in another window. Returns the units that found their place; a charge to a window that
+   * has passed finds none.
+   */
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
+  /** Whole units that fit now; 0 for a key in debt. */
+  remaining(cells: Float64Array, at: number, now: number): number
+  /** Milliseconds until the key is as good as new; 0 when it is. */
+  resetAfterMs(cells: Float64Array, at: number, now: number): number
+  /** Builds the cells of a key of which another backend knew that `used` units are spent and when it will be new again. */
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
+}
+
+/** One key asked for one policy. */
+export interface Charge {
+  readonly key: string
+  readonly step: Step
+  /** The name of the count: `scope/policy/algorithm@version`. Charges with equal names and keys meet in one count. */
+  readonly count: string
+  /** Whole units, 0 or more. 0 asks and takes nothing. For `adjust`: whole units, negative for a refund. */
+  readonly cost: number
+  /** In shadow: counted as if it could deny, and never a veto. */
+  readonly advisory?: boolean
+}
+
+/** One verdict for each charge, in their order; a composite of several backends may leave out charges not asked. */
+export interface Answer {
+  readonly verdicts: readonly PolicyVerdict[]
+  readonly takenAt: number
+  /** One reading for each charge, where several backends with clocks of their own answered together. */
+  readonly takenAts?: readonly number[] | undefined
+  readonly counted: boolean
+  readonly source: string
+}
+
+/** The caller's reading of the clock, so that it is read once a request. Backends with a clock of their own ignore `now`. */
+export interface Moment {
+  readonly now?: number
+  /** After this instant nobody waits for the answer: a command that arrives later must do nothing. */
+  readonly deadlineAt?: number
+}
+
+/** Where counts live. */
+export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
+  readonly name: string
+  /** True for one that always answers at once; of several it is asked before those that do not. */
+  readonly synchronous?: boolean
+  /**
+   * Takes all enforced charges or none. Advisory charges are taken where every charge, they among them, would be;
+   * they never keep an enforced one from being taken.
+   */
+  take(charges: readonly Charge[], moment?: Moment): A
+  /** What `take` would answer; changes nothing. */
+  peek(charges: readonly Charge[], moment?: Moment): A
+  /**
+   * Adds `cost` units (negative: a refund) to what was taken at `takenAt`; an instant later than now means now. A
+   * refund never creates a key.
+   */
+  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): A
+  /** Makes keys as good as new. */
+  reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): MaybePromise<void>
+  /** Tells an observer of evictions, tails, breakers, syncs. Returns a function that stops it. */
+  observe?(observer: Observer): () => void
+  close?(): MaybePromise<void>
+}
+
+/** How the guarded work ended. Only `success` and `dropped` may teach an adaptive limit. */
+export type PermitOutcome = 'success' | 'dropped' | 'ignored'
+
+/** One held in-flight place. The first release counts, later ones do nothing; `using` releases it as `success`. */
+export interface Permit extends Disposable {
+  /** Aborts when the place was taken away before its release: held longer than `maxHoldMs`, or a lease ran out. */
+  readonly lost: AbortSignal
+  release(outcome?: PermitOutcome): void
+}
+
+/** No place was free. */
+export interface Denial {
+  readonly allowed: false
+  /** Whole ms after which to ask again. A guess: nobody knows when a place comes back. */
+  readonly retryAfterMs: number
+}
+
+export interface AcquireOptions {
+  /** Places that this work takes; 1 unless said. */
+  readonly weight?: number
+  readonly priority?: string
+  /** Aborted while an acquire is under way: the place goes straight back. */
+  readonly signal?: AbortSignal
+}
+
+/** Where permits live. */
+export interface InflightBackend {
+  acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>
+  /** Places held for `key` as far as this backend knows. */
+  count?(key: string): MaybePromise<number>
+  close?(): MaybePromise<void>
+}
+
+export type ObserverEvent =
+  | 'evicted'
+  | 'tail'
+  | 'keyFallback'
+  | 'lateCharge'
+  | 'hookFailed'
+  | 'backendFailed'
+  | 'breaker'
+  | 'sync'
+
+/** Watches, never changes an answer. One that throws is dropped and counted. */
+export interface Observer {
+  decided?(key: string, decision: Decision): void
+  permitAcquired?(key: string): void
+  permitReleased?(key: string, heldMs: number): void
+  capDenied?(key: string): void
+  event?(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void
+}
+
+/** Carries summaries and control messages between processes. */
+export interface Channel {
+  publish(topic: string, bytes: Uint8Array): MaybePromise<void>
+  subscribe(topic: string, receive: (bytes: Uint8Array) => void): () => void
+  close(): MaybePromise<void>
+}
+
+/** Runs a script where the data is. The seam for clients other than ours. */
+export interface ScriptRunner {
+  run(
+    script: { readonly name: string; readonly text: string },
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    options?: { readonly deadlineAt: number },
+  ): Promise<unknown>
+}
+
+/** What every adapter shows of a request; `raw` is the framework's own. */
+export interface RequestView<Raw = unknown> {
+  /** The client's address as the framework knows it; unchecked text. */
+  readonly ip: string | undefined
+  /** The address at the other end of the socket: stands in where `ip` is no address. */
+  readonly peer?: string | undefined
+  readonly method: string
+  /** The pattern of the matched route, never the raw URL; undefined where none is known. */
+  readonly route: string | undefined
+  /** The value of a header that came exactly once; undefined where it came never or more than once. */
+  header(name: string): string | undefined
+  readonly raw: Raw
+}

@@ -1,0 +1,33 @@
+import { SluiceError, shown } from './errors.ts'
+
+type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
+
+/** `'500ms' | '10s' | '1m' | '1h' | '1d'`, or milliseconds as a number of at least 1,000. */
+export type Duration = `${number}${DurationUnit}` | number
+
+const MS: Readonly<Record<DurationUnit, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const SHAPE = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
+
+/**
+ * Milliseconds of a duration. Throws `SLUICE_BAD_DURATION`: a bare number below 1,000 is refused, since 60 is nearly
+ * always a mistake for 60 seconds (write `'60ms'` where it is none); so is a duration without a whole millisecond.
+ */
+export function parseDuration(value: unknown, option: string): number {
+  const ms = typeof value === 'string' ? textMs(value) : bareMs(value)
+  if (ms === undefined || !Number.isSafeInteger(ms) || ms < 1) {
+    throw new SluiceError(
+      'SLUICE_BAD_DURATION',
+      `${option}: got ${shown(value)}, expected '500ms', '10s', '1m', '1h', '1d' or a whole number of ms from 1000`,
+    )
+  }
+  return ms
+}
+
+function textMs(value: string): number | undefined {
+  const match = SHAPE.exec(value)
+  return match ? Number((Number(match[1]) * MS[match[2] as DurationUnit]).toPrecision(15)) : undefined
+}
+
+function bareMs(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 1_000 ? value : undefined
+}

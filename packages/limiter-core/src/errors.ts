@@ -1,0 +1,41 @@
+/** Every code that Sluice throws or warns with. `docs/errors.md` has a section for each; a test holds both together. */
+export type SluiceCode =
+  | 'SLUICE_BAD_OPTION'
+  | 'SLUICE_BAD_DURATION'
+  | 'SLUICE_BAD_LIMIT'
+  | 'SLUICE_BAD_NAME'
+  | 'SLUICE_BAD_POLICY'
+  | 'SLUICE_BAD_COST'
+  | 'SLUICE_BAD_KEY'
+  | 'SLUICE_DUPLICATE_POLICY'
+  | 'SLUICE_UNKNOWN_POLICY'
+  | 'SLUICE_UNKNOWN_PLAN'
+  | 'SLUICE_HOOK_FAILED'
+  | 'SLUICE_KEY_FALLBACK'
+  | 'SLUICE_NO_ADDRESS'
+  | 'SLUICE_UNTRUSTED_PROXY'
+  | 'SLUICE_TRUSTS_ANYONE'
+  | 'SLUICE_LIMITER_IN_HANDLER'
+  | 'SLUICE_LIMITER_TWICE'
+  | 'SLUICE_BACKEND_FAILED'
+  | 'SLUICE_OBSERVER_DROPPED'
+  | 'SLUICE_DENIED'
+
+/** Known by its `code`, never by `instanceof`: an ESM and a CommonJS copy may meet in one process. */
+export class SluiceError extends Error {
+  readonly code: SluiceCode
+  constructor(code: SluiceCode, message: string, options?: ErrorOptions) {
+    super(`${code}: ${message}`, options)
+    this.name = 'SluiceError'
+    this.code = code
+  }
+}
+
+/** What was got, for an error message: short, and safe to print whatever it is. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'function') return 'a function'
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return String(value)
+}

@@ -1,0 +1,119 @@
+import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
+import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
+import { RETRY_AFTER_MS } from '../inflight/memory-inflight.ts'
+import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
+import { fallbackReporter } from '../keys/report-fallback.ts'
+import { andThen } from '../maybe-promise.ts'
+import { type Mode, modeOf, parseMode } from '../mode.ts'
+import { oneOf, optionsOf } from '../options.ts'
+import { wholeUnits } from '../policy.ts'
+import { warnOnce } from '../warn-once.ts'
+import type { InflightLimitOptions } from './cap-options.ts'
+import { capEntry, type GateEntry, type HttpDenial, httpDenial } from './gate.ts'
+import { compileHeaders } from './header-dialect.ts'
+import { runHook } from './hook.ts'
+import { isPreflight, parseStatus } from './request-rules.ts'
+
+/** A place, or what to answer. */
+export type CapCheck =
+  | { readonly permit: Permit; readonly denial?: undefined }
+  | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: GateEntry }
+
+const OPTIONS = [
+  'limit',
+  'name',
+  'key',
+  'status',
+  'weight',
+  'maxHoldMs',
+  'holdUntil',
+  'backend',
+  'skip',
+  'mode',
+  'headers',
+  'denied',
+  'observers',
+  'clock',
+] as const
+
+/** `inflightLimit` without a framework. Answers at once when keys, weights and backend do; never throws, never rejects. */
+export class CapGuard<Req, Res> {
+  readonly options: InflightLimitOptions<Req, Res>
+  readonly limiter: BackedInflightLimiter
+  readonly mode: Mode
+  readonly #denied: CapCheck
+  readonly #reportFallback: ReportFallback
+
+  /** `adapterOptions` are the names of options that the adapter reads itself. */
+  constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = []) {
+    optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [...OPTIONS, ...adapterOptions])
+    const { name, limit, maxHoldMs, backend, clock, observers, status = 503, headers, weight, holdUntil } = options
+    this.options = options
+    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, clock, observers })
+    this.#reportFallback = fallbackReporter(this.limiter.observers)
+    if (options.mode !== undefined) parseMode(options.mode, 'mode')
+    this.mode = modeOf(options.mode)
+    if (typeof weight === 'number') wholeUnits(weight, 'weight')
+    if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
+    this.#denied = {
+      denial: httpDenial(parseStatus(status), [this.limiter.name], RETRY_AFTER_MS),
+      entry: capEntry(compileHeaders({ headers }), this.limiter.name, limit),
+    }
+  }
+
+  /** Undefined for a request that is not counted, or that a cap in shadow would have denied. */
+  check(view: RequestView<Req>, signal?: AbortSignal): MaybePromise<CapCheck | undefined> {
+    if (this.mode === 'off' || isPreflight(view)) return undefined
+    const { skip } = this.options
+    if (!skip) return this.#checkKey(view, signal)
+    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, this.limiter.observers)
+    return andThen(skipped, (yes) => (yes ? undefined : this.#checkKey(view, signal)))
+  }
+
+  #checkKey(view: RequestView<Req>, signal: AbortSignal | undefined): MaybePromise<CapCheck | undefined> {
+    const { key, weight } = this.options
+    if (!key && typeof weight !== 'function') return this.#acquire('', { weight, signal })
+    const named = key ? resolveKey(key, view, this.#reportFallback) : ''
+    return andThen(named, (one) =>
+      andThen(this.#weight(view), (places) => this.#acquire(one, { weight: places, signal })),
+    )
+  }
+
+  #weight({ raw }: RequestView<Req>): MaybePromise<number | undefined> {
+    const { weight } = this.options
+    if (typeof weight !== 'function') return weight
+    return runHook(
+      'weight',
+      () => weight(raw),
+      (places) => wholeUnits(places, 'weight'),
+      1,
+      this.limiter.observers,
+    )
+  }
+
+  #acquire(
+    key: ResolvedKey,
+    { weight = 1, signal }: { weight: number | undefined; signal: AbortSignal | undefined },
+  ): MaybePromise<CapCheck | undefined> {
+    if (key === EXEMPT) return undefined
+    if (key === DENY) return this.#refused()
+    const options: AcquireOptions = signal ? { weight, signal } : { weight }
+    try {
+      const held = this.limiter.acquire(key, options)
+      return held instanceof Promise ? held.then(this.#checked, this.#backendFailed) : this.#checked(held)
+    } catch (error) {
+      return this.#backendFailed(error)
+    }
+  }
+
+  readonly #checked = (permit: Permit | undefined): CapCheck | undefined => (permit ? { permit } : this.#refused())
+
+  #refused(): CapCheck | undefined {
+    return this.mode === 'shadow' ? undefined : this.#denied
+  }
+
+  readonly #backendFailed = (error: unknown): undefined => {
+    this.limiter.observers.event('backendFailed', { error })
+    warnOnce('SLUICE_BACKEND_FAILED', () => `a request passed uncounted, as the backend of its cap failed: ${error}`)
+  }
+}

@@ -1,0 +1,49 @@
+import type { MaybePromise } from '../contracts.ts'
+import { wholeCost } from '../cost.ts'
+import { SluiceError, shown } from '../errors.ts'
+import { oneOf, optionsOf } from '../options.ts'
+
+/** How a request ended, for `settle`. */
+export interface SettleContext {
+  /** False when the client left before the response was complete. */
+  readonly completed: boolean
+  /** From the take to the end of the response. */
+  readonly durationMs: number
+}
+
+/** Takes `reserve` at once, and corrects it when the response is complete. */
+export interface ReservedCost<Req, Res> {
+  /** At least 1 where it is a number: a policy that reserves nothing could never deny. */
+  readonly reserve: number | ((req: Req) => MaybePromise<number>)
+  /** What the request cost in the end; `undefined` keeps the reservation. */
+  readonly settle: (req: Req, res: Res, how: SettleContext) => MaybePromise<number | undefined>
+  /**
+   * `completed` unless said: on an abort the reservation stands, else a client could hang up to get its units back.
+   */
+  readonly settleOn?: 'completed' | 'always'
+}
+
+/** Units that a request takes: 1 unless said. */
+export type CostSource<Req, Res> = number | ((req: Req) => MaybePromise<number>) | ReservedCost<Req, Res>
+
+/** A cost, checked. */
+export interface CompiledCost<Req, Res> {
+  readonly fixed: number | undefined
+  readonly of: ((req: Req) => MaybePromise<number>) | undefined
+  readonly settle: ReservedCost<Req, Res>['settle'] | undefined
+  readonly settleAlways: boolean
+}
+
+export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledCost<Req, Res> {
+  if (typeof cost === 'number') return { fixed: wholeCost(cost), of: undefined, settle: undefined, settleAlways: false }
+  if (typeof cost === 'function') return { fixed: undefined, of: cost, settle: undefined, settleAlways: false }
+  const { reserve, settle, settleOn = 'completed' } = optionsOf('cost', cost, ['reserve', 'settle', 'settleOn'])
+  if (typeof settle !== 'function') {
+    throw new SluiceError('SLUICE_BAD_COST', `cost.settle: got ${shown(settle)}, expected a function`)
+  }
+  if (reserve === 0) {
+    throw new SluiceError('SLUICE_BAD_COST', 'cost.reserve: got 0, expected at least 1: with 0 the policy never denies')
+  }
+  const settleAlways = oneOf('cost.settleOn', settleOn, ['completed', 'always']) === 'always'
+  return { ...compileCost<Req, Res>(reserve), settle, settleAlways }
+}

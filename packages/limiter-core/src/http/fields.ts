@@ -1,0 +1,28 @@
+import type { Policy, PolicyVerdict } from '../contracts.ts'
+
+/** RFC 9651 section 4.1.6: a string item. The text is printable ASCII, as `headerText` made sure at start-up. */
+export function stringItem(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** Whole seconds of a wait: rounded up, so that a header is never early. */
+export function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1_000)
+}
+
+/** An item of `RateLimit-Policy`: the promise, its unit where it is not requests, its window, whose it is. */
+export function policyItem(policy: Policy, partition = ''): string {
+  const unit = (policy.unit ?? 'requests') === 'requests' ? '' : `;qu=${stringItem(policy.unit as string)}`
+  return `${stringItem(policy.name)};q=${policy.limit}${unit};w=${wholeSeconds(policy.windowMs)}${partition}`
+}
+
+/**
+ * An item of `RateLimit`: what is left, and the seconds until the key is as good as new; of a denied policy the seconds
+ * until the same request passes, and none where it never can. Draft 10 and 11 read it alike.
+ */
+export function rateItem(verdict: PolicyVerdict, partition = ''): string {
+  const name = stringItem(verdict.policy.name)
+  if (verdict.allowed) return `${name};r=${verdict.remaining};t=${wholeSeconds(verdict.resetAfterMs)}${partition}`
+  const waits = Number.isFinite(verdict.retryAfterMs)
+  return `${name};r=0${waits ? `;t=${wholeSeconds(verdict.retryAfterMs)}` : ''}${partition}`
+}

@@ -1,0 +1,126 @@
+import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
+import { policyItem, rateItem, stringItem, wholeSeconds } from './fields.ts'
+import type { HeaderPlan } from './header-dialect.ts'
+import { PROBLEM_MEDIA_TYPE, type ProblemType, problemBody, problemFor } from './problem.ts'
+
+export type HeaderLine = readonly [name: string, value: string]
+
+/** What one limiter has to say in the headers of a response. */
+export interface GateEntry {
+  readonly plan: HeaderPlan
+  readonly allowed: boolean
+  /** Items of `RateLimit-Policy`. */
+  readonly policyItems: string
+  /** Items of `RateLimit`: of all policies, or of the denied ones alone. */
+  readonly rateItems: string
+  /** For the legacy headers, which have room for one policy. */
+  readonly binding: PolicyVerdict | undefined
+}
+
+/** An answer to write instead of the application's. */
+export interface HttpDenial {
+  readonly status: number
+  /** Absent where no wait helps. */
+  readonly retryAfterSeconds: number | undefined
+  readonly contentType: string
+  readonly body: string
+}
+
+/** What a limiter has to say of a decision. Policies in shadow are never shown. `partitionOf` gives `;pk=…` or nothing. */
+export function rateEntry(
+  plan: HeaderPlan,
+  policyItems: string,
+  decision: Decision,
+  partitionOf?: (policy: Policy) => string,
+): GateEntry {
+  let rateItems = ''
+  for (const verdict of decision.verdicts) {
+    if (verdict.shadow || (!decision.allowed && verdict.allowed)) continue
+    const item = rateItem(verdict, partitionOf?.(verdict.policy))
+    rateItems = rateItems === '' ? item : `${rateItems}, ${item}`
+  }
+  const binding = plan.legacy ? decision.binding : undefined
+  return { plan, allowed: decision.allowed, policyItems, rateItems, binding: binding?.shadow ? undefined : binding }
+}
+
+/** The items of `RateLimit-Policy` for a set of policies: constant unless a partition key is shown. */
+export function policyItems(policies: readonly Policy[], partitionOf?: (policy: Policy) => string): string {
+  return policies.map((policy) => policyItem(policy, partitionOf?.(policy))).join(', ')
+}
+
+/** What a cap has to say: its limit, and that nothing is left. When a place comes back nobody knows. */
+export function capEntry(plan: HeaderPlan, name: string, limit: number): GateEntry {
+  const item = stringItem(name)
+  return {
+    plan,
+    allowed: false,
+    policyItems: `${item};q=${limit};qu="concurrent-requests"`,
+    rateItems: `${item};r=0`,
+    binding: undefined,
+  }
+}
+
+/**
+ * The header lines of a response on which one or more limiters spoke: one valid list each. Once one denies, `RateLimit`
+ * holds denied items alone, since a client must not wait for a longer window than the one that stopped it.
+ * `wallMs` is the time of day, for legacy headers in epoch seconds.
+ */
+export function headerLines(entries: readonly GateEntry[], wallMs: () => number): HeaderLine[] {
+  const denied = entries.some((entry) => !entry.allowed)
+  const lines: HeaderLine[] = []
+  const shown = entries.filter((entry) => entry.plan.draft && (denied || entry.plan.onAllowed))
+  const policies = joined(shown.map((entry) => entry.policyItems))
+  if (policies !== '') lines.push(['RateLimit-Policy', policies])
+  const rates = joined(shown.map((entry) => (denied && entry.allowed ? '' : entry.rateItems)))
+  if (rates !== '') lines.push(['RateLimit', rates])
+  const legacy = entries.filter((entry) => entry.binding && entry.plan.legacy && (denied || entry.plan.onAllowed))
+  if (legacy.length > 0) lines.push(...legacyLines(legacy.reduce(nearerItsEnd), wallMs))
+  return lines
+}
+
+/** The answer to a denied request. `type` defaults to the problem that fits the status. */
+export function httpDenial(
+  status: number,
+  violated: readonly string[],
+  retryAfterMs: number,
+  type: ProblemType = problemFor(status),
+): HttpDenial {
+  return {
+    status,
+    retryAfterSeconds: Number.isFinite(retryAfterMs) ? Math.max(1, wholeSeconds(retryAfterMs)) : undefined,
+    contentType: PROBLEM_MEDIA_TYPE,
+    body: problemBody(type, violated, status),
+  }
+}
+
+/** Names of the enforced policies that denied. */
+export function violatedPolicies(decision: Decision): string[] {
+  const names: string[] = []
+  for (const verdict of decision.verdicts) if (!verdict.allowed && !verdict.shadow) names.push(verdict.policy.name)
+  return names
+}
+
+function joined(items: readonly string[]): string {
+  return items.length === 1 ? items[0] : items.filter((item) => item !== '').join(', ')
+}
+
+function nearerItsEnd(a: GateEntry, b: GateEntry): GateEntry {
+  if (a.allowed !== b.allowed) return a.allowed ? b : a
+  return part(b) < part(a) ? b : a
+}
+
+function part({ binding }: GateEntry): number {
+  return binding ? binding.remaining / binding.policy.limit : 1
+}
+
+function legacyLines({ binding, plan }: GateEntry, wallMs: () => number): HeaderLine[] {
+  if (!binding) return []
+  const afterMs = binding.allowed ? binding.resetAfterMs : binding.retryAfterMs
+  const lines: HeaderLine[] = [
+    ['X-RateLimit-Limit', String(binding.policy.limit)],
+    ['X-RateLimit-Remaining', String(binding.allowed ? binding.remaining : 0)],
+  ]
+  if (!Number.isFinite(afterMs)) return lines
+  const reset = plan.legacy === 'delta' ? wholeSeconds(afterMs) : wholeSeconds(wallMs() + afterMs)
+  return [...lines, ['X-RateLimit-Reset', String(reset)]]
+}

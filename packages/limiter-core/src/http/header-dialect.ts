@@ -1,0 +1,39 @@
+import { SluiceError, shown } from '../errors.ts'
+import { oneOf, optionsOf } from '../options.ts'
+
+/** draft: `RateLimit` and `RateLimit-Policy`. legacy: `X-RateLimit-Limit`, `-Remaining`, `-Reset`. */
+export type HeaderDialect = 'draft' | 'legacy'
+
+export interface HeaderOptions {
+  /** `draft` unless said. */
+  readonly headers?: HeaderDialect | 'none' | readonly HeaderDialect[] | undefined
+  /** The unit of `X-RateLimit-Reset`: `epoch` seconds, as express-rate-limit and GitHub, or `delta` seconds. */
+  readonly legacy?: { readonly reset: 'epoch' | 'delta' } | undefined
+  /** `denied` tells nothing to clients who pass. */
+  readonly headersOn?: 'all' | 'denied' | undefined
+}
+
+/** Which headers to write and when, checked. */
+export interface HeaderPlan {
+  readonly draft: boolean
+  readonly legacy: 'epoch' | 'delta' | undefined
+  readonly onAllowed: boolean
+}
+
+export function compileHeaders(options: HeaderOptions): HeaderPlan {
+  const { headers = 'draft', headersOn = 'all' } = options
+  const dialects = headers === 'none' ? [] : Array.isArray(headers) ? headers : [headers]
+  if (Array.isArray(headers) && headers.length === 0) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `headers: got ${shown(headers)}, expected 'none' or a dialect`)
+  }
+  for (const dialect of dialects)
+    oneOf('headers', dialect, ['draft', 'legacy', ...(dialect === headers ? ['none'] : [])])
+  const { reset } = optionsOf('legacy', options.legacy ?? { reset: 'epoch' }, ['reset'])
+  return {
+    draft: dialects.includes('draft'),
+    legacy: dialects.includes('legacy')
+      ? oneOf<'epoch' | 'delta'>('legacy.reset', reset, ['epoch', 'delta'])
+      : undefined,
+    onAllowed: oneOf('headersOn', headersOn, ['all', 'denied']) === 'all',
+  }
+}

@@ -1,0 +1,28 @@
+import type { MaybePromise } from '../contracts.ts'
+import { isPromise } from '../maybe-promise.ts'
+import type { Observers } from '../observers.ts'
+import { warnOnce } from '../warn-once.ts'
+
+/**
+ * Runs a function of the user's on a request. Where it throws, rejects, or answers what `accept` throws at, `fallback`
+ * stands in, observers hear of it, and a warning names it once: a hook never becomes a 500.
+ */
+export function runHook<T, U>(
+  name: string,
+  run: () => MaybePromise<T>,
+  accept: (value: T) => U,
+  fallback: U,
+  observers: Observers,
+): MaybePromise<U> {
+  const failed = (error: unknown): U => {
+    warnOnce('SLUICE_HOOK_FAILED', `${name} failed, ${String(fallback)} stands in: ${error}`, name)
+    observers.event('hookFailed', { hook: name, error })
+    return fallback
+  }
+  try {
+    const value = run()
+    return isPromise(value) ? value.then(accept).catch(failed) : accept(value)
+  } catch (error) {
+    return failed(error)
+  }
+}

@@ -1,0 +1,215 @@
+import type { Answer, Clock, Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
+import { wholeCost } from '../cost.ts'
+import { SluiceError, shown } from '../errors.ts'
+import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
+import { fallbackReporter } from '../keys/report-fallback.ts'
+import { byIp } from '../keys/sources.ts'
+import { LaneLimiter } from '../limiter.ts'
+import { allOf, andThen, isPromise } from '../maybe-promise.ts'
+import { Observers } from '../observers.ts'
+import { ChargeVerdict, RequestDecision } from '../verdict.ts'
+import { warnOnce } from '../warn-once.ts'
+import { type GateEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
+import { compileHeaders, type HeaderPlan } from './header-dialect.ts'
+import { runHook } from './hook.ts'
+import { compilePartitionKey } from './partition-key.ts'
+import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
+import { compilePlans, type RatePlan } from './rate-plans.ts'
+import { isPreflight, parseStatus } from './request-rules.ts'
+
+/** A plan with its limiter. */
+export interface PlanGuard<Req, Res> {
+  readonly plan: RatePlan<Req, Res>
+  readonly limiter: LaneLimiter
+  readonly policyItems: string
+  /** True where a policy says its cost when the response is over. */
+  readonly settles: boolean
+}
+
+/** A request that was counted: what was asked, and what came of it. */
+export interface RateCheck<Req, Res> {
+  readonly guard: PlanGuard<Req, Res>
+  /** One key and one cost for each policy of the plan. */
+  readonly keys: readonly string[]
+  readonly costs: readonly number[]
+  readonly decision: Decision
+  readonly entry: GateEntry
+  /** What to answer; undefined for a request that passes. */
+  readonly denial: HttpDenial | undefined
+}
+
+/**
+ * `rateLimit` without a framework: from the view of a request to what it may do. Answers at once when keys, costs and
+ * backend do; never throws and never rejects.
+ */
+export class RateGuard<Req, Res> {
+  readonly options: RateLimitOptions<Req, Res>
+  readonly observers: Observers
+  readonly #plans: Map<string, PlanGuard<Req, Res>>
+  readonly #first: PlanGuard<Req, Res>
+  readonly #headers: HeaderPlan
+  readonly #partition: ((key: string) => string) | undefined
+  readonly #status: number
+  readonly #clock: Clock | undefined
+  readonly #reportFallback: ReportFallback
+
+  /** `adapterOptions` are the names of options that the adapter reads itself. */
+  constructor(options: RateLimitOptions<Req, Res>, adapterOptions: readonly string[] = []) {
+    const plans = compilePlans<Req, Res>(options, byIp(), adapterOptions)
+    this.options = options
+    this.observers = new Observers(options.observers)
+    this.#clock = options.clock
+    this.#reportFallback = fallbackReporter(this.observers)
+    this.#headers = compileHeaders(options)
+    this.#partition = compilePartitionKey(options.partitionKey)
+    this.#status = parseStatus(options.status ?? 429)
+    this.#plans = new Map([...plans].map(([name, plan]) => [name, this.#guard(plan)]))
+    this.#first = this.#plans.values().next().value as PlanGuard<Req, Res>
+  }
+
+  /** True where no policy of any plan is counted, so that requests can pass unseen. */
+  get off(): boolean {
+    return [...this.#plans.values()].every(({ plan }) => plan.every(({ lane }) => lane.mode === 'off'))
+  }
+
+  /** The limiter of a plan; of the first unless said. */
+  limiter(plan?: string): LaneLimiter {
+    return (plan === undefined ? this.#first : (this.#plans.get(plan) ?? this.#first)).limiter
+  }
+
+  /** Undefined for a request that is not counted: skipped, exempt, a preflight, or the backend failed. */
+  check(view: RequestView<Req>, moment?: Moment): MaybePromise<RateCheck<Req, Res> | undefined> {
+    if (isPreflight(view)) return undefined
+    const { skip } = this.options
+    if (!skip) return this.#checkPlan(view, moment)
+    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, this.observers)
+    return andThen(skipped, (yes) => (yes ? undefined : this.#checkPlan(view, moment)))
+  }
+
+  close(): void {
+    for (const { limiter } of this.#plans.values()) limiter.close()
+  }
+
+  #guard(plan: RatePlan<Req, Res>): PlanGuard<Req, Res> {
+    const lanes = plan.map(({ lane }) => lane)
+    const enforced = lanes.filter(({ mode }) => mode === 'enforce').map(({ step }) => step.policy)
+    return {
+      plan: plan.filter(({ lane }) => lane.mode !== 'off'),
+      limiter: new LaneLimiter(lanes, this.#clock, this.observers),
+      policyItems: policyItems(enforced),
+      settles: plan.some(({ cost }) => cost.settle !== undefined),
+    }
+  }
+
+  #checkPlan(view: RequestView<Req>, moment: Moment | undefined): MaybePromise<RateCheck<Req, Res> | undefined> {
+    const { plan } = this.options as Partial<PlansOptions<Req, Res>>
+    if (!plan) return this.#checkKeys(view, this.#first, moment)
+    const guard = runHook(
+      'plan',
+      () => plan(view.raw),
+      (name) => this.#planNamed(name),
+      this.#first,
+      this.observers,
+    )
+    return andThen(guard, (one) => this.#checkKeys(view, one, moment))
+  }
+
+  #planNamed(name: string | undefined): PlanGuard<Req, Res> {
+    const guard = this.#plans.get(name as string)
+    if (guard) return guard
+    throw new SluiceError(
+      'SLUICE_UNKNOWN_PLAN',
+      `plan: got ${shown(name)}, expected ${[...this.#plans.keys()].join(', ')}`,
+    )
+  }
+
+  #checkKeys(
+    view: RequestView<Req>,
+    guard: PlanGuard<Req, Res>,
+    moment: Moment | undefined,
+  ): MaybePromise<RateCheck<Req, Res> | undefined> {
+    if (guard.plan.length === 0) return undefined
+    const keys = allOf(this.#keys(view, guard))
+    const costs = allOf(this.#costs(view, guard))
+    if (isPromise(keys) || isPromise(costs)) {
+      return Promise.all([keys, costs]).then(([k, c]) => this.#take(guard, k, c, moment))
+    }
+    return this.#take(guard, keys, costs, moment)
+  }
+
+  // policies that share a source share one call of it
+  #keys(view: RequestView<Req>, { plan }: PlanGuard<Req, Res>): MaybePromise<ResolvedKey>[] {
+    const keys: MaybePromise<ResolvedKey>[] = []
+    for (let index = 0; index < plan.length; index++) {
+      const same = plan.findIndex(({ key }) => key === plan[index].key)
+      keys.push(same < index ? keys[same] : resolveKey(plan[index].key, view, this.#reportFallback))
+    }
+    return keys
+  }
+
+  #costs(view: RequestView<Req>, { plan }: PlanGuard<Req, Res>): MaybePromise<number>[] {
+    return plan.map(({ cost }) => {
+      if (cost.fixed !== undefined) return cost.fixed
+      return runHook('cost', () => cost.of?.(view.raw) as MaybePromise<number>, wholeCost, 1, this.observers)
+    })
+  }
+
+  #take(
+    guard: PlanGuard<Req, Res>,
+    keys: readonly ResolvedKey[],
+    costs: readonly number[],
+    moment: Moment | undefined,
+  ): MaybePromise<RateCheck<Req, Res> | undefined> {
+    if (keys.includes(EXEMPT)) return undefined
+    if (keys.includes(DENY)) return this.#outcome(guard, [], costs, keyless(guard))
+    const named = keys as readonly string[]
+    try {
+      const taken = guard.limiter.takeEach(named, costs, moment)
+      if (!isPromise(taken)) return this.#outcome(guard, named, costs, taken)
+      return taken.then((decision) => this.#outcome(guard, named, costs, decision)).catch(this.#backendFailed)
+    } catch (error) {
+      return this.#backendFailed(error)
+    }
+  }
+
+  readonly #backendFailed = (error: unknown): undefined => {
+    this.observers.event('backendFailed', { error })
+    warnOnce('SLUICE_BACKEND_FAILED', () => `a request passed uncounted, as its backend failed: ${error}`)
+  }
+
+  #outcome(
+    guard: PlanGuard<Req, Res>,
+    keys: readonly string[],
+    costs: readonly number[],
+    decision: Decision,
+  ): RateCheck<Req, Res> {
+    const partition = this.#partition && keys.length > 0 ? this.#partitionOf(guard, keys, this.#partition) : undefined
+    const items = partition ? policyItems(enforcedPolicies(decision), partition) : guard.policyItems
+    const entry = rateEntry(this.#headers, items, decision, partition)
+    const denial = decision.allowed
+      ? undefined
+      : httpDenial(this.#status, violatedPolicies(decision), decision.retryAfterMs)
+    return { guard, keys, costs, decision, entry, denial }
+  }
+
+  #partitionOf(
+    { plan }: PlanGuard<Req, Res>,
+    keys: readonly string[],
+    partition: (key: string) => string,
+  ): (policy: Policy) => string {
+    return (policy) => partition(keys[plan.findIndex(({ lane }) => lane.step.policy === policy)])
+  }
+}
+
+function enforcedPolicies(decision: Decision): Policy[] {
+  return decision.verdicts.filter(({ shadow }) => !shadow).map(({ policy }) => policy)
+}
+
+/** Of a request whose key source says DENY: every policy as if it were spent for good. */
+function keyless<Req, Res>({ plan }: PlanGuard<Req, Res>): Decision {
+  const verdicts = plan.map(
+    ({ lane }) => new ChargeVerdict(lane.step.policy, lane.mode === 'shadow', 0, Number.POSITIVE_INFINITY, 0),
+  )
+  const answer: Answer = { verdicts, takenAt: 0, counted: false, source: 'key' }
+  return new RequestDecision(answer)
+}

@@ -1,0 +1,72 @@
+import type { Backend, Clock, Decision, MaybePromise, Observer } from '../contracts.ts'
+import type { KeySource } from '../keys/key-source.ts'
+import type { Mode } from '../mode.ts'
+import type { PolicyInput } from '../policy.ts'
+import type { CostSource } from './cost-source.ts'
+import type { HttpDenial } from './gate.ts'
+import type { HeaderOptions } from './header-dialect.ts'
+import type { PartitionKeyOptions } from './partition-key.ts'
+
+/** A policy on requests: whom it counts and what a request costs. */
+export interface RequestPolicy<Req, Res> extends PolicyInput {
+  /** Whom to count; the limiter's key unless said. */
+  readonly key?: KeySource<Req>
+  /** Units of one request; the limiter's cost unless said. */
+  readonly cost?: CostSource<Req, Res>
+}
+
+/** What a user's own answer to a denied request is told. */
+export interface DeniedContext {
+  readonly denial: HttpDenial
+  /** Absent for a cap, which makes no decision. */
+  readonly decision: Decision | undefined
+}
+
+/** Writes the answer to a denied request; status and headers stand already. Where it throws, the usual answer is sent. */
+export type DeniedAnswer<Req, Res> = (req: Req, res: Res, context: DeniedContext) => MaybePromise<unknown>
+
+/** Options that every limiter on requests has, whatever its policies. */
+export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions {
+  /** Whom to count; the client's address (`byIp()`) unless said. */
+  readonly key?: KeySource<Req> | undefined
+  readonly cost?: CostSource<Req, Res> | undefined
+  /** Names the counts on a backend: limiters with equal scopes and policies share them. */
+  readonly scope?: string | undefined
+  readonly backend?: Backend | undefined
+  /** True for requests that are not counted at all. */
+  readonly skip?: ((req: Req) => MaybePromise<boolean>) | undefined
+  readonly mode?: Mode | undefined
+  /** Shows clients which of their keys was counted, as an HMAC. Off unless said. */
+  readonly partitionKey?: PartitionKeyOptions | undefined
+  /** Of a denial: 429 unless said, from 400 to 599. */
+  readonly status?: number | undefined
+  /** Your own answer to a denied request. */
+  readonly denied?: DeniedAnswer<Req, Res> | undefined
+  readonly observers?: readonly Observer[] | undefined
+  readonly clock?: Clock | undefined
+}
+
+type Plans<Req, Res> = Readonly<Record<string, readonly RequestPolicy<Req, Res>[]>>
+
+/** One policy, written in short. */
+export interface OnePolicyOptions<Req, Res>
+  extends SharedRateLimitOptions<Req, Res>,
+    Omit<RequestPolicy<Req, Res>, 'key' | 'cost' | 'backend' | 'mode'> {}
+
+export interface PoliciesOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
+  /** All are taken or none. */
+  readonly policies: readonly RequestPolicy<Req, Res>[]
+}
+
+export interface PlansOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
+  /** Policies by plan. The first plan is for requests whose plan is unknown: name the strictest first. */
+  readonly plans: Plans<Req, Res>
+  /** Names the plan of a request. */
+  readonly plan: (req: Req) => MaybePromise<string | undefined>
+}
+
+/** Options of `rateLimit`. */
+export type RateLimitOptions<Req = unknown, Res = unknown> =
+  | OnePolicyOptions<Req, Res>
+  | PoliciesOptions<Req, Res>
+  | PlansOptions<Req, Res>

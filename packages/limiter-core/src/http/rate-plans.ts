@@ -1,0 +1,93 @@
+import { SluiceError, shown } from '../errors.ts'
+import type { KeySource } from '../keys/key-source.ts'
+import { compileLanes, type Lane } from '../lanes.ts'
+import { optionsOf } from '../options.ts'
+import { POLICY_OPTIONS, type PolicyInput } from '../policy.ts'
+import { type CompiledCost, compileCost } from './cost-source.ts'
+import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy } from './rate-limit-options.ts'
+
+/** A policy of a plan: the lane that counts it, whom it counts, what a request costs. */
+export interface RequestLane<Req, Res> {
+  readonly lane: Lane
+  readonly key: KeySource<Req>
+  readonly cost: CompiledCost<Req, Res>
+}
+
+/** The policies of one plan. */
+export type RatePlan<Req, Res> = readonly RequestLane<Req, Res>[]
+
+const SHARED = [
+  'key',
+  'cost',
+  'scope',
+  'backend',
+  'skip',
+  'mode',
+  'partitionKey',
+  'status',
+  'denied',
+  'observers',
+  'clock',
+  'headers',
+  'legacy',
+  'headersOn',
+] as const
+const SHORTHAND = POLICY_OPTIONS.filter((name) => name !== 'backend' && name !== 'mode')
+
+/** Options of `rateLimit` are checked and its policies compiled, by plan; without plans there is one, named ''. */
+export function compilePlans<Req, Res>(
+  options: RateLimitOptions<Req, Res>,
+  defaultKey: KeySource<Req>,
+  adapterOptions: readonly string[],
+): Map<string, RatePlan<Req, Res>> {
+  const inputs = inputsByPlan(options, adapterOptions)
+  const names = Object.keys(inputs)
+  const lanes = compileLanes(
+    names.map((name) => inputs[name].map(({ key: _key, cost: _cost, ...policy }): PolicyInput => policy)),
+    options,
+  )
+  const planOf = (name: string, plan: number): RatePlan<Req, Res> =>
+    inputs[name].map((input, index) => ({
+      lane: lanes[plan][index],
+      key: keyOf(input.key ?? options.key ?? defaultKey),
+      cost: compileCost(input.cost ?? options.cost),
+    }))
+  return new Map(names.map((name, plan) => [name, planOf(name, plan)]))
+}
+
+type Inputs<Req, Res> = Readonly<Record<string, readonly RequestPolicy<Req, Res>[]>>
+
+function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: readonly string[]): Inputs<Req, Res> {
+  const given = options as Partial<PlansOptions<Req, Res> & PoliciesOptions<Req, Res>>
+  const named = options as unknown as Readonly<Record<string, unknown>>
+  const own = (names: readonly string[]): void => {
+    optionsOf('rateLimit', named, [...names, ...SHARED, ...extra])
+  }
+  if (given?.plans !== undefined) {
+    own(['plans', 'plan'])
+    if (typeof given.plan !== 'function') {
+      throw new SluiceError('SLUICE_BAD_OPTION', `plan: got ${shown(given.plan)}, expected a function of the request`)
+    }
+    if (typeof given.plans === 'object' && given.plans && Object.keys(given.plans).length > 0) return given.plans
+    throw new SluiceError('SLUICE_BAD_OPTION', `plans: got ${shown(given.plans)}, expected policies by plan`)
+  }
+  if (given?.policies !== undefined) {
+    own(['policies'])
+    return { '': listOf<RequestPolicy<Req, Res>>(given.policies) }
+  }
+  own(SHORTHAND)
+  const policy = Object.fromEntries(
+    SHORTHAND.flatMap((name) => (named[name] === undefined ? [] : [[name, named[name]]])),
+  )
+  return { '': [policy as unknown as RequestPolicy<Req, Res>] }
+}
+
+function listOf<T>(value: unknown): readonly T[] {
+  if (Array.isArray(value) && value.length > 0) return value
+  throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${shown(value)}, expected at least one policy`)
+}
+
+function keyOf<Req>(key: unknown): KeySource<Req> {
+  if (typeof key === 'function') return key as KeySource<Req>
+  throw new SluiceError('SLUICE_BAD_OPTION', `key: got ${shown(key)}, expected a function such as byIp()`)
+}

@@ -1,0 +1,72 @@
+export { algorithms } from './algorithms/index.ts'
+export { systemClock } from './clock.ts'
+export type * from './contracts.ts'
+export { type Duration, parseDuration } from './duration.ts'
+export { type SluiceCode, SluiceError, shown } from './errors.ts'
+export { GroupedBackend } from './grouped-backend.ts'
+export { Birth } from './http/built-in-handler.ts'
+export { type CapCheck, CapGuard } from './http/cap-guard.ts'
+export type { InflightLimitOptions } from './http/cap-options.ts'
+export type { CostSource, ReservedCost, SettleContext } from './http/cost-source.ts'
+export {
+  capEntry,
+  type GateEntry,
+  type HeaderLine,
+  type HttpDenial,
+  headerLines,
+  httpDenial,
+  policyItems,
+  rateEntry,
+  violatedPolicies,
+} from './http/gate.ts'
+export { compileHeaders, type HeaderDialect, type HeaderOptions, type HeaderPlan } from './http/header-dialect.ts'
+export { compilePartitionKey, type PartitionKeyOptions } from './http/partition-key.ts'
+export { PROBLEM_MEDIA_TYPE, type ProblemType, problemBody } from './http/problem.ts'
+export { type RateCheck, RateGuard } from './http/rate-guard.ts'
+export type {
+  DeniedAnswer,
+  DeniedContext,
+  OnePolicyOptions,
+  PlansOptions,
+  PoliciesOptions,
+  RateLimitOptions,
+  RequestPolicy,
+  SharedRateLimitOptions,
+} from './http/rate-limit-options.ts'
+export { RequestSluice } from './http/request-sluice.ts'
+export {
+  createInflightLimiter,
+  type InflightLimiter,
+  type InflightLimiterOptions,
+  type LocalInflightLimiter,
+  type LocalInflightOptions,
+} from './inflight/inflight-limiter.ts'
+export { parseAddress } from './keys/address.ts'
+export { addressKey, compileAddressOptions } from './keys/address-key.ts'
+export { DENY, EXEMPT, type KeyResult, type KeySource, resolveKey } from './keys/key-source.ts'
+export {
+  type ByHeaderOptions,
+  type ByIpOptions,
+  byAll,
+  byHeader,
+  byIp,
+  byPrincipal,
+  byRoute,
+  labelOf,
+} from './keys/sources.ts'
+export {
+  type Costs,
+  createLimiter,
+  type Keys,
+  type Limiter,
+  type LimiterOptions,
+  type SyncLimiterOptions,
+} from './limiter.ts'
+export { andThen, isPromise } from './maybe-promise.ts'
+export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
+export type { Mode } from './mode.ts'
+export { optionsOf } from './options.ts'
+export { compilePolicy, type PolicyInput } from './policy.ts'
+export { ChargeVerdict, RequestDecision } from './verdict.ts'
+export { type WaitOptions, waitFor } from './wait-for.ts'
+export { forgetWarnings, warnOnce } from './warn-once.ts'

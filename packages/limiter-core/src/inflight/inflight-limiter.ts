@@ -1,0 +1,109 @@
+import { systemClock } from '../clock.ts'
+import type { AcquireOptions, Clock, Denial, InflightBackend, MaybePromise, Observer, Permit } from '../contracts.ts'
+import { type Duration, parseDuration } from '../duration.ts'
+import { SluiceError, shown } from '../errors.ts'
+import { isPromise } from '../maybe-promise.ts'
+import { Observers } from '../observers.ts'
+import { optionsOf } from '../options.ts'
+import { headerText, wholeUnits } from '../policy.ts'
+import { MemoryInflight } from './memory-inflight.ts'
+
+export interface InflightLimiterOptions {
+  /** `inflight` unless said; stands in headers. */
+  readonly name?: string | undefined
+  /** Places for each key. */
+  readonly limit: number
+  /** Permits held longer are taken back, and their `lost` aborts. No bound unless said. */
+  readonly maxHoldMs?: Duration | undefined
+  /** Where permits live: this process unless said. `limit` and `maxHoldMs` are then the backend's own. */
+  readonly backend?: InflightBackend | undefined
+  readonly clock?: Clock | undefined
+  readonly observers?: readonly Observer[] | undefined
+}
+
+/** Options with which every answer is at hand at once. */
+export interface LocalInflightOptions extends InflightLimiterOptions {
+  readonly backend?: undefined
+}
+
+/** Caps work in progress. What it gives must be given back. */
+export interface InflightLimiter<P extends MaybePromise<Permit | undefined> = MaybePromise<Permit | undefined>> {
+  readonly name: string
+  readonly limit: number
+  /** A permit, or undefined when no place is free. Without a key all work shares one count. */
+  acquire(key?: string, options?: AcquireOptions): P
+  /** Places held for the key. */
+  count(key?: string): P extends Promise<unknown> ? Promise<number> : MaybePromise<number>
+  close(): MaybePromise<void>
+}
+
+/** As `InflightLimiter`, answering at once. */
+export interface LocalInflightLimiter extends InflightLimiter<Permit | undefined> {
+  count(key?: string): number
+}
+
+const OPTIONS = ['name', 'limit', 'maxHoldMs', 'backend', 'clock', 'observers'] as const
+const WHOLE_PROCESS = ''
+
+/** Builds a cap. Throws coded errors for bad options. */
+export function createInflightLimiter(options: LocalInflightOptions): LocalInflightLimiter
+export function createInflightLimiter(options: InflightLimiterOptions): InflightLimiter
+export function createInflightLimiter(options: InflightLimiterOptions): InflightLimiter {
+  return new BackedInflightLimiter(optionsOf('createInflightLimiter', options, OPTIONS))
+}
+
+/** A cap over a backend, which is this process unless another is given. */
+export class BackedInflightLimiter implements InflightLimiter {
+  readonly name: string
+  readonly limit: number
+  readonly observers: Observers
+  readonly #backend: InflightBackend
+
+  constructor({
+    name = 'inflight',
+    limit,
+    maxHoldMs,
+    backend,
+    clock = systemClock,
+    observers,
+  }: InflightLimiterOptions) {
+    this.name = headerText(name, 'name')
+    this.limit = wholeUnits(limit, `cap '${this.name}': limit`)
+    this.observers = new Observers(observers)
+    const heldMs = maxHoldMs === undefined ? undefined : parseDuration(maxHoldMs, `cap '${this.name}': maxHoldMs`)
+    this.#backend =
+      backend ??
+      new MemoryInflight({
+        limit,
+        clock,
+        maxHoldMs: heldMs,
+        released: (key, ms) => this.observers.permitReleased(key, ms),
+      })
+  }
+
+  acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
+    if (typeof key !== 'string') {
+      throw new SluiceError('SLUICE_BAD_KEY', `key: got ${shown(key)}, expected a string`)
+    }
+    if (options?.weight !== undefined) wholeUnits(options.weight, 'weight')
+    const answer = this.#backend.acquire(key, options)
+    return isPromise(answer) ? answer.then((come) => this.#told(key, come)) : this.#told(key, answer)
+  }
+
+  count(key: string = WHOLE_PROCESS): MaybePromise<number> {
+    return this.#backend.count?.(key) ?? 0
+  }
+
+  close(): MaybePromise<void> {
+    return this.#backend.close?.()
+  }
+
+  #told(key: string, answer: Permit | Denial): Permit | undefined {
+    if ('release' in answer) {
+      if (this.observers.any) this.observers.permitAcquired(key)
+      return answer
+    }
+    if (this.observers.any) this.observers.capDenied(key)
+    return undefined
+  }
+}

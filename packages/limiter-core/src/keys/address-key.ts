@@ -1,0 +1,107 @@
+import { parseAddress, readIPv4, readIPv6, writeIPv6 } from './address.ts'
+import { badOption, checkOptions } from './check-options.ts'
+
+export interface AddressOptions {
+  /**
+   * How many leading bits of an IPv6 address are one client; 56 unless said. Providers hand out /64, /60, /56 and /48:
+   * a longer prefix lets one customer be many clients, a shorter one lets many customers be one.
+   */
+  readonly ipv6Prefix?: number
+  /**
+   * Prefixes under which a translator (NAT64, SIIT-DC) shows IPv4 clients, by RFC 6052: `/32`, `/40`, `/48`, `/56`,
+   * `/64` or `/96`. `['64:ff9b::/96']` unless said; without it all IPv4 clients behind one translator are one client.
+   */
+  readonly embeddedIPv4Prefixes?: readonly string[]
+}
+
+/** Address options, checked once and made quick to apply. */
+export interface AddressRules {
+  readonly masks: readonly number[]
+  readonly suffix: string
+  readonly embeddings: readonly Embedding[]
+}
+
+/** A prefix whose addresses hold an IPv4 address in the given four of their 16 octets. */
+interface Embedding {
+  readonly masks: readonly number[]
+  readonly groups: readonly number[]
+  readonly octets: readonly number[]
+}
+
+const ALL: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7]
+const MAPPED: Embedding = { masks: masksOf(96), groups: [0, 0, 0, 0, 0, 0xffff, 0, 0], octets: [12, 13, 14, 15] }
+const SIX_TO_FOUR: Embedding = { masks: masksOf(16), groups: [0x2002, 0, 0, 0, 0, 0, 0, 0], octets: [2, 3, 4, 5] }
+const WELL_KNOWN_NAT64 = '64:ff9b::/96'
+const CIDR = /^(.+)\/(32|40|48|56|64|96)$/
+
+/** Throws `SLUICE_BAD_OPTION` where an option is none that can be kept. */
+export function compileAddressOptions(options: AddressOptions = {}): AddressRules {
+  checkOptions('address', options, ['ipv6Prefix', 'embeddedIPv4Prefixes'])
+  const { ipv6Prefix = 56, embeddedIPv4Prefixes = [WELL_KNOWN_NAT64] } = options
+  if (!Number.isInteger(ipv6Prefix) || ipv6Prefix < 32 || ipv6Prefix > 128) {
+    throw badOption('ipv6Prefix', ipv6Prefix, 'a whole number from 32 to 128')
+  }
+  if (!Array.isArray(embeddedIPv4Prefixes)) {
+    throw badOption('embeddedIPv4Prefixes', embeddedIPv4Prefixes, `an array like ['${WELL_KNOWN_NAT64}']`)
+  }
+  const prefixes = embeddedIPv4Prefixes.map(compilePrefix)
+  // of two that overlap the longer one knows better
+  prefixes.sort((a, b) => b.bits - a.bits)
+  return {
+    masks: masksOf(ipv6Prefix),
+    suffix: ipv6Prefix === 128 ? '' : `/${ipv6Prefix}`,
+    embeddings: [MAPPED, ...prefixes.map((prefix) => prefix.embedding), SIX_TO_FOUR],
+  }
+}
+
+function compilePrefix(text: unknown): { bits: number; embedding: Embedding } {
+  const [, base, length] = (typeof text === 'string' && CIDR.exec(text)) || []
+  const groups = parseAddress(base ?? '')?.groups
+  const bits = Number(length)
+  const masks = masksOf(bits)
+  if (groups?.length !== 8 || ALL.some((i) => groups[i] !== (groups[i] & masks[i]))) {
+    const expected = `an IPv6 prefix of /32, /40, /48, /56, /64 or /96 with no bits behind it, like '${WELL_KNOWN_NAT64}'`
+    throw badOption('embeddedIPv4Prefixes', text, expected)
+  }
+  const start = bits / 8
+  if (bits === 96) return { bits, embedding: { masks, groups, octets: [12, 13, 14, 15] } }
+  // RFC 6052 keeps octet 8 ("u") zero and leaves it out; no translator makes an address where it is not
+  const octets = [0, 1, 2, 3].map((i) => (start + i < 8 ? start + i : start + i + 1))
+  return { bits, embedding: { masks: masks.with(4, masks[4] | 0xff00), groups, octets } }
+}
+
+function masksOf(bits: number): number[] {
+  return ALL.map((i) => (0xffff << (16 - Math.min(16, Math.max(0, bits - i * 16)))) & 0xffff)
+}
+
+/**
+ * One text for each client, however its address is spelt: IPv4 dotted, also where IPv6 holds it (mapped, NAT64, 6to4);
+ * `::1` and `::` as they are; any other IPv6 as its prefix, `2001:db8:1:200::/56`. Undefined for what is no address.
+ */
+export function addressKey(text: string, rules: AddressRules): string | undefined {
+  // strict dotted text is its own canonical form
+  if (readIPv4(text) >= 0) return text
+  const groups = readIPv6(text)
+  if (groups === undefined) return undefined
+  if (isLocal(groups)) return groups[7] === 1 ? '::1' : '::'
+  for (const embedding of rules.embeddings) {
+    if (holds(embedding, groups)) return embedding.octets.map((octet) => octetAt(groups, octet)).join('.')
+  }
+  for (let i = 0; i < 8; i++) groups[i] &= rules.masks[i]
+  return writeIPv6(groups) + rules.suffix
+}
+
+function isLocal(groups: readonly number[]): boolean {
+  for (let i = 0; i < 7; i++) if (groups[i] !== 0) return false
+  return groups[7] <= 1
+}
+
+function holds(embedding: Embedding, groups: readonly number[]): boolean {
+  for (let i = 0; i < 8; i++) if ((groups[i] & embedding.masks[i]) !== embedding.groups[i]) return false
+  return true
+}
+
+function octetAt(groups: readonly number[], octet: number): number {
+  const group = groups[octet >> 1]
+  return octet & 1 ? group & 0xff : group >> 8
+}

@@ -1,0 +1,148 @@
+/** An address as 16-bit groups in network order: two for IPv4, eight for IPv6. */
+export interface Address {
+  readonly version: 4 | 6
+  readonly groups: readonly number[]
+}
+
+const ZERO = 48
+const NINE = 57
+
+/** Linux names an interface in 15 characters, Windows by a number. */
+const ZONE = /^[\w.:~-]{1,64}$/
+/** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%` and a zone; whatever is longer is not looked at. */
+const LONGEST_TEXT = 46 + 64
+
+/**
+ * Reads an IPv4 or IPv6 address in any legal spelling; a zone (`%eth0`) is dropped. Anything else is undefined: ports,
+ * brackets, spaces, octal, hex and short IPv4 forms. Our own, since parsers that are kind to odd spellings have been
+ * a way around limits.
+ */
+export function parseAddress(text: string): Address | undefined {
+  const bits = readIPv4(text)
+  if (bits >= 0) return { version: 4, groups: [bits >>> 16, bits & 0xffff] }
+  const groups = readIPv6(text)
+  return groups && { version: 6, groups }
+}
+
+/** The 32 bits of a dotted quad without leading zeros; -1 for any other text. */
+export function readIPv4(text: string): number {
+  if (text.length < 7 || text.length > 15) return -1
+  let bits = 0
+  let start = 0
+  for (let part = 0; part < 4; part++) {
+    const end = part === 3 ? text.length : text.indexOf('.', start)
+    const octet = readOctet(text, start, end)
+    if (octet < 0) return -1
+    bits = bits * 256 + octet
+    start = end + 1
+  }
+  return bits
+}
+
+function readOctet(text: string, start: number, end: number): number {
+  const length = end - start
+  if (length < 1 || length > 3 || (length > 1 && text.charCodeAt(start) === ZERO)) return -1
+  let octet = 0
+  for (let i = start; i < end; i++) {
+    const digit = text.charCodeAt(i) - ZERO
+    if (digit < 0 || digit > 9) return -1
+    octet = octet * 10 + digit
+  }
+  return octet <= 255 ? octet : -1
+}
+
+/** The eight groups of an IPv6 address; undefined for any other text. */
+export function readIPv6(text: string): number[] | undefined {
+  const bare = withoutZone(text)
+  if (bare === undefined) return undefined
+  const gap = bare.indexOf('::')
+  if (gap < 0) {
+    const groups = readGroups(bare, true)
+    return groups?.length === 8 ? groups : undefined
+  }
+  const head = readGroups(bare.slice(0, gap), false)
+  const tail = readGroups(bare.slice(gap + 2), true)
+  // `::` stands for one group at least
+  if (!head || !tail || head.length + tail.length > 7) return undefined
+  while (head.length + tail.length < 8) head.push(0)
+  for (const group of tail) head.push(group)
+  return head
+}
+
+function withoutZone(text: string): string | undefined {
+  if (text.length > LONGEST_TEXT) return undefined
+  const percent = text.indexOf('%')
+  if (percent < 0) return text
+  return ZONE.test(text.slice(percent + 1)) ? text.slice(0, percent) : undefined
+}
+
+// groups parted by single colons; a second `::` is an empty group here, and so refused
+function readGroups(text: string, mayEndDotted: boolean): number[] | undefined {
+  const groups: number[] = []
+  let start = 0
+  while (text !== '' && start <= text.length) {
+    const colon = text.indexOf(':', start)
+    const end = colon < 0 ? text.length : colon
+    const group = readGroup(text, start, end)
+    if (group < 0) return mayEndDotted && colon < 0 ? withDottedEnd(groups, text.slice(start)) : undefined
+    groups.push(group)
+    start = end + 1
+  }
+  return groups
+}
+
+function readGroup(text: string, start: number, end: number): number {
+  if (end === start || end - start > 4) return -1
+  let group = 0
+  for (let i = start; i < end; i++) {
+    const digit = hexDigit(text.charCodeAt(i))
+    if (digit < 0) return -1
+    group = group * 16 + digit
+  }
+  return group
+}
+
+function withDottedEnd(groups: number[], quad: string): number[] | undefined {
+  const bits = readIPv4(quad)
+  if (bits < 0) return undefined
+  groups.push(bits >>> 16, bits & 0xffff)
+  return groups
+}
+
+function hexDigit(code: number): number {
+  if (code >= ZERO && code <= NINE) return code - ZERO
+  const lower = code | 32
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1
+}
+
+/** The one text that RFC 5952 gives eight groups: lower case, no leading zeros, `::` for the first longest run of zeros. */
+export function writeIPv6(groups: readonly number[]): string {
+  const start = longestZeros(groups)
+  if (start < 0) return hexGroups(groups, 0, 8)
+  return `${hexGroups(groups, 0, start)}::${hexGroups(groups, zerosEnd(groups, start), 8)}`
+}
+
+function hexGroups(groups: readonly number[], start: number, end: number): string {
+  let text = ''
+  for (let i = start; i < end; i++) text += (i > start ? ':' : '') + groups[i].toString(16)
+  return text
+}
+
+// where the run to be written `::` starts; -1 where there is none: a single zero stays `0`
+function longestZeros(groups: readonly number[]): number {
+  let best = -1
+  let longest = 1
+  for (let i = 0; i < 8; i++) {
+    const end = zerosEnd(groups, i)
+    if (end - i <= longest) continue
+    best = i
+    longest = end - i
+  }
+  return best
+}
+
+function zerosEnd(groups: readonly number[], start: number): number {
+  let end = start
+  while (end < 8 && groups[end] === 0) end++
+  return end
+}

@@ -1,0 +1,120 @@
+import type { MaybePromise, RequestView } from '../contracts.ts'
+import { shown } from '../errors.ts'
+import { warnOnce } from '../warn-once.ts'
+import { type AddressRules, addressKey, compileAddressOptions } from './address-key.ts'
+
+// registered symbols: an ESM and a CommonJS copy in one process mean the same by them
+
+/** Exempts a request from the limit. Besides `skip` nothing else does. */
+export const EXEMPT: unique symbol = Symbol.for('sluice.exempt')
+/** Answers the request as if the limit were spent. */
+export const DENY: unique symbol = Symbol.for('sluice.deny')
+/** Nobody has signed in, as is normal: the address is counted instead. */
+export const ANONYMOUS: unique symbol = Symbol.for('sluice.anonymous')
+
+/** Numbers and bigints are written as decimal text. `undefined` counts the address instead and is reported. */
+export type KeyResult = string | number | bigint | undefined | typeof EXEMPT | typeof DENY | typeof ANONYMOUS
+
+/** Whom to count, once every fallback is done. */
+export type ResolvedKey = string | typeof EXEMPT | typeof DENY
+
+/** Why the address was counted instead of what the source was asked for. */
+export interface KeyFallback {
+  readonly reason: 'undefined' | 'anonymous' | 'threw' | 'rejected' | 'not-a-string'
+  readonly error?: unknown
+}
+
+export type ReportFallback = (fallback: KeyFallback) => void
+
+/** Names the key of a request. Your own function takes the framework's request; built-in sources read the view. */
+export interface KeySource<Raw = unknown> {
+  /** The last two are for sources made of others, which hand them on to `resolveKey`. */
+  (request: Raw, view: RequestView<Raw>, report?: ReportFallback, rules?: AddressRules): MaybePromise<KeyResult>
+  /** For logs. */
+  readonly label?: string
+}
+
+/** All requests without a readable address share this one key. */
+const NO_ADDRESS = 'no-address'
+const FALLBACK = '\0address:'
+const DEFAULT_RULES = compileAddressOptions()
+
+/**
+ * The key of a request; never nothing, never a throw or a rejection of the source's. Where the source fails to name
+ * one, the client's address is counted, cut by `rules`, and `report`, which must not throw, hears why. Answers at once
+ * when the source does.
+ */
+export function resolveKey<Raw>(
+  source: KeySource<Raw>,
+  view: RequestView<Raw>,
+  report: ReportFallback,
+  rules: AddressRules = DEFAULT_RULES,
+): MaybePromise<ResolvedKey> {
+  const fallback = (why: KeyFallback): string => {
+    report(why)
+    return FALLBACK + keyOfAddress(view, rules)
+  }
+  let result: unknown
+  let pending: boolean
+  try {
+    result = source(view.raw, view, report, rules)
+    pending = isThenable(result)
+  } catch (error) {
+    return fallback({ reason: 'threw', error })
+  }
+  if (!pending) return keyOf(result, fallback)
+  return Promise.resolve(result).then(
+    (value) => keyOf(value, fallback),
+    (error: unknown) => fallback({ reason: 'rejected', error }),
+  )
+}
+
+function keyOf(value: unknown, fallback: (why: KeyFallback) => string): ResolvedKey {
+  if (typeof value === 'string') return unforged(value)
+  if (value === EXEMPT || value === DENY) return value as ResolvedKey
+  if (value === undefined) return fallback({ reason: 'undefined' })
+  if (value === ANONYMOUS) return fallback({ reason: 'anonymous' })
+  if (typeof value === 'bigint' || Number.isFinite(value)) return String(value)
+  return fallback({ reason: 'not-a-string' })
+}
+
+// No legal header value holds a NUL, but a key taken from a body can. One more in front of it keeps every named key
+// apart from every fallback key, and two named keys apart from each other.
+function unforged(key: string): string {
+  return key.charCodeAt(0) === 0 ? `\0${key}` : key
+}
+
+/**
+ * The client's address as a key: what the framework says, where that is no address the socket's other end. Where neither
+ * can be read it is the key `no-address`, which is warned about once.
+ */
+export function keyOfAddress(view: RequestView, rules: AddressRules): string {
+  const ip = shownAddress(view)
+  const key = addressKeyOf(ip, rules) ?? addressKeyOf(view.peer, rules)
+  if (key !== undefined) return key
+  warnOnce(
+    'SLUICE_NO_ADDRESS',
+    () =>
+      `a request came with the client address ${shown(ip)}; all requests without a readable one share the key ` +
+      `"${NO_ADDRESS}"`,
+  )
+  return NO_ADDRESS
+}
+
+function addressKeyOf(ip: unknown, rules: AddressRules): string | undefined {
+  return typeof ip === 'string' ? addressKey(ip, rules) : undefined
+}
+
+// a framework computes the address on demand, by a trust function that may be the user's own
+function shownAddress(view: RequestView): unknown {
+  try {
+    return view.ip
+  } catch {
+    return undefined
+  }
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  return typeof (value as { then?: unknown }).then === 'function'
+}

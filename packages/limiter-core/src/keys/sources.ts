@@ -1,0 +1,115 @@
+import type { MaybePromise } from '../contracts.ts'
+import { type AddressOptions, compileAddressOptions } from './address-key.ts'
+import { badOption, checkOptions } from './check-options.ts'
+import {
+  ANONYMOUS,
+  DENY,
+  EXEMPT,
+  isThenable,
+  type KeyResult,
+  type KeySource,
+  keyOfAddress,
+  type ReportFallback,
+  type ResolvedKey,
+  resolveKey,
+} from './key-source.ts'
+
+/** A source that says in logs what it reads. */
+export interface LabelledKeySource<Raw = unknown> extends KeySource<Raw> {
+  readonly label: string
+}
+
+export type ByIpOptions = AddressOptions
+
+export interface ByHeaderOptions {
+  /**
+   * What to do without a value: the header came never, more than once (Node would join them, and every joined junk
+   * would be a new key) or empty. `'address'` unless said.
+   */
+  readonly missing?: 'address' | 'deny' | 'exempt'
+}
+
+const MISSING = { address: ANONYMOUS, deny: DENY, exempt: EXEMPT } as const
+const NO_ROUTE = '(no route)'
+
+// RFC 9110 section 5.6.2
+const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
+
+/** Counts each client address as one key; an IPv6 client is its prefix. */
+export function byIp(options: ByIpOptions = {}): LabelledKeySource {
+  const rules = compileAddressOptions(options)
+  return labelled('ip', (_request, view) => keyOfAddress(view, rules))
+}
+
+/** Counts each value of a header. Only for values that something before has verified: a client can send any. */
+export function byHeader(name: string, options: ByHeaderOptions = {}): LabelledKeySource {
+  if (typeof name !== 'string' || !TOKEN.test(name)) {
+    throw badOption('byHeader', name, 'the name of a header, like "x-api-key"')
+  }
+  checkOptions('byHeader', options, ['missing'])
+  const { missing = 'address' } = options
+  if (!Object.hasOwn(MISSING, missing)) throw badOption('byHeader missing', missing, "'address', 'deny' or 'exempt'")
+  const header = name.toLowerCase()
+  const instead = MISSING[missing]
+  return labelled(`header ${header}`, (_request, view) => view.header(header) || instead)
+}
+
+/** Counts each signed-in user, team or the like. Null and undefined are a visitor, who is counted by address. */
+export function byPrincipal<Raw>(principal: (request: Raw) => MaybePromise<KeyResult | null>): LabelledKeySource<Raw> {
+  if (typeof principal !== 'function') throw badOption('byPrincipal', principal, 'a function of the request')
+  return labelled<Raw>('principal', (request) => {
+    const value = principal(request)
+    return isThenable(value) ? Promise.resolve(value).then(orAnonymous) : orAnonymous(value)
+  })
+}
+
+function orAnonymous(value: KeyResult | null): KeyResult {
+  return value ?? ANONYMOUS
+}
+
+/** Counts each route by its pattern. HEAD is GET: a client could else ask everything twice. */
+export function byRoute(): LabelledKeySource {
+  return labelled('route', (_request, { method, route }) => {
+    // never the URL instead: every spelling of it would be a new key
+    if (route === undefined) return NO_ROUTE
+    return `${method === 'HEAD' ? 'GET' : method} ${route}`
+  })
+}
+
+/**
+ * Counts each combination of what the sources name. A source that names nothing falls back to the address in its own
+ * place: if the whole key fell back, a client's routes, or its keys of different headers, would merge into one count.
+ * `DENY` in any part wins, then `EXEMPT`: a part that exempts must not undo what another one forbids.
+ */
+export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): LabelledKeySource<Raw> {
+  if (sources.length === 0) throw badOption('byAll', sources, 'one key source at least')
+  for (const source of sources) {
+    if (typeof source !== 'function') throw badOption('byAll', source, 'key sources')
+  }
+  return labelled<Raw>(sources.map(labelOf).join(' + '), (_request, view, report = unheard, rules) => {
+    const parts = sources.map((source) => resolveKey(source, view, report, rules))
+    return parts.some(isThenable) ? Promise.all(parts).then(joined) : joined(parts as ResolvedKey[])
+  })
+}
+
+const unheard: ReportFallback = () => {}
+
+// each part behind its length, so that ('a:b', 'c') and ('a', 'b:c') differ
+function joined(parts: readonly ResolvedKey[]): KeyResult {
+  if (parts.includes(DENY)) return DENY
+  let key = ''
+  for (const part of parts) {
+    if (part === EXEMPT) return EXEMPT
+    key += `${(part as string).length}:${part as string}`
+  }
+  return key
+}
+
+/** What a source is called in logs: its label, else the name of the function. */
+export function labelOf(source: KeySource<never>): string {
+  return source.label ?? (source.name || 'own function')
+}
+
+function labelled<Raw = unknown>(label: string, source: KeySource<Raw>): LabelledKeySource<Raw> {
+  return Object.assign(source, { label })
+}

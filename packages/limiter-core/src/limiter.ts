@@ -1,0 +1,193 @@
+import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, Observer, Policy } from './contracts.ts'
+import { wholeCost, wholeUnitsMoved } from './cost.ts'
+import { SluiceError, shown } from './errors.ts'
+import { GroupedBackend } from './grouped-backend.ts'
+import { compileLanes, type Lane } from './lanes.ts'
+import { allOf, andThen, isPromise } from './maybe-promise.ts'
+import type { Mode } from './mode.ts'
+import { Observers } from './observers.ts'
+import { optionsOf } from './options.ts'
+import type { PolicyInput } from './policy.ts'
+import { ChargeVerdict, RequestDecision } from './verdict.ts'
+
+export interface LimiterOptions {
+  readonly policies: readonly PolicyInput[]
+  /** Where counts live: the process-wide memory backend unless said, where every limiter has a scope of its own. */
+  readonly backend?: Backend | undefined
+  /** Names the counts on a backend: limiters with equal scopes and policies share them. */
+  readonly scope?: string | undefined
+  readonly mode?: Mode | undefined
+  readonly clock?: Clock | undefined
+  readonly observers?: readonly Observer[] | undefined
+}
+
+/** Options with which every answer is at hand at once. */
+export interface SyncLimiterOptions extends LimiterOptions {
+  readonly policies: readonly (PolicyInput & { readonly backend?: Backend<Answer> })[]
+  readonly backend?: Backend<Answer> | undefined
+}
+
+/** One key for all policies, or one for each by name. */
+export type Keys = string | Readonly<Record<string, string>>
+/** One cost for all policies, or one for each by name. */
+export type Costs = number | Readonly<Record<string, number>>
+
+/** Framework-free limits: for messages, queues, jobs, and whatever an adapter does not see. */
+export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
+  readonly policies: readonly Policy[]
+  /** Spends `cost` (1 unless said; 0 asks nothing) on all policies, or on none. A fraction of a unit is a unit. */
+  take(key: Keys, cost?: Costs, moment?: Moment): D
+  /** What `take` would answer; changes nothing. */
+  peek(key: Keys, cost?: Costs, moment?: Moment): D
+  /**
+   * Adds `units` without asking: more than fits becomes debt, a negative number is a refund. `taken` is the decision
+   * (or its `takenAt`) to which the units belong; now unless said.
+   */
+  charge(key: Keys, units: Costs, taken?: Decision | number): D
+  /** Makes the key as good as new in every policy. */
+  reset(key: Keys): MaybePromise<void>
+  /** Lets go of everything that this limiter opened. Backends that were handed in stay open. */
+  close(): MaybePromise<void>
+}
+
+const OPTIONS = ['policies', 'backend', 'scope', 'mode', 'clock', 'observers'] as const
+
+/** Builds a limiter. Throws coded errors for bad options; see `docs/errors.md`. */
+export function createLimiter(options: SyncLimiterOptions): Limiter<Decision>
+export function createLimiter(options: LimiterOptions): Limiter
+export function createLimiter(options: LimiterOptions): Limiter {
+  optionsOf('createLimiter', options, OPTIONS)
+  const [lanes] = compileLanes([options.policies], options)
+  return new LaneLimiter(lanes, options.clock, new Observers(options.observers))
+}
+
+/** A limiter over compiled lanes: makes charges of keys and costs, and a decision of the backend's answer. */
+export class LaneLimiter implements Limiter {
+  readonly policies: readonly Policy[]
+  readonly #lanes: readonly Lane[]
+  readonly #backend: Backend | undefined
+  readonly #clock: Clock | undefined
+  readonly #observers: Observers
+  readonly #unobserve: readonly (() => void)[]
+
+  constructor(lanes: readonly Lane[], clock: Clock | undefined, observers: Observers) {
+    this.policies = lanes.map((lane) => lane.step.policy)
+    this.#lanes = lanes.filter((lane) => lane.mode !== 'off')
+    this.#clock = clock
+    this.#observers = observers
+    const backends = [...new Set(this.#lanes.map((lane) => lane.backend))]
+    this.#backend =
+      backends.length > 1
+        ? new GroupedBackend(new Map(this.#lanes.map((lane) => [lane.step, lane.backend])))
+        : backends[0]
+    this.#unobserve = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
+  }
+
+  take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
+    return this.#take(this.#charges(key, cost, wholeCost), moment)
+  }
+
+  /** `take` with one checked key and one checked cost for each policy that is not off, in their order. */
+  takeEach(keys: readonly string[], costs: readonly number[], moment?: Moment): MaybePromise<Decision> {
+    return this.#take(
+      this.#lanes.map((lane, index) => chargeOf(lane, keys[index], costs[index])),
+      moment,
+    )
+  }
+
+  /** `charge` of one policy, by its place among those that are not off. */
+  chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
+    const charge = chargeOf(this.#lanes[index], key, wholeUnitsMoved(units))
+    return (this.#backend as Backend).adjust([charge], taken.takenAts?.[index] ?? taken.takenAt, this.#moment())
+  }
+
+  /** `reset` of one policy, by its place among those that are not off. */
+  resetOne(index: number, key: string): MaybePromise<void> {
+    return (this.#backend as Backend).reset([chargeOf(this.#lanes[index], key, 0)])
+  }
+
+  peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
+    if (!this.#backend) return this.#uncounted()
+    const answer = this.#backend.peek(this.#charges(key, cost, wholeCost), moment ?? this.#moment())
+    return andThen(answer, (come) => new RequestDecision(come))
+  }
+
+  charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
+    const backend = this.#backend
+    if (!backend) return this.#uncounted()
+    const charges = this.#charges(key, units, wholeUnitsMoved)
+    const moment = this.#moment()
+    const takenAts = typeof taken === 'object' ? taken.takenAts : undefined
+    if (!takenAts) {
+      const takenAt = typeof taken === 'object' ? taken.takenAt : taken
+      const answer = backend.adjust(charges, takenAt ?? Number.POSITIVE_INFINITY, moment)
+      return andThen(answer, (come) => new RequestDecision(come))
+    }
+    const answers = charges.map((charge, index) => backend.adjust([charge], takenAts[index], moment))
+    return andThen(allOf(answers), (all) => {
+      const verdicts = all.flatMap((answer) => answer.verdicts)
+      return new RequestDecision({ ...all[0], verdicts, takenAts })
+    })
+  }
+
+  reset(key: Keys): MaybePromise<void> {
+    return this.#backend?.reset(this.#charges(key, 0, wholeCost))
+  }
+
+  close(): void {
+    for (const stop of this.#unobserve) stop()
+  }
+
+  #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+    if (!this.#backend) return this.#uncounted()
+    const answer = this.#backend.take(charges, moment ?? this.#moment())
+    if (isPromise(answer)) return answer.then((come) => this.#decided(charges, come))
+    return this.#decided(charges, answer)
+  }
+
+  #moment(): Moment | undefined {
+    return this.#clock && { now: this.#clock.now() }
+  }
+
+  #decided(charges: readonly Charge[], answer: Answer): Decision {
+    const decision = new RequestDecision(answer)
+    if (this.#observers.any) {
+      const { policy } = decision.binding
+      const charge = charges.find(({ step }) => step.policy === policy) ?? charges[0]
+      this.#observers.decided(charge.key, decision)
+    }
+    return decision
+  }
+
+  #charges(keys: Keys, costs: Costs, whole: (value: unknown) => number): Charge[] {
+    return this.#lanes.map((lane) => {
+      const { name } = lane.step.policy
+      const key = typeof keys === 'string' ? keys : ownValue(keys, name, 'SLUICE_BAD_KEY', 'key')
+      if (typeof key !== 'string') {
+        throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': got ${shown(key)}, expected a string`)
+      }
+      const cost = whole(typeof costs === 'number' ? costs : ownValue(costs, name, 'SLUICE_BAD_COST', 'cost'))
+      return chargeOf(lane, key, cost)
+    })
+  }
+
+  /** The answer where every policy is off: all is well, and nothing was counted. */
+  #uncounted(): Decision {
+    const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
+    return new RequestDecision({ verdicts, takenAt: 0, counted: false, source: 'off' })
+  }
+}
+
+function chargeOf({ step, count, mode }: Lane, key: string, cost: number): Charge {
+  return { key, step, count, cost, advisory: mode === 'shadow' }
+}
+
+function ownValue<T>(
+  values: Readonly<Record<string, T>>,
+  name: string,
+  code: 'SLUICE_BAD_KEY' | 'SLUICE_BAD_COST',
+  what: string,
+): T {
+  if (typeof values === 'object' && values !== null && Object.hasOwn(values, name)) return values[name]
+  throw new SluiceError(code, `${what}: got ${shown(values)}, expected one for each policy, among them '${name}'`)
+}

@@ -1,0 +1,15 @@
+import type { MaybePromise } from './contracts.ts'
+
+export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
+  return typeof (value as Promise<T> | undefined)?.then === 'function'
+}
+
+/** Goes on with a value at once where it is at hand, else when it comes. */
+export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return isPromise(value) ? value.then(next) : next(value)
+}
+
+/** All values, at once where all are at hand. */
+export function allOf<T>(values: readonly MaybePromise<T>[]): MaybePromise<T[]> {
+  return values.some(isPromise) ? Promise.all(values) : (values as T[])
+}

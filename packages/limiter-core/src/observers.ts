@@ -1,0 +1,53 @@
+import type { Decision, Observer, ObserverEvent } from './contracts.ts'
+import { SluiceError, shown } from './errors.ts'
+import { warnOnce } from './warn-once.ts'
+
+/** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
+export class Observers implements Required<Observer> {
+  /** How many were dropped because they threw. */
+  dropped = 0
+  #watching: readonly Observer[]
+
+  constructor(observers: readonly Observer[] = []) {
+    if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
+      throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${shown(observers)}, expected an array of observers`)
+    }
+    this.#watching = observers
+  }
+
+  get any(): boolean {
+    return this.#watching.length > 0
+  }
+
+  decided(key: string, decision: Decision): void {
+    this.#tell((observer) => observer.decided?.(key, decision))
+  }
+
+  permitAcquired(key: string): void {
+    this.#tell((observer) => observer.permitAcquired?.(key))
+  }
+
+  permitReleased(key: string, heldMs: number): void {
+    this.#tell((observer) => observer.permitReleased?.(key, heldMs))
+  }
+
+  capDenied(key: string): void {
+    this.#tell((observer) => observer.capDenied?.(key))
+  }
+
+  event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
+    this.#tell((observer) => observer.event?.(name, data))
+  }
+
+  #tell(tell: (observer: Observer) => void): void {
+    for (const observer of this.#watching) {
+      try {
+        tell(observer)
+      } catch (error) {
+        this.#watching = this.#watching.filter((other) => other !== observer)
+        this.dropped++
+        warnOnce('SLUICE_OBSERVER_DROPPED', `an observer threw and was dropped: ${error}`)
+      }
+    }
+  }
+}

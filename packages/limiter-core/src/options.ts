@@ -1,0 +1,26 @@
+import { SluiceError, shown } from './errors.ts'
+
+/**
+ * The options themselves, once each of their names is known. Throws `SLUICE_BAD_OPTION` for anything that is no plain
+ * object and for an unknown name: an option that is ignored is a limit that is not there.
+ */
+export function optionsOf<T extends object>(owner: string, options: T, known: readonly (keyof T & string)[]): T {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${shown(options)}, expected an object of options`)
+  }
+  for (const name of Object.keys(options)) {
+    if (known.includes(name as keyof T & string)) continue
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `${owner}: got an unknown option ${shown(name)}, expected one of ${known.join(', ')}`,
+    )
+  }
+  return options
+}
+
+/** `value` where it is one of `choices`; throws `SLUICE_BAD_OPTION` otherwise. */
+export function oneOf<T extends string>(option: string, value: unknown, choices: readonly T[]): T {
+  if (choices.includes(value as T)) return value as T
+  const expected = choices.map((choice) => `'${choice}'`).join(', ')
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value)}, expected one of ${expected}`)
+}

@@ -1,0 +1,64 @@
+import type { Answer, Backend, Policy } from './contracts.ts'
+import { SluiceError, shown } from './errors.ts'
+import { memoryBackend } from './memory/memory-backend.ts'
+
+interface Registry {
+  memory: Backend<Answer> | undefined
+  scopes: number
+  claims: WeakMap<Backend, Map<string, string>>
+}
+
+const KEY = Symbol.for('sluice.registry@1')
+
+// shared by the ESM and the CommonJS copy: both must see the same claims
+function registry(): Registry {
+  const home = globalThis as { [KEY]?: Registry }
+  home[KEY] ??= { memory: undefined, scopes: 0, claims: new WeakMap() }
+  return home[KEY]
+}
+
+/** The process-wide memory backend, 64 MiB, made when first asked for. */
+export function defaultBackend(): Backend<Answer> {
+  const shared = registry()
+  shared.memory ??= memoryBackend()
+  return shared.memory
+}
+
+/** A scope that no other limiter of this process has. */
+export function ownScope(): string {
+  return `#${++registry().scopes}`
+}
+
+export function parseScope(scope: unknown): string {
+  if (typeof scope === 'string' && scope !== '' && !scope.startsWith('#') && scope.length <= 128) return scope
+  throw new SluiceError(
+    'SLUICE_BAD_NAME',
+    `scope: got ${shown(scope)}, expected 1 to 128 characters that do not start with '#'`,
+  )
+}
+
+/** The name of a count: equal names on one backend are one count. */
+export function countName(scope: string, policy: Policy, version: number): string {
+  return `${scope}/${policy.name}/${policy.algorithm}@${version}`
+}
+
+/**
+ * Claims a policy name within a scope of a backend. The same data may be claimed again and is shared then; other data
+ * throws `SLUICE_DUPLICATE_POLICY`. `variants` are the policies of that name, one for each plan.
+ */
+export function claimCount(backend: Backend, scope: string, variants: readonly Policy[]): void {
+  const { claims } = registry()
+  const taken = claims.get(backend) ?? new Map<string, string>()
+  claims.set(backend, taken)
+  const [{ name }] = variants
+  const data = variants.map((policy) => JSON.stringify(policy)).join()
+  const claimed = taken.get(`${scope}/${name}`)
+  if (claimed !== undefined && claimed !== data) {
+    throw new SluiceError(
+      'SLUICE_DUPLICATE_POLICY',
+      `policy '${name}' in scope '${scope}': got ${data}, expected what this backend counts already: ${claimed}; ` +
+        'give the limiter a scope of its own',
+    )
+  }
+  taken.set(`${scope}/${name}`, data)
+}

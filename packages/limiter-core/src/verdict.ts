@@ -1,0 +1,69 @@
+import type { Answer, Decision, Policy, PolicyVerdict } from './contracts.ts'
+
+/** A flat verdict; a class, so that all of them have one shape. */
+export class ChargeVerdict implements PolicyVerdict {
+  readonly policy: Policy
+  readonly shadow: boolean
+  readonly allowed: boolean
+  readonly remaining: number
+  readonly retryAfterMs: number
+  readonly resetAfterMs: number
+
+  constructor(policy: Policy, shadow: boolean, remaining: number, retryAfterMs: number, resetAfterMs: number) {
+    this.policy = policy
+    this.shadow = shadow
+    this.allowed = retryAfterMs === 0
+    this.remaining = remaining
+    this.retryAfterMs = retryAfterMs
+    this.resetAfterMs = resetAfterMs
+  }
+}
+
+/** A decision over the verdicts of one request. Derived numbers are getters: most requests read one or two of them. */
+export class RequestDecision implements Decision {
+  readonly verdicts: readonly PolicyVerdict[]
+  readonly takenAt: number
+  readonly takenAts: readonly number[] | undefined
+  readonly counted: boolean
+  readonly source: string
+  readonly allowed: boolean
+
+  constructor(answer: Answer) {
+    this.verdicts = answer.verdicts
+    this.takenAt = answer.takenAt
+    this.takenAts = answer.takenAts
+    this.counted = answer.counted
+    this.source = answer.source
+    this.allowed = !vetoed(answer.verdicts)
+  }
+
+  get binding(): PolicyVerdict {
+    let binding = this.verdicts[0]
+    for (let index = 1; index < this.verdicts.length; index++) {
+      if (binds(this.verdicts[index], binding)) binding = this.verdicts[index]
+    }
+    return binding
+  }
+
+  get retryAfterMs(): number {
+    let longest = 0
+    for (const verdict of this.verdicts) {
+      if (!verdict.shadow && verdict.retryAfterMs > longest) longest = verdict.retryAfterMs
+    }
+    return longest
+  }
+}
+
+/** Whether an enforced policy denies. */
+export function vetoed(verdicts: readonly PolicyVerdict[]): boolean {
+  for (const verdict of verdicts) if (!verdict.allowed && !verdict.shadow) return true
+  return false
+}
+
+// enforced before shadow, denied before allowed, the longer wait, then the smaller part left
+function binds(a: PolicyVerdict, b: PolicyVerdict): boolean {
+  if (a.shadow !== b.shadow) return b.shadow
+  if (a.allowed !== b.allowed) return b.allowed
+  if (a.retryAfterMs !== b.retryAfterMs) return a.retryAfterMs > b.retryAfterMs
+  return a.remaining / a.policy.limit < b.remaining / b.policy.limit
+}

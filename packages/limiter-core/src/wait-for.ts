@@ -1,0 +1,53 @@
+import { systemClock } from './clock.ts'
+import type { Clock, Decision, MaybePromise } from './contracts.ts'
+import { type Duration, parseDuration } from './duration.ts'
+import type { Costs, Keys, Limiter } from './limiter.ts'
+import { optionsOf } from './options.ts'
+
+export interface WaitOptions {
+  readonly cost?: Costs
+  /** Give up when it would take longer than this from now. */
+  readonly maxWaitMs: Duration
+  /** Aborted: the promise rejects with its reason, and nothing is taken. */
+  readonly signal?: AbortSignal
+  /** The limiter's own clock, where it has one. */
+  readonly clock?: Clock
+}
+
+/**
+ * Takes as soon as it fits, and answers the decision: an allowed one, or a denied one once waiting on could not help
+ * within `maxWaitMs`. Who waits holds no place in a queue: others may be faster, and then it waits on.
+ */
+export async function waitFor(
+  limiter: Pick<Limiter<MaybePromise<Decision>>, 'take'>,
+  key: Keys,
+  options: WaitOptions,
+): Promise<Decision> {
+  const {
+    cost = 1,
+    maxWaitMs,
+    signal,
+    clock = systemClock,
+  } = optionsOf('waitFor', options, ['cost', 'maxWaitMs', 'signal', 'clock'])
+  const endsAt = clock.now() + parseDuration(maxWaitMs, 'maxWaitMs')
+  for (;;) {
+    signal?.throwIfAborted()
+    const decision = await limiter.take(key, cost)
+    if (decision.allowed || clock.now() + decision.retryAfterMs > endsAt) return decision
+    await passing(decision.retryAfterMs, clock, signal)
+  }
+}
+
+function passing(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      signal?.removeEventListener('abort', aborted)
+      resolve()
+    })
+    const aborted = (): void => {
+      cancel()
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', aborted, { once: true })
+  })
+}

@@ -1,0 +1,28 @@
+import type { SluiceCode } from './errors.ts'
+
+const KEY = Symbol.for('sluice.warned')
+
+// one set a process, shared by the ESM and the CommonJS copy
+function warned(): Set<string> {
+  const home = globalThis as { [KEY]?: Set<string> }
+  home[KEY] ??= new Set()
+  return home[KEY]
+}
+
+/**
+ * Warns on stderr (`process.on('warning')`), once a process for each code and `about`. A message that is dear to build,
+ * or that a client can ask for at will, comes as a function.
+ */
+export function warnOnce(code: SluiceCode, message: string | (() => string), about = ''): void {
+  const seen = warned()
+  const mark = `${code} ${about}`
+  if (seen.has(mark)) return
+  seen.add(mark)
+  const text = typeof message === 'string' ? message : message()
+  process.emitWarning(`${text} (docs/errors.md#${code.toLowerCase()})`, { type: 'SluiceWarning', code })
+}
+
+/** For tests: every warning may come once more. */
+export function forgetWarnings(): void {
+  warned().clear()
+}

@@ -1,0 +1,23 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestSluice, RequestView } from '@sluice/limiter-core'
+
+export type Next = (error?: unknown) => void
+
+/** A framework of `(req, res, next)` middleware, as the shared middle sees it. */
+export interface ConnectHost<Req extends IncomingMessage, Res extends ServerResponse> {
+  /** Shows a request to key sources; must not throw. */
+  view(req: Req): RequestView<Req>
+  /** Puts what handlers may ask where the framework's users look for it. */
+  attach(req: Req, res: Res, sluice: RequestSluice): void
+  /** Names of options that only this framework has. */
+  readonly options: readonly string[]
+}
+
+export type ConnectHandler<Req, Res> = (req: Req, res: Res, next: Next) => unknown
+
+/** Middleware, or around a single handler. */
+export interface ConnectMiddleware<Req, Res> {
+  (req: Req, res: Res, next: Next): void
+  /** A handler that runs for requests that pass. A cap holds its place until the handler's promise settles, too. */
+  wrap(handler: ConnectHandler<Req, Res>): ConnectHandler<Req, Res>
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  type CapCheck,
+  CapGuard,
+  type InflightLimiter,
+  type InflightLimitOptions,
+  isPromise,
+  warnOnce,
+} from '@sluice/limiter-core'
+import { type AnswerOptions, answerDenied } from './answer-denied.ts'
+import type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
+import { RequestLifecycle } from './request-lifecycle.ts'
+
+/** Middleware that caps requests in progress. */
+export interface InflightLimitMiddleware<Req, Res> extends ConnectMiddleware<Req, Res> {
+  /** The cap behind it: to count what is held, or to hold places outside of requests. */
+  readonly limiter: InflightLimiter
+  close(): void
+}
+
+/** The `inflightLimit` of a framework. */
+export function inflightLimitFor<Req extends IncomingMessage, Res extends ServerResponse>(
+  host: ConnectHost<Req, Res>,
+): (options: InflightLimitOptions<Req, Res>) => InflightLimitMiddleware<Req, Res> {
+  return (options) => {
+    const cap = new RequestCap(host, options)
+    const middleware = (req: Req, res: Res, next: Next): void => {
+      if (options.holdUntil === 'handler') warnOnce('SLUICE_BAD_OPTION', NEEDS_WRAP)
+      cap.run(req, res, next, () => next())
+    }
+    const wrap =
+      (handler: ConnectHandler<Req, Res>): ConnectHandler<Req, Res> =>
+      (req, res, next) =>
+        cap.run(req, res, next, (life) => held(handler(req, res, next), life))
+    return Object.assign(middleware, { wrap, limiter: cap.guard.limiter, close: () => cap.guard.limiter.close() })
+  }
+}
+
+const NEEDS_WRAP =
+  "holdUntil: got 'handler' for a middleware, which never learns when a handler is done: expected .wrap(handler)"
+
+/** The handler's answer, which the permit waits for. */
+function held(work: unknown, life: RequestLifecycle | undefined): unknown {
+  if (life && isPromise(work)) life.holdUntil(work)
+  return work
+}
+
+class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
+  readonly guard: CapGuard<Req, Res>
+  readonly #host: ConnectHost<Req, Res>
+  readonly #answer: AnswerOptions<Req, Res>
+
+  constructor(host: ConnectHost<Req, Res>, options: InflightLimitOptions<Req, Res>) {
+    this.guard = new CapGuard(options, host.options)
+    this.#host = host
+    this.#answer = options
+  }
+
+  /** Runs `work` for a request that got a place; without a lifecycle where nothing is held. */
+  run(req: Req, res: Res, next: Next, work: (life?: RequestLifecycle) => unknown): unknown {
+    if (this.guard.mode === 'off') return work()
+    const life = RequestLifecycle.of(req, res)
+    if (!life.sluice.meets(this.guard)) return work()
+    // nobody waits for an answer, and no signal would bring the place back
+    if (life.gone) return undefined
+    const check = this.guard.check(this.#host.view(req))
+    if (!isPromise(check)) return this.#go(check, life, req, res, next, work)
+    return check.then((come) => process.nextTick(() => this.#go(come, life, req, res, next, work)))
+  }
+
+  #go(
+    check: CapCheck | undefined,
+    life: RequestLifecycle,
+    req: Req,
+    res: Res,
+    next: Next,
+    work: (life?: RequestLifecycle) => unknown,
+  ): unknown {
+    if (!check) return work()
+    this.#host.attach(req, res, life.sluice)
+    if (check.permit) {
+      if (life.gone) return check.permit.release('dropped')
+      life.hold(check.permit)
+      return work(life)
+    }
+    const lines = life.sluice.say(check.entry, Date.now)
+    return answerDenied(req, res, next, lines, { denial: check.denial, decision: undefined }, this.#answer)
+  }
+}

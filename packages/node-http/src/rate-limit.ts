@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  Birth,
+  isPromise,
+  type Limiter,
+  type RateCheck,
+  RateGuard,
+  type RateLimitOptions,
+  systemClock,
+} from '@sluice/limiter-core'
+import { type AnswerOptions, answerDenied } from './answer-denied.ts'
+import type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
+import { writeHeaderLines } from './denial-writer.ts'
+import { RequestLifecycle } from './request-lifecycle.ts'
+
+/** Middleware that limits rates. */
+export interface RateLimitMiddleware<Req, Res> extends ConnectMiddleware<Req, Res> {
+  /** The limiter behind it (of the first plan): to peek, charge and reset outside of requests. */
+  readonly limiter: Limiter
+  close(): void
+}
+
+/** The `rateLimit` of a framework. */
+export function rateLimitFor<Req extends IncomingMessage, Res extends ServerResponse>(
+  host: ConnectHost<Req, Res>,
+): (options: RateLimitOptions<Req, Res>) => RateLimitMiddleware<Req, Res> {
+  return (options) => {
+    const limit = new RequestRate(host, options)
+    const middleware = (req: Req, res: Res, next: Next): void => {
+      limit.run(req, res, next)
+    }
+    const wrap =
+      (handler: ConnectHandler<Req, Res>): ConnectHandler<Req, Res> =>
+      (req, res, next) =>
+        limit.run(req, res, (error) => (error === undefined ? handler(req, res, next) : next(error)))
+    return Object.assign(middleware, { wrap, limiter: limit.guard.limiter(), close: () => limit.guard.close() })
+  }
+}
+
+class RequestRate<Req extends IncomingMessage, Res extends ServerResponse> {
+  readonly guard: RateGuard<Req, Res>
+  readonly #host: ConnectHost<Req, Res>
+  readonly #answer: AnswerOptions<Req, Res>
+  readonly #birth = new Birth()
+  readonly #off: boolean
+  readonly #wall: () => number
+
+  constructor(host: ConnectHost<Req, Res>, options: RateLimitOptions<Req, Res>) {
+    this.guard = new RateGuard(options, host.options)
+    this.#host = host
+    this.#answer = options
+    this.#off = this.guard.off
+    const clock = options.clock ?? systemClock
+    this.#wall = () => clock.wall()
+  }
+
+  /** Returns what `next` returns, where the answer is at hand. */
+  run(req: Req, res: Res, next: Next): unknown {
+    if (this.#off) return next()
+    this.#birth.used()
+    const life = RequestLifecycle.of(req, res)
+    if (!life.sluice.meets(this.guard)) return next()
+    const check = this.guard.check(this.#host.view(req))
+    if (!isPromise(check)) return this.#go(check, life, req, res, next)
+    // outside of the promise, so that what a handler throws goes where it would go without us
+    return check.then((come) => process.nextTick(() => this.#go(come, life, req, res, next)))
+  }
+
+  #go(check: RateCheck<Req, Res> | undefined, life: RequestLifecycle, req: Req, res: Res, next: Next): unknown {
+    if (!check) return next()
+    const { decision, denial, entry, guard } = check
+    const { sluice } = life
+    sluice.took(check, this.guard.observers)
+    this.#host.attach(req, res, sluice)
+    const lines = sluice.say(entry, this.#wall)
+    if (denial) return answerDenied(req, res, next, lines, { denial, decision }, this.#answer)
+    writeHeaderLines(req, res, lines)
+    if (guard.settles) life.settle(req, res)
+    return next()
+  }
+}

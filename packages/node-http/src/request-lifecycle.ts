@@ -1,0 +1,120 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Permit, RequestSluice, type SettleContext, systemClock, warnOnce } from '@sluice/limiter-core'
+import onFinished from 'on-finished'
+import { isComplete, isGone, onSocketClose } from './response-end.ts'
+
+const KEY = Symbol.for('sluice.lifecycle')
+
+/** How a response ended. */
+export type Ending = SettleContext
+
+/**
+ * The life of one response, from the first limiter that meets it to its end. No single signal tells the end of every
+ * response: on-finished misses pipelined responses that never got their turn, `close` misses a client who left before
+ * anyone listened. Together they miss none, and the first one counts.
+ */
+export class RequestLifecycle {
+  readonly sluice: RequestSluice
+  readonly #req: IncomingMessage
+  readonly #res: ServerResponse
+  #startedAt = 0
+  readonly #endings: ((ending: Ending) => void)[] = []
+  readonly #permits: Permit[] = []
+  #holds = 0
+  #listening = false
+  #settling = false
+  #forgetSocket: (() => void) | undefined
+  #ending: Ending | undefined
+
+  /** The one lifecycle of a response; made when first asked for. */
+  static of(req: IncomingMessage, res: ServerResponse): RequestLifecycle {
+    const home = res as { [KEY]?: RequestLifecycle }
+    home[KEY] ??= new RequestLifecycle(req, res)
+    return home[KEY]
+  }
+
+  private constructor(req: IncomingMessage, res: ServerResponse) {
+    this.#req = req
+    this.#res = res
+    this.sluice = new RequestSluice(this)
+  }
+
+  /** True when nobody will read a response any more, so that its handler need not run. */
+  get gone(): boolean {
+    return this.#ending !== undefined || isGone(this.#req, this.#res)
+  }
+
+  /** Runs `run` once, when the response is over: sent whole, aborted, or never to be sent. */
+  onEnd(run: (ending: Ending) => void): void {
+    const bound = AsyncResource.bind(run)
+    if (this.#ending) return guarded(() => bound(this.#ending as Ending))
+    this.#endings.push(bound)
+    this.#listen()
+  }
+
+  /** Settles what the request took once the response is over, by the policies' own `settle`. */
+  settle(req: unknown, res: unknown): void {
+    if (this.#settling) return
+    this.#settling = true
+    this.onEnd((how) => this.sluice.settleAll(req, res, how))
+  }
+
+  /** Releases the permit when the response is over and all held work is done. */
+  hold(permit: Permit): void {
+    this.#permits.push(permit)
+    this.#listen()
+    this.#releaseWhenDone()
+  }
+
+  /** Keeps permits until `work` settles. */
+  holdUntil(work: PromiseLike<unknown>): void {
+    this.#holds++
+    let held = true
+    const done = (): void => {
+      if (held) this.#holds--
+      held = false
+      this.#releaseWhenDone()
+    }
+    Promise.resolve(work).then(done, done)
+  }
+
+  #listen(): void {
+    if (this.#listening) return
+    this.#listening = true
+    this.#startedAt = systemClock.now()
+    const end = (): void => this.#end()
+    const over = isGone(this.#req, this.#res)
+    onFinished(this.#res, end)
+    this.#res.once('close', end)
+    const { socket } = this.#req
+    if (this.#req.httpVersionMajor < 2 && socket) this.#forgetSocket = onSocketClose(socket, end)
+    // a client who left before has no signal left to send
+    if (over) setImmediate(end)
+  }
+
+  #end(): void {
+    if (this.#ending) return
+    this.#forgetSocket?.()
+    const ending = { completed: isComplete(this.#req, this.#res), durationMs: systemClock.now() - this.#startedAt }
+    this.#ending = ending
+    for (const run of this.#endings) guarded(() => run(ending))
+    this.#releaseWhenDone()
+  }
+
+  #releaseWhenDone(): void {
+    if (!this.#ending || this.#holds > 0) return
+    for (const permit of this.#permits.splice(0)) {
+      guarded(() => permit.release(this.#ending?.completed ? 'success' : 'dropped'))
+    }
+  }
+}
+
+/** An ending must reach everyone: one listener that throws must not keep a permit. */
+function guarded(run: () => void): void {
+  try {
+    run()
+  } catch (error) {
+    warnOnce('SLUICE_HOOK_FAILED', () => `a listener to the end of a response threw: ${error}`, 'onEnd')
+  }
+}

@@ -1,0 +1,110 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { filesBelow, packages, readManifest, root, type WorkspacePackage } from './repository.ts'
+
+// DESIGN: an arrow = depends on. A package that is not here has no place in the drawing yet.
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  '@sluice/keyed-hash': [],
+  '@sluice/limiter-core': ['@sluice/keyed-hash'],
+  '@sluice/node-http': ['@sluice/limiter-core', 'on-finished'],
+  '@sluice/express': ['@sluice/node-http'],
+  '@sluice/koa': ['@sluice/node-http'],
+  '@sluice/fastify': ['@sluice/node-http', 'fastify-plugin'],
+  '@sluice/nest': ['@sluice/node-http'],
+  '@sluice/hono': ['@sluice/limiter-core'],
+  '@sluice/sketches': ['@sluice/keyed-hash', '@sluice/limiter-core'],
+  '@sluice/redis': ['@sluice/limiter-core', '@sluice/sketches'],
+  '@sluice/counters': ['@sluice/limiter-core', '@sluice/sketches'],
+  '@sluice/policies': ['@sluice/limiter-core'],
+  '@sluice/insight': ['@sluice/limiter-core', '@sluice/sketches'],
+  '@sluice/cli': ['@sluice/policies', '@sluice/sketches'],
+  '@sluice/testkit': ['@sluice/limiter-core'],
+}
+
+// the user's own: a second copy of one of these in an application is a fault of ours
+const broughtByTheUser =
+  /^(express|koa|fastify|hono|@nestjs\/.*|(io)?redis|@redis\/.*|pg|postgres|@electric-sql\/pglite|mysql2?|mongodb)$/
+
+const clockReads = /\b(setTimeout|setInterval|setImmediate|hrtime|(Date|performance)\.now)\b|\bnew Date\(\)/
+
+// path → why this file may read time or set a timer itself; every other one asks its Clock
+const mayTouchTime: Readonly<Record<string, string>> = {
+  'packages/limiter-core/src/clock.ts': 'it is the clock',
+}
+
+const sources = packages.flatMap(({ folder }) =>
+  filesBelow(join(folder, 'src')).map((path) => {
+    const text = readFileSync(join(folder, 'src', path), 'utf8')
+    return { path: relative(root, join(folder, 'src', path)).replaceAll('\\', '/'), text, code: withoutComments(text) }
+  }),
+)
+
+describe.each(packages)('$name', ({ name, folder, manifest }) => {
+  test('has a place in the drawing, and only the arrows drawn there', () => {
+    expect(Object.keys(arrows)).toContain(name)
+    expect(arrows[name]).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies ?? {})))
+  })
+
+  test('installs no framework and no database client for its user', () => {
+    const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })
+    expect(installed.filter((dependency) => broughtByTheUser.test(dependency))).toEqual([])
+  })
+
+  test('imports only what its manifest names', () => {
+    const named = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+    expect(importedPackages({ folder }).filter((imported) => !named.includes(imported))).toEqual([])
+  })
+
+  test('has the version of the repository, and asks for that version of its neighbours', () => {
+    const { version } = readManifest(root)
+    expect(manifest.version).toBe(version)
+    for (const [dependency, range] of Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies })) {
+      if (dependency.startsWith('@sluice/')) expect({ dependency, range }).toEqual({ dependency, range: version })
+    }
+  })
+
+  test('has a README', () => {
+    expect(existsSync(join(folder, 'README.md'))).toBe(true)
+  })
+})
+
+describe('source files', () => {
+  test('hold at most 250 lines, and those over 200 are named here', () => {
+    const long = sources.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
+    for (const { path, lines } of long) {
+      if (lines > 200) process.stdout.write(`over 200 lines, cut it soon: ${path} (${lines})\n`)
+    }
+    expect(long.filter(({ lines }) => lines > 250)).toEqual([])
+  })
+
+  test('are named after what they hold, never a drawer', () => {
+    const drawers = /^(utils?|helpers?|common|types|misc|shared)\.ts$/
+    expect(sources.filter(({ path }) => drawers.test(basename(path))).map(({ path }) => path)).toEqual([])
+  })
+
+  test('leave time to the clock', () => {
+    const touching = sources.filter(({ code }) => clockReads.test(code)).map(({ path }) => path)
+    expect(touching.sort()).toEqual(Object.keys(mayTouchTime).sort())
+  })
+})
+
+test('package-lock.json names no registry, so that any mirror can serve it', () => {
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
+  expect(lock).not.toMatch(/"resolved": *"https?:/)
+})
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+}
+
+/** Names of packages in import and export statements; Node's own and relative ones left out. */
+function importedPackages({ folder }: Pick<WorkspacePackage, 'folder'>): string[] {
+  const prefix = relative(root, folder).replaceAll('\\', '/')
+  const code = sources.filter(({ path }) => path.startsWith(`${prefix}/`)).map((source) => source.code)
+  const specifiers = code.flatMap((text) =>
+    [...text.matchAll(/\b(?:from|import|require)\s*\(?\s*'([^'.][^']*)'/g)].map(([, specifier]) => specifier),
+  )
+  const names = specifiers.map((specifier) => specifier.match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? specifier)
+  return [...new Set(names)].filter((imported) => !imported.startsWith('node:'))
+}

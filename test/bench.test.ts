@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from '@jest/globals'
+
+interface Table {
+  readonly title: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+// every contender proves in its own process that it denies past its limit: a failure ends the run non-zero
+async function smoke(): Promise<Record<string, readonly Table[]>> {
+  const args = ['bench/src/main.mjs', '--smoke', '--json']
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 16 << 20 })
+  return JSON.parse(stdout)
+}
+
+describe('the benchmarks', () => {
+  test('run to their end, and every table has its rows with finite numbers', async () => {
+    const results = await smoke()
+    expect(Object.keys(results)).toEqual(['decisions', 'memory', 'http', 'hash'])
+    for (const table of Object.values(results).flat()) {
+      expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })
+      for (const row of table.rows) {
+        expect(row).toHaveLength(table.columns.length)
+        // JSON has no NaN and no Infinity: they arrive as null
+        expect(row).not.toContain(null)
+      }
+    }
+    const [speeds] = results.decisions as readonly Table[]
+    expect(speeds?.rows.length).toBeGreaterThan(12)
+  }, 120_000)
+})

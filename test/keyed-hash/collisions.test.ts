@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals'
+import { createKeyedHash } from '@sluice/keyed-hash'
+import { forgedTwin, murmurLike } from './murmur-like.ts'
+import { randomWords, seedAt } from './seeds.ts'
+import { structuredKeys } from './structured-keys.ts'
+
+const seeds = 10_000
+
+describe('two keys forged for a murmur-like hash', () => {
+  const key = 'victim-key'
+  const twin = forgedTwin(key)
+
+  test('collide there under every seed', () => {
+    expect(twin).not.toBe(key)
+    const next = randomWords(1)
+    const drawn = Array.from({ length: seeds }, next)
+    expect(drawn.filter((seed) => murmurLike(key, seed) !== murmurLike(twin, seed))).toEqual([])
+  })
+
+  test('differ here in both halves under every seed', () => {
+    const colliding = []
+    for (let n = 0; n < seeds; n++) {
+      const hash = createKeyedHash(seedAt(n))
+      hash.text(key)
+      const { low, high } = hash
+      hash.text(twin)
+      // by the bound one pair of halves in 2³² may agree
+      if (hash.low === low || hash.high === high) colliding.push(n)
+    }
+    expect(colliding).toEqual([])
+  })
+})
+
+test.each(Object.entries(structuredKeys))('a million keys have a million hashes: %s', (_, keyAt) => {
+  const count = 1_000_000
+  const halves = new Int32Array(2 * count)
+  const hash = createKeyedHash(seedAt(2))
+  for (let n = 0; n < count; n++) {
+    hash.text(keyAt(n))
+    halves[2 * n] = hash.low
+    halves[2 * n + 1] = hash.high
+  }
+  const hashes = new BigUint64Array(halves.buffer).sort()
+  expect(hashes.findIndex((value, i) => value === hashes[i - 1])).toBe(-1)
+})

@@ -1,0 +1,196 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals'
+import fc from 'fast-check'
+import { compileAddressOptions } from '../../packages/limiter-core/src/keys/address-key.ts'
+import {
+  ANONYMOUS,
+  DENY,
+  EXEMPT,
+  type KeyResult,
+  type KeySource,
+  resolveKey,
+} from '../../packages/limiter-core/src/keys/key-source.ts'
+import { byHeader } from '../../packages/limiter-core/src/keys/sources.ts'
+import { forgetWarnings } from '../../packages/limiter-core/src/warn-once.ts'
+import { keyed, viewOf } from './request-view.ts'
+
+const fallback = '\0address:203.0.113.7'
+const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+
+// a source that does what its type forbids, as JavaScript may
+const yields = (value: unknown) => () => value as KeyResult
+
+// a promise of another library's
+const thenable = (get: () => unknown) => Object.defineProperty({}, 'then', { get })
+
+beforeEach(() => {
+  forgetWarnings()
+  warned.mockClear()
+})
+
+describe('a key that the source names', () => {
+  test.each<[string, unknown, string]>([
+    ['text', 'team-7', 'team-7'],
+    ['empty text', '', ''],
+    ['a number', 7, '7'],
+    ['a fraction', 0.5, '0.5'],
+    ['zero', 0, '0'],
+    ['a negative number', -1, '-1'],
+    ['a bigint', 2n ** 70n, '1180591620717411303424'],
+  ])('%s, is its key', (_what, value, key) => {
+    expect(keyed(yields(value))).toEqual({ key, reports: [] })
+  })
+
+  test('is awaited where it is a promise', async () => {
+    const { key, reports } = keyed(async () => 'team-7')
+    expect(key).toBeInstanceOf(Promise)
+    await expect(key).resolves.toBe('team-7')
+    await expect(keyed(yields(thenable(() => (done: (key: string) => void) => done('team-8')))).key).resolves.toBe(
+      'team-8',
+    )
+    await expect(keyed(async () => 7n).key).resolves.toBe('7')
+    expect(reports).toEqual([])
+  })
+
+  test('is given the framework request first and the view second', () => {
+    const view = viewOf<string>({ raw: 'the request' })
+    const source = jest.fn<KeySource<string>>(() => 'key')
+    resolveKey(source, view, () => {})
+    expect(source.mock.calls[0].slice(0, 2)).toEqual(['the request', view])
+  })
+
+  test.each<[string, typeof EXEMPT | typeof DENY, string]>([
+    ['EXEMPT', EXEMPT, 'sluice.exempt'],
+    ['DENY', DENY, 'sluice.deny'],
+  ])('%s, stays what it is, now or promised, and is the same symbol in every copy', async (_name, symbol, name) => {
+    expect(keyed(() => symbol)).toEqual({ key: symbol, reports: [] })
+    await expect(keyed(async () => symbol).key).resolves.toBe(symbol)
+    expect(symbol).toBe(Symbol.for(name))
+  })
+})
+
+describe('a source that names nothing falls back to the address', () => {
+  test.each<[string, unknown, string]>([
+    ['undefined', undefined, 'undefined'],
+    ['ANONYMOUS', ANONYMOUS, 'anonymous'],
+    ['null', null, 'not-a-string'],
+    ['an object', { id: 7 }, 'not-a-string'],
+    ['an object without a prototype', Object.create(null), 'not-a-string'],
+    ['a boxed string', Object('team-7'), 'not-a-string'],
+    ['an array', ['team-7'], 'not-a-string'],
+    ['a function', () => 'team-7', 'not-a-string'],
+    ['true', true, 'not-a-string'],
+    ['NaN', Number.NaN, 'not-a-string'],
+    ['Infinity', Number.POSITIVE_INFINITY, 'not-a-string'],
+    ['another symbol', Symbol('sluice.exempt'), 'not-a-string'],
+  ])('%s, now or promised', async (_what, value, reason) => {
+    expect(keyed(yields(value))).toEqual({ key: fallback, reports: [{ reason }] })
+    const promised = keyed(async () => value as KeyResult)
+    await expect(promised.key).resolves.toBe(fallback)
+    expect(promised.reports).toEqual([{ reason }])
+  })
+
+  test.each([[new Error('no user')], ['text'], [undefined], [null]])('one that throws %p', (error) => {
+    const { key, reports } = keyed(() => {
+      throw error
+    })
+    expect(key).toBe(fallback)
+    expect(reports).toEqual([{ reason: 'threw', error }])
+  })
+
+  test.each([[new Error('no session')], ['text'], [undefined]])('one that rejects with %p', async (error) => {
+    const { key, reports } = keyed(() => Promise.reject(error))
+    await expect(key).resolves.toBe(fallback)
+    expect(reports).toEqual([{ reason: 'rejected', error }])
+  })
+
+  test('one whose promise is none that can be read', async () => {
+    const error = new Error('then')
+    const thrown = () => {
+      throw error
+    }
+    const getter = keyed(yields(thenable(thrown)))
+    expect(getter).toEqual({ key: fallback, reports: [{ reason: 'threw', error }] })
+    const thrower = keyed(yields(thenable(() => thrown)))
+    await expect(thrower.key).resolves.toBe(fallback)
+    expect(thrower.reports).toEqual([{ reason: 'rejected', error }])
+  })
+
+  test('cut by the rules that the caller hands in', () => {
+    const rules = compileAddressOptions({ ipv6Prefix: 64 })
+    const key = resolveKey(yields(undefined), viewOf({ ip: '2001:DB8:1:2ff::1' }), () => {}, rules)
+    expect(key).toBe('\0address:2001:db8:1:2ff::/64')
+    expect(keyed(yields(undefined), { ip: '2001:DB8:1:2ff::1' }).key).toBe('\0address:2001:db8:1:200::/56')
+  })
+
+  test('which is one key, warned about once, where no address can be read', () => {
+    for (const ip of ['not-an-ip:injected|key', '1.2.3.4:5678', undefined, null, 7, {}]) {
+      expect(keyed(yields(undefined), { ip: ip ?? null }).key).toBe('\0address:no-address')
+    }
+    expect(warned).toHaveBeenCalledTimes(1)
+    expect(warned.mock.calls[0][1]).toMatchObject({ code: 'SLUICE_NO_ADDRESS' })
+  })
+
+  test('even where the framework throws over the address', () => {
+    const view = Object.defineProperty(viewOf(), 'ip', {
+      get() {
+        throw new Error('trust function')
+      },
+    })
+    expect(resolveKey(yields(undefined), view, () => {})).toBe('\0address:no-address')
+  })
+
+  test('and is counted apart from every key that a client can name', () => {
+    for (const forged of [fallback, '\0address:no-address', '\0', '\0\0address:203.0.113.7', '\0address:']) {
+      expect(keyed(yields(forged)).key).toBe(`\0${forged}`)
+      expect(keyed(byHeader('x-api-key'), { headers: { 'x-api-key': forged } }).key).toBe(`\0${forged}`)
+    }
+    const hostile = fc.oneof(
+      fc.string({ unit: fc.nat(0xffff).map((code) => String.fromCharCode(code)) }),
+      fc.string().map((tail) => `\0address:${tail}`),
+      fc.ipV4().map((ip) => `\0address:${ip}`),
+    )
+    fc.assert(
+      fc.property(hostile, fc.ipV4(), (value, ip) => {
+        const forged = keyed(byHeader('x'), { headers: { x: value } }).key
+        if (value !== '') expect(forged).not.toBe(keyed(byHeader('x'), { ip }).key)
+      }),
+    )
+  })
+})
+
+describe('hostile keys', () => {
+  const megabyte = 'k'.repeat(2 ** 20)
+  const hostile = [
+    '__proto__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+    'a\0b',
+    'a\r\nX-Injected: 1',
+    '\ud800',
+    '\udfff',
+    '\ufffd',
+    'é',
+    'e\u0301',
+    'K',
+    '\u212a',
+    'undefined',
+    'no-address',
+    '203.0.113.7',
+    'address:203.0.113.7',
+    ' a',
+    'a',
+    'A',
+    megabyte,
+    `${megabyte}k`,
+  ]
+
+  test('come through unchanged', () => {
+    for (const key of hostile) expect(keyed(() => key)).toEqual({ key, reports: [] })
+  })
+
+  test('and stay apart, also those that start with NUL', () => {
+    const all = [...hostile, ...hostile.map((key) => `\0${key}`), ...hostile.map((key) => `\0\0${key}`), '\0', '\0\0']
+    expect(new Set(all.map((key) => keyed(() => key).key)).size).toBe(all.length)
+  })
+})

@@ -1,0 +1,33 @@
+import type { RequestView } from '../../packages/limiter-core/src/contracts.ts'
+import { type KeyFallback, type KeySource, resolveKey } from '../../packages/limiter-core/src/keys/key-source.ts'
+
+interface Shown {
+  readonly ip?: unknown
+  readonly method?: string
+  readonly route?: string
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  readonly raw?: unknown
+}
+
+/** A request as an adapter shows it, header names in lower case; a header that came more than once has no value. */
+export function viewOf<Raw = unknown>({ ip = '203.0.113.7', method = 'GET', route, headers = {}, raw }: Shown = {}) {
+  const values = new Map(Object.entries(headers))
+  return {
+    ip,
+    method,
+    route,
+    raw,
+    header: (name: string) => {
+      const value = values.get(name)
+      return typeof value === 'string' ? value : undefined
+    },
+  } as RequestView<Raw>
+}
+
+/** The key of a request, and what was reported on the way to it. */
+export function keyed(source: KeySource<never>, shown: Shown = {}) {
+  const reports: KeyFallback[] = []
+  const view = viewOf<never>(shown)
+  const key = resolveKey(source, view, (fallback) => reports.push(fallback))
+  return { key, reports }
+}

@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { DENY, EXEMPT, type KeySource } from '../../packages/limiter-core/src/keys/key-source.ts'
+import { byAll, byHeader, byIp, byPrincipal, byRoute, labelOf } from '../../packages/limiter-core/src/keys/sources.ts'
+import { forgetWarnings } from '../../packages/limiter-core/src/warn-once.ts'
+import { keyed } from './request-view.ts'
+
+interface User {
+  readonly id?: string | number | bigint | null
+}
+interface AppRequest {
+  readonly user?: User
+}
+
+// tsc checks these lines
+const typed: readonly KeySource<AppRequest>[] = [
+  byIp(),
+  byPrincipal((request) => request.user?.id),
+  byAll(
+    byHeader('x-api-key'),
+    byPrincipal((request: AppRequest) => request.user?.id),
+  ),
+  (request) => request.user?.id ?? EXEMPT,
+  async (_request, view) => view.header('x-api-key'),
+  // @ts-expect-error null is no key: say undefined, or let byPrincipal say who has signed in
+  (request) => request.user?.id,
+]
+
+const fallback = '\0address:203.0.113.7'
+const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+
+beforeEach(() => {
+  forgetWarnings()
+  warned.mockClear()
+})
+
+describe('byIp', () => {
+  test('is the plain canonical address, with no mark of a fallback', () => {
+    expect(keyed(byIp(), { ip: '::FFFF:203.0.113.7' })).toEqual({ key: '203.0.113.7', reports: [] })
+    expect(keyed(byIp(), { ip: '2001:DB8:1:2ff::1' }).key).toBe('2001:db8:1:200::/56')
+  })
+
+  test('keeps its own prefixes', () => {
+    expect(keyed(byIp({ ipv6Prefix: 64 }), { ip: '2001:DB8:1:2ff::1' }).key).toBe('2001:db8:1:2ff::/64')
+    const translated = byIp({ embeddedIPv4Prefixes: ['64:ff9b:1::/96'] })
+    expect(keyed(translated, { ip: '64:ff9b:1::203.0.113.7' }).key).toBe('203.0.113.7')
+  })
+
+  test.each([['not-an-ip:injected|key'], ['1.2.3.4:5678'], ['[2001:db8::1]:443'], [''], [null]])(
+    'puts %p into the one bucket of requests without an address',
+    (ip) => {
+      expect(keyed(byIp(), { ip })).toEqual({ key: 'no-address', reports: [] })
+    },
+  )
+
+  test('warns once of a missing address, and prints no control character of it', () => {
+    for (const ip of ['a\r\nb\x1b[31m', 'c', null]) keyed(byIp(), { ip })
+    expect(warned).toHaveBeenCalledTimes(1)
+    expect(warned.mock.calls[0][0]).toMatch(/"a\\r\\nb\\u001b\[31m".*"no-address".*docs\/errors\.md#sluice_no_address/)
+  })
+})
+
+describe('byHeader', () => {
+  const headers = { 'x-api-key': 'k-1' }
+
+  test('is the value of the header, however its name is written', () => {
+    expect(keyed(byHeader('X-API-Key'), { headers })).toEqual({ key: 'k-1', reports: [] })
+  })
+
+  test.each<[string, Record<string, string | string[]>]>([
+    ['never', {}],
+    ['empty', { 'x-api-key': '' }],
+    ['twice', { 'x-api-key': ['k-1', 'junk'] }],
+  ])('without a value, since it came %s, does what `missing` says', (_how, headers) => {
+    const reports = [{ reason: 'undefined' }]
+    expect(keyed(byHeader('x-api-key'), { headers })).toEqual({ key: fallback, reports })
+    expect(keyed(byHeader('x-api-key', { missing: 'address' }), { headers })).toEqual({ key: fallback, reports })
+    expect(keyed(byHeader('x-api-key', { missing: 'deny' }), { headers })).toEqual({ key: DENY, reports: [] })
+    expect(keyed(byHeader('x-api-key', { missing: 'exempt' }), { headers })).toEqual({ key: EXEMPT, reports: [] })
+  })
+
+  test.each([['x_y'], ['a'], ["!#$%&'*+-.^_`|~09azAZ"]])('takes the token %s', (name) => {
+    expect(() => byHeader(name)).not.toThrow()
+  })
+
+  test.each([[''], ['x api'], ['x:'], ['x\r\ny'], ['ключ'], ['x\n'], [7], [undefined]])(
+    'refuses the name %p',
+    (name) => {
+      expect(() => byHeader(name as string)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
+    },
+  )
+
+  test.each<[unknown, string]>([
+    [{ missing: 'skip' }, "got \"skip\", expected 'address', 'deny' or 'exempt'"],
+    [{ missing: 'toString' }, 'got "toString"'],
+    [{ missing: null }, 'got null'],
+    [{ mising: 'deny' }, 'got "mising", expected missing'],
+    ['deny', 'got "deny", expected an object'],
+    [null, 'got null'],
+  ])('refuses the options %j', (options, message) => {
+    expect(() => byHeader('x-api-key', options as never)).toThrow(message)
+  })
+})
+
+describe('byPrincipal', () => {
+  const byUser = byPrincipal((request: AppRequest) => request.user?.id)
+
+  test.each<[User['id'], string]>([
+    ['u-7', 'u-7'],
+    [7, '7'],
+    [0, '0'],
+    [7n, '7'],
+    ['', ''],
+  ])('of user %p is %j', (id, key) => {
+    expect(keyed(byUser, { raw: { user: { id } } })).toEqual({ key, reports: [] })
+  })
+
+  test.each([[undefined], [null]])('counts a visitor, %p, by address without a warning', async (id) => {
+    const reports = [{ reason: 'anonymous' }]
+    expect(keyed(byUser, { raw: { user: { id } } })).toEqual({ key: fallback, reports })
+    const later = keyed(byPrincipal(async () => id))
+    await expect(later.key).resolves.toBe(fallback)
+    expect(later.reports).toEqual(reports)
+    expect(warned).not.toHaveBeenCalled()
+  })
+
+  test('that throws or rejects is reported as such', async () => {
+    const { key, reports } = keyed(byUser, { raw: null })
+    expect(key).toBe(fallback)
+    expect(reports).toEqual([{ reason: 'threw', error: expect.any(TypeError) }])
+    const error = new Error('no session')
+    const rejected = keyed(byPrincipal(() => Promise.reject(error)))
+    await expect(rejected.key).resolves.toBe(fallback)
+    expect(rejected.reports).toEqual([{ reason: 'rejected', error }])
+  })
+
+  test('of an id that is no text, as some databases have, is reported', () => {
+    const { key, reports } = keyed(byPrincipal(() => ({ oid: 1 }) as never))
+    expect(key).toBe(fallback)
+    expect(reports).toEqual([{ reason: 'not-a-string' }])
+  })
+
+  test('may exempt and is not forgeable', () => {
+    expect(keyed(byPrincipal(() => EXEMPT)).key).toBe(EXEMPT)
+    expect(keyed(byPrincipal(() => fallback)).key).toBe(`\0${fallback}`)
+  })
+
+  test('refuses what is no function', () => {
+    expect(() => byPrincipal('id' as never)).toThrow('got "id", expected a function of the request')
+  })
+})
+
+describe('byRoute', () => {
+  test('is the method and the pattern', () => {
+    expect(keyed(byRoute(), { method: 'POST', route: '/v1/items/:id' })).toEqual({
+      key: 'POST /v1/items/:id',
+      reports: [],
+    })
+  })
+
+  test('counts HEAD as GET', () => {
+    expect(keyed(byRoute(), { method: 'HEAD', route: '/a' }).key).toBe('GET /a')
+    expect(keyed(byRoute(), { method: 'GET', route: '/a' }).key).toBe('GET /a')
+  })
+
+  test('is one value, whatever the method, where no pattern is known', () => {
+    for (const method of ['GET', 'POST', 'PROPFIND']) expect(keyed(byRoute(), { method }).key).toBe('(no route)')
+  })
+})
+
+describe('the type of a source', () => {
+  test('takes the request of a framework, and sources that need none', () => {
+    const shown = { raw: { user: { id: 7 } }, headers: { 'x-api-key': 'k' } }
+    expect(typed.slice(0, 4).map((source) => keyed(source, shown).key)).toEqual(['203.0.113.7', '7', '1:k1:7', '7'])
+  })
+})
+
+describe('the label of a source', () => {
+  test('says in logs what it reads', () => {
+    const all = byAll(byIp(), byHeader('X-Api-Key'), byPrincipal(teamOf), byRoute(), teamOf, () => 'a')
+    expect(all.label).toBe('ip + header x-api-key + principal + route + teamOf + own function')
+    expect(labelOf(teamOf)).toBe('teamOf')
+  })
+})
+
+function teamOf(): string {
+  return 'team-7'
+}

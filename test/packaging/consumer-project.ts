@@ -1,0 +1,54 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { filesBelow, packages, root } from '../repository.ts'
+import { mustRun } from './command.ts'
+import { closureOf, installedFolder, packForeignDependencies, packPackages } from './tarballs.ts'
+
+/** A user's project, outside of this repository, with our tarballs installed by npm. */
+export class ConsumerProject implements Disposable {
+  /** Absolute. */
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'sluice-consumer-'))
+
+  private constructor() {}
+
+  static async install(): Promise<ConsumerProject> {
+    const project = new ConsumerProject()
+    const { folder } = project
+    writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true }\n')
+    cpSync(join(root, 'test/packaging/consumers'), folder, { recursive: true })
+    // the same words as a module of either kind
+    cpSync(join(folder, 'typed.mts'), join(folder, 'typed.cts'))
+    const tarballs = join(folder, 'tarballs')
+    mkdirSync(tarballs)
+    const packed = [...(await packPackages(tarballs)), ...(await packForeignDependencies(tarballs))]
+    // frameworks are peers and come below; a cache of its own, so that nothing of an earlier run is met
+    const flags = ['--offline', '--no-save', '--legacy-peer-deps', '--ignore-scripts', '--cache', join(folder, 'cache')]
+    await mustRun('npm', ['install', ...flags, ...packed.map(({ path }) => path)], folder)
+    project.bringWhatTheUserHas()
+    return project
+  }
+
+  /** Peers and types are linked, not copied: their own dependencies are then found in this repository. */
+  private bringWhatTheUserHas(): void {
+    const peers = packages.flatMap(({ manifest }) => Object.keys(manifest.peerDependencies ?? {}))
+    for (const name of new Set([...peers, '@types/express', '@types/node'])) {
+      const place = join(this.folder, 'node_modules', name)
+      mkdirSync(dirname(place), { recursive: true })
+      symlinkSync(installedFolder(name), place)
+    }
+  }
+
+  /** Bytes on disk of a package with all that its installation brings. */
+  installedBytes(name: string): number {
+    const own = packages.filter((each) => each.name === name)
+    return [name, ...own.flatMap(({ manifest }) => closureOf(manifest))]
+      .map((each) => join(this.folder, 'node_modules', each))
+      .flatMap((folder) => filesBelow(folder).map((path) => statSync(join(folder, path)).size))
+      .reduce((sum, size) => sum + size, 0)
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}

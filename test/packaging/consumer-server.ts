@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { ownEnvironment } from './command.ts'
+
+interface Served {
+  readonly statuses: readonly number[]
+  /** Of the last answer. */
+  readonly retryAfter: string | null
+  /** How the process ended by itself once its server was closed; null when it had to be killed. */
+  readonly exitCode: number | null
+  readonly errors: string
+}
+
+/**
+ * Starts a consumer's script, which prints its port and closes its server when its standard input ends; asks it
+ * `requests` times and waits for the end of the process.
+ */
+export async function askConsumer(script: string, cwd: string, requests: number): Promise<Served> {
+  const child = spawn(process.execPath, [script], { cwd, env: ownEnvironment(), timeout: 30_000 })
+  const ended = once(child, 'close')
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text
+  })
+  const statuses: number[] = []
+  let retryAfter: string | null = null
+  // a script that fails to start has no line, only an end
+  for await (const port of createInterface(child.stdout)) {
+    while (statuses.length < requests) {
+      const answer = await fetch(`http://127.0.0.1:${port}/`)
+      await answer.arrayBuffer()
+      statuses.push(answer.status)
+      retryAfter = answer.headers.get('retry-after')
+    }
+    child.stdin.end()
+  }
+  const [exitCode] = await ended
+  return { statuses, retryAfter, exitCode, errors }
+}

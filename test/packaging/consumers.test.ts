@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { packages, root } from '../repository.ts'
+import { mustRun } from './command.ts'
+import { ConsumerProject } from './consumer-project.ts'
+import { askConsumer } from './consumer-server.ts'
+
+jest.setTimeout(120_000)
+
+// KB (1,000 bytes) that `npm install @sluice/express` adds: code in both formats, types, source and source maps
+const expressBudgetKb = 1200
+
+let project: ConsumerProject
+
+beforeAll(async () => {
+  project = await ConsumerProject.install()
+})
+
+afterAll(() => project?.[Symbol.dispose]())
+
+test.each(['esm.mjs', 'commonjs.cjs'])(
+  '%s serves a limited Express app and ends when its server does',
+  async (script) => {
+    await expectLimited(script)
+  },
+)
+
+test('TypeScript in nodenext accepts the packages from both kinds of module, library types checked too', async () => {
+  await mustRun(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], project.folder)
+  await expectLimited('built/typed.mjs')
+  await expectLimited('built/typed.cjs')
+})
+
+test('a CommonJS jest with its default configuration tests a limited Express app', async () => {
+  const args = [join(root, 'node_modules/jest/bin/jest.js'), '--rootDir', '.', '--ci', 'app.test.cjs']
+  await mustRun(process.execPath, args, project.folder)
+})
+
+test.each(packages)('$name loads by import and by require, with the same names', async ({ name }) => {
+  const compare = `
+    const required = Object.keys(require('${name}')).sort()
+    import('${name}').then((imported) => console.log(JSON.stringify({ required, imported: Object.keys(imported).sort() })))`
+  const { required, imported } = JSON.parse(await mustRun(process.execPath, ['-e', compare], project.folder))
+  expect(imported).not.toEqual([])
+  expect(required).toEqual(imported)
+})
+
+test('an installation of @sluice/express stays within its size', () => {
+  const kb = project.installedBytes('@sluice/express') / 1000
+  process.stdout.write(`@sluice/express installed: ${kb.toFixed(0)} KB, budget ${expressBudgetKb} KB\n`)
+  expect(kb).toBeLessThanOrEqual(expressBudgetKb)
+})
+
+async function expectLimited(script: string): Promise<void> {
+  const { statuses, retryAfter, exitCode, errors } = await askConsumer(join(project.folder, script), project.folder, 2)
+  expect({ statuses, exitCode, errors }).toEqual({ statuses: [200, 429], exitCode: 0, errors: '' })
+  expect(Number(retryAfter)).toBeGreaterThan(0)
+}

@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Manifest, packages, readManifest, root } from '../repository.ts'
+import { mustRun } from './command.ts'
+
+export interface Tarball {
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  /** What is in it, as paths from the package's own folder. */
+  readonly files: readonly string[]
+}
+
+/** `npm pack` of our packages into `folder`, as they would be published. */
+export function packPackages(folder: string): Promise<Tarball[]> {
+  for (const { name, folder: source } of packages) {
+    if (!existsSync(join(source, 'dist'))) throw new Error(`${name} has no dist/: npm run build comes before this test`)
+  }
+  return pack(
+    packages.map((each) => each.folder),
+    folder,
+  )
+}
+
+/** All that our packages install from elsewhere, packed from this repository's node_modules: no network is asked. */
+export function packForeignDependencies(folder: string): Promise<Tarball[]> {
+  const names = new Set(packages.flatMap(({ manifest }) => closureOf(manifest)))
+  const foreign = [...names].filter((name) => !packages.some((own) => own.name === name))
+  return pack(foreign.map(installedFolder), folder)
+}
+
+/** Everything that an installation of the package brings along, itself left out. */
+export function closureOf(manifest: Manifest): string[] {
+  const reached = new Set<string>()
+  const visit = ({ dependencies = {} }: Manifest) => {
+    for (const name of Object.keys(dependencies)) {
+      if (reached.has(name)) continue
+      reached.add(name)
+      visit(readManifest(installedFolder(name)))
+    }
+  }
+  visit(manifest)
+  return [...reached]
+}
+
+export function installedFolder(name: string): string {
+  return join(root, 'node_modules', name)
+}
+
+async function pack(sources: readonly string[], folder: string): Promise<Tarball[]> {
+  if (sources.length === 0) return []
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...sources]
+  const packed: { name: string; filename: string; files: { path: string }[] }[] = JSON.parse(
+    await mustRun('npm', args, root),
+  )
+  return packed.map(({ name, filename, files }) => ({
+    name,
+    path: join(folder, filename),
+    files: files.map((file) => file.path),
+  }))
+}

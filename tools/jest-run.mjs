@@ -1,0 +1,43 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runRootCommand } from './root-command.mjs'
+
+/** Runs jest with its own report on the terminal, and counts: `{ passed, failed, notes }`. */
+export async function runJest(args, limitMs) {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-jest-'))
+  try {
+    const report = join(folder, 'report.json')
+    const { code } = await runRootCommand('jest', [...args, '--json', `--outputFile=${report}`], {
+      show: true,
+      limitMs,
+    })
+    return count(code, readReport(report))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function readReport(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function count(code, report) {
+  if (!report) return { passed: 0, failed: 1, notes: ['jest ended without a report'] }
+  const notes = switchedOff(report).map((name) => `switched off, counted as failed: ${name}`)
+  const passed = report.numPassedTests
+  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites + notes.length
+  // jest found fault outside of any test
+  if (code !== 0 && failed === 0) return { passed, failed: 1, notes: [`jest ended with code ${code}`] }
+  return { passed, failed, notes }
+}
+
+/** A test that is not run is not a pass. */
+function switchedOff({ testResults }) {
+  const tests = testResults.flatMap((suite) => suite.assertionResults)
+  return tests.filter(({ status }) => status === 'pending' || status === 'todo').map(({ fullName }) => fullName)
+}

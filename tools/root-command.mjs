@@ -1,0 +1,24 @@
+// The commands of the root package.json, run without a shell: `npm run lint` and `npm test` cannot drift apart.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runChild } from './child.mjs'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+
+// only where the package has another name than its command
+const packageOf = { tsc: 'typescript', biome: '@biomejs/biome' }
+const quiet = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
+
+/** Runs the root script `name` with further arguments; `options` and the answer are those of `runChild`. */
+export function runRootCommand(name, moreArgs = [], options = {}) {
+  const [command, ...args] = readJson('package.json').scripts[name].split(' ')
+  return runChild(process.execPath, [binOf(command), ...args, ...moreArgs], { cwd: root, env: quiet, ...options })
+}
+
+function binOf(command) {
+  const folder = join('node_modules', packageOf[command] ?? command)
+  const { bin } = readJson(join(folder, 'package.json'))
+  return join(root, folder, typeof bin === 'string' ? bin : bin[command])
+}

@@ -1,0 +1,46 @@
+// The whole check: every step runs even when one before it failed, and the last line counts all of them.
+import { commentShares } from './comment-share.mjs'
+import { runJest } from './jest-run.mjs'
+import { root, runRootCommand } from './root-command.mjs'
+
+const minute = 60_000
+
+const steps = [
+  { name: 'build', run: command('build', ['--output-logs=errors-only']) },
+  { name: 'typecheck', run: command('typecheck') },
+  { name: 'lint', run: command('lint') },
+  { name: 'knip', run: command('knip') },
+  { name: 'jest', run: () => runJest([], 20 * minute) },
+]
+if (process.argv.includes('--long')) {
+  // no file has to be long: jest says on the terminal when it finds none
+  const longOnly = ['--testMatch', '<rootDir>/test/**/*.long.ts', '--passWithNoTests']
+  steps.push({ name: 'jest, long tests', run: () => runJest(longOnly, 120 * minute) })
+}
+
+let passed = 0
+let failed = 0
+for (const { name, run } of steps) {
+  console.log(`\n== ${name}`)
+  const startedAt = performance.now()
+  const result = await run()
+  for (const note of result.notes) console.log(note)
+  passed += result.passed
+  failed += result.failed
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  console.log(`${result.failed === 0 ? 'ok' : 'FAILED'}: ${name}, ${seconds} s`)
+}
+
+console.log('\n== comment lines (information only)')
+for (const line of commentShares(root)) console.log(line)
+
+console.log(`\n${passed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
+
+/** A step that counts as one; its output is shown, all of it, when it fails. */
+function command(name, moreArgs) {
+  return async () => {
+    const { code, output } = await runRootCommand(name, moreArgs, { limitMs: 5 * minute })
+    return code === 0 ? { passed: 1, failed: 0, notes: [] } : { passed: 0, failed: 1, notes: [output] }
+  }
+}
