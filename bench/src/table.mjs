@@ -14,14 +14,18 @@ export function formatTable({ title, columns, rows, notes = [] }, heading = '###
   return `${lines.join('\n')}\n`
 }
 
-/** Throws unless every table has rows, each as wide as its head, and every number is finite. */
+/** Throws unless the table has rows, each as wide as its head, and every number is finite, in a text too. */
 export function proveTable({ title, columns, rows }) {
   if (rows.length === 0) throw new Error(`${title}: no rows`)
   for (const row of rows) {
-    const whole =
-      row.length === columns.length && row.every((cell) => typeof cell === 'string' || Number.isFinite(cell))
-    if (!whole) throw new Error(`${title}: a broken row: ${JSON.stringify(row)}`)
+    if (row.length !== columns.length || !row.every(isWhole)) {
+      throw new Error(`${title}: a broken row: ${JSON.stringify(row)}`)
+    }
   }
+}
+
+function isWhole(cell) {
+  return typeof cell === 'string' ? !/NaN|Infinity|undefined/.test(cell) : Number.isFinite(cell)
 }
 
 function line(cells) {

@@ -42,11 +42,10 @@ function mountPath(baseUrl: string): string {
   }
 }
 
+const TRUSTS_ANYONE =
+  "'trust proxy' is true: any client can name its own address in X-Forwarded-For, and so its own key"
+
 function warnAboutTrust(trust: unknown): void {
-  if (!trust) return warnUntrustedProxy()
-  if (trust !== true) return
-  warnOnce(
-    'SLUICE_TRUSTS_ANYONE',
-    "'trust proxy' is true: any client can name its own address in X-Forwarded-For, and so its own key",
-  )
+  if (!trust) warnUntrustedProxy()
+  if (trust === true) warnOnce('SLUICE_TRUSTS_ANYONE', TRUSTS_ANYONE)
 }

@@ -3,6 +3,9 @@
  * All durations are milliseconds, all times are readings of a `Clock`.
  */
 
+export type { Channel, ScriptRunner } from './fleet-contracts.ts'
+export type { RequestView } from './http/request-view.ts'
+
 /** A value now, or a promise of it. Whoever can answer at once does, so that a limit in memory costs no promise. */
 export type MaybePromise<T> = T | Promise<T>
 
@@ -217,35 +220,4 @@ export interface Observer {
   permitReleased?(key: string, heldMs: number): void
   capDenied?(key: string): void
   event?(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void
-}
-
-/** Carries summaries and control messages between processes. */
-export interface Channel {
-  publish(topic: string, bytes: Uint8Array): MaybePromise<void>
-  subscribe(topic: string, receive: (bytes: Uint8Array) => void): () => void
-  close(): MaybePromise<void>
-}
-
-/** Runs a script where the data is. The seam for clients other than ours. */
-export interface ScriptRunner {
-  run(
-    script: { readonly name: string; readonly text: string },
-    keys: readonly string[],
-    args: readonly (string | number)[],
-    options?: { readonly deadlineAt: number },
-  ): Promise<unknown>
-}
-
-/** What every adapter shows of a request; `raw` is the framework's own. */
-export interface RequestView<Raw = unknown> {
-  /** The client's address as the framework knows it; unchecked text. */
-  readonly ip: string | undefined
-  /** The address at the other end of the socket: stands in where `ip` is no address. */
-  readonly peer?: string | undefined
-  readonly method: string
-  /** The pattern of the matched route, never the raw URL; undefined where none is known. */
-  readonly route: string | undefined
-  /** The value of a header that came exactly once; undefined where it came never or more than once. */
-  header(name: string): string | undefined
-  readonly raw: Raw
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
+  type DeniedAnswer,
   type DeniedContext,
   type HeaderLine,
   isPromise,
@@ -36,12 +37,20 @@ export function answerDenied<Req extends IncomingMessage, Res extends ServerResp
   if (res.headersSent || res.writableEnded) return
   const { denial } = context
   writeDenialHead(req, res, denial, lines)
-  if (options.next) return next(denialError(context, lines))
-  const { denied } = options
-  if (!denied) return writeDenialBody(res, denial)
+  if (options.next) next(denialError(context, lines))
+  else if (options.denied) answerOwn(req, res, context, options.denied)
+  else writeDenialBody(res, denial)
+}
+
+function answerOwn<Req extends IncomingMessage, Res extends ServerResponse>(
+  req: Req,
+  res: Res,
+  context: DeniedContext,
+  denied: DeniedAnswer<Req, Res>,
+): void {
   const failed = (error: unknown): void => {
     warnOnce('SLUICE_HOOK_FAILED', () => `denied failed, and the usual answer stands in: ${error}`, 'denied')
-    if (!res.headersSent) writeDenialBody(res, denial)
+    if (!res.headersSent) writeDenialBody(res, context.denial)
     else if (!res.writableEnded) res.end()
   }
   try {

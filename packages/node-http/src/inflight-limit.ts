@@ -9,6 +9,7 @@ import {
 } from '@sluice/limiter-core'
 import { type AnswerOptions, answerDenied } from './answer-denied.ts'
 import type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
+import { nextTick } from './next-tick.ts'
 import { RequestLifecycle } from './request-lifecycle.ts'
 
 /** Middleware that caps requests in progress. */
@@ -65,7 +66,7 @@ class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
     if (life.gone) return undefined
     const check = this.guard.check(this.#host.view(req))
     if (!isPromise(check)) return this.#go(check, life, req, res, next, work)
-    return check.then((come) => process.nextTick(() => this.#go(come, life, req, res, next, work)))
+    return check.then((come) => nextTick(() => this.#go(come, life, req, res, next, work)))
   }
 
   #go(

@@ -11,6 +11,7 @@ import {
 import { type AnswerOptions, answerDenied } from './answer-denied.ts'
 import type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
 import { writeHeaderLines } from './denial-writer.ts'
+import { nextTick } from './next-tick.ts'
 import { RequestLifecycle } from './request-lifecycle.ts'
 
 /** Middleware that limits rates. */
@@ -63,7 +64,7 @@ class RequestRate<Req extends IncomingMessage, Res extends ServerResponse> {
     const check = this.guard.check(this.#host.view(req))
     if (!isPromise(check)) return this.#go(check, life, req, res, next)
     // outside of the promise, so that what a handler throws goes where it would go without us
-    return check.then((come) => process.nextTick(() => this.#go(come, life, req, res, next)))
+    return check.then((come) => nextTick(() => this.#go(come, life, req, res, next)))
   }
 
   #go(check: RateCheck<Req, Res> | undefined, life: RequestLifecycle, req: Req, res: Res, next: Next): unknown {

@@ -48,8 +48,9 @@ export class RequestLifecycle {
   /** Runs `run` once, when the response is over: sent whole, aborted, or never to be sent. */
   onEnd(run: (ending: Ending) => void): void {
     const bound = AsyncResource.bind(run)
-    if (this.#ending) return guarded(() => bound(this.#ending as Ending))
-    this.#endings.push(bound)
+    const ending = this.#ending
+    if (ending) guarded(() => bound(ending))
+    else this.#endings.push(bound)
     this.#listen()
   }
 
@@ -89,8 +90,8 @@ export class RequestLifecycle {
     this.#res.once('close', end)
     const { socket } = this.#req
     if (this.#req.httpVersionMajor < 2 && socket) this.#forgetSocket = onSocketClose(socket, end)
-    // a client who left before has no signal left to send
-    if (over) setImmediate(end)
+    // a client who left before has no signal left to send; the caller's own turn comes first
+    if (over) Promise.resolve().then(end)
   }
 
   #end(): void {

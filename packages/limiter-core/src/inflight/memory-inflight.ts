@@ -65,7 +65,10 @@ export class MemoryInflight implements InflightBackend, PermitHome {
     const now = this.#options.clock.now()
     for (const permit of this.#permits) {
       const leftMs = permit.acquiredAt + maxHoldMs - now
-      if (leftMs > 0) return this.#sweepAfter(leftMs)
+      if (leftMs > 0) {
+        this.#sweepAfter(leftMs)
+        return
+      }
       permit.lose()
     }
   }
