@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { mustRun } from './packaging/command.ts'
 import { filesBelow, packages, readManifest, root, type WorkspacePackage } from './repository.ts'
 
 // DESIGN: an arrow = depends on. A package that is not here has no place in the drawing yet.
@@ -92,6 +93,10 @@ describe('source files', () => {
 test('package-lock.json names no registry, so that any mirror can serve it', () => {
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
   expect(lock).not.toMatch(/"resolved": *"https?:/)
+})
+
+test('package-lock.json leaves out no platform, so that npm ci accepts it everywhere', async () => {
+  await mustRun(process.execPath, ['tools/complete-lock.mjs', '--check'], root)
 })
 
 function withoutComments(text: string): string {

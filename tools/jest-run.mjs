@@ -6,16 +6,11 @@ import { runRootCommand } from './root-command.mjs'
 /** Runs jest with its own report on the terminal, and counts: `{ passed, failed, notes }`. */
 export async function runJest(args, limitMs) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-jest-'))
-  try {
-    const report = join(folder, 'report.json')
-    const { code } = await runRootCommand('jest', [...args, '--json', `--outputFile=${report}`], {
-      show: true,
-      limitMs,
-    })
-    return count(code, readReport(report))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  // at the exit, so that a run that a signal ends leaves nothing either
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const report = join(folder, 'report.json')
+  const { code } = await runRootCommand('jest', [...args, '--json', `--outputFile=${report}`], { show: true, limitMs })
+  return count(code, readReport(report))
 }
 
 function readReport(path) {

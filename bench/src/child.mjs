@@ -28,6 +28,8 @@ export function runChild(file, options, execArgv) {
 }
 
 export function childOptions() {
+  // a parent that failed leaves nothing running
+  process.once('disconnect', () => process.exit(1))
   return JSON.parse(process.argv[2])
 }
 

@@ -2,7 +2,7 @@ import { mapContenders, yardstick } from './map-contenders.mjs'
 import { peerContenders } from './peer-contenders.mjs'
 import { sluiceContenders } from './sluice-contenders.mjs'
 
-const contenders = [...mapContenders, ...peerContenders, ...(process.env.NO_SLUICE ? [] : sluiceContenders)]
+const contenders = [...mapContenders, ...peerContenders, ...sluiceContenders]
 
 /** Those whose name contains `only`, and always the one that ratios divide by. */
 export function chooseContenders(only = '') {

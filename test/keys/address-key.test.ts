@@ -1,7 +1,7 @@
 import { BlockList, isIPv4 } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
+import { addressKey, compileAddressOptions } from '@sluice/limiter-core'
 import fc from 'fast-check'
-import { addressKey, compileAddressOptions } from '../../packages/limiter-core/src/keys/address-key.ts'
 import { ipv4, ipv4InIPv6, ipv6 } from './address-spellings.ts'
 import { groups, plain, spelt, style } from './spelt-addresses.ts'
 

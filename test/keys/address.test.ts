@@ -1,8 +1,7 @@
 import { isIP, isIPv6, SocketAddress } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
+import { addressKey, compileAddressOptions, parseAddress, writeIPv6 } from '@sluice/limiter-core'
 import fc from 'fast-check'
-import { parseAddress, writeIPv6 } from '../../packages/limiter-core/src/keys/address.ts'
-import { addressKey, compileAddressOptions } from '../../packages/limiter-core/src/keys/address-key.ts'
 import { garbage } from './address-spellings.ts'
 import { groups, plain, spelt, style } from './spelt-addresses.ts'
 

@@ -1,8 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
+import {
+  byAll,
+  byHeader,
+  byIp,
+  byPrincipal,
+  byRoute,
+  compileAddressOptions,
+  DENY,
+  EXEMPT,
+  type KeyResult,
+  resolveKey,
+} from '@sluice/limiter-core'
 import fc from 'fast-check'
-import { compileAddressOptions } from '../../packages/limiter-core/src/keys/address-key.ts'
-import { DENY, EXEMPT, type KeyResult, resolveKey } from '../../packages/limiter-core/src/keys/key-source.ts'
-import { byAll, byHeader, byIp, byPrincipal, byRoute } from '../../packages/limiter-core/src/keys/sources.ts'
 import { keyed, viewOf } from './request-view.ts'
 
 const fallback = '\0address:203.0.113.7'
@@ -56,7 +65,7 @@ describe('byAll', () => {
   test('lets a part that names nothing fall back in its own place and keeps the others', async () => {
     const { key, reports } = keyed(byAll(byHeader('x-api-key'), byRoute()), { route: '/a' })
     expect(key).toBe(`${fallback.length}:${fallback}6:GET /a`)
-    expect(reports).toEqual([{ reason: 'undefined' }])
+    expect(reports).toEqual([{ reason: 'anonymous' }])
     const rejected = keyed(
       byAll(byRoute(), () => Promise.reject(new Error('gone'))),
       shown,
@@ -111,7 +120,7 @@ describe('byAll', () => {
         ),
       ).key,
     ).not.toBe(deep('a', 'b', 'c'))
-    expect(keyed(byAll(byAll(byHeader('x'))), {}).reports).toEqual([{ reason: 'undefined' }])
+    expect(keyed(byAll(byAll(byHeader('x'))), {}).reports).toEqual([{ reason: 'anonymous' }])
   })
 
   test('can be called without anybody to report to', () => {

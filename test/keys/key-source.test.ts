@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals'
-import fc from 'fast-check'
-import { compileAddressOptions } from '../../packages/limiter-core/src/keys/address-key.ts'
 import {
   ANONYMOUS,
+  byHeader,
+  compileAddressOptions,
   DENY,
   EXEMPT,
+  forgetWarnings,
   type KeyResult,
   type KeySource,
   resolveKey,
-} from '../../packages/limiter-core/src/keys/key-source.ts'
-import { byHeader } from '../../packages/limiter-core/src/keys/sources.ts'
-import { forgetWarnings } from '../../packages/limiter-core/src/warn-once.ts'
+} from '@sluice/limiter-core'
+import fc from 'fast-check'
 import { keyed, viewOf } from './request-view.ts'
 
 const fallback = '\0address:203.0.113.7'

@@ -1,5 +1,5 @@
-import type { RequestView } from '../../packages/limiter-core/src/contracts.ts'
-import { type KeyFallback, type KeySource, resolveKey } from '../../packages/limiter-core/src/keys/key-source.ts'
+import type { RequestView } from '@sluice/limiter-core'
+import { type KeyFallback, type KeySource, resolveKey } from '@sluice/limiter-core'
 
 interface Shown {
   readonly ip?: unknown

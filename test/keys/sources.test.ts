@@ -1,7 +1,16 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { DENY, EXEMPT, type KeySource } from '../../packages/limiter-core/src/keys/key-source.ts'
-import { byAll, byHeader, byIp, byPrincipal, byRoute, labelOf } from '../../packages/limiter-core/src/keys/sources.ts'
-import { forgetWarnings } from '../../packages/limiter-core/src/warn-once.ts'
+import {
+  byAll,
+  byHeader,
+  byIp,
+  byPrincipal,
+  byRoute,
+  DENY,
+  EXEMPT,
+  forgetWarnings,
+  type KeySource,
+  labelOf,
+} from '@sluice/limiter-core'
 import { keyed } from './request-view.ts'
 
 interface User {
@@ -71,7 +80,7 @@ describe('byHeader', () => {
     ['empty', { 'x-api-key': '' }],
     ['twice', { 'x-api-key': ['k-1', 'junk'] }],
   ])('without a value, since it came %s, does what `missing` says', (_how, headers) => {
-    const reports = [{ reason: 'undefined' }]
+    const reports = [{ reason: 'anonymous' }]
     expect(keyed(byHeader('x-api-key'), { headers })).toEqual({ key: fallback, reports })
     expect(keyed(byHeader('x-api-key', { missing: 'address' }), { headers })).toEqual({ key: fallback, reports })
     expect(keyed(byHeader('x-api-key', { missing: 'deny' }), { headers })).toEqual({ key: DENY, reports: [] })

@@ -24,7 +24,7 @@ export {
   type Policy,
   type PolicyInput,
   type PolicyVerdict,
-  RequestSluice,
+  type RequestSluice,
   type SettleContext,
   SluiceError,
   waitFor,

@@ -5,6 +5,7 @@
 
 export type { Channel, ScriptRunner } from './fleet-contracts.ts'
 export type { RequestView } from './http/request-view.ts'
+export type { AcquireOptions, Denial, InflightBackend, Permit, PermitOutcome } from './inflight-contracts.ts'
 
 /** A value now, or a promise of it. Whoever can answer at once does, so that a limit in memory costs no promise. */
 export type MaybePromise<T> = T | Promise<T>
@@ -156,6 +157,8 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    * they never keep an enforced one from being taken.
    */
   take(charges: readonly Charge[], moment?: Moment): A
+  /** `take` of one enforced charge, at once and without the lists around it. For backends to which that matters. */
+  takeOne?(key: string, step: Step, count: string, cost: number, moment?: Moment): Decision
   /** What `take` would answer; changes nothing. */
   peek(charges: readonly Charge[], moment?: Moment): A
   /**
@@ -167,39 +170,6 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): MaybePromise<void>
   /** Tells an observer of evictions, tails, breakers, syncs. Returns a function that stops it. */
   observe?(observer: Observer): () => void
-  close?(): MaybePromise<void>
-}
-
-/** How the guarded work ended. Only `success` and `dropped` may teach an adaptive limit. */
-export type PermitOutcome = 'success' | 'dropped' | 'ignored'
-
-/** One held in-flight place. The first release counts, later ones do nothing; `using` releases it as `success`. */
-export interface Permit extends Disposable {
-  /** Aborts when the place was taken away before its release: held longer than `maxHoldMs`, or a lease ran out. */
-  readonly lost: AbortSignal
-  release(outcome?: PermitOutcome): void
-}
-
-/** No place was free. */
-export interface Denial {
-  readonly allowed: false
-  /** Whole ms after which to ask again. A guess: nobody knows when a place comes back. */
-  readonly retryAfterMs: number
-}
-
-export interface AcquireOptions {
-  /** Places that this work takes; 1 unless said. */
-  readonly weight?: number
-  readonly priority?: string
-  /** Aborted while an acquire is under way: the place goes straight back. */
-  readonly signal?: AbortSignal
-}
-
-/** Where permits live. */
-export interface InflightBackend {
-  acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>
-  /** Places held for `key` as far as this backend knows. */
-  count?(key: string): MaybePromise<number>
   close?(): MaybePromise<void>
 }
 

@@ -5,9 +5,9 @@ import { SluiceError, shown } from './errors.ts'
  * and anything above 2^53 - 1, where sums of units are no longer exact.
  */
 export function wholeCost(value: unknown): number {
-  if (typeof value === 'number') {
+  if (typeof value === 'number' && value >= 0) {
     const units = Math.ceil(value)
-    if (units >= 0 && units <= Number.MAX_SAFE_INTEGER) return units + 0
+    if (units <= Number.MAX_SAFE_INTEGER) return units + 0
   }
   throw new SluiceError('SLUICE_BAD_COST', `cost: got ${shown(value)}, expected a number from 0 to 2^53 - 1`)
 }

@@ -1,5 +1,5 @@
 import type { Answer, Backend, Charge, MaybePromise, Moment, Step } from './contracts.ts'
-import { allOf, andThen } from './maybe-promise.ts'
+import { allOf, andThen, isPromise } from './maybe-promise.ts'
 import { vetoed } from './verdict.ts'
 
 /** The charges of one request that one backend counts. */
@@ -11,7 +11,8 @@ interface Part {
 
 /**
  * Several backends as one. They are asked one after the other, synchronous ones first, and a later denial takes the
- * earlier parts back by `adjust`: that never over-admits, and may turn others away while the round trip lasts.
+ * earlier parts back by `adjust`, and so does a failure, which is then thrown on: that never over-admits, and may turn
+ * others away while the round trip lasts.
  */
 export class GroupedBackend implements Backend {
   readonly name = 'grouped'
@@ -59,9 +60,33 @@ export class GroupedBackend implements Backend {
   #takeFrom(parts: readonly Part[], answers: Answer[], moment: Moment | undefined): MaybePromise<Answer> {
     const part = parts[answers.length]
     if (!part || answers.some((answer) => vetoed(answer.verdicts))) return settled(parts, answers, moment)
-    const answer = part.backend.take(part.charges, moment)
+    const failed = (error: unknown): MaybePromise<never> => takenBack(parts, answers, moment, error)
+    const answer = attempt(() => part.backend.take(part.charges, moment), failed)
     return andThen(answer, (one) => this.#takeFrom(parts, [...answers, one], moment))
   }
+}
+
+/** What `run` answers, or what `failed` makes of it where it throws or rejects. */
+function attempt<T>(run: () => MaybePromise<T>, failed: (error: unknown) => MaybePromise<never>): MaybePromise<T> {
+  try {
+    const answer = run()
+    return isPromise(answer) ? answer.catch(failed) : answer
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** Takes back all that was taken before a backend failed, then throws its error on. */
+function takenBack(
+  parts: readonly Part[],
+  answers: readonly Answer[],
+  moment: Moment | undefined,
+  error: unknown,
+): MaybePromise<never> {
+  const undone = answers.map((answer, index) => undo(parts[index], answer, () => false, moment))
+  return andThen(allOf<Answer>(undone), () => {
+    throw error
+  })
 }
 
 /** Takes back what must not stand, now that all verdicts are known. */
@@ -70,15 +95,25 @@ function settled(parts: readonly Part[], answers: readonly Answer[], moment: Mom
   const denied = vetoed(verdicts)
   const advisoryStands = verdicts.every((verdict) => verdict.allowed)
   const undone = answers.map((answer, index) => {
-    const wasTaken = (charge: Charge): boolean =>
-      !vetoed(answer.verdicts) && (!charge.advisory || answer.verdicts.every((verdict) => verdict.allowed))
     const stands = (charge: Charge): boolean => !denied && (!charge.advisory || advisoryStands)
-    const back = parts[index].charges.filter((charge) => wasTaken(charge) && !stands(charge) && charge.cost > 0)
-    if (back.length === 0) return answer
-    const refunds = back.map((charge) => ({ ...charge, cost: -charge.cost }))
-    return parts[index].backend.adjust(refunds, answer.takenAt, moment)
+    return undo(parts[index], answer, stands, moment)
   })
   return andThen(allOf<Answer>(undone), () => merged(parts, answers))
+}
+
+/** Refunds those charges of a part that were taken and do not stand. */
+function undo(
+  part: Part,
+  answer: Answer,
+  stands: (charge: Charge) => boolean,
+  moment: Moment | undefined,
+): MaybePromise<Answer> {
+  const wasTaken = (charge: Charge): boolean =>
+    !vetoed(answer.verdicts) && (!charge.advisory || answer.verdicts.every((verdict) => verdict.allowed))
+  const back = part.charges.filter((charge) => wasTaken(charge) && !stands(charge) && charge.cost > 0)
+  if (back.length === 0) return answer
+  const refunds = back.map((charge) => ({ ...charge, cost: -charge.cost }))
+  return part.backend.adjust(refunds, answer.takenAt, moment)
 }
 
 function merged(parts: readonly Part[], answers: readonly Answer[]): Answer {

@@ -1,4 +1,5 @@
 export { algorithms } from './algorithms/index.ts'
+export type { Costs, Keys } from './charges.ts'
 export { systemClock } from './clock.ts'
 export type * from './contracts.ts'
 export { type Duration, parseDuration } from './duration.ts'
@@ -33,7 +34,8 @@ export type {
   RequestPolicy,
   SharedRateLimitOptions,
 } from './http/rate-limit-options.ts'
-export { RequestSluice } from './http/request-sluice.ts'
+export { RequestRecord } from './http/request-record.ts'
+export type { RequestSluice } from './http/request-sluice.ts'
 export {
   createInflightLimiter,
   type InflightLimiter,
@@ -41,9 +43,17 @@ export {
   type LocalInflightLimiter,
   type LocalInflightOptions,
 } from './inflight/inflight-limiter.ts'
-export { parseAddress } from './keys/address.ts'
+export { parseAddress, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'
-export { DENY, EXEMPT, type KeyResult, type KeySource, resolveKey } from './keys/key-source.ts'
+export {
+  ANONYMOUS,
+  DENY,
+  EXEMPT,
+  type KeyFallback,
+  type KeyResult,
+  type KeySource,
+  resolveKey,
+} from './keys/key-source.ts'
 export {
   type ByHeaderOptions,
   type ByIpOptions,
@@ -55,9 +65,7 @@ export {
   labelOf,
 } from './keys/sources.ts'
 export {
-  type Costs,
   createLimiter,
-  type Keys,
   type Limiter,
   type LimiterOptions,
   type SyncLimiterOptions,

@@ -1,6 +1,6 @@
+import { type Costs, chargeOf, chargesOf, type Keys, type SoleLane, soleLane } from './charges.ts'
 import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, Observer, Policy } from './contracts.ts'
 import { wholeCost, wholeUnitsMoved } from './cost.ts'
-import { SluiceError, shown } from './errors.ts'
 import { GroupedBackend } from './grouped-backend.ts'
 import { compileLanes, type Lane } from './lanes.ts'
 import { allOf, andThen, isPromise } from './maybe-promise.ts'
@@ -26,11 +26,6 @@ export interface SyncLimiterOptions extends LimiterOptions {
   readonly policies: readonly (PolicyInput & { readonly backend?: Backend<Answer> })[]
   readonly backend?: Backend<Answer> | undefined
 }
-
-/** One key for all policies, or one for each by name. */
-export type Keys = string | Readonly<Record<string, string>>
-/** One cost for all policies, or one for each by name. */
-export type Costs = number | Readonly<Record<string, number>>
 
 /** Framework-free limits: for messages, queues, jobs, and whatever an adapter does not see. */
 export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
@@ -68,6 +63,7 @@ export class LaneLimiter implements Limiter {
   readonly #backend: Backend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
+  readonly #sole: SoleLane | undefined
   readonly #unobserve: readonly (() => void)[]
 
   constructor(lanes: readonly Lane[], clock: Clock | undefined, observers: Observers) {
@@ -80,15 +76,20 @@ export class LaneLimiter implements Limiter {
       backends.length > 1
         ? new GroupedBackend(new Map(this.#lanes.map((lane) => [lane.step, lane.backend])))
         : backends[0]
+    this.#sole = soleLane(this.#lanes)
     this.#unobserve = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
   }
 
   take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
+    if (this.#sole && typeof key === 'string' && typeof cost === 'number') {
+      return this.#takeSole(this.#sole, key, cost === 1 ? 1 : wholeCost(cost), moment)
+    }
     return this.#take(this.#charges(key, cost, wholeCost), moment)
   }
 
   /** `take` with one checked key and one checked cost for each policy that is not off, in their order. */
   takeEach(keys: readonly string[], costs: readonly number[], moment?: Moment): MaybePromise<Decision> {
+    if (this.#sole) return this.#takeSole(this.#sole, keys[0], costs[0], moment)
     return this.#take(
       this.#lanes.map((lane, index) => chargeOf(lane, keys[index], costs[index])),
       moment,
@@ -138,6 +139,12 @@ export class LaneLimiter implements Limiter {
     for (const stop of this.#unobserve) stop()
   }
 
+  #takeSole({ step, count, backend }: SoleLane, key: string, cost: number, moment: Moment | undefined): Decision {
+    const decision = backend.takeOne(key, step, count, cost, moment ?? this.#moment())
+    if (this.#observers.any) this.#observers.decided(key, decision)
+    return decision
+  }
+
   #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
     const answer = this.#backend.take(charges, moment ?? this.#moment())
@@ -160,15 +167,7 @@ export class LaneLimiter implements Limiter {
   }
 
   #charges(keys: Keys, costs: Costs, whole: (value: unknown) => number): Charge[] {
-    return this.#lanes.map((lane) => {
-      const { name } = lane.step.policy
-      const key = typeof keys === 'string' ? keys : ownValue(keys, name, 'SLUICE_BAD_KEY', 'key')
-      if (typeof key !== 'string') {
-        throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': got ${shown(key)}, expected a string`)
-      }
-      const cost = whole(typeof costs === 'number' ? costs : ownValue(costs, name, 'SLUICE_BAD_COST', 'cost'))
-      return chargeOf(lane, key, cost)
-    })
+    return chargesOf(this.#lanes, keys, costs, whole)
   }
 
   /** The answer where every policy is off: all is well, and nothing was counted. */
@@ -176,18 +175,4 @@ export class LaneLimiter implements Limiter {
     const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
     return new RequestDecision({ verdicts, takenAt: 0, counted: false, source: 'off' })
   }
-}
-
-function chargeOf({ step, count, mode }: Lane, key: string, cost: number): Charge {
-  return { key, step, count, cost, advisory: mode === 'shadow' }
-}
-
-function ownValue<T>(
-  values: Readonly<Record<string, T>>,
-  name: string,
-  code: 'SLUICE_BAD_KEY' | 'SLUICE_BAD_COST',
-  what: string,
-): T {
-  if (typeof values === 'object' && values !== null && Object.hasOwn(values, name)) return values[name]
-  throw new SluiceError(code, `${what}: got ${shown(values)}, expected one for each policy, among them '${name}'`)
 }

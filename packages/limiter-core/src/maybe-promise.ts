@@ -11,5 +11,6 @@ export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybeP
 
 /** All values, at once where all are at hand. */
 export function allOf<T>(values: readonly MaybePromise<T>[]): MaybePromise<T[]> {
-  return values.some(isPromise) ? Promise.all(values) : (values as T[])
+  for (const value of values) if (isPromise(value)) return Promise.all(values)
+  return values as T[]
 }

@@ -1,14 +1,15 @@
+import type { Costs, Keys } from './charges.ts'
 import { systemClock } from './clock.ts'
 import type { Clock, Decision, MaybePromise } from './contracts.ts'
 import { type Duration, parseDuration } from './duration.ts'
-import type { Costs, Keys, Limiter } from './limiter.ts'
+import type { Limiter } from './limiter.ts'
 import { optionsOf } from './options.ts'
 
 export interface WaitOptions {
   readonly cost?: Costs
   /** Give up when it would take longer than this from now. */
   readonly maxWaitMs: Duration
-  /** Aborted: the promise rejects with its reason, and nothing is taken. */
+  /** Aborted: the promise rejects with its reason, and nothing is taken. A take that is under way by then may stand. */
   readonly signal?: AbortSignal
   /** The limiter's own clock, where it has one. */
   readonly clock?: Clock
@@ -34,6 +35,7 @@ export async function waitFor(
     signal?.throwIfAborted()
     const decision = await limiter.take(key, cost)
     if (decision.allowed || clock.now() + decision.retryAfterMs > endsAt) return decision
+    signal?.throwIfAborted()
     await passing(decision.retryAfterMs, clock, signal)
   }
 }

@@ -6,6 +6,7 @@ import {
   isPromise,
   type RateLimitOptions,
   SluiceError,
+  violatedPolicies,
   warnOnce,
 } from '@sluice/limiter-core'
 import type { Next } from './connect-host.ts'
@@ -38,20 +39,24 @@ export function answerDenied<Req extends IncomingMessage, Res extends ServerResp
   const { denial } = context
   writeDenialHead(req, res, denial, lines)
   if (options.next) next(denialError(context, lines))
-  else if (options.denied) answerOwn(req, res, context, options.denied)
+  else if (options.denied) answerOwn(req, res, lines, context, options.denied)
   else writeDenialBody(res, denial)
 }
 
 function answerOwn<Req extends IncomingMessage, Res extends ServerResponse>(
   req: Req,
   res: Res,
+  lines: readonly HeaderLine[],
   context: DeniedContext,
   denied: DeniedAnswer<Req, Res>,
 ): void {
   const failed = (error: unknown): void => {
     warnOnce('SLUICE_HOOK_FAILED', () => `denied failed, and the usual answer stands in: ${error}`, 'denied')
-    if (!res.headersSent) writeDenialBody(res, context.denial)
-    else if (!res.writableEnded) res.end()
+    if (!res.headersSent) {
+      // what it did to status and headers before it failed is no part of the usual answer
+      writeDenialHead(req, res, context.denial, lines)
+      writeDenialBody(res, context.denial)
+    } else if (!res.writableEnded) res.end()
   }
   try {
     const answered = denied(req, res, context)
@@ -62,7 +67,7 @@ function answerOwn<Req extends IncomingMessage, Res extends ServerResponse>(
 }
 
 function denialError({ denial, decision }: DeniedContext, lines: readonly HeaderLine[]): DenialError {
-  const policies = decision ? decision.verdicts.filter(({ allowed }) => !allowed).map(({ policy }) => policy.name) : []
+  const policies = decision ? violatedPolicies(decision) : []
   const error = new SluiceError('SLUICE_DENIED', `denied${policies.length > 0 ? ` by ${policies.join(', ')}` : ''}`)
   const { retryAfterSeconds } = denial
   return Object.assign(error, {

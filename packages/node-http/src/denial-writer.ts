@@ -14,6 +14,12 @@ const OF_ANOTHER_ANSWER = [
   'Content-Language',
   'Transfer-Encoding',
   'Trailer',
+  // of limiters that passed before: where the one that denies writes none, theirs would still tell of units left
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
 ]
 
 /** Writes header lines, and shows them to pages of other origins where the request came from one. */

@@ -5,11 +5,12 @@ import {
   type InflightLimiter,
   type InflightLimitOptions,
   isPromise,
+  systemClock,
   warnOnce,
 } from '@sluice/limiter-core'
+import { afterCheck } from './after-check.ts'
 import { type AnswerOptions, answerDenied } from './answer-denied.ts'
 import type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
-import { nextTick } from './next-tick.ts'
 import { RequestLifecycle } from './request-lifecycle.ts'
 
 /** Middleware that caps requests in progress. */
@@ -32,7 +33,7 @@ export function inflightLimitFor<Req extends IncomingMessage, Res extends Server
     const wrap =
       (handler: ConnectHandler<Req, Res>): ConnectHandler<Req, Res> =>
       (req, res, next) =>
-        cap.run(req, res, next, (life) => held(handler(req, res, next), life))
+        cap.run(req, res, next, (life) => held(handler(req, res, next), life), next)
     return Object.assign(middleware, { wrap, limiter: cap.guard.limiter, close: () => cap.guard.limiter.close() })
   }
 }
@@ -42,8 +43,10 @@ const NEEDS_WRAP =
 
 /** The handler's answer, which the permit waits for. */
 function held(work: unknown, life: RequestLifecycle | undefined): unknown {
-  if (life && isPromise(work)) life.holdUntil(work)
-  return work
+  if (!life || !isPromise(work)) return work
+  life.holdUntil(work)
+  // holding it would hide its rejection from the process, so what is handed on is one that nobody has looked at yet
+  return work.then((done) => done)
 }
 
 class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
@@ -58,15 +61,17 @@ class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
   }
 
   /** Runs `work` for a request that got a place; without a lifecycle where nothing is held. */
-  run(req: Req, res: Res, next: Next, work: (life?: RequestLifecycle) => unknown): unknown {
-    if (this.guard.mode === 'off') return work()
+  run(req: Req, res: Res, next: Next, work: (life?: RequestLifecycle) => unknown, onThrow?: Next): unknown {
     const life = RequestLifecycle.of(req, res)
+    // first of all: a handler that speaks to `sluice` must not fail for requests that nobody counts
+    this.#host.attach(req, res, life.sluice)
+    if (this.guard.mode === 'off') return work()
     if (!life.sluice.meets(this.guard)) return work()
     // nobody waits for an answer, and no signal would bring the place back
     if (life.gone) return undefined
     const check = this.guard.check(this.#host.view(req))
     if (!isPromise(check)) return this.#go(check, life, req, res, next, work)
-    return check.then((come) => nextTick(() => this.#go(come, life, req, res, next, work)))
+    return afterCheck(check, (come) => this.#go(come, life, req, res, next, work), onThrow)
   }
 
   #go(
@@ -78,13 +83,12 @@ class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
     work: (life?: RequestLifecycle) => unknown,
   ): unknown {
     if (!check) return work()
-    this.#host.attach(req, res, life.sluice)
     if (check.permit) {
       if (life.gone) return check.permit.release('dropped')
       life.hold(check.permit)
       return work(life)
     }
-    const lines = life.sluice.say(check.entry, Date.now)
+    const lines = life.sluice.say(check.entry, systemClock.wall)
     return answerDenied(req, res, next, lines, { denial: check.denial, decision: undefined }, this.#answer)
   }
 }

@@ -8,10 +8,10 @@ import {
   type RateLimitOptions,
   systemClock,
 } from '@sluice/limiter-core'
+import { afterCheck } from './after-check.ts'
 import { type AnswerOptions, answerDenied } from './answer-denied.ts'
 import type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
 import { writeHeaderLines } from './denial-writer.ts'
-import { nextTick } from './next-tick.ts'
 import { RequestLifecycle } from './request-lifecycle.ts'
 
 /** Middleware that limits rates. */
@@ -33,7 +33,7 @@ export function rateLimitFor<Req extends IncomingMessage, Res extends ServerResp
     const wrap =
       (handler: ConnectHandler<Req, Res>): ConnectHandler<Req, Res> =>
       (req, res, next) =>
-        limit.run(req, res, (error) => (error === undefined ? handler(req, res, next) : next(error)))
+        limit.run(req, res, (error) => (error === undefined ? handler(req, res, next) : next(error)), next)
     return Object.assign(middleware, { wrap, limiter: limit.guard.limiter(), close: () => limit.guard.close() })
   }
 }
@@ -55,16 +55,17 @@ class RequestRate<Req extends IncomingMessage, Res extends ServerResponse> {
     this.#wall = () => clock.wall()
   }
 
-  /** Returns what `next` returns, where the answer is at hand. */
-  run(req: Req, res: Res, next: Next): unknown {
+  /** Returns what `next` returns, or a promise of it. */
+  run(req: Req, res: Res, next: Next, onThrow?: Next): unknown {
+    const life = RequestLifecycle.of(req, res)
+    // first of all: a handler that speaks to `sluice` must not fail for requests that nobody counts
+    this.#host.attach(req, res, life.sluice)
     if (this.#off) return next()
     this.#birth.used()
-    const life = RequestLifecycle.of(req, res)
     if (!life.sluice.meets(this.guard)) return next()
     const check = this.guard.check(this.#host.view(req))
     if (!isPromise(check)) return this.#go(check, life, req, res, next)
-    // outside of the promise, so that what a handler throws goes where it would go without us
-    return check.then((come) => nextTick(() => this.#go(come, life, req, res, next)))
+    return afterCheck(check, (come) => this.#go(come, life, req, res, next), onThrow)
   }
 
   #go(check: RateCheck<Req, Res> | undefined, life: RequestLifecycle, req: Req, res: Res, next: Next): unknown {
@@ -72,7 +73,6 @@ class RequestRate<Req extends IncomingMessage, Res extends ServerResponse> {
     const { decision, denial, entry, guard } = check
     const { sluice } = life
     sluice.took(check, this.guard.observers)
-    this.#host.attach(req, res, sluice)
     const lines = sluice.say(entry, this.#wall)
     if (denial) return answerDenied(req, res, next, lines, { denial, decision }, this.#answer)
     writeHeaderLines(req, res, lines)

@@ -1,8 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Permit, RequestSluice, type SettleContext, systemClock, warnOnce } from '@sluice/limiter-core'
+import { type Permit, RequestRecord, type SettleContext, systemClock, warnOnce } from '@sluice/limiter-core'
 import onFinished from 'on-finished'
-import { isComplete, isGone, onSocketClose } from './response-end.ts'
+import { carrierOf, isComplete, isGone, onCarrierClose } from './response-end.ts'
 
 const KEY = Symbol.for('sluice.lifecycle')
 
@@ -15,7 +15,7 @@ export type Ending = SettleContext
  * anyone listened. Together they miss none, and the first one counts.
  */
 export class RequestLifecycle {
-  readonly sluice: RequestSluice
+  readonly sluice: RequestRecord
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   #startedAt = 0
@@ -24,7 +24,7 @@ export class RequestLifecycle {
   #holds = 0
   #listening = false
   #settling = false
-  #forgetSocket: (() => void) | undefined
+  #forgetCarrier: (() => void) | undefined
   #ending: Ending | undefined
 
   /** The one lifecycle of a response; made when first asked for. */
@@ -37,7 +37,7 @@ export class RequestLifecycle {
   private constructor(req: IncomingMessage, res: ServerResponse) {
     this.#req = req
     this.#res = res
-    this.sluice = new RequestSluice(this)
+    this.sluice = new RequestRecord(this)
   }
 
   /** True when nobody will read a response any more, so that its handler need not run. */
@@ -87,16 +87,16 @@ export class RequestLifecycle {
     const end = (): void => this.#end()
     const over = isGone(this.#req, this.#res)
     onFinished(this.#res, end)
-    this.#res.once('close', end)
-    const { socket } = this.#req
-    if (this.#req.httpVersionMajor < 2 && socket) this.#forgetSocket = onSocketClose(socket, end)
+    this.#res.prependOnceListener('close', end)
+    const carrier = carrierOf(this.#req, this.#res)
+    if (carrier) this.#forgetCarrier = onCarrierClose(carrier, end)
     // a client who left before has no signal left to send; the caller's own turn comes first
     if (over) Promise.resolve().then(end)
   }
 
   #end(): void {
     if (this.#ending) return
-    this.#forgetSocket?.()
+    this.#forgetCarrier?.()
     const ending = { completed: isComplete(this.#req, this.#res), durationMs: systemClock.now() - this.#startedAt }
     this.#ending = ending
     for (const run of this.#endings) guarded(() => run(ending))

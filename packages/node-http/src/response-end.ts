@@ -2,17 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 
+/** What carries a response: its connection, or in HTTP/2 its stream. */
+type Carrier = Socket | Http2Stream
+
 // one listener a socket, however many requests it carries: a pipelined response that never gets its turn has no
 // signal of its own, and a listener for each would pile up on a connection that is kept alive
-const waiting = new WeakMap<Socket, Set<() => void>>()
+const waiting = new WeakMap<Carrier, Set<() => void>>()
 
-/** Runs `run` when the socket closes. Returns a function that forgets it. */
-export function onSocketClose(socket: Socket, run: () => void): () => void {
-  const known = waiting.get(socket)
+/** Runs `run` when what carries the response closes. Returns a function that forgets it. */
+export function onCarrierClose(carrier: Carrier, run: () => void): () => void {
+  const known = waiting.get(carrier)
   const runs = known ?? new Set()
   if (!known) {
-    waiting.set(socket, runs)
-    socket.once('close', () => {
+    waiting.set(carrier, runs)
+    // first in line: a listener that throws silences all that come after it, Node's own among them
+    carrier.prependOnceListener('close', () => {
       for (const one of [...runs]) one()
     })
   }
@@ -23,11 +27,13 @@ export function onSocketClose(socket: Socket, run: () => void): () => void {
 /** Whether nobody will read the response any more, or nothing is left to be sent. */
 export function isGone(req: IncomingMessage, res: ServerResponse): boolean {
   if (res.writableFinished || res.destroyed || res.closed) return true
-  if (req.httpVersionMajor >= 2) {
-    const stream = streamOf(res)
-    return !stream || stream.destroyed || stream.closed
-  }
-  return !req.socket || req.socket.destroyed
+  const carrier = carrierOf(req, res)
+  return !carrier || carrier.destroyed || carrier.closed
+}
+
+/** Undefined where it is gone. */
+export function carrierOf(req: IncomingMessage, res: ServerResponse): Carrier | undefined {
+  return req.httpVersionMajor < 2 ? req.socket : streamOf(res)
 }
 
 /** Whether the response was sent whole. HTTP/2 tells `finish` for a stream that the client reset, too. */

@@ -1,6 +1,6 @@
 import type { Algorithm, Policy, Step } from '../contracts.ts'
 import { SluiceError } from '../errors.ts'
-import { EPSILON_MS } from './token-bucket.ts'
+import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
 /**
@@ -42,12 +42,14 @@ class GcraStep implements Step {
     const movedMs = units > 0 ? asked : -Math.min(debtMs, Math.max(0, -asked - drainedMs))
     if (movedMs === 0) return 0
     cells[at] = debtMs + movedMs === 0 ? 0 : now + debtMs + movedMs
-    return movedMs / this.#unitMs
+    return units > 0 ? units : movedMs / this.#unitMs
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    const freeMs = this.#aheadMs - this.#debtMs(cells, at, now)
-    let units = Math.max(0, Math.floor(freeMs / this.#unitMs))
+    const freeMs = this.#aheadMs - this.#debtMs(cells, at, now) + EPSILON_MS
+    let units = Math.max(0, Math.min(this.capacity, Math.floor(freeMs / this.#unitMs)))
+    // the division may round across a whole number; the comparison that decides is the one to agree with
+    while (units > 0 && !this.#fits(cells, at, now, units)) units--
     while (units < this.capacity && this.#fits(cells, at, now, units + 1)) units++
     return units
   }
@@ -57,7 +59,8 @@ class GcraStep implements Step {
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    const debtMs = Math.min(used * this.#unitMs, resetAfterMs)
+    // as in token-bucket: of a key that is used up the reset tells the debt too
+    const debtMs = used < this.capacity ? Math.min(used * this.#unitMs, resetAfterMs) : resetAfterMs
     cells[at] = debtMs > 0 ? now + debtMs : 0
   }
 

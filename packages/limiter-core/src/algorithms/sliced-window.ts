@@ -1,4 +1,5 @@
 import type { Policy, Step } from '../contracts.ts'
+import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
 /**
@@ -51,7 +52,7 @@ export class SlicedWindowStep implements Step {
       const passed = Math.max(0, Math.floor((now - takenAt) / this.#sliceMs))
       slices[0] = takenAt + passed * this.#sliceMs
     }
-    const age = 1 + Math.max(0, Math.ceil((slices[0] - takenAt) / this.#sliceMs))
+    const age = 1 + Math.max(0, Math.ceil((slices[0] - takenAt - EPSILON_MS) / this.#sliceMs))
     if (age > this.#kept) return 0
     const adjusted = Math.max(0, slices[age] + units)
     const moved = adjusted - slices[age]

@@ -36,8 +36,11 @@ class SlidingLogStep implements Step {
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    if (cost === 0) return
     const times = this.#live(cells, at, now)
-    for (let unit = 0; unit < cost; unit++) times.push(now)
+    // times stay in order even if a reading is older than the last one
+    const time = Math.max(now, times.at(-1) ?? now)
+    for (let unit = 0; unit < cost; unit++) times.push(time)
     this.#write(cells, at, times)
   }
 

@@ -1,8 +1,9 @@
 import type { Algorithm, Policy, Step } from '../contracts.ts'
+import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
-/** 1 µs: what a sum of doubles may be off without turning away a request that is due. */
-export const EPSILON_MS = 0.001
+// half a unit: at millions a second 1 µs is worth several, and those nobody may have
+const MAX_EPSILON = 0.5
 
 /**
  * Cells: [units used and not yet refilled, when that was so]. Used units drain at limit / window; above `burst` they
@@ -14,11 +15,13 @@ class TokenBucketStep implements Step {
   readonly cells = 2
   readonly capacity: number
   readonly #perMs: number
+  readonly #epsilon: number
 
   constructor(policy: Policy) {
     this.policy = policy
     this.capacity = policy.burst ?? policy.limit
     this.#perMs = policy.limit / policy.windowMs
+    this.#epsilon = Math.min(EPSILON_MS * this.#perMs, MAX_EPSILON)
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
@@ -43,7 +46,10 @@ class TokenBucketStep implements Step {
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    let units = Math.max(0, Math.floor(this.capacity - this.#used(cells, at, now)))
+    const free = this.capacity - this.#used(cells, at, now) + this.#epsilon
+    let units = Math.max(0, Math.min(this.capacity, Math.floor(free)))
+    // the sum may round across a whole number; the comparison that decides is the one to agree with
+    while (units > 0 && !this.#fits(cells, at, now, units)) units--
     while (units < this.capacity && this.#fits(cells, at, now, units + 1)) units++
     return units
   }
@@ -53,7 +59,9 @@ class TokenBucketStep implements Step {
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    this.#write(cells, at, now, Math.max(0, Math.min(used, resetAfterMs * this.#perMs)))
+    const drainsFor = Math.max(0, resetAfterMs * this.#perMs)
+    // a key that is used up may be in debt besides, which only its reset tells
+    this.#write(cells, at, now, used < this.capacity ? Math.max(0, Math.min(used, drainsFor)) : drainsFor)
   }
 
   #used(cells: Float64Array, at: number, now: number): number {
@@ -61,12 +69,13 @@ class TokenBucketStep implements Step {
   }
 
   #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
-    return this.#used(cells, at, now) + cost <= this.capacity + EPSILON_MS * this.#perMs
+    return this.#used(cells, at, now) + cost <= this.capacity + this.#epsilon
   }
 
   #write(cells: Float64Array, at: number, now: number, used: number): void {
     cells[at] = used
-    cells[at + 1] = used === 0 ? 0 : now
+    // a reading older than the last one must not let the same time drain twice
+    cells[at + 1] = used === 0 ? 0 : Math.max(now, cells[at + 1])
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Policy, Step } from '../contracts.ts'
+import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
 /**
@@ -46,8 +47,9 @@ export class TwoEpochStep implements Step {
       if (units < 0) return 0
       // nothing is counted, so the epochs follow from the take that is charged late
       epochs[0] = now < takenAt + this.#windowMs ? takenAt : takenAt + this.#windowMs
+      if (now >= epochs[0] + this.#windowMs) return 0
     }
-    if (takenAt < epochs[0] - this.#windowMs || now >= epochs[0] + this.#windowMs) return 0
+    if (takenAt < epochs[0] - this.#windowMs - EPSILON_MS) return 0
     const epoch = takenAt >= epochs[0] ? 1 : 2
     const adjusted = Math.max(0, epochs[epoch] + units)
     const moved = adjusted - epochs[epoch]

@@ -1,10 +1,30 @@
 /**
  * The first whole number of ms, at least 1, after which `passes` holds; `passes` never turns false again.
- * `guess` comes from arithmetic with rounding errors, so it is only where the search starts.
+ * `guess` comes from arithmetic with rounding errors, so it is only where the search starts: in strides that double,
+ * since far from now a double tells ms apart only by the thousand.
  */
 export function firstWholeMs(guess: number, passes: (ms: number) => boolean): number {
-  let ms = Math.max(1, Math.ceil(guess))
-  while (!passes(ms)) ms++
-  while (ms > 1 && passes(ms - 1)) ms--
-  return ms
+  let passing = Math.max(1, Math.ceil(guess))
+  let failing = passing - 1
+  for (let stride = 1; !passes(passing); stride *= 2) {
+    failing = passing
+    passing += stride
+  }
+  for (let stride = 1; failing > 0 && passes(failing); stride *= 2) {
+    passing = failing
+    failing = Math.max(0, failing - stride)
+  }
+  for (
+    let middle = halfWay(failing, passing);
+    middle > failing && middle < passing;
+    middle = halfWay(failing, passing)
+  ) {
+    if (passes(middle)) passing = middle
+    else failing = middle
+  }
+  return passing
+}
+
+function halfWay(low: number, high: number): number {
+  return low + Math.floor((high - low) / 2)
 }

@@ -66,6 +66,7 @@ export function capEntry(plan: HeaderPlan, name: string, limit: number): GateEnt
  * `wallMs` is the time of day, for legacy headers in epoch seconds.
  */
 export function headerLines(entries: readonly GateEntry[], wallMs: () => number): HeaderLine[] {
+  if (entries.length === 1 && !entries[0].plan.legacy) return draftLines(entries[0])
   const denied = entries.some((entry) => !entry.allowed)
   const lines: HeaderLine[] = []
   const shown = entries.filter((entry) => entry.plan.draft && (denied || entry.plan.onAllowed))
@@ -73,9 +74,18 @@ export function headerLines(entries: readonly GateEntry[], wallMs: () => number)
   if (policies !== '') lines.push(['RateLimit-Policy', policies])
   const rates = joined(shown.map((entry) => (denied && entry.allowed ? '' : entry.rateItems)))
   if (rates !== '') lines.push(['RateLimit', rates])
-  const legacy = entries.filter((entry) => entry.binding && entry.plan.legacy && (denied || entry.plan.onAllowed))
+  const legacy = entries.filter(
+    (entry) => entry.binding && entry.plan.legacy && (denied ? !entry.allowed : entry.plan.onAllowed),
+  )
   if (legacy.length > 0) lines.push(...legacyLines(legacy.reduce(nearerItsEnd), wallMs))
   return lines
+}
+
+// the lines of most responses: one limiter, no legacy headers
+function draftLines({ plan, allowed, policyItems: policies, rateItems: rates }: GateEntry): HeaderLine[] {
+  if (!plan.draft || (allowed && !plan.onAllowed) || policies === '') return []
+  const policyLine: HeaderLine = ['RateLimit-Policy', policies]
+  return rates === '' ? [policyLine] : [policyLine, ['RateLimit', rates]]
 }
 
 /** The answer to a denied request. `type` defaults to the problem that fits the status. */

@@ -1,30 +1,21 @@
-import type { Answer, Clock, Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
+import type { Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
 import { wholeCost } from '../cost.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
-import { LaneLimiter } from '../limiter.ts'
+import type { LaneLimiter } from '../limiter.ts'
 import { allOf, andThen, isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
-import { ChargeVerdict, RequestDecision } from '../verdict.ts'
 import { warnOnce } from '../warn-once.ts'
 import { type GateEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
 import { compileHeaders, type HeaderPlan } from './header-dialect.ts'
 import { runHook } from './hook.ts'
 import { compilePartitionKey } from './partition-key.ts'
+import { enforcedPolicies, keyless, type PlanGuard, planGuard } from './plan-guard.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
-import { compilePlans, type RatePlan } from './rate-plans.ts'
+import { compilePlans } from './rate-plans.ts'
 import { isPreflight, parseStatus } from './request-rules.ts'
-
-/** A plan with its limiter. */
-export interface PlanGuard<Req, Res> {
-  readonly plan: RatePlan<Req, Res>
-  readonly limiter: LaneLimiter
-  readonly policyItems: string
-  /** True where a policy says its cost when the response is over. */
-  readonly settles: boolean
-}
 
 /** A request that was counted: what was asked, and what came of it. */
 export interface RateCheck<Req, Res> {
@@ -50,7 +41,6 @@ export class RateGuard<Req, Res> {
   readonly #headers: HeaderPlan
   readonly #partition: ((key: string) => string) | undefined
   readonly #status: number
-  readonly #clock: Clock | undefined
   readonly #reportFallback: ReportFallback
 
   /** `adapterOptions` are the names of options that the adapter reads itself. */
@@ -58,12 +48,11 @@ export class RateGuard<Req, Res> {
     const plans = compilePlans<Req, Res>(options, byIp(), adapterOptions)
     this.options = options
     this.observers = new Observers(options.observers)
-    this.#clock = options.clock
     this.#reportFallback = fallbackReporter(this.observers)
     this.#headers = compileHeaders(options)
     this.#partition = compilePartitionKey(options.partitionKey)
     this.#status = parseStatus(options.status ?? 429)
-    this.#plans = new Map([...plans].map(([name, plan]) => [name, this.#guard(plan)]))
+    this.#plans = new Map([...plans].map(([name, plan]) => [name, planGuard(plan, options.clock, this.observers)]))
     this.#first = this.#plans.values().next().value as PlanGuard<Req, Res>
   }
 
@@ -88,17 +77,6 @@ export class RateGuard<Req, Res> {
 
   close(): void {
     for (const { limiter } of this.#plans.values()) limiter.close()
-  }
-
-  #guard(plan: RatePlan<Req, Res>): PlanGuard<Req, Res> {
-    const lanes = plan.map(({ lane }) => lane)
-    const enforced = lanes.filter(({ mode }) => mode === 'enforce').map(({ step }) => step.policy)
-    return {
-      plan: plan.filter(({ lane }) => lane.mode !== 'off'),
-      limiter: new LaneLimiter(lanes, this.#clock, this.observers),
-      policyItems: policyItems(enforced),
-      settles: plan.some(({ cost }) => cost.settle !== undefined),
-    }
   }
 
   #checkPlan(view: RequestView<Req>, moment: Moment | undefined): MaybePromise<RateCheck<Req, Res> | undefined> {
@@ -130,19 +108,18 @@ export class RateGuard<Req, Res> {
   ): MaybePromise<RateCheck<Req, Res> | undefined> {
     if (guard.plan.length === 0) return undefined
     const keys = allOf(this.#keys(view, guard))
-    const costs = allOf(this.#costs(view, guard))
+    const costs = guard.fixedCosts ?? allOf(this.#costs(view, guard))
     if (isPromise(keys) || isPromise(costs)) {
       return Promise.all([keys, costs]).then(([k, c]) => this.#take(guard, k, c, moment))
     }
     return this.#take(guard, keys, costs, moment)
   }
 
-  // policies that share a source share one call of it
-  #keys(view: RequestView<Req>, { plan }: PlanGuard<Req, Res>): MaybePromise<ResolvedKey>[] {
+  #keys(view: RequestView<Req>, { plan, keyOf }: PlanGuard<Req, Res>): MaybePromise<ResolvedKey>[] {
     const keys: MaybePromise<ResolvedKey>[] = []
     for (let index = 0; index < plan.length; index++) {
-      const same = plan.findIndex(({ key }) => key === plan[index].key)
-      keys.push(same < index ? keys[same] : resolveKey(plan[index].key, view, this.#reportFallback))
+      const first = keyOf[index]
+      keys.push(first < index ? keys[first] : resolveKey(plan[index].key, view, this.#reportFallback))
     }
     return keys
   }
@@ -199,17 +176,4 @@ export class RateGuard<Req, Res> {
   ): (policy: Policy) => string {
     return (policy) => partition(keys[plan.findIndex(({ lane }) => lane.step.policy === policy)])
   }
-}
-
-function enforcedPolicies(decision: Decision): Policy[] {
-  return decision.verdicts.filter(({ shadow }) => !shadow).map(({ policy }) => policy)
-}
-
-/** Of a request whose key source says DENY: every policy as if it were spent for good. */
-function keyless<Req, Res>({ plan }: PlanGuard<Req, Res>): Decision {
-  const verdicts = plan.map(
-    ({ lane }) => new ChargeVerdict(lane.step.policy, lane.mode === 'shadow', 0, Number.POSITIVE_INFINITY, 0),
-  )
-  const answer: Answer = { verdicts, takenAt: 0, counted: false, source: 'key' }
-  return new RequestDecision(answer)
 }

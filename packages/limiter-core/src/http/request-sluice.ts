@@ -1,169 +1,22 @@
 import type { Decision, MaybePromise } from '../contracts.ts'
-import { wholeCost } from '../cost.ts'
-import { andThen, isPromise } from '../maybe-promise.ts'
-import type { Observers } from '../observers.ts'
-import { warnOnce } from '../warn-once.ts'
-import type { SettleContext } from './cost-source.ts'
-import { type GateEntry, type HeaderLine, headerLines } from './gate.ts'
-import type { RateCheck } from './rate-guard.ts'
-
-/** A check of whatever framework: its hooks are only ever called with that framework's own request and response. */
-type AnyCheck = RateCheck<never, never>
-
-/** A counted request of one limiter, and which of its policies have their final cost. */
-interface Taken {
-  readonly check: AnyCheck
-  readonly observers: Observers
-  readonly settled: Set<string>
-}
 
 /**
  * What the suite knows of one request, for its handlers: `req.sluice`, `ctx.state.sluice`, `request.sluice`.
  * Its methods never throw and never reject: what goes wrong is warned about once.
  */
-export class RequestSluice {
-  readonly #taken: Taken[] = []
-  readonly #entries: GateEntry[] = []
-  readonly #met = new Set<object>()
-  readonly #life: { holdUntil(work: PromiseLike<unknown>): void }
-
-  constructor(life: { holdUntil(work: PromiseLike<unknown>): void }) {
-    this.#life = life
-  }
-
+export interface RequestSluice {
   /** One for each limiter that counted this request, in their order. */
-  get decisions(): readonly Decision[] {
-    return this.#taken.map(({ check }) => check.decision)
-  }
-
+  readonly decisions: readonly Decision[]
   /** The one that binds: a denied one, else the one nearest its end. Undefined where no limiter counted. */
-  get decision(): Decision | undefined {
-    return this.decisions.reduce<Decision | undefined>((a, b) => (a && !nearer(b, a) ? a : b), undefined)
-  }
-
+  readonly decision: Decision | undefined
   /** Adds units to a policy, or to all: more than fits becomes debt, a negative number is a refund. */
-  charge(units: number, policy?: string): MaybePromise<void> {
-    return this.#each('charge', policy, (taken, index) => move(taken, index, units))
-  }
-
+  charge(units: number, policy?: string): MaybePromise<void>
   /** Gives back what a policy, or each, took of this request. */
-  refund(policy?: string): MaybePromise<void> {
-    return this.settle(0, policy)
-  }
-
+  refund(policy?: string): MaybePromise<void>
   /** Makes the request's key as good as new, in a policy or in all. */
-  reset(policy?: string): MaybePromise<void> {
-    return this.#each('reset', policy, ({ check }, index) => check.guard.limiter.resetOne(index, check.keys[index]))
-  }
-
+  reset(policy?: string): MaybePromise<void>
   /** Says what the request cost in the end. The first one counts, for each policy. */
-  settle(actual: number, policy?: string): MaybePromise<void> {
-    return this.#each('settle', policy, (taken, index) => settle(taken, index, actual))
-  }
-
+  settle(actual: number, policy?: string): MaybePromise<void>
   /** Keeps the request's permits until `work` is done, though the response may be complete before. */
-  holdUntil(work: PromiseLike<unknown>): void {
-    this.#life.holdUntil(work)
-  }
-
-  /** For adapters: false where `limiter` met this request before, which is warned about once and not counted twice. */
-  meets(limiter: object): boolean {
-    if (!this.#met.has(limiter)) {
-      this.#met.add(limiter)
-      return true
-    }
-    warnOnce('SLUICE_LIMITER_TWICE', 'one limiter met a request twice; it was counted once')
-    return false
-  }
-
-  /** For adapters: remembers a counted request. */
-  took(check: AnyCheck, observers: Observers): void {
-    this.#taken.push({ check, observers, settled: new Set() })
-  }
-
-  /** For adapters: the header lines of the response, with one limiter's say added. */
-  say(entry: GateEntry, wallMs: () => number): HeaderLine[] {
-    this.#entries.push(entry)
-    return headerLines(this.#entries, wallMs)
-  }
-
-  /** For adapters: settles by the policies' own `settle`, once the response is over. */
-  settleAll(request: unknown, response: unknown, how: SettleContext): void {
-    for (const taken of this.#taken) {
-      taken.check.guard.plan.forEach(({ cost }, index) => {
-        const hook = cost.settle as
-          | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
-          | undefined
-        if (!hook || !(how.completed || cost.settleAlways)) return
-        // left to the application where it said the cost itself
-        if (taken.settled.has(nameOf(taken, index))) return
-        guarded('settle', taken.observers, () =>
-          andThen(hook(request, response, how), (actual) =>
-            actual === undefined ? undefined : settle(taken, index, actual),
-          ),
-        )
-      })
-    }
-  }
-
-  #each(
-    what: string,
-    policy: string | undefined,
-    run: (taken: Taken, index: number) => MaybePromise<unknown>,
-  ): MaybePromise<void> {
-    let found = false
-    const pending: Promise<void>[] = []
-    for (const taken of this.#taken) {
-      taken.check.keys.forEach((_key, index) => {
-        if (policy !== undefined && nameOf(taken, index) !== policy) return
-        found = true
-        const done = guarded(what, taken.observers, () => run(taken, index))
-        if (isPromise(done)) pending.push(done)
-      })
-    }
-    if (!found && policy !== undefined) {
-      warnOnce('SLUICE_UNKNOWN_POLICY', () => `${what}: no policy '${policy}' counted the request`, policy)
-    }
-    return pending.length > 0 ? Promise.all(pending).then(() => undefined) : undefined
-  }
-}
-
-function nameOf({ check }: Taken, index: number): string {
-  return check.guard.plan[index].lane.step.policy.name
-}
-
-function move({ check }: Taken, index: number, units: number): MaybePromise<unknown> {
-  return check.guard.limiter.chargeOne(index, check.keys[index], units, check.decision)
-}
-
-function settle(taken: Taken, index: number, actual: number): MaybePromise<unknown> {
-  const name = nameOf(taken, index)
-  if (taken.settled.has(name) || !wasTaken(taken, index)) return undefined
-  const units = wholeCost(actual) - taken.check.costs[index]
-  taken.settled.add(name)
-  return units === 0 ? undefined : move(taken, index, units)
-}
-
-/** A denial takes nothing; a policy in shadow takes where every policy allows. */
-function wasTaken({ check: { decision } }: Taken, index: number): boolean {
-  if (!decision.allowed) return false
-  return !decision.verdicts[index].shadow || decision.verdicts.every((verdict) => verdict.allowed)
-}
-
-function guarded(what: string, observers: Observers, run: () => MaybePromise<unknown>): MaybePromise<void> {
-  const failed = (error: unknown): void => {
-    observers.event('hookFailed', { hook: what, error })
-    warnOnce('SLUICE_HOOK_FAILED', () => `${what} failed, and what was taken stands: ${error}`, what)
-  }
-  try {
-    const done = run()
-    return isPromise(done) ? done.then(() => undefined, failed) : undefined
-  } catch (error) {
-    failed(error)
-  }
-}
-
-function nearer(a: Decision, b: Decision): boolean {
-  if (a.allowed !== b.allowed) return b.allowed
-  return a.binding.remaining / a.binding.policy.limit < b.binding.remaining / b.binding.policy.limit
+  holdUntil(work: PromiseLike<unknown>): void
 }

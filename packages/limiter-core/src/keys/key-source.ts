@@ -9,7 +9,7 @@ import { type AddressRules, addressKey, compileAddressOptions } from './address-
 export const EXEMPT: unique symbol = Symbol.for('sluice.exempt')
 /** Answers the request as if the limit were spent. */
 export const DENY: unique symbol = Symbol.for('sluice.deny')
-/** Nobody has signed in, as is normal: the address is counted instead. */
+/** Nobody is named, as is normal for visitors: the address is counted instead, and nobody is warned. */
 export const ANONYMOUS: unique symbol = Symbol.for('sluice.anonymous')
 
 /** Numbers and bigints are written as decimal text. `undefined` counts the address instead and is reported. */

@@ -1,5 +1,6 @@
 import type { Budget, Spender } from './budget.ts'
-import { EXPIRY, PAGE_SLOTS, type Place, pageBytes, Shard, TAG } from './shard.ts'
+import { PAGE_SLOTS, pageBytes, TAG } from './page-layout.ts'
+import { type Place, Shard } from './shard.ts'
 
 /** A shard of more pages is cut in two, so that no single insert moves more than some thousand keys. */
 const MAX_PAGES = 16
@@ -33,7 +34,7 @@ export class Arena implements Spender {
     const shard = new Shard(0, cellsPerKey)
     shard.addPage()
     this.#directory = [shard]
-    this.place = { words: new Int32Array(0), word: 0, cells: new Float64Array(0), at: 0 }
+    this.place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(0), at: 0 }
     budget.join(this)
   }
 
@@ -74,9 +75,9 @@ export class Arena implements Spender {
   #evict(shard: Shard, low: number, high: number): void {
     const place = this.place
     shard.victim(low, high, place)
-    const { words, word } = place
-    this.#evicted(words[word], words[word + TAG], words[word + EXPIRY])
-    words[word + EXPIRY] = 0
+    const { words, word, expiry } = place
+    this.#evicted(words[word], words[word + TAG], words[expiry])
+    words[expiry] = 0
     // the victim's set has a free way now, and a set with one is never passed over for a fuller one
     shard.place(low, high, this.#tick, place)
   }
@@ -153,10 +154,12 @@ export class Arena implements Spender {
       this.#movingCells = new Float64Array(slots * cellsPerKey)
     }
     let count = 0
-    shard.each(this.#tick, (low, tag, expiry, cells, at) => {
-      this.#moving[3 * count] = low
-      this.#moving[3 * count + 1] = tag
-      this.#moving[3 * count + 2] = expiry
+    const place = this.place
+    shard.each(this.#tick, place, () => {
+      const { words, word, cells, at } = place
+      this.#moving[3 * count] = words[word]
+      this.#moving[3 * count + 1] = words[word + TAG]
+      this.#moving[3 * count + 2] = words[place.expiry]
       for (let cell = 0; cell < cellsPerKey; cell++) this.#movingCells[count * cellsPerKey + cell] = cells[at + cell]
       count++
     })
@@ -174,7 +177,7 @@ export class Arena implements Spender {
   #copy(key: number): void {
     const place = this.place
     place.words[place.word + TAG] = this.#moving[3 * key + 1]
-    place.words[place.word + EXPIRY] = this.#moving[3 * key + 2]
+    place.words[place.expiry] = this.#moving[3 * key + 2]
     const from = key * this.#cellsPerKey
     for (let cell = 0; cell < this.#cellsPerKey; cell++) place.cells[place.at + cell] = this.#movingCells[from + cell]
   }

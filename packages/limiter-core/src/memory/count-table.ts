@@ -1,7 +1,8 @@
 import type { ObserverEvent, Step } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
-import { EXPIRY, FRACTION, TAG } from './shard.ts'
+import { FRACTION, TAG } from './page-layout.ts'
+import type { Place } from './shard.ts'
 import { Tail } from './tail.ts'
 
 /** Milliseconds of one tick of expiry; 31 bits of ticks reach 8.7 years, and what would end later ends then. */
@@ -15,25 +16,33 @@ const REPORT_EVERY_MS = 1_000
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
+/** Where the counts of one step lie: in the arena of its cells, its own salt over the hash of the key. */
+export interface Lane {
+  readonly step: Step
+  readonly count: string
+  readonly arena: Arena
+  readonly low: number
+  readonly high: number
+  /** 255ths of the capacity in one unit. */
+  readonly fractionOfUnit: number
+}
+
 /**
  * The counts of all steps of a backend: one arena for each number of cells, a budget over them, a tail behind them.
- * `aim` names a key, `find` or `look` points `cells` and `at` at its numbers.
+ * `aim` names a key; `find` or `look` answers the place of its numbers, which holds until the next of them.
  */
 export class CountTable {
-  cells: Float64Array = new Float64Array(0)
-  at = 0
-  readonly #arenas: Arena[] = []
+  readonly #arenas = new Map<number, Arena>()
   readonly #budget: Budget
   readonly #tailBytes: number
   readonly #originMs: number
   readonly #report: Report
   readonly #memory = { fraction: 0, expiry: 0 }
-  #tail: Tail | undefined
   // stands in for a key that is not in the table, so that asking leaves no trace
-  #absent = new Float64Array(4)
+  readonly #absent: Place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
+  #tail: Tail | undefined
   #low = 0
   #high = 0
-  #present = false
   #evictions = 0
   #spills = 0
   #reportedAt = Number.NEGATIVE_INFINITY
@@ -46,109 +55,101 @@ export class CountTable {
     this.#report = report
   }
 
-  aim(low: number, high: number): void {
-    this.#low = low
-    this.#high = high
+  /** The lane of a step; `low` and `high` are the hash of the name of its count. */
+  lane(step: Step, count: string, low: number, high: number): Lane {
+    let arena = this.#arenas.get(step.cells)
+    if (!arena) {
+      arena = new Arena(step.cells, this.#budget, (...evicted) => this.#evicted(...evicted))
+      this.#arenas.set(step.cells, arena)
+    }
+    return { step, count, arena, low, high, fractionOfUnit: FRACTION / step.capacity }
   }
 
-  /** The numbers of the key; of a key that is remembered by the tail alone, it is put back into the table. */
-  find(step: Step, now: number): void {
-    if (this.#locate(step) || (this.#tail && this.#recall(step, now))) return
-    this.#usePlaceholder(step)
+  /** Names a key of a lane by its hash. */
+  aim(lane: Lane, low: number, high: number): void {
+    // a slot of zeros is one without a key
+    this.#low = low ^ lane.low || 1
+    this.#high = high ^ lane.high
+  }
+
+  /** The numbers of the key; one that is remembered by the tail alone is put back into the table. */
+  find(lane: Lane, now: number): Place {
+    const { arena } = lane
+    if (arena.find(this.#low, this.#high)) return arena.place
+    return (this.#tail && this.#recall(lane, now)) ?? this.#nothing(lane)
   }
 
   /** The numbers of the key, to read: changes nothing. */
-  look(step: Step, now: number): void {
-    if (this.#locate(step)) return
-    this.#usePlaceholder(step)
-    if (this.#tail?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory)) this.#adopt(step, now)
+  look(lane: Lane, now: number): Place {
+    const { arena } = lane
+    if (arena.find(this.#low, this.#high)) return arena.place
+    const nothing = this.#nothing(lane)
+    if (this.#tail?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory)) this.#adopt(lane, nothing, now)
+    return nothing
   }
 
-  /** Spends a cost that fits on the key that `find` pointed at. */
-  spend(step: Step, now: number, cost: number): void {
-    if (cost === 0) return
-    if (!this.#present) this.#insert(step, now)
-    step.spend(this.cells, this.at, now, cost)
+  /** Spends a cost that fits on the key that `find` answered; answers where its numbers are now. */
+  spend(lane: Lane, place: Place, now: number, cost: number): Place {
+    if (cost === 0) return place
+    const held = place === this.#absent ? this.#insert(lane, now) : place
+    lane.step.spend(held.cells, held.at, now, cost)
+    return held
   }
 
-  /** Adjusts the key that `find` pointed at. Returns the units that found their place; a refund creates no key. */
-  adjust(step: Step, now: number, units: number, takenAt: number): number {
-    if (!this.#present) {
-      if (units <= 0) return 0
-      this.#insert(step, now)
-    }
-    return step.adjust(this.cells, this.at, now, units, takenAt)
+  /** A place for the key that `find` answered, made for it where it had none. */
+  hold(lane: Lane, place: Place, now: number): Place {
+    return place === this.#absent ? this.#insert(lane, now) : place
+  }
+
+  isHeld(place: Place): boolean {
+    return place !== this.#absent
   }
 
   /** Writes how used the key is and when it will be free, for whoever has to choose a victim. */
-  mark(step: Step, now: number, remaining: number, resetAfterMs: number): void {
-    if (!this.#present) return
-    const { words, word } = this.#arena(step).place
-    const fraction = Math.ceil((FRACTION * (step.capacity - remaining)) / step.capacity)
-    words[word + TAG] = (words[word + TAG] & ~FRACTION) | fraction
-    words[word + EXPIRY] = Math.min(LAST_TICK, this.#tickOf(now + resetAfterMs) + 1)
+  mark(lane: Lane, place: Place, now: number, remaining: number, resetAfterMs: number): void {
+    if (place === this.#absent) return
+    const fraction = Math.ceil((lane.step.capacity - remaining) * lane.fractionOfUnit)
+    place.words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
+    place.words[place.expiry] = Math.min(LAST_TICK, this.#tickOf(now + resetAfterMs) + 1)
   }
 
-  reset(step: Step, now: number): void {
-    this.find(step, now)
-    if (!this.#present) return
-    this.cells.fill(0, this.at, this.at + step.cells)
-    this.mark(step, now, step.capacity, 0)
+  reset(lane: Lane, now: number): void {
+    const place = this.find(lane, now)
+    if (place === this.#absent) return
+    place.cells.fill(0, place.at, place.at + lane.step.cells)
+    this.mark(lane, place, now, lane.step.capacity, 0)
     // as long as the tail remembers the key, the fresh one must stay in front of it
     if (!this.#tail?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory)) return
-    const { words, word } = this.#arena(step).place
-    words[word + EXPIRY] = this.#memory.expiry
+    place.words[place.expiry] = this.#memory.expiry
   }
 
-  #arena(step: Step): Arena {
-    return this.#arenas[step.cells] ?? this.#open(step.cells)
+  #nothing({ step }: Lane): Place {
+    if (this.#absent.cells.length < step.cells) this.#absent.cells = new Float64Array(step.cells)
+    else this.#absent.cells.fill(0)
+    return this.#absent
   }
 
-  #open(cells: number): Arena {
-    this.#arenas[cells] = new Arena(cells, this.#budget, (low, tag, expiry) => this.#evicted(low, tag, expiry))
-    return this.#arenas[cells]
-  }
-
-  #locate(step: Step): boolean {
-    const arena = this.#arena(step)
-    this.#present = arena.find(this.#low, this.#high)
-    if (!this.#present) return false
-    this.cells = arena.place.cells
-    this.at = arena.place.at
-    return true
-  }
-
-  #usePlaceholder(step: Step): void {
-    if (this.#absent.length < step.cells) this.#absent = new Float64Array(step.cells)
-    else this.#absent.fill(0)
-    this.cells = this.#absent
-    this.at = 0
-  }
-
-  #insert(step: Step, now: number): void {
+  #insert({ arena }: Lane, now: number): Place {
     this.#now = now
-    const arena = this.#arena(step)
     arena.insert(this.#low, this.#high, this.#tickOf(now))
-    this.#present = true
-    this.cells = arena.place.cells
-    this.at = arena.place.at
+    return arena.place
   }
 
-  #recall(step: Step, now: number): boolean {
-    if (!this.#tail?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory)) return false
+  #recall(lane: Lane, now: number): Place | undefined {
+    if (!this.#tail?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory)) return undefined
     const { fraction, expiry } = this.#memory
-    this.#insert(step, now)
+    const place = this.#insert(lane, now)
     // the insert may itself have spilled a key into the tail, and so changed what is remembered of this one
     this.#memory.fraction = fraction
     this.#memory.expiry = expiry
-    this.#adopt(step, now)
-    return true
+    this.#adopt(lane, place, now)
+    return place
   }
 
-  #adopt(step: Step, now: number): void {
+  #adopt({ step }: Lane, { cells, at }: Place, now: number): void {
     const used = Math.ceil((this.#memory.fraction * step.capacity) / FRACTION)
     const resetAfterMs = this.#originMs + this.#memory.expiry * TICK_MS - now
-    step.adopt(this.cells, this.at, now, used, resetAfterMs)
+    step.adopt(cells, at, now, used, resetAfterMs)
   }
 
   #evicted(low: number, tag: number, expiry: number): void {
@@ -167,6 +168,6 @@ export class CountTable {
 
   // tick 0 is an empty slot
   #tickOf(ms: number): number {
-    return Math.max(1, Math.min(LAST_TICK - 1, Math.floor((ms - this.#originMs) / TICK_MS) + 1))
+    return Math.max(1, Math.min(LAST_TICK - 1, Math.floor((ms - this.#originMs) * (1 / TICK_MS)) + 1))
   }
 }

@@ -1,10 +1,12 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { systemClock } from '../clock.ts'
-import type { Answer, Backend, Charge, Clock, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
+import type { Answer, Backend, Charge, Clock, Decision, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { optionsOf } from '../options.ts'
+import { SoleDecision } from '../sole-decision.ts'
 import { ChargeVerdict, vetoed } from '../verdict.ts'
-import { CountTable } from './count-table.ts'
+import { CountTable, type Lane } from './count-table.ts'
+import type { Place } from './shard.ts'
 
 export interface MemoryBackendOptions {
   /** Bound of everything kept, in bytes: 64 MiB unless said, at least 64 KiB. One page for each cell count is always kept. */
@@ -34,13 +36,6 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
   return new MemoryBackend(maxBytes, clock)
 }
 
-/** Where the counts of one step lie: its own salt over the hash of the key. */
-interface Lane {
-  readonly count: string
-  readonly low: number
-  readonly high: number
-}
-
 class MemoryBackend implements Backend<Answer> {
   readonly name = 'memory'
   readonly synchronous = true
@@ -50,8 +45,7 @@ class MemoryBackend implements Backend<Answer> {
   readonly #lanes = new WeakMap<Step, Lane>()
   readonly #observers = new Set<Observer>()
   // most limiters have one policy: its lane without a look-up
-  #lastStep: Step | undefined
-  #lastLane: Lane = { count: '', low: 0, high: 0 }
+  #lastLane: Lane | undefined
 
   constructor(maxBytes: number, clock: Clock) {
     this.#clock = clock
@@ -60,8 +54,20 @@ class MemoryBackend implements Backend<Answer> {
 
   take(charges: readonly Charge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#clock.now()
-    const verdicts = charges.length === 1 ? [this.#takeOne(charges[0], now)] : this.#takeAll(charges, now)
-    return this.#answer(verdicts, now)
+    return this.#answer(this.#takeAll(charges, now), now)
+  }
+
+  takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): Decision {
+    const now = moment?.now ?? this.#clock.now()
+    const table = this.#table
+    const lane = this.#aim(key, step, count)
+    let place = table.find(lane, now)
+    const waitMs = step.waitMs(place.cells, place.at, now, cost)
+    if (waitMs === 0) place = table.spend(lane, place, now, cost)
+    const remaining = step.remaining(place.cells, place.at, now)
+    const resetAfterMs = step.resetAfterMs(place.cells, place.at, now)
+    table.mark(lane, place, now, remaining, resetAfterMs)
+    return new SoleDecision(step.policy, remaining, waitMs, resetAfterMs, now)
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Answer {
@@ -71,22 +77,14 @@ class MemoryBackend implements Backend<Answer> {
 
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = moment?.now ?? this.#clock.now()
-    const verdicts = charges.map((charge) => {
-      const { step } = charge
-      this.#aim(charge)
-      this.#table.find(step, now)
-      const moved = charge.cost === 0 ? 0 : this.#table.adjust(step, now, charge.cost, Math.min(takenAt, now))
-      if (charge.cost > 0 && moved < charge.cost) this.#tellLate(charge, charge.cost - moved)
-      return this.#verdict(charge, now, 0)
-    })
+    const verdicts = charges.map((charge) => this.#adjustOne(charge, Math.min(takenAt, now), now))
     return this.#answer(verdicts, now)
   }
 
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): void {
     const now = this.#clock.now()
     for (const target of targets) {
-      this.#aim(target)
-      this.#table.reset(target.step, now)
+      this.#table.reset(this.#aim(target.key, target.step, target.count), now)
     }
   }
 
@@ -99,15 +97,6 @@ class MemoryBackend implements Backend<Answer> {
     this.#observers.clear()
   }
 
-  #takeOne(charge: Charge, now: number): PolicyVerdict {
-    const { step, cost } = charge
-    this.#aim(charge)
-    this.#table.find(step, now)
-    const waitMs = step.waitMs(this.#table.cells, this.#table.at, now, cost)
-    if (waitMs === 0) this.#table.spend(step, now, cost)
-    return this.#verdict(charge, now, waitMs)
-  }
-
   // asked first and found again for the spending: an insert may move or evict what was found before it
   #takeAll(charges: readonly Charge[], now: number): PolicyVerdict[] {
     const asked = this.#ask(charges, now, true)
@@ -115,28 +104,37 @@ class MemoryBackend implements Backend<Answer> {
     const spendAdvisory = asked.every((verdict) => verdict.allowed)
     return charges.map((charge, index) => {
       if (charge.advisory && !spendAdvisory) return asked[index]
-      this.#aim(charge)
-      this.#table.find(charge.step, now)
-      this.#table.spend(charge.step, now, charge.cost)
-      return this.#verdict(charge, now, 0)
+      const lane = this.#aim(charge.key, charge.step, charge.count)
+      const place = this.#table.spend(lane, this.#table.find(lane, now), now, charge.cost)
+      return this.#verdict(charge, lane, place, now, 0)
     })
   }
 
   #ask(charges: readonly Charge[], now: number, mayRecall: boolean): PolicyVerdict[] {
     return charges.map((charge) => {
-      this.#aim(charge)
-      if (mayRecall) this.#table.find(charge.step, now)
-      else this.#table.look(charge.step, now)
-      return this.#verdict(charge, now, charge.step.waitMs(this.#table.cells, this.#table.at, now, charge.cost))
+      const lane = this.#aim(charge.key, charge.step, charge.count)
+      const place = mayRecall ? this.#table.find(lane, now) : this.#table.look(lane, now)
+      return this.#verdict(charge, lane, place, now, charge.step.waitMs(place.cells, place.at, now, charge.cost))
     })
   }
 
-  #verdict(charge: Charge, now: number, waitMs: number): PolicyVerdict {
-    const { step } = charge
+  #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
+    const { step, cost } = charge
     const table = this.#table
-    const remaining = step.remaining(table.cells, table.at, now)
-    const resetAfterMs = step.resetAfterMs(table.cells, table.at, now)
-    table.mark(step, now, remaining, resetAfterMs)
+    const lane = this.#aim(charge.key, step, charge.count)
+    let place = table.find(lane, now)
+    // a refund of a key that is gone has nothing to give back, and creates no key
+    if (cost > 0) place = table.hold(lane, place, now)
+    const moved = cost === 0 || !table.isHeld(place) ? 0 : step.adjust(place.cells, place.at, now, cost, takenAt)
+    if (moved < cost) this.#tell('lateCharge', { policy: step.policy.name, key: charge.key, units: cost - moved })
+    return this.#verdict(charge, lane, place, now, 0)
+  }
+
+  #verdict(charge: Charge, lane: Lane, place: Place, now: number, waitMs: number): PolicyVerdict {
+    const { step } = charge
+    const remaining = step.remaining(place.cells, place.at, now)
+    const resetAfterMs = step.resetAfterMs(place.cells, place.at, now)
+    this.#table.mark(lane, place, now, remaining, resetAfterMs)
     return new ChargeVerdict(step.policy, charge.advisory === true, remaining, waitMs, resetAfterMs)
   }
 
@@ -144,29 +142,25 @@ class MemoryBackend implements Backend<Answer> {
     return { verdicts, takenAt: now, counted: true, source: 'memory' }
   }
 
-  /** Points the table at a charge. */
-  #aim(charge: Pick<Charge, 'key' | 'step' | 'count'>): void {
-    const lane = this.#lane(charge.step, charge.count)
+  /** Points the table at a key of a count. */
+  #aim(key: string, step: Step, count: string): Lane {
+    const last = this.#lastLane
+    const lane = last?.step === step && last.count === count ? last : this.#lane(step, count)
     const hash = this.#hash
-    hash.text(charge.key)
-    this.#table.aim(hash.low ^ lane.low, hash.high ^ lane.high)
-  }
-
-  #lane(step: Step, count: string): Lane {
-    if (step === this.#lastStep && count === this.#lastLane.count) return this.#lastLane
-    let lane = this.#lanes.get(step)
-    if (lane?.count !== count) {
-      this.#hash.text(count)
-      lane = { count, low: this.#hash.low, high: this.#hash.high }
-      this.#lanes.set(step, lane)
-    }
-    this.#lastStep = step
-    this.#lastLane = lane
+    hash.text(key)
+    this.#table.aim(lane, hash.low, hash.high)
     return lane
   }
 
-  #tellLate(charge: Charge, units: number): void {
-    this.#tell('lateCharge', { policy: charge.step.policy.name, key: charge.key, units })
+  #lane(step: Step, count: string): Lane {
+    let lane = this.#lanes.get(step)
+    if (lane?.count !== count) {
+      this.#hash.text(count)
+      lane = this.#table.lane(step, count, this.#hash.low, this.#hash.high)
+      this.#lanes.set(step, lane)
+    }
+    this.#lastLane = lane
+    return lane
   }
 
   #tell(...event: Parameters<NonNullable<Observer['event']>>): void {

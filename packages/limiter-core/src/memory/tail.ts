@@ -1,4 +1,4 @@
-import { FRACTION } from './shard.ts'
+import { FRACTION } from './page-layout.ts'
 
 const ROWS = 4
 const CELL_BYTES = 5

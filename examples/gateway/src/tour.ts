@@ -1,0 +1,28 @@
+/** What to paste into another terminal to see each limit. */
+export function tour(port: number): string {
+  const url = `http://localhost:${port}`
+  const status = `curl -s -o /dev/null -w '%{http_code}\\n'`
+  return `Sluice gateway: ${url} (Ctrl-C ends it)
+
+# what there is, and the headers of a limit
+curl -si ${url}/
+
+# 5 wrong passwords, then 429; a right one costs nothing
+for i in 1 2 3 4 5 6; do ${status} -H 'content-type: application/json' -d '{"password":"wrong"}' ${url}/login; done
+
+# 10 in a second for each API key, 30 in a minute: 12 at once
+for i in $(seq 12); do ${status} -H 'x-api-key: demo' ${url}/v1; done
+
+# 100 results cost 10 units of 20
+for i in 1 2 3; do ${status} '${url}/search?results=100'; done
+
+# 50 words are reserved, 400 are charged: the third waits
+for i in 1 2 3; do ${status} '${url}/chat?words=400'; done
+
+# two at once, the third is told to come back
+for i in 1 2 3; do ${status} ${url}/slow & done; wait
+
+# 100 in 10 s for each address, whatever the route
+for i in $(seq 120); do ${status} ${url}/; done | sort | uniq -c
+`
+}

@@ -1,0 +1,38 @@
+import { answers } from './adapter/answers.ts'
+import type { Feature, MakeApp } from './adapter/app-description.ts'
+import { backends } from './adapter/backends.ts'
+import { connections } from './adapter/connections.ts'
+import { costs } from './adapter/costs.ts'
+import { goldens } from './adapter/goldens.ts'
+import { headers } from './adapter/headers.ts'
+import { hooks } from './adapter/hooks.ts'
+import { mergedHeaders } from './adapter/merged-headers.ts'
+import { modes } from './adapter/modes.ts'
+import { requestWords } from './adapter/request-words.ts'
+import { Stage } from './adapter/stage.ts'
+import type { TestRunner } from './test-runner.ts'
+
+export interface AdapterContractOptions {
+  /** What the framework has no way to do; its sentences are left out. */
+  readonly without?: readonly Feature[]
+}
+
+/**
+ * What every adapter keeps: one suite, run unchanged by each framework over a real socket. `makeApp` builds an
+ * application of the framework from a description that knows none.
+ */
+export function adapterContract(
+  runner: TestRunner,
+  makeApp: MakeApp,
+  { without = [] }: AdapterContractOptions = {},
+): void {
+  const stage = new Stage(makeApp)
+  const staged: TestRunner = {
+    describe: (name, define) => runner.describe(name, define),
+    test: (name, run) => runner.test(name, () => stage.play(run)),
+  }
+  for (const theme of [goldens, headers, mergedHeaders, answers, hooks, costs, requestWords, backends, connections]) {
+    theme(staged, stage)
+  }
+  modes(staged, stage, without)
+}

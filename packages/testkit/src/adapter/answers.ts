@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import type { TestRunner } from '../test-runner.ts'
+import { type CapOptions, cap, type RateOptions, rate } from './app-description.ts'
+import { Gate, ok, type Stage, statuses } from './stage.ts'
+import { until } from './until.ts'
+import { Watcher } from './watcher.ts'
+
+/** Answers and observers of the user's own. */
+export function answers({ describe, test }: TestRunner, stage: Stage): void {
+  describe('an own status', () => {
+    test('stands on the response and in the problem', () => ownStatus(stage))
+    test('of a server at its limit tells a lack of capacity', () => ownServerStatus(stage))
+  })
+  describe('an own answer', () => {
+    test('is sent with the headers of the denial', () => ownAnswer(stage))
+    test('to a full cap is sent and knows no decision', () => ownCapAnswer(stage))
+    for (const [how, denied] of failing) {
+      test(`that ${how} is replaced by the usual one, and warned about once`, () => failed(stage, denied))
+    }
+  })
+  describe('observers', () => {
+    test('hear of every decision', () => decisions(stage))
+    test('hear of every permit and of every full cap', () => permits(stage))
+    test('that throw are dropped, and nobody else notices', () => throwing(stage))
+  })
+}
+
+const failing: readonly (readonly [string, RateOptions['denied']])[] = [
+  [
+    'throws behind its own status',
+    (_req, res) => {
+      res.status(418)
+      throw new Error('no template')
+    },
+  ],
+  [
+    'throws',
+    () => {
+      throw new Error('no template')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('no template'))],
+]
+
+function one(stage: Stage, options: Partial<RateOptions> = {}): RateOptions {
+  return { limit: 1, window: '1m', algorithm: 'fixed-window', clock: stage.clock, ...options } as RateOptions
+}
+
+async function ownStatus(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { status: 420 }))])
+  await site.ask()
+  const { status, body } = await site.ask()
+  assert.equal(status, 420)
+  assert.equal(JSON.parse(body).status, 420)
+  assert.equal(JSON.parse(body).title, 'Quota Exceeded')
+}
+
+async function ownServerStatus(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { status: 503 }))])
+  await site.ask()
+  const { status, body } = await site.ask()
+  assert.equal(status, 503)
+  assert.equal(JSON.parse(body).title, 'Temporary Reduced Capacity')
+}
+
+async function ownAnswer(stage: Stage): Promise<void> {
+  const denied: RateOptions['denied'] = (req, res, { denial, decision }) =>
+    res.send({
+      headers: { 'Content-Type': 'text/plain' },
+      body: `${req.method} ${denial.retryAfterSeconds} ${decision?.binding.policy.name}`,
+    })
+  const site = await stage.behind([rate(one(stage, { denied }))])
+  await site.ask()
+  const { status, headers, body } = await site.ask()
+  assert.equal(`${status} ${body}`, '429 GET 60 default')
+  assert.match(headers['content-type'], /^text\/plain/)
+  assert.equal(headers.ratelimit, '"default";r=0;t=60')
+  assert.equal(headers['cache-control'], 'no-store')
+}
+
+async function ownCapAnswer(stage: Stage): Promise<void> {
+  const gate = new Gate()
+  const denied: CapOptions['denied'] = async (_req, res, { decision }) => res.send({ status: 529, body: `${decision}` })
+  const site = await stage.behind([cap({ limit: 1, denied })], gate.handler)
+  const holder = site.start()
+  await until(() => gate.entered === 1)
+  const { status, body } = await site.ask()
+  assert.equal(`${status} ${body}`, '529 undefined')
+  gate.open()
+  await holder.answer
+}
+
+async function failed(stage: Stage, denied: RateOptions['denied']): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { denied }))])
+  await site.ask()
+  for (let time = 0; time < 2; time++) {
+    const { status, headers, body } = await site.ask()
+    assert.equal(status, 429)
+    assert.equal(headers['content-type'], 'application/problem+json')
+    assert.equal(body.length, 143)
+  }
+  assert.deepEqual(stage.warnings.codes, ['SLUICE_HOOK_FAILED'])
+}
+
+async function decisions(stage: Stage): Promise<void> {
+  const watcher = new Watcher()
+  const site = await stage.behind([rate(one(stage, { observers: [watcher] }))])
+  assert.deepEqual(await statuses(site, 3), [200, 429, 429])
+  assert.deepEqual(
+    watcher.decisions.map(({ allowed }) => allowed),
+    [true, false, false],
+  )
+}
+
+async function permits(stage: Stage): Promise<void> {
+  const watcher = new Watcher()
+  const gate = new Gate()
+  const site = await stage.behind([cap({ limit: 1, observers: [watcher] })], gate.handler)
+  const holder = site.start()
+  await until(() => gate.entered === 1)
+  assert.equal((await site.ask()).status, 503)
+  gate.open()
+  assert.equal((await holder.answer).status, 200)
+  await until(() => watcher.held === 0)
+  assert.deepEqual([watcher.acquired, watcher.released, watcher.denied], [1, 1, 1])
+}
+
+async function throwing(stage: Stage): Promise<void> {
+  const watcher = new Watcher()
+  const broken = {
+    decided: () => {
+      throw new Error('no disk')
+    },
+  }
+  const site = await stage.behind([rate(one(stage, { observers: [broken, watcher] }))], ok)
+  assert.deepEqual(await statuses(site, 2), [200, 429])
+  assert.equal(watcher.decisions.length, 2)
+  assert.deepEqual(stage.warnings.codes, ['SLUICE_OBSERVER_DROPPED'])
+}

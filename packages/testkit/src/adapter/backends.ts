@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import {
+  type Backend,
+  createInflightLimiter,
+  type InflightBackend,
+  type MaybePromise,
+  memoryBackend,
+} from '@sluice/limiter-core'
+import type { TestRunner } from '../test-runner.ts'
+import { cap, type LimiterSpec, rate } from './app-description.ts'
+import { Gate, type Stage, statuses } from './stage.ts'
+import { until } from './until.ts'
+import { Watcher } from './watcher.ts'
+
+const WIDE = { limit: 2, window: '1m', algorithm: 'fixed-window' } as const
+
+/** Backends that answer later, or not at all. */
+export function backends({ describe, test }: TestRunner, stage: Stage): void {
+  describe('a backend that answers later', () => {
+    test('limits as one that answers at once', () => laterRates(stage))
+    test('settles a request that it took', () => laterSettles(stage))
+    test('caps as one that answers at once', () => laterCaps(stage))
+  })
+  for (const [how, fail] of Object.entries(fails)) {
+    describe(`a backend that ${how}`, () => {
+      test('lets requests pass, and observers hear of it', () => failing(stage, ratesOver(fail)))
+      test('of permits lets requests pass, and observers hear of it', () => failing(stage, capsOver(fail)))
+    })
+  }
+}
+
+const fails: Readonly<Record<string, () => MaybePromise<never>>> = {
+  throws: () => {
+    throw new Error('ECONNREFUSED')
+  },
+  rejects: () => Promise.reject(new Error('ECONNREFUSED')),
+}
+
+/** In memory, answering as a server over a network would. */
+export function laterBackend(stage: Stage): Backend {
+  const memory = memoryBackend({ clock: stage.clock })
+  return {
+    name: 'later',
+    take: async (...asked) => memory.take(...asked),
+    peek: async (...asked) => memory.peek(...asked),
+    adjust: async (...asked) => memory.adjust(...asked),
+    reset: async (...asked) => memory.reset(...asked),
+  }
+}
+
+async function laterRates(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate({ ...WIDE, backend: laterBackend(stage), clock: stage.clock })])
+  assert.equal((await site.ask()).headers.ratelimit, '"default";r=1;t=60')
+  assert.deepEqual(await statuses(site, 2), [200, 429])
+  assert.equal((await site.ask()).headers['retry-after'], '60')
+}
+
+async function laterSettles(stage: Stage): Promise<void> {
+  const backend = laterBackend(stage)
+  let settled = 0
+  const adjusting: Backend = {
+    ...backend,
+    adjust: async (...asked) => {
+      const answer = await backend.adjust(...asked)
+      settled++
+      return answer
+    },
+  }
+  const cost = { reserve: 2, settle: async () => 1 }
+  const site = await stage.behind([rate({ ...WIDE, backend: adjusting, clock: stage.clock, cost })])
+  assert.equal((await site.ask()).status, 200)
+  await until(() => settled === 1)
+  assert.equal((await site.ask()).status, 429)
+}
+
+async function laterCaps(stage: Stage): Promise<void> {
+  const watcher = new Watcher()
+  const local = createInflightLimiter({ limit: 1, observers: [watcher] })
+  const backend: InflightBackend = {
+    acquire: async (key, options) => local.acquire(key, options) ?? { allowed: false, retryAfterMs: 1_000 },
+  }
+  const gate = new Gate()
+  const site = await stage.behind([cap({ limit: 1, backend })], gate.handler)
+  const holder = site.start()
+  await until(() => gate.entered === 1)
+  assert.equal((await site.ask()).status, 503)
+  gate.open()
+  assert.equal((await holder.answer).status, 200)
+  await until(() => watcher.held === 0)
+  assert.equal((await site.ask()).status, 200)
+}
+
+function ratesOver(fail: () => MaybePromise<never>): (watcher: Watcher) => LimiterSpec {
+  const backend: Backend = { name: 'dead', take: fail, peek: fail, adjust: fail, reset: fail }
+  return (watcher) => rate({ ...WIDE, backend, observers: [watcher] })
+}
+
+function capsOver(fail: () => MaybePromise<never>): (watcher: Watcher) => LimiterSpec {
+  return (watcher) => cap({ limit: 1, backend: { acquire: fail }, observers: [watcher] })
+}
+
+async function failing(stage: Stage, built: (watcher: Watcher) => LimiterSpec): Promise<void> {
+  const watcher = new Watcher()
+  const site = await stage.behind([built(watcher)])
+  assert.deepEqual(await statuses(site, 3), [200, 200, 200])
+  assert.equal(watcher.count('backendFailed'), 3)
+  assert.deepEqual(stage.warnings.codes, ['SLUICE_BACKEND_FAILED'])
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { type CostSource, memoryBackend } from '@sluice/limiter-core'
+import type { TestRunner } from '../test-runner.ts'
+import { cap, type Handler, type HookRequest, type HookResponse, type LimiterSpec, rate } from './app-description.ts'
+import { Gate, type Site, type Stage, statuses } from './stage.ts'
+import { until } from './until.ts'
+import { Watcher } from './watcher.ts'
+
+type Cost = CostSource<HookRequest, HookResponse>
+
+/** What requests cost, at once and in the end. */
+export function costs({ describe, test }: TestRunner, stage: Stage): void {
+  describe('a cost', () => {
+    test('is what its function says, at once or later', () => byFunction(stage))
+    test('of nothing asks without taking', () => free(stage))
+    test('is each policy its own', () => eachItsOwn(stage))
+  })
+  describe('a plan', () => {
+    test('limits who has it, and keeps what was used when it changes', () => plans(stage))
+  })
+  describe('a reserved cost', () => {
+    test('is given back by settle: only failed logins count', () => failedLogins(stage))
+    test('is raised by settle to what it came to', () => raised(stage))
+    test('stands where settle answers undefined', () => keptByUndefined(stage))
+    test('stands when the client hangs up', () => aborted(stage))
+    test("is settled when the client hangs up where settleOn is 'always'", () => abortedAlways(stage))
+    test('of a request that a later limiter denies is settled as of any other', () => deniedLater(stage))
+  })
+}
+
+function costing(stage: Stage, limit: number, cost: Cost): LimiterSpec {
+  return rate({ limit, window: '1m', algorithm: 'fixed-window', clock: stage.clock, cost })
+}
+
+async function left(site: Site, headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
+  return (await site.ask({ headers })).headers.ratelimit?.split(';')[1]
+}
+
+async function byFunction(stage: Stage): Promise<void> {
+  const units = (req: HookRequest): number => Number(req.header('x-units'))
+  for (const cost of [units, async (req: HookRequest) => units(req), { reserve: units, settle: () => undefined }]) {
+    const site = await stage.behind([costing(stage, 10, cost)])
+    assert.equal(await left(site, { 'x-units': '7' }), 'r=3')
+    assert.equal((await site.ask({ headers: { 'x-units': '4' } })).status, 429)
+    assert.equal(await left(site, { 'x-units': '2.5' }), 'r=0')
+  }
+}
+
+async function free(stage: Stage): Promise<void> {
+  const site = await stage.behind([costing(stage, 1, 0)])
+  assert.deepEqual(await statuses(site, 3), [200, 200, 200])
+  assert.equal(await left(site), 'r=1')
+}
+
+async function eachItsOwn(stage: Stage): Promise<void> {
+  const policies = [
+    { name: 'requests', limit: 10, window: '1s', algorithm: 'fixed-window' },
+    { name: 'tokens', limit: 1_000, window: '1m', algorithm: 'fixed-window', unit: 'tokens', cost: 300 },
+  ] as const
+  const site = await stage.behind([rate({ policies, clock: stage.clock })])
+  const { headers } = await site.ask()
+  assert.equal(headers.ratelimit, '"requests";r=9;t=1, "tokens";r=700;t=60')
+  assert.equal(headers['ratelimit-policy'], '"requests";q=10;w=1, "tokens";q=1000;qu="tokens";w=60')
+}
+
+async function plans(stage: Stage): Promise<void> {
+  const of = (limit: number) => [{ name: 'api', limit, window: '1m', algorithm: 'fixed-window' }] as const
+  const site = await stage.behind([
+    rate({
+      plans: { free: of(2), pro: of(5) },
+      plan: async (req) => req.header('x-plan'),
+      clock: stage.clock,
+    }),
+  ])
+  assert.deepEqual(await statuses(site, 3, { headers: { 'x-plan': 'free' } }), [200, 200, 429])
+  const pro = await site.ask({ headers: { 'x-plan': 'pro' } })
+  assert.equal(`${pro.status} ${pro.headers.ratelimit}`, '200 "api";r=2;t=60')
+}
+
+async function failedLogins(stage: Stage): Promise<void> {
+  let settled = 0
+  const settle = (_req: HookRequest, res: HookResponse): number => {
+    settled++
+    return res.statusCode === 401 ? 1 : 0
+  }
+  const site = await stage.behind([costing(stage, 2, { reserve: 1, settle })], login)
+  for (const [index, password] of ['right', 'right', 'wrong', 'right', 'wrong'].entries()) {
+    const { status } = await site.ask({ headers: { 'x-password': password } })
+    assert.equal(status, password === 'right' ? 200 : 401)
+    await until(() => settled === index + 1)
+  }
+  assert.equal((await site.ask({ headers: { 'x-password': 'right' } })).status, 429)
+}
+
+const login: Handler = ({ request }) => ({ status: request.header('x-password') === 'right' ? 200 : 401, body: '' })
+
+async function raised(stage: Stage): Promise<void> {
+  let completed: boolean | undefined
+  const site = await stage.behind([
+    costing(stage, 10, {
+      reserve: 1,
+      settle: async (_req, _res, how) => {
+        completed = how.completed && how.durationMs >= 0
+        return 6
+      },
+    }),
+  ])
+  assert.equal(await left(site), 'r=9')
+  await until(() => completed === true)
+  await until(() => stage.clock.now() === 0)
+  assert.equal(await left(site), 'r=3')
+}
+
+async function keptByUndefined(stage: Stage): Promise<void> {
+  let settled = false
+  const settle = (): undefined => {
+    settled = true
+  }
+  const site = await stage.behind([costing(stage, 10, { reserve: 4, settle })])
+  await site.ask()
+  await until(() => settled)
+  assert.equal(await left(site), 'r=2')
+}
+
+/** A request of which the client heard nothing; resolves when its end has been dealt with. */
+async function hangUp(stage: Stage, cost: Cost): Promise<{ site: Site; gate: Gate }> {
+  const watcher = new Watcher()
+  const gate = new Gate()
+  const site = await stage.behind([cap({ limit: 9, observers: [watcher] }), costing(stage, 10, cost)], gate.handler)
+  const pending = site.start()
+  await until(() => gate.entered === 1)
+  pending.abort()
+  await until(() => watcher.released === 1)
+  gate.open()
+  return { site, gate }
+}
+
+async function aborted(stage: Stage): Promise<void> {
+  let settled = 0
+  const settle = (): number => {
+    settled++
+    return 0
+  }
+  const { site } = await hangUp(stage, { reserve: 5, settle })
+  assert.equal(settled, 0)
+  assert.equal(await left(site), 'r=0')
+}
+
+async function abortedAlways(stage: Stage): Promise<void> {
+  const heard: boolean[] = []
+  const settle = (_req: HookRequest, _res: HookResponse, { completed }: { completed: boolean }): number => {
+    heard.push(completed)
+    return 0
+  }
+  const { site } = await hangUp(stage, { reserve: 5, settle, settleOn: 'always' })
+  assert.deepEqual(heard, [false])
+  assert.equal(await left(site), 'r=5')
+}
+
+async function deniedLater(stage: Stage): Promise<void> {
+  const backend = memoryBackend({ clock: stage.clock })
+  const seen: number[] = []
+  const settle = (_req: HookRequest, res: HookResponse): number => {
+    seen.push(res.statusCode)
+    return 0
+  }
+  const first = rate({ name: 'first', limit: 2, window: '1m', backend, cost: { reserve: 1, settle } })
+  const second = rate({ name: 'second', limit: 1, window: '1m', backend })
+  const site = await stage.behind([first, second])
+  for (const status of [200, 429, 429, 429]) {
+    assert.equal((await site.ask()).status, status)
+    await until(() => seen.at(-1) === status)
+    seen.length = 0
+  }
+}

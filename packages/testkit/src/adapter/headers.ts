@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { byHeader } from '@sluice/limiter-core'
+import type { TestRunner } from '../test-runner.ts'
+import { type RateOptions, rate } from './app-description.ts'
+import { type Asked, own } from './client.ts'
+import { ok, type Site, type Stage, statuses } from './stage.ts'
+
+const ROUTES = [{ path: '/', handler: ok }]
+const PREFLIGHT = {
+  method: 'OPTIONS',
+  headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
+}
+
+/** What stands on a response besides the goldens: other methods, other origins, caches, dialects. */
+export function headers({ describe, test }: TestRunner, stage: Stage): void {
+  describe('HEAD', () => {
+    test('is denied with the headers of GET and without a body', () => head(stage))
+  })
+  describe('pages of other origins', () => {
+    test('see our headers besides those that the application exposes', () => exposed(stage))
+    test('have preflights uncounted and unmarked', () => preflights(stage))
+    test('have OPTIONS counted that lack a sign of a preflight', () => halfPreflights(stage))
+  })
+  describe('caches', () => {
+    test('never store a denial, whatever the application said of its answer', () => uncached(stage))
+    test('hear the application alone where the request passes', () => cached(stage))
+  })
+  describe('dialects', () => {
+    test('legacy headers tell the reset in epoch seconds', () => legacyEpoch(stage))
+    test('legacy headers tell the reset in seconds from now where asked to', () => legacyDelta(stage))
+    test('a list of dialects writes each', () => bothDialects(stage))
+    test("headersOn 'denied' tells nothing to who passes", () => onDenied(stage))
+    test("headers 'none' leaves the wait and the answer", () => none(stage))
+  })
+}
+
+function one(stage: Stage, options: Partial<RateOptions> = {}): RateOptions {
+  return { limit: 1, window: '1m', algorithm: 'fixed-window', clock: stage.clock, ...options } as RateOptions
+}
+
+async function denied(site: Site, asked?: Asked) {
+  assert.equal((await site.ask(asked)).status, 200)
+  const answer = await site.ask(asked)
+  assert.equal(answer.status, 429)
+  return answer
+}
+
+async function head(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage))])
+  const get = await denied(site)
+  const answer = await site.ask({ method: 'HEAD' })
+  assert.equal(answer.status, 429)
+  assert.equal(answer.body, '')
+  assert.deepEqual(own(answer.headers), own(get.headers))
+  assert.equal(answer.headers['content-length'], '143')
+}
+
+async function exposed(stage: Stage): Promise<void> {
+  const application = { 'Access-Control-Expose-Headers': 'X-Total, ratelimit' }
+  const site = await stage.serve({ headers: application, limits: [rate(one(stage))], routes: ROUTES })
+  const asked = { headers: { origin: 'https://shop.example' } }
+  const passed = await site.ask(asked)
+  assert.equal(passed.headers['access-control-expose-headers'], 'X-Total, ratelimit, RateLimit-Policy')
+  const answer = await site.ask(asked)
+  assert.equal(answer.status, 429)
+  assert.equal(answer.headers['access-control-expose-headers'], 'X-Total, ratelimit, RateLimit-Policy, Retry-After')
+  const sameOrigin = await site.ask()
+  assert.equal(sameOrigin.headers['access-control-expose-headers'], 'X-Total, ratelimit')
+}
+
+async function preflights(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage))])
+  for (let time = 0; time < 3; time++) {
+    const answer = await site.ask(PREFLIGHT)
+    assert.equal(answer.status, 200)
+    assert.equal('ratelimit' in answer.headers, false)
+  }
+  assert.deepEqual(await statuses(site, 2), [200, 429])
+}
+
+async function halfPreflights(stage: Stage): Promise<void> {
+  const { origin, ...method } = PREFLIGHT.headers
+  const half: Asked[] = [
+    { method: 'OPTIONS' },
+    { method: 'OPTIONS', headers: { origin } },
+    { method: 'OPTIONS', headers: method },
+    { ...PREFLIGHT, method: 'POST' },
+  ]
+  for (const asked of half) {
+    const site = await stage.behind([rate(one(stage))])
+    assert.deepEqual(await statuses(site, 2, asked), [200, 429], JSON.stringify(asked))
+  }
+}
+
+const OF_THE_ANSWER = {
+  'Cache-Control': 'public, max-age=3600',
+  ETag: '"v1"',
+  'Last-Modified': 'Wed, 21 Oct 2026 07:28:00 GMT',
+  Expires: 'Thu, 22 Oct 2026 07:28:00 GMT',
+  'Content-Language': 'de',
+  'Content-Disposition': 'attachment',
+}
+
+async function uncached(stage: Stage): Promise<void> {
+  const application = { ...OF_THE_ANSWER, Vary: 'Origin', 'X-Trace': '7' }
+  const site = await stage.serve({ headers: application, limits: [rate(one(stage))], routes: ROUTES })
+  const { headers } = await denied(site)
+  assert.equal(headers['cache-control'], 'no-store')
+  const left = Object.keys(OF_THE_ANSWER).filter((name) => name.toLowerCase() in headers)
+  assert.deepEqual(left, ['Cache-Control'])
+  assert.equal(`${headers.vary} ${headers['x-trace']}`, 'Origin 7')
+}
+
+async function cached(stage: Stage): Promise<void> {
+  const site = await stage.serve({ headers: OF_THE_ANSWER, limits: [rate(one(stage))], routes: ROUTES })
+  const { headers } = await site.ask()
+  for (const [name, value] of Object.entries(OF_THE_ANSWER)) assert.equal(headers[name.toLowerCase()], value)
+}
+
+async function legacyEpoch(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { headers: 'legacy' }))])
+  const endsAt = String(Math.ceil((stage.clock.wall() + 60_000) / 1_000))
+  const shown = { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': endsAt }
+  const passed = await site.ask()
+  assert.deepEqual(legacy(passed.headers), shown)
+  assert.equal('ratelimit' in passed.headers || 'ratelimit-policy' in passed.headers, false)
+  stage.clock.advance(55_000)
+  const answer = await site.ask()
+  assert.equal(answer.status, 429)
+  assert.deepEqual(legacy(answer.headers), shown)
+}
+
+async function legacyDelta(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { limit: 2, headers: 'legacy', legacy: { reset: 'delta' } }))])
+  const shown = { 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '60' }
+  assert.deepEqual(legacy((await site.ask()).headers), shown)
+}
+
+async function bothDialects(stage: Stage): Promise<void> {
+  const options = one(stage, { headers: ['draft', 'legacy'], legacy: { reset: 'delta' } })
+  const site = await stage.behind([rate(options)])
+  const { headers } = await denied(site)
+  assert.equal(headers.ratelimit, '"default";r=0;t=60')
+  assert.deepEqual(legacy(headers), {
+    'x-ratelimit-limit': '1',
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': '60',
+  })
+}
+
+async function onDenied(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { headersOn: 'denied', key: byHeader('x-user') }))])
+  const passed = await site.ask()
+  assert.equal('ratelimit' in passed.headers || 'ratelimit-policy' in passed.headers, false)
+  const answer = await site.ask()
+  assert.equal(answer.headers.ratelimit, '"default";r=0;t=60')
+  assert.equal(answer.headers['ratelimit-policy'], '"default";q=1;w=60')
+}
+
+async function none(stage: Stage): Promise<void> {
+  const site = await stage.behind([rate(one(stage, { headers: 'none' }))])
+  const { headers, body } = await denied(site)
+  assert.deepEqual(Object.keys(own(headers)).sort(), ['cache-control', 'content-length', 'content-type', 'retry-after'])
+  assert.equal(body.length, 143)
+}
+
+function legacy(all: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => name.startsWith('x-ratelimit')))
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { EXEMPT } from '@sluice/limiter-core'
+import type { TestRunner } from '../test-runner.ts'
+import { cap, type LimiterSpec, rate } from './app-description.ts'
+import { ok, type Stage, statuses } from './stage.ts'
+import { until } from './until.ts'
+import { Watcher } from './watcher.ts'
+
+type Hook = () => never
+type Built = (hook: Hook, watcher: Watcher) => LimiterSpec
+
+const WIDE = { limit: 10, window: '1m' } as const
+
+// what a limiter looks like whose hook of this name fails
+const withHook: Readonly<Record<string, Built>> = {
+  key: (key, watcher) => rate({ ...WIDE, key, observers: [watcher] }),
+  cost: (cost, watcher) => rate({ ...WIDE, cost, observers: [watcher] }),
+  reserve: (reserve, watcher) => rate({ ...WIDE, cost: { reserve, settle: () => 1 }, observers: [watcher] }),
+  settle: (settle, watcher) => rate({ ...WIDE, cost: { reserve: 1, settle }, observers: [watcher] }),
+  skip: (skip, watcher) => rate({ ...WIDE, skip, observers: [watcher] }),
+  plan: (plan, watcher) => rate({ plans: { free: [WIDE] }, plan, observers: [watcher] }),
+  'key of a cap': (key, watcher) => cap({ limit: 10, key, observers: [watcher] }),
+  'skip of a cap': (skip, watcher) => cap({ limit: 10, skip, observers: [watcher] }),
+  weight: (weight, watcher) => cap({ limit: 10, weight, observers: [watcher] }),
+}
+
+const fails: Readonly<Record<string, () => unknown>> = {
+  throws: () => {
+    throw new Error('no database')
+  },
+  rejects: () => Promise.reject(new Error('no database')),
+  'answers an object': () => ({ odd: true }),
+  'answers NaN': () => Number.NaN,
+  'answers a promise of a symbol': async () => Symbol('odd'),
+}
+
+/** Functions of the user's: whatever they do, requests are answered. */
+export function hooks(runner: TestRunner, stage: Stage): void {
+  const { describe, test } = runner
+  describe('a hook that fails', () => {
+    for (const [hook, built] of Object.entries(withHook)) {
+      for (const [how, fail] of Object.entries(fails)) {
+        // any value says yes or no
+        if (hook.startsWith('skip') && how.startsWith('answers')) continue
+        test(`${hook} ${how}: requests pass, and it is warned about once`, () => failing(stage, built, fail as Hook))
+      }
+    }
+    test('counts the client by address where it is the key', () => countedByAddress(stage))
+    test('takes the first plan where it is the plan', () => firstPlan(stage))
+  })
+  describe('exemption', () => {
+    test('skip leaves a request uncounted and unmarked, at once or later', () => skipped(stage))
+    test('a key of EXEMPT leaves a request uncounted', () => exempt(stage))
+    test('skip leaves a request uncapped', () => uncapped(stage))
+  })
+}
+
+async function failing(stage: Stage, built: Built, hook: Hook): Promise<void> {
+  const watcher = new Watcher()
+  const site = await stage.behind([built(hook, watcher)])
+  assert.deepEqual(await statuses(site, 3), [200, 200, 200])
+  await until(() => watcher.count('hookFailed') + watcher.count('keyFallback') === 3, { what: 'three failures' })
+  const code = watcher.count('keyFallback') > 0 ? 'SLUICE_KEY_FALLBACK' : 'SLUICE_HOOK_FAILED'
+  assert.deepEqual(stage.warnings.codes, [code])
+}
+
+async function countedByAddress(stage: Stage): Promise<void> {
+  const key = (): never => {
+    throw new Error('no database')
+  }
+  const site = await stage.behind([rate({ limit: 1, window: '1m', key })])
+  assert.deepEqual(await statuses(site, 2), [200, 429])
+}
+
+async function firstPlan(stage: Stage): Promise<void> {
+  const plans = { free: [{ limit: 1, window: '1m' }], pro: [{ limit: 9, window: '1m' }] } as const
+  const site = await stage.behind([rate({ plans, plan: () => 'gold' })])
+  assert.deepEqual(await statuses(site, 2), [200, 429])
+  assert.match(stage.warnings.texts[0], /SLUICE_UNKNOWN_PLAN/)
+}
+
+async function skipped(stage: Stage): Promise<void> {
+  for (const skip of [() => true, async () => true]) {
+    const site = await stage.behind([rate({ limit: 1, window: '1m', skip })])
+    assert.deepEqual(await statuses(site, 3), [200, 200, 200])
+    assert.equal('ratelimit' in (await site.ask()).headers, false)
+  }
+}
+
+async function exempt(stage: Stage): Promise<void> {
+  const site = await stage.behind([
+    rate({ limit: 1, window: '1m', key: (req) => (req.header('x-staff') ? EXEMPT : 'guest') }),
+  ])
+  assert.deepEqual(await statuses(site, 3, { headers: { 'x-staff': 'yes' } }), [200, 200, 200])
+  assert.deepEqual(await statuses(site, 2), [200, 429])
+}
+
+async function uncapped(stage: Stage): Promise<void> {
+  const watcher = new Watcher()
+  const site = await stage.behind([cap({ limit: 1, skip: () => true, observers: [watcher] })], ok)
+  assert.equal((await site.ask()).status, 200)
+  assert.equal(watcher.acquired, 0)
+}

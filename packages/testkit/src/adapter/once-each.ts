@@ -1,0 +1,9 @@
+/** `make` that answers with the same thing where it is asked for the same one again. */
+export function onceEach<T extends object, U>(make: (one: T) => U): (one: T) => U {
+  const made = new Map<T, U>()
+  return (one) => {
+    const known = made.get(one) ?? make(one)
+    made.set(one, known)
+    return known
+  }
+}

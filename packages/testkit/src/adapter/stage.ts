@@ -1,0 +1,78 @@
+import { FakeClock } from '../fake-clock.ts'
+import type { AppDescription, Exchange, Handler, LimiterSpec, MakeApp, Reply, RunningApp } from './app-description.ts'
+import { type Answered, type Asked, ask, type Pending, start } from './client.ts'
+import { Warnings } from './warnings.ts'
+
+/** An application under test. */
+export interface Site {
+  readonly port: number
+  ask(asked?: Asked): Promise<Answered>
+  start(asked?: Asked): Pending
+}
+
+/** Where the sentences of a contract play: it builds applications, and clears away after each sentence. */
+export class Stage {
+  readonly warnings: Warnings = new Warnings()
+  readonly #makeApp: MakeApp
+  readonly #open: RunningApp[] = []
+  #clock = new FakeClock()
+
+  constructor(makeApp: MakeApp) {
+    this.#makeApp = makeApp
+  }
+
+  /** Stands still unless a sentence moves it; new for each sentence. */
+  get clock(): FakeClock {
+    return this.#clock
+  }
+
+  /** Plays one sentence, and clears away after it. */
+  async play(sentence: () => void | Promise<void>): Promise<void> {
+    this.#clock = new FakeClock()
+    this.warnings.listen()
+    try {
+      await sentence()
+    } finally {
+      this.warnings.stop()
+      await Promise.all(this.#open.splice(0).map((app) => app.close()))
+    }
+  }
+
+  /** An application of one route at `/` behind these limiters. */
+  behind(limits: readonly LimiterSpec[], handler: Handler = ok): Promise<Site> {
+    return this.serve({ limits, routes: [{ path: '/', handler }] })
+  }
+
+  async serve(description: AppDescription): Promise<Site> {
+    const app = await this.#makeApp(description)
+    this.#open.push(app)
+    const { port } = app
+    return { port, ask: (asked) => ask(port, asked), start: (asked) => start(port, asked) }
+  }
+}
+
+export function ok(): Reply {
+  return { body: 'ok' }
+}
+
+/** A handler that answers when the test says so. */
+export class Gate {
+  entered = 0
+  open: () => void = () => {}
+  readonly #opened = new Promise<void>((resolve) => {
+    this.open = resolve
+  })
+
+  readonly handler = async (_exchange: Exchange): Promise<Reply> => {
+    this.entered++
+    await this.#opened
+    return ok()
+  }
+}
+
+/** Asks one after the other. */
+export async function statuses(site: Site, times: number, asked?: Asked): Promise<number[]> {
+  const all: number[] = []
+  for (let time = 0; time < times; time++) all.push((await site.ask(asked)).status)
+  return all
+}

@@ -1,0 +1,13 @@
+import { systemClock } from '@sluice/limiter-core'
+
+/** Waits until `condition` holds, and not longer. Rejects with `what` where it never does. */
+export async function until(
+  condition: () => boolean,
+  { timeoutMs = 5_000, what = 'the awaited condition' }: { timeoutMs?: number; what?: string } = {},
+): Promise<void> {
+  const deadlineAt = systemClock.now() + timeoutMs
+  while (!condition()) {
+    if (systemClock.now() > deadlineAt) throw new Error(`${what} did not come about within ${timeoutMs} ms`)
+    await new Promise<void>((resolve) => systemClock.after(1, resolve))
+  }
+}

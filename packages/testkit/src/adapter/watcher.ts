@@ -1,0 +1,44 @@
+import type { Decision, Observer } from '@sluice/limiter-core'
+
+/** An observer that keeps what it saw. */
+export class Watcher implements Observer {
+  readonly decisions: Decision[] = []
+  readonly events: { readonly name: string; readonly data: Readonly<Record<string, unknown>> }[] = []
+  acquired = 0
+  released = 0
+  denied = 0
+  /** The most permits that were held at once, and the fewest: never below none. */
+  mostHeld = 0
+  fewestHeld = 0
+
+  get held(): number {
+    return this.acquired - this.released
+  }
+
+  decided(_key: string, decision: Decision): void {
+    this.decisions.push(decision)
+  }
+
+  permitAcquired(): void {
+    this.acquired++
+    this.mostHeld = Math.max(this.mostHeld, this.held)
+  }
+
+  permitReleased(): void {
+    this.released++
+    this.fewestHeld = Math.min(this.fewestHeld, this.held)
+  }
+
+  capDenied(): void {
+    this.denied++
+  }
+
+  event(name: string, data: Readonly<Record<string, unknown>>): void {
+    this.events.push({ name, data })
+  }
+
+  /** How often an event came. */
+  count(name: string): number {
+    return this.events.filter((event) => event.name === name).length
+  }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import {
+  type AlgorithmName,
+  type Answer,
+  algorithms,
+  type Backend,
+  type Charge,
+  type Policy,
+} from '@sluice/limiter-core'
+import type { FakeClock } from '../fake-clock.ts'
+import { ReferenceBackend } from '../models/reference-backend.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import { contractPolicies } from './contract-policies.ts'
+import { type Deed, randomDeed } from './deeds.ts'
+import { assertSameVerdict } from './same-verdict.ts'
+
+const DEEDS = 50
+const KEYS = ['a', 'b'] as const
+const beside: Policy = { name: 'beside', algorithm: 'sliding-log', limit: 12, windowMs: 20_000 }
+
+/** A take that went before, for charges and refunds. */
+interface Taken {
+  readonly charges: readonly Charge[]
+  readonly takenAt: number
+  readonly at: number
+}
+
+/** Does random deeds to a backend and to the reference, and fails at the first answer in which they differ. */
+export async function equalsReference(
+  algorithm: AlgorithmName,
+  backend: Backend,
+  clock: FakeClock,
+  random: SeededRandom,
+): Promise<void> {
+  const reference = new ReferenceBackend()
+  const policies = contractPolicies(algorithm)
+  const taken: Taken[] = []
+  for (let done = 0; done < DEEDS; done++) {
+    const policy = random.pick(policies)
+    const deed = randomDeed(random, policy, true)
+    const about = `deed ${done} ${JSON.stringify(deed)} at ${clock.now()}`
+    if (deed.kind === 'wait') clock.advance(deed.ms)
+    else if (deed.kind === 'adjust') await adjustBoth(backend, reference, clock.now(), taken, deed, about)
+    else {
+      const charges = someCharges(random, policy, deed.cost)
+      const answer = await backend[deed.kind](charges)
+      assertSame(answer, reference[deed.kind](charges, clock.now()), about)
+      if (deed.kind === 'take') taken.unshift({ charges, takenAt: answer.takenAt, at: clock.now() })
+    }
+  }
+}
+
+/** One charge, or with it one of a second policy, for the same key or another, enforced or advisory. */
+function someCharges(random: SeededRandom, policy: Policy, cost: number): Charge[] {
+  const first = chargeOf(policy, random.pick(KEYS), cost, random.whole(4) === 0)
+  if (random.whole(2) === 0) return [first]
+  const second = chargeOf(beside, random.pick(KEYS), random.whole(4), random.whole(3) === 0)
+  return random.pick([
+    [first, second],
+    [second, first],
+  ])
+}
+
+function chargeOf(policy: Policy, key: string, cost: number, advisory: boolean): Charge {
+  const step = algorithms[policy.algorithm].compile(policy)
+  return { key, step, count: `history/${policy.name}/${policy.algorithm}@${step.version}`, cost, advisory }
+}
+
+async function adjustBoth(
+  backend: Backend,
+  reference: ReferenceBackend,
+  now: number,
+  taken: readonly Taken[],
+  { units, back }: Extract<Deed, { kind: 'adjust' }>,
+  about: string,
+): Promise<void> {
+  const take = taken[Math.min(back, taken.length - 1)]
+  if (!take) return
+  const moved = take.charges.map((charge) => ({ ...charge, cost: units }))
+  assertSame(await backend.adjust(moved, take.takenAt), reference.adjust(moved, take.at, now), about)
+}
+
+function assertSame(answer: Answer, expected: ReturnType<ReferenceBackend['take']>, about: string): void {
+  assert.equal(answer.verdicts.length, expected.length, about)
+  for (const [index, verdict] of answer.verdicts.entries()) {
+    assertSameVerdict(expected[index].policy, verdict, expected[index], `${about}, verdict ${index}`)
+    assert.equal(verdict.shadow, expected[index].shadow, about)
+    assert.equal(verdict.policy.name, expected[index].policy.name, about)
+  }
+}

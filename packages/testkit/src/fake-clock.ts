@@ -1,0 +1,81 @@
+import type { Clock } from '@sluice/limiter-core'
+
+export interface FakeClockOptions {
+  /** First reading of `now`, in ms: 0 unless said. */
+  readonly nowMs?: number
+  /** First reading of `wall`, in epoch ms: 2026-01-01T00:00:00Z unless said. */
+  readonly wallMs?: number
+}
+
+interface Timer {
+  readonly dueMs: number
+  readonly run: () => void
+}
+
+/** A clock that stands still until it is told to move. Hand it to whatever takes a `clock`. */
+export class FakeClock implements Clock {
+  #nowMs: number
+  #wallMs: number
+  // in the order in which they were set, so that equal times keep it
+  readonly #timers = new Set<Timer>()
+
+  constructor({ nowMs = 0, wallMs = Date.UTC(2026, 0, 1) }: FakeClockOptions = {}) {
+    this.#nowMs = nowMs
+    this.#wallMs = wallMs
+  }
+
+  /** Monotonic ms; may have a fraction if it was moved by one. */
+  now(): number {
+    return this.#nowMs
+  }
+
+  /** Epoch ms; moves along with `now`, and by `stepWall` alone. */
+  wall(): number {
+    return this.#wallMs
+  }
+
+  /** Runs `run` once when the clock has been moved by `ms`; 0 and less: at the next `advance`, were it of 0 ms. */
+  after(ms: number, run: () => void): () => void {
+    const timer = { dueMs: this.#nowMs + Math.max(0, ms), run }
+    this.#timers.add(timer)
+    return () => this.#timers.delete(timer)
+  }
+
+  /** Timers that are set and have neither run nor been cancelled. */
+  get pending(): number {
+    return this.#timers.size
+  }
+
+  /**
+   * Moves both readings by `ms`, 0 or more. Timers that fall due run in the order of their times, each with the clock
+   * at its time; those that they set run too if they fall due on the way. Promises settle after it returns.
+   */
+  advance(ms: number): void {
+    if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) throw new RangeError(`advance: got ${ms}, expected 0 or more ms`)
+    const untilMs = this.#nowMs + ms
+    for (let timer = this.#next(untilMs); timer; timer = this.#next(untilMs)) {
+      this.#timers.delete(timer)
+      this.#moveTo(timer.dueMs)
+      timer.run()
+    }
+    this.#moveTo(untilMs)
+  }
+
+  /** Steps the wall clock alone, forth or back, as an administrator or NTP would. Runs no timer. */
+  stepWall(ms: number): void {
+    this.#wallMs += ms
+  }
+
+  #next(untilMs: number): Timer | undefined {
+    let next: Timer | undefined
+    for (const timer of this.#timers) {
+      if (timer.dueMs <= untilMs && (!next || timer.dueMs < next.dueMs)) next = timer
+    }
+    return next
+  }
+
+  #moveTo(ms: number): void {
+    this.#wallMs += ms - this.#nowMs
+    this.#nowMs = ms
+  }
+}

@@ -1,0 +1,50 @@
+/** Numbers that look random and are the same for the same seed, on every machine. */
+export interface SeededRandom {
+  /** From 0 to 1, 1 left out; 32 bits of it. */
+  next(): number
+  /** A whole number from 0 to `below`, `below` left out; `below` from 1 to 2^32. */
+  whole(below: number): number
+  /** One of `choices`, each as likely; undefined where there is none. */
+  pick<T>(choices: readonly T[]): T
+}
+
+/** The same numbers for the same seed. Any number is a seed; it counts modulo 2^32. */
+export function seededRandom(seed: number): SeededRandom {
+  // mulberry32 (Tommy Ettinger, public domain): one word of state, passes gjrand, enough to draw traffic with
+  let state = seed | 0
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    const mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    const word = mixed ^ (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61))
+    return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32
+  }
+  return {
+    next,
+    whole: (below) => Math.floor(next() * below),
+    pick: (choices) => choices[Math.floor(next() * choices.length)],
+  }
+}
+
+/** The first seed of a run: `SLUICE_SEED` in the environment, else 1. */
+export function baseSeed(): number {
+  const given = process.env.SLUICE_SEED
+  return given === undefined ? 1 : Number(given)
+}
+
+/**
+ * Runs `body` with `runs` seeds in a row, from `baseSeed`. What it throws comes with the seed in its message:
+ * `SLUICE_SEED=<seed>` starts there the next time.
+ */
+export async function eachSeed(
+  runs: number,
+  body: (random: SeededRandom, seed: number) => void | Promise<void>,
+): Promise<void> {
+  const first = baseSeed()
+  for (let seed = first; seed < first + runs; seed++) {
+    try {
+      await body(seededRandom(seed), seed)
+    } catch (error) {
+      throw new Error(`SLUICE_SEED=${seed}: ${error instanceof Error ? error.message : error}`, { cause: error })
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HookBridge, Reply } from '@sluice/testkit'
+
+/** Requests and responses of `node:http` and of what is built on it, as the contract sees them. */
+export const bridge: HookBridge<IncomingMessage, ServerResponse> = {
+  request: (req) => ({
+    method: req.method ?? '',
+    header: (name) => req.headers[name] as string | undefined,
+  }),
+  response: (res) => ({
+    get statusCode() {
+      return res.statusCode
+    },
+    status: (code) => {
+      res.statusCode = code
+    },
+    send: (reply) => send(res, reply),
+  }),
+}
+
+export function send(res: ServerResponse, { status, headers = {}, body = '' }: Reply): void {
+  if (status !== undefined) res.statusCode = status
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+  res.end(body)
+}

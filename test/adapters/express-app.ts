@@ -1,0 +1,39 @@
+import type { RequestListener } from 'node:http'
+import { inflightLimit, type RequestSluice, rateLimit } from '@sluice/express'
+import { type AppDescription, type LimiterSpec, nativeOptions, onceEach } from '@sluice/testkit'
+import type { RequestHandler } from 'express'
+import { bridge, send } from './connect-bridge.ts'
+
+/** What Express 4 and 5 have in common, for the two copies that the tests install. */
+export interface ExpressLike extends RequestListener {
+  use(...handlers: readonly RequestHandler[]): unknown
+  all(path: string, ...handlers: readonly RequestHandler[]): unknown
+}
+
+/** Builds the contract's application on an empty one of Express. */
+export function expressApp<App extends ExpressLike>(app: App, description: AppDescription): App {
+  const { headers = {}, limits, routes, builtPerRequest } = description
+  const limiter = builtPerRequest ? built : onceEach(built)
+  const middleware = (spec: LimiterSpec): RequestHandler =>
+    builtPerRequest ? (req, res, next) => limiter(spec)(req, res, next) : limiter(spec)
+  app.use((_req, res, next) => {
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+    next()
+  })
+  for (const spec of limits) app.use(middleware(spec))
+  for (const { path, limits: own = [], handler } of routes) {
+    app.all(path, ...own.map(middleware), (req, res, next) => {
+      Promise.resolve(handler({ request: bridge.request(req), sluice: req.sluice as RequestSluice })).then(
+        (reply) => send(res, reply),
+        next,
+      )
+    })
+  }
+  return app
+}
+
+function built({ kind, options }: LimiterSpec): RequestHandler {
+  if (kind === 'rate') return rateLimit(nativeOptions(options, bridge))
+  const limiter = inflightLimit(nativeOptions(options, bridge))
+  return limiter
+}

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals'
+import { runProgram } from '../leaks/program.ts'
+
+type Outcomes = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+test('what a handler throws or rejects with ends behind every limiter as it ends without one', async () => {
+  const outcomes = (await runProgram('handler-errors')) as Outcomes
+  const alone = Object.entries(outcomes).map(([handler, { nothing }]) => `${handler}: ${nothing}`)
+  expect(alone).toEqual([
+    'node:http, a handler that throws: uncaughtException',
+    'node:http, a handler that rejects: unhandledRejection',
+    'Express 5, a handler that throws: 500',
+    'Express 5, a handler that rejects: 500',
+    'Express 4, a handler that throws: 500',
+    'Express 4, a handler that rejects: unhandledRejection',
+  ])
+  for (const behind of Object.values(outcomes)) {
+    const same = Object.keys(behind).map((what) => [what, behind.nothing])
+    expect(behind).toEqual(Object.fromEntries(same))
+  }
+}, 60_000)

@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals'
+import { type AlgorithmName, algorithms } from '@sluice/limiter-core'
+import { eachSeed, StepDriver } from '@sluice/testkit'
+import { algorithmNames } from './any-policy.ts'
+import { policyOf } from './step-of.ts'
+
+const windowMs = 60_000
+
+/** The same cells under the old and the new limit. */
+function steps(algorithm: AlgorithmName, before: number, after: number) {
+  const { compile } = algorithms[algorithm]
+  const largest = Math.max(before, after)
+  return [before, after].map((limit) => compile(policyOf({ algorithm, limit, windowMs }), largest))
+}
+
+describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
+  test('it frees nobody who is at the old limit, or over the new one', () =>
+    eachSeed(100, (random) => {
+      const [before, after] = [1 + random.whole(60), 1 + random.whole(60)]
+      const [old, current] = steps(algorithm, before, after)
+      const key = new StepDriver(old)
+      const now = random.next() * 1e6
+      const used = random.pick([before, 1 + random.whole(before)])
+      key.take(now, used)
+      const { remaining } = key.under(current).peek(now, 1)
+      if (algorithm === 'gcra') expect(remaining).toBe(Math.floor((after * (before - used)) / before + 1e-6))
+      else expect(remaining).toBe(Math.max(0, after - used))
+    }))
+
+  test('it jails nobody longer than a window, two where epochs are weighed, and as the new rate drains where it drains', () =>
+    eachSeed(100, (random) => {
+      const [before, after] = [1 + random.whole(60), 1 + random.whole(60)]
+      const [old, current] = steps(algorithm, before, after)
+      const key = new StepDriver(old)
+      let now = 0
+      for (let takes = 0; takes < 20; takes++) {
+        now += random.whole(windowMs / 4)
+        key.take(now, 1 + random.whole(before))
+      }
+      const { retryAfterMs, resetAfterMs } = key.under(current).peek(now, 1)
+      // a bucket works off its units at the new rate: 60 units at 1 a window take 60 windows, and nobody is freed early
+      const drains = algorithm === 'token-bucket' ? Math.ceil(before / after) : 1
+      expect(retryAfterMs).toBeLessThanOrEqual(Math.max(drains, algorithm === 'sliding-window' ? 2 : 1) * windowMs)
+      expect(resetAfterMs).toBeLessThanOrEqual(Math.max(drains, 2) * windowMs)
+    }))
+
+  test('the key goes on under the new limit as any other', () => {
+    const [old, current] = steps(algorithm, 10, 4)
+    const key = new StepDriver(old)
+    key.take(0, 10)
+    const changed = key.under(current)
+    const { resetAfterMs } = changed.peek(0, 1)
+    const now = resetAfterMs + 1
+    expect(changed.take(now, 4).allowed).toBe(true)
+    expect(changed.take(now, 1).allowed).toBe(false)
+  })
+})
+
+describe('when the number of slices changes', () => {
+  test('the counts do not meet: a different number of cells is another arena', () => {
+    const two = algorithms['sliding-window'].compile(policyOf({ algorithm: 'sliding-window', limit: 5, slices: 2 }))
+    const three = algorithms['sliding-window'].compile(policyOf({ algorithm: 'sliding-window', limit: 5, slices: 3 }))
+    expect(two.cells).not.toBe(three.cells)
+  })
+})

@@ -1,0 +1,119 @@
+import type { Policy } from '@sluice/limiter-core'
+import { burstGaps, poissonGaps, type SeededRandom, StepDriver, traffic, zipfKeys } from '@sluice/testkit'
+import { stepOf } from './step-of.ts'
+
+type Shape = Partial<Policy> & Pick<Policy, 'algorithm' | 'limit'>
+
+/** What a policy did to a stream, beside a count of what it had admitted in the window before each request. */
+export interface Judgement {
+  readonly requests: number
+  /** Parts of all requests: let through over the limit, turned away under it. */
+  readonly wronglyAllowed: number
+  readonly wronglyDenied: number
+  /** The most admitted in a window, in limits: for the worst key, and for the middle one of those that were denied. */
+  readonly worstWindow: number
+  readonly middleWindow: number
+}
+
+interface Seen {
+  readonly driver: StepDriver
+  /** Times of what was admitted; those before `from` have left the window. */
+  readonly admitted: number[]
+  from: number
+  most: number
+  denied: boolean
+}
+
+/** Sends a stream through a policy. `arrivals` names a key for each request. */
+export function judge(shape: Shape, arrivals: Iterable<{ readonly atMs: number; readonly key: number }>): Judgement {
+  const step = stepOf(shape)
+  const { limit, windowMs } = step.policy
+  const keys = new Map<number, Seen>()
+  let [requests, wronglyAllowed, wronglyDenied] = [0, 0, 0]
+  for (const { atMs, key } of arrivals) {
+    const seen = keys.get(key) ?? { driver: new StepDriver(step), admitted: [], from: 0, most: 0, denied: false }
+    keys.set(key, seen)
+    requests++
+    while (seen.admitted[seen.from] <= atMs - windowMs) seen.from++
+    const inWindow = seen.admitted.length - seen.from
+    const { allowed } = seen.driver.take(atMs, 1)
+    if (allowed && inWindow >= limit) wronglyAllowed++
+    if (!allowed && inWindow < limit) wronglyDenied++
+    if (!allowed) seen.denied = true
+    if (!allowed) continue
+    seen.admitted.push(atMs)
+    seen.most = Math.max(seen.most, inWindow + 1)
+  }
+  const all = [...keys.values()]
+  const most = all.filter((seen) => seen.denied).map((seen) => seen.most / limit)
+  most.sort((a, b) => a - b)
+  return {
+    requests,
+    wronglyAllowed: wronglyAllowed / requests,
+    wronglyDenied: wronglyDenied / requests,
+    worstWindow: all.reduce((worst, seen) => Math.max(worst, seen.most / limit), 0),
+    middleWindow: most[most.length >> 1] ?? 0,
+  }
+}
+
+/** Streams of `count` requests for a limit of 100 in 60 s. */
+export const streams: readonly {
+  readonly name: string
+  arrivals(random: SeededRandom, count: number): ReturnType<typeof traffic>
+}[] = [
+  {
+    // 200 requests a second: some dozen clients want more than the limit, the busiest 12 times as much
+    name: 'Zipf, 10,000 clients',
+    arrivals: (random, count) => traffic(count, poissonGaps(random, 5), zipfKeys(random, 10_000)),
+  },
+  {
+    // 50 requests a second: two clients want more than the limit, 2.5 and 1.2 times as much
+    name: 'Zipf, 100,000 clients, two of them over their limit',
+    arrivals: (random, count) => traffic(count, poissonGaps(random, 20), zipfKeys(random, 100_000)),
+  },
+  {
+    // every client wants 90 % of its limit, and now and then more by chance
+    name: 'Poisson at 0.9 limits',
+    arrivals: (random, count) => traffic(count, poissonGaps(random, 60_000 / 90 / 50), () => random.whole(50)),
+  },
+  {
+    name: 'Poisson at 1.2 limits',
+    arrivals: (random, count) => traffic(count, poissonGaps(random, 60_000 / 120 / 50), () => random.whole(50)),
+  },
+  {
+    name: 'Poisson at 10 limits',
+    arrivals: (random, count) => traffic(count, poissonGaps(random, 60_000 / 1_000 / 10), () => random.whole(10)),
+  },
+  {
+    name: 'bursts of 30 by one client in 50, 1.2 limits',
+    arrivals: (random, count) => {
+      let drawn = 0
+      let key = 0
+      const keyOfBurst = (): number => {
+        if (drawn++ % 30 === 0) key = random.whole(50)
+        return key
+      }
+      return traffic(count, burstGaps(random, 30, (60_000 / 120 / 50) * 30), keyOfBurst)
+    },
+  },
+]
+
+export const contenders: readonly (readonly [string, Shape])[] = (
+  [
+    ['fixed-window', { algorithm: 'fixed-window' }],
+    ['sliding-window', { algorithm: 'sliding-window' }],
+    ['sliding-window, 2 slices', { algorithm: 'sliding-window', slices: 2 }],
+    ['sliding-window, 10 slices', { algorithm: 'sliding-window', slices: 10 }],
+    ['sliding-window, 60 slices', { algorithm: 'sliding-window', slices: 60 }],
+    ['sliding-log', { algorithm: 'sliding-log' }],
+    // gcra decides the same
+    ['token-bucket', { algorithm: 'token-bucket' }],
+  ] as const
+).map(([name, shape]) => [name, { ...shape, limit: 100, windowMs: 60_000 }])
+
+/** A row of a table in Markdown. */
+export function row(contender: string, stream: string, judged: Judgement): string {
+  const percent = (part: number): string => `${(100 * part).toFixed(3)} %`
+  const windows = `${judged.worstWindow.toFixed(2)} | ${judged.middleWindow.toFixed(2)}`
+  return `| ${stream} | ${contender} | ${windows} | ${percent(judged.wronglyAllowed)} | ${percent(judged.wronglyDenied)} |`
+}

@@ -1,0 +1,216 @@
+import { describe, expect, test } from '@jest/globals'
+import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core'
+import { eachSeed, type SeededRandom, StepDriver } from '@sluice/testkit'
+import { algorithmNames } from './any-policy.ts'
+import { keyOf, policyOf } from './step-of.ts'
+
+const windows = ['fixed-window', 'sliding-window', 'sliding-log'] as const
+const buckets = ['token-bucket', 'gcra'] as const
+const limit = 8
+
+describe.each(algorithmNames)('a refund under %s', (algorithm) => {
+  const policy = policyOf({ algorithm, limit })
+
+  test('gives back at once what was taken at once', () => {
+    const key = keyOf({ algorithm, limit })
+    key.take(100, 5)
+    expect(key.adjust(100, -3, 100)).toBe(-3)
+    expect(key.peek(100, 6)).toMatchObject({ allowed: true, remaining: 6 })
+    expect(key.peek(100, 7).allowed).toBe(false)
+  })
+
+  test('creates no key', () => {
+    const key = keyOf({ algorithm, limit })
+    expect(key.adjust(100, -3, 100)).toBeCloseTo(0, 9)
+    expect([...key.cells.subarray(key.at, key.at + key.step.cells)].every((cell) => cell === 0)).toBe(true)
+  })
+
+  test('lifts no key above its capacity, however large it is', () => {
+    const key = keyOf({ algorithm, limit })
+    key.take(100, 2)
+    expect(key.adjust(100, -1_000, 100)).toBe(-2)
+    expect(key.peek(100, limit)).toMatchObject({ remaining: limit, resetAfterMs: 0 })
+  })
+
+  test('gives nothing back for a take that is older than everything counted', () => {
+    const key = keyOf({ algorithm, limit })
+    key.take(0, 4)
+    const later = 10 * policy.windowMs
+    key.take(later, 4)
+    expect(key.adjust(later, -4, 0)).toBeCloseTo(0, 9)
+    expect(key.peek(later, 0).remaining).toBe(4)
+  })
+})
+
+describe.each(windows)('a refund under %s', (algorithm) => {
+  test('never lets more through in its windows than without the take it belongs to', () =>
+    eachSeed(60, (random) => {
+      const { admitted, refunded } = takeAndRefund(policyOf({ algorithm, limit }), random)
+      const net = admitted.map(({ at, units }, index) => ({ at, units: units - (refunded[index] ?? 0) }))
+      const largest = algorithm === 'sliding-log' ? limit : 2 * limit
+      expect(mostInAWindow(net, 1_000)).toBeLessThanOrEqual(largest)
+    }))
+})
+
+describe.each(['fixed-window', 'sliding-log'] as const)('a refund under %s', (algorithm) => {
+  test('finds nothing once the window of its take has passed', () => {
+    const key = keyOf({ algorithm, limit })
+    key.take(0, 4)
+    key.take(1_000, 4)
+    expect(key.adjust(1_000, -4, 0)).toBeCloseTo(0, 9)
+    expect(key.peek(1_000, 0).remaining).toBe(4)
+  })
+})
+
+describe('a refund under sliding-window', () => {
+  test('finds the epoch of its take while that is weighed, to the last of it and not beyond', () => {
+    const key = keyOf({ algorithm: 'sliding-window', limit })
+    key.take(0.125, 4)
+    key.take(1_000.125, 2)
+    expect(key.adjust(1_999, -1, 0.125)).toBe(-1)
+    key.take(2_000.125, 1)
+    expect(key.adjust(2_000.125, -1, 0.125)).toBeCloseTo(0, 9)
+    expect(key.adjust(2_000.125, -1, 1_000.125)).toBe(-1)
+  })
+
+  // 60 s after a start with a fraction, doubles round the start of the next window to either side of it
+  test.each([1, 3, 7, 60])('finds the take that opened its window, whatever rounds on the way: slices %i', (slices) =>
+    eachSeed(300, (random) => {
+      const windowMs = 60_000
+      const key = keyOf({ algorithm: 'sliding-window', limit, windowMs, slices })
+      const opened = random.next() * 1e6
+      key.take(opened, 3)
+      let now = opened
+      while (now < opened + 0.8 * windowMs) {
+        now += (random.next() * windowMs) / 5
+        key.take(now, 1)
+      }
+      const before = key.peek(now, 0).remaining
+      expect(key.adjust(now, -2, opened)).toBe(-2)
+      if (now < opened + windowMs || slices > 1) expect(key.peek(now, 0).remaining).toBe(before + 2)
+    }),
+  )
+
+  test.each([1, 2])('is taken off the slice of its take and no other: slices %i', (slices) => {
+    const key = keyOf({ algorithm: 'sliding-window', limit, slices })
+    key.take(0, 3)
+    key.take(1_000, 3)
+    key.adjust(1_100, -3, 0)
+    expect(key.adjust(1_100, -3, 0)).toBeCloseTo(0, 9)
+    expect(key.peek(1_100, 0).remaining).toBe(5)
+  })
+})
+
+describe.each(buckets)('a refund under %s', (algorithm) => {
+  test('never leaves less used than if its take had not been', () =>
+    eachSeed(400, (random) => againstCounterfactual(algorithm, random)))
+
+  test('gives back only what cannot have drained since', () => {
+    const key = keyOf({ algorithm, limit: 10, windowMs: 10_000 })
+    key.take(0, 6)
+    expect(key.adjust(2_000, -6, 0)).toBeCloseTo(-4, 9)
+    expect(key.peek(2_000, 0).resetAfterMs).toBeCloseTo(0, 6)
+    key.take(2_000, 10)
+    expect(key.adjust(9_000, -6, 2_000)).toBeCloseTo(0, 9)
+  })
+})
+
+describe('a late charge', () => {
+  test.each(buckets)('becomes debt under %s, and is worked off before anything fits', (algorithm) => {
+    const key = keyOf({ algorithm, limit: 10, windowMs: 10_000 })
+    key.take(0, 10)
+    expect(key.adjust(60_000, 25, 0)).toBe(25)
+    expect(key.peek(60_000, 1)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 16_000 })
+  })
+
+  // three of 3,333.3… ms are no 3 units again when divided
+  test.each(buckets)('finds its place in full under %s, whatever a unit lasts', (algorithm) => {
+    for (let units = 1; units <= 100; units++) {
+      for (const every of [3, 7, 9, 11, 13]) {
+        expect(keyOf({ algorithm, limit: every, windowMs: 10_000 }).adjust(5, units, 5)).toBe(units)
+      }
+    }
+  })
+
+  test('is dropped under windows that have passed', () => {
+    for (const algorithm of windows) {
+      const key = keyOf({ algorithm, limit })
+      key.take(0, 1)
+      key.take(5_000, 1)
+      expect(key.adjust(5_000, 3, 0)).toBe(0)
+      expect(key.peek(5_000, 0).remaining).toBe(limit - 1)
+    }
+  })
+
+  test('counts in the window that is still open', () => {
+    for (const algorithm of windows) {
+      const key = keyOf({ algorithm, limit })
+      key.take(0, 1)
+      expect(key.adjust(900, 3, 0)).toBe(3)
+      expect(key.peek(900, 0).remaining).toBe(limit - 4)
+    }
+  })
+
+  test('opens the window that a take of 0 units would have opened', () => {
+    for (const algorithm of windows) {
+      const key = keyOf({ algorithm, limit })
+      key.take(100.125, 0)
+      expect(key.adjust(900, 3, 100.125)).toBe(3)
+      expect(key.peek(900, 0).remaining).toBe(limit - 3)
+      expect(key.peek(1_100.125, 0).remaining).toBe(algorithm === 'sliding-window' ? limit - 3 : limit)
+    }
+  })
+})
+
+/** Takes at random and refunds some takes later; what was taken when, and what of it was given back. */
+function takeAndRefund(policy: Policy, random: SeededRandom) {
+  const key = new StepDriver(algorithms[policy.algorithm].compile(policy))
+  const admitted: { at: number; units: number }[] = []
+  const refunded: number[] = []
+  let now = 0
+  for (let done = 0; done < 200; done++) {
+    now += random.whole(150)
+    const units = 1 + random.whole(3)
+    if (key.take(now, units).allowed) admitted.push({ at: now, units })
+    const refund = random.whole(admitted.length)
+    if (random.whole(4) === 0 && admitted[refund] && refunded[refund] === undefined) {
+      refunded[refund] = -key.adjust(now, -admitted[refund].units, admitted[refund].at)
+    }
+  }
+  return { admitted, refunded }
+}
+
+function mostInAWindow(taken: readonly { at: number; units: number }[], windowMs: number): number {
+  const from = ({ at }: { at: number }): number =>
+    taken.reduce((sum, one) => sum + (one.at >= at && one.at < at + windowMs ? one.units : 0), 0)
+  return Math.max(0, ...taken.map(from))
+}
+
+/** Two histories that differ in one take: refunded in one, never made in the other. */
+function againstCounterfactual(algorithm: AlgorithmName, random: SeededRandom): void {
+  const policy = policyOf({ algorithm, limit: 1 + random.whole(40), burst: 1 + random.whole(40) })
+  const step = algorithms[algorithm].compile(policy)
+  const [real, without] = [new StepDriver(step), new StepDriver(step)]
+  let now = random.next() * 1_000
+  const both = (): void => {
+    for (let takes = random.whole(8); takes > 0; takes--) {
+      now += random.next() * 300
+      const cost = 1 + random.whole(step.capacity)
+      if (real.take(now, cost).allowed) expect(without.take(now, cost).allowed).toBe(true)
+    }
+  }
+  both()
+  const [takenAt, cost] = [now, 1 + random.whole(step.capacity)]
+  const taken = real.take(now, cost).allowed
+  both()
+  if (!taken) return
+  let left = cost
+  while (left > 0) {
+    const part = 1 + random.whole(left)
+    real.adjust(now, -part, takenAt)
+    left -= part
+    expect(real.peek(now, 0).resetAfterMs).toBeGreaterThanOrEqual(without.peek(now, 0).resetAfterMs - 0.001)
+    both()
+  }
+  expect(real.peek(now, 0).resetAfterMs).toBeGreaterThanOrEqual(without.peek(now, 0).resetAfterMs - 0.001)
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals'
+import { algorithms, type Policy } from '@sluice/limiter-core'
+import { baseSeed, StepDriver } from '@sluice/testkit'
+import fc from 'fast-check'
+import { algorithmNames, anyHistory, anyPolicy, type Event, unitsOf } from './any-policy.ts'
+import { keyOf } from './step-of.ts'
+
+/** Lives a history from a fractional start, then answers when it ended. */
+function live(key: StepDriver, policy: Policy, history: readonly Event[], startMs: number): number {
+  let now = startMs
+  for (const { waitMs, kind, size, refund } of history) {
+    now += waitMs * policy.windowMs
+    const units = unitsOf(size, key.step.capacity)
+    if (kind === 'adjust') key.adjust(now, refund ? -units : units, now)
+    else key[kind](now, units)
+  }
+  return now
+}
+
+describe.each(algorithmNames)('%s', (algorithm) => {
+  test('passes at the ms that it names and not one earlier, at whatever fraction of a ms it is asked', () => {
+    const start = fc.double({ min: 0, max: 1e7, noNaN: true })
+    const share = fc.double({ min: 0, max: 1, noNaN: true })
+    const inputs = [anyPolicy(algorithm), anyHistory(25), start, share] as const
+    fc.assert(
+      fc.property(...inputs, (policy, history, startMs, part) => {
+        const key = new StepDriver(algorithms[algorithm].compile(policy))
+        const now = live(key, policy, history, startMs)
+        const cost = Math.max(1, Math.round(part * key.step.capacity))
+        const { allowed, retryAfterMs } = key.peek(now, cost)
+        if (allowed) return
+        expect(retryAfterMs).toBe(Math.max(1, Math.round(retryAfterMs)))
+        expect(key.peek(now + retryAfterMs, cost).allowed).toBe(true)
+        expect(key.peek(now + retryAfterMs - 1, cost).allowed).toBe(false)
+      }),
+      { numRuns: 1_500, seed: baseSeed() },
+    )
+  })
+
+  test('goes on to fit once it fits, and is as good as new at its reset', () => {
+    fc.assert(
+      fc.property(anyPolicy(algorithm), anyHistory(25), (policy, history) => {
+        const key = new StepDriver(algorithms[algorithm].compile(policy))
+        const now = live(key, policy, history, 0.3)
+        const { resetAfterMs } = key.peek(now, 0)
+        expect(resetAfterMs).toBeGreaterThanOrEqual(0)
+        let before = key.peek(now, 0).remaining
+        for (let part = 1; part <= 16; part++) {
+          const { remaining } = key.peek(now + (resetAfterMs * part) / 16, 0)
+          expect(remaining).toBeGreaterThanOrEqual(before)
+          before = remaining
+        }
+        expect(key.peek(now + resetAfterMs + 0.001, 0)).toMatchObject({
+          remaining: key.step.capacity,
+          resetAfterMs: expect.closeTo(0, 2),
+        })
+      }),
+      { numRuns: 300, seed: baseSeed() },
+    )
+  })
+
+  test('names a wait of at least 1 ms even when less than 1 ms is missing', () => {
+    const key = keyOf({ algorithm, limit: 1, windowMs: 1_000 })
+    key.take(0.25, 1)
+    const missing = 0.125
+    const freeAt = 0.25 + key.peek(0.25, 1).retryAfterMs
+    expect(key.peek(freeAt - missing, 1).retryAfterMs).toBe(1)
+  })
+})

@@ -1,0 +1,10 @@
+import { describe, test } from '@jest/globals'
+import { memoryBackend } from '@sluice/limiter-core'
+import { backendContract, type FakeClock } from '@sluice/testkit'
+import { PromisedBackend } from '../contracts/promised-backend.ts'
+
+describe('memoryBackend', () => backendContract({ describe, test }, (clock) => memoryBackend({ clock })))
+
+// the contract itself must not depend on answers that are at hand at once
+describe('a backend that answers later', () =>
+  backendContract({ describe, test }, (clock) => new PromisedBackend(clock as FakeClock)))

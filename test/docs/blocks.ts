@@ -1,0 +1,56 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { packages, root } from '../repository.ts'
+
+/** A fenced block of JavaScript or TypeScript in a page of the documentation. */
+export interface DocBlock {
+  /** Where it begins: `README.md:12`. */
+  readonly at: string
+  readonly code: string
+  /** Marked `no-run`: type-checked alone, and its first line says why. */
+  readonly runs: boolean
+  readonly file: string
+}
+
+const folder = join(root, '.artifacts/doc-blocks')
+const FENCE = /^```(?:ts|js|typescript|javascript)( no-run)?\n([\s\S]*?)^```$/gm
+
+/** Pages whose code must be true. */
+export const pages: readonly string[] = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...packages.map(({ folder: home }) => `packages/${basename(home)}/README.md`),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => `docs/${path.replaceAll('\\', '/')}`),
+].filter((page) => existsSync(join(root, page)))
+
+export function pageText(page: string): string {
+  return readFileSync(join(root, page), 'utf8')
+}
+
+function blocksOf(page: string): DocBlock[] {
+  const text = pageText(page)
+  return [...text.matchAll(FENCE)].map((match) => {
+    const line = text.slice(0, match.index).split('\n').length
+    const file = join(folder, `${page.replace(/\W+/g, '-')}-${line}.ts`)
+    return { at: `${page}:${line}`, code: match[2], runs: match[1] === undefined, file }
+  })
+}
+
+/** Every block, written out as a module of its own beside a tsconfig.json that checks them all. */
+export function writeBlocks(): readonly DocBlock[] {
+  const blocks = pages.flatMap(blocksOf)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  // a block without imports is a module too
+  for (const { file, code } of blocks) writeFileSync(file, `${code}\nexport {}\n`)
+  const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false }
+  const tsconfig = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts'] }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+  return blocks
+}
+
+export const tsconfigOfBlocks: string = join(folder, 'tsconfig.json')

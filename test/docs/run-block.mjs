@@ -1,0 +1,34 @@
+// Runs one block of the documentation: node --conditions=@sluice/source run-block.mjs <file>
+// Its servers get free ports, are asked for / once, and are closed; then nothing may keep the process alive.
+import { once } from 'node:events'
+import { register } from 'node:module'
+import { Server } from 'node:net'
+import { pathToFileURL } from 'node:url'
+
+register('./typescript-hooks.mjs', import.meta.url)
+
+process.on('warning', (warning) => fail(`it warned: ${warning}`))
+
+const servers = new Set()
+const listen = Server.prototype.listen
+Server.prototype.listen = function onFreePort(...args) {
+  servers.add(this)
+  const listening = args.find((arg) => typeof arg === 'function')
+  return listen.call(this, 0, '127.0.0.1', listening)
+}
+
+await import(pathToFileURL(process.argv[2]).href)
+
+for (const server of servers) {
+  if (!server.listening) await once(server, 'listening')
+  const { port } = server.address()
+  const { status } = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })
+  if (status >= 500) fail(`GET / answered ${status}`)
+  server.close()
+  server.closeAllConnections?.()
+}
+
+function fail(reason) {
+  console.error(reason)
+  process.exitCode = 1
+}

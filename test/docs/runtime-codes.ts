@@ -1,0 +1,106 @@
+import { type Backend, createInflightLimiter, createLimiter, type RequestSluice, rateLimit } from '@sluice/express'
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import request from 'supertest'
+
+/** What a client saw: the status, and whether the request was counted. */
+export interface Seen {
+  readonly status: number
+  readonly counted: boolean
+}
+
+/** A code that comes while requests are handled: makes it come, and answers what clients saw. */
+export type RuntimeCode = readonly [code: string, provoke: () => Promise<readonly Seen[]>]
+
+const policy = { limit: 100, window: '1m' } as const
+type Untyped = (value: unknown) => unknown
+
+/** Sends requests to an app of one middleware and a handler that says ok. */
+async function statuses(middleware: RequestHandler[], headers: Record<string, string> = {}, times = 1) {
+  const app = express()
+  return send(app, middleware, headers, times)
+}
+
+async function send(app: Express, middleware: RequestHandler[], headers: Record<string, string> = {}, times = 1) {
+  app.get('/', ...middleware, (_req, res) => {
+    res.send('ok')
+  })
+  const seen: Seen[] = []
+  for (let sent = 0; sent < times; sent++) seen.push(seenIn(await request(app).get('/').set(headers)))
+  return seen
+}
+
+function seenIn({ status, headers }: request.Response): Seen {
+  return { status, counted: headers.ratelimit !== undefined }
+}
+
+const withoutAddress: RequestHandler = (req, _res, next) => {
+  Object.defineProperty(req.socket, 'remoteAddress', { value: undefined })
+  next()
+}
+
+const dead: Backend = {
+  name: 'dead',
+  take: () => Promise.reject(new Error('nobody is there')),
+  peek: () => Promise.reject(new Error('nobody is there')),
+  adjust: () => Promise.reject(new Error('nobody is there')),
+  reset: () => undefined,
+}
+
+function trustingAnyone(): Promise<readonly Seen[]> {
+  const app = express()
+  app.set('trust proxy', true)
+  return send(app, [rateLimit(policy)], { 'x-forwarded-for': '198.51.100.7' })
+}
+
+async function handedOn(): Promise<readonly Seen[]> {
+  const app = express()
+  app.use(rateLimit({ limit: 1, window: '1m', next: true }))
+  const onError: ErrorRequestHandler = (error, _req, res, _next) => {
+    process.emitWarning(error.message, { code: error.code })
+    res.sendStatus(error.status)
+  }
+  const seen = await send(app, [], {}, 1)
+  app.use(onError)
+  return [...seen, seenIn(await request(app).get('/'))]
+}
+
+const thrown = (run: () => unknown): Promise<readonly Seen[]> => {
+  try {
+    run()
+  } catch (error) {
+    process.emitWarning((error as Error).message, { code: (error as { code: string }).code })
+  }
+  return Promise.resolve([])
+}
+
+const throwing = (): number => {
+  throw new Error('no body yet')
+}
+
+export const runtimeCodes: readonly RuntimeCode[] = [
+  ['SLUICE_HOOK_FAILED', () => statuses([rateLimit({ ...policy, cost: throwing })])],
+  ['SLUICE_HOOK_FAILED', () => statuses([rateLimit({ limit: 1, window: '1m', denied: throwing })], {}, 2)],
+  ['SLUICE_UNKNOWN_PLAN', () => statuses([rateLimit({ plans: { free: [policy] }, plan: () => 'gold' })])],
+  ['SLUICE_KEY_FALLBACK', () => statuses([rateLimit({ ...policy, key: () => undefined })])],
+  ['SLUICE_NO_ADDRESS', () => statuses([withoutAddress, rateLimit(policy)])],
+  ['SLUICE_UNTRUSTED_PROXY', () => statuses([rateLimit(policy)], { 'x-forwarded-for': '198.51.100.7' })],
+  ['SLUICE_TRUSTS_ANYONE', trustingAnyone],
+  ['SLUICE_LIMITER_IN_HANDLER', () => statuses([(req, res, next) => rateLimit(policy)(req, res, next)], {}, 2)],
+  ['SLUICE_LIMITER_TWICE', () => statuses(Array(2).fill(rateLimit(policy)))],
+  ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead })])],
+  ['SLUICE_OBSERVER_DROPPED', () => statuses([rateLimit({ ...policy, observers: [{ decided: throwing }] })])],
+  [
+    'SLUICE_UNKNOWN_POLICY',
+    () => {
+      const charging: RequestHandler = (req, _res, next) => {
+        const sluice = req.sluice as RequestSluice
+        sluice.charge(3, 'tokens')
+        next()
+      }
+      return statuses([rateLimit(policy), charging])
+    },
+  ],
+  ['SLUICE_DENIED', handedOn],
+  ['SLUICE_BAD_KEY', () => thrown(() => (createInflightLimiter({ limit: 1 }).acquire as Untyped)(17))],
+  ['SLUICE_BAD_COST', () => thrown(() => createLimiter({ policies: [policy] }).take('anna', -1))],
+]

@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { root } from '../repository.ts'
+
+const HOOK = require.resolve('./typescript-hook.cjs')
+const run = promisify(execFile)
+
+/**
+ * The JSON that a script below `test/` prints last, run by a Node of its own: what may hang is killed there, and
+ * memory is its own. Rejects where it fails or takes longer than `timeoutMs`.
+ */
+export async function childResult<T>(
+  script: string,
+  { args = [], timeoutMs = 20_000 }: { args?: readonly string[]; timeoutMs?: number } = {},
+): Promise<T> {
+  const path = join(root, 'test', script)
+  const nodeArgs = ['--expose-gc', '--conditions=@sluice/source', '-r', HOOK, '-e', `require(${JSON.stringify(path)})`]
+  const ran = run(process.execPath, [...nodeArgs, '--', ...args], {
+    cwd: root,
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  })
+  const { stdout } = await ran.catch((error) => {
+    const why = error.killed ? `hung: killed after ${timeoutMs} ms` : error.stderr || error.message
+    throw new Error(`${script} ${args.join(' ')} ${why}`)
+  })
+  return JSON.parse(stdout.trim().split('\n').at(-1) as string)
+}

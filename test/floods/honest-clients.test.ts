@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals'
+import { everyAlgorithm, KIB, MIB, scene } from './scene.ts'
+
+const LIMIT = 100
+const WINDOW_MS = 60_000
+const CLIENTS = 100
+
+/** Denials of clients who spend `part` of their limit in each of three windows, evenly, while new keys come. */
+function denials(algorithm: (typeof everyAlgorithm)[number], part: number): number {
+  const { limiter, clock } = scene([{ algorithm, limit: LIMIT, window: WINDOW_MS }], 64 * KIB)
+  const asks = Math.floor(LIMIT * part)
+  let denied = 0
+  let flood = 0
+  for (let ask = 0; ask < 3 * asks; ask++) {
+    clock.advance(WINDOW_MS / asks)
+    for (let client = 0; client < CLIENTS; client++) if (!limiter.take(`honest-${client}`).allowed) denied++
+    for (let key = 0; key < 300; key++) limiter.take(`flood-${flood++}`)
+  }
+  return denied
+}
+
+describe.each(everyAlgorithm)('%s: a client', (algorithm) => {
+  test.each([0.3, 0.6])('at %d of its limit is not denied once during a flood of light keys', (part) => {
+    expect(denials(algorithm, part)).toBe(0)
+  })
+})
+
+/** The part of newcomers who are denied when `spills` keys that spent all have been displaced. */
+function newcomersDenied(beyond: number): { spilled: number; denied: number } {
+  const { limiter, clock, told } = scene([{ algorithm: 'fixed-window', limit: LIMIT, window: '1h' }], 1 * MIB)
+  let keys = 0
+  while (told.evicted === 0) limiter.take(`heavy-${keys++}`, LIMIT)
+  for (let more = 0; more < beyond; more++) limiter.take(`heavy-${keys++}`, LIMIT)
+  let denied = 0
+  clock.advance(1_000)
+  for (let key = 0; key < 5_000; key++) if (!limiter.peek(`new-${key}`).allowed) denied++
+  // what was displaced is told at most once a second, and with the next key that is
+  for (const before = told.spilled; told.spilled === before; ) limiter.take(`heavy-${keys++}`, LIMIT)
+  return { spilled: told.spilled, denied: denied / 5_000 }
+}
+
+// a row of the tail has 2,048 cells here; four rows must agree before a newcomer is mistaken for an old hand
+const CELLS = 2_048
+
+test('newcomers are mistaken for denied keys only as often as four rows of cells agree by chance', () => {
+  const rows = [300, 1_000, 3_000, 10_000].map((beyond) => newcomersDenied(beyond))
+  console.log(
+    '| displaced heavy keys | newcomers denied |\n',
+    rows.map((row) => `| ${row.spilled} | ${(row.denied * 100).toFixed(2)} % |`).join('\n '),
+  )
+  for (const { spilled, denied } of rows) {
+    const expected = (1 - Math.exp(-spilled / CELLS)) ** 4
+    expect(denied).toBeLessThanOrEqual(1.5 * expected + 0.005)
+  }
+})

@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals'
+import { childResult } from './child.ts'
+import { everyAlgorithm, MIB } from './scene.ts'
+
+interface Used {
+  readonly peakBuffers: number
+  readonly rss: number
+  readonly worstStallMs: number
+}
+
+test.each(everyAlgorithm)(
+  '%s keeps 5,000,000 keys of a flood within 64 MiB, and never stalls for 10 ms',
+  async (algorithm) => {
+    const maxBytes = 64 * MIB
+    const args = [String(maxBytes), '5000000', algorithm]
+    const used = await childResult<Used>('floods/children/memory.ts', { args, timeoutMs: 300_000 })
+    console.log(algorithm, used)
+    expect(used.peakBuffers).toBeLessThanOrEqual(1.1 * maxBytes)
+    // two of them, one after the other
+    expect(used.rss).toBeLessThanOrEqual(2 * 1.1 * maxBytes)
+    expect(used.worstStallMs).toBeLessThan(10)
+  },
+  300_000,
+)

@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals'
+import { algorithms, compilePolicy, type Step } from '@sluice/limiter-core'
+import { baseSeed, type SeededRandom, seededRandom } from '@sluice/testkit'
+import { everyAlgorithm, MIB, type Scene, scene } from './scene.ts'
+
+const KEYS = 12_000
+const DEEDS = 60_000
+
+/** The same step over a Map that forgets nothing. */
+class Model {
+  readonly #cells = new Map<string, Float64Array>()
+  readonly #step: Step
+
+  constructor(step: Step) {
+    this.#step = step
+  }
+
+  take(key: string, cost: number, now: number): object {
+    const cells = this.cells(key)
+    const retryAfterMs = this.#step.waitMs(cells, 0, now, cost)
+    if (retryAfterMs === 0) this.#step.spend(cells, 0, now, cost)
+    return { allowed: retryAfterMs === 0, retryAfterMs, ...this.left(key, now) }
+  }
+
+  refund(key: string, units: number, takenAt: number, now: number): object {
+    this.#step.adjust(this.cells(key), 0, now, -units, takenAt)
+    return this.left(key, now)
+  }
+
+  reset(key: string): void {
+    this.#cells.delete(key)
+  }
+
+  left(key: string, now: number): { remaining: number; resetAfterMs: number } {
+    const cells = this.cells(key)
+    return { remaining: this.#step.remaining(cells, 0, now), resetAfterMs: this.#step.resetAfterMs(cells, 0, now) }
+  }
+
+  cells(key: string): Float64Array {
+    const cells = this.#cells.get(key) ?? new Float64Array(this.#step.cells)
+    this.#cells.set(key, cells)
+    return cells
+  }
+}
+
+function doOne({ limiter, clock }: Scene, model: Model, random: SeededRandom): void {
+  // most deeds fall on few keys, so that limits are met
+  const key = `key-${random.whole(random.next() < 0.5 ? KEYS : 50)}`
+  const what = random.next()
+  if (what < 0.002) clock.advance(random.whole(600_000))
+  else if (what < 0.5) clock.advance(random.whole(4))
+  const now = clock.now()
+  if (what < 0.05) {
+    limiter.reset(key)
+    model.reset(key)
+  } else if (what < 0.1) {
+    const back = limiter.charge(key, -2, now - 5).verdicts[0]
+    expect({ key, now, ...back }).toMatchObject({ key, now, ...model.refund(key, 2, now - 5, now) })
+  } else {
+    const cost = random.whole(4)
+    const verdict = limiter.take(key, cost).verdicts[0]
+    const { allowed, retryAfterMs, remaining, resetAfterMs } = verdict
+    expect({ key, now, allowed, retryAfterMs, remaining, resetAfterMs }).toEqual({
+      key,
+      now,
+      ...model.take(key, cost, now),
+    })
+  }
+}
+
+describe.each(everyAlgorithm)('%s in a table that grows and splits', (algorithm) => {
+  const seed = baseSeed()
+
+  test(`answers as over a map that forgets nothing (seed ${seed})`, () => {
+    const input = { algorithm, limit: 20, window: '5m' } as const
+    const made = scene([input], 32 * MIB)
+    const model = new Model(algorithms[algorithm].compile(compilePolicy(input)))
+    const random = seededRandom(seed)
+    for (let deed = 0; deed < DEEDS; deed++) doOne(made, model, random)
+    expect(made.told.evicted).toBe(0)
+  })
+})

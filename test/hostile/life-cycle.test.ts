@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  algorithms,
+  compilePolicy,
+  createLimiter,
+  memoryBackend,
+  RateGuard,
+  type RequestView,
+} from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+const policy = { algorithm: 'fixed-window', limit: 5, window: '1h' } as const
+
+describe('re-entrancy', () => {
+  test('an observer may take the same and other keys when told of a decision', () => {
+    const backend = memoryBackend()
+    const inner = createLimiter({ policies: [policy], backend })
+    const decided = (key: string) => void (key.length < 4 && inner.take(`${key}+`))
+    const limiter = createLimiter({ policies: [policy], backend, observers: [{ decided }] })
+    expect([1, 2, 3].map(() => limiter.take('key').verdicts[0].remaining)).toEqual([4, 3, 2])
+    expect(limiter.peek('key+').verdicts[0].remaining).toBe(2)
+  })
+
+  test('an observer that throws is told no more, and no answer changes', () => {
+    let told = 0
+    const observer = {
+      decided() {
+        told++
+        throw new Error('observer')
+      },
+    }
+    const limiter = createLimiter({ policies: [policy], observers: [observer] })
+    expect([1, 2, 3].map(() => limiter.take('key').verdicts[0].remaining)).toEqual([4, 3, 2])
+    expect(told).toBe(1)
+  })
+})
+
+describe('after close', () => {
+  test('a limiter counts on and tells nobody', () => {
+    let told = 0
+    const limiter = createLimiter({ policies: [policy], observers: [{ event: () => void told++ }] })
+    limiter.take('key')
+    limiter.close()
+    limiter.close()
+    expect(limiter.take('key').verdicts[0].remaining).toBe(3)
+    expect(told).toBe(0)
+  })
+
+  test('a memory backend counts on', () => {
+    const backend = memoryBackend()
+    const limiter = createLimiter({ policies: [policy], backend })
+    limiter.take('key')
+    backend.close?.()
+    expect(limiter.take('key').verdicts[0].remaining).toBe(3)
+  })
+})
+
+test('one step under two names is two counts', () => {
+  const step = algorithms['fixed-window'].compile(compilePolicy(policy))
+  const backend = memoryBackend({ clock: new FakeClock() })
+  const charges = ['a', 'b', 'a'].map((count, index) => ({ key: 'key', step, count, cost: index + 1 }))
+  expect(charges.map((charge) => backend.take([charge]).verdicts[0].remaining)).toEqual([4, 3, 1])
+  const both = backend.take([charges[0], charges[1]])
+  expect(both.verdicts.map(({ remaining }) => remaining)).toEqual([0, 1])
+})
+
+test('a key function that changes the request changes its own key alone', async () => {
+  const raw = { user: 'first' }
+  const view: RequestView<typeof raw> = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw }
+  const guard = new RateGuard<typeof raw, unknown>({
+    policies: [
+      { ...policy, name: 'a', key: (request) => request.user },
+      { ...policy, name: 'b', key: (request) => Object.assign(request, { user: 'second' }).user },
+    ],
+  })
+  expect((await guard.check(view))?.keys).toEqual(['first', 'second'])
+  expect((await guard.check(view))?.keys).toEqual(['second', 'second'])
+})
+
+test('a step of the clock back neither frees a denied key nor throws', () => {
+  for (const algorithm of Object.keys(algorithms) as (keyof typeof algorithms)[]) {
+    let nowMs = 3_600_000
+    const clock = Object.assign(new FakeClock(), { now: () => nowMs })
+    const limiter = createLimiter({ policies: [{ ...policy, algorithm }], backend: memoryBackend({ clock }) })
+    limiter.take('key', 5)
+    for (nowMs of [3_599_000, 3_000_000, 0, -1, 3_600_000]) expect(limiter.take('key').allowed).toBe(false)
+  }
+})

@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals'
+import { createInflightLimiter, createLimiter, policyItems, RateGuard, type RequestView } from '@sluice/limiter-core'
+
+const badNames = [
+  '',
+  'é',
+  'a\nb',
+  'a\r\nSet-Cookie: a=b',
+  'a\0',
+  'a\u007f',
+  'name\n',
+  '\ud800',
+  'x'.repeat(129),
+  '\u2028',
+]
+const code = (run: () => unknown): unknown => {
+  try {
+    run()
+  } catch (error) {
+    return (error as { code?: unknown }).code
+  }
+  return 'accepted'
+}
+
+test.each(badNames)('%j is refused as the name of a policy, a unit and a cap', (name) => {
+  expect(code(() => createLimiter({ policies: [{ name, limit: 1, window: '1m' }] }))).toBe('SLUICE_BAD_NAME')
+  expect(code(() => createLimiter({ policies: [{ unit: name, limit: 1, window: '1m' }] }))).toBe('SLUICE_BAD_NAME')
+  expect(code(() => createInflightLimiter({ name, limit: 1 }))).toBe('SLUICE_BAD_NAME')
+})
+
+test('quotes and backslashes of a name stay within their string', () => {
+  const { policies } = createLimiter({ policies: [{ name: '";w=0, "\\', unit: '"\\', limit: 1, window: '1m' }] })
+  expect(policyItems(policies)).toBe('"\\";w=0, \\"\\\\";q=1;qu="\\"\\\\";w=60')
+})
+
+test.each(['a\r\nSet-Cookie: b=c', '\0', '\ud800', 'é', '"', 'x'.repeat(10_000)])(
+  'the key %j does not show in a header, a partition key apart that is base64',
+  async (key) => {
+    const view: RequestView = { ip: key, method: 'GET', route: key, header: () => key, raw: {} }
+    const guard = new RateGuard({ limit: 1, window: '1m', key: () => key, partitionKey: { secret: 'secret' } })
+    await guard.check(view)
+    const check = await guard.check(view)
+    expect(check?.denial?.status).toBe(429)
+    expect(check?.entry.rateItems).toMatch(/^"default";r=0;t=\d+;pk=:[\w+/]{12}:$/)
+    expect(check?.denial?.body).toMatch(/^[\x20-\x7e]+$/)
+  },
+)

@@ -1,0 +1,53 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import * as ofExpress from '@sluice/express'
+import type { InflightLimitOptions, RateLimitOptions } from '@sluice/node-http'
+import * as ofNode from '@sluice/node-http'
+import express, { type RequestHandler } from 'express'
+import { express4 } from '../adapters/express4.ts'
+
+export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown
+export type Step = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => unknown) => unknown
+
+/** What the leak tests need of a framework: its limiters, and a listener of steps that run one after the other. */
+export interface Framework {
+  readonly inflightLimit: (
+    options: InflightLimitOptions<IncomingMessage, ServerResponse>,
+  ) => ofNode.InflightLimitMiddleware<IncomingMessage, ServerResponse>
+  readonly rateLimit: (
+    options: RateLimitOptions<IncomingMessage, ServerResponse>,
+  ) => ofNode.RateLimitMiddleware<IncomingMessage, ServerResponse>
+  listener(...steps: readonly Step[]): RequestListener
+}
+
+function expressWith(make: typeof express): Framework {
+  return {
+    inflightLimit: ofExpress.inflightLimit as unknown as Framework['inflightLimit'],
+    rateLimit: ofExpress.rateLimit as unknown as Framework['rateLimit'],
+    listener: (...steps) => {
+      const app = make()
+      for (const step of steps) app.use(step as unknown as RequestHandler)
+      return app
+    },
+  }
+}
+
+const plain: Framework = {
+  inflightLimit: ofNode.inflightLimit,
+  rateLimit: ofNode.rateLimit,
+  listener:
+    (...steps) =>
+    (req, res) => {
+      const run = (index: number): unknown =>
+        steps[index]?.(req, res, (error) => {
+          if (error !== undefined) throw error
+          return run(index + 1)
+        })
+      run(0)
+    },
+}
+
+export const frameworks: Readonly<Record<string, Framework>> = {
+  'node:http': plain,
+  'Express 5': expressWith(express),
+  'Express 4': expressWith(express4),
+}

@@ -1,0 +1,174 @@
+import { once } from 'node:events'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  createServer,
+  type Http2Server,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { rateLimit } from '@sluice/node-http'
+import { until, Watcher } from '@sluice/testkit'
+import { frameworks, type Handler } from './frameworks.ts'
+
+const { inflightLimit, listener } = frameworks['node:http']
+const hang: Handler = () => {}
+
+class Http2Site {
+  readonly watcher = new Watcher()
+  /** Whether responses were complete, as settle was told. */
+  readonly completed: boolean[] = []
+  readonly server: Http2Server
+  entered = 0
+  working = 0
+  session!: ClientHttp2Session
+
+  constructor(handler: Handler, before: (site: Http2Site) => Promise<unknown> = async () => {}) {
+    const settle = (_req: unknown, _res: unknown, { completed }: { completed: boolean }): number => {
+      this.completed.push(completed)
+      return 1
+    }
+    const limit = rateLimit({ limit: 1_000, window: '1m', cost: { reserve: 1, settle, settleOn: 'always' } })
+    const steps = listener(
+      (_req, _res, next) => {
+        this.working++
+        before(this).then(next)
+      },
+      limit,
+      inflightLimit({ limit: 1_000, observers: [this.watcher] }),
+      (req, res) => {
+        this.entered++
+        handler(req, res)
+      },
+    )
+    this.server = createServer(steps as never)
+    this.server.on('sessionError', () => {})
+  }
+
+  async open(): Promise<this> {
+    await once(this.server.listen(0, '127.0.0.1'), 'listening')
+    this.session = connect(`http://127.0.0.1:${(this.server.address() as AddressInfo).port}`)
+    this.session.on('error', () => {})
+    await once(this.session, 'connect')
+    return this
+  }
+
+  ask(headers: Record<string, string> = {}, endStream = true): ClientHttp2Stream {
+    const stream = this.session.request({ ':path': '/', ...headers }, { endStream })
+    stream.on('error', () => {})
+    return stream.resume()
+  }
+
+  async released(acquired: number): Promise<void> {
+    await until(() => this.watcher.acquired >= acquired && this.watcher.held === 0, {
+      what: 'held places to come back',
+    })
+    expect([this.watcher.acquired, this.watcher.released, this.watcher.fewestHeld]).toEqual([acquired, acquired, 0])
+  }
+
+  async close(): Promise<void> {
+    this.session.destroy()
+    this.server.close()
+    await once(this.server, 'close')
+    await until(() => this.watcher.held === 0, { what: 'held places to come back' })
+    expect(this.watcher.fewestHeld).toBe(0)
+  }
+}
+
+describe('node:http2 gives a place back, exactly once,', () => {
+  let site: Http2Site
+  const serve = async (...made: ConstructorParameters<typeof Http2Site>): Promise<Http2Site> => {
+    site = await new Http2Site(...made).open()
+    return site
+  }
+  const entering = async (...asked: Parameters<Http2Site['ask']>): Promise<ClientHttp2Stream> => {
+    const { entered } = site
+    const stream = site.ask(...asked)
+    await until(() => site.entered > entered)
+    return stream
+  }
+  afterEach(() => site.close())
+
+  test('of each request that is answered', async () => {
+    await serve((_req, res) => res.end('ok'))
+    for (const times of [1, 2, 3]) {
+      await once(site.ask(), 'end')
+      await site.released(times)
+    }
+    expect(site.completed).toEqual([true, true, true])
+  })
+
+  test('when the client resets the stream, which is no complete response', async () => {
+    await serve(hang)
+    const stream = await entering()
+    stream.close(constants.NGHTTP2_CANCEL)
+    await site.released(1)
+    expect(site.completed).toEqual([false])
+  })
+
+  test('when the client resets the stream in the middle of its upload', async () => {
+    await serve((req, res) => req.resume().on('end', () => res.end()))
+    const stream = await entering({ ':method': 'POST' }, false)
+    stream.write('a part')
+    stream.close(constants.NGHTTP2_CANCEL)
+    await site.released(1)
+  })
+
+  test('when the server resets the stream', async () => {
+    await serve((_req, res) => {
+      ;(res as unknown as { stream: ClientHttp2Stream }).stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    })
+    await entering()
+    await site.released(1)
+  })
+
+  test('when the client destroys the session', async () => {
+    await serve(hang)
+    await entering()
+    await entering()
+    site.session.destroy()
+    await site.released(2)
+  })
+
+  test('when the session closes once its streams are done', async () => {
+    await serve((_req, res) => setImmediate(() => res.end('ok')))
+    const stream = await entering()
+    site.session.close()
+    await once(stream, 'end')
+    await site.released(1)
+  })
+
+  test('to each of 50 streams that are reset at once', async () => {
+    await serve(hang)
+    for (let sent = 0; sent < 50; sent++) {
+      const stream = site.ask()
+      setImmediate(() => stream.close(constants.NGHTTP2_CANCEL))
+    }
+    await until(() => site.working === 50)
+    await site.released(site.watcher.acquired)
+    expect(site.watcher.acquired).toBeGreaterThan(0)
+  })
+
+  test.each<[string, (stream: ClientHttp2Stream, session: ClientHttp2Session) => unknown]>([
+    ['reset the stream', (stream) => stream.close(constants.NGHTTP2_CANCEL)],
+    ['destroyed the session', (_stream, session) => session.destroy()],
+  ])('or takes none where the client %s during async work before the cap', async (_what, leave) => {
+    let goOn = (): void => {}
+    const left = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    await serve(hang, () => left)
+    const closed: boolean[] = []
+    site.server.on('stream', (stream) => stream.once('close', () => closed.push(true)))
+    const stream = site.ask()
+    await until(() => site.working === 1)
+    leave(stream, site.session)
+    await until(() => closed.length === 1)
+    goOn()
+    await until(() => site.completed.length === 1)
+    await site.released(0)
+    expect([site.entered, site.completed]).toEqual([0, [false]])
+  })
+})

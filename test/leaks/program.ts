@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { run } from '../packaging/command.ts'
+import { root } from '../repository.ts'
+
+const programs = join(import.meta.dirname, 'programs')
+
+/**
+ * Runs one of `programs/` in a Node of its own, where uncaught errors and the garbage are the test's to see. Answers
+ * what it printed, as JSON.
+ */
+export async function runProgram(name: string, ...args: readonly string[]): Promise<unknown> {
+  const { code, stdout, output } = await run(
+    process.execPath,
+    [
+      ...['--expose-gc', '--conditions=@sluice/source'],
+      ...['--require', join(programs, 'register-swc.cjs')],
+      // the file itself would be taken for an ES module, which the hook does not see
+      ...['--eval', `require(${JSON.stringify(join(programs, `${name}.ts`))})`],
+      ...['--', ...args],
+    ],
+    root,
+  )
+  assert.equal(code, 0, output)
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,70 @@
+// Requests with a store of their own in AsyncLocalStorage, on connections that are kept. Prints how many stores the
+// garbage collection leaves, and what `settle` found of its request's store.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { until } from '@sluice/testkit'
+import { frameworks } from '../frameworks.ts'
+
+const REQUESTS = 200
+const CONNECTIONS = 2
+const context = new AsyncLocalStorage<{ readonly id: number; readonly ballast: Buffer }>()
+const stores: WeakRef<object>[] = []
+const settled: (number | undefined)[] = []
+
+async function main(name: string): Promise<void> {
+  const { rateLimit, inflightLimit, listener } = frameworks[name]
+  const settle = (): number => {
+    settled.push(context.getStore()?.id)
+    return 1
+  }
+  const cost = { reserve: 1, settle, settleOn: 'always' } as const
+  const server = createServer(
+    listener(
+      (_req, _res, next) => {
+        const store = { id: stores.length, ballast: Buffer.alloc(1_000) }
+        stores.push(new WeakRef(store))
+        context.run(store, next)
+      },
+      rateLimit({ limit: 10_000, window: '1m', cost }),
+      inflightLimit({ limit: 100, maxHoldMs: '1h' }),
+      (req, res) => {
+        if (req.url === '/') res.end('ok')
+      },
+    ),
+  )
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+  for (let sent = 0; sent < REQUESTS; sent++) await get(port, agent, sent % 10 === 9 ? '/hang' : '/')
+  await until(() => settled.length === REQUESTS)
+  await until(collected).catch(() => {})
+  const strangers = settled.filter((id) => id === undefined).length
+  process.stdout.write(JSON.stringify({ left: left(), strangers, distinct: new Set(settled).size }))
+  process.exit(0)
+}
+
+// the last request of each connection may still be known to it
+function collected(): boolean {
+  global.gc?.()
+  return left() <= CONNECTIONS
+}
+
+function left(): number {
+  return stores.filter((store) => store.deref() !== undefined).length
+}
+
+function get(port: number, agent: Agent, path: string): Promise<void> {
+  return new Promise((resolve) => {
+    const sent = request({ host: '127.0.0.1', port, agent, path }, (response) => response.resume().once('end', resolve))
+    sent.once('error', () => resolve())
+    sent.end()
+    if (path === '/hang') until(() => stores.length > settled.length).then(() => sent.destroy())
+  })
+}
+
+main(process.argv.at(-1) ?? '').catch((error) => {
+  process.stderr.write(`${error.stack}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,58 @@
+// A server whose own listeners throw before ours are called. Prints how many places are held after each way to end.
+import onFinished from 'on-finished'
+import { CappedServer } from '../capped-server.ts'
+import { frameworks, type Handler } from '../frameworks.ts'
+import { GET } from '../raw-client.ts'
+
+const caught: string[] = []
+process.on('uncaughtException', (error) => caught.push(error.message))
+
+const fail = (): never => {
+  throw new Error('a listener of the application')
+}
+
+type Listen = (...of: Parameters<Handler>) => unknown
+const listening: Readonly<Record<string, Listen>> = {
+  "res 'close'": (_req, res) => res.once('close', fail),
+  "res 'finish'": (_req, res) => res.once('finish', fail),
+  "socket 'close'": (req) => req.socket.prependOnceListener('close', fail),
+  "socket 'error'": (req) => req.socket.prependOnceListener('error', fail),
+  'on-finished': (_req, res) => onFinished(res, fail),
+}
+const endings: Readonly<Record<string, Handler>> = {
+  answered: (_req, res) => res.end('ok'),
+  aborted: () => {},
+}
+
+async function heldAfter(framework: string, listen: Listen, ending: string): Promise<number> {
+  const capped = await CappedServer.of(frameworks[framework], endings[ending], {
+    before: async (req, res) => void listen(req, res),
+  })
+  const client = await capped.entering(GET)
+  if (ending === 'answered') await client.hears('ok')
+  client.leave()
+  await capped.allReleased(1).catch(() => {})
+  const { held } = capped.watcher
+  await capped.close().catch(() => {})
+  return held
+}
+
+async function main(): Promise<void> {
+  // between two servers nothing else would keep the process
+  const keep = setInterval(() => {}, 1_000)
+  const held: Record<string, number> = {}
+  for (const framework of Object.keys(frameworks)) {
+    for (const [what, listen] of Object.entries(listening)) {
+      for (const ending of Object.keys(endings)) {
+        held[`${framework}, ${what}, ${ending}`] = await heldAfter(framework, listen, ending)
+      }
+    }
+  }
+  clearInterval(keep)
+  process.stdout.write(JSON.stringify({ held, caught: caught.length }))
+}
+
+main().catch((error) => {
+  process.stderr.write(`${error.stack}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from '@jest/globals'
+import { createSluice } from '@sluice/express'
+import { FakeClock } from '@sluice/testkit'
+import express from 'express'
+import request from 'supertest'
+import { pages, pageText, tsconfigOfBlocks, writeBlocks } from './docs/blocks.ts'
+import { root } from './repository.ts'
+
+const run = promisify(execFile)
+const blocks = writeBlocks()
+const runner = join(root, 'test/docs/run-block.mjs')
+
+/** What a child printed when it failed, and nothing when it did not. */
+async function complaintsOf(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  return run(process.execPath, args, { cwd: root, env, timeout: 60_000 }).then(
+    () => '',
+    (failure) => `${failure.stdout}${failure.stderr}${failure.killed ? 'it did not end by itself' : ''}`,
+  )
+}
+
+describe('the code in the documentation', () => {
+  test('type-checks, all of it', async () => {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    expect(await complaintsOf([tsc, '-p', tsconfigOfBlocks])).toBe('')
+  }, 120_000)
+
+  test.each(blocks.filter(({ runs }) => runs))(
+    'runs: $at',
+    async ({ file }) => {
+      const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...env } = process.env
+      expect(await complaintsOf(['--conditions=@sluice/source', runner, file], env)).toBe('')
+    },
+    90_000,
+  )
+
+  test('says why, where a block cannot run', () => {
+    for (const { code, runs } of blocks) if (!runs) expect(code).toMatch(/^\/\/ not run: ./)
+    expect(blocks.filter(({ runs }) => !runs).length).toBeLessThanOrEqual(2)
+  })
+})
+
+test('the denial in the README is the one that the first limit of the README gives', async () => {
+  const { rateLimit } = createSluice({ clock: new FakeClock() })
+  const app = express()
+  app.use(rateLimit({ limit: 100, window: '1m' }))
+  let denied = await request(app).get('/')
+  for (let sent = 1; sent <= 100; sent++) denied = await request(app).get('/')
+  const shown = /^```http\n([\s\S]*?)\n```$/m.exec(pageText('README.md'))?.[1] as string
+  const [head, body] = shown.split('\n\n')
+  const [status, ...lines] = head.split('\n')
+  expect(status).toBe(`HTTP/1.1 ${denied.status} Too Many Requests`)
+  for (const line of lines) {
+    const [name, value] = line.split(/: (.*)/)
+    expect([name, denied.headers[name.toLowerCase()]]).toEqual([name, value])
+  }
+  expect(denied.text).toBe(body)
+})
+
+describe.each(pages)('%s', (page) => {
+  const text = pageText(page)
+
+  test('links to files and sections that are there', () => {
+    const links = [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link]) => link)
+    const broken = links.filter((link) => {
+      const [path, anchor] = link.split('#')
+      const target = path === '' ? page : join(dirname(page), path)
+      if (!existsSync(join(root, target))) return true
+      return anchor !== undefined && !anchorsOf(pageText(target)).includes(anchor)
+    })
+    expect(broken).toEqual([])
+  })
+
+  test('names test files that are there', () => {
+    const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)`/g)].map(([, path]) => path)
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+})
+
+/** As GitHub makes them of headings. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .trim()
+      .replace(/\s/g, '-'),
+  )
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from '@jest/globals'
+import { createLimiter, forgetWarnings, RateGuard, type RequestView } from '@sluice/limiter-core'
+
+const thrown: Readonly<Record<string, unknown>> = {
+  'a symbol': Symbol('thrown'),
+  'an object without a prototype': Object.create(null),
+  'an object whose text throws': {
+    toString() {
+      throw new Error('toString')
+    },
+  },
+}
+const view: RequestView = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw: {} }
+
+// a warning was built of what was thrown, and building it threw: a 500, or an unhandled rejection
+describe.each(Object.keys(thrown))('%s', (name) => {
+  const boom = (): never => {
+    throw thrown[name]
+  }
+
+  test.each(['key', 'cost', 'skip'])('thrown by %s is answered by the fallback', (hook) => {
+    forgetWarnings()
+    const guard = new RateGuard({ limit: 5, window: '1m', [hook]: boom })
+    expect(guard.check(view)).toMatchObject({ decision: { allowed: true } })
+  })
+
+  test.each(['key', 'cost', 'skip'])('with which %s rejects is answered by the fallback', async (hook) => {
+    forgetWarnings()
+    const guard = new RateGuard({ limit: 5, window: '1m', [hook]: () => Promise.reject(thrown[name]) })
+    expect(await guard.check(view)).toMatchObject({ decision: { allowed: true } })
+  })
+
+  test('thrown by a backend lets the request pass uncounted', () => {
+    forgetWarnings()
+    const backend = { name: 'broken', take: boom, peek: boom, adjust: boom, reset: boom }
+    expect(new RateGuard({ limit: 5, window: '1m', backend }).check(view)).toBeUndefined()
+  })
+
+  test('thrown by an observer changes no answer', () => {
+    forgetWarnings()
+    const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], observers: [{ decided: boom }] })
+    expect(limiter.take('key').allowed).toBe(true)
+  })
+})

@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { byPrincipal, createSluice } from '@sluice/express'
+import { FakeClock } from '@sluice/testkit'
+import express, { type Express, type Request } from 'express'
+import request from 'supertest'
+
+// what survives a change of limit: windows and token-bucket keep the units that are used, gcra keeps the part
+const kept = [
+  { algorithm: 'fixed-window', usedOfFifty: 10 },
+  { algorithm: 'sliding-window', usedOfFifty: 10 },
+  { algorithm: 'token-bucket', usedOfFifty: 10 },
+  { algorithm: 'gcra', usedOfFifty: 50 },
+] as const
+
+describe.each(kept)('a plan is upgraded in the middle of a window ($algorithm)', ({ algorithm, usedOfFifty }) => {
+  let clock: FakeClock
+  let app: Express
+  let plan: string
+
+  beforeEach(() => {
+    clock = new FakeClock()
+    plan = 'free'
+    app = express()
+    const { rateLimit } = createSluice({ clock })
+    const plans = {
+      free: [{ name: 'requests', limit: 10, window: '1h', algorithm }],
+      pro: [{ name: 'requests', limit: 50, window: '1h', algorithm }],
+    } as const
+    const user = (req: Request): string | undefined => req.get('x-user')
+    app.use(rateLimit({ key: byPrincipal(user), plans, plan: () => plan }))
+    app.get('/', (_req, res) => {
+      res.send('ok')
+    })
+  })
+
+  const ask = () => request(app).get('/').set('x-user', 'anna')
+  const passed = async (times: number): Promise<number> => {
+    let count = 0
+    for (let asked = 0; asked < times; asked++) if ((await ask()).status === 200) count++
+    return count
+  }
+
+  test('and keeps what is used', async () => {
+    expect(await passed(12)).toBe(10)
+    plan = 'pro'
+    expect(await passed(60)).toBe(50 - usedOfFifty)
+  })
+
+  test('and takes effect at once, in the limit that the client is told', async () => {
+    await passed(12)
+    plan = 'pro'
+    const { headers } = await ask()
+    expect(headers['ratelimit-policy']).toBe('"requests";q=50;w=3600')
+    expect(headers.ratelimit).toContain(`r=${Math.max(0, 50 - usedOfFifty - 1)};`)
+  })
+
+  test('and back: who has used more than the smaller plan allows waits', async () => {
+    plan = 'pro'
+    expect(await passed(30)).toBe(30)
+    plan = 'free'
+    // 30 of 50 are more than 10, and three fifths of 10 are not
+    expect(await passed(12)).toBe(algorithm === 'gcra' ? 4 : 0)
+    const denied = await ask()
+    clock.advance(Number(denied.headers['retry-after']) * 1_000)
+    expect((await ask()).status).toBe(200)
+  })
+})
