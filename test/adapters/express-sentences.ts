@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { byAll, byHeader, byIp, byRoute, inflightLimit, rateLimit } from '@sluice/express'
-import { Warnings } from '@sluice/testkit'
 import type express from 'express'
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
 import request from 'supertest'
@@ -11,16 +10,12 @@ const ok: RequestHandler = (_req, res) => {
   res.send('ok')
 }
 const once = { limit: 1, window: '1m' } as const
-const warnings = new Warnings()
 
 /** What holds of Express alone, in both its versions. */
 export function expressSentences(make: typeof express): void {
-  beforeEach(() => warnings.listen())
-  afterEach(() => warnings.stop())
   describe('a limiter', () => places(make))
   describe('a key by route', () => routes(make))
   describe('next: true', () => errors(make))
-  describe('trust proxy', () => proxies(make))
   describe('wrap', () => wrapped(make))
 }
 
@@ -165,47 +160,6 @@ function errors(make: typeof express): void {
     expect([status, headers.ratelimit]).toEqual([503, '"inflight";r=0'])
     permit?.release()
     expect((await request(made).get('/')).status).toBe(200)
-  })
-}
-
-function proxies(make: typeof express): void {
-  const app = (trust?: unknown): Express => {
-    const made = make()
-    if (trust !== undefined) made.set('trust proxy', trust)
-    made.use(rateLimit(once))
-    made.get('/', ok)
-    return made
-  }
-  const from = (made: Express, forwarded: string) => request(made).get('/').set('X-Forwarded-For', forwarded)
-
-  test('of one hop counts the client that the proxy saw, whatever it claims', async () => {
-    const made = app(1)
-    expect((await from(made, '6.6.6.6, 203.0.113.1')).status).toBe(200)
-    expect((await from(made, '7.7.7.7, 203.0.113.1')).status).toBe(429)
-    expect((await from(made, '203.0.113.2')).status).toBe(200)
-    expect(warnings.codes).toEqual([])
-  })
-
-  test('unset counts the proxy, and warns once', async () => {
-    const made = app()
-    expect((await from(made, '203.0.113.1')).status).toBe(200)
-    expect((await from(made, '203.0.113.2')).status).toBe(429)
-    expect(warnings.codes).toEqual(['SLUICE_UNTRUSTED_PROXY'])
-  })
-
-  test('of everyone is warned about once, and junk counts as the socket', async () => {
-    const made = app(true)
-    expect((await from(made, '203.0.113.1')).status).toBe(200)
-    expect((await from(made, 'not-an-ip:injected|key')).status).toBe(200)
-    expect((await from(made, 'another-junk')).status).toBe(429)
-    expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ANYONE'])
-  })
-
-  test('that throws counts the socket', async () => {
-    const made = app(() => {
-      throw new Error('no list of proxies')
-    })
-    expect(await statuses(made, '/', '/')).toEqual([200, 429])
   })
 }
 

@@ -2,7 +2,7 @@ import type { Answer, Backend, Charge, Moment } from '@sluice/limiter-core'
 import { memoryBackend } from '@sluice/limiter-core'
 import type { FakeClock } from '@sluice/testkit'
 
-/** A backend that answers later, as one behind a network does, and counts what it was asked. */
+/** A backend that answers later and by its own clock, as one behind a network does, and keeps what it was asked. */
 export class PromisedBackend implements Backend<Promise<Answer>> {
   readonly name = 'promised'
   readonly calls: string[] = []
@@ -14,19 +14,19 @@ export class PromisedBackend implements Backend<Promise<Answer>> {
     this.#memory = memoryBackend({ clock })
   }
 
-  async take(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+  async take(charges: readonly Charge[], _moment?: Moment): Promise<Answer> {
     await this.#roundTrip('take')
-    return { ...this.#memory.take(charges, moment), source: 'promised' }
+    return { ...this.#memory.take(charges), source: 'promised' }
   }
 
-  async peek(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+  async peek(charges: readonly Charge[], _moment?: Moment): Promise<Answer> {
     await this.#roundTrip('peek')
-    return { ...this.#memory.peek(charges, moment), source: 'promised' }
+    return { ...this.#memory.peek(charges), source: 'promised' }
   }
 
-  async adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+  async adjust(charges: readonly Charge[], takenAt: number, _moment?: Moment): Promise<Answer> {
     await this.#roundTrip('adjust')
-    return { ...this.#memory.adjust(charges, takenAt, moment), source: 'promised' }
+    return { ...this.#memory.adjust(charges, takenAt), source: 'promised' }
   }
 
   async reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): Promise<void> {

@@ -3,7 +3,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import request from 'supertest'
 
 /** What a client saw: the status, and whether the request was counted. */
-export interface Seen {
+interface Seen {
   readonly status: number
   readonly counted: boolean
 }

@@ -1,5 +1,6 @@
 import {
   type ConnectHost,
+  type CreateSluice,
   createSluiceFor,
   type InflightLimitMiddleware,
   type InflightLimitOptions,
@@ -8,8 +9,6 @@ import {
   type RateLimitOptions,
   type RequestSluice,
   rateLimitFor,
-  type Sluice,
-  type SluiceOptions,
 } from '@sluice/node-http'
 import type { Request, Response } from 'express'
 import { ExpressView } from './express-view.ts'
@@ -48,5 +47,4 @@ export const inflightLimit: (options: ExpressInflightLimitOptions) => InflightLi
   inflightLimitFor(host)
 
 /** One place to inject backend, clock and observers from. */
-export const createSluice: (options?: SluiceOptions) => Sluice<Request, Response, ExpressOptions> =
-  createSluiceFor(host)
+export const createSluice: CreateSluice<Request, Response, ExpressOptions> = createSluiceFor(host)

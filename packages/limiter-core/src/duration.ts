@@ -25,7 +25,10 @@ export function parseDuration(value: unknown, option: string): number {
 
 function textMs(value: string): number | undefined {
   const match = SHAPE.exec(value)
-  return match ? Number((Number(match[1]) * MS[match[2] as DurationUnit]).toPrecision(15)) : undefined
+  if (!match) return undefined
+  const ms = Number(match[1]) * MS[match[2] as DurationUnit]
+  // 4.35 s are 4350 ms, and not 4350.000000000001
+  return Number.isInteger(ms) ? ms : Number(ms.toPrecision(15))
 }
 
 function bareMs(value: unknown): number | undefined {

@@ -2,7 +2,7 @@ import { algorithms } from './algorithms/index.ts'
 import type { Backend, Clock, Policy, Step } from './contracts.ts'
 import { SluiceError, shown } from './errors.ts'
 import { memoryBackend } from './memory/memory-backend.ts'
-import { type Mode, modeOf } from './mode.ts'
+import { type Mode, modeOf, parseMode } from './mode.ts'
 import { compilePolicy, type PolicyInput } from './policy.ts'
 import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
 
@@ -29,6 +29,7 @@ export interface LaneOptions {
 export function compileLanes(plans: readonly (readonly PolicyInput[])[], options: LaneOptions): Lane[][] {
   const policies = plans.map((inputs) => compilePlan(inputs))
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
+  if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
   const fallback = options.backend ?? (options.clock ? memoryBackend({ clock: options.clock }) : defaultBackend())
   const scopeOn = (backend: Backend): string => scope ?? (backend === defaultBackend() ? unshared() : 'default')

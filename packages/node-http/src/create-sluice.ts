@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
+  type Answer,
   type Backend,
   type Clock,
   createLimiter,
+  type Decision,
   type InflightLimitOptions,
   type Limiter,
   type LimiterOptions,
@@ -15,25 +17,31 @@ import { type InflightLimitMiddleware, inflightLimitFor } from './inflight-limit
 import { type RateLimitMiddleware, rateLimitFor } from './rate-limit.ts'
 
 /** What all limiters of an application share. */
-export interface SluiceOptions {
-  readonly backend?: Backend | undefined
+export interface SluiceOptions<B extends Backend = Backend<Answer>> {
+  readonly backend?: B | undefined
   readonly clock?: Clock | undefined
   /** Told of everything, besides the observers of each limiter. */
   readonly observers?: readonly Observer[] | undefined
 }
 
 /** One place to inject from: limiters made here share a backend, a clock and observers, unless they say otherwise. */
-export interface Sluice<Req, Res, Extra = unknown> {
+export interface Sluice<Req, Res, Extra = unknown, B extends Backend = Backend<Answer>> {
   rateLimit(options: RateLimitOptions<Req, Res> & Extra): RateLimitMiddleware<Req, Res>
   inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): InflightLimitMiddleware<Req, Res>
-  limiter(options: LimiterOptions): Limiter
+  /** Answers at once where the shared backend does. */
+  limiter(options: LimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
 }
 
 /** The `createSluice` of a framework. */
+export type CreateSluice<Req, Res, Extra = unknown> = <B extends Backend = Backend<Answer>>(
+  options?: SluiceOptions<B>,
+) => Sluice<Req, Res, Extra, B>
+
+/** Makes the `createSluice` of a framework. */
 export function createSluiceFor<Req extends IncomingMessage, Res extends ServerResponse, Extra = unknown>(
   host: ConnectHost<Req, Res>,
-): (options?: SluiceOptions) => Sluice<Req, Res, Extra> {
-  return (shared = {}) => {
+): CreateSluice<Req, Res, Extra> {
+  return <B extends Backend>(shared: SluiceOptions<B> = {}) => {
     const { backend, clock, observers = [] } = optionsOf('createSluice', shared, ['backend', 'clock', 'observers'])
     const watched = <T extends { observers?: readonly Observer[] | undefined }>(options: T): T => ({
       ...(clock && { clock }),
@@ -42,10 +50,11 @@ export function createSluiceFor<Req extends IncomingMessage, Res extends ServerR
     })
     const counted = <T extends LimiterOptions | RateLimitOptions<Req, Res>>(options: T): T =>
       watched({ ...(backend && { backend }), ...options })
-    return {
+    const made: Sluice<Req, Res, Extra, B> = {
       rateLimit: (options) => rateLimitFor(host)(counted(options)),
       inflightLimit: (options) => inflightLimitFor(host)(watched(options)),
-      limiter: (options) => createLimiter(counted(options)),
+      limiter: (options) => createLimiter(counted(options)) as ReturnType<Sluice<Req, Res, Extra, B>['limiter']>,
     }
+    return made
   }
 }

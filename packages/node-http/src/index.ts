@@ -1,7 +1,7 @@
 export * from '@sluice/limiter-core'
 export { type AnswerOptions, answerDenied } from './answer-denied.ts'
 export type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
-export { createSluiceFor, type Sluice, type SluiceOptions } from './create-sluice.ts'
+export { type CreateSluice, createSluiceFor, type Sluice, type SluiceOptions } from './create-sluice.ts'
 export { writeDenialBody, writeDenialHead, writeHeaderLines } from './denial-writer.ts'
 export { type InflightLimitMiddleware, inflightLimitFor } from './inflight-limit.ts'
 export { createSluice, inflightLimit, rateLimit, warnUntrustedProxy } from './node-http.ts'

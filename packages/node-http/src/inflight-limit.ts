@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
+  Birth,
   type CapCheck,
   CapGuard,
   type InflightLimiter,
@@ -53,6 +54,7 @@ class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
   readonly guard: CapGuard<Req, Res>
   readonly #host: ConnectHost<Req, Res>
   readonly #answer: AnswerOptions<Req, Res>
+  readonly #birth = new Birth()
 
   constructor(host: ConnectHost<Req, Res>, options: InflightLimitOptions<Req, Res>) {
     this.guard = new CapGuard(options, host.options)
@@ -66,6 +68,7 @@ class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
     // first of all: a handler that speaks to `sluice` must not fail for requests that nobody counts
     this.#host.attach(req, res, life.sluice)
     if (this.guard.mode === 'off') return work()
+    this.#birth.used()
     if (!life.sluice.meets(this.guard)) return work()
     // nobody waits for an answer, and no signal would bring the place back
     if (life.gone) return undefined

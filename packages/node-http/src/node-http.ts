@@ -7,7 +7,7 @@ import {
   warnOnce,
 } from '@sluice/limiter-core'
 import type { ConnectHost } from './connect-host.ts'
-import { createSluiceFor, type Sluice, type SluiceOptions } from './create-sluice.ts'
+import { type CreateSluice, createSluiceFor } from './create-sluice.ts'
 import { type InflightLimitMiddleware, inflightLimitFor } from './inflight-limit.ts'
 import { type RateLimitMiddleware, rateLimitFor } from './rate-limit.ts'
 import { soleHeader } from './request-headers.ts'
@@ -69,4 +69,4 @@ export const inflightLimit: (
 ) => InflightLimitMiddleware<IncomingMessage, ServerResponse> = inflightLimitFor(host)
 
 /** One place to inject backend, clock and observers from. */
-export const createSluice: (options?: SluiceOptions) => Sluice<IncomingMessage, ServerResponse> = createSluiceFor(host)
+export const createSluice: CreateSluice<IncomingMessage, ServerResponse> = createSluiceFor(host)

@@ -1,0 +1,159 @@
+import { describe, expect, test } from '@jest/globals'
+import { algorithms, type Charge, type Clock, memoryBackend, type Policy } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+function charge(policy: Policy, key: string, cost = 1, advisory = false): Charge {
+  const step = algorithms[policy.algorithm].compile(policy)
+  return { key, step, count: `test/${policy.name}`, cost, advisory }
+}
+
+const minute: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 }
+const log: Policy = { name: 'log', algorithm: 'sliding-log', limit: 5, windowMs: 60_000 }
+const bucket: Policy = { name: 'bucket', algorithm: 'token-bucket', limit: 5, windowMs: 60_000 }
+
+describe('maxBytes', () => {
+  test.each([0, -1, 65_535, 1.5 * 2 ** 20 + 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '64mb', null])(
+    'is refused with SLUICE_BAD_OPTION and what was expected: %s',
+    (maxBytes) => {
+      expect(() => memoryBackend({ maxBytes: maxBytes as number })).toThrow(
+        expect.objectContaining({ code: 'SLUICE_BAD_OPTION', message: expect.stringContaining('65536') }),
+      )
+    },
+  )
+
+  test('may be as small as 64 KiB', () => {
+    const backend = memoryBackend({ maxBytes: 65_536 })
+    expect(backend.take([charge(minute, 'a')]).verdicts[0].remaining).toBe(4)
+  })
+
+  test('bounds what is kept, and the limit of those who came last holds all the same', () => {
+    const backend = memoryBackend({ maxBytes: 65_536, clock: new FakeClock() })
+    for (let key = 0; key < 20_000; key++) {
+      for (let takes = 0; takes < 6; takes++) {
+        const { allowed } = backend.take([charge(minute, `key ${key}`)]).verdicts[0]
+        if (takes === 5) expect(allowed).toBe(false)
+      }
+    }
+  })
+})
+
+test('an unknown option is refused', () => {
+  expect(() => memoryBackend({ maxbytes: 2 ** 20 } as object)).toThrow(
+    expect.objectContaining({ code: 'SLUICE_BAD_OPTION', message: expect.stringContaining('"maxbytes"') }),
+  )
+})
+
+describe('several charges in one take', () => {
+  test('are all taken or none, over policies and keys', () => {
+    const backend = memoryBackend({ clock: new FakeClock() })
+    backend.take([charge(log, 'team', 4)])
+    const both = [charge(minute, 'user'), charge(log, 'team', 2)]
+    expect(backend.take(both).verdicts.map(({ allowed }) => allowed)).toEqual([true, false])
+    expect(backend.peek(both).verdicts.map(({ remaining }) => remaining)).toEqual([5, 1])
+  })
+
+  test('take no advisory one where an enforced one denies', () => {
+    const backend = memoryBackend({ clock: new FakeClock() })
+    backend.take([charge(log, 'a', 5)])
+    backend.take([charge(minute, 'a', 1, true), charge(log, 'a')])
+    expect(backend.peek([charge(minute, 'a')]).verdicts[0].remaining).toBe(5)
+  })
+
+  test('take no advisory one where another advisory one would deny', () => {
+    const backend = memoryBackend({ clock: new FakeClock() })
+    backend.take([charge(log, 'a', 5)])
+    backend.take([charge(minute, 'a', 1, true), charge(log, 'a', 1, true), charge(bucket, 'a')])
+    expect(backend.peek([charge(minute, 'a')]).verdicts[0].remaining).toBe(5)
+    expect(backend.peek([charge(bucket, 'a')]).verdicts[0].remaining).toBe(4)
+  })
+
+  test('count an advisory one exactly as an enforced one alone would be', () => {
+    const backend = memoryBackend({ clock: new FakeClock() })
+    for (let takes = 0; takes < 20; takes++) {
+      const [shadow] = backend.take([charge(minute, 'shadow', 2, true)]).verdicts
+      const [enforced] = backend.take([charge(minute, 'enforced', 2)]).verdicts
+      expect({ ...shadow, shadow: false }).toEqual({ ...enforced })
+    }
+  })
+})
+
+describe('the lateCharge event', () => {
+  const told = (policy: Policy, atMs: number, units: number): unknown[] => {
+    const clock = new FakeClock()
+    const backend = memoryBackend({ clock })
+    const events: unknown[] = []
+    backend.observe?.({ event: (name, data) => events.push([name, data]) })
+    const { takenAt } = backend.take([charge(policy, 'a')])
+    clock.advance(atMs)
+    backend.take([charge(policy, 'a')])
+    backend.adjust([charge(policy, 'a', units)], takenAt)
+    return events
+  }
+
+  test('names policy, key and the units that found no window', () => {
+    expect(told(minute, 60_000, 3)).toEqual([['lateCharge', { policy: 'minute', key: 'a', units: 3 }]])
+    expect(told(log, 60_000, 3)).toEqual([['lateCharge', { policy: 'log', key: 'a', units: 3 }]])
+  })
+
+  test('names only those units of a charge that found no place', () => {
+    expect(told(log, 10_000, 5)).toEqual([['lateCharge', { policy: 'log', key: 'a', units: 2 }]])
+  })
+
+  test('does not come for a charge in time, for a bucket, or for a refund', () => {
+    expect([told(minute, 59_999, 3), told(bucket, 600_000, 3), told(minute, 60_000, -3)]).toEqual([[], [], []])
+    expect(told({ ...bucket, algorithm: 'gcra', limit: 7 }, 600_000, 3)).toEqual([])
+  })
+
+  test('is no longer told to an observer that has left', () => {
+    const backend = memoryBackend({ clock: new FakeClock({ nowMs: 100_000 }) })
+    const events: unknown[] = []
+    const stop = backend.observe?.({ event: (name) => events.push(name) })
+    backend.adjust([charge(minute, 'a', 3)], 0)
+    stop?.()
+    backend.adjust([charge(minute, 'a', 3)], 0)
+    expect(events).toEqual(['lateCharge'])
+  })
+})
+
+describe('time', () => {
+  test('is the reading that the caller hands in, and the clock is not read then', () => {
+    const fake = new FakeClock()
+    let reads = 0
+    const clock: Clock = {
+      now: () => {
+        reads++
+        return fake.now()
+      },
+      wall: () => fake.wall(),
+      after: (ms, run) => fake.after(ms, run),
+    }
+    const backend = memoryBackend({ clock })
+    const readAtStart = reads
+    expect(backend.take([charge(minute, 'a')], { now: 12_345 }).takenAt).toBe(12_345)
+    backend.peek([charge(minute, 'a')], { now: 12_345 })
+    backend.adjust([charge(minute, 'a')], 12_345, { now: 12_345 })
+    expect(reads).toBe(readAtStart)
+    expect(backend.take([charge(minute, 'a')]).takenAt).toBe(0)
+    expect(reads).toBe(readAtStart + 1)
+  })
+
+  test('sets no timer', () => {
+    const clock = new FakeClock()
+    const backend = memoryBackend({ clock })
+    for (let key = 0; key < 1_000; key++) backend.take([charge(minute, `${key}`)])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('may step on the wall without changing an answer', () => {
+    const answers = [0, 3_600_000, -3_600_000].map((stepMs) => {
+      const clock = new FakeClock()
+      const backend = memoryBackend({ clock })
+      backend.take([charge(minute, 'a', 5)])
+      clock.stepWall(stepMs)
+      clock.advance(1_000)
+      return backend.take([charge(minute, 'a')])
+    })
+    expect(answers[1]).toEqual(answers[0])
+    expect(answers[2]).toEqual(answers[0])
+  })
+})

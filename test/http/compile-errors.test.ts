@@ -1,0 +1,125 @@
+import { describe, expect, test } from '@jest/globals'
+import { CapGuard, memoryBackend, RateGuard } from '@sluice/limiter-core'
+
+const one = { limit: 1, window: '1m' }
+const settle = () => 1
+
+function codeOf(build: () => unknown): unknown {
+  try {
+    build()
+  } catch (error) {
+    return (error as { code?: unknown }).code
+  }
+  return 'built'
+}
+
+// what a caller without types may hand over
+const badLimits: readonly (readonly [code: string, options: unknown])[] = [
+  ['SLUICE_BAD_OPTION', undefined],
+  ['SLUICE_BAD_OPTION', null],
+  ['SLUICE_BAD_OPTION', 'fast'],
+  ['SLUICE_BAD_OPTION', { ...one, windw: '1m' }],
+  ['SLUICE_BAD_OPTION', { ...one, next: true }],
+  ['SLUICE_BAD_OPTION', { ...one, policies: [one] }],
+  ['SLUICE_BAD_OPTION', { policies: [] }],
+  ['SLUICE_BAD_OPTION', { policies: one }],
+  ['SLUICE_BAD_OPTION', { policies: [{ ...one, lmit: 1 }] }],
+  ['SLUICE_BAD_OPTION', { plans: {}, plan: settle }],
+  ['SLUICE_BAD_OPTION', { plans: { free: [one] } }],
+  ['SLUICE_BAD_OPTION', { plans: { free: [] }, plan: settle }],
+  ['SLUICE_BAD_OPTION', { plans: 'free', plan: settle }],
+  ['SLUICE_BAD_OPTION', { ...one, key: 'ip' }],
+  ['SLUICE_BAD_OPTION', { policies: [{ ...one, key: 'ip' }] }],
+  ['SLUICE_BAD_OPTION', { ...one, mode: 'on' }],
+  ['SLUICE_BAD_OPTION', { ...one, status: 200 }],
+  ['SLUICE_BAD_OPTION', { ...one, status: 600 }],
+  ['SLUICE_BAD_OPTION', { ...one, status: '429' }],
+  ['SLUICE_BAD_OPTION', { ...one, headers: 'all' }],
+  ['SLUICE_BAD_OPTION', { ...one, headers: [] }],
+  ['SLUICE_BAD_OPTION', { ...one, headers: ['draft', 'none'] }],
+  ['SLUICE_BAD_OPTION', { ...one, headers: 'legacy', legacy: { reset: 'ms' } }],
+  ['SLUICE_BAD_OPTION', { ...one, legacy: 'delta' }],
+  ['SLUICE_BAD_OPTION', { ...one, headersOn: 'errors' }],
+  ['SLUICE_BAD_OPTION', { ...one, partitionKey: {} }],
+  ['SLUICE_BAD_OPTION', { ...one, partitionKey: { secret: '' } }],
+  ['SLUICE_BAD_OPTION', { ...one, partitionKey: 'secret' }],
+  ['SLUICE_BAD_OPTION', { ...one, backend: 'redis' }],
+  ['SLUICE_BAD_OPTION', { ...one, observers: 'console' }],
+  ['SLUICE_BAD_OPTION', { ...one, observers: [null] }],
+  ['SLUICE_BAD_LIMIT', { window: '1m' }],
+  ['SLUICE_BAD_LIMIT', { ...one, limit: 0 }],
+  ['SLUICE_BAD_LIMIT', { ...one, limit: 1.5 }],
+  ['SLUICE_BAD_LIMIT', { ...one, limit: 10 ** 15 }],
+  ['SLUICE_BAD_DURATION', { limit: 1 }],
+  ['SLUICE_BAD_DURATION', { limit: 1, window: 60 }],
+  ['SLUICE_BAD_NAME', { ...one, name: '' }],
+  ['SLUICE_BAD_NAME', { ...one, name: 'badé' }],
+  ['SLUICE_BAD_NAME', { ...one, name: 'a\r\nSet-Cookie: b' }],
+  ['SLUICE_BAD_NAME', { ...one, unit: 'ä' }],
+  ['SLUICE_BAD_NAME', { ...one, scope: '' }],
+  ['SLUICE_BAD_POLICY', { ...one, slices: 2, algorithm: 'gcra' }],
+  ['SLUICE_BAD_COST', { ...one, cost: -1 }],
+  ['SLUICE_BAD_COST', { ...one, cost: Number.NaN }],
+  ['SLUICE_BAD_COST', { ...one, cost: { reserve: 0, settle } }],
+  ['SLUICE_BAD_COST', { ...one, cost: { reserve: 1 } }],
+  ['SLUICE_BAD_OPTION', { ...one, cost: { reserve: 1, settle, settleOn: 'never' } }],
+  ['SLUICE_BAD_OPTION', { ...one, cost: { reserve: 1, settle, reserved: 1 } }],
+  ['SLUICE_BAD_OPTION', { ...one, cost: 'one' }],
+  ['SLUICE_DUPLICATE_POLICY', { policies: [one, one] }],
+  ['SLUICE_BAD_OPTION', { ...one, cost: { reserve: '1', settle } }],
+]
+
+const badCaps: readonly (readonly [code: string, options: unknown])[] = [
+  ['SLUICE_BAD_OPTION', undefined],
+  ['SLUICE_BAD_OPTION', { limit: 1, window: '1m' }],
+  ['SLUICE_BAD_OPTION', { limit: 1, next: true }],
+  ['SLUICE_BAD_OPTION', { limit: 1, mode: 'on' }],
+  ['SLUICE_BAD_OPTION', { limit: 1, status: 302 }],
+  ['SLUICE_BAD_OPTION', { limit: 1, holdUntil: 'end' }],
+  ['SLUICE_BAD_OPTION', { limit: 1, headers: 'all' }],
+  ['SLUICE_BAD_LIMIT', {}],
+  ['SLUICE_BAD_LIMIT', { limit: 0 }],
+  ['SLUICE_BAD_LIMIT', { limit: 1, weight: 0 }],
+  ['SLUICE_BAD_NAME', { limit: 1, name: 'ü' }],
+  ['SLUICE_BAD_DURATION', { limit: 1, maxHoldMs: 30 }],
+]
+
+describe('a limiter that makes no sense is refused when it is built', () => {
+  test.each(badLimits)('with %s: rateLimit %j', (code, options) => {
+    expect(codeOf(() => new RateGuard(options as never))).toBe(code)
+  })
+
+  test.each(badCaps)('with %s: inflightLimit %j', (code, options) => {
+    expect(codeOf(() => new CapGuard(options as never))).toBe(code)
+  })
+})
+
+test('options whose value is undefined are as good as absent', () => {
+  const absent = {
+    name: undefined,
+    key: undefined,
+    cost: undefined,
+    headers: undefined,
+    mode: undefined,
+    clock: undefined,
+  }
+  expect(codeOf(() => new RateGuard({ limit: 1, window: '1m', ...absent } as never))).toBe('built')
+  expect(codeOf(() => new CapGuard({ limit: 1, ...absent, cost: undefined } as never))).toBe('SLUICE_BAD_OPTION')
+})
+
+test('one name on one backend with other data is refused', () => {
+  const backend = memoryBackend()
+  new RateGuard({ limit: 1, window: '1m', backend })
+  expect(codeOf(() => new RateGuard({ limit: 1, window: '1m', backend }))).toBe('built')
+  expect(codeOf(() => new RateGuard({ limit: 2, window: '1m', backend }))).toBe('SLUICE_DUPLICATE_POLICY')
+  expect(codeOf(() => new RateGuard({ limit: 2, window: '1m', backend, scope: 'other' }))).toBe('built')
+})
+
+test('SLUICE_MODE is refused where it is no mode', () => {
+  process.env.SLUICE_MODE = 'disabled'
+  try {
+    expect(codeOf(() => new RateGuard({ limit: 1, window: '1m' }))).toBe('SLUICE_BAD_OPTION')
+  } finally {
+    delete process.env.SLUICE_MODE
+  }
+})

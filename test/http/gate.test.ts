@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  ChargeVerdict,
+  capEntry,
+  compileHeaders,
+  compilePolicy,
+  httpDenial,
+  type PolicyVerdict,
+  violatedPolicies,
+} from '@sluice/limiter-core'
+import { decisionOf, entryOf, linesOf, WALL_MS } from './spoken.ts'
+
+const wide = compilePolicy({ name: 'wide', limit: 100, window: '1h' })
+const narrow = compilePolicy({ name: 'narrow', limit: 10, window: '1m' })
+const passes = (policy = wide, remaining = 99, shadow = false): PolicyVerdict =>
+  new ChargeVerdict(policy, shadow, remaining, 0, 60_000)
+const denies = (policy = narrow, waitMs = 5_000, shadow = false): PolicyVerdict =>
+  new ChargeVerdict(policy, shadow, 0, waitMs, 60_000)
+const POLICIES = '"wide";q=100;w=3600, "narrow";q=10;w=60'
+
+describe('the header lines of a response', () => {
+  test('are none where no limiter spoke', () => {
+    expect(linesOf([])).toEqual({})
+  })
+
+  test('list every policy of every limiter in their order', () => {
+    expect(linesOf([entryOf(decisionOf(passes())), entryOf(decisionOf(passes(narrow, 9)))])).toEqual({
+      'RateLimit-Policy': POLICIES,
+      RateLimit: '"wide";r=99;t=60, "narrow";r=9;t=60',
+    })
+  })
+
+  test('list denied items alone once one denies, in one limiter and over several', () => {
+    const lines = { 'RateLimit-Policy': POLICIES, RateLimit: '"narrow";r=0;t=5' }
+    expect(linesOf([entryOf(decisionOf(passes(), denies()))])).toEqual(lines)
+    expect(linesOf([entryOf(decisionOf(passes())), entryOf(decisionOf(denies()))])).toEqual(lines)
+    expect(linesOf([entryOf(decisionOf(denies(wide, 9_000), denies()))]).RateLimit).toBe(
+      '"wide";r=0;t=9, "narrow";r=0;t=5',
+    )
+  })
+
+  test('never show a policy in shadow', () => {
+    const shadowed = entryOf(decisionOf(denies(narrow, 5_000, true), passes()))
+    expect(linesOf([shadowed])).toEqual({ 'RateLimit-Policy': '"wide";q=100;w=3600', RateLimit: '"wide";r=99;t=60' })
+    const headers = { headers: ['draft', 'legacy'] } as const
+    expect(linesOf([entryOf(decisionOf(denies(narrow, 5_000, true)), headers)])).toEqual({})
+    expect(linesOf([entryOf(decisionOf(denies(narrow, 5_000, true))), entryOf(decisionOf(passes()))]).RateLimit).toBe(
+      '"wide";r=99;t=60',
+    )
+  })
+
+  test('tell who passes nothing where they are for denials, and tell all once another limiter denies', () => {
+    const quiet = entryOf(decisionOf(passes()), { headersOn: 'denied' })
+    expect(linesOf([quiet])).toEqual({})
+    expect(linesOf([quiet, entryOf(decisionOf(denies()))])).toEqual({
+      'RateLimit-Policy': POLICIES,
+      RateLimit: '"narrow";r=0;t=5',
+    })
+  })
+
+  test('leave out a limiter that writes none', () => {
+    const silent = entryOf(decisionOf(denies()), { headers: 'none' })
+    expect(linesOf([silent])).toEqual({})
+    expect(linesOf([entryOf(decisionOf(passes())), silent])).toEqual({ 'RateLimit-Policy': '"wide";q=100;w=3600' })
+  })
+
+  test('list a full cap with its unit and without a time', () => {
+    const full = capEntry(compileHeaders({}), 'a"b', 50)
+    expect(linesOf([entryOf(decisionOf(passes())), full])).toEqual({
+      'RateLimit-Policy': '"wide";q=100;w=3600, "a\\"b";q=50;qu="concurrent-requests"',
+      RateLimit: '"a\\"b";r=0',
+    })
+  })
+})
+
+describe('legacy header lines', () => {
+  const legacy = (reset?: 'epoch' | 'delta') => ({ headers: 'legacy', ...(reset && { legacy: { reset } }) }) as const
+  const linesFor = (verdict: PolicyVerdict, reset?: 'epoch' | 'delta') =>
+    Object.values(linesOf([entryOf(decisionOf(verdict), legacy(reset))]))
+
+  test('tell limit, rest and reset, as epoch or as a difference, rounded up', () => {
+    const verdict = new ChargeVerdict(wide, false, 7, 0, 1_001)
+    expect(linesFor(verdict)).toEqual(['100', '7', String(WALL_MS / 1_000 + 2)])
+    expect(linesFor(verdict, 'epoch')).toEqual(['100', '7', String(WALL_MS / 1_000 + 2)])
+    expect(linesFor(verdict, 'delta')).toEqual(['100', '7', '2'])
+  })
+
+  test('tell of a denial when to come back, and nothing where no wait helps', () => {
+    expect(linesFor(denies(), 'delta')).toEqual(['10', '0', '5'])
+    expect(linesFor(denies(narrow, Number.POSITIVE_INFINITY), 'delta')).toEqual(['10', '0'])
+  })
+
+  test('have room for one policy: a denied one, else the one nearest its end', () => {
+    const near = entryOf(decisionOf(passes(narrow, 1)), legacy('delta'))
+    const far = entryOf(decisionOf(passes(wide, 50)), legacy('delta'))
+    const denied = entryOf(decisionOf(denies()), legacy('delta'))
+    expect(linesOf([near, far])['X-RateLimit-Limit']).toBe('10')
+    expect(linesOf([far, near])['X-RateLimit-Limit']).toBe('10')
+    expect(linesOf([far, denied])['X-RateLimit-Remaining']).toBe('0')
+  })
+
+  test('tell nothing of limiters that passed once another one denies', () => {
+    const passed = entryOf(decisionOf(passes()), legacy())
+    expect(linesOf([passed, entryOf(decisionOf(denies()), { headers: 'none' })])).toEqual({})
+    expect(linesOf([passed, capEntry(compileHeaders({ headers: 'none' }), 'cap', 1)])).toEqual({})
+  })
+})
+
+describe('a denial', () => {
+  test('is golden C for a spent policy', () => {
+    expect(httpDenial(429, ['default'], 4_001)).toEqual({
+      status: 429,
+      retryAfterSeconds: 5,
+      contentType: 'application/problem+json',
+      body: expect.stringMatching(/^.{143}$/),
+    })
+  })
+
+  test('is golden E for abnormal usage', () => {
+    const { body, status } = httpDenial(429, ['default'], 5_000, 'abnormal-usage-detected')
+    expect([status, body.length, JSON.parse(body).title]).toEqual([429, 161, 'Abnormal Usage Detected'])
+  })
+
+  test('asks for one second at least, and for none where no wait helps', () => {
+    const seconds = [0, 1, 1_000, 1_001, Number.POSITIVE_INFINITY].map(
+      (ms) => httpDenial(429, [], ms).retryAfterSeconds,
+    )
+    expect(seconds).toEqual([1, 1, 1, 2, undefined])
+  })
+
+  test('has the problem that fits its status, and its own status in the body', () => {
+    const shown = [400, 420, 429, 499, 500, 503, 599].map((status) => {
+      const { title, status: told } = JSON.parse(httpDenial(status, [], 1).body)
+      return `${told} ${title}`
+    })
+    const quota = [400, 420, 429, 499].map((status) => `${status} Quota Exceeded`)
+    expect(shown).toEqual([...quota, ...[500, 503, 599].map((status) => `${status} Temporary Reduced Capacity`)])
+  })
+
+  test('names the enforced policies that denied', () => {
+    const decision = decisionOf(passes(), denies(), denies(wide, 1, true))
+    expect(violatedPolicies(decision)).toEqual(['narrow'])
+  })
+})

@@ -1,0 +1,28 @@
+import {
+  compileHeaders,
+  type Decision,
+  type GateEntry,
+  type HeaderOptions,
+  headerLines,
+  type PolicyVerdict,
+  policyItems,
+  RequestDecision,
+  rateEntry,
+} from '@sluice/limiter-core'
+
+/** The time of day that legacy headers are told. */
+export const WALL_MS = 1_767_225_600_000
+
+export function decisionOf(...verdicts: readonly PolicyVerdict[]): Decision {
+  return new RequestDecision({ verdicts, takenAt: 0, counted: true, source: 'memory' })
+}
+
+/** What a limiter with these headers says of a decision. */
+export function entryOf(decision: Decision, headers: HeaderOptions = {}): GateEntry {
+  const enforced = decision.verdicts.filter(({ shadow }) => !shadow).map(({ policy }) => policy)
+  return rateEntry(compileHeaders(headers), policyItems(enforced), decision)
+}
+
+export function linesOf(entries: readonly GateEntry[]): Record<string, string> {
+  return Object.fromEntries(headerLines(entries, () => WALL_MS))
+}

@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  createInflightLimiter,
+  type InflightBackend,
+  type LocalInflightOptions,
+  type Permit,
+} from '@sluice/limiter-core'
+import { eachSeed, FakeClock } from '@sluice/testkit'
+
+function capOf(options: Partial<LocalInflightOptions> = {}) {
+  const clock = new FakeClock()
+  return { clock, cap: createInflightLimiter({ limit: 3, clock, ...options }) }
+}
+
+describe('createInflightLimiter', () => {
+  test('is named, and names its limit', () => {
+    expect(capOf().cap).toMatchObject({ name: 'inflight', limit: 3 })
+    expect(capOf({ name: 'report', limit: 7 }).cap).toMatchObject({ name: 'report', limit: 7 })
+  })
+
+  test.each<[string, object, string]>([
+    ['no limit', { limit: undefined }, 'SLUICE_BAD_LIMIT'],
+    ['a limit of 0', { limit: 0 }, 'SLUICE_BAD_LIMIT'],
+    ['a fractional limit', { limit: 1.5 }, 'SLUICE_BAD_LIMIT'],
+    ['a bad name', { name: '\n' }, 'SLUICE_BAD_NAME'],
+    ['a hold of 60', { maxHoldMs: 60 }, 'SLUICE_BAD_DURATION'],
+    ['a hold of nothing', { maxHoldMs: '0s' }, 'SLUICE_BAD_DURATION'],
+    ['an unknown option', { max: 3 }, 'SLUICE_BAD_OPTION'],
+    ['observers that are no list', { observers: 'all' }, 'SLUICE_BAD_OPTION'],
+  ])('refuses %s with a code', (_, options, code) => {
+    expect(() => capOf(options)).toThrow(expect.objectContaining({ code }))
+  })
+
+  test.each([0, -1, 1.5, Number.NaN, '2'])('refuses a weight of %p, and holds nothing', (weight) => {
+    const { cap } = capOf()
+    const attempt = () => cap.acquire('a', { weight: weight as number })
+    expect(attempt).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_LIMIT' }))
+    expect(cap.count('a')).toBe(0)
+  })
+
+  test.each([7, null, {}])('refuses a key that is no string: %p', (key) => {
+    expect(() => capOf().cap.acquire(key as never)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_KEY' }))
+  })
+
+  test('keeps hostile keys apart', () => {
+    const { cap } = capOf({ limit: 1 })
+    const keys = ['__proto__', 'constructor', 'a', 'a\0', '\0', 'é', 'e\u0301', '\ud800']
+    expect(keys.map((key) => cap.acquire(key) !== undefined)).toEqual(keys.map(() => true))
+  })
+
+  test('gives a permit back at the end of a block that uses it, however the block ends', () => {
+    const { cap } = capOf()
+    const work = (): void => {
+      using permit = cap.acquire('a')
+      expect([permit !== undefined, cap.count('a')]).toEqual([true, 1])
+      throw new Error('work')
+    }
+    expect(work).toThrow('work')
+    expect(cap.count('a')).toBe(0)
+  })
+
+  test('uses no permit where there is none', () => {
+    const { cap } = capOf({ limit: 1 })
+    cap.acquire('a')
+    {
+      using permit = cap.acquire('a')
+      expect(permit).toBeUndefined()
+    }
+    expect(cap.count('a')).toBe(1)
+  })
+})
+
+describe('a bounded hold', () => {
+  test('is kept by one timer, however many permits there are', () => {
+    const { cap, clock } = capOf({ limit: 1_000, maxHoldMs: '10s' })
+    for (let permits = 0; permits < 1_000; permits++) {
+      clock.advance(1)
+      cap.acquire('a')
+      expect(clock.pending).toBe(1)
+    }
+  })
+
+  test('ends to the ms for each permit, and leaves no timer behind the last', () =>
+    eachSeed(30, (random) => {
+      const { cap, clock } = capOf({ limit: 100, maxHoldMs: '10s' })
+      const permits: { at: number; permit: Permit; released: boolean }[] = []
+      for (let done = 0; done < 80; done++) {
+        clock.advance(random.whole(700) + random.next())
+        const permit = cap.acquire('a')
+        if (permit) permits.push({ at: clock.now(), permit, released: false })
+        const other = random.pick(permits)
+        if (random.whole(3) === 0 && !other.permit.lost.aborted) {
+          other.permit.release()
+          other.released = true
+        }
+        const expected = permits.filter((one) => !one.released && clock.now() < one.at + 10_000)
+        expect(cap.count('a')).toBe(expected.length)
+        for (const one of permits) {
+          expect(one.permit.lost.aborted).toBe(!one.released && clock.now() >= one.at + 10_000)
+        }
+      }
+      clock.advance(10_001)
+      expect([cap.count('a'), clock.pending]).toEqual([0, 0])
+    }))
+
+  test('tells those who listened before, and those who look later', () => {
+    const { cap, clock } = capOf({ maxHoldMs: '10s' })
+    const [early, late] = [cap.acquire('a') as Permit, cap.acquire('a') as Permit]
+    const { lost } = early
+    let heard = 0
+    lost.addEventListener('abort', () => heard++)
+    clock.advance(10_000)
+    expect([heard, late.lost.aborted, early.lost === lost]).toEqual([1, true, true])
+  })
+
+  test('is told to observers as one release, with the time it lasted', () => {
+    const told: unknown[] = []
+    const observers = [{ permitReleased: (...release: unknown[]) => told.push(release) }]
+    const { cap, clock } = capOf({ maxHoldMs: '10s', observers })
+    const permit = cap.acquire('a')
+    clock.advance(60_000)
+    permit?.release()
+    expect(told).toEqual([['a', 10_000]])
+  })
+
+  test('ends with the limiter: close leaves no timer', () => {
+    const { cap, clock } = capOf({ maxHoldMs: '10s' })
+    cap.acquire('a')
+    cap.close()
+    expect(clock.pending).toBe(0)
+  })
+
+  test('may be of years', () => {
+    const { cap, clock } = capOf({ maxHoldMs: '3650d' })
+    const permit = cap.acquire('a')
+    clock.advance(3_649 * 86_400_000)
+    expect(permit?.lost.aborted).toBe(false)
+    clock.advance(86_400_000)
+    expect(permit?.lost.aborted).toBe(true)
+  })
+})
+
+describe('memory', () => {
+  test('is kept for no key that holds nothing', async () => {
+    const { cap } = capOf()
+    const keys = 200_000
+    const before = await liveHeap()
+    for (let key = 0; key < keys; key++) {
+      const permit = cap.acquire(`some rather long key of a client ${key}`)
+      permit?.release()
+    }
+    // a map entry and its key would be some 100 bytes each
+    expect(((await liveHeap()) - before) / keys).toBeLessThan(20)
+    expect(cap.count('some rather long key of a client 7')).toBe(0)
+  })
+})
+
+describe('observers of a cap', () => {
+  test('that throw are dropped, and the permit is given all the same', () => {
+    let thrown = 0
+    const bad = () => {
+      thrown++
+      throw new Error('observer')
+    }
+    const { cap } = capOf({ limit: 1, observers: [{ permitAcquired: bad, permitReleased: bad, capDenied: bad }] })
+    const permit = cap.acquire('a')
+    expect(cap.acquire('a')).toBeUndefined()
+    permit?.release()
+    expect([thrown, cap.count('a')]).toEqual([1, 0])
+  })
+})
+
+describe('a backend of its own', () => {
+  const denial = { allowed: false, retryAfterMs: 1_000 } as const
+
+  test('answers at once or later, as it does', async () => {
+    const now: InflightBackend = { acquire: () => denial }
+    const later: InflightBackend = { acquire: async () => denial, count: async () => 3 }
+    expect(createInflightLimiter({ limit: 3, backend: now }).acquire('a')).toBeUndefined()
+    const promised = createInflightLimiter({ limit: 3, backend: later })
+    expect(promised.acquire('a')).toBeInstanceOf(Promise)
+    expect([await promised.acquire('a'), await promised.count('a')]).toEqual([undefined, 3])
+  })
+
+  test('counts 0 where it does not count', () => {
+    expect(createInflightLimiter({ limit: 3, backend: { acquire: () => denial } }).count('a')).toBe(0)
+  })
+})
+
+async function liveHeap(): Promise<number> {
+  const { setFlagsFromString } = await import('node:v8')
+  const { runInNewContext } = await import('node:vm')
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed
+}
