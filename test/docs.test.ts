@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { forgetWarnings } from '@sluice/limiter-core'
-import { type BadOption, badOptions, notRefusedYet } from './docs/bad-options.ts'
+import { type BadOption, badOptions } from './docs/bad-options.ts'
 import { runtimeCodes } from './docs/runtime-codes.ts'
 import { filesBelow, packages, root } from './repository.ts'
 
@@ -75,9 +75,6 @@ describe('a bad option', () => {
   }
 
   test.each(badOptions)('is refused at start-up, with what was got and what was expected: %s', (...row) => refused(row))
-
-  // reproductions of what is known and not mended: one that passes belongs among the others
-  test.failing.each(notRefusedYet)('is not refused yet: %s', (...row) => refused(row))
 })
 
 describe('while requests are handled', () => {

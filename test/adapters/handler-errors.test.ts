@@ -7,6 +7,8 @@ test('what a handler throws or rejects with ends behind every limiter as it ends
   const outcomes = (await runProgram('handler-errors')) as Outcomes
   const alone = Object.entries(outcomes).map(([handler, { nothing }]) => `${handler}: ${nothing}`)
   expect(alone).toEqual([
+    'a bare server, a handler that throws: uncaughtException',
+    'a bare server, a handler that rejects: unhandledRejection',
     'node:http, a handler that throws: uncaughtException',
     'node:http, a handler that rejects: unhandledRejection',
     'Express 5, a handler that throws: 500',

@@ -2,7 +2,7 @@ import type { Step } from '@sluice/limiter-core'
 import { type SeededRandom, StepDriver } from '@sluice/testkit'
 
 /** A stretch of an attack: takes a share of what is left, over and over. */
-export interface Stretch {
+interface Stretch {
   readonly fromMs: number
   readonly toMs: number
   readonly everyMs: number

@@ -76,6 +76,14 @@ describe.each(shapes)('%j', (shape) => {
     expect(admitted).toBeGreaterThan(0)
   })
 
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])('answers a reading of %d too', (now) => {
+    const key = keyOf({ ...shape, limit: 4, windowMs: 1_000 })
+    key.take(5, 4)
+    for (const cost of [1, 4, 5]) expect(typeof key.take(now, cost).allowed).toBe('boolean')
+    key.adjust(now, 5, now)
+    expect(typeof key.take(10, 1).allowed).toBe('boolean')
+  })
+
   test('is free again a step and two windows after the clock stepped back', () => {
     const key = keyOf({ ...shape, limit: 4, windowMs: 1_000 })
     key.take(100_000, 4)

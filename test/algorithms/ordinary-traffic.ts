@@ -1,59 +1,86 @@
 import type { Policy } from '@sluice/limiter-core'
-import { burstGaps, poissonGaps, type SeededRandom, StepDriver, traffic, zipfKeys } from '@sluice/testkit'
+import { type Arrival, burstGaps, poissonGaps, type SeededRandom, StepDriver, traffic, zipfKeys } from '@sluice/testkit'
 import { stepOf } from './step-of.ts'
 
 type Shape = Partial<Policy> & Pick<Policy, 'algorithm' | 'limit'>
 
-/** What a policy did to a stream, beside a count of what it had admitted in the window before each request. */
+/** What a policy did to a stream, beside an exact count of what it had admitted in the window before each request. */
 export interface Judgement {
-  readonly requests: number
-  /** Parts of all requests: let through over the limit, turned away under it. */
+  /** Parts of all requests: let through over the limit, turned away under it (were it by one unit). */
   readonly wronglyAllowed: number
   readonly wronglyDenied: number
+  /** What was admitted in all, in terms of what an exact log admits of the same stream. */
+  readonly admitted: number
   /** The most admitted in a window, in limits: for the worst key, and for the middle one of those that were denied. */
   readonly worstWindow: number
   readonly middleWindow: number
 }
 
+/** Times of what was admitted, and how many of them are in the window that ends now. */
+class Admitted {
+  readonly #times: number[] = []
+  #from = 0
+
+  inWindow(atMs: number, windowMs: number): number {
+    while (this.#times[this.#from] <= atMs - windowMs) this.#from++
+    return this.#times.length - this.#from
+  }
+
+  add(atMs: number): void {
+    this.#times.push(atMs)
+  }
+
+  get total(): number {
+    return this.#times.length
+  }
+}
+
 interface Seen {
   readonly driver: StepDriver
-  /** Times of what was admitted; those before `from` have left the window. */
-  readonly admitted: number[]
-  from: number
+  readonly admitted: Admitted
+  readonly byExactLog: Admitted
   most: number
   denied: boolean
 }
 
 /** Sends a stream through a policy. `arrivals` names a key for each request. */
-export function judge(shape: Shape, arrivals: Iterable<{ readonly atMs: number; readonly key: number }>): Judgement {
+export function judge(shape: Shape, arrivals: Iterable<Arrival>): Judgement {
   const step = stepOf(shape)
   const { limit, windowMs } = step.policy
   const keys = new Map<number, Seen>()
   let [requests, wronglyAllowed, wronglyDenied] = [0, 0, 0]
   for (const { atMs, key } of arrivals) {
-    const seen = keys.get(key) ?? { driver: new StepDriver(step), admitted: [], from: 0, most: 0, denied: false }
+    const seen = keys.get(key) ?? newcomer(new StepDriver(step))
     keys.set(key, seen)
     requests++
-    while (seen.admitted[seen.from] <= atMs - windowMs) seen.from++
-    const inWindow = seen.admitted.length - seen.from
+    if (seen.byExactLog.inWindow(atMs, windowMs) < limit) seen.byExactLog.add(atMs)
+    const inWindow = seen.admitted.inWindow(atMs, windowMs)
     const { allowed } = seen.driver.take(atMs, 1)
     if (allowed && inWindow >= limit) wronglyAllowed++
     if (!allowed && inWindow < limit) wronglyDenied++
     if (!allowed) seen.denied = true
     if (!allowed) continue
-    seen.admitted.push(atMs)
+    seen.admitted.add(atMs)
     seen.most = Math.max(seen.most, inWindow + 1)
   }
   const all = [...keys.values()]
   const most = all.filter((seen) => seen.denied).map((seen) => seen.most / limit)
   most.sort((a, b) => a - b)
   return {
-    requests,
     wronglyAllowed: wronglyAllowed / requests,
     wronglyDenied: wronglyDenied / requests,
+    admitted: sum(all, (seen) => seen.admitted.total) / sum(all, (seen) => seen.byExactLog.total),
     worstWindow: all.reduce((worst, seen) => Math.max(worst, seen.most / limit), 0),
     middleWindow: most[most.length >> 1] ?? 0,
   }
+}
+
+function newcomer(driver: StepDriver): Seen {
+  return { driver, admitted: new Admitted(), byExactLog: new Admitted(), most: 0, denied: false }
+}
+
+function sum(all: readonly Seen[], of: (seen: Seen) => number): number {
+  return all.reduce((total, seen) => total + of(seen), 0)
 }
 
 /** Streams of `count` requests for a limit of 100 in 60 s. */
@@ -115,5 +142,6 @@ export const contenders: readonly (readonly [string, Shape])[] = (
 export function row(contender: string, stream: string, judged: Judgement): string {
   const percent = (part: number): string => `${(100 * part).toFixed(3)} %`
   const windows = `${judged.worstWindow.toFixed(2)} | ${judged.middleWindow.toFixed(2)}`
-  return `| ${stream} | ${contender} | ${windows} | ${percent(judged.wronglyAllowed)} | ${percent(judged.wronglyDenied)} |`
+  const wrong = `${percent(judged.wronglyAllowed)} | ${percent(judged.wronglyDenied)}`
+  return `| ${stream} | ${contender} | ${windows} | ${judged.admitted.toFixed(3)} | ${wrong} |`
 }

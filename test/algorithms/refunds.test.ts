@@ -115,53 +115,6 @@ describe.each(buckets)('a refund under %s', (algorithm) => {
   })
 })
 
-describe('a late charge', () => {
-  test.each(buckets)('becomes debt under %s, and is worked off before anything fits', (algorithm) => {
-    const key = keyOf({ algorithm, limit: 10, windowMs: 10_000 })
-    key.take(0, 10)
-    expect(key.adjust(60_000, 25, 0)).toBe(25)
-    expect(key.peek(60_000, 1)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 16_000 })
-  })
-
-  // three of 3,333.3… ms are no 3 units again when divided
-  test.each(buckets)('finds its place in full under %s, whatever a unit lasts', (algorithm) => {
-    for (let units = 1; units <= 100; units++) {
-      for (const every of [3, 7, 9, 11, 13]) {
-        expect(keyOf({ algorithm, limit: every, windowMs: 10_000 }).adjust(5, units, 5)).toBe(units)
-      }
-    }
-  })
-
-  test('is dropped under windows that have passed', () => {
-    for (const algorithm of windows) {
-      const key = keyOf({ algorithm, limit })
-      key.take(0, 1)
-      key.take(5_000, 1)
-      expect(key.adjust(5_000, 3, 0)).toBe(0)
-      expect(key.peek(5_000, 0).remaining).toBe(limit - 1)
-    }
-  })
-
-  test('counts in the window that is still open', () => {
-    for (const algorithm of windows) {
-      const key = keyOf({ algorithm, limit })
-      key.take(0, 1)
-      expect(key.adjust(900, 3, 0)).toBe(3)
-      expect(key.peek(900, 0).remaining).toBe(limit - 4)
-    }
-  })
-
-  test('opens the window that a take of 0 units would have opened', () => {
-    for (const algorithm of windows) {
-      const key = keyOf({ algorithm, limit })
-      key.take(100.125, 0)
-      expect(key.adjust(900, 3, 100.125)).toBe(3)
-      expect(key.peek(900, 0).remaining).toBe(limit - 3)
-      expect(key.peek(1_100.125, 0).remaining).toBe(algorithm === 'sliding-window' ? limit - 3 : limit)
-    }
-  })
-})
-
 /** Takes at random and refunds some takes later; what was taken when, and what of it was given back. */
 function takeAndRefund(policy: Policy, random: SeededRandom) {
   const key = new StepDriver(algorithms[policy.algorithm].compile(policy))

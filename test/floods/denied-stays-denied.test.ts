@@ -45,7 +45,7 @@ describe.each(everyAlgorithm)('%s: who is denied', (algorithm) => {
   const alone = course(policy, 64 * MIB, 0, 1)
 
   test.each([64 * KIB, 1 * MIB])('is answered under a light flood as without one, at %d bytes', (maxBytes) => {
-    const flooded = course(policy, maxBytes, 10 * Math.min(12_000, capacityOf(policy, maxBytes)), 1)
+    const flooded = course(policy, maxBytes, 10 * Math.min(8_000, capacityOf(policy, maxBytes)), 1)
     expect(flooded).toEqual(alone)
   })
 

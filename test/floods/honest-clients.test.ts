@@ -40,7 +40,7 @@ function newcomersDenied(beyond: number): { spilled: number; denied: number } {
 }
 
 // a row of the tail has 2,048 cells here; four rows must agree before a newcomer is mistaken for an old hand
-const CELLS = 2_048
+const CELLS = Math.floor(2 ** 20 / 14 / 4 / 20)
 
 test('newcomers are mistaken for denied keys only as often as four rows of cells agree by chance', () => {
   const rows = [300, 1_000, 3_000, 10_000].map((beyond) => newcomersDenied(beyond))

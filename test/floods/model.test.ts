@@ -6,6 +6,12 @@ import { everyAlgorithm, MIB, type Scene, scene } from './scene.ts'
 const KEYS = 12_000
 const DEEDS = 60_000
 
+interface Left {
+  readonly remaining: number
+  readonly resetAfterMs: number
+  readonly retryAfterMs?: number
+}
+
 /** The same step over a Map that forgets nothing. */
 class Model {
   readonly #cells = new Map<string, Float64Array>()
@@ -15,14 +21,14 @@ class Model {
     this.#step = step
   }
 
-  take(key: string, cost: number, now: number): object {
+  take(key: string, cost: number, now: number): Left {
     const cells = this.cells(key)
     const retryAfterMs = this.#step.waitMs(cells, 0, now, cost)
     if (retryAfterMs === 0) this.#step.spend(cells, 0, now, cost)
-    return { allowed: retryAfterMs === 0, retryAfterMs, ...this.left(key, now) }
+    return { retryAfterMs, ...this.left(key, now) }
   }
 
-  refund(key: string, units: number, takenAt: number, now: number): object {
+  refund(key: string, units: number, takenAt: number, now: number): Left {
     this.#step.adjust(this.cells(key), 0, now, -units, takenAt)
     return this.left(key, now)
   }
@@ -31,7 +37,7 @@ class Model {
     this.#cells.delete(key)
   }
 
-  left(key: string, now: number): { remaining: number; resetAfterMs: number } {
+  left(key: string, now: number): Left {
     const cells = this.cells(key)
     return { remaining: this.#step.remaining(cells, 0, now), resetAfterMs: this.#step.resetAfterMs(cells, 0, now) }
   }
@@ -55,16 +61,18 @@ function doOne({ limiter, clock }: Scene, model: Model, random: SeededRandom): v
     model.reset(key)
   } else if (what < 0.1) {
     const back = limiter.charge(key, -2, now - 5).verdicts[0]
-    expect({ key, now, ...back }).toMatchObject({ key, now, ...model.refund(key, 2, now - 5, now) })
+    same({ key, now }, back, model.refund(key, 2, now - 5, now))
   } else {
     const cost = random.whole(4)
-    const verdict = limiter.take(key, cost).verdicts[0]
-    const { allowed, retryAfterMs, remaining, resetAfterMs } = verdict
-    expect({ key, now, allowed, retryAfterMs, remaining, resetAfterMs }).toEqual({
-      key,
-      now,
-      ...model.take(key, cost, now),
-    })
+    same({ key, now }, limiter.take(key, cost).verdicts[0], model.take(key, cost, now))
+  }
+}
+
+// a matcher for each of 300,000 deeds would take longer than all of them
+function same(deed: object, got: Left, expected: Left): void {
+  for (const name of ['remaining', 'resetAfterMs', 'retryAfterMs'] as const) {
+    if (expected[name] !== undefined && got[name] !== expected[name])
+      expect({ ...deed, ...got }).toMatchObject(expected)
   }
 }
 

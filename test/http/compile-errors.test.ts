@@ -66,6 +66,9 @@ const badLimits: readonly (readonly [code: string, options: unknown])[] = [
   ['SLUICE_BAD_OPTION', { ...one, cost: { reserve: 1, settle, reserved: 1 } }],
   ['SLUICE_BAD_OPTION', { ...one, cost: 'one' }],
   ['SLUICE_DUPLICATE_POLICY', { policies: [one, one] }],
+  ['SLUICE_BAD_OPTION', { ...one, skip: 'health' }],
+  ['SLUICE_BAD_OPTION', { ...one, denied: 'no' }],
+  ['SLUICE_BAD_OPTION', { ...one, clock: 'now' }],
   ['SLUICE_BAD_OPTION', { ...one, cost: { reserve: '1', settle } }],
 ]
 
@@ -82,6 +85,12 @@ const badCaps: readonly (readonly [code: string, options: unknown])[] = [
   ['SLUICE_BAD_LIMIT', { limit: 1, weight: 0 }],
   ['SLUICE_BAD_NAME', { limit: 1, name: 'ü' }],
   ['SLUICE_BAD_DURATION', { limit: 1, maxHoldMs: 30 }],
+  ['SLUICE_BAD_LIMIT', { limit: 1, weight: '2' }],
+  ['SLUICE_BAD_OPTION', { limit: 1, backend: memoryBackend() }],
+  ['SLUICE_BAD_OPTION', { limit: 1, key: 'ip' }],
+  ['SLUICE_BAD_OPTION', { limit: 1, skip: true }],
+  ['SLUICE_BAD_OPTION', { limit: 1, denied: 'no' }],
+  ['SLUICE_BAD_OPTION', { limit: 1, clock: 'now' }],
 ]
 
 describe('a limiter that makes no sense is refused when it is built', () => {

@@ -62,7 +62,7 @@ describe.each(Object.entries(frameworks))('%s, flooded by clients who ask and le
   })
 
   test.each<[string, Handler]>([
-    ['throws later', () => Promise.resolve().then(() => Promise.reject(new Error('no')).catch(() => {}))],
+    ['is done without an answer', async () => {}],
     ['answers at once', (_req, res) => res.end('ok')],
   ])('gives the place of a wrapped handler back that %s', async (_what, handler) => {
     const capped = await CappedServer.of(framework, handler, { cap: { limit: 1 }, wrapped: true })

@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { PassThrough, pipeline } from 'node:stream'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { createInflightLimiter, type InflightBackend, type Permit } from '@sluice/node-http'
+
 import { FakeClock, until } from '@sluice/testkit'
 import { type CappedOptions, CappedServer } from './capped-server.ts'
 import { frameworks, type Handler } from './frameworks.ts'
@@ -163,42 +162,5 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
     await until(() => capped.entered === times)
     client.leave()
     await capped.allReleased(times)
-  })
-
-  test('or takes none where the client left during async work before the cap', async () => {
-    let working = 0
-    let gone = 0
-    await serve(hang, {
-      before: async (req) => {
-        working++
-        await until(() => req.socket.destroyed)
-        gone++
-      },
-    })
-    const client = await capped.client()
-    client.send(GET)
-    await until(() => working === 1)
-    client.leave()
-    await until(() => gone === 1)
-    await capped.allReleased(0)
-    expect(capped.entered).toBe(0)
-  })
-
-  test('where it comes after the client has left', async () => {
-    const local = createInflightLimiter({ limit: 1 })
-    const waiting: ((permit: Permit) => void)[] = []
-    const backend: InflightBackend = { acquire: () => new Promise((resolve) => waiting.push(resolve)) }
-    await serve(hang, { cap: { backend, observers: [] } })
-    const sockets: Socket[] = []
-    capped.server.on('connection', (socket) => sockets.push(socket))
-    const client = await capped.client()
-    client.send(GET)
-    await until(() => waiting.length === 1)
-    client.leave()
-    await until(() => sockets[0].closed)
-    waiting[0](local.acquire() as Permit)
-    expect(local.count()).toBe(1)
-    await until(() => local.count() === 0)
-    expect(capped.entered).toBe(0)
   })
 })

@@ -24,7 +24,11 @@ export class CappedServer {
   /** Requests that reached the handler, and those of them that are not done. */
   entered = 0
   readonly clients: RawClient[] = []
+  /** Connections that are open on the side of the server. */
+  connections = 0
   readonly #limiter: InflightLimiter
+  #connected = 0
+  #accepted = 0
 
   static async of(framework: Framework, handler: Handler, options: CappedOptions = {}): Promise<CappedServer> {
     const capped = new CappedServer(framework, handler, options)
@@ -46,7 +50,11 @@ export class CappedServer {
       },
       ...(wrapped ? [limit.wrap(counted)] : [limit, counted]),
     )
-    this.server = createServer(listener)
+    this.server = createServer(listener).on('connection', (socket) => {
+      this.connections++
+      this.#accepted++
+      socket.once('close', () => this.connections--)
+    })
   }
 
   get port(): number {
@@ -55,6 +63,7 @@ export class CappedServer {
 
   async client(): Promise<RawClient> {
     const client = await RawClient.to(this.port)
+    this.#connected++
     this.clients.push(client)
     return client
   }
@@ -75,6 +84,13 @@ export class CappedServer {
       what: `${watcher.held} held places to come back`,
     })
     this.#exact(acquired)
+  }
+
+  /** Waits until nothing is left of clients who have all gone: neither connections nor requests on their way here. */
+  async quiet(): Promise<void> {
+    await until(() => this.#accepted === this.#connected && this.connections === 0, {
+      what: 'the end of all connections',
+    })
   }
 
   /** Ends everything, and holds that nothing was released once more by that. */

@@ -1,81 +1,11 @@
 import { once } from 'node:events'
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  createServer,
-  type Http2Server,
-} from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { rateLimit } from '@sluice/node-http'
-import { until, Watcher } from '@sluice/testkit'
-import { frameworks, type Handler } from './frameworks.ts'
+import { until } from '@sluice/testkit'
+import type { Handler } from './frameworks.ts'
+import { Http2Site } from './http2-site.ts'
 
-const { inflightLimit, listener } = frameworks['node:http']
 const hang: Handler = () => {}
-
-class Http2Site {
-  readonly watcher = new Watcher()
-  /** Whether responses were complete, as settle was told. */
-  readonly completed: boolean[] = []
-  readonly server: Http2Server
-  entered = 0
-  working = 0
-  session!: ClientHttp2Session
-
-  constructor(handler: Handler, before: (site: Http2Site) => Promise<unknown> = async () => {}) {
-    const settle = (_req: unknown, _res: unknown, { completed }: { completed: boolean }): number => {
-      this.completed.push(completed)
-      return 1
-    }
-    const limit = rateLimit({ limit: 1_000, window: '1m', cost: { reserve: 1, settle, settleOn: 'always' } })
-    const steps = listener(
-      (_req, _res, next) => {
-        this.working++
-        before(this).then(next)
-      },
-      limit,
-      inflightLimit({ limit: 1_000, observers: [this.watcher] }),
-      (req, res) => {
-        this.entered++
-        handler(req, res)
-      },
-    )
-    this.server = createServer(steps as never)
-    this.server.on('sessionError', () => {})
-  }
-
-  async open(): Promise<this> {
-    await once(this.server.listen(0, '127.0.0.1'), 'listening')
-    this.session = connect(`http://127.0.0.1:${(this.server.address() as AddressInfo).port}`)
-    this.session.on('error', () => {})
-    await once(this.session, 'connect')
-    return this
-  }
-
-  ask(headers: Record<string, string> = {}, endStream = true): ClientHttp2Stream {
-    const stream = this.session.request({ ':path': '/', ...headers }, { endStream })
-    stream.on('error', () => {})
-    return stream.resume()
-  }
-
-  async released(acquired: number): Promise<void> {
-    await until(() => this.watcher.acquired >= acquired && this.watcher.held === 0, {
-      what: 'held places to come back',
-    })
-    expect([this.watcher.acquired, this.watcher.released, this.watcher.fewestHeld]).toEqual([acquired, acquired, 0])
-  }
-
-  async close(): Promise<void> {
-    this.session.destroy()
-    this.server.close()
-    await once(this.server, 'close')
-    await until(() => this.watcher.held === 0, { what: 'held places to come back' })
-    expect(this.watcher.fewestHeld).toBe(0)
-  }
-}
 
 describe('node:http2 gives a place back, exactly once,', () => {
   let site: Http2Site

@@ -20,6 +20,7 @@ export async function abortAtRandom(framework: Framework, times: number): Promis
   }
   try {
     await Promise.all(Array.from({ length: AT_ONCE }, visitor))
+    await capped.quiet()
     await capped.allReleased(capped.watcher.acquired)
     await capped.close()
   } catch (error) {

@@ -36,7 +36,8 @@ function ownValue<T>(
   what: string,
 ): T {
   if (typeof values === 'object' && values !== null && Object.hasOwn(values, name)) return values[name]
-  throw new SluiceError(code, `${what}: got ${shown(values)}, expected one for each policy, among them '${name}'`)
+  const expected = `one ${what}, or one for each policy, among them '${name}'`
+  throw new SluiceError(code, `${what}: got ${shown(values)}, expected ${expected}`)
 }
 
 /** The only policy of a limiter, enforced by a backend that answers single charges at once. */

@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Clock } from './contracts.ts'
+import { optionalWith } from './options.ts'
 
 // setTimeout fires at once above this many ms
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -21,4 +22,9 @@ export const systemClock: Clock = {
     outside.runInAsyncScope(arm, undefined, Math.max(0, ms))
     return () => clearTimeout(timer)
   },
+}
+
+/** Throws `SLUICE_BAD_OPTION` unless `clock` is absent or a clock. */
+export function checkClock(clock: unknown): void {
+  optionalWith('clock', clock, ['now', 'wall', 'after'], 'a clock with now, wall and after')
 }

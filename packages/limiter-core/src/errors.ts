@@ -39,3 +39,12 @@ export function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return 'an object'
   return String(value)
 }
+
+/** What was thrown, as text. Anything can be thrown, also what has no text. */
+export function messageOf(error: unknown): string {
+  try {
+    return String(error)
+  } catch {
+    return 'something without text'
+  }
+}

@@ -1,4 +1,5 @@
 import { algorithms } from './algorithms/index.ts'
+import { checkClock } from './clock.ts'
 import type { Backend, Clock, Policy, Step } from './contracts.ts'
 import { SluiceError, shown } from './errors.ts'
 import { memoryBackend } from './memory/memory-backend.ts'
@@ -27,6 +28,7 @@ export interface LaneOptions {
  * their counts, so that a client who changes plan keeps what is used.
  */
 export function compileLanes(plans: readonly (readonly PolicyInput[])[], options: LaneOptions): Lane[][] {
+  checkClock(options.clock)
   const policies = plans.map((inputs) => compilePlan(inputs))
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
@@ -45,7 +47,7 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
       const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
       const largest = Math.max(...sameAlgorithm(variants, policy).map((variant) => variant.limit))
       const step = algorithms[policy.algorithm].compile(policy, largest)
-      claimCount(backend, scopeOn(backend), variants)
+      if (scopeOn(backend) !== own) claimCount(backend, scopeOn(backend), variants)
       const count = countName(scopeOn(backend), policy, step.version)
       return { step, count, backend, mode: modeOf(options.mode, input.mode) }
     }),
@@ -60,7 +62,8 @@ function compilePlan(inputs: readonly PolicyInput[]): Policy[] {
   if (!Array.isArray(inputs) || inputs.length === 0) {
     throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${shown(inputs)}, expected at least one policy`)
   }
-  const policies = inputs.map((input) => compilePolicy(input))
+  // not `map`, which would pass over holes
+  const policies = Array.from(inputs, (input) => compilePolicy(input))
   const names = new Set<string>()
   for (const { name } of policies) {
     if (names.has(name)) {

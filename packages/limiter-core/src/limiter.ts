@@ -99,7 +99,7 @@ export class LaneLimiter implements Limiter {
   /** `charge` of one policy, by its place among those that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
     const charge = chargeOf(this.#lanes[index], key, wholeUnitsMoved(units))
-    return (this.#backend as Backend).adjust([charge], taken.takenAts?.[index] ?? taken.takenAt, this.#moment())
+    return (this.#backend as Backend).adjust([charge], takenAtOf(taken, charge), this.#moment())
   }
 
   /** `reset` of one policy, by its place among those that are not off. */
@@ -118,12 +118,11 @@ export class LaneLimiter implements Limiter {
     if (!backend) return this.#uncounted()
     const charges = this.#charges(key, units, wholeUnitsMoved)
     const moment = this.#moment()
-    const takenAts = typeof taken === 'object' ? taken.takenAts : undefined
-    if (!takenAts) {
-      const takenAt = typeof taken === 'object' ? taken.takenAt : taken
-      const answer = backend.adjust(charges, takenAt ?? Number.POSITIVE_INFINITY, moment)
-      return andThen(answer, (come) => new RequestDecision(come))
+    if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
+      const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
+      return andThen(backend.adjust(charges, takenAt, moment), (answer) => new RequestDecision(answer))
     }
+    const takenAts = charges.map((charge) => takenAtOf(taken, charge))
     const answers = charges.map((charge, index) => backend.adjust([charge], takenAts[index], moment))
     return andThen(allOf(answers), (all) => {
       const verdicts = all.flatMap((answer) => answer.verdicts)
@@ -175,4 +174,11 @@ export class LaneLimiter implements Limiter {
     const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
     return new RequestDecision({ verdicts, takenAt: 0, counted: false, source: 'off' })
   }
+}
+
+/** When a charge was taken; now where its backend was not asked, since an earlier one denied. */
+function takenAtOf({ verdicts, takenAt, takenAts }: Decision, { step }: Charge): number {
+  if (!takenAts) return takenAt
+  const index = verdicts.findIndex(({ policy }) => policy.name === step.policy.name)
+  return takenAts[index] ?? Number.POSITIVE_INFINITY
 }

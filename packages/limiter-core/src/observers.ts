@@ -1,5 +1,5 @@
 import type { Decision, Observer, ObserverEvent } from './contracts.ts'
-import { SluiceError, shown } from './errors.ts'
+import { messageOf, SluiceError, shown } from './errors.ts'
 import { warnOnce } from './warn-once.ts'
 
 /** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
@@ -13,6 +13,19 @@ export class Observers implements Required<Observer> {
       throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${shown(observers)}, expected an array of observers`)
     }
     this.#watching = observers
+  }
+
+  /** Watches from now on. Returns a function that stops it. */
+  add(observer: Observer): () => void {
+    this.#watching = [...this.#watching, observer]
+    return () => {
+      this.#watching = this.#watching.filter((other) => other !== observer)
+    }
+  }
+
+  /** Forgets all of them. */
+  clear(): void {
+    this.#watching = []
   }
 
   get any(): boolean {
@@ -46,7 +59,7 @@ export class Observers implements Required<Observer> {
       } catch (error) {
         this.#watching = this.#watching.filter((other) => other !== observer)
         this.dropped++
-        warnOnce('SLUICE_OBSERVER_DROPPED', `an observer threw and was dropped: ${error}`)
+        warnOnce('SLUICE_OBSERVER_DROPPED', () => `an observer threw and was dropped: ${messageOf(error)}`)
       }
     }
   }

@@ -24,3 +24,17 @@ export function oneOf<T extends string>(option: string, value: unknown, choices:
   const expected = choices.map((choice) => `'${choice}'`).join(', ')
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value)}, expected one of ${expected}`)
 }
+
+/** Throws `SLUICE_BAD_OPTION` unless `value` is absent or a function. */
+export function optionalFunction(option: string, value: unknown): void {
+  if (value === undefined || typeof value === 'function') return
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value)}, expected a function`)
+}
+
+/** Throws `SLUICE_BAD_OPTION` unless `value` is absent or has these methods. `what` says what was expected. */
+export function optionalWith(option: string, value: unknown, methods: readonly string[], what: string): void {
+  if (value === undefined) return
+  const given = value as Readonly<Record<string, unknown>> | null
+  if (methods.every((method) => typeof given?.[method] === 'function')) return
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value)}, expected ${what}`)
+}

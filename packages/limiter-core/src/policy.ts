@@ -44,11 +44,11 @@ export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
 
 /** The data of a policy, checked. Throws a coded error that says what was got and what was expected. */
 export function compilePolicy(input: PolicyInput): Policy {
+  optionsOf('policy', input, POLICY_OPTIONS)
   const name = headerText(input.name ?? 'default', 'name')
   const owner = `policy '${name}'`
-  optionsOf(owner, input, POLICY_OPTIONS)
   const algorithm = input.algorithm ?? 'sliding-window'
-  if (!Object.hasOwn(algorithms, algorithm)) {
+  if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
     throw new SluiceError(
       'SLUICE_BAD_POLICY',
       `${owner}: algorithm: got ${shown(algorithm)}, expected one of ${Object.keys(algorithms).join(', ')}`,

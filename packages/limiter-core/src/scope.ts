@@ -30,10 +30,10 @@ export function ownScope(): string {
 }
 
 export function parseScope(scope: unknown): string {
-  if (typeof scope === 'string' && scope !== '' && !scope.startsWith('#') && scope.length <= 128) return scope
+  if (typeof scope === 'string' && /^[^#/][^/]{0,127}$/.test(scope)) return scope
   throw new SluiceError(
     'SLUICE_BAD_NAME',
-    `scope: got ${shown(scope)}, expected 1 to 128 characters that do not start with '#'`,
+    `scope: got ${shown(scope)}, expected 1 to 128 characters without '/' that do not start with '#'`,
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Decision, Policy, PolicyVerdict } from './contracts.ts'
+import { plainDecision } from './verdict.ts'
 
 /**
  * The decision of one enforced policy, and its verdict as well: one flat object, since most requests meet one policy
@@ -41,5 +42,9 @@ export class SoleDecision implements Decision, PolicyVerdict {
 
   get source(): string {
     return 'memory'
+  }
+
+  toJSON(): Decision {
+    return plainDecision(this)
   }
 }

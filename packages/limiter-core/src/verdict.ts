@@ -45,6 +45,10 @@ export class RequestDecision implements Decision {
     return binding
   }
 
+  toJSON(): Decision {
+    return plainDecision(this)
+  }
+
   get retryAfterMs(): number {
     let longest = 0
     for (const verdict of this.verdicts) {
@@ -66,4 +70,29 @@ function binds(a: PolicyVerdict, b: PolicyVerdict): boolean {
   if (a.allowed !== b.allowed) return b.allowed
   if (a.retryAfterMs !== b.retryAfterMs) return a.retryAfterMs > b.retryAfterMs
   return a.remaining / a.policy.limit < b.remaining / b.policy.limit
+}
+
+/** A decision without getters, as it is written in logs and answers. */
+export function plainDecision(decision: Decision): Decision {
+  const { allowed, retryAfterMs, takenAt, counted, source } = decision
+  return {
+    allowed,
+    verdicts: decision.verdicts.map(plainVerdict),
+    binding: plainVerdict(decision.binding),
+    retryAfterMs,
+    takenAt,
+    counted,
+    source,
+  }
+}
+
+function plainVerdict({
+  policy,
+  shadow,
+  allowed,
+  remaining,
+  retryAfterMs,
+  resetAfterMs,
+}: PolicyVerdict): PolicyVerdict {
+  return { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs }
 }

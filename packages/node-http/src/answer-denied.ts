@@ -4,6 +4,7 @@ import {
   type DeniedContext,
   type HeaderLine,
   isPromise,
+  messageOf,
   type RateLimitOptions,
   SluiceError,
   violatedPolicies,
@@ -51,7 +52,7 @@ function answerOwn<Req extends IncomingMessage, Res extends ServerResponse>(
   denied: DeniedAnswer<Req, Res>,
 ): void {
   const failed = (error: unknown): void => {
-    warnOnce('SLUICE_HOOK_FAILED', () => `denied failed, and the usual answer stands in: ${error}`, 'denied')
+    warnOnce('SLUICE_HOOK_FAILED', () => `denied failed, and the usual answer stands in: ${messageOf(error)}`, 'denied')
     if (!res.headersSent) {
       // what it did to status and headers before it failed is no part of the usual answer
       writeDenialHead(req, res, context.denial, lines)

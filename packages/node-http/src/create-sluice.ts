@@ -9,6 +9,7 @@ import {
   type Limiter,
   type LimiterOptions,
   type Observer,
+  Observers,
   optionsOf,
   type RateLimitOptions,
 } from '@sluice/limiter-core'
@@ -43,6 +44,8 @@ export function createSluiceFor<Req extends IncomingMessage, Res extends ServerR
 ): CreateSluice<Req, Res, Extra> {
   return <B extends Backend>(shared: SluiceOptions<B> = {}) => {
     const { backend, clock, observers = [] } = optionsOf('createSluice', shared, ['backend', 'clock', 'observers'])
+    // throws for what is no list of observers
+    new Observers(observers)
     const watched = <T extends { observers?: readonly Observer[] | undefined }>(options: T): T => ({
       ...(clock && { clock }),
       ...options,

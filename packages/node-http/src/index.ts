@@ -1,6 +1,6 @@
 export * from '@sluice/limiter-core'
 export { type AnswerOptions, answerDenied } from './answer-denied.ts'
-export type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
+export type { ConnectHandler, ConnectHost, ConnectMiddleware, Next, WrappedHandler } from './connect-host.ts'
 export { type CreateSluice, createSluiceFor, type Sluice, type SluiceOptions } from './create-sluice.ts'
 export { writeDenialBody, writeDenialHead, writeHeaderLines } from './denial-writer.ts'
 export { type InflightLimitMiddleware, inflightLimitFor } from './inflight-limit.ts'

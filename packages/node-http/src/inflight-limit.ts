@@ -11,7 +11,14 @@ import {
 } from '@sluice/limiter-core'
 import { afterCheck } from './after-check.ts'
 import { type AnswerOptions, answerDenied } from './answer-denied.ts'
-import type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
+import {
+  type ConnectHandler,
+  type ConnectHost,
+  type ConnectMiddleware,
+  lastOfAll,
+  type Next,
+  type WrappedHandler,
+} from './connect-host.ts'
 import { RequestLifecycle } from './request-lifecycle.ts'
 
 /** Middleware that caps requests in progress. */
@@ -32,8 +39,8 @@ export function inflightLimitFor<Req extends IncomingMessage, Res extends Server
       cap.run(req, res, next, () => next())
     }
     const wrap =
-      (handler: ConnectHandler<Req, Res>): ConnectHandler<Req, Res> =>
-      (req, res, next) =>
+      (handler: ConnectHandler<Req, Res>): WrappedHandler<Req, Res> =>
+      (req, res, next = lastOfAll) =>
         cap.run(req, res, next, (life) => held(handler(req, res, next), life), next)
     return Object.assign(middleware, { wrap, limiter: cap.guard.limiter, close: () => cap.guard.limiter.close() })
   }

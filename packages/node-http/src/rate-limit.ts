@@ -10,7 +10,14 @@ import {
 } from '@sluice/limiter-core'
 import { afterCheck } from './after-check.ts'
 import { type AnswerOptions, answerDenied } from './answer-denied.ts'
-import type { ConnectHandler, ConnectHost, ConnectMiddleware, Next } from './connect-host.ts'
+import {
+  type ConnectHandler,
+  type ConnectHost,
+  type ConnectMiddleware,
+  lastOfAll,
+  type Next,
+  type WrappedHandler,
+} from './connect-host.ts'
 import { writeHeaderLines } from './denial-writer.ts'
 import { RequestLifecycle } from './request-lifecycle.ts'
 
@@ -31,8 +38,8 @@ export function rateLimitFor<Req extends IncomingMessage, Res extends ServerResp
       limit.run(req, res, next)
     }
     const wrap =
-      (handler: ConnectHandler<Req, Res>): ConnectHandler<Req, Res> =>
-      (req, res, next) =>
+      (handler: ConnectHandler<Req, Res>): WrappedHandler<Req, Res> =>
+      (req, res, next = lastOfAll) =>
         limit.run(req, res, (error) => (error === undefined ? handler(req, res, next) : next(error)), next)
     return Object.assign(middleware, { wrap, limiter: limit.guard.limiter(), close: () => limit.guard.close() })
   }

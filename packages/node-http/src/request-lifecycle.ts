@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Permit, RequestRecord, type SettleContext, systemClock, warnOnce } from '@sluice/limiter-core'
+import { messageOf, type Permit, RequestRecord, type SettleContext, systemClock, warnOnce } from '@sluice/limiter-core'
 import onFinished from 'on-finished'
 import { carrierOf, isComplete, isGone, onCarrierClose } from './response-end.ts'
 
@@ -116,6 +116,6 @@ function guarded(run: () => void): void {
   try {
     run()
   } catch (error) {
-    warnOnce('SLUICE_HOOK_FAILED', () => `a listener to the end of a response threw: ${error}`, 'onEnd')
+    warnOnce('SLUICE_HOOK_FAILED', () => `a listener to the end of a response threw: ${messageOf(error)}`, 'onEnd')
   }
 }

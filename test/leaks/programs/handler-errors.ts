@@ -1,7 +1,7 @@
 // Handlers that throw and that reject, alone and behind our limiters. Prints what came of each: a status, or the event
 // of the process that heard of it.
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Backend, memoryBackend } from '@sluice/node-http'
 import { until } from '@sluice/testkit'
@@ -11,6 +11,13 @@ import { GET, RawClient } from '../raw-client.ts'
 const heard: string[] = []
 process.on('uncaughtException', () => heard.push('uncaughtException'))
 process.on('unhandledRejection', () => heard.push('unhandledRejection'))
+
+const plain = frameworks['node:http']
+// a server that is handed one listener calls it without a `next`
+const bare: Framework = {
+  ...plain,
+  listener: (...steps) => (steps.length === 1 ? (steps[0] as unknown as RequestListener) : plain.listener(...steps)),
+}
 
 const failing: Readonly<Record<string, Handler>> = {
   throws: () => {
@@ -68,7 +75,7 @@ async function outcome(framework: Framework, steps: Step[]): Promise<string> {
 async function main(): Promise<void> {
   const keep = setInterval(() => {}, 1_000)
   const outcomes: Record<string, Record<string, string>> = {}
-  for (const [name, framework] of Object.entries(frameworks)) {
+  for (const [name, framework] of Object.entries({ 'a bare server': bare, ...frameworks })) {
     for (const [how, handler] of Object.entries(failing)) {
       const row: Record<string, string> = {}
       for (const [what, steps] of Object.entries(behind))

@@ -37,11 +37,11 @@ async function main(name: string): Promise<void> {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  for (let sent = 0; sent < REQUESTS; sent++) await get(port, agent, sent % 10 === 9 ? '/hang' : '/')
+  for (let sent = 0; sent < REQUESTS; sent++) await (sent % 10 === 9 ? hangUp(port) : get(port, agent))
   await until(() => settled.length === REQUESTS)
   await until(collected).catch(() => {})
   const strangers = settled.filter((id) => id === undefined).length
-  process.stdout.write(JSON.stringify({ left: left(), strangers, distinct: new Set(settled).size }))
+  process.stdout.write(JSON.stringify({ collected: collected(), strangers, distinct: new Set(settled).size }))
   process.exit(0)
 }
 
@@ -55,13 +55,20 @@ function left(): number {
   return stores.filter((store) => store.deref() !== undefined).length
 }
 
-function get(port: number, agent: Agent, path: string): Promise<void> {
-  return new Promise((resolve) => {
-    const sent = request({ host: '127.0.0.1', port, agent, path }, (response) => response.resume().once('end', resolve))
-    sent.once('error', () => resolve())
-    sent.end()
-    if (path === '/hang') until(() => stores.length > settled.length).then(() => sent.destroy())
+function get(port: number, agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, agent }, (response) => response.resume().once('end', resolve))
+    sent.once('error', reject).end()
   })
+}
+
+/** A client that leaves a handler that never answers, on a connection of its own. */
+async function hangUp(port: number): Promise<void> {
+  const before = stores.length
+  const sent = request({ host: '127.0.0.1', port, path: '/hang', agent: false })
+  sent.once('error', () => {}).end()
+  await until(() => stores.length > before)
+  sent.destroy()
 }
 
 main(process.argv.at(-1) ?? '').catch((error) => {

@@ -1,9 +1,17 @@
 // A server whose own listeners throw before ours are called. Prints how many places are held after each way to end.
-import onFinished from 'on-finished'
+import type { ServerResponse } from 'node:http'
+import { constants } from 'node:http2'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { until } from '@sluice/testkit'
 import { CappedServer } from '../capped-server.ts'
 import { frameworks, type Handler } from '../frameworks.ts'
+import { Http2Site } from '../http2-site.ts'
 import { GET } from '../raw-client.ts'
 
+// the copy that node-http listens with
+const requireOfOurs = createRequire(join(process.cwd(), 'packages/node-http/package.json'))
+const onFinished: (res: ServerResponse, run: () => void) => void = requireOfOurs('on-finished')
 const caught: string[] = []
 process.on('uncaughtException', (error) => caught.push(error.message))
 
@@ -37,6 +45,18 @@ async function heldAfter(framework: string, listen: Listen, ending: string): Pro
   return held
 }
 
+async function heldOfStreamAfter(listen: Listen, ending: string): Promise<number> {
+  const site = new Http2Site(endings[ending], async (req, res) => void listen(req, res))
+  await site.open()
+  const stream = site.ask()
+  await until(() => site.entered === 1)
+  if (ending === 'aborted') stream.close(constants.NGHTTP2_CANCEL)
+  await site.released(1).catch(() => {})
+  const { held } = site.watcher
+  await site.close().catch(() => {})
+  return held
+}
+
 async function main(): Promise<void> {
   // between two servers nothing else would keep the process
   const keep = setInterval(() => {}, 1_000)
@@ -46,6 +66,11 @@ async function main(): Promise<void> {
       for (const ending of Object.keys(endings)) {
         held[`${framework}, ${what}, ${ending}`] = await heldAfter(framework, listen, ending)
       }
+    }
+  }
+  for (const what of ["res 'close'", "res 'finish'", 'on-finished']) {
+    for (const ending of Object.keys(endings)) {
+      held[`node:http2, ${what}, ${ending}`] = await heldOfStreamAfter(listening[what], ending)
     }
   }
   clearInterval(keep)

@@ -65,7 +65,8 @@ class GcraStep implements Step {
   }
 
   #debtMs(cells: Float64Array, at: number, now: number): number {
-    return Math.max(0, cells[at] - now)
+    // all zero is a new key, also where a clock reads less than 0
+    return cells[at] === 0 ? 0 : Math.max(0, cells[at] - now)
   }
 
   #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {

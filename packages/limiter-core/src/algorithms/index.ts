@@ -5,8 +5,6 @@ import { slidingLog } from './sliding-log.ts'
 import { slidingWindow } from './sliding-window.ts'
 import { tokenBucket } from './token-bucket.ts'
 
-export { fixedWindow, gcra, slidingLog, slidingWindow, tokenBucket }
-
 /** The five algorithms by name. */
 export const algorithms: Readonly<Record<AlgorithmName, Algorithm>> = {
   'fixed-window': fixedWindow,

@@ -7,6 +7,8 @@ export function firstWholeMs(guess: number, passes: (ms: number) => boolean): nu
   let passing = Math.max(1, Math.ceil(guess))
   let failing = passing - 1
   for (let stride = 1; !passes(passing); stride *= 2) {
+    // only a reading of the clock that is no number gets here
+    if (!(passing < Number.POSITIVE_INFINITY)) return Number.POSITIVE_INFINITY
     failing = passing
     passing += stride
   }

@@ -1,18 +1,19 @@
 import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
+import { messageOf } from '../errors.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
 import { RETRY_AFTER_MS } from '../inflight/memory-inflight.ts'
 import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { andThen } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
-import { oneOf, optionsOf } from '../options.ts'
+import { oneOf, optionalFunction, optionsOf } from '../options.ts'
 import { wholeUnits } from '../policy.ts'
 import { warnOnce } from '../warn-once.ts'
 import type { InflightLimitOptions } from './cap-options.ts'
 import { capEntry, type GateEntry, type HttpDenial, httpDenial } from './gate.ts'
 import { compileHeaders } from './header-dialect.ts'
 import { runHook } from './hook.ts'
-import { isPreflight, parseStatus } from './request-rules.ts'
+import { checkHooks, isPreflight, parseStatus } from './request-rules.ts'
 
 /** A place, or what to answer. */
 export type CapCheck =
@@ -48,12 +49,14 @@ export class CapGuard<Req, Res> {
   constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = []) {
     optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [...OPTIONS, ...adapterOptions])
     const { name, limit, maxHoldMs, backend, clock, observers, status = 503, headers, weight, holdUntil } = options
+    checkHooks(options, adapterOptions)
+    optionalFunction('key', options.key)
     this.options = options
     this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, clock, observers })
     this.#reportFallback = fallbackReporter(this.limiter.observers)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
     this.mode = modeOf(options.mode)
-    if (typeof weight === 'number') wholeUnits(weight, 'weight')
+    if (weight !== undefined && typeof weight !== 'function') wholeUnits(weight, 'weight')
     if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
     this.#denied = {
       denial: httpDenial(parseStatus(status), [this.limiter.name], RETRY_AFTER_MS),
@@ -114,6 +117,9 @@ export class CapGuard<Req, Res> {
 
   readonly #backendFailed = (error: unknown): undefined => {
     this.limiter.observers.event('backendFailed', { error })
-    warnOnce('SLUICE_BACKEND_FAILED', () => `a request passed uncounted, as the backend of its cap failed: ${error}`)
+    warnOnce(
+      'SLUICE_BACKEND_FAILED',
+      () => `a request passed uncounted, as the backend of its cap failed: ${messageOf(error)}`,
+    )
   }
 }

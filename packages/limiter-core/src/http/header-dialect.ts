@@ -28,12 +28,11 @@ export function compileHeaders(options: HeaderOptions): HeaderPlan {
   }
   for (const dialect of dialects)
     oneOf('headers', dialect, ['draft', 'legacy', ...(dialect === headers ? ['none'] : [])])
-  const { reset } = optionsOf('legacy', options.legacy ?? { reset: 'epoch' }, ['reset'])
+  const { reset } = optionsOf('legacy', options.legacy === undefined ? { reset: 'epoch' } : options.legacy, ['reset'])
+  const legacyReset = oneOf<'epoch' | 'delta'>('legacy.reset', reset, ['epoch', 'delta'])
   return {
     draft: dialects.includes('draft'),
-    legacy: dialects.includes('legacy')
-      ? oneOf<'epoch' | 'delta'>('legacy.reset', reset, ['epoch', 'delta'])
-      : undefined,
+    legacy: dialects.includes('legacy') ? legacyReset : undefined,
     onAllowed: oneOf('headersOn', headersOn, ['all', 'denied']) === 'all',
   }
 }

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../contracts.ts'
+import { messageOf } from '../errors.ts'
 import { isPromise } from '../maybe-promise.ts'
 import type { Observers } from '../observers.ts'
 import { warnOnce } from '../warn-once.ts'
@@ -15,7 +16,11 @@ export function runHook<T, U>(
   observers: Observers,
 ): MaybePromise<U> {
   const failed = (error: unknown): U => {
-    warnOnce('SLUICE_HOOK_FAILED', `${name} failed, ${String(fallback)} stands in: ${error}`, name)
+    warnOnce(
+      'SLUICE_HOOK_FAILED',
+      `${name} failed, ${typeof fallback === 'object' ? 'the first one' : fallback} stands in: ${messageOf(error)}`,
+      name,
+    )
     observers.event('hookFailed', { hook: name, error })
     return fallback
   }

@@ -1,6 +1,6 @@
 import type { Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
 import { wholeCost } from '../cost.ts'
-import { SluiceError, shown } from '../errors.ts'
+import { messageOf, SluiceError, shown } from '../errors.ts'
 import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
@@ -15,7 +15,7 @@ import { compilePartitionKey } from './partition-key.ts'
 import { enforcedPolicies, keyless, type PlanGuard, planGuard } from './plan-guard.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { compilePlans } from './rate-plans.ts'
-import { isPreflight, parseStatus } from './request-rules.ts'
+import { checkHooks, isPreflight, parseStatus } from './request-rules.ts'
 
 /** A request that was counted: what was asked, and what came of it. */
 export interface RateCheck<Req, Res> {
@@ -45,6 +45,7 @@ export class RateGuard<Req, Res> {
 
   /** `adapterOptions` are the names of options that the adapter reads itself. */
   constructor(options: RateLimitOptions<Req, Res>, adapterOptions: readonly string[] = []) {
+    checkHooks(options, adapterOptions)
     const plans = compilePlans<Req, Res>(options, byIp(), adapterOptions)
     this.options = options
     this.observers = new Observers(options.observers)
@@ -151,7 +152,7 @@ export class RateGuard<Req, Res> {
 
   readonly #backendFailed = (error: unknown): undefined => {
     this.observers.event('backendFailed', { error })
-    warnOnce('SLUICE_BACKEND_FAILED', () => `a request passed uncounted, as its backend failed: ${error}`)
+    warnOnce('SLUICE_BACKEND_FAILED', () => `a request passed uncounted, as its backend failed: ${messageOf(error)}`)
   }
 
   #outcome(

@@ -43,7 +43,7 @@ export function compilePlans<Req, Res>(
   const inputs = inputsByPlan(options, adapterOptions)
   const names = Object.keys(inputs)
   const lanes = compileLanes(
-    names.map((name) => inputs[name].map(({ key: _key, cost: _cost, ...policy }): PolicyInput => policy)),
+    names.map((name) => inputs[name].map((input) => policyOf(input))),
     options,
   )
   const planOf = (name: string, plan: number): RatePlan<Req, Res> =>
@@ -53,6 +53,14 @@ export function compilePlans<Req, Res>(
       cost: compileCost(input.cost ?? options.cost),
     }))
   return new Map(names.map((name, plan) => [name, planOf(name, plan)]))
+}
+
+function policyOf(input: unknown): PolicyInput {
+  if (typeof input !== 'object' || input === null) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `policy: got ${shown(input)}, expected an object of options`)
+  }
+  const { key: _key, cost: _cost, ...policy } = input as RequestPolicy<unknown, unknown>
+  return policy
 }
 
 type Inputs<Req, Res> = Readonly<Record<string, readonly RequestPolicy<Req, Res>[]>>
@@ -68,7 +76,7 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
     if (typeof given.plan !== 'function') {
       throw new SluiceError('SLUICE_BAD_OPTION', `plan: got ${shown(given.plan)}, expected a function of the request`)
     }
-    if (typeof given.plans === 'object' && given.plans && Object.keys(given.plans).length > 0) return given.plans
+    if (isPlans<Req, Res>(given.plans)) return given.plans
     throw new SluiceError('SLUICE_BAD_OPTION', `plans: got ${shown(given.plans)}, expected policies by plan`)
   }
   if (given?.policies !== undefined) {
@@ -80,6 +88,12 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
     SHORTHAND.flatMap((name) => (named[name] === undefined ? [] : [[name, named[name]]])),
   )
   return { '': [policy as unknown as RequestPolicy<Req, Res>] }
+}
+
+function isPlans<Req, Res>(plans: unknown): plans is Inputs<Req, Res> {
+  if (typeof plans !== 'object' || plans === null) return false
+  const policies = Object.values(plans)
+  return policies.length > 0 && policies.every((list) => Array.isArray(list) && list.length > 0)
 }
 
 function listOf<T>(value: unknown): readonly T[] {

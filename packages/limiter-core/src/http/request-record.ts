@@ -1,5 +1,6 @@
 import type { Decision, MaybePromise } from '../contracts.ts'
 import { wholeCost } from '../cost.ts'
+import { messageOf } from '../errors.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import type { Observers } from '../observers.ts'
 import { warnOnce } from '../warn-once.ts'
@@ -82,6 +83,7 @@ export class RequestRecord implements RequestSluice {
   /** Settles by the policies' own `settle`, once the response is over. */
   settleAll(request: unknown, response: unknown, how: SettleContext): void {
     for (const taken of this.#taken) {
+      if (!taken.check.decision.allowed) continue
       taken.check.guard.plan.forEach(({ cost }, index) => {
         const hook = cost.settle as
           | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
@@ -146,7 +148,7 @@ function wasTaken({ check: { decision } }: Taken, index: number): boolean {
 function guarded(what: string, observers: Observers, run: () => MaybePromise<unknown>): MaybePromise<void> {
   const failed = (error: unknown): void => {
     observers.event('hookFailed', { hook: what, error })
-    warnOnce('SLUICE_HOOK_FAILED', () => `${what} failed, and what was taken stands: ${error}`, what)
+    warnOnce('SLUICE_HOOK_FAILED', () => `${what} failed, and what was taken stands: ${messageOf(error)}`, what)
   }
   try {
     const done = run()

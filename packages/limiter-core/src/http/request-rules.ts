@@ -1,5 +1,6 @@
 import type { RequestView } from '../contracts.ts'
 import { SluiceError, shown } from '../errors.ts'
+import { optionalFunction } from '../options.ts'
 
 /**
  * A CORS preflight: a browser cannot read a denial of one, so none is counted. All three signs are needed, else
@@ -17,4 +18,14 @@ export function isPreflight(view: RequestView): boolean {
 export function parseStatus(status: unknown): number {
   if (Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599) return status as number
   throw new SluiceError('SLUICE_BAD_OPTION', `status: got ${shown(status)}, expected a whole number from 400 to 599`)
+}
+
+/** Throws `SLUICE_BAD_OPTION` for hooks that are no functions, and for options of an adapter that are no booleans. */
+export function checkHooks(options: object, adapterOptions: readonly string[]): void {
+  const given = (options ?? {}) as Readonly<Record<string, unknown>>
+  for (const hook of ['skip', 'denied']) optionalFunction(hook, given[hook])
+  for (const name of adapterOptions) {
+    if (given[name] === undefined || typeof given[name] === 'boolean') continue
+    throw new SluiceError('SLUICE_BAD_OPTION', `${name}: got ${shown(given[name])}, expected true or false`)
+  }
 }

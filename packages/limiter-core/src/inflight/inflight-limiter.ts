@@ -1,12 +1,13 @@
-import { systemClock } from '../clock.ts'
+import { checkClock, systemClock } from '../clock.ts'
 import type { AcquireOptions, Clock, Denial, InflightBackend, MaybePromise, Observer, Permit } from '../contracts.ts'
 import { type Duration, parseDuration } from '../duration.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
-import { optionsOf } from '../options.ts'
+import { optionalWith, optionsOf } from '../options.ts'
 import { headerText, wholeUnits } from '../policy.ts'
 import { MemoryInflight } from './memory-inflight.ts'
+import { WatchedPermit } from './watched-permit.ts'
 
 export interface InflightLimiterOptions {
   /** `inflight` unless said; stands in headers. */
@@ -58,6 +59,9 @@ export class BackedInflightLimiter implements InflightLimiter {
   readonly limit: number
   readonly observers: Observers
   readonly #backend: InflightBackend
+  readonly #clock: Clock
+  /** This process tells of releases by itself; permits of other backends are watched. */
+  readonly #tellsReleases: boolean
 
   constructor({
     name = 'inflight',
@@ -70,7 +74,11 @@ export class BackedInflightLimiter implements InflightLimiter {
     this.name = headerText(name, 'name')
     this.limit = wholeUnits(limit, `cap '${this.name}': limit`)
     this.observers = new Observers(observers)
+    checkClock(clock)
+    optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
     const heldMs = maxHoldMs === undefined ? undefined : parseDuration(maxHoldMs, `cap '${this.name}': maxHoldMs`)
+    this.#clock = clock
+    this.#tellsReleases = backend === undefined
     this.#backend =
       backend ??
       new MemoryInflight({
@@ -100,8 +108,11 @@ export class BackedInflightLimiter implements InflightLimiter {
 
   #told(key: string, answer: Permit | Denial): Permit | undefined {
     if ('release' in answer) {
-      if (this.observers.any) this.observers.permitAcquired(key)
-      return answer
+      if (!this.observers.any) return answer
+      this.observers.permitAcquired(key)
+      return this.#tellsReleases
+        ? answer
+        : new WatchedPermit(answer, this.#clock, (ms) => this.observers.permitReleased(key, ms))
     }
     if (this.observers.any) this.observers.capDenied(key)
     return undefined

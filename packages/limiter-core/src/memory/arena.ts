@@ -1,5 +1,6 @@
 import type { Budget, Spender } from './budget.ts'
-import { PAGE_SLOTS, pageBytes, TAG } from './page-layout.ts'
+import type { Luggage } from './luggage.ts'
+import { PageLayout, TAG } from './page-layout.ts'
 import { type Place, Shard } from './shard.ts'
 
 /** A shard of more pages is cut in two, so that no single insert moves more than some thousand keys. */
@@ -15,23 +16,22 @@ export type Evicted = (low: number, tag: number, expiry: number) => void
  */
 export class Arena implements Spender {
   readonly place: Place
-  readonly #cellsPerKey: number
+  readonly #layout: PageLayout
   readonly #budget: Budget
+  readonly #luggage: Luggage
   readonly #evicted: Evicted
   #depth = 0
   #directory: Shard[]
   #pages = 1
-  // keys on the move from full shards to roomier ones
-  #moving = new Int32Array(0)
-  #movingCells = new Float64Array(0)
   #shrunk = 0
   #tick = 1
 
-  constructor(cellsPerKey: number, budget: Budget, evicted: Evicted) {
-    this.#cellsPerKey = cellsPerKey
+  constructor(cellsPerKey: number, budget: Budget, luggage: Luggage, evicted: Evicted) {
+    this.#layout = new PageLayout(cellsPerKey)
     this.#budget = budget
+    this.#luggage = luggage
     this.#evicted = evicted
-    const shard = new Shard(0, cellsPerKey)
+    const shard = new Shard(0, this.#layout)
     shard.addPage()
     this.#directory = [shard]
     this.place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(0), at: 0 }
@@ -39,7 +39,7 @@ export class Arena implements Spender {
   }
 
   get bytes(): number {
-    return this.#pages * pageBytes(this.#cellsPerKey) + this.#moving.byteLength + this.#movingCells.byteLength
+    return this.#pages * this.#layout.bytes
   }
 
   /** Points `place` at a key; false when it is not here. */
@@ -61,7 +61,7 @@ export class Arena implements Spender {
       this.#shrunk = (this.#shrunk + 1) % this.#directory.length
       const shard = this.#directory[this.#shrunk]
       if (shard.pages < 2) continue
-      this.#rebuild(shard, shard, shard.pages - 1)
+      this.#rebuild(shard, shard, shard.pages - 1, false)
       return true
     }
     return false
@@ -87,14 +87,14 @@ export class Arena implements Spender {
     const more = this.#granted(wanted)
     if (more === 0) return false
     const pages = shard.pages + more
-    if (pages <= MAX_PAGES) this.#rebuild(shard, shard, pages)
-    else this.#rebuild(shard, this.#split(shard), Math.ceil(pages / 2))
+    if (pages <= MAX_PAGES) this.#rebuild(shard, shard, pages, true)
+    else this.#rebuild(shard, this.#split(shard), Math.ceil(pages / 2), true)
     return true
   }
 
   #granted(pages: number): number {
     let granted = pages
-    while (granted > 0 && !this.#budget.grant(this, granted * pageBytes(this.#cellsPerKey))) granted--
+    while (granted > 0 && !this.#budget.grant(this, granted * this.#layout.bytes)) granted--
     return granted
   }
 
@@ -105,7 +105,7 @@ export class Arena implements Spender {
       this.#depth++
     }
     shard.depth++
-    const sibling = new Shard(shard.depth, this.#cellsPerKey)
+    const sibling = new Shard(shard.depth, this.#layout)
     const span = 2 ** (this.#depth - shard.depth)
     const from = this.#directory.indexOf(shard) + span
     this.#directory.fill(sibling, from, from + span)
@@ -113,23 +113,33 @@ export class Arena implements Spender {
   }
 
   /**
-   * Deals the live keys of `shard` out anew, over `pages` pages in it and as many in its sibling if it has one; over
-   * more where chance leaves a key without a place, as long as there is budget.
+   * Deals the live keys of `shard` out anew, over `pages` pages in it and as many in its sibling if it has one; where
+   * it may grow over more, should chance leave a key without a place, as long as there is budget.
    */
-  #rebuild(shard: Shard, sibling: Shard, pages: number): void {
-    const count = this.#gather(shard)
-    const targets = shard === sibling ? [shard] : [shard, sibling]
+  #rebuild(shard: Shard, sibling: Shard, pages: number, mayGrow: boolean): void {
+    const luggage = this.#luggage
+    luggage.pack(shard, this.#layout, this.#tick, this.place)
     this.#resize(shard, sibling, pages)
-    for (let key = 0; key < count; key++) {
-      if (this.#land(key)) continue
-      if (this.#granted(targets.length) === targets.length) {
-        this.#resize(shard, sibling, shard.pages + 1)
-        key = -1
-      } else {
-        this.#evict(this.#shard(this.#moving[3 * key + 1]), this.#moving[3 * key], this.#moving[3 * key + 1])
-        this.#copy(key)
+    const step = shard === sibling ? 1 : 2
+    for (let key = 0; key < luggage.count; key++) {
+      const low = luggage.low(key)
+      const tag = luggage.tag(key)
+      if (!this.#shard(tag).place(low, tag, this.#tick, this.place)) {
+        if (mayGrow && this.#mayOverdraw(step * this.#layout.bytes)) {
+          this.#resize(shard, sibling, shard.pages + 1)
+          key = -1
+          continue
+        }
+        this.#evict(this.#shard(tag), low, tag)
       }
+      luggage.unpack(key, this.#layout, this.place)
     }
+    luggage.arrived()
+  }
+
+  // no one else gives way in the middle of a move, as there is one luggage: what is owed is taken back with the next grant
+  #mayOverdraw(bytes: number): boolean {
+    return this.#budget.spare(bytes) || this.#budget.owes(this, bytes)
   }
 
   /** Leaves `shard` and its sibling empty, with `pages` pages each. */
@@ -144,41 +154,5 @@ export class Arena implements Spender {
       target.clear()
     }
     this.#pages += shard.pages + (shard === sibling ? 0 : sibling.pages) - before
-  }
-
-  #gather(shard: Shard): number {
-    const cellsPerKey = this.#cellsPerKey
-    const slots = shard.pages * PAGE_SLOTS
-    if (this.#movingCells.length < slots * cellsPerKey) {
-      this.#moving = new Int32Array(slots * 3)
-      this.#movingCells = new Float64Array(slots * cellsPerKey)
-    }
-    let count = 0
-    const place = this.place
-    shard.each(this.#tick, place, () => {
-      const { words, word, cells, at } = place
-      this.#moving[3 * count] = words[word]
-      this.#moving[3 * count + 1] = words[word + TAG]
-      this.#moving[3 * count + 2] = words[place.expiry]
-      for (let cell = 0; cell < cellsPerKey; cell++) this.#movingCells[count * cellsPerKey + cell] = cells[at + cell]
-      count++
-    })
-    return count
-  }
-
-  #land(key: number): boolean {
-    const low = this.#moving[3 * key]
-    const tag = this.#moving[3 * key + 1]
-    if (!this.#shard(tag).place(low, tag, this.#tick, this.place)) return false
-    this.#copy(key)
-    return true
-  }
-
-  #copy(key: number): void {
-    const place = this.place
-    place.words[place.word + TAG] = this.#moving[3 * key + 1]
-    place.words[place.expiry] = this.#moving[3 * key + 2]
-    const from = key * this.#cellsPerKey
-    for (let cell = 0; cell < this.#cellsPerKey; cell++) place.cells[place.at + cell] = this.#movingCells[from + cell]
   }
 }

@@ -1,18 +1,23 @@
 import type { ObserverEvent, Step } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
-import { FRACTION, TAG } from './page-layout.ts'
+import { Luggage } from './luggage.ts'
+import { FRACTION, TAG, TAILS, tailOf, withTail } from './page-layout.ts'
 import type { Place } from './shard.ts'
 import { Tail } from './tail.ts'
 
 /** Milliseconds of one tick of expiry; 31 bits of ticks reach 8.7 years, and what would end later ends then. */
 const TICK_MS = 128
 const LAST_TICK = 2 ** 31 - 1
-/** A fourteenth of the budget is kept for the tail. */
+/** A fourteenth of the budget is kept for the tails. */
 const TAIL_SHARE = 1 / 14
+/** What is kept for moving keys; a move may need more while it lasts. */
+const LUGGAGE_SHARE = 1 / 64
 /** Used fraction, in 255ths, from which an evicted key is remembered. */
 const HEAVY = 128
 const REPORT_EVERY_MS = 1_000
+/** Of so many counts it is kept which tail is theirs. */
+const MOST_COUNTS = 1_000
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
@@ -23,24 +28,28 @@ export interface Lane {
   readonly arena: Arena
   readonly low: number
   readonly high: number
+  /** The tail that remembers keys of this count: a flood of one policy must not cloud the memory of the others. */
+  readonly tail: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number
 }
 
 /**
- * The counts of all steps of a backend: one arena for each number of cells, a budget over them, a tail behind them.
+ * The counts of all steps of a backend: one arena for each number of cells, a budget over them, tails behind them.
  * `aim` names a key; `find` or `look` answers the place of its numbers, which holds until the next of them.
  */
 export class CountTable {
   readonly #arenas = new Map<number, Arena>()
+  readonly #luggage: Luggage
   readonly #budget: Budget
   readonly #tailBytes: number
-  readonly #originMs: number
   readonly #report: Report
   readonly #memory = { fraction: 0, expiry: 0 }
+  readonly #tailNumbers = new Map<string, number>()
+  readonly #tails: (Tail | undefined)[] = new Array<Tail | undefined>(TAILS).fill(undefined)
   // stands in for a key that is not in the table, so that asking leaves no trace
   readonly #absent: Place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
-  #tail: Tail | undefined
+  #originMs = Number.NaN
   #low = 0
   #high = 0
   #evictions = 0
@@ -48,35 +57,41 @@ export class CountTable {
   #reportedAt = Number.NEGATIVE_INFINITY
   #now = 0
 
-  constructor(maxBytes: number, nowMs: number, report: Report) {
-    this.#tailBytes = maxBytes * TAIL_SHARE
-    this.#budget = new Budget(maxBytes - this.#tailBytes)
-    this.#originMs = nowMs
+  constructor(maxBytes: number, report: Report) {
+    this.#tailBytes = (maxBytes * TAIL_SHARE) / TAILS
+    this.#luggage = new Luggage(maxBytes * LUGGAGE_SHARE)
+    this.#budget = new Budget(maxBytes - TAILS * this.#tailBytes, this.#luggage)
     this.#report = report
+  }
+
+  /** Ticks are counted from the first reading, of whatever clock. */
+  startAt(now: number): void {
+    if (Number.isNaN(this.#originMs)) this.#originMs = now
   }
 
   /** The lane of a step; `low` and `high` are the hash of the name of its count. */
   lane(step: Step, count: string, low: number, high: number): Lane {
     let arena = this.#arenas.get(step.cells)
     if (!arena) {
-      arena = new Arena(step.cells, this.#budget, (...evicted) => this.#evicted(...evicted))
+      arena = new Arena(step.cells, this.#budget, this.#luggage, (...evicted) => this.#evicted(...evicted))
       this.#arenas.set(step.cells, arena)
     }
-    return { step, count, arena, low, high, fractionOfUnit: FRACTION / step.capacity }
+    const tail = this.#tailNumber(count, high)
+    return { step, count, arena, low, high, tail, fractionOfUnit: FRACTION / step.capacity }
   }
 
   /** Names a key of a lane by its hash. */
   aim(lane: Lane, low: number, high: number): void {
     // a slot of zeros is one without a key
     this.#low = low ^ lane.low || 1
-    this.#high = high ^ lane.high
+    this.#high = withTail(high ^ lane.high, lane.tail)
   }
 
   /** The numbers of the key; one that is remembered by the tail alone is put back into the table. */
   find(lane: Lane, now: number): Place {
     const { arena } = lane
     if (arena.find(this.#low, this.#high)) return arena.place
-    return (this.#tail && this.#recall(lane, now)) ?? this.#nothing(lane)
+    return this.#recall(lane, now) ?? this.#nothing(lane)
   }
 
   /** The numbers of the key, to read: changes nothing. */
@@ -84,7 +99,7 @@ export class CountTable {
     const { arena } = lane
     if (arena.find(this.#low, this.#high)) return arena.place
     const nothing = this.#nothing(lane)
-    if (this.#tail?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory)) this.#adopt(lane, nothing, now)
+    if (this.#remembers(lane, now)) this.#adopt(lane, nothing, now)
     return nothing
   }
 
@@ -110,7 +125,9 @@ export class CountTable {
     if (place === this.#absent) return
     const fraction = Math.ceil((lane.step.capacity - remaining) * lane.fractionOfUnit)
     place.words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
-    place.words[place.expiry] = Math.min(LAST_TICK, this.#tickOf(now + resetAfterMs) + 1)
+    // the end of the tick in which the key is new again: marking what was read back moves nothing
+    const endTick = Math.ceil((now + resetAfterMs - this.#originMs) * (1 / TICK_MS))
+    place.words[place.expiry] = Math.max(1, Math.min(LAST_TICK, endTick))
   }
 
   reset(lane: Lane, now: number): void {
@@ -118,9 +135,7 @@ export class CountTable {
     if (place === this.#absent) return
     place.cells.fill(0, place.at, place.at + lane.step.cells)
     this.mark(lane, place, now, lane.step.capacity, 0)
-    // as long as the tail remembers the key, the fresh one must stay in front of it
-    if (!this.#tail?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory)) return
-    place.words[place.expiry] = this.#memory.expiry
+    if (this.#remembers(lane, now)) this.#tails[lane.tail]?.forget(this.#low, this.#high)
   }
 
   #nothing({ step }: Lane): Place {
@@ -135,8 +150,22 @@ export class CountTable {
     return arena.place
   }
 
+  /** Counts take turns, so that the first four have tails of their own; those past any sensible number go by chance. */
+  #tailNumber(count: string, hash: number): number {
+    const numbers = this.#tailNumbers
+    const known = numbers.get(count)
+    if (known !== undefined) return known
+    if (numbers.size >= MOST_COUNTS) return hash & (TAILS - 1)
+    numbers.set(count, numbers.size % TAILS)
+    return numbers.get(count) as number
+  }
+
+  #remembers({ tail }: Lane, now: number): boolean {
+    return this.#tails[tail]?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory) === true
+  }
+
   #recall(lane: Lane, now: number): Place | undefined {
-    if (!this.#tail?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory)) return undefined
+    if (!this.#remembers(lane, now)) return undefined
     const { fraction, expiry } = this.#memory
     const place = this.#insert(lane, now)
     // the insert may itself have spilled a key into the tail, and so changed what is remembered of this one
@@ -147,7 +176,8 @@ export class CountTable {
   }
 
   #adopt({ step }: Lane, { cells, at }: Place, now: number): void {
-    const used = Math.ceil((this.#memory.fraction * step.capacity) / FRACTION)
+    // the fraction was rounded up when it was marked
+    const used = Math.floor((this.#memory.fraction * step.capacity) / FRACTION)
     const resetAfterMs = this.#originMs + this.#memory.expiry * TICK_MS - now
     step.adopt(cells, at, now, used, resetAfterMs)
   }
@@ -155,15 +185,18 @@ export class CountTable {
   #evicted(low: number, tag: number, expiry: number): void {
     const fraction = tag & FRACTION
     this.#evictions++
-    if (fraction >= HEAVY) {
-      this.#tail ??= new Tail(this.#tailBytes)
-      this.#tail.add(low, tag, fraction, expiry, this.#tickOf(this.#now))
-      this.#spills++
-    }
+    if (fraction >= HEAVY) this.#spill(low, tag, fraction, expiry)
     if (this.#now < this.#reportedAt + REPORT_EVERY_MS) return
     this.#reportedAt = this.#now
     this.#report('evicted', { keys: this.#evictions })
     if (this.#spills > 0) this.#report('tail', { keys: this.#spills })
+  }
+
+  #spill(low: number, tag: number, fraction: number, expiry: number): void {
+    const number = tailOf(tag)
+    this.#tails[number] ??= new Tail(this.#tailBytes)
+    this.#tails[number].add(low, tag, fraction, expiry, this.#tickOf(this.#now))
+    this.#spills++
   }
 
   // tick 0 is an empty slot

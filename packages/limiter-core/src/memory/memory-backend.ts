@@ -1,7 +1,8 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
-import { systemClock } from '../clock.ts'
+import { checkClock, systemClock } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Decision, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
 import { SluiceError, shown } from '../errors.ts'
+import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
 import { SoleDecision } from '../sole-decision.ts'
 import { ChargeVerdict, vetoed } from '../verdict.ts'
@@ -27,6 +28,7 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
     'maxBytes',
     'clock',
   ])
+  checkClock(clock)
   if (!Number.isSafeInteger(maxBytes) || maxBytes < LEAST_MAX_BYTES) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
@@ -43,22 +45,26 @@ class MemoryBackend implements Backend<Answer> {
   readonly #hash: KeyedHash = createKeyedHash()
   readonly #table: CountTable
   readonly #lanes = new WeakMap<Step, Lane>()
-  readonly #observers = new Set<Observer>()
+  // names have a seed of their own: a key must not reach another count by being written like its name
+  readonly #names: KeyedHash = createKeyedHash()
+  readonly #observers = new Observers()
+  // told when an answer is ready: an observer may take, and must not meet a table in the middle of its work
+  readonly #untold: Parameters<Observers['event']>[] = []
   // most limiters have one policy: its lane without a look-up
   #lastLane: Lane | undefined
 
   constructor(maxBytes: number, clock: Clock) {
     this.#clock = clock
-    this.#table = new CountTable(maxBytes, clock.now(), (name, data) => this.#tell(name, data))
+    this.#table = new CountTable(maxBytes, (...event) => this.#untold.push(event))
   }
 
   take(charges: readonly Charge[], moment?: Moment): Answer {
-    const now = moment?.now ?? this.#clock.now()
+    const now = this.#now(moment)
     return this.#answer(this.#takeAll(charges, now), now)
   }
 
   takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): Decision {
-    const now = moment?.now ?? this.#clock.now()
+    const now = this.#now(moment)
     const table = this.#table
     const lane = this.#aim(key, step, count)
     let place = table.find(lane, now)
@@ -67,30 +73,32 @@ class MemoryBackend implements Backend<Answer> {
     const remaining = step.remaining(place.cells, place.at, now)
     const resetAfterMs = step.resetAfterMs(place.cells, place.at, now)
     table.mark(lane, place, now, remaining, resetAfterMs)
+    if (this.#untold.length > 0) this.#tell()
     return new SoleDecision(step.policy, remaining, waitMs, resetAfterMs, now)
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Answer {
-    const now = moment?.now ?? this.#clock.now()
+    const now = this.#now(moment)
     return this.#answer(this.#ask(charges, now, false), now)
   }
 
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
-    const now = moment?.now ?? this.#clock.now()
-    const verdicts = charges.map((charge) => this.#adjustOne(charge, Math.min(takenAt, now), now))
+    const now = this.#now(moment)
+    // a later instant, or none at all, means now
+    const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
+    const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
     return this.#answer(verdicts, now)
   }
 
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): void {
-    const now = this.#clock.now()
+    const now = this.#now(undefined)
     for (const target of targets) {
       this.#table.reset(this.#aim(target.key, target.step, target.count), now)
     }
   }
 
   observe(observer: Observer): () => void {
-    this.#observers.add(observer)
-    return () => this.#observers.delete(observer)
+    return this.#observers.add(observer)
   }
 
   close(): void {
@@ -114,7 +122,8 @@ class MemoryBackend implements Backend<Answer> {
     return charges.map((charge) => {
       const lane = this.#aim(charge.key, charge.step, charge.count)
       const place = mayRecall ? this.#table.find(lane, now) : this.#table.look(lane, now)
-      return this.#verdict(charge, lane, place, now, charge.step.waitMs(place.cells, place.at, now, charge.cost))
+      const waitMs = charge.step.waitMs(place.cells, place.at, now, charge.cost)
+      return mayRecall ? this.#verdict(charge, lane, place, now, waitMs) : verdictOf(charge, place, now, waitMs)
     })
   }
 
@@ -126,20 +135,28 @@ class MemoryBackend implements Backend<Answer> {
     // a refund of a key that is gone has nothing to give back, and creates no key
     if (cost > 0) place = table.hold(lane, place, now)
     const moved = cost === 0 || !table.isHeld(place) ? 0 : step.adjust(place.cells, place.at, now, cost, takenAt)
-    if (moved < cost) this.#tell('lateCharge', { policy: step.policy.name, key: charge.key, units: cost - moved })
+    if (moved < cost)
+      this.#untold.push(['lateCharge', { policy: step.policy.name, key: charge.key, units: cost - moved }])
     return this.#verdict(charge, lane, place, now, 0)
   }
 
   #verdict(charge: Charge, lane: Lane, place: Place, now: number, waitMs: number): PolicyVerdict {
-    const { step } = charge
-    const remaining = step.remaining(place.cells, place.at, now)
-    const resetAfterMs = step.resetAfterMs(place.cells, place.at, now)
-    this.#table.mark(lane, place, now, remaining, resetAfterMs)
-    return new ChargeVerdict(step.policy, charge.advisory === true, remaining, waitMs, resetAfterMs)
+    const verdict = verdictOf(charge, place, now, waitMs)
+    this.#table.mark(lane, place, now, verdict.remaining, verdict.resetAfterMs)
+    return verdict
   }
 
   #answer(verdicts: PolicyVerdict[], now: number): Answer {
+    if (this.#untold.length > 0) this.#tell()
     return { verdicts, takenAt: now, counted: true, source: 'memory' }
+  }
+
+  /** A reading that is no number is as good as none. */
+  #now(moment: Moment | undefined): number {
+    const given = moment?.now ?? this.#clock.now()
+    const now = Math.abs(given) <= Number.MAX_SAFE_INTEGER ? given : this.#clock.now()
+    this.#table.startAt(now)
+    return now
   }
 
   /** Points the table at a key of a count. */
@@ -155,15 +172,20 @@ class MemoryBackend implements Backend<Answer> {
   #lane(step: Step, count: string): Lane {
     let lane = this.#lanes.get(step)
     if (lane?.count !== count) {
-      this.#hash.text(count)
-      lane = this.#table.lane(step, count, this.#hash.low, this.#hash.high)
+      this.#names.text(count)
+      lane = this.#table.lane(step, count, this.#names.low, this.#names.high)
       this.#lanes.set(step, lane)
     }
     this.#lastLane = lane
     return lane
   }
 
-  #tell(...event: Parameters<NonNullable<Observer['event']>>): void {
-    for (const observer of this.#observers) observer.event?.(...event)
+  #tell(): void {
+    for (const event of this.#untold.splice(0)) this.#observers.event(...event)
   }
+}
+
+function verdictOf({ step, advisory }: Charge, { cells, at }: Place, now: number, waitMs: number): PolicyVerdict {
+  const remaining = step.remaining(cells, at, now)
+  return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, step.resetAfterMs(cells, at, now))
 }

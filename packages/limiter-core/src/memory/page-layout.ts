@@ -1,31 +1,65 @@
-// How a page of the table lies in memory.
-
 /** Ways of a set: how many keys share the eight places that a hash points at. */
 export const WAYS: number = 8
-/** Sets of a page, as a power of two; a page is what a shard grows by. */
-export const PAGE_BITS: number = 6
-export const SETS: number = 1 << PAGE_BITS
-export const IN_PAGE: number = SETS - 1
-/** From the low lane of a slot to its tag: the high lane, and in the low byte the used fraction in 255ths. */
+/** From the low lane of a slot to its tag. */
 export const TAG: number = WAYS
 /** Float64 elements before the cells of a set: eight low lanes and eight tags of four bytes. */
 export const CELLS: number = WAYS
-// one bit a set, behind the sets of a page: a key of this set lives in its second set
-export const OVERFLOW_BYTES: number = SETS / 8
-// two typed arrays and their buffer, as V8 keeps them
-const PAGE_OBJECTS_BYTES = 400
 
-/** The fraction takes the low byte of the tag; the rest is the high lane of the fingerprint. */
+// a tag: 22 bits of the high lane, the number of the tail that remembers the key, its used fraction in 255ths
 export const FRACTION = 0xff
-/** Keys that a page has room for. */
-export const PAGE_SLOTS: number = SETS * WAYS
+const TAIL_SHIFT = 8
+export const TAILS = 4
+const TAIL_BITS: number = (TAILS - 1) << TAIL_SHIFT
 
-/** Bytes of one set: for each way low lane, tag and expiry tick of four bytes, and the cells between them. */
-export function setBytes(cells: number): number {
-  return WAYS * (3 * 4 + 8 * cells)
+/** Most sets of a page, and most bytes: a page is what a shard grows by. */
+const MOST_SETS = 64
+const MOST_BYTES = 40 * 1024
+// two typed arrays and their buffer, as V8 keeps them
+const OBJECTS_BYTES = 400
+
+/** A high lane that carries the number of a tail. */
+export function withTail(high: number, tail: number): number {
+  return (high & ~TAIL_BITS) | (tail << TAIL_SHIFT)
 }
 
-/** Bytes of one page with `cells` float64 cells a key. */
-export function pageBytes(cells: number): number {
-  return SETS * setBytes(cells) + OVERFLOW_BYTES + PAGE_OBJECTS_BYTES
+export function tailOf(tag: number): number {
+  return (tag & TAIL_BITS) >>> TAIL_SHIFT
+}
+
+/**
+ * How the pages of keys with `cells` float64 cells lie in memory. A set is eight low lanes, eight tags, the cells of
+ * eight keys, eight expiry ticks, so that what a look-up reads lies together; behind the sets a bit for each of them.
+ */
+export class PageLayout {
+  readonly cells: number
+  /** A power of two. */
+  readonly sets: number
+  /** log2 of `sets`. */
+  readonly bits: number
+  /** Int32 elements of a set. */
+  readonly stride: number
+  /** From the low lane of a slot to its expiry tick, in int32 elements. */
+  readonly expiry: number
+  /** Bytes of a page's buffer. */
+  readonly bufferBytes: number
+
+  constructor(cells: number) {
+    const setBytes = WAYS * (3 * 4 + 8 * cells)
+    this.cells = cells
+    this.bits = Math.floor(Math.log2(Math.max(1, Math.min(MOST_SETS, MOST_BYTES / setBytes))))
+    this.sets = 1 << this.bits
+    this.stride = setBytes / 4
+    this.expiry = this.stride - WAYS
+    this.bufferBytes = this.sets * setBytes + MOST_SETS / 8
+  }
+
+  /** Keys that a page has room for. */
+  get slots(): number {
+    return this.sets * WAYS
+  }
+
+  /** Bytes of a page with all that V8 keeps for it. */
+  get bytes(): number {
+    return this.bufferBytes + OBJECTS_BYTES
+  }
 }

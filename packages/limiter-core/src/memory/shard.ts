@@ -1,16 +1,5 @@
 import { equalWays } from './equal-ways.ts'
-import {
-  CELLS,
-  FRACTION,
-  IN_PAGE,
-  OVERFLOW_BYTES,
-  PAGE_BITS,
-  PAGE_SLOTS,
-  SETS,
-  setBytes,
-  TAG,
-  WAYS,
-} from './page-layout.ts'
+import { CELLS, FRACTION, type PageLayout, TAG, WAYS } from './page-layout.ts'
 
 /** Below it a second set is not looked at when a key is placed; keeps nine keys of ten in their first set. */
 const CROWDED = 5
@@ -34,21 +23,22 @@ export interface Place {
 export class Shard {
   /** Leading bits of the high lane that all keys here share. */
   depth: number
-  readonly #cellsPerKey: number
-  /** Int32 elements of a set. */
+  readonly #layout: PageLayout
+  // copies of the layout's numbers, which every look-up needs
+  readonly #bits: number
+  readonly #inPage: number
   readonly #stride: number
-  /** From the low lane of a slot to its expiry tick: behind the cells of the set, since a look-up never reads it. */
-  readonly #expiry: number
   // two views of the same pages: what a decision needs of a key lies within one set
   readonly #words: Int32Array[] = []
   readonly #cells: Float64Array[] = []
   #sets = 0
 
-  constructor(depth: number, cellsPerKey: number) {
+  constructor(depth: number, layout: PageLayout) {
     this.depth = depth
-    this.#cellsPerKey = cellsPerKey
-    this.#stride = setBytes(cellsPerKey) / 4
-    this.#expiry = this.#stride - WAYS
+    this.#layout = layout
+    this.#bits = layout.bits
+    this.#inPage = layout.sets - 1
+    this.#stride = layout.stride
   }
 
   get pages(): number {
@@ -57,10 +47,10 @@ export class Shard {
 
   /** Appends an empty page. Keys already here must be placed anew. */
   addPage(): void {
-    const page = new ArrayBuffer(SETS * setBytes(this.#cellsPerKey) + OVERFLOW_BYTES)
+    const page = new ArrayBuffer(this.#layout.bufferBytes)
     this.#words.push(new Int32Array(page))
     this.#cells.push(new Float64Array(page))
-    this.#sets += SETS
+    this.#sets += this.#layout.sets
   }
 
   /** Hands the last page over, as it is. Keys on both sides must be placed anew. */
@@ -70,13 +60,13 @@ export class Shard {
     if (!words || !cells) return
     to.#words.push(words)
     to.#cells.push(cells)
-    this.#sets -= SETS
-    to.#sets += SETS
+    this.#sets -= this.#layout.sets
+    to.#sets += this.#layout.sets
   }
 
   /** Drops the last page. */
   dropPage(): void {
-    this.givePage(new Shard(0, this.#cellsPerKey))
+    this.givePage(new Shard(0, this.#layout))
   }
 
   /** Forgets every key. */
@@ -97,7 +87,7 @@ export class Shard {
     if (inFirst < CROWDED) return this.#settle(first, low, high, tick, place)
     const second = this.#second(low, high)
     if (this.#live(second, tick) >= inFirst) return inFirst < WAYS && this.#settle(first, low, high, tick, place)
-    this.#words[first >>> PAGE_BITS][this.#overflowWord(first)] |= 1 << (first & 31)
+    this.#words[first >>> this.#bits][this.#overflowWord(first)] |= 1 << (first & 31)
     return this.#settle(second, low, high, tick, place)
   }
 
@@ -108,10 +98,10 @@ export class Shard {
   victim(low: number, high: number, place: Place): void {
     let least = Number.POSITIVE_INFINITY
     for (const set of [this.#first(low), this.#second(low, high)]) {
-      const words = this.#words[set >>> PAGE_BITS]
-      const from = (set & IN_PAGE) * this.#stride
+      const words = this.#words[set >>> this.#bits]
+      const from = (set & this.#inPage) * this.#stride
       for (let way = from; way < from + WAYS; way++) {
-        const rank = (words[way + TAG] & FRACTION) * 2 ** 31 + words[way + this.#expiry]
+        const rank = (words[way + TAG] & FRACTION) * 2 ** 31 + words[way + this.#layout.expiry]
         if (rank >= least) continue
         least = rank
         this.#point(set, way - from, place)
@@ -123,10 +113,10 @@ export class Shard {
   each(tick: number, place: Place, visit: () => void): void {
     for (let page = 0; page < this.pages; page++) {
       const words = this.#words[page]
-      for (let slot = 0; slot < PAGE_SLOTS; slot++) {
+      for (let slot = 0; slot < this.#layout.slots; slot++) {
         const word = (slot >>> 3) * this.#stride + (slot & 7)
-        if (words[word + this.#expiry] < tick) continue
-        this.#point(page * SETS + (slot >>> 3), slot & 7, place)
+        if (words[word + this.#layout.expiry] < tick) continue
+        this.#point(page * this.#layout.sets + (slot >>> 3), slot & 7, place)
         visit()
       }
     }
@@ -143,16 +133,16 @@ export class Shard {
   }
 
   #overflowWord(set: number): number {
-    return SETS * this.#stride + ((set & IN_PAGE) >>> 5)
+    return this.#layout.sets * this.#stride + ((set & this.#inPage) >>> 5)
   }
 
   #overflows(set: number): boolean {
-    return (this.#words[set >>> PAGE_BITS][this.#overflowWord(set)] & (1 << (set & 31))) !== 0
+    return (this.#words[set >>> this.#bits][this.#overflowWord(set)] & (1 << (set & 31))) !== 0
   }
 
   #scan(set: number, low: number, high: number, place: Place): boolean {
-    const words = this.#words[set >>> PAGE_BITS]
-    const from = (set & IN_PAGE) * this.#stride
+    const words = this.#words[set >>> this.#bits]
+    const from = (set & this.#inPage) * this.#stride
     let hits = equalWays(words, from, low)
     for (; hits !== 0; hits &= hits - 1) {
       const way = 31 - Math.clz32(hits & (0 - hits))
@@ -164,38 +154,38 @@ export class Shard {
   }
 
   #live(set: number, tick: number): number {
-    const words = this.#words[set >>> PAGE_BITS]
-    const from = (set & IN_PAGE) * this.#stride + this.#expiry
+    const words = this.#words[set >>> this.#bits]
+    const from = (set & this.#inPage) * this.#stride + this.#layout.expiry
     let live = 0
     for (let way = from; way < from + WAYS; way++) if (words[way] >= tick) live++
     return live
   }
 
   #settle(set: number, low: number, high: number, tick: number, place: Place): boolean {
-    const words = this.#words[set >>> PAGE_BITS]
-    const from = (set & IN_PAGE) * this.#stride
+    const words = this.#words[set >>> this.#bits]
+    const from = (set & this.#inPage) * this.#stride
     for (let way = from; way < from + WAYS; way++) {
-      if (words[way + this.#expiry] >= tick) continue
+      if (words[way + this.#layout.expiry] >= tick) continue
       words[way] = low
       words[way + TAG] = high & ~FRACTION
-      words[way + this.#expiry] = tick
+      words[way + this.#layout.expiry] = tick
       this.#point(set, way - from, place)
-      place.cells.fill(0, place.at, place.at + this.#cellsPerKey)
+      place.cells.fill(0, place.at, place.at + this.#layout.cells)
       return true
     }
     return false
   }
 
   #point(set: number, way: number, place: Place): void {
-    const from = (set & IN_PAGE) * this.#stride
-    const words = this.#words[set >>> PAGE_BITS]
+    const from = (set & this.#inPage) * this.#stride
+    const words = this.#words[set >>> this.#bits]
     // a pointer that is written anew costs the collector a look
     if (place.words !== words) {
       place.words = words
-      place.cells = this.#cells[set >>> PAGE_BITS]
+      place.cells = this.#cells[set >>> this.#bits]
     }
     place.word = from + way
-    place.expiry = from + way + this.#expiry
-    place.at = from / 2 + CELLS + way * this.#cellsPerKey
+    place.expiry = from + way + this.#layout.expiry
+    place.at = from / 2 + CELLS + way * this.#layout.cells
   }
 }

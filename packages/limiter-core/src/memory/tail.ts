@@ -13,21 +13,39 @@ export interface Memory {
 /**
  * What is left of evicted keys that had used half of their limit or more: four rows of cells, each the largest
  * fraction and expiry that met there, read as the smallest of the four. It never forgets too much and may remember
- * too much; a sum instead of the largest would feed on its own answers.
+ * too much; a sum instead of the largest would feed on its own answers. With n keys over m cells a row it takes
+ * (1 - e^(-n/m))^4 of all newcomers for one of them.
  */
 export class Tail {
-  readonly #bits: number
+  /** Cells of a row. */
+  readonly #width: number
   readonly #fractions: Uint8Array
   readonly #expiries: Int32Array
+  readonly #known: Memory = { fraction: 0, expiry: 0 }
 
   /** Uses at most `bytes`. */
   constructor(bytes: number) {
-    this.#bits = Math.max(4, Math.floor(Math.log2(bytes / (ROWS * CELL_BYTES))))
-    this.#fractions = new Uint8Array(ROWS << this.#bits)
-    this.#expiries = new Int32Array(ROWS << this.#bits)
+    this.#width = Math.max(1, Math.floor(bytes / (ROWS * CELL_BYTES)))
+    this.#fractions = new Uint8Array(ROWS * this.#width)
+    this.#expiries = new Int32Array(ROWS * this.#width)
   }
 
   add(low: number, high: number, fraction: number, expiry: number, tick: number): void {
+    if (this.#adds(low, high, fraction, expiry, tick)) this.#write(low, high, fraction, expiry, tick)
+  }
+
+  /**
+   * Whether a key says more than is remembered of it already. A newcomer that was taken for a heavy key comes back with
+   * that key's numbers and its own unit on top: were they written each time, the tail would never forget.
+   */
+  #adds(low: number, high: number, fraction: number, expiry: number, tick: number): boolean {
+    const known = this.#known
+    if (!this.recall(low, high, tick, known) || fraction > known.fraction) return true
+    // of an expiry that grows with the use: a tick, or a sixteenth of what a full key has
+    return (expiry - known.expiry - 1) * fraction * 16 > (expiry - tick) * FRACTION
+  }
+
+  #write(low: number, high: number, fraction: number, expiry: number, tick: number): void {
     for (let row = 0; row < ROWS; row++) {
       const cell = this.#cell(row, low, high)
       const live = this.#expiries[cell] >= tick
@@ -49,8 +67,16 @@ export class Tail {
     return true
   }
 
+  /**
+   * Forgets a key, and with it those others, about 2 n/m of one, that share the two cells that are cleared: one alone
+   * would soon be filled again by chance.
+   */
+  forget(low: number, high: number): void {
+    for (let row = 0; row < ROWS / 2; row++) this.#expiries[this.#cell(row, low, high)] = 0
+  }
+
   #cell(row: number, low: number, high: number): number {
     const mixed = Math.imul(low ^ Math.imul(high & ~FRACTION, MULTIPLIERS[row]), 0x9e3779b1 | 0)
-    return (row << this.#bits) + ((mixed ^ (mixed >>> 15)) >>> (32 - this.#bits))
+    return row * this.#width + Math.floor(((mixed ^ (mixed >>> 15)) >>> 0) * (this.#width / 2 ** 32))
   }
 }

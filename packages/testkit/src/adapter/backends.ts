@@ -37,7 +37,7 @@ const fails: Readonly<Record<string, () => MaybePromise<never>>> = {
 }
 
 /** In memory, answering as a server over a network would. */
-export function laterBackend(stage: Stage): Backend {
+function laterBackend(stage: Stage): Backend {
   const memory = memoryBackend({ clock: stage.clock })
   return {
     name: 'later',
@@ -101,8 +101,13 @@ function capsOver(fail: () => MaybePromise<never>): (watcher: Watcher) => Limite
 
 async function failing(stage: Stage, built: (watcher: Watcher) => LimiterSpec): Promise<void> {
   const watcher = new Watcher()
-  const site = await stage.behind([built(watcher)])
-  assert.deepEqual(await statuses(site, 3), [200, 200, 200])
+  const site = await stage.behind([built(watcher)], async ({ sluice }) => {
+    // a handler need not know that nothing was counted
+    await sluice?.charge(1)
+    return { body: `${sluice?.decisions.length}` }
+  })
+  assert.equal((await site.ask()).body, '0')
+  assert.deepEqual(await statuses(site, 2), [200, 200])
   assert.equal(watcher.count('backendFailed'), 3)
   assert.deepEqual(stage.warnings.codes, ['SLUICE_BACKEND_FAILED'])
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestRunner } from '../test-runner.ts'
-import { cap, type Feature, rate } from './app-description.ts'
+import { cap, type Feature, type LimiterSpec, rate } from './app-description.ts'
 import { Gate, ok, type Stage, statuses } from './stage.ts'
 import { until } from './until.ts'
 import { Watcher } from './watcher.ts'
@@ -25,7 +25,9 @@ export function modes({ describe, test }: TestRunner, stage: Stage, without: rea
       test('that caps a request twice holds one place', () => cappedTwice(stage))
     }
     if (!without.includes('built-per-request')) {
-      test('that is built while a request is handled warns, and answers stand', () => builtPerRequest(stage))
+      test('that is built while a request is handled warns, and answers stand', () => builtPerRequest(stage, rate(ONE)))
+      test('that caps and is built while a request is handled warns as well', () =>
+        builtPerRequest(stage, cap({ limit: 1 })))
     }
   })
 }
@@ -102,9 +104,9 @@ async function cappedTwice(stage: Stage): Promise<void> {
   assert.equal(watcher.mostHeld, 1)
 }
 
-async function builtPerRequest(stage: Stage): Promise<void> {
+async function builtPerRequest(stage: Stage, limiter: LimiterSpec): Promise<void> {
   const routes = [{ path: '/', handler: ok }]
-  const site = await stage.serve({ limits: [rate(ONE)], routes, builtPerRequest: true })
+  const site = await stage.serve({ limits: [limiter], routes, builtPerRequest: true })
   assert.deepEqual(await statuses(site, 3), [200, 200, 200])
   assert.deepEqual(stage.warnings.codes, ['SLUICE_LIMITER_IN_HANDLER'])
 }

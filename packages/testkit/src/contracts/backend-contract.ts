@@ -1,19 +1,9 @@
-import assert from 'node:assert/strict'
-import {
-  algorithms,
-  type Backend,
-  type Charge,
-  type Clock,
-  type Decision,
-  type MaybePromise,
-  type Policy,
-  type Verdict,
-} from '@sluice/limiter-core'
+import { algorithms, type Backend, type Clock, type MaybePromise } from '@sluice/limiter-core'
 import { FakeClock } from '../fake-clock.ts'
 import { eachSeed } from '../seeded-random.ts'
 import type { TestRunner } from '../test-runner.ts'
+import { type BackendBench, backendClaims, START_MS } from './backend-claims.ts'
 import { equalsReference } from './backend-history.ts'
-import { hostileKeys } from './hostile-keys.ts'
 
 /**
  * A new backend, empty as far as the contract can see, that reads time from `clock` alone: also one whose server has
@@ -21,23 +11,14 @@ import { hostileKeys } from './hostile-keys.ts'
  */
 export type MakeBackend = (clock: Clock) => MaybePromise<Backend>
 
-/** What is under test, and the clock that it reads. */
-interface Bench {
-  readonly backend: Backend
-  readonly clock: FakeClock
-}
-
-type Claim = (bench: Bench) => Promise<void>
-
 const RUNS = 12
-const START_MS = 1_000
 
 /**
  * What every backend keeps, whether it answers at once or later. Runs with the test functions of your runner, against
  * reference models that know no backend.
  */
 export function backendContract({ describe, test }: TestRunner, makeBackend: MakeBackend): void {
-  const onBench = async (run: Claim): Promise<void> => {
+  const onBench = async (run: (bench: BackendBench) => Promise<void>): Promise<void> => {
     const clock = new FakeClock({ nowMs: START_MS })
     const backend = await makeBackend(clock)
     try {
@@ -52,150 +33,6 @@ export function backendContract({ describe, test }: TestRunner, makeBackend: Mak
       test(`answers as the reference models do: ${name}, several policies and keys, advisory ones among them`, () =>
         eachSeed(RUNS, (random) => onBench(({ backend, clock }) => equalsReference(name, backend, clock, random))))
     }
-    for (const [name, run] of Object.entries(claims)) test(name, () => onBench(run))
+    for (const [name, run] of Object.entries(backendClaims)) test(name, () => onBench(run))
   })
-}
-
-const minute: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 }
-const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 8, windowMs: 3_600_000 }
-
-function charge(policy: Policy, key: string, cost = 1, advisory = false): Charge {
-  const step = algorithms[policy.algorithm].compile(policy)
-  return { key, step, count: `contract/${policy.name}/${policy.algorithm}@${step.version}`, cost, advisory }
-}
-
-async function remaining(backend: Backend, policy: Policy, key: string): Promise<number> {
-  return (await backend.peek([charge(policy, key)])).verdicts[0].remaining
-}
-
-const claims: Readonly<Record<string, Claim>> = {
-  'names itself, its reading of the clock, and one verdict for each charge in their order': async ({
-    backend,
-    clock,
-  }) => {
-    clock.advance(250)
-    const answer = await backend.take([charge(hour, 'a'), charge(minute, 'a', 2, true)])
-    assert.equal(answer.takenAt, START_MS + 250)
-    assert.equal(answer.counted, true)
-    assert.ok(answer.source.length > 0 && backend.name.length > 0)
-    assert.deepEqual(
-      answer.verdicts.map(({ policy, shadow, remaining: left }) => [policy.name, shadow, left]),
-      [
-        ['hour', false, 7],
-        ['minute', true, 3],
-      ],
-    )
-  },
-
-  'takes from every policy or from none': async ({ backend }) => {
-    await backend.take([charge(minute, 'a', 5)])
-    const { verdicts } = await backend.take([charge(hour, 'a'), charge(minute, 'a')])
-    assert.deepEqual(
-      verdicts.map(({ allowed }) => allowed),
-      [true, false],
-    )
-    assert.equal(await remaining(backend, hour, 'a'), 8)
-    assert.equal(await remaining(backend, minute, 'a'), 0)
-  },
-
-  'lets no advisory policy veto, and counts none that would deny': async ({ backend }) => {
-    const both = [charge(hour, 'a'), charge(minute, 'a', 6, true)]
-    const { verdicts } = await backend.take(both)
-    assert.deepEqual(
-      verdicts.map(({ allowed }) => allowed),
-      [true, false],
-    )
-    assert.equal(await remaining(backend, hour, 'a'), 7)
-    assert.equal(await remaining(backend, minute, 'a'), 5)
-  },
-
-  'changes nothing by a peek': async ({ backend, clock }) => {
-    for (let peeks = 0; peeks < 20; peeks++) await backend.peek([charge(minute, 'a', 5), charge(minute, `b${peeks}`)])
-    clock.advance(10)
-    const { verdicts } = await backend.take([charge(minute, 'a', 5)])
-    const [{ policy: _, ...first }] = verdicts
-    assert.deepEqual(
-      { ...first },
-      { shadow: false, allowed: true, remaining: 0, retryAfterMs: 0, resetAfterMs: 60_000 },
-    )
-  },
-
-  'takes nothing at a cost of 0, and allows it even when nothing is left': async ({ backend }) => {
-    const free = await backend.take([charge(minute, 'a', 0)])
-    assert.deepEqual(
-      [free.verdicts[0].allowed, free.verdicts[0].remaining, free.verdicts[0].resetAfterMs],
-      [true, 5, 0],
-    )
-    await backend.take([charge(minute, 'a', 5)])
-    assert.equal((await backend.take([charge(minute, 'a', 0)])).verdicts[0].allowed, true)
-  },
-
-  'gives a refund back to the window of its take alone': async ({ backend, clock }) => {
-    const first = await backend.take([charge(minute, 'a', 3)])
-    await backend.adjust([charge(minute, 'a', -2)], first.takenAt)
-    assert.equal(await remaining(backend, minute, 'a'), 4)
-    clock.advance(60_000)
-    await backend.take([charge(minute, 'a', 2)])
-    await backend.adjust([charge(minute, 'a', -1)], first.takenAt)
-    assert.equal(await remaining(backend, minute, 'a'), 3)
-  },
-
-  'creates no key by a refund, and lifts none above its limit': async ({ backend }) => {
-    await backend.adjust([charge(minute, 'a', -4)], START_MS)
-    assert.equal(await remaining(backend, minute, 'a'), 5)
-    const taken = await backend.take([charge(minute, 'a')])
-    await backend.adjust([charge(minute, 'a', -4)], taken.takenAt)
-    assert.equal(await remaining(backend, minute, 'a'), 5)
-  },
-
-  'charges without asking, and an instant later than now means now': async ({ backend }) => {
-    const { verdicts } = await backend.adjust([charge(minute, 'a', 7)], Number.POSITIVE_INFINITY)
-    assert.equal(verdicts[0].remaining, 0)
-    assert.equal((await backend.take([charge(minute, 'a')])).verdicts[0].retryAfterMs, 60_000)
-  },
-
-  'makes a key as good as new by a reset, and no other key': async ({ backend }) => {
-    await backend.take([charge(minute, 'a', 5)])
-    await backend.take([charge(minute, 'b', 5)])
-    await backend.take([charge(hour, 'a', 5)])
-    await backend.reset([charge(minute, 'a'), charge(minute, 'never seen')])
-    assert.equal(await remaining(backend, minute, 'a'), 5)
-    assert.equal(await remaining(backend, minute, 'b'), 0)
-    assert.equal(await remaining(backend, hour, 'a'), 3)
-  },
-
-  'admits exactly the limit to takes that are all under way at once': async ({ backend }) => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => backend.take([charge(hour, 'a')])))
-    assert.equal(answers.filter(({ verdicts }) => verdicts[0].allowed).length, 8)
-  },
-
-  'gives each key a count of its own, whatever its bytes': async ({ backend }) => {
-    for (const key of hostileKeys) await backend.take([charge(minute, key, 2)])
-    for (const key of hostileKeys)
-      assert.equal(await remaining(backend, minute, key), 3, JSON.stringify(key.slice(0, 70)))
-  },
-
-  'keeps what is used when the limit of a count changes': async ({ backend }) => {
-    const larger = { ...minute, limit: 9 }
-    await backend.take([charge(minute, 'a', 5)])
-    assert.equal(await remaining(backend, larger, 'a'), 4)
-    await backend.take([charge(larger, 'a', 2)])
-    assert.equal(await remaining(backend, minute, 'a'), 0)
-  },
-
-  'answers a single charge as it answers a list of one, where it has a way for that': async ({ backend, clock }) => {
-    if (!backend.takeOne) return
-    for (let takes = 0; takes < 12; takes++) {
-      clock.advance(1_000 * (takes % 4))
-      const one = charge(minute, 'alone')
-      const { verdicts, takenAt } = await backend.take([charge(minute, 'listed')])
-      const decision: Decision = backend.takeOne(one.key, one.step, one.count, one.cost)
-      assert.deepEqual(plain(decision.verdicts[0]), plain(verdicts[0]))
-      assert.deepEqual([decision.allowed, decision.takenAt], [verdicts[0].allowed, takenAt])
-    }
-  },
-}
-
-function plain(verdict: Verdict): readonly (boolean | number)[] {
-  return [verdict.allowed, verdict.remaining, verdict.retryAfterMs, verdict.resetAfterMs]
 }

@@ -1,0 +1,58 @@
+import { type PageLayout, TAG } from './page-layout.ts'
+import type { Place, Shard } from './shard.ts'
+
+/** Keys on the move from one division of a shard to another. One for all arenas, since only one moves at a time. */
+export class Luggage {
+  count = 0
+  readonly #keptBytes: number
+  #words = new Int32Array(0)
+  #cells = new Float64Array(0)
+
+  /** Between moves it keeps at most `keptBytes`. */
+  constructor(keptBytes: number) {
+    this.#keptBytes = keptBytes
+  }
+
+  get bytes(): number {
+    return this.#words.byteLength + this.#cells.byteLength
+  }
+
+  /** Packs the live keys of a shard; overwrites what was packed before. */
+  pack(shard: Shard, { slots, cells }: PageLayout, tick: number, place: Place): void {
+    const keys = shard.pages * slots
+    if (this.#words.length < keys * 3) this.#words = new Int32Array(keys * 3)
+    if (this.#cells.length < keys * cells) this.#cells = new Float64Array(keys * cells)
+    let key = 0
+    shard.each(tick, place, () => {
+      this.#words[3 * key] = place.words[place.word]
+      this.#words[3 * key + 1] = place.words[place.word + TAG]
+      this.#words[3 * key + 2] = place.words[place.expiry]
+      for (let cell = 0; cell < cells; cell++) this.#cells[key * cells + cell] = place.cells[place.at + cell]
+      key++
+    })
+    this.count = key
+  }
+
+  low(key: number): number {
+    return this.#words[3 * key]
+  }
+
+  tag(key: number): number {
+    return this.#words[3 * key + 1]
+  }
+
+  /** Writes a packed key to its new place. */
+  unpack(key: number, { cells }: PageLayout, place: Place): void {
+    place.words[place.word + TAG] = this.#words[3 * key + 1]
+    place.words[place.expiry] = this.#words[3 * key + 2]
+    for (let cell = 0; cell < cells; cell++) place.cells[place.at + cell] = this.#cells[key * cells + cell]
+  }
+
+  /** Says that all keys have arrived. */
+  arrived(): void {
+    this.count = 0
+    if (this.bytes <= this.#keptBytes) return
+    this.#words = new Int32Array(0)
+    this.#cells = new Float64Array(0)
+  }
+}

@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals'
+import { type Answer, type Backend, type Charge, memoryBackend } from '@sluice/limiter-core'
+import { backendContract } from '@sluice/testkit'
+import { firstFailedClaim } from './claims-run.ts'
+
+type Memory = Backend<Answer>
+
+const backendFaults: Readonly<Record<string, (memory: Memory) => Partial<Memory>>> = {
+  'takes one charge after the other': (memory) => ({
+    take: (charges) => {
+      const answers = charges.map((charge) => memory.take([charge]))
+      return { ...answers[0], verdicts: answers.flatMap(({ verdicts }) => verdicts) }
+    },
+  }),
+  'spends on a peek': (memory) => ({ peek: (charges) => memory.take(charges) }),
+  'lets advisory charges veto': (memory) => ({ take: (charges) => memory.take(charges.map(enforced)) }),
+  'never takes advisory charges': (memory) => ({ take: (charges) => memory.take(charges.map(freeIfAdvisory)) }),
+  'refunds at the wrong time': (memory) => ({ adjust: (charges, takenAt) => memory.adjust(charges, takenAt + 1_000) }),
+  'ignores refunds': (memory) => ({ adjust: (charges, takenAt) => memory.adjust(charges.map(noRefund), takenAt) }),
+  'resets nothing': () => ({ reset: () => {} }),
+  'cuts keys at a NUL': (memory) => ({
+    take: (charges) => memory.take(charges.map((charge) => ({ ...charge, key: charge.key.split('\0')[0] }))),
+    peek: (charges) => memory.peek(charges.map((charge) => ({ ...charge, key: charge.key.split('\0')[0] }))),
+  }),
+  'counts by the limit too': (memory) => ({
+    take: (charges) => memory.take(charges.map(byLimit)),
+    peek: (charges) => memory.peek(charges.map(byLimit)),
+  }),
+  'answers single charges otherwise': (memory) => ({
+    takeOne: (key, step, count, cost) => (memory as Required<Memory>).takeOne(key, step, count, cost + 1),
+  }),
+  'reverses its verdicts': (memory) => ({
+    take: (charges) => {
+      const answer = memory.take(charges)
+      return { ...answer, verdicts: [...answer.verdicts].reverse() }
+    },
+  }),
+}
+
+function wrapped(memory: Memory): Memory {
+  return {
+    name: 'wrapped',
+    take: (charges) => memory.take(charges),
+    peek: (charges) => memory.peek(charges),
+    adjust: (charges, takenAt) => memory.adjust(charges, takenAt),
+    reset: (targets) => memory.reset(targets),
+  }
+}
+
+describe('the backend contract', () => {
+  test('finds no fault in a backend wrapped as the faulty ones are', async () => {
+    const failed = await firstFailedClaim((runner) =>
+      backendContract(runner, (clock) => wrapped(memoryBackend({ clock }))),
+    )
+    expect(failed).toBeUndefined()
+  })
+
+  test.each(Object.entries(backendFaults))('finds that a backend %s', async (_, fault) => {
+    const failed = await firstFailedClaim((runner) =>
+      backendContract(runner, (clock) => {
+        const memory = memoryBackend({ clock })
+        return { ...wrapped(memory), ...fault(memory) }
+      }),
+    )
+    expect(failed).toBeDefined()
+  })
+})
+
+function enforced(charge: Charge): Charge {
+  return { ...charge, advisory: false }
+}
+
+function freeIfAdvisory(charge: Charge): Charge {
+  return charge.advisory ? { ...charge, cost: 0 } : charge
+}
+
+function noRefund(charge: Charge): Charge {
+  return { ...charge, cost: Math.max(0, charge.cost) }
+}
+
+function byLimit(charge: Charge): Charge {
+  return { ...charge, count: `${charge.count} ${charge.step.policy.limit}` }
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, createServer, type Http2Server } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { rateLimit } from '@sluice/node-http'
+import { until, Watcher } from '@sluice/testkit'
+import { frameworks, type Handler } from './frameworks.ts'
+
+const { inflightLimit, listener } = frameworks['node:http']
+
+type Before = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
+
+/** A server of HTTP/2 behind a cap of the node:http adapter, with one session to it. */
+export class Http2Site {
+  readonly watcher: Watcher = new Watcher()
+  /** Whether responses were complete, as settle was told. */
+  readonly completed: boolean[] = []
+  readonly server: Http2Server
+  entered = 0
+  working = 0
+  session!: ClientHttp2Session
+
+  constructor(handler: Handler, before: Before = async () => {}) {
+    const settle = (_req: unknown, _res: unknown, { completed }: { completed: boolean }): number => {
+      this.completed.push(completed)
+      return 1
+    }
+    // by address, a client whose session is gone would be warned about
+    const key = (): string => 'all'
+    const limit = rateLimit({ limit: 1_000, window: '1m', key, cost: { reserve: 1, settle, settleOn: 'always' } })
+    const steps = listener(
+      (req, res, next) => {
+        this.working++
+        before(req, res).then(() => next())
+      },
+      limit,
+      inflightLimit({ limit: 1_000, observers: [this.watcher] }),
+      (req, res) => {
+        this.entered++
+        handler(req, res)
+      },
+    )
+    this.server = createServer(steps as never)
+    this.server.on('sessionError', () => {})
+  }
+
+  async open(): Promise<this> {
+    await once(this.server.listen(0, '127.0.0.1'), 'listening')
+    this.session = connect(`http://127.0.0.1:${(this.server.address() as AddressInfo).port}`)
+    this.session.on('error', () => {})
+    await once(this.session, 'connect')
+    return this
+  }
+
+  ask(headers: Record<string, string> = {}, endStream = true): ClientHttp2Stream {
+    const stream = this.session.request({ ':path': '/', ...headers }, { endStream })
+    stream.on('error', () => {})
+    return stream.resume()
+  }
+
+  async released(acquired: number): Promise<void> {
+    await until(() => this.watcher.acquired >= acquired && this.watcher.held === 0, {
+      what: 'held places to come back',
+    })
+    const { watcher } = this
+    assert.deepEqual([watcher.acquired, watcher.released, watcher.fewestHeld], [acquired, acquired, 0])
+  }
+
+  async close(): Promise<void> {
+    this.session.destroy()
+    this.server.close()
+    await once(this.server, 'close')
+    await until(() => this.watcher.held === 0, { what: 'held places to come back' })
+    assert.equal(this.watcher.fewestHeld, 0)
+  }
+}
