@@ -10,7 +10,7 @@ import { mergedHeaders } from './adapter/merged-headers.ts'
 import { modes } from './adapter/modes.ts'
 import { requestWords } from './adapter/request-words.ts'
 import { Stage } from './adapter/stage.ts'
-import type { TestRunner } from './test-runner.ts'
+import type { TestRunner } from './suite-runner.ts'
 
 export interface AdapterContractOptions {
   /** What the framework has no way to do; its sentences are left out. */

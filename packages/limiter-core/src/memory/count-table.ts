@@ -2,9 +2,9 @@ import type { ObserverEvent, Step } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
 import { Luggage } from './luggage.ts'
-import { FRACTION, TAG, TAILS, tailOf, withTail } from './page-layout.ts'
+import { FRACTION, TAG, withTail } from './page-layout.ts'
 import type { Place } from './shard.ts'
-import { Tail } from './tail.ts'
+import { Tails } from './tails.ts'
 
 /** Milliseconds of one tick of expiry; 31 bits of ticks reach 8.7 years, and what would end later ends then. */
 const TICK_MS = 128
@@ -13,11 +13,7 @@ const LAST_TICK = 2 ** 31 - 1
 const TAIL_SHARE = 1 / 14
 /** What is kept for moving keys; a move may need more while it lasts. */
 const LUGGAGE_SHARE = 1 / 64
-/** Used fraction, in 255ths, from which an evicted key is remembered. */
-const HEAVY = 128
 const REPORT_EVERY_MS = 1_000
-/** Of so many counts it is kept which tail is theirs. */
-const MOST_COUNTS = 1_000
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
@@ -42,25 +38,21 @@ export class CountTable {
   readonly #arenas = new Map<number, Arena>()
   readonly #luggage: Luggage
   readonly #budget: Budget
-  readonly #tailBytes: number
   readonly #report: Report
-  readonly #memory = { fraction: 0, expiry: 0 }
-  readonly #tailNumbers = new Map<string, number>()
-  readonly #tails: (Tail | undefined)[] = new Array<Tail | undefined>(TAILS).fill(undefined)
+  readonly #tails: Tails
   // stands in for a key that is not in the table, so that asking leaves no trace
   readonly #absent: Place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
   #originMs = Number.NaN
   #low = 0
   #high = 0
   #evictions = 0
-  #spills = 0
   #reportedAt = Number.NEGATIVE_INFINITY
   #now = 0
 
   constructor(maxBytes: number, report: Report) {
-    this.#tailBytes = (maxBytes * TAIL_SHARE) / TAILS
+    this.#tails = new Tails(maxBytes * TAIL_SHARE)
     this.#luggage = new Luggage(maxBytes * LUGGAGE_SHARE)
-    this.#budget = new Budget(maxBytes - TAILS * this.#tailBytes, this.#luggage)
+    this.#budget = new Budget(maxBytes * (1 - TAIL_SHARE), this.#luggage)
     this.#report = report
   }
 
@@ -76,7 +68,7 @@ export class CountTable {
       arena = new Arena(step.cells, this.#budget, this.#luggage, (...evicted) => this.#evicted(...evicted))
       this.#arenas.set(step.cells, arena)
     }
-    const tail = this.#tailNumber(count, high)
+    const tail = this.#tails.numberOf(count, high)
     return { step, count, arena, low, high, tail, fractionOfUnit: FRACTION / step.capacity }
   }
 
@@ -99,7 +91,7 @@ export class CountTable {
     const { arena } = lane
     if (arena.find(this.#low, this.#high)) return arena.place
     const nothing = this.#nothing(lane)
-    if (this.#remembers(lane, now)) this.#adopt(lane, nothing, now)
+    if (this.#remembers(now)) this.#adopt(lane, nothing, now)
     return nothing
   }
 
@@ -135,7 +127,7 @@ export class CountTable {
     if (place === this.#absent) return
     place.cells.fill(0, place.at, place.at + lane.step.cells)
     this.mark(lane, place, now, lane.step.capacity, 0)
-    if (this.#remembers(lane, now)) this.#tails[lane.tail]?.forget(this.#low, this.#high)
+    if (this.#remembers(now)) this.#tails.forget(this.#low, this.#high)
   }
 
   #nothing({ step }: Lane): Place {
@@ -150,53 +142,36 @@ export class CountTable {
     return arena.place
   }
 
-  /** Counts take turns, so that the first four have tails of their own; those past any sensible number go by chance. */
-  #tailNumber(count: string, hash: number): number {
-    const numbers = this.#tailNumbers
-    const known = numbers.get(count)
-    if (known !== undefined) return known
-    if (numbers.size >= MOST_COUNTS) return hash & (TAILS - 1)
-    numbers.set(count, numbers.size % TAILS)
-    return numbers.get(count) as number
-  }
-
-  #remembers({ tail }: Lane, now: number): boolean {
-    return this.#tails[tail]?.recall(this.#low, this.#high, this.#tickOf(now), this.#memory) === true
+  #remembers(now: number): boolean {
+    return this.#tails.remembers(this.#low, this.#high, this.#tickOf(now))
   }
 
   #recall(lane: Lane, now: number): Place | undefined {
-    if (!this.#remembers(lane, now)) return undefined
-    const { fraction, expiry } = this.#memory
+    if (!this.#remembers(now)) return undefined
+    const { fraction, expiry } = this.#tails.memory
     const place = this.#insert(lane, now)
     // the insert may itself have spilled a key into the tail, and so changed what is remembered of this one
-    this.#memory.fraction = fraction
-    this.#memory.expiry = expiry
+    this.#tails.memory.fraction = fraction
+    this.#tails.memory.expiry = expiry
     this.#adopt(lane, place, now)
     return place
   }
 
   #adopt({ step }: Lane, { cells, at }: Place, now: number): void {
     // the fraction was rounded up when it was marked
-    const used = Math.floor((this.#memory.fraction * step.capacity) / FRACTION)
-    const resetAfterMs = this.#originMs + this.#memory.expiry * TICK_MS - now
+    const { fraction, expiry } = this.#tails.memory
+    const used = Math.floor((fraction * step.capacity) / FRACTION)
+    const resetAfterMs = this.#originMs + expiry * TICK_MS - now
     step.adopt(cells, at, now, used, resetAfterMs)
   }
 
   #evicted(low: number, tag: number, expiry: number): void {
-    const fraction = tag & FRACTION
     this.#evictions++
-    if (fraction >= HEAVY) this.#spill(low, tag, fraction, expiry)
+    this.#tails.spill(low, tag, expiry, this.#tickOf(this.#now))
     if (this.#now < this.#reportedAt + REPORT_EVERY_MS) return
     this.#reportedAt = this.#now
     this.#report('evicted', { keys: this.#evictions })
-    if (this.#spills > 0) this.#report('tail', { keys: this.#spills })
-  }
-
-  #spill(low: number, tag: number, fraction: number, expiry: number): void {
-    const number = tailOf(tag)
-    this.#tails[number] ??= new Tail(this.#tailBytes)
-    this.#tails[number].add(low, tag, fraction, expiry, this.#tickOf(this.#now))
-    this.#spills++
+    if (this.#tails.spilled > 0) this.#report('tail', { keys: this.#tails.spilled })
   }
 
   // tick 0 is an empty slot

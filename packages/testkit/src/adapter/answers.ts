@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../suite-runner.ts'
 import { type CapOptions, cap, type RateOptions, rate } from './app-description.ts'
 import { Gate, ok, type Stage, statuses } from './stage.ts'
 import { until } from './until.ts'

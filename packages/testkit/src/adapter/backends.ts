@@ -6,7 +6,7 @@ import {
   type MaybePromise,
   memoryBackend,
 } from '@sluice/limiter-core'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../suite-runner.ts'
 import { cap, type LimiterSpec, rate } from './app-description.ts'
 import { Gate, type Stage, statuses } from './stage.ts'
 import { until } from './until.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type CostSource, memoryBackend } from '@sluice/limiter-core'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../suite-runner.ts'
 import { cap, type Handler, type HookRequest, type HookResponse, type LimiterSpec, rate } from './app-description.ts'
 import { Gate, type Site, type Stage, statuses } from './stage.ts'
 import { until } from './until.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { EXEMPT } from '@sluice/limiter-core'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../suite-runner.ts'
 import { cap, type LimiterSpec, rate } from './app-description.ts'
 import { ok, type Stage, statuses } from './stage.ts'
 import { until } from './until.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { byHeader } from '@sluice/limiter-core'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../suite-runner.ts'
 import { cap, type LimiterSpec, type RateOptions, rate } from './app-description.ts'
 import { Gate, type Stage } from './stage.ts'
 import { type ListItem, parseList } from './structured-list.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { EXEMPT, type RequestSluice } from '@sluice/limiter-core'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../suite-runner.ts'
 import { cap, type Handler, type LimiterSpec, type RateOptions, rate } from './app-description.ts'
 import { Gate, ok, type Site, type Stage } from './stage.ts'
 import { until } from './until.ts'

@@ -1,7 +1,7 @@
 import { algorithms, type Backend, type Clock, type MaybePromise } from '@sluice/limiter-core'
 import { FakeClock } from '../fake-clock.ts'
 import { eachSeed } from '../seeded-random.ts'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../suite-runner.ts'
 import { type BackendBench, backendClaims, START_MS } from './backend-claims.ts'
 import { equalsReference } from './backend-history.ts'
 

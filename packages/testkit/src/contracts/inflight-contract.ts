@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Clock, InflightLimiter, MaybePromise, Observer, Permit } from '@sluice/limiter-core'
 import { FakeClock } from '../fake-clock.ts'
 import { eachSeed, type SeededRandom } from '../seeded-random.ts'
-import type { TestRunner } from '../test-runner.ts'
+import type { TestRunner } from '../suite-runner.ts'
 
 /** What a cap under test must be made of. */
 export interface MadeInflightOptions {
