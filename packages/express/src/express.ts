@@ -30,11 +30,8 @@ interface ExpressOptions {
 export type ExpressRateLimitOptions = RateLimitOptions<Request, Response> & ExpressOptions
 export type ExpressInflightLimitOptions = InflightLimitOptions<Request, Response> & ExpressOptions
 
-const host: ConnectHost<Request, Response> = {
+const host: ConnectHost<Request> = {
   view: (req) => new ExpressView(req),
-  attach: (req, _res, sluice) => {
-    req.sluice = sluice
-  },
   options: ['next'],
 }
 

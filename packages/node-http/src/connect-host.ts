@@ -1,14 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RequestSluice, RequestView } from '@sluice/limiter-core'
+import type { IncomingMessage } from 'node:http'
+import type { RequestView } from '@sluice/limiter-core'
 
 export type Next = (error?: unknown) => void
 
 /** A framework of `(req, res, next)` middleware, as the shared middle sees it. */
-export interface ConnectHost<Req extends IncomingMessage, Res extends ServerResponse> {
+export interface ConnectHost<Req extends IncomingMessage> {
   /** Shows a request to key sources; must not throw. */
   view(req: Req): RequestView<Req>
-  /** Puts what handlers may ask where the framework's users look for it. */
-  attach(req: Req, res: Res, sluice: RequestSluice): void
   /** Names of options that only this framework has. */
   readonly options: readonly string[]
 }

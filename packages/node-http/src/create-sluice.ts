@@ -40,7 +40,7 @@ export type CreateSluice<Req, Res, Extra = unknown> = <B extends Backend = Backe
 
 /** Makes the `createSluice` of a framework. */
 export function createSluiceFor<Req extends IncomingMessage, Res extends ServerResponse, Extra = unknown>(
-  host: ConnectHost<Req, Res>,
+  host: ConnectHost<Req>,
 ): CreateSluice<Req, Res, Extra> {
   return <B extends Backend>(shared: SluiceOptions<B> = {}) => {
     const { backend, clock, observers = [] } = optionsOf('createSluice', shared, ['backend', 'clock', 'observers'])
@@ -54,8 +54,8 @@ export function createSluiceFor<Req extends IncomingMessage, Res extends ServerR
     const counted = <T extends LimiterOptions | RateLimitOptions<Req, Res>>(options: T): T =>
       watched({ ...(backend && { backend }), ...options })
     const made: Sluice<Req, Res, Extra, B> = {
-      rateLimit: (options) => rateLimitFor(host)(counted(options)),
-      inflightLimit: (options) => inflightLimitFor(host)(watched(options)),
+      rateLimit: (options) => rateLimitFor<Req, Res>(host)(counted(options)),
+      inflightLimit: (options) => inflightLimitFor<Req, Res>(host)(watched(options)),
       limiter: (options) => createLimiter(counted(options)) as ReturnType<Sluice<Req, Res, Extra, B>['limiter']>,
     }
     return made

@@ -30,7 +30,7 @@ export interface InflightLimitMiddleware<Req, Res> extends ConnectMiddleware<Req
 
 /** The `inflightLimit` of a framework. */
 export function inflightLimitFor<Req extends IncomingMessage, Res extends ServerResponse>(
-  host: ConnectHost<Req, Res>,
+  host: ConnectHost<Req>,
 ): (options: InflightLimitOptions<Req, Res>) => InflightLimitMiddleware<Req, Res> {
   return (options) => {
     const cap = new RequestCap(host, options)
@@ -59,11 +59,11 @@ function held(work: unknown, life: RequestLifecycle | undefined): unknown {
 
 class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
   readonly guard: CapGuard<Req, Res>
-  readonly #host: ConnectHost<Req, Res>
+  readonly #host: ConnectHost<Req>
   readonly #answer: AnswerOptions<Req, Res>
   readonly #birth = new Birth()
 
-  constructor(host: ConnectHost<Req, Res>, options: InflightLimitOptions<Req, Res>) {
+  constructor(host: ConnectHost<Req>, options: InflightLimitOptions<Req, Res>) {
     this.guard = new CapGuard(options, host.options)
     this.#host = host
     this.#answer = options
@@ -71,12 +71,11 @@ class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
 
   /** Runs `work` for a request that got a place; without a lifecycle where nothing is held. */
   run(req: Req, res: Res, next: Next, work: (life?: RequestLifecycle) => unknown, onThrow?: Next): unknown {
+    // first of all: a handler that speaks to `req.sluice` must not fail for requests that nobody counts
     const life = RequestLifecycle.of(req, res)
-    // first of all: a handler that speaks to `sluice` must not fail for requests that nobody counts
-    this.#host.attach(req, res, life.sluice)
     if (this.guard.mode === 'off') return work()
     this.#birth.used()
-    if (!life.sluice.meets(this.guard)) return work()
+    if (!life.meets(this.guard)) return work()
     // nobody waits for an answer, and no signal would bring the place back
     if (life.gone) return undefined
     const check = this.guard.check(this.#host.view(req))
@@ -98,7 +97,7 @@ class RequestCap<Req extends IncomingMessage, Res extends ServerResponse> {
       life.hold(check.permit)
       return work(life)
     }
-    const lines = life.sluice.say(check.entry, systemClock.wall)
+    const lines = life.say(check.entry, systemClock.wall)
     return answerDenied(req, res, next, lines, { denial: check.denial, decision: undefined }, this.#answer)
   }
 }

@@ -1,23 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import {
-  type InflightLimitOptions,
-  type RateLimitOptions,
-  type RequestSluice,
-  type RequestView,
-  warnOnce,
-} from '@sluice/limiter-core'
+import { type InflightLimitOptions, type RateLimitOptions, type RequestView, warnOnce } from '@sluice/limiter-core'
 import type { ConnectHost } from './connect-host.ts'
 import { type CreateSluice, createSluiceFor } from './create-sluice.ts'
 import { type InflightLimitMiddleware, inflightLimitFor } from './inflight-limit.ts'
 import { type RateLimitMiddleware, rateLimitFor } from './rate-limit.ts'
 import { soleHeader } from './request-headers.ts'
-
-declare module 'node:http' {
-  interface IncomingMessage {
-    /** What Sluice knows of the request; present behind a limiter. */
-    sluice?: RequestSluice
-  }
-}
 
 /** A request of `node:http`, shown to key sources. It has no route; proxies are not trusted. */
 class PlainView<Req extends IncomingMessage> implements RequestView<Req> {
@@ -50,11 +37,8 @@ export function warnUntrustedProxy(): void {
   )
 }
 
-const host: ConnectHost<IncomingMessage, ServerResponse> = {
+const host: ConnectHost<IncomingMessage> = {
   view: (req) => new PlainView(req),
-  attach: (req, _res, sluice) => {
-    req.sluice = sluice
-  },
   options: [],
 }
 

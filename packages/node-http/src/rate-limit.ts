@@ -30,7 +30,7 @@ export interface RateLimitMiddleware<Req, Res> extends ConnectMiddleware<Req, Re
 
 /** The `rateLimit` of a framework. */
 export function rateLimitFor<Req extends IncomingMessage, Res extends ServerResponse>(
-  host: ConnectHost<Req, Res>,
+  host: ConnectHost<Req>,
 ): (options: RateLimitOptions<Req, Res>) => RateLimitMiddleware<Req, Res> {
   return (options) => {
     const limit = new RequestRate(host, options)
@@ -47,13 +47,13 @@ export function rateLimitFor<Req extends IncomingMessage, Res extends ServerResp
 
 class RequestRate<Req extends IncomingMessage, Res extends ServerResponse> {
   readonly guard: RateGuard<Req, Res>
-  readonly #host: ConnectHost<Req, Res>
+  readonly #host: ConnectHost<Req>
   readonly #answer: AnswerOptions<Req, Res>
   readonly #birth = new Birth()
   readonly #off: boolean
   readonly #wall: () => number
 
-  constructor(host: ConnectHost<Req, Res>, options: RateLimitOptions<Req, Res>) {
+  constructor(host: ConnectHost<Req>, options: RateLimitOptions<Req, Res>) {
     this.guard = new RateGuard(options, host.options)
     this.#host = host
     this.#answer = options
@@ -64,12 +64,11 @@ class RequestRate<Req extends IncomingMessage, Res extends ServerResponse> {
 
   /** Returns what `next` returns, or a promise of it. */
   run(req: Req, res: Res, next: Next, onThrow?: Next): unknown {
+    // first of all: a handler that speaks to `req.sluice` must not fail for requests that nobody counts
     const life = RequestLifecycle.of(req, res)
-    // first of all: a handler that speaks to `sluice` must not fail for requests that nobody counts
-    this.#host.attach(req, res, life.sluice)
     if (this.#off) return next()
     this.#birth.used()
-    if (!life.sluice.meets(this.guard)) return next()
+    if (!life.meets(this.guard)) return next()
     const check = this.guard.check(this.#host.view(req))
     if (!isPromise(check)) return this.#go(check, life, req, res, next)
     return afterCheck(check, (come) => this.#go(come, life, req, res, next), onThrow)
@@ -78,12 +77,11 @@ class RequestRate<Req extends IncomingMessage, Res extends ServerResponse> {
   #go(check: RateCheck<Req, Res> | undefined, life: RequestLifecycle, req: Req, res: Res, next: Next): unknown {
     if (!check) return next()
     const { decision, denial, entry, guard } = check
-    const { sluice } = life
-    sluice.took(check, this.guard.observers)
-    const lines = sluice.say(entry, this.#wall)
+    life.took(check, this.guard.observers)
+    const lines = life.say(entry, this.#wall)
     if (denial) return answerDenied(req, res, next, lines, { denial, decision }, this.#answer)
     writeHeaderLines(req, res, lines)
-    if (guard.settles) life.settle(req, res)
+    if (guard.settles) life.settleAtEnd(req, res)
     return next()
   }
 }

@@ -1,10 +1,23 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { messageOf, type Permit, RequestRecord, type SettleContext, systemClock, warnOnce } from '@sluice/limiter-core'
+import {
+  messageOf,
+  type Permit,
+  RequestRecord,
+  type RequestSluice,
+  type SettleContext,
+  systemClock,
+  warnOnce,
+} from '@sluice/limiter-core'
 import onFinished from 'on-finished'
 import { carrierOf, isComplete, isGone, onCarrierClose } from './response-end.ts'
 
-const KEY = Symbol.for('sluice.lifecycle')
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** What Sluice knows of the request; present behind a limiter. */
+    sluice?: RequestSluice
+  }
+}
 
 /** How a response ended. */
 export type Ending = SettleContext
@@ -14,30 +27,32 @@ export type Ending = SettleContext
  * response: on-finished misses pipelined responses that never got their turn, `close` misses a client who left before
  * anyone listened. Together they miss none, and the first one counts.
  */
-export class RequestLifecycle {
-  readonly sluice: RequestRecord
+export class RequestLifecycle extends RequestRecord {
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   #startedAt = 0
-  readonly #endings: ((ending: Ending) => void)[] = []
-  readonly #permits: Permit[] = []
+  #endings: ((ending: Ending) => void)[] | undefined
+  #permits: Permit[] | undefined
   #holds = 0
   #listening = false
   #settling = false
   #forgetCarrier: (() => void) | undefined
   #ending: Ending | undefined
 
-  /** The one lifecycle of a response; made when first asked for. */
+  /** The one lifecycle of a response; made when first asked for, and `req.sluice` from then on. */
   static of(req: IncomingMessage, res: ServerResponse): RequestLifecycle {
-    const home = res as { [KEY]?: RequestLifecycle }
-    home[KEY] ??= new RequestLifecycle(req, res)
-    return home[KEY]
+    const known = req.sluice as RequestLifecycle | undefined
+    // not by `instanceof`: an ESM and a CommonJS copy may meet in one process
+    if (typeof known?.settleAtEnd === 'function') return known
+    const made = new RequestLifecycle(req, res)
+    req.sluice = made
+    return made
   }
 
   private constructor(req: IncomingMessage, res: ServerResponse) {
+    super()
     this.#req = req
     this.#res = res
-    this.sluice = new RequestRecord(this)
   }
 
   /** True when nobody will read a response any more, so that its handler need not run. */
@@ -50,26 +65,26 @@ export class RequestLifecycle {
     const bound = AsyncResource.bind(run)
     const ending = this.#ending
     if (ending) guarded(() => bound(ending))
-    else this.#endings.push(bound)
+    else this.#endings = [...(this.#endings ?? []), bound]
     this.#listen()
   }
 
   /** Settles what the request took once the response is over, by the policies' own `settle`. */
-  settle(req: unknown, res: unknown): void {
+  settleAtEnd(req: unknown, res: unknown): void {
     if (this.#settling) return
     this.#settling = true
-    this.onEnd((how) => this.sluice.settleAll(req, res, how))
+    this.onEnd((how) => this.settleAll(req, res, how))
   }
 
   /** Releases the permit when the response is over and all held work is done. */
   hold(permit: Permit): void {
-    this.#permits.push(permit)
+    this.#permits = [...(this.#permits ?? []), permit]
     this.#listen()
     this.#releaseWhenDone()
   }
 
   /** Keeps permits until `work` settles. */
-  holdUntil(work: PromiseLike<unknown>): void {
+  override holdUntil(work: PromiseLike<unknown>): void {
     this.#holds++
     let held = true
     const done = (): void => {
@@ -99,13 +114,15 @@ export class RequestLifecycle {
     this.#forgetCarrier?.()
     const ending = { completed: isComplete(this.#req, this.#res), durationMs: systemClock.now() - this.#startedAt }
     this.#ending = ending
-    for (const run of this.#endings) guarded(() => run(ending))
+    for (const run of this.#endings ?? []) guarded(() => run(ending))
     this.#releaseWhenDone()
   }
 
   #releaseWhenDone(): void {
     if (!this.#ending || this.#holds > 0) return
-    for (const permit of this.#permits.splice(0)) {
+    const permits = this.#permits ?? []
+    this.#permits = undefined
+    for (const permit of permits) {
       guarded(() => permit.release(this.#ending?.completed ? 'success' : 'dropped'))
     }
   }

@@ -10,6 +10,18 @@ export function wholeSeconds(ms: number): number {
   return Math.ceil(ms / 1_000)
 }
 
+// the name of a policy is written on every response and never changes
+const names = new WeakMap<Policy, string>()
+
+function nameItem(policy: Policy): string {
+  let item = names.get(policy)
+  if (item === undefined) {
+    item = stringItem(policy.name)
+    names.set(policy, item)
+  }
+  return item
+}
+
 /** An item of `RateLimit-Policy`: the promise, its unit where it is not requests, its window, whose it is. */
 export function policyItem(policy: Policy, partition = ''): string {
   const unit = (policy.unit ?? 'requests') === 'requests' ? '' : `;qu=${stringItem(policy.unit as string)}`
@@ -21,7 +33,7 @@ export function policyItem(policy: Policy, partition = ''): string {
  * until the same request passes, and none where it never can. Draft 10 and 11 read it alike.
  */
 export function rateItem(verdict: PolicyVerdict, partition = ''): string {
-  const name = stringItem(verdict.policy.name)
+  const name = nameItem(verdict.policy)
   if (verdict.allowed) return `${name};r=${verdict.remaining};t=${wholeSeconds(verdict.resetAfterMs)}${partition}`
   const waits = Number.isFinite(verdict.retryAfterMs)
   return `${name};r=0${waits ? `;t=${wholeSeconds(verdict.retryAfterMs)}` : ''}${partition}`

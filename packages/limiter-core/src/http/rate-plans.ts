@@ -7,7 +7,7 @@ import { type CompiledCost, compileCost } from './cost-source.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy } from './rate-limit-options.ts'
 
 /** A policy of a plan: the lane that counts it, whom it counts, what a request costs. */
-export interface RequestLane<Req, Res> {
+interface RequestLane<Req, Res> {
   readonly lane: Lane
   readonly key: KeySource<Req>
   readonly cost: CompiledCost<Req, Res>

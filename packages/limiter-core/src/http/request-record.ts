@@ -20,16 +20,11 @@ interface Taken {
   settled?: Set<string>
 }
 
-/** What limiters tell of one request, and what its handlers may ask of it. One for each request. */
-export class RequestRecord implements RequestSluice {
+/** What limiters tell of one request, and what its handlers may ask of it. Adapters add how it ends. */
+export abstract class RequestRecord implements RequestSluice {
   readonly #taken: Taken[] = []
   readonly #entries: GateEntry[] = []
   readonly #met: object[] = []
-  readonly #life: { holdUntil(work: PromiseLike<unknown>): void }
-
-  constructor(life: { holdUntil(work: PromiseLike<unknown>): void }) {
-    this.#life = life
-  }
 
   get decisions(): readonly Decision[] {
     return this.#taken.map(({ check }) => check.decision)
@@ -55,9 +50,7 @@ export class RequestRecord implements RequestSluice {
     return this.#each('settle', policy, (taken, index) => settle(taken, index, actual))
   }
 
-  holdUntil(work: PromiseLike<unknown>): void {
-    this.#life.holdUntil(work)
-  }
+  abstract holdUntil(work: PromiseLike<unknown>): void
 
   /** False where `limiter` met this request before, which is warned about once and not counted twice. */
   meets(limiter: object): boolean {

@@ -1,9 +1,9 @@
 /** Ways of a set: how many keys share the eight places that a hash points at. */
 export const WAYS: number = 8
 /** From the low lane of a slot to its tag. */
-export const TAG: number = WAYS
+export const TAG: number = 8
 /** Float64 elements before the cells of a set: eight low lanes and eight tags of four bytes. */
-export const CELLS: number = WAYS
+export const CELLS: number = 8
 
 // a tag: 22 bits of the high lane, the number of the tail that remembers the key, its used fraction in 255ths
 export const FRACTION = 0xff
