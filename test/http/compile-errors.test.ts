@@ -84,7 +84,7 @@ const badCaps: readonly (readonly [code: string, options: unknown])[] = [
   ['SLUICE_BAD_LIMIT', { limit: 0 }],
   ['SLUICE_BAD_LIMIT', { limit: 1, weight: 0 }],
   ['SLUICE_BAD_NAME', { limit: 1, name: 'ü' }],
-  ['SLUICE_BAD_DURATION', { limit: 1, maxHoldMs: 30 }],
+  ['SLUICE_BAD_DURATION', { limit: 1, maxHoldMs: -30 }],
   ['SLUICE_BAD_LIMIT', { limit: 1, weight: '2' }],
   ['SLUICE_BAD_OPTION', { limit: 1, backend: memoryBackend() }],
   ['SLUICE_BAD_OPTION', { limit: 1, key: 'ip' }],

@@ -23,7 +23,7 @@ describe('createInflightLimiter', () => {
     ['a limit of 0', { limit: 0 }, 'SLUICE_BAD_LIMIT'],
     ['a fractional limit', { limit: 1.5 }, 'SLUICE_BAD_LIMIT'],
     ['a bad name', { name: '\n' }, 'SLUICE_BAD_NAME'],
-    ['a hold of 60', { maxHoldMs: 60 }, 'SLUICE_BAD_DURATION'],
+    ['a hold of -60', { maxHoldMs: -60 }, 'SLUICE_BAD_DURATION'],
     ['a hold of nothing', { maxHoldMs: '0s' }, 'SLUICE_BAD_DURATION'],
     ['an unknown option', { max: 3 }, 'SLUICE_BAD_OPTION'],
     ['observers that are no list', { observers: 'all' }, 'SLUICE_BAD_OPTION'],

@@ -169,12 +169,27 @@ describe('scopes', () => {
   })
 
   // scope.ts joins scope and policy by a slash that either may contain: counts of two limiters become one
-  test('have no slashes, so that no two scopes and names are written alike', () => {
-    const policies = [{ name: 'b', limit: 1, window: '1m' }] as const
-    expect(() => createLimiter({ policies, backend: memoryBackend(), scope: 'x/a' })).toThrow('SLUICE_BAD_NAME')
+  test('tell names with slashes apart', () => {
+    const backend = memoryBackend()
+    const one = createLimiter({ policies: [{ name: 'b', limit: 1, window: '1m' }], backend, scope: 'x/a' })
+    const two = createLimiter({ policies: [{ name: 'a/b', limit: 1, window: '1m' }], backend, scope: 'x' })
+    one.take('key')
+    expect(two.take('key').allowed).toBe(true)
   })
 })
 
 function unnamed(limit: number) {
   return { limit, window: '1m' }
 }
+
+test('a limiter that is closed gives its names back, so that another may count them by other data', () => {
+  const backend = memoryBackend()
+  const of = (limit: number) => createLimiter({ policies: [{ name: 'api', limit, window: '1m' }], backend, scope: 'x' })
+  const first = of(1)
+  const second = of(1)
+  first.close()
+  first.close()
+  expect(() => of(2)).toThrow('SLUICE_DUPLICATE_POLICY')
+  second.close()
+  expect(of(2).policies[0]?.limit).toBe(2)
+})

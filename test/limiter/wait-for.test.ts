@@ -144,7 +144,7 @@ describe('waitFor', () => {
 
   test.each([
     [{}, 'SLUICE_BAD_DURATION'],
-    [{ maxWaitMs: 60 }, 'SLUICE_BAD_DURATION'],
+    [{ maxWaitMs: -60 }, 'SLUICE_BAD_DURATION'],
     [{ maxWaitMs: '1s', timeout: 5 }, 'SLUICE_BAD_OPTION'],
     [{ maxWaitMs: '1s', cost: -1 }, 'SLUICE_BAD_COST'],
   ])('refuses bad options: %j', async (options, code) => {

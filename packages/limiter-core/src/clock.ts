@@ -24,7 +24,15 @@ export const systemClock: Clock = {
   },
 }
 
-/** Throws `SLUICE_BAD_OPTION` unless `clock` is absent or a clock. */
-export function checkClock(clock: unknown): void {
-  optionalWith('clock', clock, ['now', 'wall', 'after'], 'a clock with now, wall and after')
+/** The clock of an option: the system's where there is none, and where one has no `wall` or no `after` of its own. */
+export function clockOf(clock: Partial<Clock> | undefined): Clock {
+  if (clock === undefined) return systemClock
+  optionalWith('clock', clock, ['now'], 'a clock with now, wall and after')
+  const { now, wall, after } = clock
+  if (now && wall && after) return clock as Clock
+  return {
+    now: () => clock.now?.() ?? systemClock.now(),
+    wall: () => clock.wall?.() ?? systemClock.wall(),
+    after: (ms, run) => (clock.after ? clock.after(ms, run) : systemClock.after(ms, run)),
+  }
 }

@@ -23,6 +23,19 @@ export function parseDuration(value: unknown, option: string): number {
   return ms
 }
 
+/**
+ * Milliseconds of an option whose name says so, like `maxHoldMs`: a number of ms, of any size from 0, or a duration.
+ * Throws `SLUICE_BAD_DURATION`.
+ */
+export function parseMs(value: unknown, option: string): number {
+  if (typeof value === 'string') return parseDuration(value, option)
+  if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value
+  throw new SluiceError(
+    'SLUICE_BAD_DURATION',
+    `${option}: got ${shown(value)}, expected ms from 0, or '500ms', '10s', '1m'`,
+  )
+}
+
 function textMs(value: string): number | undefined {
   const match = SHAPE.exec(value)
   if (!match) return undefined

@@ -1,6 +1,6 @@
 export { algorithms } from './algorithms/index.ts'
 export type { Costs, Keys } from './charges.ts'
-export { systemClock } from './clock.ts'
+export { clockOf, systemClock } from './clock.ts'
 export type * from './contracts.ts'
 export { type Duration, parseDuration } from './duration.ts'
 export { messageOf, type SluiceCode, SluiceError, shown } from './errors.ts'

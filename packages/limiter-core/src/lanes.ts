@@ -1,5 +1,5 @@
 import { algorithms } from './algorithms/index.ts'
-import { checkClock } from './clock.ts'
+import { clockOf } from './clock.ts'
 import type { Backend, Clock, Policy, Step } from './contracts.ts'
 import { SluiceError, shown } from './errors.ts'
 import { memoryBackend } from './memory/memory-backend.ts'
@@ -13,6 +13,8 @@ export interface Lane {
   readonly count: string
   readonly backend: Backend
   readonly mode: Mode
+  /** Gives the name of the count back. */
+  readonly unclaim: () => void
 }
 
 export interface LaneOptions {
@@ -28,7 +30,7 @@ export interface LaneOptions {
  * their counts, so that a client who changes plan keeps what is used.
  */
 export function compileLanes(plans: readonly (readonly PolicyInput[])[], options: LaneOptions): Lane[][] {
-  checkClock(options.clock)
+  clockOf(options.clock)
   const policies = plans.map((inputs) => compilePlan(inputs))
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
@@ -47,9 +49,10 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
       const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
       const largest = Math.max(...sameAlgorithm(variants, policy).map((variant) => variant.limit))
       const step = algorithms[policy.algorithm].compile(policy, largest)
-      if (scopeOn(backend) !== own) claimCount(backend, scopeOn(backend), variants)
+      // nobody else can claim a name in a scope that is a limiter's own
+      const unclaim = scopeOn(backend) === own ? () => {} : claimCount(backend, scopeOn(backend), variants)
       const count = countName(scopeOn(backend), policy, step.version)
-      return { step, count, backend, mode: modeOf(options.mode, input.mode) }
+      return { step, count, backend, mode: modeOf(options.mode, input.mode), unclaim }
     }),
   )
 }

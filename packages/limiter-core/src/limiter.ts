@@ -41,7 +41,7 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
   charge(key: Keys, units: Costs, taken?: Decision | number): D
   /** Makes the key as good as new in every policy. */
   reset(key: Keys): MaybePromise<void>
-  /** Lets go of everything that this limiter opened. Backends that were handed in stay open. */
+  /** Lets go of everything that this limiter opened, its names too. Backends that were handed in stay open. */
   close(): MaybePromise<void>
 }
 
@@ -64,7 +64,7 @@ export class LaneLimiter implements Limiter {
   readonly #clock: Clock | undefined
   readonly #observers: Observers
   readonly #sole: SoleLane | undefined
-  readonly #unobserve: readonly (() => void)[]
+  readonly #close: (() => void)[]
 
   constructor(lanes: readonly Lane[], clock: Clock | undefined, observers: Observers) {
     this.policies = lanes.map((lane) => lane.step.policy)
@@ -77,7 +77,8 @@ export class LaneLimiter implements Limiter {
         ? new GroupedBackend(new Map(this.#lanes.map((lane) => [lane.step, lane.backend])))
         : backends[0]
     this.#sole = soleLane(this.#lanes)
-    this.#unobserve = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
+    const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
+    this.#close = [...observed, ...lanes.map((lane) => lane.unclaim)]
   }
 
   take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
@@ -135,7 +136,7 @@ export class LaneLimiter implements Limiter {
   }
 
   close(): void {
-    for (const stop of this.#unobserve) stop()
+    for (const stop of this.#close.splice(0)) stop()
   }
 
   #takeSole({ step, count, backend }: SoleLane, key: string, cost: number, moment: Moment | undefined): Decision {

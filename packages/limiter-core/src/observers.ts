@@ -15,8 +15,9 @@ export class Observers implements Required<Observer> {
     this.#watching = observers
   }
 
-  /** Watches from now on. Returns a function that stops it. */
+  /** Watches from now on, once however often it is added. Returns a function that stops it. */
   add(observer: Observer): () => void {
+    if (this.#watching.includes(observer)) return () => {}
     this.#watching = [...this.#watching, observer]
     return () => {
       this.#watching = this.#watching.filter((other) => other !== observer)

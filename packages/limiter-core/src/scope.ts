@@ -2,10 +2,16 @@ import type { Answer, Backend, Policy } from './contracts.ts'
 import { SluiceError, shown } from './errors.ts'
 import { memoryBackend } from './memory/memory-backend.ts'
 
+/** The data under which a name is counted, and how many limiters hold it. */
+interface Claim {
+  readonly data: string
+  holders: number
+}
+
 interface Registry {
   memory: Backend<Answer> | undefined
   scopes: number
-  claims: WeakMap<Backend, Map<string, string>>
+  claims: WeakMap<Backend, Map<string, Claim>>
 }
 
 const KEY = Symbol.for('sluice.registry@1')
@@ -30,35 +36,46 @@ export function ownScope(): string {
 }
 
 export function parseScope(scope: unknown): string {
-  if (typeof scope === 'string' && /^[^#/][^/]{0,127}$/.test(scope)) return scope
+  if (typeof scope === 'string' && /^[^#].{0,127}$/s.test(scope)) return scope
   throw new SluiceError(
     'SLUICE_BAD_NAME',
-    `scope: got ${shown(scope)}, expected 1 to 128 characters without '/' that do not start with '#'`,
+    `scope: got ${shown(scope)}, expected 1 to 128 characters that do not start with '#'`,
   )
 }
 
 /** The name of a count: equal names on one backend are one count. */
 export function countName(scope: string, policy: Policy, version: number): string {
-  return `${scope}/${policy.name}/${policy.algorithm}@${version}`
+  return `${segment(scope)}/${policy.name}/${policy.algorithm}@${version}`
 }
 
 /**
  * Claims a policy name within a scope of a backend. The same data may be claimed again and is shared then; other data
- * throws `SLUICE_DUPLICATE_POLICY`. `variants` are the policies of that name, one for each plan.
+ * throws `SLUICE_DUPLICATE_POLICY`. `variants` are the policies of that name, one for each plan. Returns a function
+ * that gives the claim back.
  */
-export function claimCount(backend: Backend, scope: string, variants: readonly Policy[]): void {
+export function claimCount(backend: Backend, scope: string, variants: readonly Policy[]): () => void {
   const { claims } = registry()
-  const taken = claims.get(backend) ?? new Map<string, string>()
+  const taken = claims.get(backend) ?? new Map<string, Claim>()
   claims.set(backend, taken)
   const [{ name }] = variants
+  const id = `${segment(scope)}/${name}`
   const data = variants.map((policy) => JSON.stringify(policy)).join()
-  const claimed = taken.get(`${scope}/${name}`)
-  if (claimed !== undefined && claimed !== data) {
+  const claim = taken.get(id) ?? { data, holders: 0 }
+  if (claim.data !== data) {
     throw new SluiceError(
       'SLUICE_DUPLICATE_POLICY',
-      `policy '${name}' in scope '${scope}': got ${data}, expected what this backend counts already: ${claimed}; ` +
+      `policy '${name}' in scope '${scope}': got ${data}, expected what this backend counts already: ${claim.data}; ` +
         'give the limiter a scope of its own',
     )
   }
-  taken.set(`${scope}/${name}`, data)
+  claim.holders++
+  taken.set(id, claim)
+  return () => {
+    if (--claim.holders === 0) taken.delete(id)
+  }
+}
+
+// scope `a/b` with policy `c` and scope `a` with policy `b/c` are two counts
+function segment(scope: string): string {
+  return scope.replace(/[%/]/g, encodeURIComponent)
 }

@@ -1,7 +1,7 @@
 import type { Costs, Keys } from './charges.ts'
-import { systemClock } from './clock.ts'
+import { clockOf } from './clock.ts'
 import type { Clock, Decision, MaybePromise } from './contracts.ts'
-import { type Duration, parseDuration } from './duration.ts'
+import { type Duration, parseMs } from './duration.ts'
 import type { Limiter } from './limiter.ts'
 import { optionsOf } from './options.ts'
 
@@ -28,9 +28,10 @@ export async function waitFor(
     cost = 1,
     maxWaitMs,
     signal,
-    clock = systemClock,
+    clock: given,
   } = optionsOf('waitFor', options, ['cost', 'maxWaitMs', 'signal', 'clock'])
-  const endsAt = clock.now() + parseDuration(maxWaitMs, 'maxWaitMs')
+  const clock = clockOf(given)
+  const endsAt = clock.now() + parseMs(maxWaitMs, 'maxWaitMs')
   for (;;) {
     signal?.throwIfAborted()
     const decision = await limiter.take(key, cost)

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   Birth,
+  clockOf,
   isPromise,
   type Limiter,
   type RateCheck,
   RateGuard,
   type RateLimitOptions,
-  systemClock,
 } from '@sluice/limiter-core'
 import { afterCheck } from './after-check.ts'
 import { type AnswerOptions, answerDenied } from './answer-denied.ts'
@@ -58,7 +58,7 @@ class RequestRate<Req extends IncomingMessage, Res extends ServerResponse> {
     this.#host = host
     this.#answer = options
     this.#off = this.guard.off
-    const clock = options.clock ?? systemClock
+    const clock = clockOf(options.clock)
     this.#wall = () => clock.wall()
   }
 

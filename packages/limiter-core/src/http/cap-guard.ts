@@ -4,7 +4,7 @@ import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
 import { RETRY_AFTER_MS } from '../inflight/memory-inflight.ts'
 import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
-import { andThen } from '../maybe-promise.ts'
+import { andThen, isPromise } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
 import { oneOf, optionalFunction, optionsOf } from '../options.ts'
 import { wholeUnits } from '../policy.ts'
@@ -103,7 +103,7 @@ export class CapGuard<Req, Res> {
     const options: AcquireOptions = signal ? { weight, signal } : { weight }
     try {
       const held = this.limiter.acquire(key, options)
-      return held instanceof Promise ? held.then(this.#checked, this.#backendFailed) : this.#checked(held)
+      return isPromise(held) ? held.then(this.#checked, this.#backendFailed) : this.#checked(held)
     } catch (error) {
       return this.#backendFailed(error)
     }

@@ -1,6 +1,6 @@
-import { checkClock, systemClock } from '../clock.ts'
+import { clockOf } from '../clock.ts'
 import type { AcquireOptions, Clock, Denial, InflightBackend, MaybePromise, Observer, Permit } from '../contracts.ts'
-import { type Duration, parseDuration } from '../duration.ts'
+import { type Duration, parseMs } from '../duration.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
@@ -63,27 +63,20 @@ export class BackedInflightLimiter implements InflightLimiter {
   /** This process tells of releases by itself; permits of other backends are watched. */
   readonly #tellsReleases: boolean
 
-  constructor({
-    name = 'inflight',
-    limit,
-    maxHoldMs,
-    backend,
-    clock = systemClock,
-    observers,
-  }: InflightLimiterOptions) {
+  constructor({ name = 'inflight', limit, maxHoldMs, backend, clock, observers }: InflightLimiterOptions) {
     this.name = headerText(name, 'name')
     this.limit = wholeUnits(limit, `cap '${this.name}': limit`)
     this.observers = new Observers(observers)
-    checkClock(clock)
+    const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
-    const heldMs = maxHoldMs === undefined ? undefined : parseDuration(maxHoldMs, `cap '${this.name}': maxHoldMs`)
-    this.#clock = clock
+    const heldMs = maxHoldMs === undefined ? undefined : parseMs(maxHoldMs, `cap '${this.name}': maxHoldMs`)
+    this.#clock = time
     this.#tellsReleases = backend === undefined
     this.#backend =
       backend ??
       new MemoryInflight({
         limit,
-        clock,
+        clock: time,
         maxHoldMs: heldMs,
         released: (key, ms) => this.observers.permitReleased(key, ms),
       })

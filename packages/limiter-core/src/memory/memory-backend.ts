@@ -1,5 +1,5 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
-import { checkClock, systemClock } from '../clock.ts'
+import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Decision, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { Observers } from '../observers.ts'
@@ -21,21 +21,17 @@ const LEAST_MAX_BYTES = 64 * 2 ** 10
 /**
  * Counts in this process, exact until `maxBytes` is used up. Then the least used keys go first, and those that had used
  * half of their limit or more are remembered in the tail, so that nobody becomes free by flooding.
- * Answers at once; keeps keys as 56-bit keyed fingerprints and never the keys themselves; has no timers.
+ * Answers at once; keeps keys as 54-bit keyed fingerprints and never the keys themselves; has no timers.
  */
 export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answer> {
-  const { maxBytes = DEFAULT_MAX_BYTES, clock = systemClock } = optionsOf('memoryBackend', options, [
-    'maxBytes',
-    'clock',
-  ])
-  checkClock(clock)
+  const { maxBytes = DEFAULT_MAX_BYTES, clock } = optionsOf('memoryBackend', options, ['maxBytes', 'clock'])
   if (!Number.isSafeInteger(maxBytes) || maxBytes < LEAST_MAX_BYTES) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
       `memoryBackend: maxBytes: got ${shown(maxBytes)}, expected a whole number from ${LEAST_MAX_BYTES}`,
     )
   }
-  return new MemoryBackend(maxBytes, clock)
+  return new MemoryBackend(maxBytes, clockOf(clock))
 }
 
 class MemoryBackend implements Backend<Answer> {

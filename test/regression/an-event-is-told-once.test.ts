@@ -1,0 +1,18 @@
+import { expect, test } from '@jest/globals'
+import { memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+test('a backend tells an observer of an event once, however many plans its limiter has', () => {
+  const clock = new FakeClock()
+  const backend = memoryBackend({ maxBytes: 64 * 1024, clock })
+  let told = 0
+  const event = (name: string) => {
+    if (name === 'evicted') told++
+  }
+  const one = { name: 'api', limit: 1, window: '1h' } as const
+  const plans = { free: [one], pro: [{ ...one, limit: 2 }], team: [{ ...one, limit: 3 }] }
+  const guard = new RateGuard({ plans, plan: () => 'free', backend, clock, observers: [{ event }] })
+  for (let key = 0; key < 5_000; key++) guard.limiter().take(`key-${key}`)
+  // one line a second at most, and the clock stands still
+  expect(told).toBe(1)
+})
