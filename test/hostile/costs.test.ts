@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { everyAlgorithm, MIB, scene } from '../floods/scene.ts'
+import { codeOf } from './code-of.ts'
 
 const limiterOf = (algorithm: (typeof everyAlgorithm)[number]) =>
   scene([{ algorithm, limit: 10, window: '1m' }], MIB).limiter
@@ -15,21 +16,13 @@ const noNumbers = [
   [1],
   { valueOf: () => 1 },
 ]
-const code = (run: () => unknown): unknown => {
-  try {
-    run()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
-  return 'accepted'
-}
 
 describe.each(everyAlgorithm)('%s', (algorithm) => {
   test.each([...noNumbers, -1, -0.5, -1e-300, Symbol('cost')].map((cost) => [cost]))(
     'a cost of %p is refused',
     (cost) => {
       const limiter = limiterOf(algorithm)
-      expect(code(() => limiter.take('key', cost as never))).toBe('SLUICE_BAD_COST')
+      expect(codeOf(() => limiter.take('key', cost as never))).toBe('SLUICE_BAD_COST')
       expect(limiter.peek('key').verdicts[0].remaining).toBe(10)
     },
   )
@@ -38,7 +31,7 @@ describe.each(everyAlgorithm)('%s', (algorithm) => {
     'a charge of %p is refused',
     (units) => {
       const limiter = limiterOf(algorithm)
-      expect(code(() => limiter.charge('key', units as never))).toBe('SLUICE_BAD_COST')
+      expect(codeOf(() => limiter.charge('key', units as never))).toBe('SLUICE_BAD_COST')
       expect(limiter.peek('key').verdicts[0].remaining).toBe(10)
     },
   )

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { createInflightLimiter, createLimiter, policyItems, RateGuard, type RequestView } from '@sluice/limiter-core'
+import { codeOf } from './code-of.ts'
 
 const badNames = [
   '',
@@ -13,19 +14,11 @@ const badNames = [
   'x'.repeat(129),
   '\u2028',
 ]
-const code = (run: () => unknown): unknown => {
-  try {
-    run()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
-  return 'accepted'
-}
 
 test.each(badNames)('%j is refused as the name of a policy, a unit and a cap', (name) => {
-  expect(code(() => createLimiter({ policies: [{ name, limit: 1, window: '1m' }] }))).toBe('SLUICE_BAD_NAME')
-  expect(code(() => createLimiter({ policies: [{ unit: name, limit: 1, window: '1m' }] }))).toBe('SLUICE_BAD_NAME')
-  expect(code(() => createInflightLimiter({ name, limit: 1 }))).toBe('SLUICE_BAD_NAME')
+  expect(codeOf(() => createLimiter({ policies: [{ name, limit: 1, window: '1m' }] }))).toBe('SLUICE_BAD_NAME')
+  expect(codeOf(() => createLimiter({ policies: [{ unit: name, limit: 1, window: '1m' }] }))).toBe('SLUICE_BAD_NAME')
+  expect(codeOf(() => createInflightLimiter({ name, limit: 1 }))).toBe('SLUICE_BAD_NAME')
 })
 
 test('quotes and backslashes of a name stay within their string', () => {

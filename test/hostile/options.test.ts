@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createInflightLimiter, createLimiter, memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { codeOf } from './code-of.ts'
 
 const values: Readonly<Record<string, unknown>> = {
   'a symbol': Symbol('value'),
@@ -24,14 +25,6 @@ const values: Readonly<Record<string, unknown>> = {
     },
   ),
 }
-const code = (run: () => unknown): unknown => {
-  try {
-    run()
-  } catch (error) {
-    return (error as { code?: unknown }).code
-  }
-  return 'accepted'
-}
 const sluiceCode = expect.stringMatching(/^SLUICE_BAD_/)
 const policy = { limit: 5, window: '1m' } as const
 
@@ -39,23 +32,23 @@ describe.each(Object.keys(values))('%s', (name) => {
   const value = values[name] as never
 
   test.each(['limit', 'window', 'algorithm', 'slices'])('is refused as %s of a policy by a coded error', (option) => {
-    expect(code(() => createLimiter({ policies: [{ ...policy, [option]: value }] }))).toEqual(sluiceCode)
+    expect(codeOf(() => createLimiter({ policies: [{ ...policy, [option]: value }] }))).toEqual(sluiceCode)
   })
 
   test('is refused as burst by a coded error', () => {
     const policies = [{ ...policy, algorithm: 'gcra', burst: value }] as const
-    expect(code(() => createLimiter({ policies }))).toEqual(sluiceCode)
+    expect(codeOf(() => createLimiter({ policies }))).toEqual(sluiceCode)
   })
 
   test('is refused as what is no option at all', () => {
-    expect(code(() => createLimiter({ policies: [policy], limti: value } as never))).toBe('SLUICE_BAD_OPTION')
-    expect(code(() => new RateGuard({ ...policy, limti: value } as never))).toBe('SLUICE_BAD_OPTION')
+    expect(codeOf(() => createLimiter({ policies: [policy], limti: value } as never))).toBe('SLUICE_BAD_OPTION')
+    expect(codeOf(() => new RateGuard({ ...policy, limti: value } as never))).toBe('SLUICE_BAD_OPTION')
   })
 
   test('is refused as maxBytes, and as the limit of a cap', () => {
     // 2^53 bytes are more than anybody has, and no safe integer
-    expect(code(() => memoryBackend({ maxBytes: value }))).toBe('SLUICE_BAD_OPTION')
-    expect(code(() => createInflightLimiter({ limit: value }))).toBe('SLUICE_BAD_LIMIT')
+    expect(codeOf(() => memoryBackend({ maxBytes: value }))).toBe('SLUICE_BAD_OPTION')
+    expect(codeOf(() => createInflightLimiter({ limit: value }))).toBe('SLUICE_BAD_LIMIT')
   })
 })
 
@@ -88,7 +81,7 @@ test.each(['OFF', 'enforced', 'true', '1', ' off'])(
   (mode) => {
     process.env.SLUICE_MODE = mode
     try {
-      expect(code(() => createLimiter({ policies: [policy] }))).toBe('SLUICE_BAD_OPTION')
+      expect(codeOf(() => createLimiter({ policies: [policy] }))).toBe('SLUICE_BAD_OPTION')
     } finally {
       delete process.env.SLUICE_MODE
     }
