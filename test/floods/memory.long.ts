@@ -16,8 +16,8 @@ test.each(everyAlgorithm)(
     const used = await childResult<Used>('floods/children/memory.ts', { args, timeoutMs: 300_000 })
     console.log(algorithm, used)
     expect(used.peakBuffers).toBeLessThanOrEqual(1.1 * maxBytes)
-    // two of them, one after the other
-    expect(used.rss).toBeLessThanOrEqual(2 * 1.1 * maxBytes)
+    // two of them, one after the other, and V8's young generation, which decisions fill
+    expect(used.rss).toBeLessThanOrEqual(2 * 1.1 * maxBytes + 16 * MIB)
     expect(used.worstStallMs).toBeLessThan(10)
   },
   300_000,
