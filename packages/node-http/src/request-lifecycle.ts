@@ -86,10 +86,8 @@ export class RequestLifecycle extends RequestRecord {
   /** Keeps permits until `work` settles. */
   override holdUntil(work: PromiseLike<unknown>): void {
     this.#holds++
-    let held = true
     const done = (): void => {
-      if (held) this.#holds--
-      held = false
+      this.#holds--
       this.#releaseWhenDone()
     }
     Promise.resolve(work).then(done, done)

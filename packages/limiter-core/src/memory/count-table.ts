@@ -98,7 +98,7 @@ export class CountTable {
   /** Spends a cost that fits on the key that `find` answered; answers where its numbers are now. */
   spend(lane: Lane, place: Place, now: number, cost: number): Place {
     if (cost === 0) return place
-    const held = place === this.#absent ? this.#insert(lane, now) : place
+    const held = this.hold(lane, place, now)
     lane.step.spend(held.cells, held.at, now, cost)
     return held
   }
