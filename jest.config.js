@@ -5,6 +5,11 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
   testEnvironmentOptions: { customExportConditions: ['@sluice/source', 'node', 'require', 'default'] },
+  // jest loads CommonJS, and Nest 12 is no such thing: here Nest is 11, and 12 runs in processes of its own
+  moduleNameMapper: {
+    '^@nestjs/(common|core|platform-express|platform-fastify|platform-ws|websockets)(/.*)?$':
+      '<rootDir>/test/nest11/node_modules/@nestjs/$1$2',
+  },
   transform: {
     '\\.ts$': [
       '@swc/jest',

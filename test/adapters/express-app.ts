@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { inflightLimit, type RequestSluice, rateLimit } from '@sluice/express'
+import { inflightLimit, type RequestSluice, rateLimit, slowDown } from '@sluice/express'
 import { type AppDescription, type LimiterSpec, nativeOptions, onceEach } from '@sluice/testkit'
 import type { RequestHandler } from 'express'
 import { bridge, send } from './connect-bridge.ts'
@@ -32,8 +32,8 @@ export function expressApp<App extends ExpressLike>(app: App, description: AppDe
   return app
 }
 
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
+
 function built({ kind, options }: LimiterSpec): RequestHandler {
-  if (kind === 'rate') return rateLimit(nativeOptions(options, bridge))
-  const limiter = inflightLimit(nativeOptions(options, bridge))
-  return limiter
+  return makers[kind](nativeOptions(options, bridge))
 }

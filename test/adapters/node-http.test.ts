@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { describe, test } from '@jest/globals'
-import { type ConnectHandler, inflightLimit, rateLimit } from '@sluice/node-http'
+import { type ConnectHandler, inflightLimit, rateLimit, slowDown } from '@sluice/node-http'
 import {
   type AppDescription,
   adapterContract,
@@ -14,8 +14,10 @@ import { running } from './running-app.ts'
 
 type NodeHandler = ConnectHandler<IncomingMessage, ServerResponse>
 
+const makers = { rate: rateLimit, cap: inflightLimit, slow: slowDown }
+
 function built({ kind, options }: LimiterSpec) {
-  return kind === 'rate' ? rateLimit(nativeOptions(options, bridge)) : inflightLimit(nativeOptions(options, bridge))
+  return makers[kind](nativeOptions(options, bridge))
 }
 
 function listenerOf({ headers = {}, limits, routes, builtPerRequest }: AppDescription): RequestListener {

@@ -8,14 +8,14 @@ import { express4 } from '../adapters/express4.ts'
 export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown
 export type Step = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => unknown) => unknown
 
+type Middleware = ofNode.ConnectMiddleware<IncomingMessage, ServerResponse>
+
 /** What the leak tests need of a framework: its limiters, and a listener of steps that run one after the other. */
 export interface Framework {
   readonly inflightLimit: (
     options: InflightLimitOptions<IncomingMessage, ServerResponse>,
-  ) => ofNode.InflightLimitMiddleware<IncomingMessage, ServerResponse>
-  readonly rateLimit: (
-    options: RateLimitOptions<IncomingMessage, ServerResponse>,
-  ) => ofNode.RateLimitMiddleware<IncomingMessage, ServerResponse>
+  ) => Middleware & ofNode.InflightHandle
+  readonly rateLimit: (options: RateLimitOptions<IncomingMessage, ServerResponse>) => Middleware & ofNode.RateHandle
   listener(...steps: readonly Step[]): RequestListener
 }
 

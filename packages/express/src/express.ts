@@ -1,17 +1,14 @@
 import {
-  type ConnectHost,
-  type CreateSluice,
-  createSluiceFor,
-  type InflightLimitMiddleware,
+  type ConnectMiddleware,
+  connectMount,
   type InflightLimitOptions,
-  inflightLimitFor,
-  type RateLimitMiddleware,
+  type Limiters,
+  limitersFor,
   type RateLimitOptions,
   type RequestSluice,
-  rateLimitFor,
 } from '@sluice/node-http'
 import type { Request, Response } from 'express'
-import { ExpressView } from './express-view.ts'
+import { ExpressExchange } from './express-exchange.ts'
 
 declare global {
   namespace Express {
@@ -30,18 +27,21 @@ interface ExpressOptions {
 export type ExpressRateLimitOptions = RateLimitOptions<Request, Response> & ExpressOptions
 export type ExpressInflightLimitOptions = InflightLimitOptions<Request, Response> & ExpressOptions
 
-const host: ConnectHost<Request> = {
-  view: (req) => new ExpressView(req),
-  options: ['next'],
-}
+type ExpressLimiters = Limiters<Request, Response, ConnectMiddleware<Request, Response>, ExpressOptions>
+
+const limiters: ExpressLimiters = limitersFor(
+  connectMount((req, res) => new ExpressExchange(req, res, req, res)),
+  ['next'],
+)
 
 /** Limits rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`, by client address unless `key` says otherwise. */
-export const rateLimit: (options: ExpressRateLimitOptions) => RateLimitMiddleware<Request, Response> =
-  rateLimitFor(host)
+export const rateLimit: ExpressLimiters['rateLimit'] = limiters.rateLimit
 
 /** Caps requests in progress: `app.use(inflightLimit({ limit: 200 }))`, of the whole process unless `key` is given. */
-export const inflightLimit: (options: ExpressInflightLimitOptions) => InflightLimitMiddleware<Request, Response> =
-  inflightLimitFor(host)
+export const inflightLimit: ExpressLimiters['inflightLimit'] = limiters.inflightLimit
+
+/** Delays requests of who asks too often: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+export const slowDown: ExpressLimiters['slowDown'] = limiters.slowDown
 
 /** One place to inject backend, clock and observers from. */
-export const createSluice: CreateSluice<Request, Response, ExpressOptions> = createSluiceFor(host)
+export const createSluice: ExpressLimiters['createSluice'] = limiters.createSluice

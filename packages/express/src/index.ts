@@ -26,6 +26,7 @@ export {
   type PolicyVerdict,
   type RequestSluice,
   type SettleContext,
+  type SlowDownOptions,
   SluiceError,
   waitFor,
 } from '@sluice/node-http'
@@ -35,4 +36,5 @@ export {
   type ExpressRateLimitOptions,
   inflightLimit,
   rateLimit,
+  slowDown,
 } from './express.ts'

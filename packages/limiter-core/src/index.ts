@@ -24,6 +24,7 @@ export { compileHeaders, type HeaderDialect, type HeaderOptions, type HeaderPlan
 export { compilePartitionKey, type PartitionKeyOptions } from './http/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, type ProblemType, problemBody } from './http/problem.ts'
 export { type RateCheck, RateGuard } from './http/rate-guard.ts'
+export type { RateLayer } from './http/rate-layers.ts'
 export type {
   DeniedAnswer,
   DeniedContext,
@@ -36,6 +37,7 @@ export type {
 } from './http/rate-limit-options.ts'
 export { RequestRecord } from './http/request-record.ts'
 export type { RequestSluice } from './http/request-sluice.ts'
+export { type SlowCheck, type SlowDownOptions, SlowGuard } from './http/slow-guard.ts'
 export {
   createInflightLimiter,
   type InflightLimiter,

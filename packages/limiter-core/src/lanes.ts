@@ -20,6 +20,8 @@ export interface Lane {
 export interface LaneOptions {
   readonly backend?: Backend | undefined
   readonly scope?: string | undefined
+  /** The scope on a backend that was handed in, where none is said; `default` unless said. */
+  readonly place?: string | undefined
   readonly mode?: Mode | undefined
   /** A limiter with a clock of its own and no backend counts in memory of its own, so that no two clocks meet. */
   readonly clock?: Clock | undefined
@@ -36,7 +38,8 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
   const fallback = options.backend ?? (options.clock ? memoryBackend({ clock: options.clock }) : defaultBackend())
-  const scopeOn = (backend: Backend): string => scope ?? (backend === defaultBackend() ? unshared() : 'default')
+  const scopeOn = (backend: Backend): string =>
+    scope ?? (backend === defaultBackend() ? unshared() : (options.place ?? 'default'))
   let own: string | undefined
   const unshared = (): string => {
     own ??= ownScope()

@@ -1,4 +1,4 @@
-import type { Next } from './connect-host.ts'
+import type { Next } from './connect.ts'
 import { nextTick } from './next-tick.ts'
 
 /**

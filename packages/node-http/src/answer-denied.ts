@@ -1,17 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type DeniedAnswer,
   type DeniedContext,
   type HeaderLine,
   isPromise,
+  type MaybePromise,
   messageOf,
   type RateLimitOptions,
   SluiceError,
   violatedPolicies,
   warnOnce,
 } from '@sluice/limiter-core'
-import type { Next } from './connect-host.ts'
-import { writeDenialBody, writeDenialHead } from './denial-writer.ts'
+import { writeDenialHead } from './denial-writer.ts'
+import type { Exchange } from './exchange.ts'
+import type { Refusal } from './request-limit.ts'
 
 /** How a limiter wants its denials answered. */
 export interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>, 'denied'> {
@@ -20,54 +21,56 @@ export interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>
 }
 
 /** The error that a framework's error handling sees of a denial, in the shape that http-errors made usual. */
-interface DenialError extends SluiceError {
+export interface DenialError extends SluiceError {
   status: number
   statusCode: number
   expose: boolean
   headers: Record<string, string>
 }
 
-/** Answers a denied request in the limiter's way. Never throws; does nothing where an answer is under way already. */
-export function answerDenied<Req extends IncomingMessage, Res extends ServerResponse>(
-  req: Req,
-  res: Res,
-  next: Next,
-  lines: readonly HeaderLine[],
-  context: DeniedContext,
-  options: AnswerOptions<Req, Res>,
-): void {
-  if (res.headersSent || res.writableEnded) return
-  const { denial } = context
-  writeDenialHead(req, res, denial, lines)
-  if (options.next) next(denialError(context, lines))
-  else if (options.denied) answerOwn(req, res, lines, context, options.denied)
-  else writeDenialBody(res, denial)
+/**
+ * Answers a denied request in the limiter's way. Never throws; does nothing where an answer is under way already. A
+ * promise where the user's own answer is one.
+ */
+export function answerDenied<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  refusal: Refusal,
+  { denied, next: handOn }: AnswerOptions<Req, Res>,
+  next?: (error: DenialError) => void,
+): MaybePromise<void> {
+  if (exchange.answered) return undefined
+  writeDenialHead(exchange, refusal.denial, refusal.lines)
+  if (handOn && next) next(denialError(refusal, refusal.lines))
+  else if (denied) return answerOwn(exchange, refusal, denied)
+  else exchange.send(refusal.denial)
+  return undefined
 }
 
-function answerOwn<Req extends IncomingMessage, Res extends ServerResponse>(
-  req: Req,
-  res: Res,
-  lines: readonly HeaderLine[],
-  context: DeniedContext,
+function answerOwn<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  { lines, ...context }: Refusal,
   denied: DeniedAnswer<Req, Res>,
-): void {
+): MaybePromise<void> {
   const failed = (error: unknown): void => {
     warnOnce('SLUICE_HOOK_FAILED', () => `denied failed, and the usual answer stands in: ${messageOf(error)}`, 'denied')
-    if (!res.headersSent) {
+    const { outgoing } = exchange
+    if (!exchange.answered) {
       // what it did to status and headers before it failed is no part of the usual answer
-      writeDenialHead(req, res, context.denial, lines)
-      writeDenialBody(res, context.denial)
-    } else if (!res.writableEnded) res.end()
+      writeDenialHead(exchange, context.denial, lines)
+      exchange.send(context.denial)
+    } else if (outgoing.headersSent && !outgoing.writableEnded) outgoing.end()
   }
   try {
-    const answered = denied(req, res, context)
-    if (isPromise(answered)) answered.then(undefined, failed)
+    const answered = denied(exchange.raw, exchange.res, context)
+    if (isPromise(answered)) return answered.then((returned) => exchange.conclude(returned)).then(undefined, failed)
+    exchange.conclude(answered)
   } catch (error) {
     failed(error)
   }
 }
 
-function denialError({ denial, decision }: DeniedContext, lines: readonly HeaderLine[]): DenialError {
+/** The error of a denial, for frameworks that answer errors. */
+export function denialError({ denial, decision }: DeniedContext, lines: readonly HeaderLine[]): DenialError {
   const policies = decision ? violatedPolicies(decision) : []
   const error = new SluiceError('SLUICE_DENIED', `denied${policies.length > 0 ? ` by ${policies.join(', ')}` : ''}`)
   const { retryAfterSeconds } = denial

@@ -1,5 +1,9 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HeaderLine, HttpDenial } from '@sluice/limiter-core'
+import type { Exchange } from './exchange.ts'
+
+/** Any framework's exchange. */
+type AnyExchange = Exchange<unknown, unknown>
 
 /** An unread upload of at most this many bytes is read and dropped, so that the connection can be kept. */
 const SMALL_BODY_BYTES = 64 * 1024
@@ -9,6 +13,7 @@ const OF_ANOTHER_ANSWER = [
   'Last-Modified',
   'Expires',
   'Content-Encoding',
+  'Content-Length',
   'Content-Range',
   'Content-Disposition',
   'Content-Language',
@@ -23,37 +28,24 @@ const OF_ANOTHER_ANSWER = [
 ]
 
 /** Writes header lines, and shows them to pages of other origins where the request came from one. */
-export function writeHeaderLines(req: IncomingMessage, res: ServerResponse, lines: readonly HeaderLine[]): void {
-  if (res.headersSent) return
-  for (const [name, value] of lines) res.setHeader(name, value)
-  if (req.headers.origin !== undefined) expose(res, lines)
+export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
+  if (exchange.answered) return
+  for (const [name, value] of lines) exchange.setHeader(name, value)
+  if (exchange.incoming.headers.origin !== undefined) expose(exchange, lines)
 }
 
-/** Status and headers of a denial; the body is the caller's to end. */
-export function writeDenialHead(
-  req: IncomingMessage,
-  res: ServerResponse,
-  denial: HttpDenial,
-  lines: readonly HeaderLine[],
-): void {
-  for (const name of OF_ANOTHER_ANSWER) if (res.hasHeader(name)) res.removeHeader(name)
-  res.statusCode = denial.status
-  const http1 = req.httpVersionMajor < 2
-  if (http1) res.statusMessage = STATUS_CODES[denial.status] ?? ''
+/** Status and headers of a denial; the body is the caller's to send. */
+export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines: readonly HeaderLine[]): void {
+  for (const name of OF_ANOTHER_ANSWER) exchange.removeHeader(name)
+  exchange.setStatus(denial.status)
   const { retryAfterSeconds } = denial
   const retryAfter: readonly HeaderLine[] =
     retryAfterSeconds === undefined ? [] : [['Retry-After', String(retryAfterSeconds)]]
   // caches that do not know 429 store it under a Cache-Control that was meant for the answer itself
-  writeHeaderLines(req, res, [...retryAfter, ...lines])
-  res.setHeader('Cache-Control', 'no-store')
-  if (http1 && hasLargeBody(req)) res.setHeader('Connection', 'close')
-}
-
-/** The usual answer to a denied request. */
-export function writeDenialBody(res: ServerResponse, denial: HttpDenial): void {
-  res.setHeader('Content-Type', denial.contentType)
-  res.setHeader('Content-Length', denial.body.length)
-  res.end(denial.body)
+  writeHeaderLines(exchange, [...retryAfter, ...lines])
+  exchange.setHeader('Cache-Control', 'no-store')
+  const { incoming } = exchange
+  if (incoming.httpVersionMajor < 2 && hasLargeBody(incoming)) exchange.setHeader('Connection', 'close')
 }
 
 // draining first would delay the answer by the whole upload, and keeping the connection would make the server read it
@@ -63,10 +55,10 @@ function hasLargeBody(req: IncomingMessage): boolean {
   return Number(req.headers['content-length'] ?? 0) > SMALL_BODY_BYTES
 }
 
-function expose(res: ServerResponse, lines: readonly HeaderLine[]): void {
+function expose(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
   const names = lines.map(([name]) => name).sort()
   if (names.length === 0) return
-  const before = res.getHeader('Access-Control-Expose-Headers')
+  const before = exchange.getHeader('Access-Control-Expose-Headers') as ReturnType<ServerResponse['getHeader']>
   const shown =
     before === undefined
       ? []
@@ -75,5 +67,5 @@ function expose(res: ServerResponse, lines: readonly HeaderLine[]): void {
           .filter(Boolean)
   const known = new Set(shown.map((name) => name.toLowerCase()))
   const all = [...shown, ...names.filter((name) => !known.has(name.toLowerCase()))]
-  res.setHeader('Access-Control-Expose-Headers', all.join(', '))
+  exchange.setHeader('Access-Control-Expose-Headers', all.join(', '))
 }

@@ -1,31 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type InflightLimitOptions, type RateLimitOptions, type RequestView, warnOnce } from '@sluice/limiter-core'
-import type { ConnectHost } from './connect-host.ts'
-import { type CreateSluice, createSluiceFor } from './create-sluice.ts'
-import { type InflightLimitMiddleware, inflightLimitFor } from './inflight-limit.ts'
-import { type RateLimitMiddleware, rateLimitFor } from './rate-limit.ts'
-import { soleHeader } from './request-headers.ts'
+import { warnOnce } from '@sluice/limiter-core'
+import { type ConnectMiddleware, connectMount } from './connect.ts'
+import { Exchange } from './exchange.ts'
+import { type Limiters, limitersFor } from './limiters.ts'
 
-/** A request of `node:http`, shown to key sources. It has no route; proxies are not trusted. */
-class PlainView<Req extends IncomingMessage> implements RequestView<Req> {
-  readonly raw: Req
-  readonly route: undefined
-
-  constructor(raw: Req) {
-    this.raw = raw
-  }
-
+/** A request of `node:http`. It has no route; proxies are not trusted. */
+class PlainExchange extends Exchange<IncomingMessage, ServerResponse> {
   get ip(): string | undefined {
-    if (this.raw.headers['x-forwarded-for'] !== undefined) warnUntrustedProxy()
-    return this.raw.socket?.remoteAddress
+    if (this.incoming.headers['x-forwarded-for'] !== undefined) warnUntrustedProxy()
+    return this.peer
   }
 
-  get method(): string {
-    return this.raw.method ?? 'GET'
-  }
-
-  header(name: string): string | undefined {
-    return soleHeader(this.raw, name)
+  get route(): undefined {
+    return undefined
   }
 }
 
@@ -37,20 +24,27 @@ export function warnUntrustedProxy(): void {
   )
 }
 
-const host: ConnectHost<IncomingMessage> = {
-  view: (req) => new PlainView(req),
-  options: [],
+/** Says once that any client can choose the address by which it is counted; `setting` is what allows it. */
+export function warnTrustsAnyone(setting: string): void {
+  warnOnce(
+    'SLUICE_TRUSTS_ANYONE',
+    `${setting}: any client can name its own address in X-Forwarded-For, and so its own key`,
+  )
 }
 
+type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
+type NodeLimiters = Limiters<IncomingMessage, ServerResponse, Middleware>
+
+const limiters: NodeLimiters = limitersFor(connectMount((req, res) => new PlainExchange(req, res, req, res)))
+
 /** Limits rates: `createServer(rateLimit(options).wrap(handler))`, or as `(req, res, next)` middleware. */
-export const rateLimit: (
-  options: RateLimitOptions<IncomingMessage, ServerResponse>,
-) => RateLimitMiddleware<IncomingMessage, ServerResponse> = rateLimitFor(host)
+export const rateLimit: NodeLimiters['rateLimit'] = limiters.rateLimit
 
 /** Caps requests in progress: `createServer(inflightLimit(options).wrap(handler))`, or as middleware. */
-export const inflightLimit: (
-  options: InflightLimitOptions<IncomingMessage, ServerResponse>,
-) => InflightLimitMiddleware<IncomingMessage, ServerResponse> = inflightLimitFor(host)
+export const inflightLimit: NodeLimiters['inflightLimit'] = limiters.inflightLimit
+
+/** Delays requests of who asks too often: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+export const slowDown: NodeLimiters['slowDown'] = limiters.slowDown
 
 /** One place to inject backend, clock and observers from. */
-export const createSluice: CreateSluice<IncomingMessage, ServerResponse> = createSluiceFor(host)
+export const createSluice: NodeLimiters['createSluice'] = limiters.createSluice

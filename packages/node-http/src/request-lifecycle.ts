@@ -1,15 +1,7 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import {
-  messageOf,
-  type Permit,
-  RequestRecord,
-  type RequestSluice,
-  type SettleContext,
-  systemClock,
-  warnOnce,
-} from '@sluice/limiter-core'
+import { type RequestSluice, systemClock } from '@sluice/limiter-core'
 import onFinished from 'on-finished'
+import { RequestLife } from './request-life.ts'
 import { carrierOf, isComplete, isGone, onCarrierClose } from './response-end.ts'
 
 declare module 'node:http' {
@@ -19,25 +11,17 @@ declare module 'node:http' {
   }
 }
 
-/** How a response ended. */
-export type Ending = SettleContext
-
 /**
  * The life of one response, from the first limiter that meets it to its end. No single signal tells the end of every
  * response: on-finished misses pipelined responses that never got their turn, `close` misses a client who left before
  * anyone listened. Together they miss none, and the first one counts.
  */
-export class RequestLifecycle extends RequestRecord {
+export class RequestLifecycle extends RequestLife {
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   #startedAt = 0
-  #endings: ((ending: Ending) => void)[] | undefined
-  #permits: Permit[] | undefined
-  #holds = 0
   #listening = false
-  #settling = false
   #forgetCarrier: (() => void) | undefined
-  #ending: Ending | undefined
 
   /** The one lifecycle of a response; made when first asked for, and `req.sluice` from then on. */
   static of(req: IncomingMessage, res: ServerResponse): RequestLifecycle {
@@ -55,45 +39,11 @@ export class RequestLifecycle extends RequestRecord {
     this.#res = res
   }
 
-  /** True when nobody will read a response any more, so that its handler need not run. */
-  get gone(): boolean {
-    return this.#ending !== undefined || isGone(this.#req, this.#res)
+  override get gone(): boolean {
+    return this.ended || isGone(this.#req, this.#res)
   }
 
-  /** Runs `run` once, when the response is over: sent whole, aborted, or never to be sent. */
-  onEnd(run: (ending: Ending) => void): void {
-    const bound = AsyncResource.bind(run)
-    const ending = this.#ending
-    if (ending) guarded(() => bound(ending))
-    else this.#endings = [...(this.#endings ?? []), bound]
-    this.#listen()
-  }
-
-  /** Settles what the request took once the response is over, by the policies' own `settle`. */
-  settleAtEnd(req: unknown, res: unknown): void {
-    if (this.#settling) return
-    this.#settling = true
-    this.onEnd((how) => this.settleAll(req, res, how))
-  }
-
-  /** Releases the permit when the response is over and all held work is done. */
-  hold(permit: Permit): void {
-    this.#permits = [...(this.#permits ?? []), permit]
-    this.#listen()
-    this.#releaseWhenDone()
-  }
-
-  /** Keeps permits until `work` settles. */
-  override holdUntil(work: PromiseLike<unknown>): void {
-    this.#holds++
-    const done = (): void => {
-      this.#holds--
-      this.#releaseWhenDone()
-    }
-    Promise.resolve(work).then(done, done)
-  }
-
-  #listen(): void {
+  protected override listen(): void {
     if (this.#listening) return
     this.#listening = true
     this.#startedAt = systemClock.now()
@@ -108,29 +58,8 @@ export class RequestLifecycle extends RequestRecord {
   }
 
   #end(): void {
-    if (this.#ending) return
+    if (this.ended) return
     this.#forgetCarrier?.()
-    const ending = { completed: isComplete(this.#req, this.#res), durationMs: systemClock.now() - this.#startedAt }
-    this.#ending = ending
-    for (const run of this.#endings ?? []) guarded(() => run(ending))
-    this.#releaseWhenDone()
-  }
-
-  #releaseWhenDone(): void {
-    if (!this.#ending || this.#holds > 0) return
-    const permits = this.#permits ?? []
-    this.#permits = undefined
-    for (const permit of permits) {
-      guarded(() => permit.release(this.#ending?.completed ? 'success' : 'dropped'))
-    }
-  }
-}
-
-/** An ending must reach everyone: one listener that throws must not keep a permit. */
-function guarded(run: () => void): void {
-  try {
-    run()
-  } catch (error) {
-    warnOnce('SLUICE_HOOK_FAILED', () => `a listener to the end of a response threw: ${messageOf(error)}`, 'onEnd')
+    this.endAs({ completed: isComplete(this.#req, this.#res), durationMs: systemClock.now() - this.#startedAt })
   }
 }

@@ -44,6 +44,7 @@ export class CapGuard<Req, Res> {
   readonly mode: Mode
   readonly #denied: CapCheck
   readonly #reportFallback: ReportFallback
+  readonly #adapterOptions: readonly string[]
 
   /** `adapterOptions` are the names of options that the adapter reads itself. */
   constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = []) {
@@ -52,6 +53,7 @@ export class CapGuard<Req, Res> {
     checkHooks(options, adapterOptions)
     optionalFunction('key', options.key)
     this.options = options
+    this.#adapterOptions = adapterOptions
     this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, clock, observers })
     this.#reportFallback = fallbackReporter(this.limiter.observers)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
@@ -62,6 +64,12 @@ export class CapGuard<Req, Res> {
       denial: httpDenial(parseStatus(status), [this.limiter.name], RETRY_AFTER_MS),
       entry: capEntry(compileHeaders({ headers }), this.limiter.name, limit),
     }
+  }
+
+  /** The cap of a part of what this one caps, with its options where `options` says nothing. */
+  below(options: InflightLimitOptions<Req, Res>): CapGuard<Req, Res> {
+    const { limit: _limit, name: _name, ...shared } = this.options
+    return new CapGuard({ ...shared, ...options }, this.#adapterOptions)
   }
 
   /** Undefined for a request that is not counted, or that a cap in shadow would have denied. */

@@ -13,8 +13,9 @@ import { compileHeaders, type HeaderPlan } from './header-dialect.ts'
 import { runHook } from './hook.ts'
 import { compilePartitionKey } from './partition-key.ts'
 import { enforcedPolicies, keyless, type PlanGuard, planGuard } from './plan-guard.ts'
+import { layeredOptions, layeredPlans, type RateLayer } from './rate-layers.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
-import { compilePlans } from './rate-plans.ts'
+import { compilePlans, type RatePlan } from './rate-plans.ts'
 import { checkHooks, isPreflight, parseStatus } from './request-rules.ts'
 
 /** A request that was counted: what was asked, and what came of it. */
@@ -42,12 +43,19 @@ export class RateGuard<Req, Res> {
   readonly #partition: ((key: string) => string) | undefined
   readonly #status: number
   readonly #reportFallback: ReportFallback
+  readonly #adapterOptions: readonly string[]
 
-  /** `adapterOptions` are the names of options that the adapter reads itself. */
-  constructor(options: RateLimitOptions<Req, Res>, adapterOptions: readonly string[] = []) {
-    checkHooks(options, adapterOptions)
-    const plans = compilePlans<Req, Res>(options, byIp(), adapterOptions)
+  /**
+   * `adapterOptions` are the names of options that the adapter reads itself; `plans` are made of the options unless
+   * given.
+   */
+  constructor(
+    options: RateLimitOptions<Req, Res>,
+    adapterOptions: readonly string[] = [],
+    plans: ReadonlyMap<string, RatePlan<Req, Res>> = plansOf(options, adapterOptions),
+  ) {
     this.options = options
+    this.#adapterOptions = adapterOptions
     this.observers = new Observers(options.observers)
     this.#reportFallback = fallbackReporter(this.observers)
     this.#headers = compileHeaders(options)
@@ -65,6 +73,19 @@ export class RateGuard<Req, Res> {
   /** The limiter of a plan; of the first unless said. */
   limiter(plan?: string): LaneLimiter {
     return (plan === undefined ? this.#first : (this.#plans.get(plan) ?? this.#first)).limiter
+  }
+
+  /**
+   * The guard of a part of what this one guards. Its policies replace those of the same name and stand beside the
+   * others, which go on counting with this one's; those `without` are left out. Options that it does not say are this
+   * one's. `place` names the part.
+   */
+  below({ options, without = [], place }: RateLayer<Req, Res>): RateGuard<Req, Res> {
+    const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
+    if (!options) return new RateGuard(this.options, this.#adapterOptions, layeredPlans(above, undefined, without))
+    const layered = layeredOptions(this.options, options, place, this.#adapterOptions)
+    const own = plansOf(layered.own, this.#adapterOptions, place)
+    return new RateGuard(layered.all, this.#adapterOptions, layeredPlans(above, own, without))
   }
 
   /** Undefined for a request that is not counted: skipped, exempt, a preflight, or the backend failed. */
@@ -177,4 +198,13 @@ export class RateGuard<Req, Res> {
   ): (policy: Policy) => string {
     return (policy) => partition(keys[plan.findIndex(({ lane }) => lane.step.policy === policy)])
   }
+}
+
+function plansOf<Req, Res>(
+  options: RateLimitOptions<Req, Res>,
+  adapterOptions: readonly string[],
+  place?: string,
+): Map<string, RatePlan<Req, Res>> {
+  checkHooks(options, adapterOptions)
+  return compilePlans<Req, Res>(options, byIp(), adapterOptions, place)
 }

@@ -16,7 +16,7 @@ interface RequestLane<Req, Res> {
 /** The policies of one plan. */
 export type RatePlan<Req, Res> = readonly RequestLane<Req, Res>[]
 
-const SHARED = [
+export const SHARED_RATE_OPTIONS = [
   'key',
   'cost',
   'scope',
@@ -34,17 +34,21 @@ const SHARED = [
 ] as const
 const SHORTHAND = POLICY_OPTIONS.filter((name) => name !== 'backend' && name !== 'mode')
 
-/** Options of `rateLimit` are checked and its policies compiled, by plan; without plans there is one, named ''. */
+/**
+ * Options of `rateLimit` are checked and its policies compiled, by plan; without plans there is one, named ''. `place` is
+ * the scope on a backend of the user's where none is said.
+ */
 export function compilePlans<Req, Res>(
   options: RateLimitOptions<Req, Res>,
   defaultKey: KeySource<Req>,
   adapterOptions: readonly string[],
+  place?: string,
 ): Map<string, RatePlan<Req, Res>> {
   const inputs = inputsByPlan(options, adapterOptions)
   const names = Object.keys(inputs)
   const lanes = compileLanes(
     names.map((name) => inputs[name].map((input) => policyOf(input))),
-    options,
+    { ...options, place },
   )
   const planOf = (name: string, plan: number): RatePlan<Req, Res> =>
     inputs[name].map((input, index) => ({
@@ -69,7 +73,7 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
   const given = options as Partial<PlansOptions<Req, Res> & PoliciesOptions<Req, Res>>
   const named = options as unknown as Readonly<Record<string, unknown>>
   const own = (names: readonly string[]): void => {
-    optionsOf('rateLimit', named, [...names, ...SHARED, ...extra])
+    optionsOf('rateLimit', named, [...names, ...SHARED_RATE_OPTIONS, ...extra])
   }
   if (given?.plans !== undefined) {
     own(['plans', 'plan'])

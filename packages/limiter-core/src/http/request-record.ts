@@ -16,6 +16,8 @@ type AnyCheck = RateCheck<never, never>
 interface Taken {
   readonly check: AnyCheck
   readonly observers: Observers
+  /** It neither allows nor denies: no decision of its own is shown. */
+  readonly silent: boolean
   /** Names; made when first needed. */
   settled?: Set<string>
 }
@@ -27,7 +29,7 @@ export abstract class RequestRecord implements RequestSluice {
   readonly #met: object[] = []
 
   get decisions(): readonly Decision[] {
-    return this.#taken.map(({ check }) => check.decision)
+    return this.#taken.filter(({ silent }) => !silent).map(({ check }) => check.decision)
   }
 
   get decision(): Decision | undefined {
@@ -62,9 +64,9 @@ export abstract class RequestRecord implements RequestSluice {
     return false
   }
 
-  /** Remembers a counted request. */
-  took(check: AnyCheck, observers: Observers): void {
-    this.#taken.push({ check, observers })
+  /** Remembers a counted request; `silent` is one whose decision does not allow or deny. */
+  took(check: AnyCheck, observers: Observers, silent = false): void {
+    this.#taken.push({ check, observers, silent })
   }
 
   /** The header lines of the response, with one limiter's say added. */

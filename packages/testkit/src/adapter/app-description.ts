@@ -1,4 +1,10 @@
-import type { InflightLimitOptions, MaybePromise, RateLimitOptions, RequestSluice } from '@sluice/limiter-core'
+import type {
+  InflightLimitOptions,
+  MaybePromise,
+  RateLimitOptions,
+  RequestSluice,
+  SlowDownOptions,
+} from '@sluice/limiter-core'
 
 /** A request as the hooks and handlers of the contract see it, whatever the framework calls it. */
 export interface HookRequest {
@@ -33,10 +39,13 @@ export type Handler = (exchange: Exchange) => MaybePromise<Reply>
 export type RateOptions = RateLimitOptions<HookRequest, HookResponse>
 export type CapOptions = InflightLimitOptions<HookRequest, HookResponse>
 
+export type SlowOptions = SlowDownOptions<HookRequest, HookResponse>
+
 /** A limiter to build, once for each spec: one spec that stands twice is one limiter met twice. */
 export type LimiterSpec =
   | { readonly kind: 'rate'; readonly options: RateOptions }
   | { readonly kind: 'cap'; readonly options: CapOptions }
+  | { readonly kind: 'slow'; readonly options: SlowOptions }
 
 /** Answers every method at its path. */
 export interface Route {
@@ -73,4 +82,8 @@ export function rate(options: RateOptions): LimiterSpec {
 
 export function cap(options: CapOptions): LimiterSpec {
   return { kind: 'cap', options }
+}
+
+export function slow(options: SlowOptions): LimiterSpec {
+  return { kind: 'slow', options }
 }

@@ -1,0 +1,53 @@
+import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
+import { type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
+
+/** What a part of an application, a class or a route, says of rates beneath what is said above it. */
+export interface RateLayer<Req, Res> {
+  /** Nothing where only something is left out. */
+  readonly options?: RateLimitOptions<Req, Res> | undefined
+  /** Names of policies from above that do not count here. */
+  readonly without?: readonly string[] | undefined
+  /** Names the part: equal in all processes, and of no other part. */
+  readonly place: string
+}
+
+/** `own` to compile the policies from, and `all` to guard by. */
+interface LayeredOptions<Req, Res> {
+  readonly own: RateLimitOptions<Req, Res>
+  readonly all: RateLimitOptions<Req, Res>
+}
+
+export function layeredOptions<Req, Res>(
+  above: RateLimitOptions<Req, Res>,
+  options: RateLimitOptions<Req, Res>,
+  place: string,
+  adapterOptions: readonly string[],
+): LayeredOptions<Req, Res> {
+  const inherited: readonly string[] = [...SHARED_RATE_OPTIONS, ...adapterOptions].filter((name) => name !== 'scope')
+  const shared = Object.entries(above).filter(([name]) => inherited.includes(name))
+  // below a scope that was said, a part has one of its own
+  const scope = above.scope === undefined ? {} : { scope: `${above.scope}:${place}` }
+  const own = { ...Object.fromEntries(shared), ...scope, ...options }
+  const { plan } = above as Partial<PlansOptions<Req, Res>>
+  return { own, all: plan ? ({ plan, ...own } as RateLimitOptions<Req, Res>) : own }
+}
+
+/** By plan: the policies of the own one, then those from above that it neither replaces nor leaves out. */
+export function layeredPlans<Req, Res>(
+  above: ReadonlyMap<string, RatePlan<Req, Res>>,
+  own: ReadonlyMap<string, RatePlan<Req, Res>> | undefined,
+  without: readonly string[],
+): Map<string, RatePlan<Req, Res>> {
+  const names = own && !own.has('') ? own.keys() : above.keys()
+  return new Map(
+    [...names].map((name) => {
+      const mine = own?.get(name) ?? own?.get('') ?? []
+      const taken = new Set([...without, ...mine.map(({ lane }) => lane.step.policy.name)])
+      const others = above.get(name) ?? above.values().next().value ?? []
+      const left = others.filter(({ lane }) => !taken.has(lane.step.policy.name))
+      // the name of their count is the upper layer's to give back
+      const inherited = left.map((one) => ({ ...one, lane: { ...one.lane, unclaim: () => {} } }))
+      return [name, [...inherited, ...mine]]
+    }),
+  )
+}

@@ -1,0 +1,109 @@
+import {
+  type Answer,
+  type Backend,
+  type Clock,
+  createLimiter,
+  type Decision,
+  type InflightLimitOptions,
+  type Limiter,
+  type LimiterOptions,
+  type Observer,
+  Observers,
+  optionsOf,
+  type RateLimitOptions,
+  type SlowDownOptions,
+} from '@sluice/limiter-core'
+import { RequestCap } from './request-cap.ts'
+import type { InflightHandle, RateHandle, RequestLimit, SlowHandle } from './request-limit.ts'
+import { RequestRate } from './request-rate.ts'
+import { RequestSlow } from './request-slow.ts'
+
+/** What all limiters of an application share. */
+export interface SluiceOptions<B extends Backend = Backend<Answer>> {
+  readonly backend?: B | undefined
+  readonly clock?: Clock | undefined
+  /** Told of everything, besides the observers of each limiter. */
+  readonly observers?: readonly Observer[] | undefined
+}
+
+/** The makers of limiters of a framework. `Mounted` is what the framework takes: a middleware, a hook. */
+export interface LimiterMakers<Req, Res, Mounted, Extra = unknown> {
+  rateLimit(options: RateLimitOptions<Req, Res> & Extra): Mounted & RateHandle
+  inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
+  slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowHandle
+}
+
+/** One place to inject from: limiters made here share a backend, a clock and observers, unless they say otherwise. */
+export interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
+  extends LimiterMakers<Req, Res, Mounted, Extra> {
+  /** Answers at once where the shared backend does. */
+  limiter(options: LimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
+}
+
+/** The public words of a framework. */
+export interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterMakers<Req, Res, Mounted, Extra> {
+  createSluice<B extends Backend = Backend<Answer>>(options?: SluiceOptions<B>): Sluice<Req, Res, Mounted, Extra, B>
+}
+
+/**
+ * Makes the words of a framework. `mount` turns a limit into what the framework takes; `adapterOptions` are the names of
+ * options that only this framework has.
+ */
+export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
+  mount: (limit: RequestLimit<Req, Res>) => Mounted,
+  adapterOptions: readonly string[] = [],
+): Limiters<Req, Res, Mounted, Extra> {
+  const makers: LimiterMakers<Req, Res, Mounted, Extra> = {
+    rateLimit: (options) => {
+      const rate = RequestRate.of<Req, Res>(options, adapterOptions)
+      return Object.assign(mount(rate), { limiter: rate.guard.limiter(), close: () => rate.close() })
+    },
+    inflightLimit: (options) => {
+      const cap = RequestCap.of<Req, Res>(options, adapterOptions)
+      return Object.assign(mount(cap), { limiter: cap.guard.limiter, close: () => cap.close() })
+    },
+    slowDown: (options) => {
+      const slow = RequestSlow.of<Req, Res>(options, adapterOptions)
+      return Object.assign(mount(slow), { waiting: () => slow.waiting, close: () => slow.close() })
+    },
+  }
+  return { ...makers, createSluice: (shared) => sluiceOf(makers, shared) }
+}
+
+interface Watchable {
+  readonly observers?: readonly Observer[] | undefined
+}
+
+/** Adds what is shared to the options of one limiter, which win. */
+export interface SharedWith {
+  /** To options of limiters that count rates. */
+  counted<T extends Watchable>(options: T): T
+  /** To options of limiters that have no backend of rates. */
+  watched<T extends Watchable>(options: T): T
+}
+
+/** Throws `SLUICE_BAD_OPTION` for what cannot be shared. */
+export function sharing({ backend, clock, observers = [] }: SluiceOptions<Backend>): SharedWith {
+  // throws for what is no list of observers
+  new Observers(observers)
+  const watched = <T extends Watchable>(options: T): T => ({
+    ...(clock && { clock }),
+    ...options,
+    observers: [...observers, ...(options.observers ?? [])],
+  })
+  return { watched, counted: (options) => watched({ ...(backend && { backend }), ...options }) }
+}
+
+function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(
+  makers: LimiterMakers<Req, Res, Mounted, Extra>,
+  shared: SluiceOptions<B> = {},
+): Sluice<Req, Res, Mounted, Extra, B> {
+  const { counted, watched } = sharing(optionsOf('createSluice', shared, ['backend', 'clock', 'observers']))
+  return {
+    rateLimit: (options) => makers.rateLimit(counted(options)),
+    inflightLimit: (options) => makers.inflightLimit(watched(options)),
+    slowDown: (options) => makers.slowDown(counted(options)),
+    limiter: (options) =>
+      createLimiter(counted(options)) as unknown as B extends Backend<Answer> ? Limiter<Decision> : Limiter,
+  }
+}

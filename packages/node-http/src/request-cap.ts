@@ -1,0 +1,65 @@
+import {
+  Birth,
+  type CapCheck,
+  CapGuard,
+  type InflightLimitOptions,
+  isPromise,
+  type MaybePromise,
+  systemClock,
+} from '@sluice/limiter-core'
+import type { AnswerOptions } from './answer-denied.ts'
+import type { Exchange } from './exchange.ts'
+import type { Admission, RequestLimit } from './request-limit.ts'
+
+/** A cap on requests in progress. */
+export class RequestCap<Req, Res> implements RequestLimit<Req, Res> {
+  readonly guard: CapGuard<Req, Res>
+  readonly #birth = new Birth()
+
+  constructor(guard: CapGuard<Req, Res>) {
+    this.guard = guard
+  }
+
+  /** From the options of a framework's `inflightLimit`; `adapterOptions` are the names that only this framework has. */
+  static of<Req, Res>(
+    options: InflightLimitOptions<Req, Res>,
+    adapterOptions: readonly string[] = [],
+  ): RequestCap<Req, Res> {
+    return new RequestCap(new CapGuard(options, adapterOptions))
+  }
+
+  get answer(): AnswerOptions<Req, Res> {
+    return this.guard.options
+  }
+
+  get holdUntil(): 'response' | 'handler' | undefined {
+    return this.guard.options.holdUntil
+  }
+
+  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission> {
+    if (this.guard.mode === 'off') return 'passed'
+    this.#birth.used()
+    if (!exchange.life.meets(this.guard)) return 'passed'
+    // nobody waits for an answer, and no signal would bring the place back
+    if (exchange.life.gone) return 'gone'
+    const check = this.guard.check(exchange)
+    return isPromise(check) ? check.then((come) => this.#admitted(come, exchange)) : this.#admitted(check, exchange)
+  }
+
+  close(): void {
+    this.guard.limiter.close()
+  }
+
+  #admitted(check: CapCheck | undefined, { life }: Exchange<Req, Res>): Admission {
+    if (!check) return 'passed'
+    if (check.denial) {
+      return { denial: check.denial, decision: undefined, lines: life.say(check.entry, systemClock.wall) }
+    }
+    if (life.gone) {
+      check.permit.release('dropped')
+      return 'gone'
+    }
+    life.hold(check.permit)
+    return 'held'
+  }
+}

@@ -1,0 +1,49 @@
+import type { DeniedContext, HeaderLine, InflightLimiter, Limiter, MaybePromise } from '@sluice/limiter-core'
+import type { AnswerOptions } from './answer-denied.ts'
+import type { Exchange } from './exchange.ts'
+
+/** A denial, and the header lines that go with it. */
+export interface Refusal extends DeniedContext {
+  readonly lines: readonly HeaderLine[]
+}
+
+/**
+ * What becomes of a request: it goes on, it goes on and holds a place, nobody is left to answer, or it is denied.
+ * The first two have their headers written already.
+ */
+export type Admission = 'passed' | 'held' | 'gone' | Refusal
+
+/** A limit on requests, as adapters run it: of rates, of requests in progress, or of speed. */
+export interface RequestLimit<Req, Res> {
+  readonly answer: AnswerOptions<Req, Res>
+  readonly holdUntil?: 'response' | 'handler' | undefined
+  /** Answers at once when keys, costs and backend do; never throws and never rejects. */
+  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission>
+  close(): void
+}
+
+/** What every limiter of rates has besides its framework's idiom. */
+export interface RateHandle {
+  /** The limiter behind it (of the first plan): to peek, charge and reset outside of requests. */
+  readonly limiter: Limiter
+  close(): void
+}
+
+/** What every cap has besides its framework's idiom. */
+export interface InflightHandle {
+  /** The cap behind it: to count what is held, or to hold places outside of requests. */
+  readonly limiter: InflightLimiter
+  close(): void
+}
+
+/** What every slow-down has besides its framework's idiom. */
+export interface SlowHandle {
+  /** Requests that wait. */
+  waiting(): number
+  /** Lets all go on that wait. */
+  close(): void
+}
+
+export function isRefusal(admission: Admission): admission is Refusal {
+  return typeof admission === 'object'
+}
