@@ -1,4 +1,11 @@
 export type * from './adapter/app-description.ts'
+export {
+  type LayeredDescription,
+  type LayeredRoute,
+  type LayerSpec,
+  type MakeLayeredApp,
+  nativeLayer,
+} from './adapter/layered-description.ts'
 export { type HookBridge, nativeOptions } from './adapter/native-options.ts'
 export { onceEach } from './adapter/once-each.ts'
 export { type ListItem, parseList } from './adapter/structured-list.ts'
@@ -17,6 +24,7 @@ export { StepDriver } from './contracts/step-driver.ts'
 export { FakeClock, type FakeClockOptions } from './fake-clock.ts'
 export { ReferenceBackend } from './models/reference-backend.ts'
 export { type ReferenceModel, referenceModel } from './models/reference-model.ts'
+export { overridesContract } from './overrides-contract.ts'
 export { baseSeed, eachSeed, type SeededRandom, seededRandom } from './seeded-random.ts'
 export type { TestRunner } from './suite-runner.ts'
 export { type Arrival, burstGaps, type Draw, poissonGaps, traffic, uniformKeys, zipfKeys } from './traffic.ts'

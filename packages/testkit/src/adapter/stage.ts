@@ -1,5 +1,6 @@
+import type { MaybePromise } from '@sluice/limiter-core'
 import { FakeClock } from '../fake-clock.ts'
-import type { AppDescription, Exchange, Handler, LimiterSpec, MakeApp, Reply, RunningApp } from './app-description.ts'
+import type { AppDescription, Exchange, Handler, LimiterSpec, Reply, RunningApp } from './app-description.ts'
 import { type Answered, type Asked, ask, type Pending, start } from './client.ts'
 import { Warnings } from './warnings.ts'
 
@@ -11,13 +12,13 @@ export interface Site {
 }
 
 /** Where the sentences of a contract play: it builds applications, and clears away after each sentence. */
-export class Stage {
+export class BuildingStage<Description> {
   readonly warnings: Warnings = new Warnings()
-  readonly #makeApp: MakeApp
+  readonly #makeApp: (description: Description) => MaybePromise<RunningApp>
   readonly #open: RunningApp[] = []
   #clock = new FakeClock()
 
-  constructor(makeApp: MakeApp) {
+  constructor(makeApp: (description: Description) => MaybePromise<RunningApp>) {
     this.#makeApp = makeApp
   }
 
@@ -38,16 +39,19 @@ export class Stage {
     }
   }
 
-  /** An application of one route at `/` behind these limiters. */
-  behind(limits: readonly LimiterSpec[], handler: Handler = ok): Promise<Site> {
-    return this.serve({ limits, routes: [{ path: '/', handler }] })
-  }
-
-  async serve(description: AppDescription): Promise<Site> {
+  async serve(description: Description): Promise<Site> {
     const app = await this.#makeApp(description)
     this.#open.push(app)
     const { port } = app
     return { port, ask: (asked) => ask(port, asked), start: (asked) => start(port, asked) }
+  }
+}
+
+/** The stage of applications whose limiters stand one after the other. */
+export class Stage extends BuildingStage<AppDescription> {
+  /** An application of one route at `/` behind these limiters. */
+  behind(limits: readonly LimiterSpec[], handler: Handler = ok): Promise<Site> {
+    return this.serve({ limits, routes: [{ path: '/', handler }] })
   }
 }
 

@@ -1,0 +1,19 @@
+import { capOverrides } from './adapter/cap-overrides.ts'
+import { layerBackends } from './adapter/layer-backends.ts'
+import type { MakeLayeredApp } from './adapter/layered-description.ts'
+import { rateOverrides } from './adapter/rate-overrides.ts'
+import { BuildingStage } from './adapter/stage.ts'
+import type { TestRunner } from './suite-runner.ts'
+
+/**
+ * What every adapter keeps that knows its routes before requests come: a route's word goes before its part's, and that
+ * before the application's; the same name replaces, another adds, `false` removes, and nothing counts twice.
+ */
+export function overridesContract(runner: TestRunner, makeApp: MakeLayeredApp): void {
+  const stage = new BuildingStage(makeApp)
+  const staged: TestRunner = {
+    describe: (name, define) => runner.describe(name, define),
+    test: (name, run) => runner.test(name, () => stage.play(run)),
+  }
+  for (const theme of [rateOverrides, capOverrides, layerBackends]) theme(staged, stage)
+}
