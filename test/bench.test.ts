@@ -30,6 +30,8 @@ describe('the benchmarks', () => {
         expect(row).not.toContain(null)
       }
     }
+    const frameworks = (results.http as readonly Table[]).map(({ title }) => title.split(':')[0])
+    expect(frameworks).toEqual(['Express 5', 'Koa 3', 'Fastify 5', 'Nest 12 on Express 5', 'HTTP targets'])
     const [speeds] = results.decisions as readonly Table[]
     expect(speeds?.rows.length).toBeGreaterThan(12)
   }, 120_000)

@@ -1,23 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { FakeClock } from '@sluice/testkit'
-import { createGateway } from '../examples/gateway/src/index.ts'
-import { root } from './repository.ts'
+import { sites } from '../examples/gateway/src/index.ts'
 
-describe('the gateway', () => {
+describe.each(Object.entries(sites))('the gateway on %s', (_framework, site) => {
   let clock: FakeClock
   let server: Server
   let url: string
 
   beforeEach(async () => {
     clock = new FakeClock()
-    server = createServer(createGateway(clock)).listen(0)
-    await once(server, 'listening')
+    server = await site(clock)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   })
 
@@ -38,6 +34,11 @@ describe('the gateway', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ password }),
     })
+  const wordsLeft = async (): Promise<number> => {
+    const response = await fetch(`${url}/chat?words=1`)
+    await response.text()
+    return Number(/"chat";r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1])
+  }
   const callV1 = (key: string): Promise<Response> => fetch(`${url}/v1`, { headers: { 'x-api-key': key } })
 
   test('says what there is', async () => {
@@ -105,76 +106,28 @@ describe('the gateway', () => {
     expect(await statusOf(fetch(`${url}/chat`))).toBe(200)
   })
 
-  test('runs two slow requests at once, and a third one after them', async () => {
-    const asked = [1, 2, 3].map(() => fetch(`${url}/slow`))
-    const all = (await Promise.all(asked.map(statusOf))).sort()
-    expect(all).toEqual([200, 200, 503])
-    expect(await statusOf(fetch(`${url}/slow`))).toBe(200)
-  }, 15_000)
-})
-
-describe('the built gateway', () => {
-  const main = join(root, 'examples/gateway/dist/index.js')
-  const children: ChildProcess[] = []
-
-  afterEach(() => {
-    for (const child of children.splice(0)) child.kill('SIGKILL')
-  })
-
-  function start(port: number): { child: ChildProcess; output: () => string; ended: Promise<unknown[]> } {
-    if (!existsSync(main)) throw new Error('examples/gateway is not built: npx turbo run build')
-    const child = spawn(process.execPath, [main], { env: { ...process.env, PORT: String(port), NODE_OPTIONS: '' } })
-    children.push(child)
-    let text = ''
-    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (data) => (text += data))
-    return { child, output: () => text, ended: once(child, 'exit') }
-  }
-
-  async function listening(port = 0): Promise<ReturnType<typeof start> & { url: string }> {
-    const started = start(port)
-    while (!/curl .*\n\n?$/.test(started.output())) {
-      await Promise.race([once(started.child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), started.ended])
-      if (started.child.exitCode !== null) throw new Error(started.output())
-    }
-    const url = started.output().match(/http:\/\/localhost:\d+/)?.[0] as string
-    return { ...started, url }
-  }
-
-  test.each(['SIGINT', 'SIGTERM'] as const)(
-    'ends with 0 within a second of %s, though connections are open and a slow request runs',
-    async (signal) => {
-      const { child, ended, url } = await listening()
-      await (await fetch(url)).text()
-      const slow = fetch(`${url}/slow`).catch(() => 'cut off')
-      // two hold both places: once the third is answered, they run
-      const others = [fetch(`${url}/slow`).catch(() => 'cut off'), fetch(`${url}/slow`).catch(() => 'cut off')]
-      await Promise.race([slow, ...others])
-      const signalledAt = performance.now()
-      child.kill(signal)
-      expect(await ended).toEqual([0, null])
-      expect(performance.now() - signalledAt).toBeLessThan(1_000)
-    },
-  )
-
-  test('says in one line that its port is taken, and ends with 1', async () => {
-    const { url } = await listening()
-    const port = Number(new URL(url).port)
-    const second = start(port)
-    expect(await second.ended).toEqual([1, null])
-    expect(second.output()).toBe(`Port ${port} is taken: set PORT to another one.\n`)
-  })
-
-  test('prints lines to paste that name its routes', async () => {
-    const { output, url } = await listening()
-    const lines = output()
-      .split('\n')
-      .filter((line) => line.includes('curl '))
-    expect(lines).toHaveLength(7)
-    for (const path of ['/', '/login', '/v1', '/search', '/chat', '/slow']) {
-      expect(lines.some((line) => line.includes(`${url}${path}`))).toBe(true)
-    }
+  test('charges who hangs up for the words that were sent, and for no more', async () => {
+    const { body } = await fetch(`${url}/chat?words=500`)
+    const reader = (body as NonNullable<typeof body>).getReader()
+    await reader.read()
+    await reader.cancel()
+    // 50 are reserved for each answer as well: while nothing is settled it says 500, and never more
+    let left = 0
+    while (!(left > 530)) left = await wordsLeft()
   })
 })
+
+test('each gateway runs two slow requests at once, and a third one after them', async () => {
+  const servers = await Promise.all(Object.values(sites).map((site) => site()))
+  const seen = servers.map(async (server) => {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/slow`
+    const all = await Promise.all([fetch(url), fetch(url), fetch(url)].map(statusOf))
+    return [...all.sort(), await statusOf(fetch(url))]
+  })
+  expect(await Promise.all(seen)).toEqual(Array(servers.length).fill([200, 200, 503, 200]))
+  for (const server of servers) server.close().closeAllConnections()
+}, 15_000)
 
 async function statusOf(asked: Promise<Response>): Promise<number> {
   const response = await asked

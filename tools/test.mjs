@@ -2,6 +2,8 @@
 import { commentShares } from './comment-share.mjs'
 import { runJest } from './jest-run.mjs'
 import { root, runRootCommand } from './root-command.mjs'
+import { runSteps } from './run-steps.mjs'
+import { testSteps } from './test-steps.mjs'
 
 const minute = 60_000
 
@@ -10,7 +12,7 @@ const steps = [
   { name: 'typecheck', run: command('typecheck') },
   { name: 'lint', run: command('lint') },
   { name: 'knip', run: command('knip') },
-  { name: 'jest', run: () => runJest([], 20 * minute) },
+  ...testSteps(),
 ]
 if (process.argv.includes('--long')) {
   // no file has to be long: jest says on the terminal when it finds none
@@ -18,18 +20,7 @@ if (process.argv.includes('--long')) {
   steps.push({ name: 'jest, long tests', run: () => runJest(longOnly, 120 * minute) })
 }
 
-let passed = 0
-let failed = 0
-for (const { name, run } of steps) {
-  console.log(`\n== ${name}`)
-  const startedAt = performance.now()
-  const result = await run()
-  for (const note of result.notes) console.log(note)
-  passed += result.passed
-  failed += result.failed
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-  console.log(`${result.failed === 0 ? 'ok' : 'FAILED'}: ${name}, ${seconds} s`)
-}
+const { passed, failed } = await runSteps(steps)
 
 console.log('\n== comment lines (information only)')
 for (const line of commentShares(root)) console.log(line)

@@ -1,15 +1,18 @@
-// One Express app in a process of its own; it tells its CPU time so far whenever it is asked.
-import express from 'express'
+// Servers in a process of their own, one but in a smoke test; it tells its CPU time so far whenever it is asked.
+import { once } from 'node:events'
 import { childOptions } from './child.mjs'
 import { httpContenders } from './http-contenders.mjs'
 
-const { name } = childOptions()
-const app = express()
-await httpContenders.find((contender) => contender.name === name).mount(app)
-app.get('/', (_req, res) => res.send('hello'))
-
-const server = app.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }))
+const { names } = childOptions()
+const ports = {}
+for (const { name, serve } of httpContenders) {
+  if (!names.includes(name)) continue
+  const server = await serve()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  ports[name] = server.address().port
+}
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
   process.send({ cpuUs: user + system })
 })
+process.send({ ports })

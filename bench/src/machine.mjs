@@ -4,7 +4,13 @@ import { cpus, totalmem } from 'node:os'
 const measured = [
   '@sluice/limiter-core',
   '@sluice/express',
+  '@sluice/koa',
+  '@sluice/fastify',
+  '@sluice/nest',
   'express',
+  'koa',
+  'fastify',
+  '@nestjs/core',
   'express-rate-limit',
   'rate-limiter-flexible',
   '@fastify/rate-limit',

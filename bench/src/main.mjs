@@ -17,7 +17,7 @@ const usage = `npm run bench -- [${names.join('] [')}] [options]
   --only <text>   contenders whose name contains the text
   --rounds <n>    3 unless said
   --ms <n>        CPU bench of a decision: milliseconds per cell (1000)
-  --seconds <n>   HTTP: seconds per cell (3)
+  --seconds <n>   HTTP: seconds per server and round, in turns of one (5)
   --quiet         no progress lines`
 
 const { values, positionals } = parseArgs({
@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     ms: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '5' },
   },
 })
 

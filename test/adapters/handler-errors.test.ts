@@ -15,6 +15,14 @@ test('what a handler throws or rejects with ends behind every limiter as it ends
     'Express 5, a handler that rejects: 500',
     'Express 4, a handler that throws: 500',
     'Express 4, a handler that rejects: unhandledRejection',
+    'Koa 3, a handler that throws: 500',
+    'Koa 3, a handler that rejects: 500',
+    'Koa 2, a handler that throws: 500',
+    'Koa 2, a handler that rejects: 500',
+    'Fastify 5, a handler that throws: 500',
+    'Fastify 5, a handler that rejects: 500',
+    'Fastify 4, a handler that throws: 500',
+    'Fastify 4, a handler that rejects: 500',
   ])
   for (const behind of Object.values(outcomes)) {
     const same = Object.keys(behind).map((what) => [what, behind.nothing])

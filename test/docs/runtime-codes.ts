@@ -1,5 +1,7 @@
 import { type Backend, createInflightLimiter, createLimiter, type RequestSluice, rateLimit } from '@sluice/express'
+import { sluice } from '@sluice/fastify'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import { fastify } from 'fastify'
 import request from 'supertest'
 
 /** What a client saw: the status, and whether the request was counted. */
@@ -52,6 +54,15 @@ function trustingAnyone(): Promise<readonly Seen[]> {
   return send(app, [rateLimit(policy)], { 'x-forwarded-for': '198.51.100.7' })
 }
 
+async function trustingNobody(): Promise<readonly Seen[]> {
+  const app = fastify({ trustProxy: 1 as unknown as string })
+  await app.register(sluice, { rateLimit: policy })
+  app.get('/', async () => 'ok')
+  const { statusCode, headers } = await app.inject('/')
+  await app.close()
+  return [{ status: statusCode, counted: headers.ratelimit !== undefined }]
+}
+
 async function handedOn(): Promise<readonly Seen[]> {
   const app = express()
   app.use(rateLimit({ limit: 1, window: '1m', next: true }))
@@ -85,6 +96,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_NO_ADDRESS', () => statuses([withoutAddress, rateLimit(policy)])],
   ['SLUICE_UNTRUSTED_PROXY', () => statuses([rateLimit(policy)], { 'x-forwarded-for': '198.51.100.7' })],
   ['SLUICE_TRUSTS_ANYONE', trustingAnyone],
+  ['SLUICE_TRUSTS_NOBODY', trustingNobody],
   ['SLUICE_LIMITER_IN_HANDLER', () => statuses([(req, res, next) => rateLimit(policy)(req, res, next)], {}, 2)],
   ['SLUICE_LIMITER_TWICE', () => statuses(Array(2).fill(rateLimit(policy)))],
   ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead })])],

@@ -5,7 +5,11 @@ import { transform } from '@swc/core'
 const options = {
   swcrc: false,
   sourceMaps: 'inline',
-  jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { decoratorVersion: '2022-03' },
+  },
   module: { type: 'es6' },
 }
 

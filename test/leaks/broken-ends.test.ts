@@ -127,8 +127,8 @@ describe.each(Object.entries(frameworks))('%s gives a place back, exactly once,'
   })
 
   test('when the server runs out of patience', async () => {
-    await serve(hang)
-    capped.server.setTimeout(10)
+    // not of the server: on a busy machine the connection could end before its request comes
+    await serve((req) => void req.socket.setTimeout(10))
     const client = await capped.entering(GET)
     await client.closed()
     await capped.allReleased(1)

@@ -3,7 +3,13 @@ import * as ofExpress from '@sluice/express'
 import type { InflightLimitOptions, RateLimitOptions } from '@sluice/node-http'
 import * as ofNode from '@sluice/node-http'
 import express, { type RequestHandler } from 'express'
+import { fastify } from 'fastify'
+import Koa from 'koa'
 import { express4 } from '../adapters/express4.ts'
+import { fastify4 } from '../adapters/fastify4.ts'
+import { Koa2 } from '../adapters/koa2.ts'
+import { fastifyWith } from './fastify-framework.ts'
+import { koaWith } from './koa-framework.ts'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown
 export type Step = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => unknown) => unknown
@@ -50,4 +56,8 @@ export const frameworks: Readonly<Record<string, Framework>> = {
   'node:http': plain,
   'Express 5': expressWith(express),
   'Express 4': expressWith(express4),
+  'Koa 3': koaWith(Koa),
+  'Koa 2': koaWith(Koa2),
+  'Fastify 5': fastifyWith(fastify),
+  'Fastify 4': fastifyWith(fastify4),
 }

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, createServer, type Http2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { rateLimit } from '@sluice/node-http'
 import { until, Watcher } from '@sluice/testkit'
-import { frameworks, type Handler } from './frameworks.ts'
+import type { Framework, Handler } from './frameworks.ts'
 
-const { inflightLimit, listener } = frameworks['node:http']
+/** The frameworks of the leak table that speak HTTP/2 with Node's server. */
+export const overHttp2: readonly string[] = ['node:http', 'Koa 3', 'Koa 2', 'Fastify 5', 'Fastify 4']
 
 type Before = (req: IncomingMessage, res: ServerResponse) => Promise<unknown>
 
-/** A server of HTTP/2 behind a cap of the node:http adapter, with one session to it. */
+/** A server of HTTP/2 behind a cap, with one session to it. */
 export class Http2Site {
   readonly watcher: Watcher = new Watcher()
   /** Whether responses were complete, as settle was told. */
@@ -21,7 +21,7 @@ export class Http2Site {
   working = 0
   session!: ClientHttp2Session
 
-  constructor(handler: Handler, before: Before = async () => {}) {
+  constructor({ rateLimit, inflightLimit, listener }: Framework, handler: Handler, before: Before = async () => {}) {
     const settle = (_req: unknown, _res: unknown, { completed }: { completed: boolean }): number => {
       this.completed.push(completed)
       return 1

@@ -2,15 +2,18 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { until } from '@sluice/testkit'
-import type { Handler } from './frameworks.ts'
-import { Http2Site } from './http2-site.ts'
+import { frameworks, type Handler } from './frameworks.ts'
+import { Http2Site, overHttp2 } from './http2-site.ts'
 
 const hang: Handler = () => {}
 
-describe('node:http2 gives a place back, exactly once,', () => {
+/** What a site serves, whatever the framework. */
+type Served = ConstructorParameters<typeof Http2Site> extends [framework: unknown, ...rest: infer Rest] ? Rest : never
+
+describe.each(overHttp2)('%s over HTTP/2 gives a place back, exactly once,', (name) => {
   let site: Http2Site
-  const serve = async (...made: ConstructorParameters<typeof Http2Site>): Promise<Http2Site> => {
-    site = await new Http2Site(...made).open()
+  const serve = async (...served: Served): Promise<Http2Site> => {
+    site = await new Http2Site(frameworks[name], ...served).open()
     return site
   }
   const entering = async (...asked: Parameters<Http2Site['ask']>): Promise<ClientHttp2Stream> => {
@@ -66,7 +69,7 @@ describe('node:http2 gives a place back, exactly once,', () => {
     await serve((_req, res) => setImmediate(() => res.end('ok')))
     const stream = await entering()
     site.session.close()
-    await once(stream, 'end')
+    await until(() => stream.readableEnded)
     await site.released(1)
   })
 

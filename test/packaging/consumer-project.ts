@@ -5,6 +5,9 @@ import { filesBelow, packages, root } from '../repository.ts'
 import { mustRun } from './command.ts'
 import { closureOf, installedFolder, packForeignDependencies, packPackages } from './tarballs.ts'
 
+// what a user of TypeScript installs, and Nest's platform
+const broughtForTypes = ['@types/express', '@types/koa', '@types/node', '@nestjs/platform-express']
+
 /** A user's project, outside of this repository, with our tarballs installed by npm. */
 export class ConsumerProject implements Disposable {
   /** Absolute. */
@@ -18,7 +21,9 @@ export class ConsumerProject implements Disposable {
     writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true }\n')
     cpSync(join(root, 'test/packaging/consumers'), folder, { recursive: true })
     // the same words as a module of either kind
-    cpSync(join(folder, 'typed.mts'), join(folder, 'typed.cts'))
+    for (const typed of filesBelow(folder).filter((path) => path.endsWith('typed.mts'))) {
+      cpSync(join(folder, typed), join(folder, typed.replace('.mts', '.cts')))
+    }
     const tarballs = join(folder, 'tarballs')
     mkdirSync(tarballs)
     const packed = [...(await packPackages(tarballs)), ...(await packForeignDependencies(tarballs))]
@@ -32,7 +37,7 @@ export class ConsumerProject implements Disposable {
   /** Peers and types are linked, not copied: their own dependencies are then found in this repository. */
   private bringWhatTheUserHas(): void {
     const peers = packages.flatMap(({ manifest }) => Object.keys(manifest.peerDependencies ?? {}))
-    for (const name of new Set([...peers, '@types/express', '@types/node'])) {
+    for (const name of new Set([...peers, ...broughtForTypes])) {
       const place = join(this.folder, 'node_modules', name)
       mkdirSync(dirname(place), { recursive: true })
       symlinkSync(installedFolder(name), place)

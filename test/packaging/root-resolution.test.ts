@@ -4,9 +4,12 @@ import { expect, test } from '@jest/globals'
 import { root } from '../repository.ts'
 import { mustRun } from './command.ts'
 
-test('our Express package and every framework that it is tried with load from the root', async () => {
+test('our packages and every framework that they are tried with load from the root', async () => {
   // as text and not as a path: `require` then searches from the folder that Node was started in
   const script = readFileSync(join(root, 'test/packaging/root-requires.cjs'), 'utf8')
   const loaded = JSON.parse(await mustRun(process.execPath, ['-e', script], root))
-  expect(loaded).toEqual(['@sluice/express', 'express', 'express4', 'fastify', 'koa'])
+  expect(loaded).toEqual([
+    ...['@sluice/express', '@sluice/fastify', '@sluice/koa', '@sluice/nest', '@sluice/node-http'],
+    ...['express', 'express4', 'fastify', 'fastify4', 'koa', 'koa2'],
+  ])
 })

@@ -16,3 +16,19 @@ test('a backend tells an observer of an event once, however many plans its limit
   // one line a second at most, and the clock stands still
   expect(told).toBe(1)
 })
+
+test('a backend tells an observer of an event once, however many parts of an application have a limit', () => {
+  const clock = new FakeClock()
+  const backend = memoryBackend({ maxBytes: 64 * 1024, clock })
+  let told = 0
+  const event = (name: string) => {
+    if (name === 'evicted') told++
+  }
+  const guard = new RateGuard({ name: 'api', limit: 1, window: '1h', backend, clock, observers: [{ event }] })
+  for (let part = 0; part < 9; part++) {
+    guard.below({ options: { name: 'own', limit: 2, window: '1h' }, place: `part ${part}` })
+    guard.below({ without: ['nobody'], place: `bare ${part}` })
+  }
+  for (let key = 0; key < 5_000; key++) guard.limiter().take(`key-${key}`)
+  expect(told).toBe(1)
+})

@@ -1,11 +1,18 @@
-/** What to paste into another terminal to see each limit. */
-export function tour(port: number): string {
-  const url = `http://localhost:${port}`
+/** What to paste into another terminal to see each limit, on servers given as framework → URL. */
+export function tour(urls: Readonly<Record<string, string>>): string {
+  const [url, ...others] = Object.values(urls)
+  const all = [url, ...others].join(' ')
+  const width = Math.max(...Object.keys(urls).map((framework) => framework.length))
+  const list = Object.entries(urls).map(([framework, its]) => `  ${framework.padEnd(width)}  ${its}`)
   const status = `curl -s -o /dev/null -w '%{http_code}\\n'`
-  return `Sluice gateway: ${url} (Ctrl-C ends it)
+  return `Sluice gateway: the same API, with the same limits (Ctrl-C ends it)
 
-# what there is, and the headers of a limit
-curl -si ${url}/
+${list.join('\n')}
+
+Each counts for itself. The lines below ask the first; every other one answers the same.
+
+# what there is, and the headers of a limit, from each
+for url in ${all}; do curl -si $url/; echo; done
 
 # 5 wrong passwords, then 429; a right one costs nothing
 for i in 1 2 3 4 5 6; do ${status} -H 'content-type: application/json' -d '{"password":"wrong"}' ${url}/login; done

@@ -1,10 +1,10 @@
-import { Exchange, warnTrustsAnyone, warnUntrustedProxy } from '@sluice/node-http'
+import { Exchange, warnAboutExpressTrust } from '@sluice/node-http'
 import type { Request, Response } from 'express'
 
 /** A request of Express. Proxies are trusted as `app.set('trust proxy', …)` says. */
 export class ExpressExchange extends Exchange<Request, Response> {
   get ip(): string | undefined {
-    if (this.raw.headers['x-forwarded-for'] !== undefined) warnAboutTrust(this.raw.app.get('trust proxy'))
+    if (this.raw.headers['x-forwarded-for'] !== undefined) warnAboutExpressTrust(this.raw.app.get('trust proxy'))
     return this.raw.ip
   }
 
@@ -22,9 +22,4 @@ function mountPath(baseUrl: string): string {
   } catch {
     return baseUrl.toLowerCase()
   }
-}
-
-function warnAboutTrust(trust: unknown): void {
-  if (!trust) warnUntrustedProxy()
-  if (trust === true) warnTrustsAnyone("'trust proxy' is true")
 }

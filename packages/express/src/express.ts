@@ -1,11 +1,13 @@
 import {
   type ConnectMiddleware,
   connectMount,
+  type DecoratedLimiters,
   type InflightLimitOptions,
-  type Limiters,
   limitersFor,
+  type Next,
   type RateLimitOptions,
   type RequestSluice,
+  withDecorators,
 } from '@sluice/node-http'
 import type { Request, Response } from 'express'
 import { ExpressExchange } from './express-exchange.ts'
@@ -27,11 +29,15 @@ interface ExpressOptions {
 export type ExpressRateLimitOptions = RateLimitOptions<Request, Response> & ExpressOptions
 export type ExpressInflightLimitOptions = InflightLimitOptions<Request, Response> & ExpressOptions
 
-type ExpressLimiters = Limiters<Request, Response, ConnectMiddleware<Request, Response>, ExpressOptions>
+type Args = readonly [req: Request, res: Response, next: Next]
+type Middleware = ConnectMiddleware<Request, Response>
+type ExpressLimiters = DecoratedLimiters<Args, Request, Response, Middleware, ExpressOptions>
 
-const limiters: ExpressLimiters = limitersFor(
-  connectMount((req, res) => new ExpressExchange(req, res, req, res)),
-  ['next'],
+const limiters: ExpressLimiters = withDecorators(
+  limitersFor(
+    connectMount((req, res) => new ExpressExchange(req, res, req, res)),
+    ['next'],
+  ),
 )
 
 /** Limits rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`, by client address unless `key` says otherwise. */
@@ -45,3 +51,12 @@ export const slowDown: ExpressLimiters['slowDown'] = limiters.slowDown
 
 /** One place to inject backend, clock and observers from. */
 export const createSluice: ExpressLimiters['createSluice'] = limiters.createSluice
+
+/** Limits rates in front of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
+export const RateLimit: ExpressLimiters['RateLimit'] = limiters.RateLimit
+
+/** Caps requests that a method has in progress: `@InflightLimit({ limit: 4 })`. */
+export const InflightLimit: ExpressLimiters['InflightLimit'] = limiters.InflightLimit
+
+/** Delays who asks a method too often: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+export const SlowDown: ExpressLimiters['SlowDown'] = limiters.SlowDown

@@ -182,6 +182,7 @@ export type ObserverEvent =
   | 'backendFailed'
   | 'breaker'
   | 'sync'
+  | 'slowed'
 
 /** Watches, never changes an answer. One that throws is dropped and counted. */
 export interface Observer {

@@ -12,6 +12,14 @@ export function wholeCost(value: unknown): number {
   throw new SluiceError('SLUICE_BAD_COST', `cost: got ${shown(value)}, expected a number from 0 to 2^53 - 1`)
 }
 
+/**
+ * As `wholeCost`, for a cost that a request brings along: one too large to be counted is the largest there is, since a
+ * request that asks for too much must not get away with asking for more.
+ */
+export function wholeCostOfRequest(value: unknown): number {
+  return wholeCost(typeof value === 'number' && value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : value)
+}
+
 /** Whole units of a charge, which may be negative: away from zero for charges, towards zero for refunds. */
 export function wholeUnitsMoved(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(Math.ceil(value))) return Math.ceil(value) + 0

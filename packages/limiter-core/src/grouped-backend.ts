@@ -70,7 +70,7 @@ export class GroupedBackend implements Backend {
 function attempt<T>(run: () => MaybePromise<T>, failed: (error: unknown) => MaybePromise<never>): MaybePromise<T> {
   try {
     const answer = run()
-    return isPromise(answer) ? answer.catch(failed) : answer
+    return isPromise(answer) ? Promise.resolve(answer).catch(failed) : answer
   } catch (error) {
     return failed(error)
   }

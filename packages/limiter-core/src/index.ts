@@ -23,8 +23,9 @@ export {
 export { compileHeaders, type HeaderDialect, type HeaderOptions, type HeaderPlan } from './http/header-dialect.ts'
 export { compilePartitionKey, type PartitionKeyOptions } from './http/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, type ProblemType, problemBody } from './http/problem.ts'
-export { type RateCheck, RateGuard } from './http/rate-guard.ts'
-export type { RateLayer } from './http/rate-layers.ts'
+export type { OfPart, RateCheck } from './http/rate-check.ts'
+export { RateGuard } from './http/rate-guard.ts'
+export { type RateLayer, scopeOfPart } from './http/rate-layers.ts'
 export type {
   DeniedAnswer,
   DeniedContext,
@@ -37,7 +38,8 @@ export type {
 } from './http/rate-limit-options.ts'
 export { RequestRecord } from './http/request-record.ts'
 export type { RequestSluice } from './http/request-sluice.ts'
-export { type SlowCheck, type SlowDownOptions, SlowGuard } from './http/slow-guard.ts'
+export { type SlowCheck, SlowGuard } from './http/slow-guard.ts'
+export type { SlowDownOptions } from './http/slow-options.ts'
 export {
   createInflightLimiter,
   type InflightLimiter,
@@ -53,6 +55,7 @@ export {
   EXEMPT,
   type KeyFallback,
   type KeyResult,
+  type KeySign,
   type KeySource,
   resolveKey,
 } from './keys/key-source.ts'

@@ -2,7 +2,6 @@ import { algorithms } from './algorithms/index.ts'
 import { clockOf } from './clock.ts'
 import type { Backend, Clock, Policy, Step } from './contracts.ts'
 import { SluiceError, shown } from './errors.ts'
-import { memoryBackend } from './memory/memory-backend.ts'
 import { type Mode, modeOf, parseMode } from './mode.ts'
 import { compilePolicy, type PolicyInput } from './policy.ts'
 import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
@@ -23,7 +22,7 @@ export interface LaneOptions {
   /** The scope on a backend that was handed in, where none is said; `default` unless said. */
   readonly place?: string | undefined
   readonly mode?: Mode | undefined
-  /** A limiter with a clock of its own and no backend counts in memory of its own, so that no two clocks meet. */
+  /** Without a backend limiters of one clock count in memory of their own, so that no two clocks meet. */
   readonly clock?: Clock | undefined
 }
 
@@ -37,9 +36,10 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
-  const fallback = options.backend ?? (options.clock ? memoryBackend({ clock: options.clock }) : defaultBackend())
+  const memory = defaultBackend(options.clock)
+  const fallback = options.backend ?? memory
   const scopeOn = (backend: Backend): string =>
-    scope ?? (backend === defaultBackend() ? unshared() : (options.place ?? 'default'))
+    scope ?? (backend === memory ? unshared() : (options.place ?? 'default'))
   let own: string | undefined
   const unshared = (): string => {
     own ??= ownScope()

@@ -148,8 +148,7 @@ export class LaneLimiter implements Limiter {
   #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
     const answer = this.#backend.take(charges, moment ?? this.#moment())
-    if (isPromise(answer)) return answer.then((come) => this.#decided(charges, come))
-    return this.#decided(charges, answer)
+    return isPromise(answer) ? andThen(answer, (come) => this.#decided(charges, come)) : this.#decided(charges, answer)
   }
 
   #moment(): Moment | undefined {

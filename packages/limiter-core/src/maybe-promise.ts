@@ -4,9 +4,9 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as Promise<T> | undefined)?.then === 'function'
 }
 
-/** Goes on with a value at once where it is at hand, else when it comes. */
+/** Goes on with a value at once where it is at hand, else when it comes: once, whatever a thenable of others does. */
 export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
-  return isPromise(value) ? value.then(next) : next(value)
+  return isPromise(value) ? Promise.resolve(value).then(next) : next(value)
 }
 
 /** All values, at once where all are at hand. */

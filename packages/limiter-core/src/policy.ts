@@ -26,7 +26,7 @@ export interface PolicyInput {
 }
 
 /** RFC 9651 section 3.3.1: an integer has at most 15 digits. */
-const LARGEST_HEADER_INTEGER = 999_999_999_999_999
+export const LARGEST_HEADER_INTEGER = 999_999_999_999_999
 const NAME = /^[\x20-\x7e]{1,128}$/
 const WITH_BURST: readonly AlgorithmName[] = ['token-bucket', 'gcra']
 

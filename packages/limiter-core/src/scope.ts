@@ -1,4 +1,4 @@
-import type { Answer, Backend, Policy } from './contracts.ts'
+import type { Answer, Backend, Clock, Policy } from './contracts.ts'
 import { SluiceError, shown } from './errors.ts'
 import { memoryBackend } from './memory/memory-backend.ts'
 
@@ -10,6 +10,8 @@ interface Claim {
 
 interface Registry {
   memory: Backend<Answer> | undefined
+  /** By clock: no two clocks meet in one memory. */
+  memories: WeakMap<Clock, Backend<Answer>>
   scopes: number
   claims: WeakMap<Backend, Map<string, Claim>>
 }
@@ -19,13 +21,18 @@ const KEY = Symbol.for('sluice.registry@1')
 // shared by the ESM and the CommonJS copy: both must see the same claims
 function registry(): Registry {
   const home = globalThis as { [KEY]?: Registry }
-  home[KEY] ??= { memory: undefined, scopes: 0, claims: new WeakMap() }
+  home[KEY] ??= { memory: undefined, memories: new WeakMap(), scopes: 0, claims: new WeakMap() }
   return home[KEY]
 }
 
-/** The process-wide memory backend, 64 MiB, made when first asked for. */
-export function defaultBackend(): Backend<Answer> {
+/** The process-wide memory backend of a clock, 64 MiB, made when first asked for. */
+export function defaultBackend(clock?: Clock): Backend<Answer> {
   const shared = registry()
+  if (clock) {
+    const memory = shared.memories.get(clock) ?? memoryBackend({ clock })
+    shared.memories.set(clock, memory)
+    return memory
+  }
   shared.memory ??= memoryBackend()
   return shared.memory
 }
@@ -70,8 +77,11 @@ export function claimCount(backend: Backend, scope: string, variants: readonly P
   }
   claim.holders++
   taken.set(id, claim)
+  let held = true
   return () => {
-    if (--claim.holders === 0) taken.delete(id)
+    // a policy that stands in several plans is given back by each of them
+    if (held && --claim.holders === 0) taken.delete(id)
+    held = false
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import { writeDenialHead } from './denial-writer.ts'
 import type { Exchange } from './exchange.ts'
 import type { Refusal } from './request-limit.ts'
+import { cutOff } from './response-end.ts'
 
 /** How a limiter wants its denials answered. */
 export interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>, 'denied'> {
@@ -40,9 +41,20 @@ export function answerDenied<Req, Res>(
 ): MaybePromise<void> {
   if (exchange.answered) return undefined
   writeDenialHead(exchange, refusal.denial, refusal.lines)
-  if (handOn && next) next(denialError(refusal, refusal.lines))
-  else if (denied) return answerOwn(exchange, refusal, denied)
-  else exchange.send(refusal.denial)
+  if (!handOn || !next) return answerBody(exchange, refusal, { denied })
+  next(denialError(refusal, refusal.lines))
+  return undefined
+}
+
+/** The answer behind a head that stands already (`writeDenialHead`). Never throws. */
+export function answerBody<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  refusal: Refusal,
+  { denied }: AnswerOptions<Req, Res>,
+): MaybePromise<void> {
+  if (exchange.answered) return undefined
+  if (denied) return answerOwn(exchange, refusal, denied)
+  exchange.send(refusal.denial)
   return undefined
 }
 
@@ -58,11 +70,18 @@ function answerOwn<Req, Res>(
       // what it did to status and headers before it failed is no part of the usual answer
       writeDenialHead(exchange, context.denial, lines)
       exchange.send(context.denial)
-    } else if (outgoing.headersSent && !outgoing.writableEnded) outgoing.end()
+    } else if (outgoing.headersSent && !outgoing.writableEnded) {
+      // half an answer must not look like a whole one, and its reader must not wait for the rest
+      cutOff(exchange.incoming, outgoing)
+    }
   }
   try {
     const answered = denied(exchange.raw, exchange.res, context)
-    if (isPromise(answered)) return answered.then((returned) => exchange.conclude(returned)).then(undefined, failed)
+    // by way of a promise of ours: a thenable may call back twice
+    if (isPromise(answered))
+      return Promise.resolve(answered)
+        .then((value) => exchange.conclude(value))
+        .catch(failed)
     exchange.conclude(answered)
   } catch (error) {
     failed(error)

@@ -51,17 +51,19 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
 
 /** What follows a limiter; told the exchange that holds a place. */
 type Work = (holder?: Holder) => unknown
-type Holder = Pick<Exchange<unknown, unknown>, 'life'>
+export type Holder = Pick<Exchange<unknown, unknown>, 'life'>
 
 /** Where a server has no `next`: nothing follows, and an error is nobody's but the server's. */
 function lastOfAll(error?: unknown): void {
   if (error !== undefined) throw error
 }
 
-/** The handler's answer, which the permit waits for. */
-function held(work: unknown, holder: Holder | undefined): unknown {
+/** The work of a handler, which the permits of its request wait for from now on. */
+export function held(work: unknown, holder: Holder | undefined): unknown {
   if (!holder || !isPromise(work)) return work
-  holder.life.holdUntil(work)
+  // of a thenable that runs when it is asked, such as a query, only one may ask
+  const done = Promise.resolve(work)
+  holder.life.holdUntil(done)
   // holding it would hide its rejection from the process, so what is handed on is one that nobody has looked at yet
-  return work.then((done) => done)
+  return done.then((value) => value)
 }

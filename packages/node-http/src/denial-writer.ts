@@ -7,24 +7,24 @@ type AnyExchange = Exchange<unknown, unknown>
 
 /** An unread upload of at most this many bytes is read and dropped, so that the connection can be kept. */
 const SMALL_BODY_BYTES = 64 * 1024
-/** What an application may have said of the answer that is not sent now. */
+/** What an application may have said of the answer that is not sent now; in lower case, as it is looked up. */
 const OF_ANOTHER_ANSWER = [
-  'ETag',
-  'Last-Modified',
-  'Expires',
-  'Content-Encoding',
-  'Content-Length',
-  'Content-Range',
-  'Content-Disposition',
-  'Content-Language',
-  'Transfer-Encoding',
-  'Trailer',
+  'etag',
+  'last-modified',
+  'expires',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-disposition',
+  'content-language',
+  'transfer-encoding',
+  'trailer',
   // of limiters that passed before: where the one that denies writes none, theirs would still tell of units left
-  'RateLimit',
-  'RateLimit-Policy',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
+  'ratelimit',
+  'ratelimit-policy',
+  'x-ratelimit-limit',
+  'x-ratelimit-remaining',
+  'x-ratelimit-reset',
 ]
 
 /** Writes header lines, and shows them to pages of other origins where the request came from one. */
@@ -36,13 +36,12 @@ export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLi
 
 /** Status and headers of a denial; the body is the caller's to send. */
 export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines: readonly HeaderLine[]): void {
-  for (const name of OF_ANOTHER_ANSWER) exchange.removeHeader(name)
+  // asked first: taking away what is not there is dear in some frameworks
+  for (const name of OF_ANOTHER_ANSWER) if (exchange.getHeader(name) !== undefined) exchange.removeHeader(name)
   exchange.setStatus(denial.status)
-  const { retryAfterSeconds } = denial
-  const retryAfter: readonly HeaderLine[] =
-    retryAfterSeconds === undefined ? [] : [['Retry-After', String(retryAfterSeconds)]]
+  const { retryAfterSeconds: wait } = denial
+  writeHeaderLines(exchange, wait === undefined ? lines : [['Retry-After', String(wait)], ...lines])
   // caches that do not know 429 store it under a Cache-Control that was meant for the answer itself
-  writeHeaderLines(exchange, [...retryAfter, ...lines])
   exchange.setHeader('Cache-Control', 'no-store')
   const { incoming } = exchange
   if (incoming.httpVersionMajor < 2 && hasLargeBody(incoming)) exchange.setHeader('Connection', 'close')

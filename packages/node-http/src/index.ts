@@ -1,9 +1,24 @@
 export * from '@sluice/limiter-core'
-export { type AnswerOptions, answerDenied, type DenialError, denialError } from './answer-denied.ts'
-export { type ConnectHandler, type ConnectMiddleware, connectMount, type Next, type WrappedHandler } from './connect.ts'
+export { admitAll, type LayerRefusal } from './admit-all.ts'
+export { afterCheck } from './after-check.ts'
+export { type AnswerOptions, answerBody, answerDenied, type DenialError, denialError } from './answer-denied.ts'
+export {
+  type ConnectHandler,
+  type ConnectMiddleware,
+  connectMount,
+  type Holder,
+  held,
+  type Next,
+  type WrappedHandler,
+} from './connect.ts'
+export { type DecoratedLimiters, type LimitDecorators, withDecorators } from './decorators.ts'
 export { writeDenialHead, writeHeaderLines } from './denial-writer.ts'
 export { Exchange } from './exchange.ts'
-export { admitAll, type LayerOptions, type LayerRefusal, LimitLayer } from './limit-layer.ts'
+export { type ContinueGuard, type ContinueGuardOptions, guardContinue } from './guard-continue.ts'
+export { type ConnectionLimit, type ConnectionLimitOptions, limitConnections } from './limit-connections.ts'
+export type { LimitDecorator } from './limit-decorator.ts'
+export { type LayerOptions, LimitLayer } from './limit-layer.ts'
+export { limitUpgrade, type SocketCapOptions, type UpgradeLimit, type UpgradeLimitOptions } from './limit-upgrade.ts'
 export {
   type LimiterMakers,
   type Limiters,
@@ -13,7 +28,17 @@ export {
   type SluiceOptions,
   sharing,
 } from './limiters.ts'
-export { createSluice, inflightLimit, rateLimit, slowDown, warnTrustsAnyone, warnUntrustedProxy } from './node-http.ts'
+export {
+  createSluice,
+  InflightLimit,
+  inflightLimit,
+  RateLimit,
+  rateLimit,
+  SlowDown,
+  slowDown,
+} from './node-http.ts'
+export { warnAboutExpressTrust, warnAboutFastifyOption, warnTrustsAnyone, warnUntrustedProxy } from './proxy-trust.ts'
+export { ReplyExchange } from './reply-exchange.ts'
 export { soleHeader } from './request-headers.ts'
 export { type Ending, RequestLife } from './request-life.ts'
 export { RequestLifecycle } from './request-lifecycle.ts'
@@ -26,3 +51,6 @@ export {
   type RequestLimit,
   type SlowHandle,
 } from './request-limit.ts'
+export { type RouteConfig, routeConfigOf, routePattern } from './route-config.ts'
+export { RouteLayers, type RouteOfLayers } from './route-layers.ts'
+export type { UpgradeListener } from './upgrade-exchange.ts'

@@ -1,16 +1,17 @@
 import {
   CapGuard,
   type InflightLimitOptions,
-  isPromise,
-  type MaybePromise,
   RateGuard,
   type RateLimitOptions,
   type SlowDownOptions,
   SlowGuard,
+  SluiceError,
+  scopeOfPart,
+  shown,
 } from '@sluice/limiter-core'
-import type { Exchange } from './exchange.ts'
+import { type SharedWith, sharing } from './limiters.ts'
 import { RequestCap } from './request-cap.ts'
-import { type Admission, isRefusal, type Refusal, type RequestLimit } from './request-limit.ts'
+import type { RequestLimit } from './request-limit.ts'
 import { RequestRate } from './request-rate.ts'
 import { RequestSlow } from './request-slow.ts'
 
@@ -23,12 +24,6 @@ export interface LayerOptions<Req, Res, Extra = unknown> {
   readonly skipLimits?: readonly string[] | true | undefined
 }
 
-/** A request that was denied, and the limit that did it. */
-export interface LayerRefusal<Req, Res> {
-  readonly refusal: Refusal
-  readonly by: RequestLimit<Req, Res>
-}
-
 /**
  * The limits of one part of an application. A part below it says what differs: a policy or a cap of the same name
  * replaces, another name stands beside. Each part that is not overridden goes on counting with its upper one.
@@ -37,30 +32,29 @@ export class LimitLayer<Req, Res> {
   /** Rates first, then speed, so that nobody waits who is denied; caps last, so that nobody holds a place who waits. */
   readonly limits: readonly RequestLimit<Req, Res>[]
   readonly #rate: RequestRate<Req, Res> | undefined
-  readonly #slow: RequestSlow<Req, Res> | undefined
+  readonly #slows: readonly RequestSlow<Req, Res>[]
   readonly #caps: readonly RequestCap<Req, Res>[]
   /** Limits and parts that were made here, and end with it. */
-  readonly #opened: Set<{ close(): void }>
-  readonly #adapterOptions: readonly string[]
+  readonly #opened: Closables
+  readonly #means: Means
 
-  /** The uppermost layer, which says nothing. */
-  static none<Req, Res>(adapterOptions: readonly string[] = []): LimitLayer<Req, Res> {
-    return new LimitLayer<Req, Res>(undefined, undefined, [], new Set(), adapterOptions)
+  /** The uppermost layer, which says nothing. Limits that have none above them get what is `shared`. */
+  static none<Req, Res>(
+    adapterOptions: readonly string[] = [],
+    shared: SharedWith = sharing({}),
+  ): LimitLayer<Req, Res> {
+    const means = { adapterOptions, shared }
+    return new LimitLayer<Req, Res>({ rate: undefined, slows: [], caps: [] }, new Set(), means)
   }
 
-  private constructor(
-    rate: RequestRate<Req, Res> | undefined,
-    slow: RequestSlow<Req, Res> | undefined,
-    caps: readonly RequestCap<Req, Res>[],
-    opened: Set<{ close(): void }>,
-    adapterOptions: readonly string[],
-  ) {
+  private constructor(parts: Parts<Req, Res>, opened: Closables, means: Means) {
+    const { rate, slows, caps } = parts
     this.#rate = rate
-    this.#slow = slow
+    this.#slows = slows
     this.#caps = caps
     this.#opened = opened
-    this.#adapterOptions = adapterOptions
-    this.limits = [rate, slow, ...caps].filter((limit) => limit !== undefined)
+    this.#means = means
+    this.limits = [...(rate ? [rate] : []), ...slows, ...caps]
   }
 
   get rates(): readonly RequestLimit<Req, Res>[] {
@@ -73,17 +67,21 @@ export class LimitLayer<Req, Res> {
 
   /** The layer of a part; `place` names it, equal in all processes. Throws coded errors for bad options. */
   below(options: LayerOptions<Req, Res>, place: string): LimitLayer<Req, Res> {
-    const without = options.skipLimits === true ? true : (options.skipLimits ?? [])
-    const opened = new Set<{ close(): void }>()
-    const layer = new LimitLayer<Req, Res>(
-      this.#rateBelow(options.rateLimit, without, place, opened),
-      this.#slowBelow(options.slowDown, without, opened),
-      this.#capsBelow(options.inflightLimit, without, opened),
-      opened,
-      this.#adapterOptions,
-    )
-    this.#opened.add(layer)
-    return layer
+    const skips = skipsOf(options.skipLimits)
+    const opened: Closables = new Set()
+    try {
+      const parts = {
+        rate: this.#rateBelow(options.rateLimit, skips, place, opened),
+        slows: this.#slowsBelow(options.slowDown, skips, place, opened),
+        caps: this.#capsBelow(options.inflightLimit, skips, opened),
+      }
+      const layer = new LimitLayer<Req, Res>(parts, opened, this.#means)
+      this.#opened.add(layer)
+      return layer
+    } catch (error) {
+      for (const one of opened) one.close()
+      throw error
+    }
   }
 
   close(): void {
@@ -93,70 +91,80 @@ export class LimitLayer<Req, Res> {
 
   #rateBelow(
     options: LayerOptions<Req, Res>['rateLimit'],
-    without: readonly string[] | true,
+    skips: Skips,
     place: string,
-    opened: Set<{ close(): void }>,
+    opened: Closables,
   ): RequestRate<Req, Res> | undefined {
-    const above = options === false || without === true ? undefined : this.#rate
-    if (!options && (without === true || without.length === 0 || !above)) return above
+    const above = options === false || skips === true ? undefined : this.#rate
+    if (!options && (skips === true || skips.length === 0 || !above)) return above
+    const { adapterOptions, shared } = this.#means
     const guard = above
-      ? above.guard.below({ options: options || undefined, without: without === true ? [] : without, place })
-      : new RateGuard<Req, Res>(options as RateLimitOptions<Req, Res>, this.#adapterOptions)
-    const made = new RequestRate(guard)
-    opened.add(made)
-    return made
+      ? above.guard.below({ options: options || undefined, without: skips === true ? [] : skips, place })
+      : new RateGuard<Req, Res>(shared.counted(options as RateLimitOptions<Req, Res>), adapterOptions, {
+          place: scopeOfPart(undefined, options as RateLimitOptions<Req, Res>, place),
+        })
+    return added(new RequestRate(guard), opened)
   }
 
-  #slowBelow(
+  #slowsBelow(
     options: LayerOptions<Req, Res>['slowDown'],
-    without: readonly string[] | true,
-    opened: Set<{ close(): void }>,
-  ): RequestSlow<Req, Res> | undefined {
-    if (!options) {
-      const name = this.#slow?.guard.name ?? ''
-      return options === false || without === true || without.includes(name) ? undefined : this.#slow
-    }
-    const made = new RequestSlow(new SlowGuard<Req, Res>(options, this.#adapterOptions))
-    opened.add(made)
-    return made
+    skips: Skips,
+    place: string,
+    opened: Closables,
+  ): readonly RequestSlow<Req, Res>[] {
+    const left = options === false ? [] : this.#slows.filter(({ guard }) => !skipped(skips, guard.name))
+    if (!options) return left
+    const [first] = this.#slows
+    const { adapterOptions, shared } = this.#means
+    const guard = first
+      ? first.guard.below(options, place)
+      : new SlowGuard<Req, Res>(shared.counted(options), adapterOptions, scopeOfPart(undefined, options, place))
+    const made = added(new RequestSlow(guard), opened)
+    return [...left.filter((slow) => slow.guard.name !== made.guard.name), made]
   }
 
   #capsBelow(
     options: LayerOptions<Req, Res>['inflightLimit'],
-    without: readonly string[] | true,
-    opened: Set<{ close(): void }>,
+    skips: Skips,
+    opened: Closables,
   ): readonly RequestCap<Req, Res>[] {
-    if (options === false) return []
-    const above = without === true ? [] : this.#caps.filter(({ guard }) => !without.includes(guard.limiter.name))
-    if (!options) return above
+    const left = options === false ? [] : this.#caps.filter(({ guard }) => !skipped(skips, guard.limiter.name))
+    if (!options) return left
     const [first] = this.#caps
-    const made = new RequestCap(
-      first ? first.guard.below(options) : new CapGuard<Req, Res>(options, this.#adapterOptions),
-    )
-    opened.add(made)
-    return [...above.filter(({ guard }) => guard.limiter.name !== made.guard.limiter.name), made]
+    const { adapterOptions, shared } = this.#means
+    const guard = first ? first.guard.below(options) : new CapGuard<Req, Res>(shared.watched(options), adapterOptions)
+    const made = added(new RequestCap(guard), opened)
+    return [...left.filter((cap) => cap.guard.limiter.name !== made.guard.limiter.name), made]
   }
 }
 
-/** Runs limits one after the other until one denies. Answers at once while each of them does. */
-export function admitAll<Req, Res>(
-  limits: readonly RequestLimit<Req, Res>[],
-  exchange: Exchange<Req, Res>,
-  from = 0,
-  held = false,
-): MaybePromise<Exclude<Admission, Refusal> | LayerRefusal<Req, Res>> {
-  let holds = held
-  for (let index = from; index < limits.length; index++) {
-    const admission = limits[index].admit(exchange)
-    if (isPromise(admission)) {
-      return admission.then((come) => {
-        if (isRefusal(come)) return { refusal: come, by: limits[index] }
-        return come === 'gone' ? come : admitAll(limits, exchange, index + 1, holds || come === 'held')
-      })
-    }
-    if (isRefusal(admission)) return { refusal: admission, by: limits[index] }
-    if (admission === 'gone') return admission
-    holds ||= admission === 'held'
-  }
-  return holds ? 'held' : 'passed'
+interface Parts<Req, Res> {
+  readonly rate: RequestRate<Req, Res> | undefined
+  readonly slows: readonly RequestSlow<Req, Res>[]
+  readonly caps: readonly RequestCap<Req, Res>[]
+}
+
+/** What every layer below the uppermost one has of it. */
+interface Means {
+  readonly adapterOptions: readonly string[]
+  readonly shared: SharedWith
+}
+
+type Closables = Set<{ close(): void }>
+type Skips = readonly string[] | true
+
+function skipsOf(skipLimits: unknown): Skips {
+  if (skipLimits === undefined || skipLimits === true) return skipLimits ?? []
+  if (Array.isArray(skipLimits) && skipLimits.every((name) => typeof name === 'string')) return skipLimits
+  const message = `skipLimits: got ${shown(skipLimits)}, expected true or names of policies and caps`
+  throw new SluiceError('SLUICE_BAD_OPTION', message)
+}
+
+function skipped(skips: Skips, name: string): boolean {
+  return skips === true || skips.includes(name)
+}
+
+function added<T extends { close(): void }>(limit: T, opened: Closables): T {
+  opened.add(limit)
+  return limit
 }

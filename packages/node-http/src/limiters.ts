@@ -64,7 +64,8 @@ export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
     },
     slowDown: (options) => {
       const slow = RequestSlow.of<Req, Res>(options, adapterOptions)
-      return Object.assign(mount(slow), { waiting: () => slow.waiting, close: () => slow.close() })
+      const limiter = slow.guard.rate.limiter()
+      return Object.assign(mount(slow), { limiter, waiting: () => slow.waiting, close: () => slow.close() })
     },
   }
   return { ...makers, createSluice: (shared) => sluiceOf(makers, shared) }
@@ -86,12 +87,17 @@ export interface SharedWith {
 export function sharing({ backend, clock, observers = [] }: SluiceOptions<Backend>): SharedWith {
   // throws for what is no list of observers
   new Observers(observers)
-  const watched = <T extends Watchable>(options: T): T => ({
-    ...(clock && { clock }),
-    ...options,
-    observers: [...observers, ...(options.observers ?? [])],
-  })
-  return { watched, counted: (options) => watched({ ...(backend && { backend }), ...options }) }
+  const watched = <T extends Watchable>(options: T): T =>
+    added(options, clock && { clock }, (given) =>
+      observers.length === 0 ? {} : { observers: observers.concat(given.observers ?? []) },
+    )
+  return { watched, counted: (options) => watched(added(options, backend && { backend })) }
+}
+
+/** What is no object of options is left for their reader to refuse. */
+function added<T extends Watchable>(options: T, before: object = {}, after: (given: T) => object = () => ({})): T {
+  if (typeof options !== 'object' || options === null) return options
+  return { ...before, ...options, ...after(options) }
 }
 
 function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { warnOnce } from '@sluice/limiter-core'
-import { type ConnectMiddleware, connectMount } from './connect.ts'
+import { type ConnectMiddleware, connectMount, type Next } from './connect.ts'
+import { type DecoratedLimiters, withDecorators } from './decorators.ts'
 import { Exchange } from './exchange.ts'
-import { type Limiters, limitersFor } from './limiters.ts'
+import { limitersFor } from './limiters.ts'
+import { warnUntrustedProxy } from './proxy-trust.ts'
 
 /** A request of `node:http`. It has no route; proxies are not trusted. */
-class PlainExchange extends Exchange<IncomingMessage, ServerResponse> {
+export class PlainExchange extends Exchange<IncomingMessage, ServerResponse> {
   get ip(): string | undefined {
     if (this.incoming.headers['x-forwarded-for'] !== undefined) warnUntrustedProxy()
     return this.peer
@@ -16,26 +17,13 @@ class PlainExchange extends Exchange<IncomingMessage, ServerResponse> {
   }
 }
 
-/** Says once that an X-Forwarded-For came though no proxy is trusted: all clients of a proxy would share one key. */
-export function warnUntrustedProxy(): void {
-  warnOnce(
-    'SLUICE_UNTRUSTED_PROXY',
-    'X-Forwarded-For came, and no proxy is trusted: behind a proxy all clients share its address as their key',
-  )
-}
-
-/** Says once that any client can choose the address by which it is counted; `setting` is what allows it. */
-export function warnTrustsAnyone(setting: string): void {
-  warnOnce(
-    'SLUICE_TRUSTS_ANYONE',
-    `${setting}: any client can name its own address in X-Forwarded-For, and so its own key`,
-  )
-}
-
 type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
-type NodeLimiters = Limiters<IncomingMessage, ServerResponse, Middleware>
+type Args = readonly [req: IncomingMessage, res: ServerResponse, next: Next]
+type NodeLimiters = DecoratedLimiters<Args, IncomingMessage, ServerResponse, Middleware>
 
-const limiters: NodeLimiters = limitersFor(connectMount((req, res) => new PlainExchange(req, res, req, res)))
+const limiters: NodeLimiters = withDecorators(
+  limitersFor(connectMount((req, res) => new PlainExchange(req, res, req, res))),
+)
 
 /** Limits rates: `createServer(rateLimit(options).wrap(handler))`, or as `(req, res, next)` middleware. */
 export const rateLimit: NodeLimiters['rateLimit'] = limiters.rateLimit
@@ -48,3 +36,12 @@ export const slowDown: NodeLimiters['slowDown'] = limiters.slowDown
 
 /** One place to inject backend, clock and observers from. */
 export const createSluice: NodeLimiters['createSluice'] = limiters.createSluice
+
+/** Limits rates in front of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
+export const RateLimit: NodeLimiters['RateLimit'] = limiters.RateLimit
+
+/** Caps requests that a method has in progress: `@InflightLimit({ limit: 4 })`. */
+export const InflightLimit: NodeLimiters['InflightLimit'] = limiters.InflightLimit
+
+/** Delays who asks a method too often: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+export const SlowDown: NodeLimiters['SlowDown'] = limiters.SlowDown

@@ -39,7 +39,8 @@ export class RequestCap<Req, Res> implements RequestLimit<Req, Res> {
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission> {
     if (this.guard.mode === 'off') return 'passed'
     this.#birth.used()
-    if (!exchange.life.meets(this.guard)) return 'passed'
+    // the place that it holds already waits for this handler, too
+    if (!exchange.life.meets(this.guard)) return 'held'
     // nobody waits for an answer, and no signal would bring the place back
     if (exchange.life.gone) return 'gone'
     const check = this.guard.check(exchange)

@@ -38,9 +38,11 @@ export interface InflightHandle {
 
 /** What every slow-down has besides its framework's idiom. */
 export interface SlowHandle {
+  /** What counts behind it: to peek, charge and reset outside of requests. Its limit is `after` and the whole curve. */
+  readonly limiter: Limiter
   /** Requests that wait. */
   waiting(): number
-  /** Lets all go on that wait. */
+  /** Lets all go on that wait; nobody is delayed from then on. */
   close(): void
 }
 

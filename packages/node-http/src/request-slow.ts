@@ -12,6 +12,9 @@ import type { AnswerOptions } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
 import type { Admission, RequestLimit } from './request-limit.ts'
 
+/** What became of a request that was over, as observers are told. */
+type Outcome = 'waits' | 'denied' | 'shadow'
+
 /** A limit of speed on requests: who asks too often waits. */
 export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
   readonly guard: SlowGuard<Req, Res>
@@ -19,6 +22,7 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
   readonly #birth = new Birth()
   /** Lets each request go on that waits. */
   readonly #waiting = new Set<() => void>()
+  #closed = false
 
   constructor(guard: SlowGuard<Req, Res>) {
     this.guard = guard
@@ -43,41 +47,57 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
   }
 
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission> {
-    if (this.guard.rate.off) return 'passed'
+    if (this.guard.mode === 'off') return 'passed'
     this.#birth.used()
     if (!exchange.life.meets(this.guard)) return 'passed'
     const check = this.guard.check(exchange)
     return isPromise(check) ? check.then((come) => this.#admitted(come, exchange)) : this.#admitted(check, exchange)
   }
 
-  /** Nobody waits any longer. */
+  /** All go on that wait, and nobody waits any longer. */
   close(): void {
+    this.#closed = true
     for (const goOn of [...this.#waiting]) goOn()
     this.guard.rate.close()
   }
 
   #admitted(check: SlowCheck<Req, Res> | undefined, exchange: Exchange<Req, Res>): MaybePromise<Admission> {
     if (!check) return 'passed'
+    const { delayMs, shadow } = check
     const { life } = exchange
+    const waits = delayMs > 0 && !shadow && !this.#closed
+    if (waits && !life.gone && this.#waiting.size >= this.guard.maxWaiting) return this.#refused(check)
     life.took(check, this.guard.rate.observers, true)
     if (check.guard.settles) life.settleAtEnd(exchange.raw, exchange.res)
-    const { delayMs } = check
-    if (delayMs === 0) return 'passed'
-    if (life.gone) return 'gone'
-    if (this.#waiting.size >= this.guard.maxWaiting) {
-      return { denial: this.guard.denial(delayMs), decision: check.decision, lines: [] }
+    if (!waits) {
+      if (delayMs > 0 && shadow) this.#tell(check, 'shadow')
+      return 'passed'
     }
+    if (life.gone) return 'gone'
+    this.#tell(check, 'waits')
     return this.#delayed(delayMs, exchange)
   }
 
-  #delayed(delayMs: number, { life }: Exchange<Req, Res>): Promise<Admission> {
+  #refused(check: SlowCheck<Req, Res>): Admission {
+    this.guard.forget(check)
+    this.#tell(check, 'denied')
+    return { denial: this.guard.denial(check.delayMs), decision: undefined, lines: [] }
+  }
+
+  #tell({ keys: [key], delayMs }: SlowCheck<Req, Res>, outcome: Outcome): void {
+    const { rate, name } = this.guard
+    if (rate.observers.any) rate.observers.event('slowed', { policy: name, key, delayMs, outcome })
+  }
+
+  #delayed(delayMs: number, { life, outgoing }: Exchange<Req, Res>): Promise<Admission> {
     return new Promise((resolve) => {
       const done = (admission: Admission): void => {
         cancel()
         this.#waiting.delete(goOn)
         resolve(admission)
       }
-      const goOn = (): void => done('passed')
+      // an answer that something else gave meanwhile leaves nothing to do for what follows
+      const goOn = (): void => done(life.gone || outgoing.writableEnded ? 'gone' : 'passed')
       const cancel = this.#clock.after(delayMs, goOn)
       this.#waiting.add(goOn)
       life.onEnd(() => done('gone'))

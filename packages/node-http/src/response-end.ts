@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2Stream } from 'node:http2'
-import type { Socket } from 'node:net'
+import { constants, type Http2Stream } from 'node:http2'
+import type { Duplex } from 'node:stream'
 
 /** What carries a response: its connection, or in HTTP/2 its stream. */
-type Carrier = Socket | Http2Stream
+type Carrier = Duplex
 
 // one listener a socket, however many requests it carries: a pipelined response that never gets its turn has no
 // signal of its own, and a listener for each would pile up on a connection that is kept alive
@@ -42,6 +42,12 @@ export function isComplete(req: IncomingMessage, res: ServerResponse): boolean {
   if (req.httpVersionMajor < 2) return res.errored === null || res.errored === undefined
   const stream = streamOf(res)
   return !stream || (!stream.aborted && stream.rstCode === 0)
+}
+
+/** Ends a response in the middle, so that its reader learns that it is not whole. */
+export function cutOff(req: IncomingMessage, res: ServerResponse): void {
+  if (req.httpVersionMajor < 2) res.destroy()
+  else streamOf(res)?.close(constants.NGHTTP2_INTERNAL_ERROR)
 }
 
 // the compatibility API hides the stream behind the type of HTTP/1

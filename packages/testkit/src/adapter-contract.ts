@@ -9,6 +9,7 @@ import { hooks } from './adapter/hooks.ts'
 import { mergedHeaders } from './adapter/merged-headers.ts'
 import { modes } from './adapter/modes.ts'
 import { requestWords } from './adapter/request-words.ts'
+import { slowDown } from './adapter/slow-down.ts'
 import { Stage } from './adapter/stage.ts'
 import type { TestRunner } from './suite-runner.ts'
 
@@ -31,7 +32,18 @@ export function adapterContract(
     describe: (name, define) => runner.describe(name, define),
     test: (name, run) => runner.test(name, () => stage.play(run)),
   }
-  for (const theme of [goldens, headers, mergedHeaders, answers, hooks, costs, requestWords, backends, connections]) {
+  for (const theme of [
+    goldens,
+    headers,
+    mergedHeaders,
+    answers,
+    hooks,
+    costs,
+    requestWords,
+    backends,
+    connections,
+    slowDown,
+  ]) {
     theme(staged, stage)
   }
   modes(staged, stage, without)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { until } from '@sluice/testkit'
 import { CappedServer } from '../capped-server.ts'
 import { frameworks, type Handler } from '../frameworks.ts'
-import { Http2Site } from '../http2-site.ts'
+import { Http2Site, overHttp2 } from '../http2-site.ts'
 import { GET } from '../raw-client.ts'
 
 // the copy that node-http listens with
@@ -45,8 +45,8 @@ async function heldAfter(framework: string, listen: Listen, ending: string): Pro
   return held
 }
 
-async function heldOfStreamAfter(listen: Listen, ending: string): Promise<number> {
-  const site = new Http2Site(endings[ending], async (req, res) => void listen(req, res))
+async function heldOfStreamAfter(framework: string, listen: Listen, ending: string): Promise<number> {
+  const site = new Http2Site(frameworks[framework], endings[ending], async (req, res) => void listen(req, res))
   await site.open()
   const stream = site.ask()
   await until(() => site.entered === 1)
@@ -68,9 +68,15 @@ async function main(): Promise<void> {
       }
     }
   }
-  for (const what of ["res 'close'", "res 'finish'", 'on-finished']) {
-    for (const ending of Object.keys(endings)) {
-      held[`node:http2, ${what}, ${ending}`] = await heldOfStreamAfter(listening[what], ending)
+  for (const framework of overHttp2) {
+    for (const what of ["res 'close'", "res 'finish'", 'on-finished']) {
+      for (const ending of Object.keys(endings)) {
+        held[`${framework} over HTTP/2, ${what}, ${ending}`] = await heldOfStreamAfter(
+          framework,
+          listening[what],
+          ending,
+        )
+      }
     }
   }
   clearInterval(keep)

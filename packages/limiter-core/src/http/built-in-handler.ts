@@ -7,7 +7,18 @@ const KEY = Symbol.for('sluice.builtInHandler')
  * used in the very turn in which it was built may be a test; a second one is a pattern.
  */
 export class Birth {
-  #sameTurn = true
+  static #late = false
+  #sameTurn = !Birth.#late
+
+  /** Runs `build`, which makes limiters while a request is handled and for good, once for each part of an application. */
+  static late<T>(build: () => T): T {
+    Birth.#late = true
+    try {
+      return build()
+    } finally {
+      Birth.#late = false
+    }
+  }
 
   constructor() {
     // a microtask, since fake timers leave promises alone

@@ -2,7 +2,7 @@ import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contr
 import { messageOf } from '../errors.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
 import { RETRY_AFTER_MS } from '../inflight/memory-inflight.ts'
-import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
+import { EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
@@ -107,7 +107,7 @@ export class CapGuard<Req, Res> {
     { weight = 1, signal }: { weight: number | undefined; signal: AbortSignal | undefined },
   ): MaybePromise<CapCheck | undefined> {
     if (key === EXEMPT) return undefined
-    if (key === DENY) return this.#refused()
+    if (typeof key !== 'string') return this.#refused()
     const options: AcquireOptions = signal ? { weight, signal } : { weight }
     try {
       const held = this.limiter.acquire(key, options)

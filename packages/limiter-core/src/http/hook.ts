@@ -26,7 +26,7 @@ export function runHook<T, U>(
   }
   try {
     const value = run()
-    return isPromise(value) ? value.then(accept).catch(failed) : accept(value)
+    return isPromise(value) ? Promise.resolve(value).then(accept).catch(failed) : accept(value)
   } catch (error) {
     return failed(error)
   }

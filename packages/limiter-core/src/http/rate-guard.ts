@@ -1,5 +1,5 @@
 import type { Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
-import { wholeCost } from '../cost.ts'
+import { wholeCostOfRequest } from '../cost.ts'
 import { messageOf, SluiceError, shown } from '../errors.ts'
 import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
@@ -7,28 +7,18 @@ import { byIp } from '../keys/sources.ts'
 import type { LaneLimiter } from '../limiter.ts'
 import { allOf, andThen, isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
+import { optionsOf } from '../options.ts'
 import { warnOnce } from '../warn-once.ts'
-import { type GateEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
+import { httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
 import { compileHeaders, type HeaderPlan } from './header-dialect.ts'
 import { runHook } from './hook.ts'
 import { compilePartitionKey } from './partition-key.ts'
 import { enforcedPolicies, keyless, type PlanGuard, planGuard } from './plan-guard.ts'
-import { layeredOptions, layeredPlans, type RateLayer } from './rate-layers.ts'
+import type { OfPart, RateCheck } from './rate-check.ts'
+import { layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
-import { compilePlans, type RatePlan } from './rate-plans.ts'
+import { compilePlans, type RatePlans } from './rate-plans.ts'
 import { checkHooks, isPreflight, parseStatus } from './request-rules.ts'
-
-/** A request that was counted: what was asked, and what came of it. */
-export interface RateCheck<Req, Res> {
-  readonly guard: PlanGuard<Req, Res>
-  /** One key and one cost for each policy of the plan. */
-  readonly keys: readonly string[]
-  readonly costs: readonly number[]
-  readonly decision: Decision
-  readonly entry: GateEntry
-  /** What to answer; undefined for a request that passes. */
-  readonly denial: HttpDenial | undefined
-}
 
 /**
  * `rateLimit` without a framework: from the view of a request to what it may do. Answers at once when keys, costs and
@@ -45,23 +35,23 @@ export class RateGuard<Req, Res> {
   readonly #reportFallback: ReportFallback
   readonly #adapterOptions: readonly string[]
 
-  /**
-   * `adapterOptions` are the names of options that the adapter reads itself; `plans` are made of the options unless
-   * given.
-   */
+  /** `adapterOptions` are the names of options that the adapter reads itself. */
   constructor(
     options: RateLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],
-    plans: ReadonlyMap<string, RatePlan<Req, Res>> = plansOf(options, adapterOptions),
+    { place, observers, plans = () => compilePlans(options, byIp(), adapterOptions, place) }: OfPart<Req, Res> = {},
   ) {
+    optionsOf('rateLimit', options as object as Record<string, unknown>, Object.keys(options ?? {}))
+    checkHooks(options, adapterOptions)
     this.options = options
     this.#adapterOptions = adapterOptions
-    this.observers = new Observers(options.observers)
+    this.observers = observers ?? new Observers(options.observers)
     this.#reportFallback = fallbackReporter(this.observers)
     this.#headers = compileHeaders(options)
     this.#partition = compilePartitionKey(options.partitionKey)
     this.#status = parseStatus(options.status ?? 429)
-    this.#plans = new Map([...plans].map(([name, plan]) => [name, planGuard(plan, options.clock, this.observers)]))
+    // last, since it claims names that nobody would give back if another option were bad
+    this.#plans = new Map([...plans()].map(([name, plan]) => [name, planGuard(plan, options.clock, this.observers)]))
     this.#first = this.#plans.values().next().value as PlanGuard<Req, Res>
   }
 
@@ -82,10 +72,17 @@ export class RateGuard<Req, Res> {
    */
   below({ options, without = [], place }: RateLayer<Req, Res>): RateGuard<Req, Res> {
     const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
-    if (!options) return new RateGuard(this.options, this.#adapterOptions, layeredPlans(above, undefined, without))
-    const layered = layeredOptions(this.options, options, place, this.#adapterOptions)
-    const own = plansOf(layered.own, this.#adapterOptions, place)
-    return new RateGuard(layered.all, this.#adapterOptions, layeredPlans(above, own, without))
+    if (!options) {
+      const plans = (): RatePlans<Req, Res> => layeredPlans(above, undefined, without)
+      return new RateGuard(this.options, this.#adapterOptions, { plans, observers: this.observers })
+    }
+    const { own, all } = layeredOptions(this.options, options, this.#adapterOptions)
+    // told once of what their backend tells, where both have the same
+    const observers = all.observers === this.options.observers ? this.observers : new Observers(all.observers)
+    const scope = scopeOfPart(this.options.scope, options, place)
+    const plans = (): RatePlans<Req, Res> =>
+      layeredPlans(above, compilePlans<Req, Res>(own, byIp(), this.#adapterOptions, scope), without)
+    return new RateGuard(all, this.#adapterOptions, { plans, observers })
   }
 
   /** Undefined for a request that is not counted: skipped, exempt, a preflight, or the backend failed. */
@@ -149,7 +146,7 @@ export class RateGuard<Req, Res> {
   #costs(view: RequestView<Req>, { plan }: PlanGuard<Req, Res>): MaybePromise<number>[] {
     return plan.map(({ cost }) => {
       if (cost.fixed !== undefined) return cost.fixed
-      return runHook('cost', () => cost.of?.(view.raw) as MaybePromise<number>, wholeCost, 1, this.observers)
+      return runHook('cost', () => cost.of?.(view.raw) as MaybePromise<number>, wholeCostOfRequest, 1, this.observers)
     })
   }
 
@@ -198,13 +195,4 @@ export class RateGuard<Req, Res> {
   ): (policy: Policy) => string {
     return (policy) => partition(keys[plan.findIndex(({ lane }) => lane.step.policy === policy)])
   }
-}
-
-function plansOf<Req, Res>(
-  options: RateLimitOptions<Req, Res>,
-  adapterOptions: readonly string[],
-  place?: string,
-): Map<string, RatePlan<Req, Res>> {
-  checkHooks(options, adapterOptions)
-  return compilePlans<Req, Res>(options, byIp(), adapterOptions, place)
 }

@@ -20,16 +20,26 @@ interface LayeredOptions<Req, Res> {
 export function layeredOptions<Req, Res>(
   above: RateLimitOptions<Req, Res>,
   options: RateLimitOptions<Req, Res>,
-  place: string,
   adapterOptions: readonly string[],
 ): LayeredOptions<Req, Res> {
-  const inherited: readonly string[] = [...SHARED_RATE_OPTIONS, ...adapterOptions].filter((name) => name !== 'scope')
+  const inherited: readonly string[] = [...SHARED_RATE_OPTIONS, ...adapterOptions]
   const shared = Object.entries(above).filter(([name]) => inherited.includes(name))
-  // below a scope that was said, a part has one of its own
-  const scope = above.scope === undefined ? {} : { scope: `${above.scope}:${place}` }
-  const own = { ...Object.fromEntries(shared), ...scope, ...options }
+  const own = { ...Object.fromEntries(shared), ...options }
   const { plan } = above as Partial<PlansOptions<Req, Res>>
   return { own, all: plan ? ({ plan, ...own } as RateLimitOptions<Req, Res>) : own }
+}
+
+/**
+ * The scope of a part on a backend of the user's; undefined where the part itself says one, or has no name and nothing
+ * above it. Below a scope that was said a part has one of its own.
+ */
+export function scopeOfPart(
+  above: string | undefined,
+  { scope }: { readonly scope?: string | undefined },
+  place: string,
+): string | undefined {
+  if (scope !== undefined) return undefined
+  return above === undefined ? place || undefined : `${above}:${place}`
 }
 
 /** By plan: the policies of the own one, then those from above that it neither replaces nor leaves out. */

@@ -18,7 +18,7 @@ export interface RequestPolicy<Req, Res> extends PolicyInput {
 /** What a user's own answer to a denied request is told. */
 export interface DeniedContext {
   readonly denial: HttpDenial
-  /** Absent for a cap, which makes no decision. */
+  /** Absent for a cap and for a slow-down, which deny for want of a place. */
   readonly decision: Decision | undefined
 }
 

@@ -16,6 +16,9 @@ interface RequestLane<Req, Res> {
 /** The policies of one plan. */
 export type RatePlan<Req, Res> = readonly RequestLane<Req, Res>[]
 
+/** By name; without plans there is one, named ''. */
+export type RatePlans<Req, Res> = ReadonlyMap<string, RatePlan<Req, Res>>
+
 export const SHARED_RATE_OPTIONS = [
   'key',
   'cost',
@@ -35,8 +38,8 @@ export const SHARED_RATE_OPTIONS = [
 const SHORTHAND = POLICY_OPTIONS.filter((name) => name !== 'backend' && name !== 'mode')
 
 /**
- * Options of `rateLimit` are checked and its policies compiled, by plan; without plans there is one, named ''. `place` is
- * the scope on a backend of the user's where none is said.
+ * Options of `rateLimit` are checked and its policies compiled, by plan; without plans there is one, named ''. `place`,
+ * where given, goes before `scope`: the scope of a part of an application on a backend of the user's.
  */
 export function compilePlans<Req, Res>(
   options: RateLimitOptions<Req, Res>,
@@ -48,7 +51,7 @@ export function compilePlans<Req, Res>(
   const names = Object.keys(inputs)
   const lanes = compileLanes(
     names.map((name) => inputs[name].map((input) => policyOf(input))),
-    { ...options, place },
+    place === undefined ? options : { ...options, scope: undefined, place },
   )
   const planOf = (name: string, plan: number): RatePlan<Req, Res> =>
     inputs[name].map((input, index) => ({

@@ -1,12 +1,12 @@
 import type { Decision, MaybePromise } from '../contracts.ts'
-import { wholeCost } from '../cost.ts'
+import { wholeCostOfRequest } from '../cost.ts'
 import { messageOf } from '../errors.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import type { Observers } from '../observers.ts'
 import { warnOnce } from '../warn-once.ts'
 import type { SettleContext } from './cost-source.ts'
 import { type GateEntry, type HeaderLine, headerLines } from './gate.ts'
-import type { RateCheck } from './rate-guard.ts'
+import type { RateCheck } from './rate-check.ts'
 import type { RequestSluice } from './request-sluice.ts'
 
 /** A check of whatever framework: its hooks are only ever called with that framework's own request and response. */
@@ -27,6 +27,8 @@ export abstract class RequestRecord implements RequestSluice {
   readonly #taken: Taken[] = []
   readonly #entries: GateEntry[] = []
   readonly #met: object[] = []
+  /** So many of those that met it are expected once more. */
+  #expected = 0
 
   get decisions(): readonly Decision[] {
     return this.#taken.filter(({ silent }) => !silent).map(({ check }) => check.decision)
@@ -56,12 +58,20 @@ export abstract class RequestRecord implements RequestSluice {
 
   /** False where `limiter` met this request before, which is warned about once and not counted twice. */
   meets(limiter: object): boolean {
-    if (!this.#met.includes(limiter)) {
+    const at = this.#met.indexOf(limiter)
+    if (at < 0) {
       this.#met.push(limiter)
       return true
     }
-    warnOnce('SLUICE_LIMITER_TWICE', 'one limiter met a request twice; it was counted once')
+    if (at >= this.#expected) {
+      warnOnce('SLUICE_LIMITER_TWICE', 'one limiter met a request twice; it was counted once')
+    }
     return false
+  }
+
+  /** Who met the request so far did so before the application: that meets it again without a warning, uncounted. */
+  expectAgain(): void {
+    this.#expected = this.#met.length
   }
 
   /** Remembers a counted request; `silent` is one whose decision does not allow or deny. */
@@ -128,7 +138,7 @@ function move({ check }: Taken, index: number, units: number): MaybePromise<unkn
 function settle(taken: Taken, index: number, actual: number): MaybePromise<unknown> {
   const name = nameOf(taken, index)
   if (taken.settled?.has(name) || !wasTaken(taken, index)) return undefined
-  const units = wholeCost(actual) - taken.check.costs[index]
+  const units = wholeCostOfRequest(actual) - taken.check.costs[index]
   taken.settled ??= new Set()
   taken.settled.add(name)
   return units === 0 ? undefined : move(taken, index, units)
@@ -147,7 +157,7 @@ function guarded(what: string, observers: Observers, run: () => MaybePromise<unk
   }
   try {
     const done = run()
-    return isPromise(done) ? done.then(() => undefined, failed) : undefined
+    return isPromise(done) ? Promise.resolve(done).then(() => undefined, failed) : undefined
   } catch (error) {
     failed(error)
   }

@@ -2,7 +2,7 @@ import { clockOf } from '../clock.ts'
 import type { AcquireOptions, Clock, Denial, InflightBackend, MaybePromise, Observer, Permit } from '../contracts.ts'
 import { type Duration, parseMs } from '../duration.ts'
 import { SluiceError, shown } from '../errors.ts'
-import { isPromise } from '../maybe-promise.ts'
+import { andThen } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { optionalWith, optionsOf } from '../options.ts'
 import { headerText, wholeUnits } from '../policy.ts'
@@ -35,6 +35,7 @@ export interface InflightLimiter<P extends MaybePromise<Permit | undefined> = Ma
   acquire(key?: string, options?: AcquireOptions): P
   /** Places held for the key. */
   count(key?: string): P extends Promise<unknown> ? Promise<number> : MaybePromise<number>
+  /** Lets go of everything that this cap opened. A backend that was handed in stays open. */
   close(): MaybePromise<void>
 }
 
@@ -60,8 +61,8 @@ export class BackedInflightLimiter implements InflightLimiter {
   readonly observers: Observers
   readonly #backend: InflightBackend
   readonly #clock: Clock
-  /** This process tells of releases by itself; permits of other backends are watched. */
-  readonly #tellsReleases: boolean
+  /** Made here: it tells of releases by itself, and ends with the limiter. One that was handed in does neither. */
+  readonly #isOwn: boolean
 
   constructor({ name = 'inflight', limit, maxHoldMs, backend, clock, observers }: InflightLimiterOptions) {
     this.name = headerText(name, 'name')
@@ -71,7 +72,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
     const heldMs = maxHoldMs === undefined ? undefined : parseMs(maxHoldMs, `cap '${this.name}': maxHoldMs`)
     this.#clock = time
-    this.#tellsReleases = backend === undefined
+    this.#isOwn = backend === undefined
     this.#backend =
       backend ??
       new MemoryInflight({
@@ -88,7 +89,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     }
     if (options?.weight !== undefined) wholeUnits(options.weight, 'weight')
     const answer = this.#backend.acquire(key, options)
-    return isPromise(answer) ? answer.then((come) => this.#told(key, come)) : this.#told(key, answer)
+    return andThen(answer, (come) => this.#told(key, come))
   }
 
   count(key: string = WHOLE_PROCESS): MaybePromise<number> {
@@ -96,14 +97,14 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 
   close(): MaybePromise<void> {
-    return this.#backend.close?.()
+    if (this.#isOwn) return this.#backend.close?.()
   }
 
   #told(key: string, answer: Permit | Denial): Permit | undefined {
     if ('release' in answer) {
       if (!this.observers.any) return answer
       this.observers.permitAcquired(key)
-      return this.#tellsReleases
+      return this.#isOwn
         ? answer
         : new WatchedPermit(answer, this.#clock, (ms) => this.observers.permitReleased(key, ms))
     }

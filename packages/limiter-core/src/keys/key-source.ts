@@ -3,14 +3,15 @@ import { shown } from '../errors.ts'
 import { warnOnce } from '../warn-once.ts'
 import { type AddressRules, addressKey, compileAddressOptions } from './address-key.ts'
 
-// registered symbols: an ESM and a CommonJS copy in one process mean the same by them
+/** An answer instead of a key: a registered symbol, so that an ESM and a CommonJS copy in one process mean the same. */
+export type KeySign<Name extends string> = symbol & { readonly description: Name }
 
 /** Exempts a request from the limit. Besides `skip` nothing else does. */
-export const EXEMPT: unique symbol = Symbol.for('sluice.exempt')
+export const EXEMPT: KeySign<'sluice.exempt'> = Symbol.for('sluice.exempt') as KeySign<'sluice.exempt'>
 /** Answers the request as if the limit were spent. */
-export const DENY: unique symbol = Symbol.for('sluice.deny')
+export const DENY: KeySign<'sluice.deny'> = Symbol.for('sluice.deny') as KeySign<'sluice.deny'>
 /** Nobody is named, as is normal for visitors: the address is counted instead, and nobody is warned. */
-export const ANONYMOUS: unique symbol = Symbol.for('sluice.anonymous')
+export const ANONYMOUS: KeySign<'sluice.anonymous'> = Symbol.for('sluice.anonymous') as KeySign<'sluice.anonymous'>
 
 /** Numbers and bigints are written as decimal text. `undefined` counts the address instead and is reported. */
 export type KeyResult = string | number | bigint | undefined | typeof EXEMPT | typeof DENY | typeof ANONYMOUS

@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { bothWays, windowMs } from './both-ways.mjs'
+
+// the Nest beside which @sluice/nest and @nestjs/throttler stand: the one in this folder is an older one
+const fromRoot = createRequire(new URL('../../package.json', import.meta.url))
+const load = (name) => import(pathToFileURL(fromRoot.resolve(name)).href)
+
+/** `partsOf` answers what the limit adds to the module of the application: imports, providers. */
+const behind = (partsOf) => async (limit) => {
+  await load('reflect-metadata')
+  const { Controller, Get, Module } = await load('@nestjs/common')
+  const { NestFactory } = await load('@nestjs/core')
+  class Hello {
+    hello() {
+      return 'hello'
+    }
+  }
+  Get()(Hello.prototype, 'hello', Object.getOwnPropertyDescriptor(Hello.prototype, 'hello'))
+  Controller()(Hello)
+  class App {}
+  Module({ controllers: [Hello], ...(await partsOf(limit)) })(App)
+  const app = await NestFactory.create(App, { logger: false })
+  await app.init()
+  return app.getHttpServer()
+}
+
+export const nestContenders = [
+  { name: 'nest, bare', denial: false, serve: behind(() => ({})) },
+  { name: 'nest, a guard that does nothing', role: 'floor', denial: false, serve: behind(emptyGuard) },
+  { name: 'nest, a guard and an interceptor that do nothing', role: 'floor', denial: false, serve: behind(emptyBoth) },
+  ...bothWays(
+    '@sluice/nest rateLimit',
+    'sluice',
+    behind((limit) => sluiceParts({ rateLimit: { limit, window: windowMs } })),
+  ),
+  ...bothWays(
+    '@sluice/nest inflightLimit + rateLimit',
+    'sluice',
+    behind((limit) => sluiceParts({ rateLimit: { limit, window: windowMs }, inflightLimit: { limit: 10_000 } })),
+    { capOn: '@sluice/nest rateLimit' },
+  ),
+  ...bothWays(
+    '@nestjs/throttler',
+    'peer',
+    behind(async (limit) => {
+      const { default: throttler } = await import('@nestjs/throttler')
+      const { APP_GUARD } = await load('@nestjs/core')
+      // it walks over a timestamp for each unit of its window: 10 ms keep no more of them than an ordinary limit would
+      const ttl = limit === 1 ? windowMs : 10
+      return {
+        imports: [throttler.ThrottlerModule.forRoot([{ ttl, limit }])],
+        providers: [{ provide: APP_GUARD, useClass: throttler.ThrottlerGuard }],
+      }
+    }),
+  ),
+]
+
+async function emptyGuard() {
+  const { APP_GUARD } = await load('@nestjs/core')
+  return { providers: [{ provide: APP_GUARD, useValue: { canActivate: () => true } }] }
+}
+
+async function emptyBoth() {
+  const { APP_INTERCEPTOR } = await load('@nestjs/core')
+  const { providers } = await emptyGuard()
+  const empty = { intercept: (_context, next) => next.handle() }
+  return { providers: [...providers, { provide: APP_INTERCEPTOR, useValue: empty }] }
+}
+
+async function sluiceParts(options) {
+  const { SluiceModule } = await import('@sluice/nest')
+  return { imports: [SluiceModule.forRoot(options)] }
+}

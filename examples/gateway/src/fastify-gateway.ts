@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream'
+import { byHeader, type Clock, rateLimit, sluice } from '@sluice/fastify'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
+import * as policies from './policies.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    words?: number
+  }
+}
+
+type Query = { readonly results?: unknown; readonly words?: unknown }
+const queryOf = (request: FastifyRequest): Query => request.query as Query
+
+/** The API on Fastify. A test hands in a clock of its own. */
+export async function fastifyGateway(clock?: Clock): Promise<FastifyInstance> {
+  const app = fastify()
+  await app.register(sluice, { rateLimit: policies.address, clock })
+
+  app.get('/', async () => routes)
+
+  const failures = {
+    reserve: 1,
+    settle: (_request: FastifyRequest, { statusCode }: FastifyReply) => (statusCode === 401 ? 1 : 0),
+  }
+  const login = { rateLimit: { ...policies.login, cost: failures } }
+  app.post('/login', { config: { sluice: login } }, async (request, reply) => {
+    const welcome = isPassword(request.body)
+    reply.code(welcome ? 200 : 401)
+    return { welcome }
+  })
+
+  // a hook of its own, behind the one that checks the key
+  const perKey = rateLimit({ key: byHeader('x-api-key'), policies: policies.v1, clock })
+  app.get('/v1', { onRequest: [knownKeyOnly, perKey] }, async (request) => ({ left: left(request.sluice) }))
+
+  const cost = (request: FastifyRequest): number => resultsOf(queryOf(request).results) / 10
+  const search = { rateLimit: { ...policies.search, cost } }
+  app.get('/search', { config: { sluice: search } }, async (request) => ({
+    results: resultsOf(queryOf(request).results),
+  }))
+
+  const settle = (request: FastifyRequest): number | undefined => request.words
+  const sent = { reserve: policies.chatReserve, settle, settleOn: 'always' } as const
+  const chat = { rateLimit: { ...policies.chat, cost: sent } }
+  app.get('/chat', { config: { sluice: chat } }, async (request, reply) => {
+    reply.type('text/plain')
+    return Readable.from(counted(request), { highWaterMark: 1 })
+  })
+
+  const slow = { inflightLimit: { ...policies.slow, holdUntil: 'handler' } } as const
+  app.get('/slow', { config: { sluice: slow } }, workSlowly)
+  return app
+}
+
+function knownKeyOnly(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (isKnownKey(request.headers['x-api-key'])) done()
+  else reply.code(401).send(noKey)
+}
+
+/** Counts what was really sent, so that whoever hangs up pays for that and no more. */
+async function* counted(request: FastifyRequest): AsyncGenerator<string> {
+  request.words = 0
+  for await (const word of words(queryOf(request).words)) {
+    request.words++
+    yield word
+  }
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { json } from 'node:stream/consumers'
+import Router from '@koa/router'
+import { byHeader, type Clock, createSluice } from '@sluice/koa'
+import Koa, { type Context, type Next, type Response } from 'koa'
+import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
+import * as policies from './policies.ts'
+
+/** The API on Koa. A test hands in a clock of its own. */
+export function koaGateway(clock?: Clock): Koa {
+  const { rateLimit, inflightLimit } = createSluice({ clock })
+  const app = new Koa().on('error', report)
+  const router = new Router()
+  app.use(rateLimit(policies.address))
+  app.use(router.routes())
+
+  router.get('/', (ctx) => {
+    ctx.body = routes
+  })
+
+  const failures = { reserve: 1, settle: (_ctx: Context, { status }: Response) => (status === 401 ? 1 : 0) }
+  router.post('/login', rateLimit({ ...policies.login, cost: failures }), async (ctx) => {
+    const welcome = isPassword(await bodyOf(ctx.req))
+    ctx.status = welcome ? 200 : 401
+    ctx.body = { welcome }
+  })
+
+  router.get('/v1', knownKeyOnly, rateLimit({ key: byHeader('x-api-key'), policies: policies.v1 }), (ctx) => {
+    ctx.body = { left: left(ctx.state.sluice) }
+  })
+
+  const cost = (ctx: Context): number => resultsOf(ctx.query.results) / 10
+  router.get('/search', rateLimit({ ...policies.search, cost }), (ctx) => {
+    ctx.body = { results: resultsOf(ctx.query.results) }
+  })
+
+  const settle = (ctx: Context): number => ctx.state.words
+  const sent = { reserve: policies.chatReserve, settle, settleOn: 'always' } as const
+  router.get('/chat', rateLimit({ ...policies.chat, cost: sent }), chat)
+
+  const cap = inflightLimit({ ...policies.slow, holdUntil: 'handler' })
+  router.get('/slow', cap, async (ctx) => {
+    ctx.body = await workSlowly()
+  })
+  return app
+}
+
+async function knownKeyOnly(ctx: Context, next: Next): Promise<void> {
+  if (isKnownKey(ctx.get('x-api-key'))) return next()
+  ctx.status = 401
+  ctx.body = noKey
+}
+
+/** Streams the answer, and counts what was really sent, so that whoever hangs up pays for that and no more. */
+function chat(ctx: Context): void {
+  ctx.state.words = 0
+  ctx.type = 'text/plain'
+  ctx.body = Readable.from(counted(ctx), { highWaterMark: 1 })
+}
+
+async function* counted(ctx: Context): AsyncGenerator<string> {
+  for await (const word of words(ctx.query.words)) {
+    ctx.state.words++
+    yield word
+  }
+}
+
+/** A client who hangs up in the middle of a stream is no fault of ours. */
+function report(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') console.error(error)
+}
+
+/** Koa reads no bodies by itself, and a parser is more than this needs. */
+function bodyOf(req: IncomingMessage): Promise<unknown> {
+  return json(req).catch(() => undefined)
+}

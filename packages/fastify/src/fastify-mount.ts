@@ -1,0 +1,84 @@
+import {
+  admitAll,
+  afterCheck,
+  answerDenied,
+  isPromise,
+  type LayerRefusal,
+  ReplyExchange,
+  type RequestLimit,
+  warnOnce,
+} from '@sluice/node-http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+type Limits = readonly RequestLimit<FastifyRequest, FastifyReply>[]
+
+export type Done = (error?: Error) => void
+
+/** Written as a method, so that it may ask for a narrower request. */
+type Handler = { handle(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply): unknown }['handle']
+
+/** A request or a reply, whatever its application's types and protocol are. */
+interface OfFastify {
+  readonly raw: object
+}
+
+/** A hook: `onRequest`, `preValidation` or `preHandler`, of an application, a part of it or a route. */
+export interface FastifyHook {
+  (request: OfFastify, reply: OfFastify, done: Done): void
+  /** A handler that runs for requests that pass. A cap holds its place until the handler's promise settles, too. */
+  wrap<H extends Handler>(handler: H): H
+}
+
+const NEEDS_WRAP =
+  "holdUntil: got 'handler' for a hook, which never learns when a handler is done: expected .wrap(handler), or the plugin"
+
+/** Puts a limit in front of handlers. */
+export function fastifyMount(limit: RequestLimit<FastifyRequest, FastifyReply>): FastifyHook {
+  const limits = [limit]
+  const hook = (request: OfFastify, reply: OfFastify, done: Done): void => {
+    if (limit.holdUntil === 'handler') warnOnce('SLUICE_BAD_OPTION', NEEDS_WRAP)
+    enter(limits, request as FastifyRequest, reply as FastifyReply, done)
+  }
+  return Object.assign(hook, { wrap: <H extends Handler>(handler: H) => wrapped(limits, handler) as H })
+}
+
+/** Lets a request into what follows, or answers it. Makes no promise where the limits answer at once. */
+export function enter(limits: Limits, request: FastifyRequest, reply: FastifyReply, done: Done): void {
+  const exchange = new ReplyExchange(request, reply)
+  const go = (admission: Outcome): void => {
+    if (goesOn(admission, exchange)) done()
+  }
+  const admission = admitAll(limits, exchange)
+  if (isPromise(admission)) afterCheck(admission, go, done as (error?: unknown) => void)
+  else go(admission)
+}
+
+function wrapped(limits: Limits, handler: Handler): Handler {
+  return function (this: FastifyInstance, request, reply) {
+    const exchange = new ReplyExchange(request, reply)
+    const go = (admission: Outcome): unknown => {
+      if (!goesOn(admission, exchange)) return undefined
+      const work = handler.call(this, request, reply)
+      if (admission === 'held' && isPromise(work)) exchange.life.holdUntil(work)
+      return work
+    }
+    const admission = admitAll(limits, exchange)
+    if (!isPromise(admission)) return go(admission)
+    return admission.then((come) => {
+      const work = go(come)
+      // a promise of nothing would be an empty answer; the reply itself says that one is on its way
+      return work === undefined ? reply : work
+    })
+  }
+}
+
+type Outcome = 'passed' | 'held' | 'gone' | LayerRefusal<FastifyRequest, FastifyReply>
+
+/** False where the request ends here. */
+function goesOn(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, FastifyReply>): boolean {
+  if (outcome === 'passed' || outcome === 'held') return true
+  // nobody is left to answer, and Fastify need not wait for an answer either
+  if (outcome === 'gone') exchange.res.hijack()
+  else answerDenied(exchange, outcome.refusal, outcome.by.answer)
+  return false
+}

@@ -1,0 +1,14 @@
+import type { Backend, LayerOptions, SluiceOptions } from '@sluice/node-http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** When limits are asked: `onRequest`, before a body is read, or `preHandler`, when hooks know who asks. */
+export type FastifyPhase = 'onRequest' | 'preHandler'
+
+/** What a route says of limits, in `config: { sluice: … }`. The same name replaces, another adds, `false` removes. */
+export interface FastifyRouteLimits extends LayerOptions<FastifyRequest, FastifyReply> {
+  /** `onRequest` unless the application says otherwise. */
+  readonly phase?: FastifyPhase | undefined
+}
+
+/** What an application says of limits, or a part of it. */
+export interface FastifySluiceOptions extends FastifyRouteLimits, SluiceOptions<Backend> {}

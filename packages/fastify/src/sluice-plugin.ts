@@ -1,0 +1,180 @@
+import {
+  isPromise,
+  LimitLayer,
+  optionsOf,
+  RequestLifecycle,
+  type RequestLimit,
+  type RouteConfig,
+  RouteLayers,
+  routeConfigOf,
+  routePattern,
+  SluiceError,
+  sharing,
+  shown,
+  warnAboutFastifyOption,
+  warnOnce,
+} from '@sluice/node-http'
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+  RouteOptions,
+} from 'fastify'
+import fp from 'fastify-plugin'
+import { type Done, enter } from './fastify-mount.ts'
+import type { FastifyPhase, FastifyRouteLimits, FastifySluiceOptions } from './sluice-options.ts'
+
+type Layer = LimitLayer<FastifyRequest, FastifyReply>
+
+/** What a request meets. */
+interface Part {
+  readonly limits: Layer['limits']
+  readonly phase: FastifyPhase
+}
+
+/** What was said for an instance, which its children inherit. */
+interface Registration {
+  readonly layer: Layer
+  readonly phase: FastifyPhase
+  readonly routes: RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>
+  /** By config, of which every route has one of its own. */
+  readonly parts: WeakMap<object, Part>
+  /** How many instances below said something, by prefix. */
+  readonly below: Map<string, number>
+}
+
+const HOME = Symbol.for('sluice.fastify@1')
+const ADMITTED = Symbol.for('sluice.fastify.admitted')
+const TELLS = Symbol.for('sluice.fastify.tells')
+
+type Home = FastifyInstance & { [HOME]?: Registration }
+type Met = FastifyRequest & { [ADMITTED]?: boolean }
+/** `TELLS`: its handler tells caps when it is done. */
+type Config = RouteConfig & FastifyContextConfig & { readonly [TELLS]?: true }
+
+const ROUTE = ['rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] as const
+const APPLICATION = [...ROUTE, 'backend', 'clock', 'observers'] as const
+
+/**
+ * Limits of an application: `await app.register(sluice, { rateLimit: { limit: 100, window: '1m' } })`. Registered once
+ * more in a child it says what is different for the routes there.
+ */
+export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
+  async (app: Home, options: FastifySluiceOptions) => {
+    const said = checked('register(sluice)', withoutFastifys(options), APPLICATION)
+    const above = app[HOME]
+    const layer = above ? layerBelow(app, above, said) : uppermostLayer(app, said)
+    const phase = said.phase ?? above?.phase ?? 'onRequest'
+    const routes = new RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>(layer, (route) =>
+      checked('config.sluice', route, ROUTE),
+    )
+    app[HOME] = { layer, phase, routes, parts: new WeakMap(), below: new Map() }
+  },
+  { name: '@sluice/fastify', fastify: '>=4 <6' },
+)
+
+/** Fastify hands a plugin what is meant for itself, too. */
+function withoutFastifys(options: FastifySluiceOptions): FastifySluiceOptions {
+  const { prefix, logLevel, logSerializers, ...said } = options as Record<string, unknown>
+  return said
+}
+
+function checked<T extends FastifyRouteLimits>(owner: string, said: T, known: readonly (keyof T & string)[]): T {
+  const { phase } = optionsOf(owner, said, known)
+  if (phase === undefined || phase === 'onRequest' || phase === 'preHandler') return said
+  throw new SluiceError('SLUICE_BAD_OPTION', `phase: got ${shown(phase)}, expected one of 'onRequest', 'preHandler'`)
+}
+
+const uppermost = new WeakMap<object, FastifyInstance[]>()
+
+function uppermostLayer(app: Home, { phase, backend, clock, observers, ...said }: FastifySluiceOptions): Layer {
+  const others = uppermost.get(app.server) ?? []
+  if (others.some((other) => Object.prototype.isPrototypeOf.call(app, other))) {
+    // its routes would meet the limits of the part alone
+    const expected = 'expected it before its parts'
+    throw new SluiceError('SLUICE_BAD_OPTION', `register(sluice): got an application after a part of it, ${expected}`)
+  }
+  uppermost.set(app.server, [...others, app])
+  const nothing: Layer = LimitLayer.none([], sharing({ backend, clock, observers }))
+  const layer = nothing.below(said, 'default')
+  app.addHook('onClose', async () => nothing.close())
+  watch(app)
+  warnAboutFastifyOption(app)
+  return layer
+}
+
+function layerBelow(app: Home, above: Registration, options: FastifySluiceOptions): Layer {
+  const { rateLimit, slowDown, inflightLimit, skipLimits } = options
+  const { counted, watched } = sharing(options)
+  const said = {
+    rateLimit: rateLimit && counted(rateLimit),
+    slowDown: slowDown && counted(slowDown),
+    inflightLimit: inflightLimit && watched(inflightLimit),
+    skipLimits,
+  }
+  const nth = (above.below.get(app.prefix) ?? 0) + 1
+  above.below.set(app.prefix, nth)
+  return above.layer.below(said, `${app.prefix}/*${nth > 1 ? ` ${nth}` : ''}`)
+}
+
+/** One hook for each phase covers routes that were there before, those of children, and requests without a route. */
+function watch(app: Home): void {
+  if (!app.hasRequestDecorator('sluice')) app.decorateRequest('sluice', undefined)
+  app.decorateRequest(ADMITTED, false)
+  app.addHook('onRequest', function (this: Home, request, reply, done) {
+    const part = partOf(this, request)
+    if (part.phase === 'onRequest') meet(part, request, reply, done)
+    else done()
+  })
+  // also for who was sent here past the hook above, as by `callNotFound`
+  app.addHook('preHandler', function (this: Home, request: Met, reply, done) {
+    if (request[ADMITTED]) done()
+    else meet(partOf(this, request), request, reply, done)
+  })
+  app.addHook('onRoute', function (this: Home, route) {
+    prepare(this[HOME] as Registration, route)
+  })
+}
+
+function meet({ limits }: Part, request: Met, reply: FastifyReply, done: Done): void {
+  request[ADMITTED] = true
+  enter(limits, request, reply, done)
+}
+
+function partOf(app: Home, request: FastifyRequest): Part {
+  const config: Config = routeConfigOf(request)
+  const { parts, routes, phase } = app[HOME] as Registration
+  const known = parts.get(config)
+  if (known) return known
+  const { limits } = routes.ofLate({ url: routePattern(config.url), method: config.method, said: config.sluice })
+  const part = { limits, phase: config.sluice?.phase ?? phase }
+  if (config.url !== undefined && !config[TELLS] && limits.some(waitsForHandler)) {
+    const got = `got 'handler' for the route ${config.url}, which was declared before the plugin`
+    warnOnce('SLUICE_BAD_OPTION', `holdUntil: ${got}: expected await app.register(sluice, …) before it`)
+  }
+  parts.set(config, part)
+  return part
+}
+
+function waitsForHandler({ holdUntil }: RequestLimit<FastifyRequest, FastifyReply>): boolean {
+  return holdUntil === 'handler'
+}
+
+/** Refuses a route whose config is bad, and makes its handler tell when it is done where a cap waits for that. */
+function prepare({ routes }: Registration, route: RouteOptions): void {
+  const { limits } = routes.of({ url: routePattern(route.url), method: route.method, said: route.config?.sluice })
+  if (!limits.some(waitsForHandler)) return
+  const { handler } = route
+  const config: Config = { ...route.config, [TELLS]: true }
+  route.config = config
+  route.handler = function (request, reply) {
+    const life = RequestLifecycle.of(request.raw, reply.raw)
+    // the place came back when the client left: another request may be in it by now
+    if (life.gone) return void reply.hijack()
+    const work: unknown = handler.call(this, request, reply)
+    if (isPromise(work)) life.holdUntil(work)
+    return work
+  }
+}

@@ -1,0 +1,36 @@
+import { Exchange, type HttpDenial, warnTrustsAnyone, warnUntrustedProxy } from '@sluice/node-http'
+import type { Context, Response } from 'koa'
+
+/** A request of Koa. Proxies are trusted as `app.proxy` and `app.maxIpsCount` say. */
+export class KoaExchange extends Exchange<Context, Response> {
+  constructor(ctx: Context) {
+    super(ctx, ctx.response, ctx.req, ctx.res)
+    ctx.state.sluice = this.life
+  }
+
+  get ip(): string | undefined {
+    const { app, request } = this.raw
+    if (this.incoming.headers['x-forwarded-for'] === undefined) return request.ip
+    if (!app.proxy) warnUntrustedProxy()
+    // 0 is no bound
+    else if (!app.maxIpsCount && /^x-forwarded-for$/i.test(app.proxyIpHeader)) warnTrustsAnyone('no app.maxIpsCount')
+    return request.ip
+  }
+
+  /** Known in middleware of a route and later; in `router.use` it is the pattern of the router. */
+  get route(): string | undefined {
+    return this.raw._matchedRoute?.toString()
+  }
+
+  // a status that Koa has not heard of would become 200 with the body
+  override setStatus(status: number): void {
+    this.raw.status = status
+  }
+
+  override send(denial: HttpDenial): void {
+    this.setHeader('Content-Type', denial.contentType)
+    // for a request that Koa was told to leave alone it sends nothing, and nobody else will
+    if (this.raw.respond === false) super.send(denial)
+    else this.raw.body = denial.body
+  }
+}

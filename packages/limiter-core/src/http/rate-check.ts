@@ -1,0 +1,27 @@
+import type { Decision } from '../contracts.ts'
+import type { Observers } from '../observers.ts'
+import type { GateEntry, HttpDenial } from './gate.ts'
+import type { PlanGuard } from './plan-guard.ts'
+import type { RatePlans } from './rate-plans.ts'
+
+/** A request that was counted: what was asked, and what came of it. */
+export interface RateCheck<Req, Res> {
+  readonly guard: PlanGuard<Req, Res>
+  /** One key and one cost for each policy of the plan. */
+  readonly keys: readonly string[]
+  readonly costs: readonly number[]
+  readonly decision: Decision
+  readonly entry: GateEntry
+  /** What to answer; undefined for a request that passes. */
+  readonly denial: HttpDenial | undefined
+}
+
+/** What is different for the guard of a part of an application. */
+export interface OfPart<Req, Res> {
+  /** Its scope on a backend of the user's, before that of the options. */
+  readonly place?: string | undefined
+  /** Instead of those of the options. */
+  readonly observers?: Observers | undefined
+  /** Instead of those of the options; asked once every other option is known to be good. */
+  readonly plans?: (() => RatePlans<Req, Res>) | undefined
+}

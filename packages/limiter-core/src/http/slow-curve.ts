@@ -1,0 +1,64 @@
+import { type Duration, parseMs } from '../duration.ts'
+import { messageOf, SluiceError, shown } from '../errors.ts'
+
+/** What the n-th unit over waits; how it was said. */
+export type SlowDelay = Duration | ((over: number) => number)
+
+/** A function is asked this often at the most: 80 KB of answers. */
+const MOST_ASKED = 10_000
+
+/** How long the n-th unit over waits: never longer than the longest delay, and as long as the last step from there on. */
+export class SlowCurve {
+  /** Units until no later one waits longer: at least 1. */
+  readonly steps: number
+  readonly #delayOf: (over: number) => number
+
+  /** Throws coded errors for what is no curve. A function is asked here, and never again. */
+  constructor(delayMs: SlowDelay, maxDelayMs: Duration) {
+    const longestMs = atLeastOne(parseMs(maxDelayMs, 'maxDelayMs'), 'maxDelayMs')
+    if (typeof delayMs === 'function') {
+      const delays = answersOf(delayMs, longestMs)
+      this.steps = delays.length
+      this.#delayOf = (over) => delays[over - 1]
+    } else {
+      const stepMs = atLeastOne(parseMs(delayMs, 'delayMs'), 'delayMs')
+      this.steps = Math.ceil(longestMs / stepMs)
+      this.#delayOf = (over) => Math.min(over * stepMs, longestMs)
+    }
+  }
+
+  /** Ms to wait; 0 for who is not over. */
+  delayMs(over: number): number {
+    return over > 0 ? this.#delayOf(Math.min(over, this.steps)) : 0
+  }
+}
+
+function atLeastOne(ms: number, option: string): number {
+  if (ms >= 1) return ms
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(ms)}, expected at least 1 ms`)
+}
+
+/** Up to the first answer that reaches the longest delay; a flat end is one step. */
+function answersOf(delayMs: (over: number) => number, longestMs: number): Float64Array {
+  const delays: number[] = []
+  while (delays.length < MOST_ASKED && delays[delays.length - 1] !== longestMs) {
+    delays.push(Math.min(answerOf(delayMs, delays.length + 1), longestMs))
+  }
+  let steps = delays.length
+  while (steps > 1 && delays[steps - 2] === delays[steps - 1]) steps--
+  if (delays[steps - 1] > 0) return Float64Array.from(delays.slice(0, steps))
+  const message = `delayMs: got 0 for ${delays.length} over, expected a curve that does not end with no delay`
+  throw new SluiceError('SLUICE_BAD_OPTION', message)
+}
+
+function answerOf(delayMs: (over: number) => number, over: number): number {
+  let answer: unknown
+  try {
+    answer = delayMs(over)
+  } catch (error) {
+    const message = `delayMs: got ${messageOf(error)} for ${over} over, expected ms from 0`
+    throw new SluiceError('SLUICE_BAD_OPTION', message, { cause: error })
+  }
+  if (typeof answer === 'number' && answer >= 0) return answer
+  throw new SluiceError('SLUICE_BAD_OPTION', `delayMs: got ${shown(answer)} for ${over} over, expected ms from 0`)
+}

@@ -1,0 +1,22 @@
+import type { Duration } from '../duration.ts'
+import type { PolicyInput } from '../policy.ts'
+import type { SharedRateLimitOptions } from './rate-limit-options.ts'
+
+/** Options of `slowDown`. */
+export interface SlowDownOptions<Req = unknown, Res = unknown>
+  extends Omit<SharedRateLimitOptions<Req, Res>, 'headers' | 'headersOn' | 'legacy' | 'partitionKey'>,
+    Pick<PolicyInput, 'window' | 'algorithm' | 'slices' | 'unit'> {
+  /** `slow-down` unless said; stands in denials. */
+  readonly name?: string
+  /** Whole units in a window that are not delayed; 0 delays from the first one on. */
+  readonly after: number
+  /**
+   * The curve: the n-th unit over `after` waits n times this, at least 1 ms; or a function of n, from 1, that answers
+   * ms from 0. A function is asked when the limiter is built, up to the first n that reaches `maxDelayMs`, or 10,000.
+   */
+  readonly delayMs: Duration | ((over: number) => number)
+  /** The longest delay, at least 1 ms. */
+  readonly maxDelayMs: Duration
+  /** Requests that wait at once, of all clients together; one more is denied. 1,000 unless said. */
+  readonly maxWaiting?: number | undefined
+}

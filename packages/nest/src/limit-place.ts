@@ -1,0 +1,68 @@
+import { type LimitLayer, type RateLimitOptions, SluiceError } from '@sluice/node-http'
+import type { LimitWord, NestLayer } from './limit-words.ts'
+import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+
+export type NestLimitLayer = LimitLayer<PlatformRequest, PlatformResponse>
+export type NestRateOptions = RateLimitOptions<PlatformRequest, PlatformResponse>
+
+/** The options behind the name of a policy; throws `SLUICE_UNKNOWN_POLICY` where there is none. */
+export type PolicyNamed = (name: string) => NestRateOptions
+
+/**
+ * The layer of a place that says these words. What is removed is removed first, whatever the order. Throws coded
+ * errors that name the place.
+ */
+export function layerAt(
+  place: string,
+  above: NestLimitLayer,
+  words: readonly LimitWord[],
+  policyNamed: PolicyNamed,
+): NestLimitLayer {
+  try {
+    const said = words.map(({ policy, ...word }) => (policy === undefined ? word : { rateLimit: policyNamed(policy) }))
+    checkNames(said)
+    const removed = removedBy(said)
+    const bare = removed ? above.below(removed, place) : above
+    return said.filter(isLimit).reduce((layer, word) => layer.below(word, place), bare)
+  } catch (error) {
+    const { code, message } = error as SluiceError
+    if (typeof code !== 'string') throw error
+    throw new SluiceError(code, `${place}: ${message.replace(`${code}: `, '')}`, { cause: error })
+  }
+}
+
+const KINDS = ['rateLimit', 'slowDown', 'inflightLimit'] as const
+const UNNAMED = { rateLimit: 'default', slowDown: 'slow-down', inflightLimit: 'inflight' } as const
+
+function isLimit(word: NestLayer): boolean {
+  return KINDS.some((kind) => word[kind])
+}
+
+function removedBy(words: readonly NestLayer[]): NestLayer | undefined {
+  const gone = KINDS.filter((kind) => words.some((word) => word[kind] === false))
+  const skips = words.flatMap(({ skipLimits }) => (skipLimits === undefined ? [] : [skipLimits]))
+  if (gone.length + skips.length === 0) return undefined
+  const skipLimits = skips.includes(true) ? true : (skips as (readonly string[])[]).flat()
+  return { ...Object.fromEntries(gone.map((kind) => [kind, false])), skipLimits }
+}
+
+/** Of two words of one name in one place the second would silently replace the first. */
+function checkNames(words: readonly NestLayer[]): void {
+  for (const kind of KINDS) {
+    const seen = new Set<unknown>()
+    for (const name of words.flatMap((word) => namesOf(word[kind] || undefined, UNNAMED[kind]))) {
+      if (seen.has(name)) {
+        throw new SluiceError('SLUICE_DUPLICATE_POLICY', `got two named '${name}', expected names of their own`)
+      }
+      seen.add(name)
+    }
+  }
+}
+
+function namesOf(options: object | undefined, unnamed: string): unknown[] {
+  if (!options) return []
+  const { policies, plans, name } = options as { policies?: unknown; plans?: unknown; name?: unknown }
+  if (plans !== undefined) return []
+  const named = Array.isArray(policies) ? policies : [{ name }]
+  return named.map((policy) => policy?.name ?? unnamed)
+}

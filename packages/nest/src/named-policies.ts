@@ -1,0 +1,53 @@
+import { type Backend, memoryBackend, optionsOf, SluiceError, shown } from '@sluice/node-http'
+import type { NestRateOptions } from './limit-place.ts'
+import type { SluiceModuleOptions } from './sluice-options.ts'
+
+type Policies = NonNullable<SluiceModuleOptions['policies']>
+
+/** Policies that wait to be named. Each has one count, wherever it is named. */
+export class NamedPolicies {
+  readonly #options = new Map<string, NestRateOptions>()
+
+  /** Of an import of the module; a later one replaces what has the same name. Throws where a name stands there twice. */
+  add({ policies = [], backend, clock, rateLimit }: SluiceModuleOptions): void {
+    if (policies.length === 0) return
+    const time = clock ?? rateLimit?.clock
+    const shared = { backend: backend ?? rateLimit?.backend ?? ownMemory(time), scope: scopeIn(rateLimit?.scope) }
+    const names = new Set<string>()
+    for (const policy of policies) {
+      const name = nameOf(policy)
+      if (names.has(name)) {
+        const message = `policies: got two named ${shown(name)}, expected names of their own`
+        throw new SluiceError('SLUICE_DUPLICATE_POLICY', message)
+      }
+      names.add(name)
+      this.#options.set(name, { ...(time && { clock: time }), ...shared, policies: [policy] } as NestRateOptions)
+    }
+  }
+
+  get all(): readonly NestRateOptions[] {
+    return [...this.#options.values()]
+  }
+
+  readonly named = (name: string): NestRateOptions => {
+    const options = this.#options.get(name)
+    if (options) return options
+    const names = [...this.#options.keys()].map((one) => shown(one)).join(', ') || 'policies in SluiceModule.forRoot'
+    throw new SluiceError('SLUICE_UNKNOWN_POLICY', `@RateLimit: got ${shown(name)}, expected one of ${names}`)
+  }
+}
+
+// the memory of the whole process would share counts between applications whose policies have the same name
+function ownMemory(clock: SluiceModuleOptions['clock']): Backend {
+  return memoryBackend(clock ? { clock } : {})
+}
+
+function scopeIn(scope: string | undefined): string {
+  return scope === undefined ? 'policies' : `${scope}:policies`
+}
+
+function nameOf(policy: Policies[number]): string {
+  const { name } = optionsOf<{ readonly name?: string }>('policies', policy, Object.keys(policy ?? {}) as ['name'])
+  if (name !== undefined) return name
+  throw new SluiceError('SLUICE_BAD_NAME', 'policies: got one without a name, expected a name for @RateLimit')
+}

@@ -1,0 +1,37 @@
+import { HttpException } from '@nestjs/common'
+import { type Decision, type Refusal, violatedPolicies } from '@sluice/node-http'
+
+/** What a GraphQL client reads under `extensions` of the error. */
+export interface DeniedExtensions {
+  readonly code: 'SLUICE_DENIED'
+  /** Whole seconds; absent where no wait helps. */
+  readonly retryAfter?: number
+  readonly violatedPolicies: readonly string[]
+}
+
+/**
+ * A denial, for exception filters. `getStatus()` and `getResponse()` are the status and the problem of the usual
+ * answer, whose headers stand on the response already.
+ */
+export class SluiceDenied extends HttpException {
+  readonly code = 'SLUICE_DENIED'
+  /** Whole seconds to wait; undefined where no wait helps. */
+  readonly retryAfter: number | undefined
+  /** Absent for a cap, which makes no decision. */
+  readonly decision: Decision | undefined
+  readonly extensions: DeniedExtensions
+
+  constructor({ denial, decision }: Refusal) {
+    const problem = JSON.parse(denial.body) as { readonly 'violated-policies': readonly string[] }
+    super(problem, denial.status)
+    const names = decision ? violatedPolicies(decision) : problem['violated-policies']
+    this.message = `denied${names.length > 0 ? ` by ${names.join(', ')}` : ''}`
+    this.retryAfter = denial.retryAfterSeconds
+    this.decision = decision
+    this.extensions = {
+      code: this.code,
+      ...(this.retryAfter !== undefined && { retryAfter: this.retryAfter }),
+      violatedPolicies: names,
+    }
+  }
+}

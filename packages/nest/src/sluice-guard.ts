@@ -1,0 +1,37 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
+import { admitAll, isPromise, type RequestLimit } from '@sluice/node-http'
+import { exchangeOf } from './exchange-of.ts'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { refuse } from './refuse.ts'
+import { RouteLimits } from './route-limits.ts'
+
+type Limits = readonly RequestLimit<PlatformRequest, PlatformResponse>[]
+
+/** Asks the rates of a handler. It runs for every route unless the module is told `bind: false`; met twice, it counts once. */
+export class SluiceGuard implements CanActivate {
+  readonly #limits: RouteLimits
+
+  constructor(limits: RouteLimits) {
+    this.#limits = limits
+  }
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const exchange = exchangeOf(context)
+    if (this.#limits.met(exchange.life, 'rates')) return true
+    return mayPass(this.#limits.of(context.getClass(), context.getHandler()).rates, exchange, context)
+  }
+}
+
+Injectable()(SluiceGuard)
+Inject(RouteLimits)(SluiceGuard, undefined, 0)
+
+/** True, or a denial thrown. Answers at once while the limits do. */
+export function mayPass(limits: Limits, exchange: NestExchange, context: ExecutionContext): boolean | Promise<boolean> {
+  const go = (admission: Awaited<ReturnType<typeof admitAll>>): boolean | Promise<boolean> => {
+    if (typeof admission === 'object') return refuse(context, exchange, admission)
+    // nobody is left to answer, and `false` would be answered
+    return admission === 'gone' ? new Promise<never>(() => {}) : true
+  }
+  const admission = admitAll(limits, exchange)
+  return isPromise(admission) ? admission.then(go) : go(admission)
+}

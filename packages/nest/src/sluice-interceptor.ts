@@ -1,0 +1,80 @@
+import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common'
+import { admitAll, isPromise, type RequestLimit } from '@sluice/node-http'
+import { defer, from, type Observable, of } from 'rxjs'
+import { finalize, mergeMap, tap } from 'rxjs/operators'
+import { CallExchange, type CallLife } from './call-exchange.ts'
+import { exchangeOf } from './exchange-of.ts'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { refuse } from './refuse.ts'
+import { RouteLimits } from './route-limits.ts'
+
+type Limits = readonly RequestLimit<PlatformRequest, PlatformResponse>[]
+
+/** Asks the caps of a handler, and ends the life of a call that has no response. Met twice, it counts once. */
+export class SluiceInterceptor implements NestInterceptor {
+  readonly #limits: RouteLimits
+
+  constructor(limits: RouteLimits) {
+    this.#limits = limits
+  }
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const exchange = exchangeOf(context)
+    if (this.#limits.met(exchange.life, 'caps')) return next.handle()
+    const { caps } = this.#limits.of(context.getClass(), context.getHandler())
+    const admit = (): Admitted => admitAll(caps, exchange)
+    const work = caps.length === 0 ? next.handle() : within(caps, { exchange, context, next }, admit)
+    return exchange instanceof CallExchange ? ending(work, exchange.call) : work
+  }
+}
+
+Injectable()(SluiceInterceptor)
+Inject(RouteLimits)(SluiceInterceptor, undefined, 0)
+
+type Admitted = ReturnType<typeof admitAll<PlatformRequest, PlatformResponse>>
+
+/** What an interceptor was given. */
+export interface Intercepted {
+  readonly exchange: NestExchange
+  readonly context: ExecutionContext
+  readonly next: CallHandler
+}
+
+/** The handler's work for those who find a place. `admit` is asked when someone waits for the work. */
+export function within(caps: Limits, intercepted: Intercepted, admit: () => Admitted): Observable<unknown> {
+  const { exchange, context, next } = intercepted
+  const waits = caps.some(({ holdUntil }) => holdUntil === 'handler')
+  const go = (admission: Awaited<Admitted>): Observable<unknown> => {
+    if (typeof admission === 'object') return defer(() => refuse(context, exchange, admission))
+    // nobody is left to answer, but who counts what begins and ends must hear of the end; without a value it were an error
+    if (admission === 'gone') return of(undefined)
+    return admission === 'held' && waits ? held(next, exchange) : next.handle()
+  }
+  return defer(() => {
+    const admission = admit()
+    return isPromise(admission) ? from(admission).pipe(mergeMap(go)) : go(admission)
+  })
+}
+
+/** The permit also waits for the handler: until its observable completes, fails or is let go. */
+function held(next: CallHandler, { life }: NestExchange): Observable<unknown> {
+  let done = (): void => {}
+  life.holdUntil(
+    new Promise<void>((resolve) => {
+      done = resolve
+    }),
+  )
+  return next.handle().pipe(finalize(() => done()))
+}
+
+/** Ends the life of a call when its work completes, fails or is let go. */
+export function ending(work: Observable<unknown>, call: CallLife): Observable<unknown> {
+  let completed = false
+  const complete = (): void => {
+    completed = true
+  }
+  return work.pipe(
+    tap({ complete }),
+    finalize(() => call.end(completed)),
+  )
+}

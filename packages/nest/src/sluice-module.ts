@@ -1,0 +1,65 @@
+import { type DynamicModule, type FactoryProvider, Module, type Provider } from '@nestjs/common'
+import { APP_GUARD, APP_INTERCEPTOR, type ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core'
+import { RouteLimits } from './route-limits.ts'
+import { SluiceFilter } from './sluice-filter.ts'
+import { SluiceGuard } from './sluice-guard.ts'
+import { SluiceInterceptor } from './sluice-interceptor.ts'
+import type { SluiceModuleAsyncOptions, SluiceModuleOptions, SluiceModulePlacement } from './sluice-options.ts'
+
+const OPTIONS = Symbol('options of SluiceModule')
+
+/** Limits of a Nest application. Imported more than once, its limits stand below one another and count once. */
+// biome-ignore lint/complexity/noStaticOnlyClass: modules of Nest are classes
+export class SluiceModule {
+  /** Bad options fail when the application is created, with a code. */
+  static forRoot({ global, bind, ...options }: SluiceModuleOptions & SluiceModulePlacement = {}): DynamicModule {
+    return moduleOf({ provide: OPTIONS, useFactory: () => options }, { global, bind })
+  }
+
+  static forRootAsync({
+    imports = [],
+    inject = [],
+    useFactory,
+    ...placement
+  }: SluiceModuleAsyncOptions): DynamicModule {
+    return { ...moduleOf({ provide: OPTIONS, inject, useFactory }, placement), imports }
+  }
+}
+
+Module({})(SluiceModule)
+
+function moduleOf(options: FactoryProvider, { global = true, bind = true }: SluiceModulePlacement): DynamicModule {
+  const bound: Provider[] = [
+    { provide: APP_GUARD, useExisting: SluiceGuard },
+    { provide: APP_INTERCEPTOR, useExisting: SluiceInterceptor },
+  ]
+  return {
+    module: SluiceModule,
+    global,
+    providers: [options, limits, SluiceGuard, SluiceInterceptor, ...(bind ? bound : [])],
+    exports: [RouteLimits, SluiceGuard, SluiceInterceptor],
+  }
+}
+
+const limits: FactoryProvider = {
+  provide: RouteLimits,
+  inject: [OPTIONS, ModulesContainer, ModuleRef],
+  useFactory: (options: SluiceModuleOptions, modules: ModulesContainer, moduleRef: ModuleRef) => {
+    answerLast(moduleRef)
+    return RouteLimits.join(modules, options)
+  },
+}
+
+const answering = new WeakSet<ApplicationConfig>()
+
+/**
+ * Filters of the application go before ours, whatever they catch: of global filters the last one is asked first, and
+ * providers of `APP_FILTER` come after this. There is no public way to be the first of them.
+ */
+function answerLast(moduleRef: ModuleRef): void {
+  const { container } = moduleRef as unknown as { container?: { applicationConfig?: ApplicationConfig } }
+  const config = container?.applicationConfig
+  if (!config || answering.has(config)) return
+  answering.add(config)
+  config.addGlobalFilter(new SluiceFilter())
+}

@@ -1,0 +1,67 @@
+import { Birth, messageOf, SluiceError, warnOnce } from '@sluice/limiter-core'
+import type { LayerOptions, LimitLayer } from './limit-layer.ts'
+
+/** A route as its framework tells of it. Where no route matched, there is no `url`. */
+export interface RouteOfLayers<Options> {
+  readonly url?: string | undefined
+  readonly method?: string | readonly string[] | undefined
+  /** What it says of limits. */
+  readonly said: Options | undefined
+}
+
+/** The layers of the routes of one part of an application: one for each route that says something. */
+export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
+  readonly above: LimitLayer<Req, Res>
+  readonly #check: (said: Options) => void
+  readonly #known = new WeakMap<Options, Map<string, LimitLayer<Req, Res>>>()
+
+  /** `check` throws coded errors for what is none of a route's options. */
+  constructor(above: LimitLayer<Req, Res>, check: (said: Options) => void) {
+    this.above = above
+    this.#check = check
+  }
+
+  /**
+   * The same one for a HEAD as for the GET that it goes with, and another one for each route, though they were given
+   * the same object. Throws coded errors that name the route.
+   */
+  of(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
+    const { said } = route
+    if (said === undefined) return this.above
+    const place = placeOf(route)
+    const known = this.#known.get(said)?.get(place)
+    if (known) return known
+    const made = this.#made(said, place)
+    this.#known.set(said, (this.#known.get(said) ?? new Map()).set(place, made))
+    return made
+  }
+
+  /** As `of`, for a route that could not be refused at start-up: what it says is ignored where it is bad, with a warning. */
+  ofLate(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
+    try {
+      return Birth.late(() => this.of(route))
+    } catch (error) {
+      const { code, message } = error as SluiceError
+      warnOnce(code, `it is ignored, as its route was declared before the plugin: ${message}`, placeOf(route))
+      return this.above
+    }
+  }
+
+  #made(said: Options, place: string): LimitLayer<Req, Res> {
+    try {
+      this.#check(said)
+      return this.above.below(said, place)
+    } catch (error) {
+      const { code = 'SLUICE_BAD_OPTION' } = error as Partial<SluiceError>
+      throw new SluiceError(code, `route ${place}: ${messageOf(error).replace(`SluiceError: ${code}: `, '')}`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+function placeOf({ url, method = '' }: RouteOfLayers<unknown>): string {
+  if (url === undefined) return '404'
+  const methods = [method].flat().map((one) => (one === 'HEAD' ? 'GET' : one))
+  return `${[...new Set(methods)].join()} ${url}`
+}

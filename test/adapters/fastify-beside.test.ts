@@ -1,0 +1,60 @@
+import peer from '@fastify/rate-limit'
+import { afterEach, expect, test } from '@jest/globals'
+import { rateLimit, sluice } from '@sluice/fastify'
+import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify'
+
+const open: FastifyInstance[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+})
+
+test('@fastify/rate-limit and the plugin limit one application side by side, each by its own config', async () => {
+  const app = fastify()
+  open.push(app)
+  await app.register(peer, { global: false })
+  await app.register(sluice, { rateLimit: { limit: 3, window: '1m' } })
+  app.get('/', async () => 'ours')
+  app.get(
+    '/both',
+    { config: { rateLimit: { max: 1, timeWindow: 60_000 }, sluice: { rateLimit: { limit: 2, window: '1m' } } } },
+    async (request) => ({ left: request.sluice?.decision?.binding.remaining, ...configOf(request) }),
+  )
+  const first = await app.inject('/both')
+  expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '1', ratelimit: expect.stringContaining('r=1') })
+  expect(first.json()).toEqual({ left: 1, ours: '1m', theirs: 60_000 })
+  const second = await app.inject('/both')
+  expect([second.statusCode, second.json().error]).toEqual([429, 'Too Many Requests'])
+  const third = await app.inject('/both')
+  expect([third.statusCode, third.headers['content-type']]).toEqual([429, 'application/problem+json'])
+  expect((await app.inject('/')).headers.ratelimit).toContain('r=2')
+})
+
+test('a hook of ours and one of @fastify/rate-limit stand on one route', async () => {
+  const app = fastify()
+  open.push(app)
+  await app.register(peer, { global: false })
+  const ours = rateLimit({ limit: 1, window: '1m' })
+  app.get('/', { onRequest: [app.rateLimit({ max: 5, timeWindow: 60_000 }), ours] }, async () => 'ok')
+  expect((await app.inject('/')).headers).toMatchObject({
+    'x-ratelimit-remaining': '4',
+    ratelimit: expect.stringContaining('r=0'),
+  })
+  expect((await app.inject('/')).headers['content-type']).toBe('application/problem+json')
+})
+
+/** The compiler knows what both packages add to the config of a route, each under a name of its own. */
+function configOf({ routeOptions: { config } }: FastifyRequest): object {
+  return {
+    ours: config.sluice?.rateLimit && 'window' in config.sluice.rateLimit && config.sluice.rateLimit.window,
+    theirs: config.rateLimit ? config.rateLimit.timeWindow : undefined,
+  }
+}
+
+test('a config without a window is refused by the compiler, and where its route is declared', async () => {
+  const app = fastify()
+  open.push(app)
+  await app.register(sluice)
+  // @ts-expect-error a rate has a window
+  const declare = (): unknown => app.get('/', { config: { sluice: { rateLimit: { limit: 1 } } } }, async () => 'ok')
+  expect(declare).toThrow('window')
+})

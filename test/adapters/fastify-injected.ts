@@ -1,0 +1,42 @@
+import { afterEach } from '@jest/globals'
+import { type FastifyRouteLimits, type FastifySluiceOptions, sluice } from '@sluice/fastify'
+import type { FastifyInstance, FastifyServerOptions, fastify } from 'fastify'
+
+export type Make = (options?: FastifyServerOptions) => FastifyInstance
+
+/** Applications that are closed after each test. */
+export function opened(make: typeof fastify): Make {
+  const open: FastifyInstance[] = []
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((one) => one.close()))
+  })
+  return (options = {}) => {
+    const made = make(options)
+    open.push(made)
+    return made
+  }
+}
+
+/** Asks one after the other, each as `/path` or `METHOD /path`. */
+export async function statuses(app: FastifyInstance, ...asked: readonly string[]): Promise<number[]> {
+  const all: number[] = []
+  for (const one of asked) {
+    const [url, method = 'GET'] = one.split(' ').reverse()
+    all.push((await app.inject({ url, method: method as 'GET' })).statusCode)
+  }
+  return all
+}
+
+/** With the plugin: one request a minute unless said otherwise. */
+export async function limited(
+  app: FastifyInstance,
+  options: FastifySluiceOptions = { rateLimit: { limit: 1, window: '1m' } },
+): Promise<FastifyInstance> {
+  await app.register(sluice, options)
+  return app
+}
+
+/** Options of a route that says this. */
+export function limits(said: FastifyRouteLimits): { config: { sluice: FastifyRouteLimits } } {
+  return { config: { sluice: said } }
+}

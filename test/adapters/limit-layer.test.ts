@@ -1,0 +1,195 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import {
+  admitAll,
+  answerDenied,
+  createLimiter,
+  Exchange,
+  type LayerOptions,
+  LimitLayer,
+  memoryBackend,
+  sharing,
+} from '@sluice/node-http'
+import { FakeClock, until, Watcher } from '@sluice/testkit'
+import { HurriedClock } from '../slow-down/hurried-clock.ts'
+
+type Layer = LimitLayer<IncomingMessage, ServerResponse>
+type Options = LayerOptions<IncomingMessage, ServerResponse>
+
+class BareExchange extends Exchange<IncomingMessage, ServerResponse> {
+  get ip(): string | undefined {
+    return this.peer
+  }
+
+  get route(): undefined {
+    return undefined
+  }
+}
+
+const SLOW = { after: 0, window: '1h', delayMs: 100, maxDelayMs: 100 } as const
+const OWN = { ...SLOW, name: 'own', delayMs: 30, maxDelayMs: 30 } as const
+const RATE = { limit: 9, window: '1m', algorithm: 'fixed-window' } as const
+const servers: Server[] = []
+
+/** The least that serves a layer: every path is its own, named by the layers here. */
+async function serve(layers: Readonly<Record<string, Layer>>): Promise<(path: string) => Promise<string>> {
+  const server = createServer(async (req, res) => {
+    const exchange = new BareExchange(req, res, req, res)
+    const admission = await admitAll(layers[req.url ?? ''].limits, exchange)
+    if (typeof admission === 'object') answerDenied(exchange, admission.refusal, admission.by.answer)
+    else res.end('ok')
+  }).listen(0, '127.0.0.1')
+  servers.push(server)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return async (path) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } })
+    const { violated } = JSON.parse(
+      (await response.text()).replace(/^ok$/, '{}').replace('violated-policies', 'violated'),
+    )
+    return [response.status, response.headers.get('ratelimit'), violated].filter(Boolean).join(' ')
+  }
+}
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+})
+
+function codeOf(build: () => unknown): string {
+  try {
+    build()
+    return 'none'
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
+describe('a slow-down of a part', () => {
+  /** How long a request to a route waits, wait by wait. */
+  async function waits(route: Options): Promise<readonly number[]> {
+    const clock = new HurriedClock()
+    const app = LimitLayer.none<IncomingMessage, ServerResponse>().below({ slowDown: { ...SLOW, clock } }, 'app')
+    const ask = await serve({ '/': app.below(route, 'route') })
+    expect(await ask('/')).toBe('200')
+    return clock.waits
+  }
+
+  test.each<[string, Options, readonly number[]]>([
+    ['that says nothing is the application’s', {}, [100]],
+    ['replaces one of the same name, with its clock', { slowDown: { ...SLOW, delayMs: 7, maxDelayMs: 7 } }, [7]],
+    ['is removed by false', { slowDown: false }, []],
+    ['is left out by name', { skipLimits: ['slow-down'] }, []],
+    ['is left out with everything', { skipLimits: true }, []],
+    ['of another name stands beside, one wait after the other', { slowDown: OWN }, [100, 30]],
+    ['of its own is left where all those above it are not', { skipLimits: ['slow-down'], slowDown: OWN }, [30]],
+  ])('%s', async (_what, route, expected) => {
+    expect(await waits(route)).toEqual(expected)
+  })
+
+  test('may say other data on one backend in every part, and counts apart', () => {
+    const backend = memoryBackend()
+    const none = LimitLayer.none<IncomingMessage, ServerResponse>()
+    const app = none.below({ slowDown: { ...SLOW, backend } }, 'app')
+    for (const delayMs of [1, 2, 3]) app.below({ slowDown: { ...SLOW, delayMs } }, `part ${delayMs}`)
+    for (const delayMs of [1, 2, 3]) none.below({ slowDown: { ...SLOW, delayMs, backend } }, `alone ${delayMs}`)
+    expect(codeOf(() => none.below({ slowDown: { ...SLOW, delayMs: 9, backend } }, 'alone 1'))).toBe(
+      'SLUICE_DUPLICATE_POLICY',
+    )
+  })
+})
+
+describe('a layer', () => {
+  test('runs rates first, then slow-downs, then caps', async () => {
+    const clock = new FakeClock()
+    const watcher = new Watcher()
+    const layer = LimitLayer.none<IncomingMessage, ServerResponse>().below(
+      {
+        inflightLimit: { limit: 1, observers: [watcher] },
+        slowDown: { ...SLOW, clock },
+        rateLimit: { ...RATE, limit: 1, clock },
+      },
+      'app',
+    )
+    const ask = await serve({ '/': layer })
+    const first = ask('/')
+    await until(() => clock.pending === 1)
+    expect([await ask('/'), clock.pending, watcher.acquired]).toEqual(['429 "default";r=0;t=60 default', 1, 0])
+    clock.advance(100)
+    expect(await first).toBe('200 "default";r=0;t=60')
+    expect(watcher.acquired).toBe(1)
+  })
+
+  test('of a route with nothing above it may say other data on one backend than another route', async () => {
+    const backend = memoryBackend({ clock: new FakeClock() })
+    const none = LimitLayer.none<IncomingMessage, ServerResponse>()
+    const ask = await serve({
+      '/a': none.below({ rateLimit: { ...RATE, limit: 1, backend } }, '/a'),
+      '/b': none.below({ rateLimit: { ...RATE, limit: 2, backend } }, '/b'),
+    })
+    const seen = [await ask('/a'), await ask('/b'), await ask('/a')]
+    expect(seen).toEqual(['200 "default";r=0;t=60', '200 "default";r=1;t=60', '429 "default";r=0;t=60 default'])
+  })
+
+  test('has what is shared where nothing above it says otherwise', async () => {
+    const [shared, own] = [new FakeClock(), new FakeClock({ nowMs: 500 })]
+    const watcher = new Watcher()
+    const none = LimitLayer.none<IncomingMessage, ServerResponse>([], sharing({ clock: shared, observers: [watcher] }))
+    const ask = await serve({
+      '/slow': none.below({ slowDown: SLOW }, '/slow'),
+      '/own': none.below({ slowDown: { ...SLOW, clock: own } }, '/own'),
+    })
+    const answers = [ask('/slow'), ask('/own')]
+    await until(() => shared.pending + own.pending === 2)
+    expect([shared.pending, own.pending, watcher.count('slowed')]).toEqual([1, 1, 2])
+    for (const clock of [shared, own]) clock.advance(100)
+    expect(await Promise.all(answers)).toEqual(['200', '200'])
+  })
+
+  test('that is closed closes what is below it, lets all go on that wait, and gives every name back once', async () => {
+    const clock = new FakeClock()
+    const backend = memoryBackend({ clock })
+    const none = LimitLayer.none<IncomingMessage, ServerResponse>()
+    const app = none.below({ rateLimit: { ...RATE, backend, clock }, slowDown: { ...SLOW, backend, clock } }, 'app')
+    const route = app.below({ rateLimit: { ...RATE, limit: 5 }, slowDown: { ...SLOW, delayMs: 50 } }, 'route')
+    const ask = await serve({ '/': app, '/route': route })
+    const answers = [ask('/'), ask('/route')]
+    await until(() => clock.pending === 2)
+    // the same application once more in this process: both hold the names
+    const twin = none.below({ rateLimit: { ...RATE, backend, clock } }, 'app')
+    for (let time = 0; time < 3; time++) app.close()
+    expect(await Promise.all(answers)).toEqual(['200 "default";r=8;t=60', '200 "default";r=4;t=60'])
+    expect(clock.pending).toBe(0)
+    const other = (scope: string) => () =>
+      createLimiter({ policies: [{ limit: 77, window: '1m' }], backend, scope }).close()
+    expect([codeOf(other('app')), codeOf(other('route'))]).toEqual(['SLUICE_DUPLICATE_POLICY', 'none'])
+    twin.close()
+    expect(codeOf(other('app'))).toBe('none')
+  })
+
+  test('that is refused leaves nothing of its other limits behind', () => {
+    const backend = memoryBackend()
+    const none = LimitLayer.none<IncomingMessage, ServerResponse>()
+    const wrong: readonly Options[] = [
+      { rateLimit: { ...RATE, backend }, slowDown: { ...SLOW, delayMs: 0 } },
+      { rateLimit: { ...RATE, backend }, slowDown: { ...SLOW, backend }, inflightLimit: { limit: 0 } },
+      { rateLimit: { ...RATE, backend }, skipLimits: 'login' as never },
+      { rateLimit: { ...RATE, backend }, skipLimits: [5] as never },
+    ]
+    for (const options of wrong) {
+      expect(codeOf(() => none.below(options, 'app'))).toMatch(/^SLUICE_BAD_(OPTION|LIMIT)$/)
+      expect(
+        codeOf(() =>
+          none
+            .below({ rateLimit: { ...RATE, limit: 2, backend }, slowDown: { ...SLOW, after: 1, backend } }, 'app')
+            .close(),
+        ),
+      ).toBe('none')
+    }
+  })
+})

@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readManifest, root } from '../repository.ts'
+
+/** A library that docs/migrating.md leads away from, and every name of it that its tables must tell of. */
+export interface PeerNames {
+  readonly library: string
+  readonly version: string
+  readonly names: readonly string[]
+}
+
+function peer(library: string, names: (read: (path: string) => string) => readonly string[]): PeerNames {
+  const folder = join(root, 'node_modules', library)
+  const read = (path: string): string =>
+    readFileSync(join(folder, path), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+  return { library, version: readManifest(folder).version, names: [...new Set(names(read))].sort() }
+}
+
+/** Names of the members in the braces that follow `head`, those in braces within left out. */
+export function membersOf(declarations: string, head: RegExp): string[] {
+  const start = declarations.search(head)
+  if (start < 0) throw new Error(`no ${head} in the declarations`)
+  const names: string[] = []
+  let depth = 0
+  // what is in braces within, and in brackets, is no member of its own
+  for (const [token, name] of declarations
+    .slice(declarations.indexOf('{', start))
+    .matchAll(/[{([]|[})\]]|(?<=[\s;{])(?:readonly |get )?(\w+)\??(?=\s*[:(])/g)) {
+    if (/[{([]/.test(token)) depth++
+    else if (/[})\]]/.test(token)) depth--
+    else if (depth === 1 && name !== undefined) names.push(name)
+    if (depth === 0) break
+  }
+  return names
+}
+
+function matches(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, name]) => name)
+}
+
+const expressRateLimit = peer('express-rate-limit', (read) => {
+  const types = read('dist/index.d.ts')
+  return ['type Options =', 'type RateLimitInfo =', 'type RateLimitRequestHandler =']
+    .flatMap((head) => membersOf(types, new RegExp(head)))
+    .concat(matches(types, /export declare (?:const|function|class) ([a-z]\w+|MemoryStore)/g))
+})
+
+const expressSlowDown = peer('express-slow-down', (read) => {
+  const types = read('dist/index.d.ts')
+  // its options are those of express-rate-limit and its own
+  const inherited = membersOf(read('../express-rate-limit/dist/index.d.ts'), /type Options =/)
+  return ['type OverriddenOptions =', 'type SlowDownOptions =', 'type SlowDownInfo =']
+    .flatMap((head) => membersOf(types, new RegExp(head)))
+    .concat(inherited)
+})
+
+const koaRatelimit = peer('koa-ratelimit', (read) => {
+  // it has no declarations: what its source reads of the options
+  const source = read('index.js')
+  return [
+    ...matches(source, /\bopts\.(\w+)/g),
+    ...membersOf(source, /const defaultOpts =/),
+    ...matches(source, /(\w+) = 'X-RateLimit-/g),
+    ...matches(read('limiter/memory.js'), /constructor\(\{([^}]+)\}/g).flatMap((list) =>
+      matches(list, /(\w+)(?: = [^,]+)?/g),
+    ),
+  ]
+})
+
+const fastifyRateLimit = peer('@fastify/rate-limit', (read) => {
+  const types = read('types/index.d.ts')
+  const options = ['CreateRateLimitOptions', 'RateLimitOptions extends', 'RateLimitPluginOptions extends']
+  const decorators = types.slice(0, types.indexOf('interface FastifyContextConfig'))
+  return options
+    .flatMap((head) => membersOf(types, new RegExp(`interface ${head}`)))
+    .concat(matches(decorators, /^ {4}(\w+)[(<]/gm), matches(types, /export function (\w+)/g))
+})
+
+const nestjsThrottler = peer('@nestjs/throttler', (read) => {
+  const options = read('dist/throttler-module-options.interface.d.ts')
+  const decorators = read('dist/throttler.decorator.d.ts')
+  return [
+    ...membersOf(options, /interface ThrottlerOptions /),
+    ...membersOf(options, /type ThrottlerModuleOptions/),
+    ...membersOf(options, /interface ThrottlerAsyncOptions/),
+    ...membersOf(decorators, /interface ThrottlerMethodOrControllerOptions/),
+    ...matches(decorators, /export declare const (\w+)/g),
+    // what a guard of one's own overrides
+    ...matches(read('dist/throttler.guard.d.ts'), /protected (\w+)\(/g),
+    ...matches(read('dist/throttler.module.d.ts'), /^\s+static (\w+)/gm),
+  ]
+})
+
+const rateLimiterFlexible = peer('rate-limiter-flexible', (read) => {
+  const types = read('types.d.ts')
+  const options = matches(types, /interface (I\w+Opt(?:ion)?s\w*)/g)
+  return [
+    ...options.flatMap((name) => membersOf(types, new RegExp(`interface ${name}\\b`))),
+    ...membersOf(types, /class RateLimiterAbstract /),
+    ...membersOf(types, /interface IRateLimiterRes /),
+    ...matches(types, /export class (\w+)/g),
+  ].filter((name) => name !== 'constructor' && !name.endsWith('Abstract'))
+})
+
+/** In the order of the page. */
+export const peerNames: readonly PeerNames[] = [
+  expressRateLimit,
+  expressSlowDown,
+  koaRatelimit,
+  fastifyRateLimit,
+  nestjsThrottler,
+  rateLimiterFlexible,
+]

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { transform } from '@swc/core'
+import { root } from '../repository.ts'
+import { pageText } from './blocks.ts'
+
+const run = promisify(execFile)
+const BLOCK = /^```ts nest\n([\s\S]*?)^```$/gm
+const legacy = { legacyDecorator: true, decoratorMetadata: true }
+const jsc = { target: 'es2022', parser: { syntax: 'typescript', decorators: true }, transform: legacy } as const
+
+/** Blocks marked `nest`: they need the decorators of old, for which Node and the compiler are told apart. */
+export interface NestBlocks {
+  readonly tsconfig: string
+  /** JavaScript, one file a block, named by its line. */
+  readonly files: readonly string[]
+  /** A module that loads the suite's source and then the block that it is told. */
+  readonly loader: string
+}
+
+/** Writes the blocks of a page into a folder of their own. */
+export async function writeNestBlocks(page: string): Promise<NestBlocks> {
+  const folder = join(root, '.artifacts', `nest-${page.replace(/\W+/g, '-')}`)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const text = pageText(page)
+  const files: string[] = []
+  for (const { 1: source, index } of text.matchAll(BLOCK)) {
+    const file = join(folder, `line-${text.slice(0, index).split('\n').length}`)
+    const { code } = await transform(source, { swcrc: false, jsc, module: { type: 'es6' } })
+    writeFileSync(`${file}.ts`, source)
+    writeFileSync(`${file}.mjs`, code)
+    files.push(`${file}.mjs`)
+  }
+  const compilerOptions = { experimentalDecorators: true, emitDecoratorMetadata: true, noUnusedLocals: false }
+  const tsconfig = { extends: '../../tsconfig.json', compilerOptions, include: ['*.ts'] }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+  const hooks = pathToFileURL(join(root, 'test/docs/typescript-hooks.mjs'))
+  const loader = `import { register } from 'node:module'\nregister('${hooks}')\nawait import('file://' + process.argv[2])\n`
+  writeFileSync(join(folder, 'load.mjs'), loader)
+  return { tsconfig: join(folder, 'tsconfig.json'), files, loader: join(folder, 'load.mjs') }
+}
+
+/** What a child printed when it failed, and nothing when it did not. */
+export async function complaintsOf(args: readonly string[]): Promise<string> {
+  const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...env } = process.env
+  return run(process.execPath, args, { cwd: root, env, timeout: 110_000 }).then(
+    () => '',
+    (failure) => `${failure.stdout}${failure.stderr}${failure.killed ? 'it did not end by itself' : ''}`,
+  )
+}

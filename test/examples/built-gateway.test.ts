@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { GatewayProcess } from './gateway-process.ts'
+
+describe('the built gateway', () => {
+  const started: GatewayProcess[] = []
+  const occupying: Server[] = []
+  const start = (port: number): GatewayProcess => {
+    started.push(new GatewayProcess(port))
+    return started[started.length - 1]
+  }
+
+  afterEach(() => {
+    for (const { child } of started.splice(0)) child.kill('SIGKILL')
+    for (const server of occupying.splice(0)) server.close()
+  })
+
+  test('serves every framework, and says where', async () => {
+    const { urls } = await start(0).listening()
+    expect(Object.keys(urls)).toEqual(['Express', 'Koa', 'Fastify'])
+    const asked = Object.values(urls).map(async (url) => (await fetch(`${url}/search`)).json())
+    expect(await Promise.all(asked)).toEqual(Array(3).fill({ results: 10 }))
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'ends with 0 within a second of %s, though connections are open and slow requests run',
+    async (signal) => {
+      const { child, ended, urls } = await start(0).listening()
+      const busy = Object.values(urls).map(async (url) => {
+        await (await fetch(url)).text()
+        const slow = (): Promise<unknown> => fetch(`${url}/slow`).catch(() => 'cut off')
+        // two hold both places: once the third is answered, they run
+        await Promise.race([slow(), slow(), slow()])
+      })
+      await Promise.all(busy)
+      const signalledAt = performance.now()
+      child.kill(signal)
+      expect(await ended).toEqual([0, null])
+      expect(performance.now() - signalledAt).toBeLessThan(1_000)
+    },
+  )
+
+  test('says in one line which of its ports is taken, and ends with 1', async () => {
+    const port = await freePortBeforeATakenOne()
+    const gateway = start(port)
+    expect(await gateway.ended).toEqual([1, null])
+    expect(gateway.output).toBe(`Port ${port + 1} is taken: set PORT to one that is free, with the 2 that follow it.\n`)
+  })
+
+  test('prints lines to paste that name its routes and its servers', async () => {
+    const { output, urls } = await start(0).listening()
+    const lines = output.split('\n').filter((line) => line.includes('curl '))
+    expect(lines).toHaveLength(7)
+    for (const path of ['/login', '/v1', '/search', '/chat', '/slow']) {
+      expect(lines.some((line) => line.includes(`${urls.Express}${path}`))).toBe(true)
+    }
+    for (const url of Object.values(urls)) expect(lines[0]).toContain(url)
+  })
+
+  async function freePortBeforeATakenOne(): Promise<number> {
+    for (;;) {
+      const free = createServer()
+      await once(free.listen(0), 'listening')
+      const { port } = free.address() as AddressInfo
+      const next = createServer()
+      const taken = await once(next.listen(port + 1), 'listening').then(
+        () => true,
+        () => false,
+      )
+      free.close()
+      await once(free, 'close')
+      if (!taken) continue
+      occupying.push(next)
+      return port
+    }
+  }
+})

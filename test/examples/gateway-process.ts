@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../repository.ts'
+
+const main = join(root, 'examples/gateway/dist/index.js')
+
+/** The built gateway in a process of its own. */
+export class GatewayProcess {
+  readonly child: ChildProcess
+  /** Its code and signal. */
+  readonly ended: Promise<unknown[]>
+  /** What it wrote so far. */
+  output = ''
+
+  constructor(port: number) {
+    if (!existsSync(main)) throw new Error('examples/gateway is not built: npx turbo run build')
+    this.child = spawn(process.execPath, [main], { env: { ...process.env, PORT: String(port), NODE_OPTIONS: '' } })
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text
+      })
+    }
+    this.ended = once(this.child, 'exit')
+  }
+
+  /** Resolves once it has written all that it has to say. */
+  async listening(): Promise<this> {
+    const stdout = this.child.stdout as NonNullable<ChildProcess['stdout']>
+    while (!/curl .*\n\n?$/.test(this.output)) {
+      await Promise.race([once(stdout, 'data'), this.ended])
+      if (this.child.exitCode !== null) throw new Error(this.output)
+    }
+    return this
+  }
+
+  /** Where it serves: framework → URL. */
+  get urls(): Readonly<Record<string, string>> {
+    return Object.fromEntries([...this.output.matchAll(/^ +(\w+) +(http:\/\/localhost:\d+)$/gm)].map(([, ...of]) => of))
+  }
+}

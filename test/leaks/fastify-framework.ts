@@ -1,0 +1,67 @@
+import type { RequestListener } from 'node:http'
+import * as ofFastify from '@sluice/fastify'
+import type { FastifyReply, FastifyRequest, fastify, onRequestHookHandler } from 'fastify'
+import type { Framework, Handler, Step } from './frameworks.ts'
+
+type Answering = (request: FastifyRequest, reply: FastifyReply) => unknown
+type Maker = (options: never) => ofFastify.FastifyHook & object
+
+/** Fastify behind steps of `(req, res, next)`: our limiters run as its hooks, and handlers answer past it. */
+export function fastifyWith(make: typeof fastify): Framework {
+  const hookOf = new WeakMap<Step, onRequestHookHandler>()
+  const handlerOf = new WeakMap<Step, Answering>()
+  const asStep = (): Step => () => {
+    throw new Error('a limiter of Fastify runs as its hook alone')
+  }
+  const maker = (limiter: Maker) => (options: unknown) => {
+    const [limit, step] = [limiter(options as never), asStep()]
+    hookOf.set(step, limit)
+    const wrap = (handler: Handler): Step => {
+      const wrapped = asStep()
+      handlerOf.set(wrapped, limit.wrap(past(handler)))
+      return wrapped
+    }
+    return Object.assign(step, limit, { wrap })
+  }
+  return {
+    inflightLimit: maker(ofFastify.inflightLimit) as unknown as Framework['inflightLimit'],
+    rateLimit: maker(ofFastify.rateLimit) as unknown as Framework['rateLimit'],
+    listener: (...steps) => {
+      const before = steps.slice(0, -1).map((step) => hookOf.get(step) ?? asHook(step))
+      const last = steps.at(-1) as Step
+      return listenerOf(make, before, handlerOf.get(last) ?? past(last as Handler))
+    },
+  }
+}
+
+function listenerOf(make: typeof fastify, before: onRequestHookHandler[], handler: Answering): RequestListener {
+  const over = (options: object): RequestListener => {
+    const app = make(options)
+    // bodies are the handlers' to read
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    for (const hook of before) app.addHook('onRequest', hook)
+    app.all('/*', handler)
+    let ready = false
+    app.ready(() => {
+      ready = true
+    })
+    return (req, res) => (ready ? app.routing(req, res) : void app.ready(() => app.routing(req, res)))
+  }
+  const [http1, http2] = [over({}), over({ http2: true })]
+  return (req, res) => (req.httpVersionMajor < 2 ? http1 : http2)(req, res)
+}
+
+function asHook(step: Step): onRequestHookHandler {
+  return (request, reply, done) => void step(request.raw, reply.raw, done as (error?: unknown) => void)
+}
+
+/** Fastify hears of what goes wrong, and leaves the answer to the handler. */
+function past(handler: Handler): Answering {
+  return (request, reply) => {
+    const work = handler(request.raw, reply.raw)
+    if (work instanceof Promise) return work.then(() => void reply.hijack())
+    reply.hijack()
+    return undefined
+  }
+}

@@ -1,0 +1,114 @@
+import { createRequire } from 'node:module'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { byHeader, rateLimit } from '@sluice/express'
+import { eachSeed, Warnings } from '@sluice/testkit'
+import express, { type RequestHandler } from 'express'
+import request from 'supertest'
+import { type App, ask, askBoth, fakeClocks, isMixed } from './same-answers.ts'
+
+// many requests over sockets, on a machine that may be busy
+jest.setTimeout(60_000)
+
+const load = createRequire(import.meta.url)
+const theirs: (options: object) => RequestHandler = load('express-rate-limit').rateLimit
+const SAME_WINDOWS = { window: '1m', algorithm: 'fixed-window', headers: 'legacy' } as const
+
+function appBehind(limit: RequestHandler, status = 200): App {
+  return express()
+    .use(limit)
+    .get('/', (_req, res) => {
+      res.status(status).send('ok')
+    })
+}
+
+async function fourStatuses(app: App): Promise<number[]> {
+  const statuses: number[] = []
+  for (let asked = 0; asked < 4; asked++) statuses.push((await ask(app)).status)
+  return statuses
+}
+
+beforeEach(fakeClocks)
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+describe('from express-rate-limit', () => {
+  test('fixed windows and legacy headers are answered as before, request by request', async () => {
+    await eachSeed(2, async (random) => {
+      const before = appBehind(theirs({ windowMs: 60_000, limit: 5 }))
+      const after = appBehind(rateLimit({ limit: 5, ...SAME_WINDOWS }))
+      const [was, is] = await askBoth([before, after], random, { asks: 40, longestGapMs: 12_000 })
+      expect(is).toEqual(was)
+      expect(isMixed(is)).toBe(true)
+    })
+  })
+
+  test.each([
+    { counted: 'failures', option: { skipSuccessfulRequests: true }, is: (status: number) => status >= 400 },
+    { counted: 'successes', option: { skipFailedRequests: true }, is: (status: number) => status < 400 },
+  ])('a limit on $counted alone is answered as before', async ({ option, is }) => {
+    for (const status of [200, 401]) {
+      const settle = (_req: unknown, res: { statusCode: number }) => (is(res.statusCode) ? 1 : 0)
+      const before = appBehind(theirs({ windowMs: 60_000, limit: 2, ...option }), status)
+      const after = appBehind(rateLimit({ limit: 2, cost: { reserve: 1, settle }, ...SAME_WINDOWS }), status)
+      const seen = { before: await fourStatuses(before), after: await fourStatuses(after) }
+      const expected = is(status) ? [status, status, 429, 429] : [status, status, status, status]
+      expect(seen).toEqual({ before: expected, after: expected })
+    }
+  })
+
+  test('keys, skipped requests and own answers are as before', async () => {
+    const message = { error: 'slow down' }
+    const before = appBehind(
+      theirs({
+        limit: 1,
+        windowMs: 60_000,
+        keyGenerator: (req: express.Request) => req.get('x-user') ?? 'none',
+        skip: (req: express.Request) => req.get('x-user') === 'root',
+        statusCode: 420,
+        message,
+      }),
+    )
+    const after = appBehind(
+      rateLimit({
+        limit: 1,
+        ...SAME_WINDOWS,
+        key: byHeader('x-user'),
+        skip: (req) => req.get('x-user') === 'root',
+        status: 420,
+        denied: (_req, res) => res.json(message),
+      }),
+    )
+    for (const user of ['anna', 'anna', 'bert', 'root', 'root']) {
+      const [was, is] = [
+        await request(before).get('/').set('x-user', user),
+        await request(after).get('/').set('x-user', user),
+      ]
+      expect([is.status, is.text]).toEqual([was.status, was.text])
+    }
+  })
+
+  test('a key function that throws was a 500, and counts the address now', async () => {
+    const fails = (): string => {
+      throw new Error('no session yet')
+    }
+    const warnings = new Warnings()
+    warnings.listen()
+    jest.spyOn(console, 'error').mockReturnValue(undefined)
+    const before = await ask(appBehind(theirs({ limit: 1, windowMs: 60_000, keyGenerator: fails })))
+    const after = await ask(appBehind(rateLimit({ limit: 1, ...SAME_WINDOWS, key: fails })))
+    warnings.stop()
+    jest.restoreAllMocks()
+    expect([before.status, after.status, after.headers['x-ratelimit-remaining']]).toEqual([500, 200, '0'])
+    expect(warnings.codes).toEqual(['SLUICE_KEY_FALLBACK'])
+  })
+
+  test('a reset and a look by key find what requests counted', async () => {
+    const limit = rateLimit({ limit: 1, ...SAME_WINDOWS, key: byHeader('x-user') })
+    const app = appBehind(limit)
+    await ask(app, { 'x-user': 'anna' })
+    expect((await limit.limiter.peek('anna')).binding).toMatchObject({ remaining: 0, resetAfterMs: 60_000 })
+    await limit.limiter.reset('anna')
+    expect((await ask(app, { 'x-user': 'anna' })).status).toBe(200)
+  })
+})

@@ -1,0 +1,55 @@
+import { jest } from '@jest/globals'
+import type { SeededRandom } from '@sluice/testkit'
+import request from 'supertest'
+
+export type App = Parameters<typeof request>[0]
+
+/** What a client saw of one answer: its status, and the headers that were asked for, by their lower-case names. */
+export interface Seen {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after'] as const
+
+/** Fakes clocks and no timers: requests over real sockets need theirs. */
+export function fakeClocks(): void {
+  const timers = [
+    'setTimeout',
+    'clearTimeout',
+    'setInterval',
+    'clearInterval',
+    'setImmediate',
+    'clearImmediate',
+  ] as const
+  jest.useFakeTimers({ doNotFake: [...timers, 'nextTick', 'queueMicrotask'], now: Date.UTC(2026, 0, 1, 0, 0, 0, 250) })
+}
+
+/**
+ * Sends the same requests at the same instants to an app before and after its migration, with time passing at random
+ * between them, and answers what clients of each saw.
+ */
+export async function askBoth(
+  apps: readonly [before: App, after: App],
+  random: SeededRandom,
+  { asks, longestGapMs }: { readonly asks: number; readonly longestGapMs: number },
+): Promise<readonly [before: Seen[], after: Seen[]]> {
+  const seen: [Seen[], Seen[]] = [[], []]
+  for (let asked = 0; asked < asks; asked++) {
+    for (const [index, app] of apps.entries()) seen[index].push(await ask(app))
+    // now and then a longer rest, so that windows end as well as fill
+    jest.advanceTimersByTime(random.whole(random.whole(5) === 0 ? 10 * longestGapMs : longestGapMs))
+  }
+  return seen
+}
+
+export async function ask(app: App, headers: Readonly<Record<string, string>> = {}): Promise<Seen> {
+  const { status, headers: lines } = await request(app).get('/').set(headers)
+  return { status, headers: Object.fromEntries(LEGACY.map((name) => [name, lines[name]])) }
+}
+
+/** True where some of the answers are denials and some are not: else a comparison says little. */
+export function isMixed(seen: readonly Seen[]): boolean {
+  const denied = seen.filter(({ status }) => status === 429).length
+  return denied > 0 && denied < seen.length
+}

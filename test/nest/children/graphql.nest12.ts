@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { SluiceModuleOptions } from '@sluice/nest'
+import { until, Watcher } from '@sluice/testkit'
+import { graphqlApp, waiting } from '../graphql-app.ts'
+import { onSite } from '../site.ts'
+
+interface Answer {
+  readonly data: Readonly<Record<string, unknown>> | null
+  readonly errors?: readonly { readonly message: string; readonly extensions: Readonly<Record<string, unknown>> }[]
+}
+
+type Query = (query: string, headers?: Record<string, string>) => Promise<Answer>
+
+const behind = (options: SluiceModuleOptions, visit: (query: Query) => Promise<void>): Promise<void> =>
+  onSite('Express', graphqlApp(options), ({ ask }) =>
+    visit(async (query, headers = {}) => {
+      const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
+      return (await ask('/graphql', { ...init, body: JSON.stringify({ query }) })).json() as Promise<Answer>
+    }),
+  )
+const codes = ({ errors = [] }: Answer): unknown[] => errors.map(({ extensions }) => extensions.code)
+
+describe('resolvers of GraphQL', () => {
+  test('are counted, each call of them, and a denial is an error that says when to come back', () =>
+    behind({ rateLimit: { limit: 2, window: '1m', algorithm: 'fixed-window' } }, async (query) => {
+      assert.deepEqual((await query('{ cat free }')).data, { cat: 'tom', free: 'free' })
+      const { data, errors = [] } = await query('{ one: cat two: cat }')
+      assert.equal(data, null)
+      assert.equal(errors.length, 1)
+      assert.equal(errors[0].message, 'denied by default')
+      const { code, retryAfter, violatedPolicies } = errors[0].extensions
+      assert.deepEqual([code, violatedPolicies], ['SLUICE_DENIED', ['default']])
+      assert.ok(retryAfter === 59 || retryAfter === 60)
+      assert.deepEqual((await query('{ free }')).data, { free: 'free' })
+    }))
+
+  test('are counted by what their HTTP request says', () =>
+    behind({}, async (query) => {
+      const asked = [
+        await query('{ age(of: "tom") }', { 'x-user': 'ann' }),
+        await query('{ age(of: "tom") }', { 'x-user': 'ann' }),
+        await query('{ age(of: "tom") }', { 'x-user': 'bob' }),
+      ]
+      assert.deepEqual(asked.map(codes), [[], ['SLUICE_DENIED'], []])
+    }))
+
+  test('by address where nothing else is said', () => {
+    const watcher = new Watcher()
+    return behind({ rateLimit: { limit: 1, window: '1m' }, observers: [watcher] }, async (query) => {
+      assert.deepEqual(codes(await query('{ cat }')), [])
+      assert.deepEqual(codes(await query('{ cat }')), ['SLUICE_DENIED'])
+      assert.equal(watcher.count('keyFallback'), 0)
+    })
+  })
+
+  test('give their places back when they are done', () => {
+    const watcher = new Watcher()
+    return behind({ observers: [watcher] }, async (query) => {
+      const first = query('{ slow }')
+      await until(() => waiting.length === 1)
+      assert.deepEqual(codes(await query('{ slow }')), ['SLUICE_DENIED'])
+      waiting[0]()
+      assert.deepEqual((await first).data, { slow: 'slow' })
+      await query('{ failing }')
+      await query('{ failing }')
+      await until(() => watcher.held === 0)
+      assert.deepEqual([watcher.acquired, watcher.released, watcher.denied], [3, 3, 1])
+    })
+  })
+})

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Controller, Get, Module } from '@nestjs/common'
+import { memoryBackend, RateLimit, SkipLimits, SluiceModule, type SluiceModuleOptions } from '@sluice/nest'
+import { FakeClock, Watcher } from '@sluice/testkit'
+import { type AppOptions, moduleOf, nestApp, platforms } from '../nest-app.ts'
+import { onSite } from '../site.ts'
+
+const ONE = { limit: 1, window: '1m' } as const
+const LOGIN = { name: 'login', ...ONE } as const
+
+@Controller()
+class Home {
+  @Get()
+  home(): string {
+    return 'home'
+  }
+
+  @Get('health')
+  @SkipLimits()
+  health(): string {
+    return 'well'
+  }
+}
+
+@Controller('login')
+class Login {
+  @Get()
+  @RateLimit('login')
+  logIn(): string {
+    return 'in'
+  }
+
+  @Get('code')
+  @RateLimit('login')
+  code(): string {
+    return 'in'
+  }
+
+  @Get('free')
+  free(): string {
+    return 'free'
+  }
+}
+
+function app(options: SluiceModuleOptions, more: AppOptions = {}): AppOptions {
+  return { imports: [SluiceModule.forRoot(options)], controllers: [Home, Login], ...more }
+}
+
+const LIMITED = { policies: [LOGIN], rateLimit: { limit: 2, window: '1m' } } as const
+
+for (const platform of platforms) {
+  describe(`SluiceModule, Nest ${process.env.NEST} on ${platform}`, () => {
+    test('limits every route, and leaves out who skips', () =>
+      onSite(platform, app(LIMITED), async ({ statuses }) => {
+        assert.deepEqual(await statuses('/', '/login/free', '/', '/health'), [200, 200, 429, 200])
+      }))
+
+    test('counts a named policy once for all who name it, and for nobody else', () =>
+      onSite(platform, app({ policies: [LOGIN] }), async ({ statuses }) => {
+        assert.deepEqual(await statuses('/login', '/login/code', '/login', '/'), [200, 429, 429, 200])
+      }))
+
+    test('takes all of a request’s policies or none', () =>
+      onSite(platform, app({ ...LIMITED, rateLimit: { limit: 3, window: '1m' } }), async ({ ask, statuses }) => {
+        assert.deepEqual(await statuses('/login', '/login', '/login'), [200, 429, 429])
+        const { headers } = await ask('/')
+        assert.match(headers.get('ratelimit') ?? '', /^"default";r=1;/)
+      }))
+
+    test('takes its options of a factory', async () => {
+      const SETTINGS = Symbol('settings')
+      @Module({ providers: [{ provide: SETTINGS, useValue: { limit: 1 } }], exports: [SETTINGS] })
+      class Settings {}
+      const limits = SluiceModule.forRootAsync({
+        imports: [Settings],
+        inject: [SETTINGS],
+        useFactory: async ({ limit }: { limit: number }) => ({ rateLimit: { limit, window: '1m' } }),
+      })
+      await onSite(platform, { imports: [limits], controllers: [Home] }, async ({ statuses }) => {
+        assert.deepEqual(await statuses('/', '/', '/health'), [200, 429, 200])
+      })
+    })
+
+    test('counts a request once though several modules import it', async () => {
+      const rateLimit = { limit: 2, window: '1m', algorithm: 'fixed-window' } as const
+      const policies = [LOGIN]
+      const nested = moduleOf({ imports: [SluiceModule.forRoot({ rateLimit, policies })], controllers: [Home] })
+      const watcher = new Watcher()
+      const imports = [SluiceModule.forRoot({ rateLimit, policies, observers: [watcher] }), nested]
+      await onSite(platform, { imports }, async ({ statuses }) => {
+        assert.deepEqual(await statuses('/', '/', '/'), [200, 200, 429])
+        assert.equal(watcher.decisions.length, 3)
+      })
+    })
+
+    test('puts the limits of other names of a second import beside those of the first', async () => {
+      const nested = moduleOf({ imports: [SluiceModule.forRoot({ rateLimit: LOGIN })], controllers: [Home] })
+      const imports = [SluiceModule.forRoot({ rateLimit: { limit: 5, window: '1m' } }), nested]
+      await onSite(platform, { imports }, async ({ ask, statuses }) => {
+        assert.match((await ask('/')).headers.get('ratelimit') ?? '', /"default";r=4.*"login";r=0/)
+        assert.deepEqual(await statuses('/'), [429])
+      })
+    })
+
+    test('ends with the application: the names of its counts are free again', async () => {
+      const backend = memoryBackend()
+      for (const limit of [1, 2]) {
+        await onSite(
+          platform,
+          app({ ...LIMITED, rateLimit: { limit, window: '1m' }, backend }),
+          async ({ statuses }) => {
+            // what the one before it took is still taken
+            assert.deepEqual(await statuses('/', '/'), [200, 429])
+          },
+        )
+      }
+    })
+
+    test('counts on the clock that it is given', async () => {
+      const clock = new FakeClock()
+      await onSite(platform, app({ policies: [LOGIN], clock }), async ({ statuses }) => {
+        assert.deepEqual(await statuses('/login', '/login'), [200, 429])
+        clock.advance(120_000)
+        assert.deepEqual(await statuses('/login'), [200])
+      })
+    })
+
+    test('leaves a request that no route takes to Nest', () =>
+      onSite(platform, app({ ...LIMITED, rateLimit: ONE }), async ({ statuses }) => {
+        assert.deepEqual(await statuses('/nowhere', '/nowhere'), [404, 404])
+      }))
+  })
+}
+
+describe(`what is said wrong, Nest ${process.env.NEST}`, () => {
+  const bad: Readonly<Record<string, [SluiceModuleOptions, string, RegExp]>> = {
+    'a limit of 0': [{ rateLimit: { limit: 0, window: '1m' } }, 'SLUICE_BAD_LIMIT', /limit/],
+    'an option that there is not': [{ limits: [] } as never, 'SLUICE_BAD_OPTION', /limits/],
+    'policies that are no list': [{ policies: LOGIN } as never, 'SLUICE_BAD_OPTION', /policies/],
+    'a policy without a name': [{ policies: [ONE] }, 'SLUICE_BAD_NAME', /name/],
+    'a policy that is none': [{ policies: [null as never] }, 'SLUICE_BAD_OPTION', /policies/],
+    'two policies of one name': [{ policies: [LOGIN, LOGIN] }, 'SLUICE_DUPLICATE_POLICY', /login/],
+    'a named policy that is wrong, though nobody names it': [
+      { policies: [{ name: 'odd', limit: 1, window: 'soon' as never }] },
+      'SLUICE_BAD_DURATION',
+      /window/,
+    ],
+    'a name that no policy has': [{}, 'SLUICE_UNKNOWN_POLICY', /Login\.logIn: @RateLimit: got "login"/],
+  }
+  for (const [what, [options, code, message]] of Object.entries(bad)) {
+    test(`fails at start-up: ${what}`, async () => {
+      await assert.rejects(
+        nestApp(
+          'Express',
+          app({ policies: [LOGIN], ...options, ...(code === 'SLUICE_UNKNOWN_POLICY' && { policies: [] }) }),
+        ),
+        { code, message },
+      )
+    })
+  }
+
+  test('options of a factory fail at start-up as well', async () => {
+    const limits = SluiceModule.forRootAsync({ useFactory: () => ({ rateLimit: { limit: -1, window: '1m' } }) })
+    await assert.rejects(nestApp('Express', { imports: [limits] }), { code: 'SLUICE_BAD_LIMIT' })
+  })
+
+  test('an option of a decorator fails at start-up and names its place', async () => {
+    @Controller()
+    class Wrong {
+      @Get()
+      @RateLimit({ limit: 1, window: 60 })
+      home(): void {}
+    }
+    const options = { imports: [SluiceModule.forRoot({})], controllers: [Wrong] }
+    await assert.rejects(nestApp('Express', options), { code: 'SLUICE_BAD_DURATION', message: /Wrong\.home: .*window/ })
+  })
+
+  test('two limits of one name in one place fail at start-up', async () => {
+    @Controller()
+    class Twice {
+      @Get()
+      @RateLimit(ONE)
+      @RateLimit({ limit: 2, window: '1h' })
+      home(): void {}
+    }
+    const options = { imports: [SluiceModule.forRoot({})], controllers: [Twice] }
+    await assert.rejects(nestApp('Express', options), {
+      code: 'SLUICE_DUPLICATE_POLICY',
+      message: /Twice\.home: .*default/,
+    })
+  })
+
+  test('a decorator that is written without its parentheses fails where the class is defined', () => {
+    assert.throws(() => RateLimit(class {} as never), { code: 'SLUICE_BAD_OPTION' })
+    assert.throws(() => SkipLimits(5 as never), { code: 'SLUICE_BAD_OPTION' })
+    assert.throws(() => RateLimit(ONE)(Home.prototype, 'home', { get: () => undefined }), { code: 'SLUICE_BAD_OPTION' })
+  })
+})

@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { Warnings } from '@sluice/testkit'
+import { type RunningRecipe, run } from './recipe.ts'
+
+const warnings = new Warnings()
+let recipe: RunningRecipe
+
+beforeEach(async () => {
+  // a module of its own for each test: counts start from nothing
+  jest.resetModules()
+  warnings.listen()
+  recipe = await run('GraphQL by complexity')
+})
+afterEach(async () => {
+  warnings.stop()
+  await recipe.close()
+})
+
+async function ask(body: unknown, user = 'ada') {
+  const response = await fetch(`${recipe.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-user': user },
+    body: JSON.stringify(body),
+  })
+  const left = /r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]
+  return { status: response.status, headers: response.headers, left: Number(left), body: await response.json() }
+}
+
+const query = 'query ($n: Int!) { authors(first: $n) { name books(first: 5) { title } } }'
+
+test('a query costs what it may read, and its answer comes', async () => {
+  const { status, left, body } = await ask({ query, variables: { n: 10 } })
+  // ten authors, each with a name and five books with a title each
+  expect([status, left]).toEqual([200, 1_000 - 10 * (1 + 1 + 5 * 2)])
+  expect(body).toEqual({ data: { authors: [{ name: 'Ada', books: [{ title: 'Notes' }] }] } })
+})
+
+test('a client who asked for too much is denied with a time, and others are not', async () => {
+  for (let times = 0; times < 8; times++) expect((await ask({ query, variables: { n: 10 } })).status).toBe(200)
+  const { status, headers } = await ask({ query, variables: { n: 10 } })
+  expect([status, Number(headers.get('retry-after'))]).toEqual([429, expect.any(Number)])
+  expect(headers.get('retry-after')).toMatch(/^\d$/)
+  expect((await ask({ query, variables: { n: 10 } }, 'bob')).status).toBe(200)
+})
+
+test('a query over the limit is denied without a time, since no wait would help', async () => {
+  const { status, headers } = await ask({ query, variables: { n: 100 } })
+  expect([status, headers.get('retry-after')]).toEqual([429, null])
+  expect((await ask({ query, variables: { n: 1 } })).left).toBe(988)
+})
+
+describe('a query that is made to cost little', () => {
+  const nested = (n: number): string => `{ authors(first: ${n}) { books(first: ${n}) { title } } }`
+  const many = Array.from({ length: 400 }, (_, index) => `a${index}: authors(first: 1) { name }`).join(' ')
+  const tricks = [
+    ['with a negative number of rows', { query: nested(-1_000_000) }, [200, 1_000 - 3]],
+    ['with so many rows that no number holds them', { query: nested(2_147_483_647) }, [429, 0]],
+    ['by aliases', { query: `{ ${many} }` }, [200, 200]],
+    ['by a fragment that holds itself', { query: '{ ...f } fragment f on Query { ...f }' }, [200, 999]],
+    ['by being none', { query: '{' }, [200, 999]],
+    ['by no body at all', undefined, [200, 999]],
+    ['by a body of another kind', { query: { authors: 1 } }, [200, 999]],
+  ] as const
+
+  test.each(tricks)('%s is charged all the same, and no hook fails', async (_how, body, expected) => {
+    const { status, left } = await ask(body)
+    expect([status, left]).toEqual(expected)
+    expect(warnings.codes).toEqual([])
+  })
+})

@@ -1,0 +1,255 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Backend, createSluice, DENY, type SlowDownOptions, slowDown } from '@sluice/express'
+import { FakeClock, until, Warnings, Watcher } from '@sluice/testkit'
+import express, { type Express, type Request, type Response } from 'express'
+import request from 'supertest'
+import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { HurriedClock } from './hurried-clock.ts'
+
+const warnings = new Warnings()
+let clock: HurriedClock
+let watcher: Watcher
+
+beforeEach(() => {
+  clock = new HurriedClock()
+  watcher = new Watcher()
+  warnings.listen()
+})
+afterEach(() => {
+  warnings.stop()
+})
+
+type Options = Partial<SlowDownOptions<Request, Response>>
+
+function limited(options: Options = {}): ReturnType<typeof slowDown> {
+  const all = { after: 2, window: '1h', delayMs: 100, maxDelayMs: 300, observers: [watcher], clock, ...options }
+  return slowDown(all as SlowDownOptions<Request, Response>)
+}
+
+function appOf(...limits: ReturnType<typeof slowDown>[]): Express {
+  const app = express()
+  for (const limit of limits) app.use(limit)
+  app.all('/', (req, res) => {
+    res.status(Number(req.query.status ?? 200)).send('ok')
+  })
+  return app
+}
+
+/** How long each of these requests waited. */
+async function waitsOf(app: Express, asks: number | readonly string[], headers = {}): Promise<number[]> {
+  const waits: number[] = []
+  for (const query of typeof asks === 'number' ? Array<string>(asks).fill('') : asks) {
+    const { status } = await request(app).get(`/${query}`).set(headers)
+    expect(status).toBeLessThan(429)
+    waits.push(clock.waits.splice(0).reduce((sum, ms) => sum + ms, 0))
+  }
+  return waits
+}
+
+describe('what is counted', () => {
+  test('is given back by settle: only failures slow down', async () => {
+    const settle = (_req: unknown, res: ServerResponse): number => (res.statusCode === 401 ? 1 : 0)
+    const app = appOf(limited({ cost: { reserve: 1, settle } }))
+    expect(await waitsOf(app, 5)).toEqual([0, 0, 0, 0, 0])
+    const failures = Array<string>(6).fill('?status=401')
+    expect(await waitsOf(app, failures)).toEqual([0, 0, 100, 200, 300, 300])
+    expect(await waitsOf(app, 2)).toEqual([300, 300])
+  })
+
+  test('is given back by a refund, but not of a request at the end of the curve, which took nothing', async () => {
+    const app = (limit: ReturnType<typeof slowDown>): Express =>
+      express().use(limit, (req, res) => {
+        if (req.query.refund) req.sluice?.refund()
+        res.send('ok')
+      })
+    expect(await waitsOf(app(limited()), Array<string>(4).fill('?refund=1'))).toEqual([0, 0, 0, 0])
+    const short = app(limited({ after: 0, maxDelayMs: 100 }))
+    expect(await waitsOf(short, ['', '?refund=1', '?refund=1'])).toEqual([100, 100, 100])
+    expect(watcher.decisions.slice(-3).map(({ verdicts: [{ allowed }] }) => allowed)).toEqual([true, false, false])
+  })
+
+  test('is what handlers charge, and what they reset', async () => {
+    const app = express().use(limited())
+    app.get('/', (req, res) => {
+      if (req.query.charge) req.sluice?.charge(Number(req.query.charge), 'slow-down')
+      if (req.query.reset) req.sluice?.reset()
+      res.send('ok')
+    })
+    expect(await waitsOf(app, ['?charge=2', '', '?reset=1', ''])).toEqual([0, 200, 300, 0])
+    expect(warnings.codes).toEqual([])
+  })
+
+  test('can be reset and looked at from outside', async () => {
+    const limit = limited({ key: () => 'ann' })
+    const app = appOf(limit)
+    expect(await waitsOf(app, 4)).toEqual([0, 0, 100, 200])
+    expect((await limit.limiter.peek('ann')).verdicts[0].remaining).toBe(1)
+    await limit.limiter.reset('ann')
+    expect(await waitsOf(app, 3)).toEqual([0, 0, 100])
+  })
+
+  test('is no decision: handlers see those of rate limits alone, and observers see nobody denied', async () => {
+    const app = express().use(limited())
+    app.get('/', (req, res) => {
+      res.json([req.sluice?.decisions.length, req.sluice?.decision === undefined])
+    })
+    for (let asked = 0; asked < 7; asked++) expect((await request(app).get('/')).body).toEqual([0, true])
+    expect(watcher.decisions.map(({ allowed }) => allowed)).toEqual(Array(7).fill(true))
+    const told = watcher.events.map(({ name, data }) => [name, data.outcome, data.delayMs])
+    expect(told).toEqual([100, 200, 300, 300, 300].map((ms) => ['slowed', 'waits', ms]))
+  })
+
+  test('is nothing of preflights, of what is skipped and of what SLUICE_MODE switches off', async () => {
+    const skip = (req: Request): boolean => req.query.free !== undefined
+    const app = appOf(limited({ after: 0, skip }))
+    const preflight = { Origin: 'https://a.example', 'Access-Control-Request-Method': 'POST' }
+    expect((await request(app).options('/').set(preflight)).status).toBe(200)
+    expect(await waitsOf(app, ['?free', '?free'])).toEqual([0, 0])
+    process.env.SLUICE_MODE = 'off'
+    try {
+      expect(await waitsOf(appOf(limited({ after: 0 })), 2)).toEqual([0, 0])
+    } finally {
+      delete process.env.SLUICE_MODE
+    }
+    expect(watcher.decisions).toEqual([])
+    expect(await waitsOf(app, 2)).toEqual([100, 200])
+  })
+
+  test('is each request once, also where the limiter meets it twice', async () => {
+    const limit = limited({ after: 1 })
+    expect(await waitsOf(appOf(limit, limit), 3)).toEqual([0, 100, 200])
+    expect(warnings.codes).toEqual(['SLUICE_LIMITER_TWICE'])
+  })
+
+  test('is HEAD and OPTIONS as everything else', async () => {
+    const app = appOf(limited({ after: 0 }))
+    await request(app).head('/')
+    await request(app).options('/')
+    expect(clock.waits).toEqual([100, 200])
+  })
+})
+
+describe('whatever goes wrong', () => {
+  const dead = (fail: () => never): Backend => ({
+    name: 'dead',
+    take: fail,
+    peek: fail,
+    adjust: fail,
+    reset: () => undefined,
+  })
+  const throws = (): never => {
+    throw new Error('nobody is there')
+  }
+
+  test.each<[string, Backend]>([
+    ['throws', dead(throws)],
+    ['rejects', dead((() => Promise.reject(new Error('nobody is there'))) as () => never)],
+    ['answers nonsense', dead((() => ({})) as unknown as () => never)],
+  ])('requests pass undelayed where the backend %s, and it is told', async (_what, backend) => {
+    expect(await waitsOf(appOf(limited({ after: 0, backend })), 3)).toEqual([0, 0, 0])
+    expect(watcher.count('backendFailed')).toBe(3)
+    expect(warnings.codes).toEqual(['SLUICE_BACKEND_FAILED'])
+  })
+
+  test('an address is counted where the key fails, one unit where the cost does', async () => {
+    const app = appOf(limited({ after: 1, key: throws, cost: throws as never }))
+    expect(await waitsOf(app, 3)).toEqual([0, 100, 200])
+    expect([...warnings.codes].sort()).toEqual(['SLUICE_HOOK_FAILED', 'SLUICE_KEY_FALLBACK'])
+  })
+
+  test('a key of DENY waits longest, and is not counted', async () => {
+    const app = appOf(limited({ key: (req) => (req.get('x-user') as string | undefined) ?? DENY }))
+    expect(await waitsOf(app, 2)).toEqual([300, 300])
+    expect(await waitsOf(app, 3, { 'x-user': 'ann' })).toEqual([0, 0, 100])
+  })
+
+  test('an observer that throws is dropped, and nobody waits longer or shorter', async () => {
+    const broken = { event: throws }
+    const app = appOf(limited({ observers: [broken, watcher] }))
+    expect(await waitsOf(app, 4)).toEqual([0, 0, 100, 200])
+    expect(warnings.codes).toEqual(['SLUICE_OBSERVER_DROPPED'])
+    expect(watcher.count('slowed')).toBe(2)
+  })
+
+  test('a refund of who found no place that fails is told, and the denial stands', async () => {
+    const wait = new FakeClock()
+    const adjust = (): Promise<never> => Promise.reject(new Error('nobody is there'))
+    const backend = Object.assign(new PromisedBackend(wait), { adjust })
+    const app = appOf(limited({ after: 0, maxWaiting: 1, clock: wait, backend }))
+    const first = request(app).get('/')
+    const answered = first.then(({ status }) => status)
+    await until(() => wait.pending === 1)
+    expect((await request(app).get('/')).status).toBe(429)
+    await until(() => watcher.count('backendFailed') === 1)
+    wait.advance(100)
+    expect(await answered).toBe(200)
+  })
+})
+
+describe('a slow-down that answers later', () => {
+  test('slows the same where key, cost, skip and backend are promises', async () => {
+    const app = appOf(
+      limited({
+        key: async () => 'ann',
+        cost: async () => 1,
+        skip: async () => false,
+        backend: new PromisedBackend(clock),
+      }),
+    )
+    expect(await waitsOf(app, 6)).toEqual([0, 0, 100, 200, 300, 300])
+  })
+
+  test('does not make wait who left while the key was looked up', async () => {
+    let come: (key: string) => void = () => {}
+    let asked = 0
+    const key = (): Promise<string> =>
+      new Promise((resolve) => {
+        asked++
+        come = resolve
+      })
+    const limit = limited({ after: 0, key })
+    const server = appOf(limit).listen(0)
+    const gone: IncomingMessage[] = []
+    server.on('request', (req) => req.socket.once('close', () => gone.push(req)))
+    const left = request(server).get('/')
+    left.end(() => {})
+    await until(() => asked === 1)
+    left.abort()
+    await until(() => gone.length === 1)
+    come('ann')
+    await until(() => watcher.decisions.length === 1)
+    expect([limit.waiting(), clock.waits]).toEqual([0, []])
+    server.close()
+  })
+})
+
+test('who finds no place to wait is handed to Express as an error where `next` says so', async () => {
+  const wait = new FakeClock()
+  const limit = slowDown({
+    after: 0,
+    window: '1h',
+    delayMs: 2_500,
+    maxDelayMs: 9_000,
+    maxWaiting: 1,
+    clock: wait,
+    next: true,
+  })
+  const app = appOf(limit)
+  const first = request(app).get('/')
+  const answered = first.then(({ status }) => status)
+  await until(() => wait.pending === 1)
+  const { status, headers, text } = await request(app).get('/')
+  expect([status, headers['retry-after'], headers['cache-control']]).toEqual([429, '5', 'no-store'])
+  expect(text).toContain('SLUICE_DENIED')
+  wait.advance(2_500)
+  expect(await answered).toBe(200)
+})
+
+test('createSluice hands its backend, clock and observers on to slowDown', async () => {
+  const backend = new PromisedBackend(clock)
+  const sluice = createSluice({ backend, clock, observers: [watcher] })
+  const app = appOf(sluice.slowDown({ after: 1, window: '1h', delayMs: 100, maxDelayMs: 300 }))
+  expect(await waitsOf(app, 3)).toEqual([0, 100, 200])
+  expect(watcher.count('slowed')).toBe(2)
+})

@@ -1,0 +1,13 @@
+import type { ConnectionOptions, TlsOptions } from 'node:tls'
+
+const key = Buffer.from('a key that both sides know')
+const both = { ciphers: 'PSK', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const
+
+/** TLS by a shared key: no test needs a certificate. */
+export const tlsServer: TlsOptions = { ...both, pskCallback: () => key, pskIdentityHint: 'test' }
+
+export const tlsClient: ConnectionOptions = {
+  ...both,
+  pskCallback: () => ({ psk: key, identity: 'test' }),
+  checkServerIdentity: () => undefined,
+}

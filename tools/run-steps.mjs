@@ -1,0 +1,19 @@
+/**
+ * Runs steps one after the other, the later ones even when one before them failed, and counts: `{ passed, failed }`.
+ * A step is `{ name, run }`, and `run` answers `{ passed, failed, notes }`.
+ */
+export async function runSteps(steps) {
+  let passed = 0
+  let failed = 0
+  for (const { name, run } of steps) {
+    console.log(`\n== ${name}`)
+    const startedAt = performance.now()
+    const result = await run()
+    for (const note of result.notes) console.log(note)
+    passed += result.passed
+    failed += result.failed
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+    console.log(`${result.failed === 0 ? 'ok' : 'FAILED'}: ${name}, ${seconds} s`)
+  }
+  return { passed, failed }
+}

@@ -1,0 +1,15 @@
+import { runJest } from './jest-run.mjs'
+import { runNest } from './nest-run.mjs'
+
+const minute = 60_000
+
+/**
+ * The steps that run tests, in the Node of the process that asks. `npm test` runs them after its checks, and
+ * `npm run test:matrix` runs them in every Node that is supported, with `jestArgs` where a part is enough.
+ */
+export function testSteps(jestArgs = []) {
+  return [
+    { name: 'jest', run: () => runJest(jestArgs, 20 * minute) },
+    { name: 'Nest', run: () => runNest(5 * minute) },
+  ]
+}
