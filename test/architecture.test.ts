@@ -90,6 +90,11 @@ describe('source files', () => {
   })
 })
 
+test('adapters hand on the same words of the shared middle', () => {
+  const words = ['express', 'koa', 'fastify', 'nest'].map((name) => wordsOfNodeHttp(`packages/${name}/src/index.ts`))
+  for (const others of words) expect(others).toEqual(words[0])
+})
+
 test('package-lock.json names no registry, so that any mirror can serve it', () => {
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
   expect(lock).not.toMatch(/"resolved": *"https?:/)
@@ -98,6 +103,16 @@ test('package-lock.json names no registry, so that any mirror can serve it', () 
 test('package-lock.json leaves out no platform, so that npm ci accepts it everywhere', async () => {
   await mustRun(process.execPath, ['tools/complete-lock.mjs', '--check'], root)
 })
+
+/** What an index hands on of `@sluice/node-http`. */
+function wordsOfNodeHttp(index: string): string[] {
+  const { text = '' } = sources.find(({ path }) => path === index) ?? {}
+  const lists = [...text.matchAll(/export (?:type )?\{([^}]*)\} from '@sluice\/node-http'/g)].map(([, list]) => list)
+  return lists
+    .flatMap((list) => list.split(',').map((word) => word.replace('type ', '').trim()))
+    .filter(Boolean)
+    .sort()
+}
 
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')

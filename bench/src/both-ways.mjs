@@ -1,5 +1,5 @@
-/** Longer than a run. */
-export const windowMs = 60_000
+/** Longer than a run: what was spent stays spent. */
+export const windowMs = 3_600_000
 
 /** A limit as a 200 and, spent, as a denial. `serve` is handed the limit and answers a server that does not listen. */
 export function bothWays(name, role, serve, more = {}) {

@@ -28,7 +28,7 @@ Where a target is missed, and why:
 - HTTP, the share of the bare server: a bare Koa or Fastify takes a third here of what it took where the targets were set, and most of that is Node's HTTP and the kernel. The same microseconds are a share three times as large.
 - HTTP, a cap: \`inflightLimit\` adds on-finished and two listeners, so that no end of a response is missed. on-finished makes four listeners and an async resource, about 10 µs with Express's objects; on Koa, which listens with it anyway, it costs nothing.
 - HTTP, a denial: here the handler whose place it takes does next to nothing, and a denial says more than its 200: three more header lines, and a body of 143 bytes instead of 5. On Express, whose \`res.send\` makes an ETag, it is cheaper nevertheless; on Koa and Fastify it costs 1 to 3 µs more. An application that does anything at all saves more than that.
-- HTTP, Nest: an interceptor, where there is any, costs about 7 µs in Nest itself (the row of those that do nothing), and the module brings one with it for caps, whether or not one is said. @nestjs/throttler has a guard alone, and no lifecycle of a request. Its window is 10 ms here: it walks over a timestamp of every unit in its window, and at a minute each request would take longer than the one before.
+- HTTP, Nest: an interceptor, where there is any, costs about 8 µs in Nest itself (the row of those that do nothing), and the module brings one with it for caps, whether or not one is said. @nestjs/throttler has a guard alone, and no lifecycle of a request. Its window is 10 ms here: it walks over a timestamp of every unit in its window, and at a minute each request would take longer than the one before.
 `
 
 export function saveResult(bench, tables) {

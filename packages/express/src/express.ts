@@ -6,10 +6,11 @@ import {
   limitersFor,
   type Next,
   type RateLimitOptions,
+  type RequestLimit,
   type RequestSluice,
   withDecorators,
 } from '@sluice/node-http'
-import type { Request, Response } from 'express'
+import type { Application, Request, Response } from 'express'
 import { ExpressExchange } from './express-exchange.ts'
 
 declare global {
@@ -21,7 +22,8 @@ declare global {
   }
 }
 
-interface ExpressOptions {
+/** Options that limiters of Express have besides the others. */
+export interface ExpressOptions {
   /** Hands denials to Express as errors with `status`, `headers` and `code: 'SLUICE_DENIED'`. */
   readonly next?: boolean
 }
@@ -30,14 +32,21 @@ export type ExpressRateLimitOptions = RateLimitOptions<Request, Response> & Expr
 export type ExpressInflightLimitOptions = InflightLimitOptions<Request, Response> & ExpressOptions
 
 type Args = readonly [req: Request, res: Response, next: Next]
-type Middleware = ConnectMiddleware<Request, Response>
-type ExpressLimiters = DecoratedLimiters<Args, Request, Response, Middleware, ExpressOptions>
+type ExpressLimiters = DecoratedLimiters<Args, Request, Response, ExpressMiddleware, ExpressOptions>
 
+/** A request or a response, whatever their types are. */
+interface OfExpress {
+  readonly app: Application
+}
+
+/** Middleware, or around a single handler. It names no request, so that handlers behind it know their route's parameters. */
+export interface ExpressMiddleware extends Pick<ConnectMiddleware<Request, Response>, 'wrap'> {
+  (req: OfExpress, res: OfExpress, next: Next): void
+}
+
+const mount = connectMount<Request, Response>((req, res) => new ExpressExchange(req, res, req, res))
 const limiters: ExpressLimiters = withDecorators(
-  limitersFor(
-    connectMount((req, res) => new ExpressExchange(req, res, req, res)),
-    ['next'],
-  ),
+  limitersFor(mount as (limit: RequestLimit<Request, Response>) => ExpressMiddleware, ['next']),
 )
 
 /** Limits rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`, by client address unless `key` says otherwise. */

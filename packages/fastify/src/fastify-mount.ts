@@ -5,6 +5,7 @@ import {
   isPromise,
   type LayerRefusal,
   ReplyExchange,
+  type RequestLife,
   type RequestLimit,
   warnOnce,
 } from '@sluice/node-http'
@@ -59,8 +60,7 @@ function wrapped(limits: Limits, handler: Handler): Handler {
     const go = (admission: Outcome): unknown => {
       if (!goesOn(admission, exchange)) return undefined
       const work = handler.call(this, request, reply)
-      if (admission === 'held' && isPromise(work)) exchange.life.holdUntil(work)
-      return work
+      return admission === 'held' ? heldWork(exchange.life, work, reply) : work
     }
     const admission = admitAll(limits, exchange)
     if (!isPromise(admission)) return go(admission)
@@ -70,6 +70,15 @@ function wrapped(limits: Limits, handler: Handler): Handler {
       return work === undefined ? reply : work
     })
   }
+}
+
+/** What a handler returned, for Fastify to await. The places of its request are held until it settles, too. */
+export function heldWork(life: RequestLife, work: unknown, reply: FastifyReply): unknown {
+  if (!isPromise(work)) return work
+  // a query that runs when it is awaited must run once, and a reply that is awaited twice is still one answer
+  const awaited: PromiseLike<unknown> = work === (reply as unknown) ? work : Promise.resolve(work)
+  life.holdUntil(awaited)
+  return awaited
 }
 
 type Outcome = 'passed' | 'held' | 'gone' | LayerRefusal<FastifyRequest, FastifyReply>

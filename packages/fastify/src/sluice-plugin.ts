@@ -1,11 +1,12 @@
 import {
-  isPromise,
   LimitLayer,
   optionsOf,
+  PlaceNames,
   RequestLifecycle,
   type RequestLimit,
   type RouteConfig,
   RouteLayers,
+  type RouteOfLayers,
   routeConfigOf,
   routePattern,
   SluiceError,
@@ -23,7 +24,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Done, enter } from './fastify-mount.ts'
+import { type Done, enter, heldWork } from './fastify-mount.ts'
 import type { FastifyPhase, FastifyRouteLimits, FastifySluiceOptions } from './sluice-options.ts'
 
 type Layer = LimitLayer<FastifyRequest, FastifyReply>
@@ -41,18 +42,19 @@ interface Registration {
   readonly routes: RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>
   /** By config, of which every route has one of its own. */
   readonly parts: WeakMap<object, Part>
-  /** How many instances below said something, by prefix. */
-  readonly below: Map<string, number>
+  /** Of the instances and routes of the whole application. */
+  readonly names: PlaceNames
 }
 
 const HOME = Symbol.for('sluice.fastify@1')
 const ADMITTED = Symbol.for('sluice.fastify.admitted')
 const TELLS = Symbol.for('sluice.fastify.tells')
+const CONSTRAINTS = Symbol.for('sluice.fastify.constraints')
 
 type Home = FastifyInstance & { [HOME]?: Registration }
 type Met = FastifyRequest & { [ADMITTED]?: boolean }
 /** `TELLS`: its handler tells caps when it is done. */
-type Config = RouteConfig & FastifyContextConfig & { readonly [TELLS]?: true }
+type Config = RouteConfig & FastifyContextConfig & { readonly [TELLS]?: true; readonly [CONSTRAINTS]?: string }
 
 const ROUTE = ['rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] as const
 const APPLICATION = [...ROUTE, 'backend', 'clock', 'observers'] as const
@@ -67,10 +69,11 @@ export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
     const above = app[HOME]
     const layer = above ? layerBelow(app, above, said) : uppermostLayer(app, said)
     const phase = said.phase ?? above?.phase ?? 'onRequest'
-    const routes = new RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>(layer, (route) =>
+    const names = above?.names ?? new PlaceNames()
+    const routes = new RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>(layer, names, (route) =>
       checked('config.sluice', route, ROUTE),
     )
-    app[HOME] = { layer, phase, routes, parts: new WeakMap(), below: new Map() }
+    app[HOME] = { layer, phase, routes, parts: new WeakMap(), names }
   },
   { name: '@sluice/fastify', fastify: '>=4 <6' },
 )
@@ -99,10 +102,20 @@ function uppermostLayer(app: Home, { phase, backend, clock, observers, ...said }
   uppermost.set(app.server, [...others, app])
   const nothing: Layer = LimitLayer.none([], sharing({ backend, clock, observers }))
   const layer = nothing.below(said, 'default')
-  app.addHook('onClose', async () => nothing.close())
+  closing(app, nothing)
   watch(app)
   warnAboutFastifyOption(app)
   return layer
+}
+
+/** Who waits goes on before the server waits for its last answers; limits end with the last request. */
+function closing(app: Home, layer: Layer): void {
+  app.addHook('onClose', async () => layer.close())
+  try {
+    app.addHook('preClose', async () => layer.letGo())
+  } catch {
+    // the first versions of Fastify 4 know no such hook
+  }
 }
 
 function layerBelow(app: Home, above: Registration, options: FastifySluiceOptions): Layer {
@@ -114,9 +127,7 @@ function layerBelow(app: Home, above: Registration, options: FastifySluiceOption
     inflightLimit: inflightLimit && watched(inflightLimit),
     skipLimits,
   }
-  const nth = (above.below.get(app.prefix) ?? 0) + 1
-  above.below.set(app.prefix, nth)
-  return above.layer.below(said, `${app.prefix}/*${nth > 1 ? ` ${nth}` : ''}`)
+  return above.layer.below(said, above.names.of(`${app.prefix}/*`, said))
 }
 
 /** One hook for each phase covers routes that were there before, those of children, and requests without a route. */
@@ -148,8 +159,10 @@ function partOf(app: Home, request: FastifyRequest): Part {
   const { parts, routes, phase } = app[HOME] as Registration
   const known = parts.get(config)
   if (known) return known
-  const { limits } = routes.ofLate({ url: routePattern(config.url), method: config.method, said: config.sluice })
-  const part = { limits, phase: config.sluice?.phase ?? phase }
+  const layer = routes.ofLate(routeOf(config, config[CONSTRAINTS]))
+  const { limits } = layer
+  // of a route that is ignored the phase is ignored as well
+  const part = { limits, phase: layer === routes.above ? phase : (config.sluice?.phase ?? phase) }
   if (config.url !== undefined && !config[TELLS] && limits.some(waitsForHandler)) {
     const got = `got 'handler' for the route ${config.url}, which was declared before the plugin`
     warnOnce('SLUICE_BAD_OPTION', `holdUntil: ${got}: expected await app.register(sluice, …) before it`)
@@ -162,19 +175,24 @@ function waitsForHandler({ holdUntil }: RequestLimit<FastifyRequest, FastifyRepl
   return holdUntil === 'handler'
 }
 
+function routeOf({ url, method, sluice }: Config, constraints: string | undefined): RouteOfLayers<FastifyRouteLimits> {
+  return { url: routePattern(url), method, constraints, said: sluice }
+}
+
 /** Refuses a route whose config is bad, and makes its handler tell when it is done where a cap waits for that. */
 function prepare({ routes }: Registration, route: RouteOptions): void {
-  const { limits } = routes.of({ url: routePattern(route.url), method: route.method, said: route.config?.sluice })
+  const { url, method, constraints } = route
+  const said = Object.entries(constraints ?? {}).map(([name, value]) => `${name}=${String(value)}`)
+  // requests show no constraints of their route, but its config
+  if (said.length > 0) route.config = { ...route.config, [CONSTRAINTS]: said.join() } as FastifyContextConfig
+  const { limits } = routes.of(routeOf({ ...route.config, url, method }, said.join()))
   if (!limits.some(waitsForHandler)) return
   const { handler } = route
-  const config: Config = { ...route.config, [TELLS]: true }
-  route.config = config
+  route.config = { ...route.config, [TELLS]: true } as FastifyContextConfig
   route.handler = function (request, reply) {
     const life = RequestLifecycle.of(request.raw, reply.raw)
     // the place came back when the client left: another request may be in it by now
     if (life.gone) return void reply.hijack()
-    const work: unknown = handler.call(this, request, reply)
-    if (isPromise(work)) life.holdUntil(work)
-    return work
+    return heldWork(life, handler.call(this, request, reply), reply)
   }
 }

@@ -67,6 +67,7 @@ export {
   byIp,
   byPrincipal,
   byRoute,
+  type LabelledKeySource,
   labelOf,
 } from './keys/sources.ts'
 export {

@@ -18,6 +18,9 @@ export class CallLife extends RequestLife {
   }
 }
 
+/** What a call has in the place of a response: nothing of it is ever sent, and so it never ends. */
+const NO_RESPONSE = { headersSent: false, writableEnded: false } as ServerResponse
+
 /** A call of a GraphQL resolver or of a gateway's message: it is counted, and there is no response to write to. */
 export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
   readonly call: CallLife
@@ -35,7 +38,7 @@ export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
       socket: seen?.socket ?? raw?._socket ?? {},
       sluice: call,
     }
-    super(raw, undefined, incoming as unknown as IncomingMessage, undefined as unknown as ServerResponse)
+    super(raw, undefined, incoming as unknown as IncomingMessage, NO_RESPONSE)
     this.call = call
     this.route = `${context.getClass().name}.${context.getHandler().name}`
   }

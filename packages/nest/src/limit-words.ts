@@ -15,10 +15,11 @@ export type LimitWord = NestLayer & { readonly policy?: string }
 export type LimitDecorator = ClassDecorator & MethodDecorator
 
 const KEY = Symbol.for('sluice.nest.limits')
+const SILENCE: readonly LimitWord[] = []
 
-/** What is said on a class or a method itself, the uppermost first. */
+/** What is said on a class or a method itself, the uppermost first: one list for each place, also where a tracer wraps it. */
 export function wordsOn(target: object): readonly LimitWord[] {
-  return Reflect.getOwnMetadata(KEY, target) ?? []
+  return Reflect.getOwnMetadata(KEY, target) ?? SILENCE
 }
 
 /**

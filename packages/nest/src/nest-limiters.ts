@@ -26,13 +26,13 @@ export type NestInflightLimitOptions = InflightLimitOptions<PlatformRequest, Pla
 export type NestSlowDownOptions = SlowDownOptions<PlatformRequest, PlatformResponse>
 
 /** The makers of single limits, for `@UseGuards` and `@UseInterceptors`. */
-interface NestMakers {
+export interface NestMakers {
   rateLimit(options: NestRateLimitOptions): CanActivate & RateHandle
   inflightLimit(options: NestInflightLimitOptions): NestInterceptor & InflightHandle
   slowDown(options: NestSlowDownOptions): CanActivate & SlowHandle
 }
 
-type NestSluice<B extends Backend> = NestMakers &
+export type NestSluice<B extends Backend> = NestMakers &
   Pick<Sluice<PlatformRequest, PlatformResponse, object, unknown, B>, 'limiter'>
 
 interface NestLimiters extends NestMakers {

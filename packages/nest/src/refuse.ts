@@ -13,12 +13,16 @@ export function refuse(
 ): Promise<never> {
   if (!(exchange instanceof CallExchange)) throw deniedOver(exchange, refusal, by.answer)
   const denied = new SluiceDenied(refusal)
-  if (context.getType() === 'ws') return refuseMessage(denied)
+  const type = context.getType()
+  if (type === 'ws') return refuseMessage(denied, '@nestjs/websockets', 'WsException')
+  if (type === 'rpc') return refuseMessage(denied, '@nestjs/microservices', 'RpcException')
   throw denied
 }
 
-// gateways tell their clients of this class of exceptions alone, and who has a gateway has the package
-async function refuseMessage(denied: SluiceDenied): Promise<never> {
-  const { WsException } = await import('@nestjs/websockets')
-  throw new WsException({ status: 'error', message: denied.message, ...denied.extensions })
+type Exceptions = Readonly<Record<string, new (error: object) => Error>>
+
+// senders of messages are told of this class of exceptions alone, and who has such senders has the package
+async function refuseMessage(denied: SluiceDenied, from: string, name: string): Promise<never> {
+  const { [name]: Told } = (await import(from)) as Exceptions
+  throw new Told({ status: 'error', message: denied.message, ...denied.extensions })
 }

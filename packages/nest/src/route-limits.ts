@@ -1,15 +1,15 @@
-import type { OnApplicationShutdown, OnModuleInit, Type } from '@nestjs/common'
-import { MetadataScanner, type ModulesContainer } from '@nestjs/core'
-import { LimitLayer, messageOf, type RequestLimit, sharing, warnOnce } from '@sluice/node-http'
+import type { BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit } from '@nestjs/common'
+import type { ModulesContainer } from '@nestjs/core'
+import { Birth, LimitLayer, messageOf, PlaceNames, type RequestLimit, sharing, warnOnce } from '@sluice/node-http'
+import { type Callable, type HandlerClass, handlerClasses, lineOf } from './handler-classes.ts'
 import { layerAt, type NestLimitLayer } from './limit-place.ts'
-import { wordsOn } from './limit-words.ts'
+import { type LimitWord, wordsOn } from './limit-words.ts'
 import { NamedPolicies } from './named-policies.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { moduleOptions, type SluiceModuleOptions } from './sluice-options.ts'
 
 type Limits = readonly RequestLimit<PlatformRequest, PlatformResponse>[]
-// biome-ignore lint/complexity/noBannedTypes: how Nest types classes and handlers
-type Callable = Function
+type Words = readonly LimitWord[]
 
 /** What holds for one handler. */
 export interface HandlerLimits {
@@ -25,17 +25,22 @@ const applications = new WeakMap<ModulesContainer, RouteLimits>()
  * The limits of an application by handler: what its method says over what its class says over what the module says.
  * However often the module is imported, an application has one of these, so that no request counts twice.
  */
-export class RouteLimits implements OnModuleInit, OnApplicationShutdown {
+export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown {
   readonly #modules: ModulesContainer
   readonly #policies = new NamedPolicies()
   readonly #tops: NestLimitLayer[] = []
   #all: NestLimitLayer = LimitLayer.none()
-  readonly #handlers = new Map<Callable, Map<Callable, HandlerLimits>>()
+  /**
+   * By class and by what the handler says, not by the handler: of controllers that are made for each request a tracer
+   * wraps every one anew, and copies what was said.
+   */
+  readonly #handlers = new WeakMap<Callable, Map<Words, HandlerLimits>>()
   readonly #classes = new Map<Callable, NestLimitLayer>()
   readonly #met = { rates: new WeakSet<object>(), caps: new WeakSet<object>() }
   /** Each import of the module is a provider of its own, and all of them are this one. */
   #checked = false
-  readonly #names = new Map<string, Callable[]>()
+  /** Equal in all processes that run the same code; two classes of one name are told apart. */
+  readonly #names = new PlaceNames()
 
   /** The one of an application, which these options join. Throws coded errors. */
   static join(modules: ModulesContainer, options: SluiceModuleOptions): RouteLimits {
@@ -55,12 +60,12 @@ export class RouteLimits implements OnModuleInit, OnApplicationShutdown {
     this.#checked = true
     // also of those that nobody names
     for (const options of this.#policies.all) this.#all.below({ rateLimit: options }, 'policies').close()
-    const scanner = new MetadataScanner()
-    for (const { controllers, providers } of this.#modules.values()) {
-      for (const { metatype } of [...controllers.values(), ...providers.values()]) {
-        if (isClass(metatype)) this.#resolveAll(metatype, scanner.getAllMethodNames(metatype.prototype))
-      }
-    }
+    for (const one of handlerClasses(this.#modules)) this.#resolveAll(one)
+  }
+
+  /** Who waits goes on before the server waits for its last answers. */
+  beforeApplicationShutdown(): void {
+    for (const top of this.#tops) top.letGo()
   }
 
   onApplicationShutdown(): void {
@@ -76,13 +81,14 @@ export class RouteLimits implements OnModuleInit, OnApplicationShutdown {
 
   /** Never throws: where a class that came late says something wrong, what is above it holds. */
   of(owner: Callable, handler: Callable): HandlerLimits {
-    const known = this.#handlers.get(owner)?.get(handler)
+    const words = wordsOn(handler)
+    const known = this.#handlers.get(owner)?.get(words)
     if (known) return known
     try {
-      return this.#resolve(owner, handler)
+      return Birth.late(() => this.#resolve(owner, handler))
     } catch (error) {
       warnOnce('SLUICE_BAD_OPTION', () => `a limit is left out: ${messageOf(error)}`, messageOf(error))
-      return this.#keep(owner, handler, this.#all)
+      return this.#keep(owner, words, this.#all)
     }
   }
 
@@ -97,26 +103,27 @@ export class RouteLimits implements OnModuleInit, OnApplicationShutdown {
     this.#tops.push(this.#all)
   }
 
-  #resolveAll(owner: Type, methods: readonly string[]): void {
-    const handlers = methods.map((name) => owner.prototype[name] as Callable)
+  #resolveAll({ owner, methods }: HandlerClass): void {
     const says = (place: object): boolean => wordsOn(place).length > 0
-    if (!lineOf(owner).some(says) && !handlers.some(says)) return
+    if (!lineOf(owner).some(says) && !methods.some(says)) return
     // a class that two modules provide is one
-    for (const handler of handlers) if (!this.#handlers.get(owner)?.has(handler)) this.#resolve(owner, handler)
+    for (const handler of methods) {
+      if (!this.#handlers.get(owner)?.has(wordsOn(handler))) this.#resolve(owner, handler)
+    }
   }
 
   #resolve(owner: Callable, handler: Callable): HandlerLimits {
     const ofClass = this.#ofClass(owner)
     const words = wordsOn(handler)
-    if (words.length === 0) return this.#keep(owner, handler, ofClass)
-    const place = `${this.#nameOf(owner)}.${handler.name}`
-    return this.#keep(owner, handler, layerAt(place, ofClass, words, this.#policies.named))
+    if (words.length === 0) return this.#keep(owner, words, ofClass)
+    const place = `${this.#names.of(owner.name, owner)}.${handler.name}`
+    return this.#keep(owner, words, layerAt(place, ofClass, words, this.#policies.named))
   }
 
-  #keep(owner: Callable, handler: Callable, { rates, caps }: NestLimitLayer): HandlerLimits {
+  #keep(owner: Callable, words: Words, { rates, caps }: NestLimitLayer): HandlerLimits {
     const limits = { rates, caps }
-    const ofOwner = this.#handlers.get(owner) ?? new Map<Callable, HandlerLimits>()
-    this.#handlers.set(owner, ofOwner.set(handler, limits))
+    const ofOwner = this.#handlers.get(owner) ?? new Map<Words, HandlerLimits>()
+    this.#handlers.set(owner, ofOwner.set(words, limits))
     return limits
   }
 
@@ -127,29 +134,10 @@ export class RouteLimits implements OnModuleInit, OnApplicationShutdown {
     const layer = lineOf(owner).reduce((above, one) => {
       const words = wordsOn(one)
       if (words.length === 0) return above
-      const name = this.#nameOf(owner)
+      const name = this.#names.of(owner.name, owner)
       return layerAt(one === owner ? name : `${name}<${one.name}`, above, words, this.#policies.named)
     }, this.#all)
     this.#classes.set(owner, layer)
     return layer
   }
-
-  /** Equal in all processes that run the same code; two classes of one name are told apart. */
-  #nameOf(owner: Callable): string {
-    const alike = this.#names.get(owner.name) ?? []
-    this.#names.set(owner.name, alike)
-    if (!alike.includes(owner)) alike.push(owner)
-    const index = alike.indexOf(owner)
-    return index === 0 ? owner.name : `${owner.name}~${index + 1}`
-  }
-}
-
-function isClass(metatype: unknown): metatype is Type {
-  return typeof metatype === 'function' && typeof metatype.prototype === 'object' && metatype.prototype !== null
-}
-
-/** A class and those that it extends, the base first. */
-function lineOf(owner: Callable): Callable[] {
-  const base = Object.getPrototypeOf(owner)
-  return typeof base === 'function' && base !== Function.prototype ? [...lineOf(base), owner] : [owner]
 }

@@ -6,14 +6,15 @@ import { SluiceGuard } from './sluice-guard.ts'
 import { SluiceInterceptor } from './sluice-interceptor.ts'
 import type { SluiceModuleAsyncOptions, SluiceModuleOptions, SluiceModulePlacement } from './sluice-options.ts'
 
-const OPTIONS = Symbol('options of SluiceModule')
+/** Imports that were made: each is told apart, also where Nest knows modules by what they say. */
+let made = 0
 
 /** Limits of a Nest application. Imported more than once, its limits stand below one another and count once. */
 // biome-ignore lint/complexity/noStaticOnlyClass: modules of Nest are classes
 export class SluiceModule {
   /** Bad options fail when the application is created, with a code. */
   static forRoot({ global, bind, ...options }: SluiceModuleOptions & SluiceModulePlacement = {}): DynamicModule {
-    return moduleOf({ provide: OPTIONS, useFactory: () => options }, { global, bind })
+    return moduleOf({ inject: [], useFactory: () => options }, { global, bind })
   }
 
   static forRootAsync({
@@ -22,13 +23,17 @@ export class SluiceModule {
     useFactory,
     ...placement
   }: SluiceModuleAsyncOptions): DynamicModule {
-    return { ...moduleOf({ provide: OPTIONS, inject, useFactory }, placement), imports }
+    return { ...moduleOf({ inject, useFactory }, placement), imports }
   }
 }
 
 Module({})(SluiceModule)
 
-function moduleOf(options: FactoryProvider, { global = true, bind = true }: SluiceModulePlacement): DynamicModule {
+function moduleOf(
+  said: Omit<FactoryProvider<SluiceModuleOptions>, 'provide'>,
+  { global = true, bind = true }: SluiceModulePlacement,
+): DynamicModule {
+  const options = { provide: Symbol(`options of SluiceModule ${++made}`), ...said }
   const bound: Provider[] = [
     { provide: APP_GUARD, useExisting: SluiceGuard },
     { provide: APP_INTERCEPTOR, useExisting: SluiceInterceptor },
@@ -36,18 +41,20 @@ function moduleOf(options: FactoryProvider, { global = true, bind = true }: Slui
   return {
     module: SluiceModule,
     global,
-    providers: [options, limits, SluiceGuard, SluiceInterceptor, ...(bind ? bound : [])],
+    providers: [options, limitsOf(options.provide), SluiceGuard, SluiceInterceptor, ...(bind ? bound : [])],
     exports: [RouteLimits, SluiceGuard, SluiceInterceptor],
   }
 }
 
-const limits: FactoryProvider = {
-  provide: RouteLimits,
-  inject: [OPTIONS, ModulesContainer, ModuleRef],
-  useFactory: (options: SluiceModuleOptions, modules: ModulesContainer, moduleRef: ModuleRef) => {
-    answerLast(moduleRef)
-    return RouteLimits.join(modules, options)
-  },
+function limitsOf(options: symbol): FactoryProvider {
+  return {
+    provide: RouteLimits,
+    inject: [options, ModulesContainer, ModuleRef],
+    useFactory: (said: SluiceModuleOptions, modules: ModulesContainer, moduleRef: ModuleRef) => {
+      answerLast(moduleRef)
+      return RouteLimits.join(modules, said)
+    },
+  }
 }
 
 const answering = new WeakSet<ApplicationConfig>()

@@ -15,8 +15,11 @@ export type WrappedHandler<Req, Res> = (req: Req, res: Res, next?: Next) => unkn
 /** Middleware, or around a single handler. */
 export interface ConnectMiddleware<Req, Res> {
   (req: Req, res: Res, next: Next): void
-  /** A handler that runs for requests that pass. A cap holds its place until the handler's promise settles, too. */
-  wrap(handler: ConnectHandler<Req, Res>): WrappedHandler<Req, Res>
+  /**
+   * A handler that runs for requests that pass. A cap holds its place until the handler's promise settles, too. The
+   * handler may ask for another request than a limiter knows: of HTTP/2, or with the parameters of its route.
+   */
+  wrap<R = Req, S = Res>(handler: ConnectHandler<R, S>): WrappedHandler<R, S>
 }
 
 const NEEDS_WRAP =
@@ -45,7 +48,7 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
       (handler: ConnectHandler<Req, Res>): WrappedHandler<Req, Res> =>
       (req, res, next = lastOfAll) =>
         run(req, res, next, (holder) => held(handler(req, res, next), holder), next)
-    return Object.assign(middleware, { wrap })
+    return Object.assign(middleware, { wrap: wrap as ConnectMiddleware<Req, Res>['wrap'] })
   }
 }
 

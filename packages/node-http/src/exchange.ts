@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpDenial, RequestView } from '@sluice/limiter-core'
 import { soleHeader } from './request-headers.ts'
 import { RequestLifecycle } from './request-lifecycle.ts'
@@ -57,7 +57,8 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
 
   setStatus(status: number): void {
     this.outgoing.statusCode = status
-    if (this.incoming.httpVersionMajor < 2) this.outgoing.statusMessage = STATUS_CODES[status] ?? ''
+    // left to Node, which knows the status that is sent in the end
+    if (this.incoming.httpVersionMajor < 2) this.outgoing.statusMessage = ''
   }
 
   /** Writes the body of the usual answer; status and headers stand. */

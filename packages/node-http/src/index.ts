@@ -37,6 +37,7 @@ export {
   SlowDown,
   slowDown,
 } from './node-http.ts'
+export { PlaceNames } from './place-names.ts'
 export { warnAboutExpressTrust, warnAboutFastifyOption, warnTrustsAnyone, warnUntrustedProxy } from './proxy-trust.ts'
 export { ReplyExchange } from './reply-exchange.ts'
 export { soleHeader } from './request-headers.ts'

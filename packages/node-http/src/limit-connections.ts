@@ -11,6 +11,7 @@ import {
   SluiceError,
   shown,
 } from '@sluice/limiter-core'
+import { releasePermit } from './release-permit.ts'
 import { onCarrierClose } from './response-end.ts'
 
 /** Options of `limitConnections`. */
@@ -67,8 +68,8 @@ export function limitConnections(
 function admit(socket: Socket, check: CapCheck | undefined): void {
   if (!check) return
   if (!check.permit) socket.destroy()
-  else if (socket.destroyed) check.permit.release('dropped')
-  else onCarrierClose(socket, () => check.permit.release(socket.errored ? 'dropped' : 'success'))
+  else if (socket.destroyed) releasePermit(check.permit, 'dropped')
+  else onCarrierClose(socket, () => releasePermit(check.permit, socket.errored ? 'dropped' : 'success'))
 }
 
 /** A connection has an address, and nothing yet that a request has. */

@@ -89,6 +89,11 @@ export class LimitLayer<Req, Res> {
     this.#opened.clear()
   }
 
+  /** Lets all go on that wait, here and in all parts below; nobody is delayed from then on. */
+  letGo(): void {
+    for (const one of this.#opened) one.letGo?.()
+  }
+
   #rateBelow(
     options: LayerOptions<Req, Res>['rateLimit'],
     skips: Skips,
@@ -150,7 +155,8 @@ interface Means {
   readonly shared: SharedWith
 }
 
-type Closables = Set<{ close(): void }>
+/** What a layer ends, and those of it that let requests wait. */
+type Closables = Set<{ close(): void; letGo?(): void }>
 type Skips = readonly string[] | true
 
 function skipsOf(skipLimits: unknown): Skips {

@@ -71,9 +71,11 @@ export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeList
 
 function inFrontOf(upgrade: UpgradeListener, check: UpgradeCheck): UpgradeListener {
   return (req, socket, head) => {
+    // another limit has answered already
+    if (!socket.writable) return
     const exchange = upgradeExchange(req, socket)
     const go = (admission: UpgradeAdmission, read: Buffer): void => {
-      if (admission === 'gone' || exchange.life.gone) return
+      if (admission === 'gone' || exchange.life.gone || !socket.writable) return
       if (typeof admission === 'object') refuseUpgrade(exchange, socket, admission)
       else {
         UpgradeLife.of(req, socket).begin()

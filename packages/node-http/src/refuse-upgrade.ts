@@ -12,6 +12,7 @@ export function refuseUpgrade(
   { refusal, by }: LayerRefusal<IncomingMessage, ServerResponse>,
 ): void {
   const { outgoing } = exchange
+  noticeLeaving(socket, () => outgoing.writableEnded)
   afterEarlierAnswers(socket, () => {
     outgoing.shouldKeepAlive = false
     outgoing.assignSocket(socket as Socket)
@@ -20,6 +21,14 @@ export function refuseUpgrade(
     // in this very turn: who else listens to upgrades shall find a socket that cannot be written
     if (outgoing.writableEnded) socket.end()
   })
+}
+
+/** Nobody reads the socket but us, and one that is not read never tells that its client has left. */
+function noticeLeaving(socket: Duplex, answered: () => boolean): void {
+  socket.once('end', () => {
+    if (!answered()) socket.destroy()
+  })
+  socket.resume()
 }
 
 /** A client that pipelines would take our answer for that of a request before. */

@@ -9,6 +9,7 @@ import {
 } from '@sluice/limiter-core'
 import type { AnswerOptions } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
+import { releasePermit } from './release-permit.ts'
 import type { Admission, RequestLimit } from './request-limit.ts'
 
 /** A cap on requests in progress. */
@@ -57,7 +58,7 @@ export class RequestCap<Req, Res> implements RequestLimit<Req, Res> {
       return { denial: check.denial, decision: undefined, lines: life.say(check.entry, systemClock.wall) }
     }
     if (life.gone) {
-      check.permit.release('dropped')
+      releasePermit(check.permit, 'dropped')
       return 'gone'
     }
     life.hold(check.permit)

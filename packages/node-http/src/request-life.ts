@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { messageOf, type Permit, RequestRecord, type SettleContext, warnOnce } from '@sluice/limiter-core'
+import { releasePermit } from './release-permit.ts'
 
 /** How a request ended. */
 export type Ending = SettleContext
@@ -67,9 +68,7 @@ export abstract class RequestLife extends RequestRecord {
     if (!this.#ending || this.#holds > 0) return
     const permits = this.#permits ?? []
     this.#permits = undefined
-    for (const permit of permits) {
-      guarded(() => permit.release(this.#ending?.completed ? 'success' : 'dropped'))
-    }
+    for (const permit of permits) releasePermit(permit, this.#ending.completed ? 'success' : 'dropped')
   }
 }
 

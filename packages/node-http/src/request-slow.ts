@@ -55,9 +55,13 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
   }
 
   /** All go on that wait, and nobody waits any longer. */
-  close(): void {
+  letGo(): void {
     this.#closed = true
     for (const goOn of [...this.#waiting]) goOn()
+  }
+
+  close(): void {
+    this.letGo()
     this.guard.rate.close()
   }
 
@@ -91,15 +95,17 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
 
   #delayed(delayMs: number, { life, outgoing }: Exchange<Req, Res>): Promise<Admission> {
     return new Promise((resolve) => {
+      let cancel: (() => void) | undefined
       const done = (admission: Admission): void => {
-        cancel()
+        cancel?.()
         this.#waiting.delete(goOn)
         resolve(admission)
       }
       // an answer that something else gave meanwhile leaves nothing to do for what follows
       const goOn = (): void => done(life.gone || outgoing.writableEnded ? 'gone' : 'passed')
-      const cancel = this.#clock.after(delayMs, goOn)
       this.#waiting.add(goOn)
+      // a clock of the user's may not wait at all, and some return nothing to cancel
+      cancel = this.#clock.after(delayMs, goOn)
       life.onEnd(() => done('gone'))
     })
   }

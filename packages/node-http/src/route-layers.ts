@@ -1,10 +1,13 @@
 import { Birth, messageOf, SluiceError, warnOnce } from '@sluice/limiter-core'
 import type { LayerOptions, LimitLayer } from './limit-layer.ts'
+import type { PlaceNames } from './place-names.ts'
 
 /** A route as its framework tells of it. Where no route matched, there is no `url`. */
 export interface RouteOfLayers<Options> {
   readonly url?: string | undefined
   readonly method?: string | readonly string[] | undefined
+  /** What else a request must be for it, as a version or a host: in it routes of one method and `url` differ. */
+  readonly constraints?: string | undefined
   /** What it says of limits. */
   readonly said: Options | undefined
 }
@@ -13,11 +16,13 @@ export interface RouteOfLayers<Options> {
 export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   readonly above: LimitLayer<Req, Res>
   readonly #check: (said: Options) => void
+  readonly #names: PlaceNames
   readonly #known = new WeakMap<Options, Map<string, LimitLayer<Req, Res>>>()
 
-  /** `check` throws coded errors for what is none of a route's options. */
-  constructor(above: LimitLayer<Req, Res>, check: (said: Options) => void) {
+  /** `names` are the application's. `check` throws coded errors for what is none of a route's options. */
+  constructor(above: LimitLayer<Req, Res>, names: PlaceNames, check: (said: Options) => void) {
     this.above = above
+    this.#names = names
     this.#check = check
   }
 
@@ -31,7 +36,7 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
     const place = placeOf(route)
     const known = this.#known.get(said)?.get(place)
     if (known) return known
-    const made = this.#made(said, place)
+    const made = this.#made(said, this.#names.of(place, said))
     this.#known.set(said, (this.#known.get(said) ?? new Map()).set(place, made))
     return made
   }
@@ -52,7 +57,7 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
       this.#check(said)
       return this.above.below(said, place)
     } catch (error) {
-      const { code = 'SLUICE_BAD_OPTION' } = error as Partial<SluiceError>
+      const code = (error as Partial<SluiceError> | null)?.code ?? 'SLUICE_BAD_OPTION'
       throw new SluiceError(code, `route ${place}: ${messageOf(error).replace(`SluiceError: ${code}: `, '')}`, {
         cause: error,
       })
@@ -60,8 +65,9 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   }
 }
 
-function placeOf({ url, method = '' }: RouteOfLayers<unknown>): string {
+function placeOf({ url, method = '', constraints }: RouteOfLayers<unknown>): string {
   if (url === undefined) return '404'
   const methods = [method].flat().map((one) => (one === 'HEAD' ? 'GET' : one))
-  return `${[...new Set(methods)].join()} ${url}`
+  const place = `${[...new Set(methods)].join()} ${url}`
+  return constraints ? `${place} ${constraints}` : place
 }

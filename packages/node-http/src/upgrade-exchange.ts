@@ -14,13 +14,21 @@ export type UpgradeAdmission = Awaited<ReturnType<typeof admitAll<IncomingMessag
 /** Asks every limit. */
 export type UpgradeCheck = (exchange: PlainExchange) => MaybePromise<UpgradeAdmission>
 
+/** An upgrade as limits see it. */
+class UpgradeExchange extends PlainExchange {
+  // whatever it names: no browser sends a preflight with an upgrade, and a socket that was not counted would stay open
+  override get method(): string {
+    return 'GET'
+  }
+}
+
 /** The exchange of an upgrade; its response is sent to those alone who are denied. */
 export function upgradeExchange(req: IncomingMessage, socket: Duplex): PlainExchange {
   // nobody else may listen yet, and a client that resets must not end the process
   socket.on('error', ignore)
   UpgradeLife.of(req, socket)
   const res = new ServerResponse(req)
-  return new PlainExchange(req, res, req, res)
+  return new UpgradeExchange(req, res, req, res)
 }
 
 const ignore = (): void => {}

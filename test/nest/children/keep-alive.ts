@@ -55,6 +55,25 @@ class Scoped {
   }
 }
 
+/** What a tracer does to every handler that it sees: a new one that has all that was said of the old one. */
+@Controller({ path: 'traced', scope: Scope.REQUEST })
+class Traced {
+  constructor() {
+    const { home } = this
+    const traced = { home: (): string => home.call(this) }.home
+    for (const key of Reflect.getMetadataKeys(home)) {
+      Reflect.defineMetadata(key, Reflect.getMetadata(key, home), traced)
+    }
+    this.home = traced
+  }
+
+  @Get()
+  @RateLimit({ name: 'traced', limit: 2, window: '1m' })
+  home(): string {
+    return 'traced'
+  }
+}
+
 async function behindCap(platform: Platform, visit: (site: Site, watcher: Watcher) => Promise<void>): Promise<void> {
   const watcher = new Watcher()
   const limits = SluiceModule.forRoot({ inflightLimit: { limit: 100 }, observers: [watcher] })
@@ -62,7 +81,7 @@ async function behindCap(platform: Platform, visit: (site: Site, watcher: Watche
     mostListeners = 0
     app.getHttpServer().keepAliveTimeout = 0
   }
-  const options = { imports: [limits], controllers: [Home, Scoped], providers: [PerRequest], prepare }
+  const options = { imports: [limits], controllers: [Home, Scoped, Traced], providers: [PerRequest], prepare }
   await onSite(platform, options, (site) => visit(site, watcher))
 }
 
@@ -101,6 +120,11 @@ for (const platform of platforms) {
     test('reach controllers of each request’s own, which share their limits', () =>
       behindCap(platform, async ({ statuses }) => {
         assert.deepEqual(await statuses('/scoped', '/scoped', '/scoped'), [200, 200, 429])
+      }))
+
+    test('share their limits also where each request has a handler of its own', () =>
+      behindCap(platform, async ({ statuses }) => {
+        assert.deepEqual(await statuses('/traced', '/traced', '/traced'), [200, 200, 429])
       }))
   })
 }

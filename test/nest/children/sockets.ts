@@ -16,12 +16,13 @@ import {
   InflightLimit,
   RateLimit,
   SkipLimits,
+  SlowDown,
   SluiceGuard,
   SluiceInterceptor,
   SluiceModule,
   type SluiceModuleOptions,
 } from '@sluice/nest'
-import { until, Watcher } from '@sluice/testkit'
+import { FakeClock, until, Watcher } from '@sluice/testkit'
 import { finalize, interval, map, NEVER, type Observable, take } from 'rxjs'
 import { WebSocket } from 'ws'
 import { platforms } from '../nest-app.ts'
@@ -68,6 +69,12 @@ class Chat {
   async work(): Promise<{ event: string; data: string }> {
     await new Promise<void>((resolve) => waiting.push(resolve))
     return { event: 'worked', data: '' }
+  }
+
+  @SubscribeMessage('slow')
+  @SlowDown({ name: 'slow', after: 1, window: '1m', delayMs: '1s', maxDelayMs: '1s' })
+  slow(): { event: string; data: string } {
+    return { event: 'slow', data: '' }
   }
 
   @SubscribeMessage('ticks')
@@ -148,6 +155,18 @@ for (const platform of platforms) {
         say('twice')
         assert.equal((await hears('exception')).code, 'SLUICE_DENIED')
       }))
+
+    test('wait where they come too often, and go on', async () => {
+      const clock = new FakeClock()
+      await behind({ clock }, async ({ say, hears }) => {
+        say('slow')
+        await hears('slow')
+        say('slow')
+        await until(() => clock.pending > 0)
+        clock.advance(1_000)
+        await hears('slow')
+      })
+    })
 
     test('give their places back when their handler is done', () =>
       behind({}, async ({ say, hears }, watcher) => {

@@ -5,9 +5,12 @@ export function stringItem(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Whole seconds of a wait: rounded up, so that a header is never early. */
+// 60,000.000000001 ms are what is left of a minute when the end of a window is taken less its start
+const ROUNDING_ERROR_MS = 1e-3
+
+/** Whole seconds of a wait: rounded up, so that a header is never early. Waits are whole ms; only resets are not. */
 export function wholeSeconds(ms: number): number {
-  return Math.ceil(ms / 1_000)
+  return Math.max(0, Math.ceil((ms - ROUNDING_ERROR_MS) / 1_000))
 }
 
 // the name of a policy is written on every response and never changes

@@ -18,10 +18,15 @@ export class WatchedPermit implements Permit {
     return this.#permit.lost
   }
 
-  release(outcome?: PermitOutcome): void {
-    this.#permit.release(outcome)
-    this.#tell?.(this.#clock.now() - this.#acquiredAt)
+  release(outcome?: PermitOutcome): unknown {
+    const tell = this.#tell
     this.#tell = undefined
+    try {
+      // a backend that gives back over the network may fail later, which whoever released shall see
+      return this.#permit.release(outcome)
+    } finally {
+      tell?.(this.#clock.now() - this.#acquiredAt)
+    }
   }
 
   [Symbol.dispose](): void {

@@ -14,7 +14,10 @@ import {
   resolveKey,
 } from './key-source.ts'
 
-/** A source that says in logs what it reads. */
+/**
+ * A source that says in logs what it reads. `Raw` is inferred also where a source ignores it: in `byAll` one of
+ * `unknown` would take the type of the request away from the functions beside it.
+ */
 export interface LabelledKeySource<Raw = unknown> extends KeySource<Raw> {
   readonly label: string
 }
@@ -36,13 +39,13 @@ const NO_ROUTE = '(no route)'
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 
 /** Counts each client address as one key; an IPv6 client is its prefix. */
-export function byIp(options: ByIpOptions = {}): LabelledKeySource {
+export function byIp<Raw = unknown>(options: ByIpOptions = {}): LabelledKeySource<Raw> {
   const rules = compileAddressOptions(options)
   return labelled('ip', (_request, view) => keyOfAddress(view, rules))
 }
 
 /** Counts each value of a header. Only for values that something before has verified: a client can send any. */
-export function byHeader(name: string, options: ByHeaderOptions = {}): LabelledKeySource {
+export function byHeader<Raw = unknown>(name: string, options: ByHeaderOptions = {}): LabelledKeySource<Raw> {
   if (typeof name !== 'string' || !TOKEN.test(name)) {
     throw badOption('byHeader', name, 'the name of a header, like "x-api-key"')
   }
@@ -68,7 +71,7 @@ function orAnonymous(value: KeyResult | null): KeyResult {
 }
 
 /** Counts each route by its pattern. HEAD is GET: a client could else ask everything twice. */
-export function byRoute(): LabelledKeySource {
+export function byRoute<Raw = unknown>(): LabelledKeySource<Raw> {
   return labelled('route', (_request, { method, route }) => {
     // never the URL instead: every spelling of it would be a new key
     if (route === undefined) return NO_ROUTE
