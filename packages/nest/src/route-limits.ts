@@ -36,7 +36,8 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
    */
   readonly #handlers = new WeakMap<Callable, Map<Words, HandlerLimits>>()
   readonly #classes = new Map<Callable, NestLimitLayer>()
-  readonly #met = { rates: new WeakSet<object>(), caps: new WeakSet<object>() }
+  /** Marks on the lives of requests; of this application alone. */
+  readonly #met = { rates: Symbol('rates met'), caps: Symbol('caps met') }
   /** Each import of the module is a provider of its own, and all of them are this one. */
   #checked = false
   /** Equal in all processes that run the same code; two classes of one name are told apart. */
@@ -74,9 +75,11 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
 
   /** True from the second time on: what is bound twice counts once. */
   met(life: object, part: keyof HandlerLimits): boolean {
-    const before = this.#met[part].has(life)
-    this.#met[part].add(life)
-    return before
+    const marks = life as Record<symbol, true | undefined>
+    const mark = this.#met[part]
+    if (marks[mark]) return true
+    marks[mark] = true
+    return false
   }
 
   /** Never throws: where a class that came late says something wrong, what is above it holds. */
