@@ -88,6 +88,6 @@ function goesOn(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, Fastif
   if (outcome === 'passed' || outcome === 'held') return true
   // nobody is left to answer, and Fastify need not wait for an answer either
   if (outcome === 'gone') exchange.res.hijack()
-  else answerDenied(exchange, outcome.refusal, outcome.by.answer)
+  else answerDenied(exchange, outcome.refusal, outcome.by.answer, (error) => exchange.res.send(error))
   return false
 }

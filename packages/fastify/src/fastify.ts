@@ -8,7 +8,7 @@ import {
 } from '@sluice/node-http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type FastifyHook, fastifyMount } from './fastify-mount.ts'
-import type { FastifyRouteLimits } from './sluice-options.ts'
+import { FASTIFY_OPTIONS, type FastifyOptions, type FastifyRouteLimits } from './sluice-options.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,13 +21,13 @@ declare module 'fastify' {
   }
 }
 
-export type FastifyRateLimitOptions = RateLimitOptions<FastifyRequest, FastifyReply>
-export type FastifyInflightLimitOptions = InflightLimitOptions<FastifyRequest, FastifyReply>
+export type FastifyRateLimitOptions = RateLimitOptions<FastifyRequest, FastifyReply> & FastifyOptions
+export type FastifyInflightLimitOptions = InflightLimitOptions<FastifyRequest, FastifyReply> & FastifyOptions
 
 type Args = readonly [request: FastifyRequest, reply: FastifyReply]
-type FastifyLimiters = DecoratedLimiters<Args, FastifyRequest, FastifyReply, FastifyHook>
+type FastifyLimiters = DecoratedLimiters<Args, FastifyRequest, FastifyReply, FastifyHook, FastifyOptions>
 
-const limiters: FastifyLimiters = withDecorators(limitersFor(fastifyMount))
+const limiters: FastifyLimiters = withDecorators(limitersFor(fastifyMount, FASTIFY_OPTIONS))
 
 /** Limits rates: `app.addHook('onRequest', rateLimit({ limit: 100, window: '1m' }))`, or as a hook of a route. */
 export const rateLimit: FastifyLimiters['rateLimit'] = limiters.rateLimit

@@ -63,5 +63,5 @@ export {
   slowDown,
 } from './fastify.ts'
 export type { FastifyHook } from './fastify-mount.ts'
-export type { FastifyPhase, FastifyRouteLimits, FastifySluiceOptions } from './sluice-options.ts'
+export type { FastifyOptions, FastifyPhase, FastifyRouteLimits, FastifySluiceOptions } from './sluice-options.ts'
 export { sluice } from './sluice-plugin.ts'

@@ -25,7 +25,12 @@ import type {
 } from 'fastify'
 import fp from 'fastify-plugin'
 import { type Done, enter, heldWork } from './fastify-mount.ts'
-import type { FastifyPhase, FastifyRouteLimits, FastifySluiceOptions } from './sluice-options.ts'
+import {
+  FASTIFY_OPTIONS,
+  type FastifyPhase,
+  type FastifyRouteLimits,
+  type FastifySluiceOptions,
+} from './sluice-options.ts'
 
 type Layer = LimitLayer<FastifyRequest, FastifyReply>
 
@@ -100,7 +105,7 @@ function uppermostLayer(app: Home, { phase, backend, clock, observers, ...said }
     throw new SluiceError('SLUICE_BAD_OPTION', `register(sluice): got an application after a part of it, ${expected}`)
   }
   uppermost.set(app.server, [...others, app])
-  const nothing: Layer = LimitLayer.none([], sharing({ backend, clock, observers }))
+  const nothing: Layer = LimitLayer.none(FASTIFY_OPTIONS, sharing({ backend, clock, observers }))
   const layer = nothing.below(said, 'default')
   closing(app, nothing)
   watch(app)
