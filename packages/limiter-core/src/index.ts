@@ -36,6 +36,7 @@ export type {
   RequestPolicy,
   SharedRateLimitOptions,
 } from './http/rate-limit-options.ts'
+export type { RequestHook } from './http/request-hook.ts'
 export { RequestRecord } from './http/request-record.ts'
 export type { RequestSluice } from './http/request-sluice.ts'
 export { type SlowCheck, SlowGuard } from './http/slow-guard.ts'

@@ -1,9 +1,10 @@
-import type { Clock, InflightBackend, MaybePromise, Observer } from '../contracts.ts'
+import type { Clock, InflightBackend, Observer } from '../contracts.ts'
 import type { Duration } from '../duration.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import type { Mode } from '../mode.ts'
 import type { HeaderOptions } from './header-dialect.ts'
 import type { DeniedAnswer } from './rate-limit-options.ts'
+import type { RequestHook } from './request-hook.ts'
 
 /** Options of `inflightLimit`. */
 export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {
@@ -16,13 +17,13 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick
   /** Of a denial: 503 unless said; 429 says that the client itself has too many. */
   readonly status?: number | undefined
   /** Places that a request takes; 1 unless said. */
-  readonly weight?: number | ((req: Req) => MaybePromise<number>) | undefined
+  readonly weight?: number | RequestHook<[req: Req], number> | undefined
   /** A request held longer gives its place back, though it may go on. No bound unless said. */
   readonly maxHoldMs?: Duration | undefined
   /** `response`: until the response is over. `handler`: until the handler is done as well. */
   readonly holdUntil?: 'response' | 'handler' | undefined
   readonly backend?: InflightBackend | undefined
-  readonly skip?: ((req: Req) => MaybePromise<boolean>) | undefined
+  readonly skip?: RequestHook<[req: Req], boolean> | undefined
   readonly mode?: Mode | undefined
   readonly denied?: DeniedAnswer<Req, Res> | undefined
   readonly observers?: readonly Observer[] | undefined

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../contracts.ts'
 import { wholeCost } from '../cost.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { oneOf, optionsOf } from '../options.ts'
+import type { RequestHook } from './request-hook.ts'
 
 /** How a request ended, for `settle`. */
 export interface SettleContext {
@@ -14,9 +15,9 @@ export interface SettleContext {
 /** Takes `reserve` at once, and corrects it when the response is complete. */
 export interface ReservedCost<Req, Res> {
   /** At least 1 where it is a number: a policy that reserves nothing could never deny. */
-  readonly reserve: number | ((req: Req) => MaybePromise<number>)
+  readonly reserve: number | RequestHook<[req: Req], number>
   /** What the request cost in the end; `undefined` keeps the reservation. */
-  readonly settle: (req: Req, res: Res, how: SettleContext) => MaybePromise<number | undefined>
+  readonly settle: RequestHook<[req: Req, res: Res, how: SettleContext], number | undefined>
   /**
    * `completed` unless said: on an abort the reservation stands, else a client could hang up to get its units back.
    */
@@ -24,7 +25,7 @@ export interface ReservedCost<Req, Res> {
 }
 
 /** Units that a request takes: 1 unless said. */
-export type CostSource<Req, Res> = number | ((req: Req) => MaybePromise<number>) | ReservedCost<Req, Res>
+export type CostSource<Req, Res> = number | RequestHook<[req: Req], number> | ReservedCost<Req, Res>
 
 /** A cost, checked. */
 export interface CompiledCost<Req, Res> {

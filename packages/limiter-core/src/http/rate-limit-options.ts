@@ -1,4 +1,4 @@
-import type { Backend, Clock, Decision, MaybePromise, Observer } from '../contracts.ts'
+import type { Backend, Clock, Decision, Observer } from '../contracts.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import type { Mode } from '../mode.ts'
 import type { PolicyInput } from '../policy.ts'
@@ -6,6 +6,7 @@ import type { CostSource } from './cost-source.ts'
 import type { HttpDenial } from './gate.ts'
 import type { HeaderOptions } from './header-dialect.ts'
 import type { PartitionKeyOptions } from './partition-key.ts'
+import type { RequestHook } from './request-hook.ts'
 
 /** A policy on requests: whom it counts and what a request costs. */
 export interface RequestPolicy<Req, Res> extends PolicyInput {
@@ -23,7 +24,7 @@ export interface DeniedContext {
 }
 
 /** Writes the answer to a denied request; status and headers stand already. Where it throws, the usual answer is sent. */
-export type DeniedAnswer<Req, Res> = (req: Req, res: Res, context: DeniedContext) => MaybePromise<unknown>
+export type DeniedAnswer<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
 
 /** Options that every limiter on requests has, whatever its policies. */
 export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions {
@@ -34,7 +35,7 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions {
   readonly scope?: string | undefined
   readonly backend?: Backend | undefined
   /** True for requests that are not counted at all. */
-  readonly skip?: ((req: Req) => MaybePromise<boolean>) | undefined
+  readonly skip?: RequestHook<[req: Req], boolean> | undefined
   readonly mode?: Mode | undefined
   /** Shows clients which of their keys was counted, as an HMAC. Off unless said. */
   readonly partitionKey?: PartitionKeyOptions | undefined
@@ -62,7 +63,7 @@ export interface PlansOptions<Req, Res> extends SharedRateLimitOptions<Req, Res>
   /** Policies by plan. The first plan is for requests whose plan is unknown: name the strictest first. */
   readonly plans: Plans<Req, Res>
   /** Names the plan of a request. */
-  readonly plan: (req: Req) => MaybePromise<string | undefined>
+  readonly plan: RequestHook<[req: Req], string | undefined>
 }
 
 /** Options of `rateLimit`. */

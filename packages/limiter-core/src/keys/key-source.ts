@@ -1,5 +1,6 @@
 import type { MaybePromise, RequestView } from '../contracts.ts'
 import { shown } from '../errors.ts'
+import type { RequestHook } from '../http/request-hook.ts'
 import { warnOnce } from '../warn-once.ts'
 import { type AddressRules, addressKey, compileAddressOptions } from './address-key.ts'
 
@@ -28,9 +29,11 @@ export interface KeyFallback {
 export type ReportFallback = (fallback: KeyFallback) => void
 
 /** Names the key of a request. Your own function takes the framework's request; built-in sources read the view. */
-export interface KeySource<Raw = unknown> {
-  /** The last two are for sources made of others, which hand them on to `resolveKey`. */
-  (request: Raw, view: RequestView<Raw>, report?: ReportFallback, rules?: AddressRules): MaybePromise<KeyResult>
+export type KeySource<Raw = unknown> = RequestHook<
+  // the last two are for sources made of others, which hand them on to `resolveKey`
+  [request: Raw, view: RequestView<Raw>, report?: ReportFallback, rules?: AddressRules],
+  KeyResult
+> & {
   /** For logs. */
   readonly label?: string
 }

@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals'
+import { byAll, byIp, byPrincipal, inflightLimit, rateLimit } from '@sluice/express'
+import express, { type Request, type Response } from 'express'
+import request from 'supertest'
+
+test('hooks may ask for the request and the response that their route has', async () => {
+  type Named = Request<{ name: string }>
+  type WithUser = Response<unknown, { user: number }>
+  const settled: number[] = []
+  const key = byAll<Named>(
+    byIp(),
+    byPrincipal((req) => req.params.name),
+  )
+  const settle = (_req: Named, res: WithUser): undefined => void settled.push(res.locals.user)
+  const limit = rateLimit({ limit: 1, window: '1m', key, cost: { reserve: 1, settle } })
+  const cap = inflightLimit({ limit: 9, weight: (req: Named) => req.params.name.length })
+  const app = express()
+  app.get('/:name', limit, cap, (_req, res: WithUser) => {
+    res.locals.user = 7
+    res.send('ok')
+  })
+  const statuses = []
+  for (const path of ['/ann', '/bob', '/ann']) statuses.push((await request(app).get(path)).status)
+  expect([statuses, settled]).toEqual([
+    [200, 200, 429],
+    [7, 7],
+  ])
+})
+
+test('hooks that ask for something else do not compile', () => {
+  // @ts-expect-error a key source is given a request
+  const key = (): unknown => rateLimit({ limit: 1, window: '1m', key: (path: string) => path })
+  // @ts-expect-error and so is skip
+  const skip = (): unknown => inflightLimit({ limit: 1, skip: (id: number) => id > 0 })
+  expect([typeof key, typeof skip]).toEqual(['function', 'function'])
+})
