@@ -8,6 +8,7 @@ import { type HttpDenial, httpDenial } from './gate.ts'
 import type { RateCheck } from './rate-check.ts'
 import { RateGuard } from './rate-guard.ts'
 import { scopeOfPart } from './rate-layers.ts'
+import { SHARED_RATE_OPTIONS } from './rate-plans.ts'
 import { parseStatus } from './request-rules.ts'
 import { SlowCurve } from './slow-curve.ts'
 import type { SlowDownOptions } from './slow-options.ts'
@@ -20,18 +21,9 @@ export interface SlowCheck<Req, Res> extends RateCheck<Req, Res> {
   readonly shadow: boolean
 }
 
-const SHARED = [
-  'key',
-  'cost',
-  'scope',
-  'backend',
-  'skip',
-  'mode',
-  'status',
-  'denied',
-  'observers',
-  'clock',
-] as const satisfies readonly (keyof SlowDownOptions)[]
+// it writes no headers
+const OF_HEADERS: readonly string[] = ['headers', 'headersOn', 'legacy', 'partitionKey']
+const SHARED = SHARED_RATE_OPTIONS.filter((name) => !OF_HEADERS.includes(name)) as (keyof SlowDownOptions)[]
 const POLICY = ['name', 'window', 'algorithm', 'slices', 'unit'] as const satisfies readonly (keyof SlowDownOptions)[]
 const OWN = ['after', 'delayMs', 'maxDelayMs', 'maxWaiting'] as const satisfies readonly (keyof SlowDownOptions)[]
 const MOST_WAITING = 1_000
