@@ -1,4 +1,4 @@
-import { type LimitLayer, type RateLimitOptions, SluiceError } from '@sluice/node-http'
+import { errorAt, type LimitLayer, type RateLimitOptions, SluiceError } from '@sluice/node-http'
 import type { LimitWord, NestLayer } from './limit-words.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
@@ -25,9 +25,7 @@ export function layerAt(
     const bare = removed ? above.below(removed, place) : above
     return said.filter(isLimit).reduce((layer, word) => layer.below(word, place), bare)
   } catch (error) {
-    const { code, message } = error as SluiceError
-    if (typeof code !== 'string') throw error
-    throw new SluiceError(code, `${place}: ${message.replace(`${code}: `, '')}`, { cause: error })
+    throw typeof (error as Partial<SluiceError>).code === 'string' ? errorAt(place, error) : error
   }
 }
 

@@ -13,6 +13,7 @@ export {
 } from './connect.ts'
 export { type DecoratedLimiters, type LimitDecorators, withDecorators } from './decorators.ts'
 export { writeDenialHead, writeHeaderLines } from './denial-writer.ts'
+export { errorAt } from './error-at.ts'
 export { Exchange } from './exchange.ts'
 export { type ContinueGuard, type ContinueGuardOptions, guardContinue } from './guard-continue.ts'
 export { type ConnectionLimit, type ConnectionLimitOptions, limitConnections } from './limit-connections.ts'

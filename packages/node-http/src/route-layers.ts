@@ -1,4 +1,5 @@
-import { Birth, messageOf, SluiceError, warnOnce } from '@sluice/limiter-core'
+import { Birth, type SluiceError, warnOnce } from '@sluice/limiter-core'
+import { errorAt } from './error-at.ts'
 import type { LayerOptions, LimitLayer } from './limit-layer.ts'
 import type { PlaceNames } from './place-names.ts'
 
@@ -57,10 +58,7 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
       this.#check(said)
       return this.above.below(said, place)
     } catch (error) {
-      const code = (error as Partial<SluiceError> | null)?.code ?? 'SLUICE_BAD_OPTION'
-      throw new SluiceError(code, `route ${place}: ${messageOf(error).replace(`SluiceError: ${code}: `, '')}`, {
-        cause: error,
-      })
+      throw errorAt(`route ${place}`, error)
     }
   }
 }
