@@ -36,3 +36,8 @@ export function clockOf(clock: Partial<Clock> | undefined): Clock {
     after: (ms, run) => (clock.after ? clock.after(ms, run) : systemClock.after(ms, run)),
   }
 }
+
+/** Runs `run` when everything that this turn of the event loop brought has been handled: how calls of a turn are gathered. */
+export function afterThisTurn(run: () => void): void {
+  outside.runInAsyncScope(setImmediate, undefined, run)
+}

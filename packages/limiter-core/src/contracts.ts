@@ -3,7 +3,9 @@
  * All durations are milliseconds, all times are readings of a `Clock`.
  */
 
-export type { Channel, ScriptRunner } from './fleet-contracts.ts'
+import type { Interruption } from './fleet-contracts.ts'
+
+export type { Channel, Interruption, Script, ScriptRunner } from './fleet-contracts.ts'
 export type { RequestView } from './http/request-view.ts'
 export type { AcquireOptions, Denial, InflightBackend, Permit, PermitOutcome } from './inflight-contracts.ts'
 
@@ -128,6 +130,19 @@ export interface Charge {
   readonly cost: number
   /** In shadow: counted as if it could deny, and never a veto. */
   readonly advisory?: boolean
+  /**
+   * What the caller knows of this key from before. A backend that knows less (it was restarted, or away) first makes
+   * the key what `Step.adopt` makes of it. Only `take` looks at it.
+   */
+  readonly known?: Known | undefined
+}
+
+/** The state of a key as it can be told without its cells. */
+export interface Known {
+  /** Units; more than 0. */
+  readonly used: number
+  /** Milliseconds; more than 0. */
+  readonly resetAfterMs: number
 }
 
 /** One verdict for each charge, in their order; a composite of several backends may leave out charges not asked. */
@@ -157,8 +172,14 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    * they never keep an enforced one from being taken.
    */
   take(charges: readonly Charge[], moment?: Moment): A
-  /** `take` of one enforced charge, at once and without the lists around it. For backends to which that matters. */
-  takeOne?(key: string, step: Step, count: string, cost: number, moment?: Moment): Decision
+  /** `take` of one enforced charge without the lists around it. For backends to which that matters. */
+  takeOne?(
+    key: string,
+    step: Step,
+    count: string,
+    cost: number,
+    moment?: Moment,
+  ): A extends Promise<unknown> ? Promise<Decision> : A extends Answer ? Decision : MaybePromise<Decision>
   /** What `take` would answer; changes nothing. */
   peek(charges: readonly Charge[], moment?: Moment): A
   /**
@@ -170,6 +191,8 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): MaybePromise<void>
   /** Tells an observer of evictions, tails, breakers, syncs. Returns a function that stops it. */
   observe?(observer: Observer): () => void
+  /** Tells that the way to the counts broke or came back. Returns a function that stops it. */
+  interrupted?(listener: (event: Interruption) => void): () => void
   close?(): MaybePromise<void>
 }
 

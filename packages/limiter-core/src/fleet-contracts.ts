@@ -7,12 +7,31 @@ export interface Channel {
   close(): MaybePromise<void>
 }
 
+/** Text that runs where the data is. One name always has one text. */
+export interface Script {
+  readonly name: string
+  readonly text: string
+}
+
 /** Runs a script where the data is. The seam for clients other than ours. */
 export interface ScriptRunner {
+  /**
+   * Runs `script` at once or rejects: never queues for a server that is not there, never sends twice. Numbers come
+   * back as numbers or as text, lists as arrays. After `deadlineAt` (of the process clock) nobody waits for the answer.
+   */
   run(
-    script: { readonly name: string; readonly text: string },
+    script: Script,
     keys: readonly string[],
     args: readonly (string | number)[],
     options?: { readonly deadlineAt: number },
   ): Promise<unknown>
+  /** True where all keys of one script must share a hash slot. */
+  readonly clustered?: boolean
+  /** Names the server that holds `key`, so that its clock is told from those of others. One server unless said. */
+  serverOf?(key: string): string
+  /** Tells that a connection broke or came back, so that what was counted may be gone. Returns a function that stops it. */
+  interrupted?(listener: (event: Interruption) => void): () => void
 }
+
+/** What befell the way to a backend: `lost`, and what it counted may be gone; `back`, and it may be asked again. */
+export type Interruption = 'lost' | 'back'

@@ -139,10 +139,18 @@ export class LaneLimiter implements Limiter {
     for (const stop of this.#close.splice(0)) stop()
   }
 
-  #takeSole({ step, count, backend }: SoleLane, key: string, cost: number, moment: Moment | undefined): Decision {
+  #takeSole(
+    { step, count, backend }: SoleLane,
+    key: string,
+    cost: number,
+    moment: Moment | undefined,
+  ): MaybePromise<Decision> {
     const decision = backend.takeOne(key, step, count, cost, moment ?? this.#moment())
-    if (this.#observers.any) this.#observers.decided(key, decision)
-    return decision
+    if (!this.#observers.any) return decision
+    return andThen(decision, (come) => {
+      this.#observers.decided(key, come)
+      return come
+    })
   }
 
   #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {

@@ -148,7 +148,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
       clock.advance(1_000 * (takes % 4))
       const one = charge(minute, 'alone')
       const { verdicts, takenAt } = await backend.take([charge(minute, 'listed')])
-      const decision: Decision = backend.takeOne(one.key, one.step, one.count, one.cost)
+      const decision: Decision = await backend.takeOne(one.key, one.step, one.count, one.cost)
       assert.deepEqual(plain(decision.verdicts[0]), plain(verdicts[0]))
       assert.deepEqual([decision.allowed, decision.takenAt], [verdicts[0].allowed, takenAt])
     }

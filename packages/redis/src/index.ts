@@ -1,0 +1,1 @@
+export { hashSlot } from './hash-slot.ts'
