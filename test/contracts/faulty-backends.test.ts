@@ -29,6 +29,22 @@ const backendFaults: Readonly<Record<string, (memory: Memory) => Partial<Memory>
   'answers single charges otherwise': (memory) => ({
     takeOne: (key, step, count, cost) => (memory as Required<Memory>).takeOne(key, step, count, cost + 1),
   }),
+  'ignores what a caller knows': (memory) => ({
+    take: (charges) => memory.take(charges.map((charge) => ({ ...charge, known: undefined }))),
+  }),
+  'believes whatever a caller knows': (memory) => ({
+    take: (charges) => {
+      memory.reset(charges.filter((charge) => charge.known))
+      return memory.take(charges)
+    },
+  }),
+  'believes what a caller knows only where it takes': (memory) => ({
+    take: (charges) => {
+      const unknowing = charges.map((charge) => ({ ...charge, known: undefined }))
+      const denied = memory.peek(unknowing).verdicts.some(({ allowed }) => !allowed)
+      return memory.take(denied ? unknowing : charges)
+    },
+  }),
   'reverses its verdicts': (memory) => ({
     take: (charges) => {
       const answer = memory.take(charges)

@@ -11,6 +11,7 @@ import {
   rateLimit,
 } from '@sluice/express'
 import { createKeyedHash } from '@sluice/keyed-hash'
+import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 
 /** What a user may write that is none of the options there are, and the code that it must throw at start-up. */
 export type BadOption = readonly [what: string, code: string, build: () => unknown]
@@ -25,6 +26,7 @@ const limiter = createLimiter as Untyped
 const policy = { limit: 100, window: '1m' } as const
 const one = (options: object): unknown => rate({ ...policy, ...options })
 const none = (): number => 0
+const runner = { run: () => new Promise<unknown>(() => {}) }
 
 function sameNameTwice(): void {
   const backend = memoryBackend()
@@ -35,6 +37,9 @@ function sameNameTwice(): void {
 export const badOptions: readonly BadOption[] = [
   ['a limit in quotes', 'SLUICE_BAD_LIMIT', () => one({ limit: '100' })],
   ['a limit of 0', 'SLUICE_BAD_LIMIT', () => one({ limit: 0 })],
+  ['a failure rule that is none', 'SLUICE_BAD_OPTION', () => one({ onBackendError: 'open' })],
+  ['a share of more than all', 'SLUICE_BAD_OPTION', () => one({ onBackendError: { local: { share: 2 } } })],
+  ['a deadline of 0', 'SLUICE_BAD_DURATION', () => one({ deadlineMs: 0 })],
   ['a limit of NaN', 'SLUICE_BAD_LIMIT', () => one({ limit: Number.NaN })],
   ['no limit', 'SLUICE_BAD_LIMIT', () => rate({ window: '1m' })],
   ['a limit that no header can carry', 'SLUICE_BAD_LIMIT', () => one({ limit: 1e15 })],
@@ -109,4 +114,10 @@ export const badOptions: readonly BadOption[] = [
   ['a backend of a cap that is none', 'SLUICE_BAD_OPTION', () => cap({ limit: 1, backend: {} })],
   ['a clock of a cap that is none', 'SLUICE_BAD_OPTION', () => cap({ limit: 1, clock: {} })],
   ['observers of createSluice that are none', 'SLUICE_BAD_OPTION', () => (createSluice as Untyped)({ observers: 5 })],
+  ['hashes of all keys under no secret', 'SLUICE_SECRET_MISSING', () => redisBackend(runner, { hashKeys: 'all' })],
+  ['a url of Redis without its scheme', 'SLUICE_BAD_OPTION', () => createRedis('localhost:6379')],
+  ['a cluster without nodes', 'SLUICE_BAD_OPTION', () => createRedisCluster([])],
+  ['an unknown option of a channel', 'SLUICE_BAD_OPTION', () => (redisChannel as Untyped)(runner, { tick: 5 })],
+  ['a client of a channel that is none', 'SLUICE_BAD_OPTION', () => (redisChannel as Untyped)({})],
+  ['sums with braces in their name', 'SLUICE_BAD_MESSAGE', () => redisSums(runner, { name: '{hits}' })],
 ]

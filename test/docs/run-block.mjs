@@ -1,9 +1,11 @@
 // Runs one block of the documentation: node --conditions=@sluice/source run-block.mjs <file>
-// Its servers get free ports, are asked for / once, and are closed; then nothing may keep the process alive.
+// Its servers get free ports, are asked for / once, and are closed; then nothing may keep the process alive. What it asks
+// of the usual port of Redis goes to REDIS_PORT, and its clients of Redis are closed.
 import { once } from 'node:events'
 import { register } from 'node:module'
-import { Server } from 'node:net'
+import net, { Server } from 'node:net'
 import { pathToFileURL } from 'node:url'
+import { Cluster, Redis } from 'ioredis'
 
 register('./typescript-hooks.mjs', import.meta.url)
 
@@ -17,6 +19,19 @@ Server.prototype.listen = function onFreePort(...args) {
   return listen.call(this, 0, '127.0.0.1', listening)
 }
 
+const { createConnection } = net
+net.createConnection = (options, ...args) =>
+  createConnection(options.port === 6379 ? { ...options, port: Number(process.env.REDIS_PORT) } : options, ...args)
+
+const clients = new Set()
+for (const { prototype } of [Redis, Cluster]) {
+  const { connect } = prototype
+  prototype.connect = function remembered(...args) {
+    clients.add(this)
+    return connect.apply(this, args)
+  }
+}
+
 await import(pathToFileURL(process.argv[2]).href)
 
 for (const server of servers) {
@@ -27,6 +42,7 @@ for (const server of servers) {
   server.close()
   server.closeAllConnections?.()
 }
+for (const client of clients) client.disconnect()
 
 function fail(reason) {
   console.error(reason)

@@ -1,5 +1,14 @@
-import { type Backend, createInflightLimiter, createLimiter, type RequestSluice, rateLimit } from '@sluice/express'
+import {
+  type Backend,
+  createInflightLimiter,
+  createLimiter,
+  memoryBackend,
+  type RequestSluice,
+  rateLimit,
+} from '@sluice/express'
 import { sluice } from '@sluice/fastify'
+import type { Charge } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { fastify } from 'fastify'
 import request from 'supertest'
@@ -40,12 +49,34 @@ const withoutAddress: RequestHandler = (req, _res, next) => {
   next()
 }
 
-const dead: Backend = {
-  name: 'dead',
-  take: () => Promise.reject(new Error('nobody is there')),
-  peek: () => Promise.reject(new Error('nobody is there')),
-  adjust: () => Promise.reject(new Error('nobody is there')),
-  reset: () => undefined,
+/** A backend that nobody else asked before. */
+function dead(): Backend {
+  const nobody = (): Promise<never> => Promise.reject(new Error('nobody is there'))
+  return { name: 'dead', take: nobody, peek: nobody, adjust: nobody, reset: () => undefined }
+}
+
+/** Ten failures, a probe after a second, a trial. */
+async function backAgain(): Promise<readonly Seen[]> {
+  const clock = new FakeClock()
+  const memory = memoryBackend({ clock })
+  const backend = dead()
+  const limiter = createLimiter({ policies: [policy], backend, clock })
+  for (let failed = 0; failed < 10; failed++) await limiter.take('anna')
+  Object.assign(backend, { take: async (charges: Charge[]) => memory.take(charges), peek: async () => ({}) })
+  clock.advance(1_000)
+  await limiter.take('anna')
+  await new Promise(setImmediate)
+  await limiter.take('anna')
+  return []
+}
+
+async function underPm2(): Promise<readonly Seen[]> {
+  process.env.pm_id = '3'
+  try {
+    return await statuses([rateLimit(policy)])
+  } finally {
+    delete process.env.pm_id
+  }
 }
 
 function trustingAnyone(): Promise<readonly Seen[]> {
@@ -99,7 +130,9 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_TRUSTS_NOBODY', trustingNobody],
   ['SLUICE_LIMITER_IN_HANDLER', () => statuses([(req, res, next) => rateLimit(policy)(req, res, next)], {}, 2)],
   ['SLUICE_LIMITER_TWICE', () => statuses(Array(2).fill(rateLimit(policy)))],
-  ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead })])],
+  ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead() })])],
+  ['SLUICE_BACKEND_BACK', backAgain],
+  ['SLUICE_MEMORY_IN_CLUSTER', underPm2],
   ['SLUICE_OBSERVER_DROPPED', () => statuses([rateLimit({ ...policy, observers: [{ decided: throwing }] })])],
   [
     'SLUICE_UNKNOWN_POLICY',

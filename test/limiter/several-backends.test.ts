@@ -127,15 +127,37 @@ describe('policies on several backends', () => {
     ])
   })
 
-  test('reject when one of them fails, and leave nothing charged on the others', async () => {
-    const { limiter, far, remaining } = nearAndFar({ near: 5, far: 9 })
+  test('are all counted where one of them fails, that one in this process', async () => {
+    const { limiter, far, remaining } = nearAndFar({ near: 5, far: 3 })
     far.failure = new Error('down')
-    await expect(limiter.take('key', 2)).rejects.toThrow('down')
-    far.failure = undefined
+    expect(await limiter.take('key', 2)).toMatchObject({ allowed: true, counted: false, source: 'memory+local' })
     expect(await remaining()).toEqual([
-      ['far', 9],
-      ['near', 5],
+      ['far', 1],
+      ['near', 3],
     ])
+    expect(await limiter.take('key', 2)).toMatchObject({ allowed: false, counted: false })
+    expect(await remaining()).toEqual([
+      ['far', 1],
+      ['near', 3],
+    ])
+  })
+
+  test('give back what the failure rule took of one where another denies', async () => {
+    const clock = new FakeClock()
+    const [dead, far] = [new PromisedBackend(clock), new PromisedBackend(clock)]
+    dead.failure = new Error('down')
+    const policy = { window: '1m', algorithm: 'fixed-window' } as const
+    const limiter = createLimiter({
+      policies: [
+        { ...policy, name: 'dead', limit: 5, backend: dead },
+        { ...policy, name: 'far', limit: 1, backend: far },
+      ],
+      clock,
+    })
+    await limiter.take('key')
+    expect((await limiter.take('key')).allowed).toBe(false)
+    expect((await limiter.peek('key')).verdicts.map(({ remaining: left }) => left)).toEqual([4, 0])
+    expect(dead.calls).toEqual(['take', 'take', 'peek'])
   })
 
   test('take back at the time of the take, so that no time drains twice', async () => {

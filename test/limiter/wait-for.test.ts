@@ -109,6 +109,7 @@ describe('waitFor', () => {
     const waiting = waitFor(limiter, 'key', { maxWaitMs: '10s', signal: abort.signal, clock })
     abort.abort(new Error('gone'))
     expect(await stateOf(waiting)).toBe('rejected: gone')
+    limiter.close()
     expect(clock.pending).toBe(0)
   })
 
@@ -136,9 +137,10 @@ describe('waitFor', () => {
 
   test('rejects where the limiter does', async () => {
     const clock = new FakeClock()
-    const backend = new PromisedBackend(clock)
-    backend.failure = new Error('down')
-    const limiter = createLimiter({ policies: [{ limit: 1, window: '10s' }], backend, clock })
+    const down = async (): Promise<never> => {
+      throw new Error('down')
+    }
+    const limiter = { take: down }
     await expect(waitFor(limiter, 'key', { maxWaitMs: '10s', clock })).rejects.toThrow('down')
   })
 

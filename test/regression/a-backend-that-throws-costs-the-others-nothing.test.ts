@@ -8,13 +8,15 @@ const rejects = (): Promise<never> => Promise.reject(new Error('down'))
 
 const broken = (fail: () => never | Promise<never>): Backend => ({
   name: 'broken',
+  synchronous: true,
   take: fail,
   peek: fail,
   adjust: fail,
   reset: fail,
 })
 
-// what the memory had taken stood, though the request as a whole was not counted
+// what the memory had taken stood, though the request as a whole was not counted: one that says it answers at once has
+// no failure rule before it
 test.each([
   ['throws', down],
   ['rejects', rejects],

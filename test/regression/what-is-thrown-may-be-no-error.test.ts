@@ -30,9 +30,15 @@ describe.each(Object.keys(thrown))('%s', (name) => {
     expect(await guard.check(view)).toMatchObject({ decision: { allowed: true } })
   })
 
-  test('thrown by a backend lets the request pass uncounted', () => {
-    forgetWarnings()
+  test('thrown by a backend is answered by the failure rule', () => {
     const backend = { name: 'broken', take: boom, peek: boom, adjust: boom, reset: boom }
+    const guard = new RateGuard({ limit: 5, window: '1m', backend })
+    expect(guard.check(view)).toMatchObject({ decision: { allowed: true, counted: false, source: 'local' } })
+  })
+
+  test('thrown by a backend that says it answers at once lets the request pass uncounted', () => {
+    forgetWarnings()
+    const backend = { name: 'broken', synchronous: true, take: boom, peek: boom, adjust: boom, reset: boom }
     expect(new RateGuard({ limit: 5, window: '1m', backend }).check(view)).toBeUndefined()
   })
 

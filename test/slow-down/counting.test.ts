@@ -146,10 +146,17 @@ describe('whatever goes wrong', () => {
     ['throws', dead(throws)],
     ['rejects', dead((() => Promise.reject(new Error('nobody is there'))) as () => never)],
     ['answers nonsense', dead((() => ({})) as unknown as () => never)],
-  ])('requests pass undelayed where the backend %s, and it is told', async (_what, backend) => {
-    expect(await waitsOf(appOf(limited({ after: 0, backend })), 3)).toEqual([0, 0, 0])
+  ])('requests are counted in this process where the backend %s, and it is told', async (_what, backend) => {
+    expect(await waitsOf(appOf(limited({ after: 1, backend })), 3)).toEqual([0, 100, 200])
     expect(watcher.count('backendFailed')).toBe(3)
     expect(warnings.codes).toEqual(['SLUICE_BACKEND_FAILED'])
+  })
+
+  test('requests pass undelayed where the failure rule allows, and wait longest where it denies', async () => {
+    const allowing = limited({ after: 0, backend: dead(throws), onBackendError: 'allow' })
+    expect(await waitsOf(appOf(allowing), 3)).toEqual([0, 0, 0])
+    const denying = limited({ after: 5, backend: dead(throws), onBackendError: 'deny' })
+    expect(await waitsOf(appOf(denying), 2)).toEqual([300, 300])
   })
 
   test('an address is counted where the key fails, one unit where the cost does', async () => {
@@ -179,7 +186,7 @@ describe('whatever goes wrong', () => {
     const app = appOf(limited({ after: 0, maxWaiting: 1, clock: wait, backend }))
     const first = request(app).get('/')
     const answered = first.then(({ status }) => status)
-    await until(() => wait.pending === 1)
+    await until(() => watcher.count('slowed') === 1)
     expect((await request(app).get('/')).status).toBe(429)
     await until(() => watcher.count('backendFailed') === 1)
     wait.advance(100)

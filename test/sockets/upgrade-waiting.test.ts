@@ -178,7 +178,7 @@ describe('a backend', () => {
     expect(site.upgraded).toEqual([])
   })
 
-  test('that fails lets upgrades pass uncounted', async () => {
+  test('that fails leaves upgrades to the limit in this process', async () => {
     const dead = (): Promise<never> => Promise.reject(new Error('nobody is there'))
     const backend: Backend = { name: 'dead', take: dead, peek: dead, adjust: dead, reset: () => undefined }
     await siteOf({
@@ -186,7 +186,7 @@ describe('a backend', () => {
       inflightLimit: { limit: 9, backend: { acquire: dead } },
     })
     await site.open()
-    await site.open()
-    expect(site.watcher.count('backendFailed')).toBe(2)
+    expect(await site.answer()).toMatch(/^HTTP\/1.1 429/)
+    expect(site.watcher.count('backendFailed')).toBe(1)
   })
 })

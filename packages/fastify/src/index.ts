@@ -1,6 +1,7 @@
 export {
   addressKey,
   type Backend,
+  type BackendErrorRule,
   byAll,
   byHeader,
   byIp,
@@ -20,6 +21,7 @@ export {
   type DeniedContext,
   type Duration,
   EXEMPT,
+  type FailoverOptions,
   guardContinue,
   type InflightHandle,
   type InflightLimiter,

@@ -9,6 +9,7 @@ import {
   type RouteOfLayers,
   routeConfigOf,
   routePattern,
+  SLUICE_OPTIONS,
   SluiceError,
   sharing,
   shown,
@@ -62,7 +63,7 @@ type Met = FastifyRequest & { [ADMITTED]?: boolean }
 type Config = RouteConfig & FastifyContextConfig & { readonly [TELLS]?: true; readonly [CONSTRAINTS]?: string }
 
 const ROUTE = ['rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] as const
-const APPLICATION = [...ROUTE, 'backend', 'clock', 'observers'] as const
+const APPLICATION = [...ROUTE, ...SLUICE_OPTIONS] as const
 
 /**
  * Limits of an application: `await app.register(sluice, { rateLimit: { limit: 100, window: '1m' } })`. Registered once
@@ -97,7 +98,7 @@ function checked<T extends FastifyRouteLimits>(owner: string, said: T, known: re
 
 const uppermost = new WeakMap<object, FastifyInstance[]>()
 
-function uppermostLayer(app: Home, { phase, backend, clock, observers, ...said }: FastifySluiceOptions): Layer {
+function uppermostLayer(app: Home, options: FastifySluiceOptions): Layer {
   const others = uppermost.get(app.server) ?? []
   if (others.some((other) => Object.prototype.isPrototypeOf.call(app, other))) {
     // its routes would meet the limits of the part alone
@@ -105,8 +106,9 @@ function uppermostLayer(app: Home, { phase, backend, clock, observers, ...said }
     throw new SluiceError('SLUICE_BAD_OPTION', `register(sluice): got an application after a part of it, ${expected}`)
   }
   uppermost.set(app.server, [...others, app])
-  const nothing: Layer = LimitLayer.none(FASTIFY_OPTIONS, sharing({ backend, clock, observers }))
-  const layer = nothing.below(said, 'default')
+  const nothing: Layer = LimitLayer.none(FASTIFY_OPTIONS, sharing(options))
+  const { rateLimit, slowDown, inflightLimit, skipLimits } = options
+  const layer = nothing.below({ rateLimit, slowDown, inflightLimit, skipLimits }, 'default')
   closing(app, nothing)
   watch(app)
   warnAboutFastifyOption(app)

@@ -7,7 +7,7 @@ import type { Interruption } from './fleet-contracts.ts'
 
 export type { Channel, Interruption, Script, ScriptRunner } from './fleet-contracts.ts'
 export type { RequestView } from './http/request-view.ts'
-export type { AcquireOptions, Denial, InflightBackend, Permit, PermitOutcome } from './inflight-contracts.ts'
+export type { AcquireOptions, Cap, Denial, InflightBackend, Permit, PermitOutcome } from './inflight-contracts.ts'
 
 /** A value now, or a promise of it. Whoever can answer at once does, so that a limit in memory costs no promise. */
 export type MaybePromise<T> = T | Promise<T>
@@ -160,6 +160,8 @@ export interface Moment {
   readonly now?: number
   /** After this instant nobody waits for the answer: a command that arrives later must do nothing. */
   readonly deadlineAt?: number
+  /** Of `adjust`: the failure rule answered the take, so that the backend knows nothing of it. */
+  readonly uncounted?: boolean
 }
 
 /** Where counts live. */

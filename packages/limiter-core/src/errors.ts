@@ -19,8 +19,12 @@ export type SluiceCode =
   | 'SLUICE_LIMITER_IN_HANDLER'
   | 'SLUICE_LIMITER_TWICE'
   | 'SLUICE_BACKEND_FAILED'
+  | 'SLUICE_BACKEND_BACK'
+  | 'SLUICE_MEMORY_IN_CLUSTER'
   | 'SLUICE_OBSERVER_DROPPED'
   | 'SLUICE_DENIED'
+  | 'SLUICE_SECRET_MISSING'
+  | 'SLUICE_BAD_MESSAGE'
 
 /** Known by its `code`, never by `instanceof`: an ESM and a CommonJS copy may meet in one process. */
 export class SluiceError extends Error {

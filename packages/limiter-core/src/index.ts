@@ -1,11 +1,19 @@
 export { algorithms } from './algorithms/index.ts'
+export { type ChargePart, mergedAnswer, takeTogether } from './charge-parts.ts'
 export type { Costs, Keys } from './charges.ts'
 export { afterThisTurn, clockOf, systemClock } from './clock.ts'
 export type * from './contracts.ts'
-export { type Duration, parseDuration } from './duration.ts'
+export { type Duration, parseDuration, parseMs } from './duration.ts'
 export { messageOf, type SluiceCode, SluiceError, shown } from './errors.ts'
 export { Breaker, type BreakerOptions, type BreakerState } from './failover/breaker.ts'
 export { Deadlines } from './failover/deadlines.ts'
+export {
+  type BackendErrorRule,
+  compileFailover,
+  type FailoverOptions,
+  type FailoverRule,
+} from './failover/failover-options.ts'
+export { FailureLog } from './failover/failure-log.ts'
 export { GroupedBackend } from './grouped-backend.ts'
 export { Birth } from './http/built-in-handler.ts'
 export { type CapCheck, CapGuard } from './http/cap-guard.ts'
@@ -43,6 +51,7 @@ export { RequestRecord } from './http/request-record.ts'
 export type { RequestSluice } from './http/request-sluice.ts'
 export { type SlowCheck, SlowGuard } from './http/slow-guard.ts'
 export type { SlowDownOptions } from './http/slow-options.ts'
+export { HoldBound } from './inflight/hold-bound.ts'
 export {
   createInflightLimiter,
   type InflightLimiter,
@@ -50,6 +59,8 @@ export {
   type LocalInflightLimiter,
   type LocalInflightOptions,
 } from './inflight/inflight-limiter.ts'
+export { RETRY_AFTER_MS } from './inflight/memory-inflight.ts'
+export { HeldPermit, type PermitHome } from './inflight/permit.ts'
 export { parseAddress, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'
 export {
@@ -74,6 +85,24 @@ export {
   labelOf,
 } from './keys/sources.ts'
 export {
+  GRACE,
+  isLeased,
+  type LeaseAsk,
+  type LeaseGrant,
+  type LeaseLedger,
+  type LeaseTerms,
+  leaseMsOf,
+} from './leases/lease-ledger.ts'
+export { LeaseTable } from './leases/lease-table.ts'
+export {
+  LEASE_OPTIONS,
+  type LeaseOptions,
+  LeasingBackend,
+  type LeasingParts,
+  leaseTermsOf,
+} from './leases/leasing-backend.ts'
+export { MemoryLedger } from './leases/memory-ledger.ts'
+export {
   createLimiter,
   type Limiter,
   type LimiterOptions,
@@ -83,8 +112,9 @@ export { andThen, isPromise } from './maybe-promise.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
 export type { Mode } from './mode.ts'
 export { Observers } from './observers.ts'
-export { optionsOf } from './options.ts'
-export { compilePolicy, type PolicyInput } from './policy.ts'
+export { optionalFunction, optionsOf } from './options.ts'
+export { compilePolicy, type PolicyInput, wholeUnits } from './policy.ts'
+export { parseScope } from './scope.ts'
 export { ChargeVerdict, RequestDecision } from './verdict.ts'
 export { type WaitOptions, waitFor } from './wait-for.ts'
 export { forgetWarnings, warnOnce } from './warn-once.ts'

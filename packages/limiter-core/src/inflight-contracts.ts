@@ -17,18 +17,33 @@ export interface Denial {
   readonly retryAfterMs: number
 }
 
+/** A named promise: at most `limit` places for each key. */
+export interface Cap {
+  readonly name: string
+  /** The part of an application that it caps: equal names of different parts are different caps. */
+  readonly place?: string | undefined
+  /** Whole places, at least 1. */
+  readonly limit: number
+  /** Milliseconds after which a permit is taken back; no bound unless said. */
+  readonly maxHoldMs?: number | undefined
+}
+
 export interface AcquireOptions {
   /** Places that this work takes; 1 unless said. */
   readonly weight?: number
   readonly priority?: string
   /** Aborted while an acquire is under way: the place goes straight back. */
   readonly signal?: AbortSignal
+  /** Who asks, where it is a cap. A backend of many caps counts each by its name, and takes the limit from here. */
+  readonly cap?: Cap
 }
 
 /** Where permits live. */
 export interface InflightBackend {
+  /** Where it has one limit for all that it counts: the caps on it must say the same one. */
+  readonly limit?: number | undefined
   acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>
-  /** Places held for `key` as far as this backend knows. */
-  count?(key: string): MaybePromise<number>
+  /** Places held for `key` under `cap`, as far as this backend knows. */
+  count?(key: string, cap?: Cap): MaybePromise<number>
   close?(): MaybePromise<void>
 }

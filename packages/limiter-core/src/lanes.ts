@@ -2,6 +2,7 @@ import { algorithms } from './algorithms/index.ts'
 import { clockOf } from './clock.ts'
 import type { Backend, Clock, Policy, Step } from './contracts.ts'
 import { SluiceError, shown } from './errors.ts'
+import { warnWhereOneOfSeveral } from './memory/one-of-several.ts'
 import { type Mode, modeOf, parseMode } from './mode.ts'
 import { compilePolicy, type PolicyInput } from './policy.ts'
 import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
@@ -55,7 +56,9 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
       // nobody else can claim a name in a scope that is a limiter's own
       const unclaim = scopeOn(backend) === own ? () => {} : claimCount(backend, scopeOn(backend), variants)
       const count = countName(scopeOn(backend), policy, step.version)
-      return { step, count, backend, mode: modeOf(options.mode, input.mode), unclaim }
+      const mode = modeOf(options.mode, input.mode)
+      if (mode !== 'off') warnWhereOneOfSeveral(backend)
+      return { step, count, backend, mode, unclaim }
     }),
   )
 }

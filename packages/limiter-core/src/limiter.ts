@@ -1,6 +1,8 @@
 import { type Costs, chargeOf, chargesOf, type Keys, type SoleLane, soleLane } from './charges.ts'
 import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, Observer, Policy } from './contracts.ts'
 import { wholeCost, wholeUnitsMoved } from './cost.ts'
+import { coverLanes } from './failover/cover-lanes.ts'
+import { compileFailover, type FailoverOptions, type FailoverRule } from './failover/failover-options.ts'
 import { GroupedBackend } from './grouped-backend.ts'
 import { compileLanes, type Lane } from './lanes.ts'
 import { allOf, andThen, isPromise } from './maybe-promise.ts'
@@ -10,7 +12,7 @@ import { optionsOf } from './options.ts'
 import type { PolicyInput } from './policy.ts'
 import { ChargeVerdict, RequestDecision } from './verdict.ts'
 
-export interface LimiterOptions {
+export interface LimiterOptions extends FailoverOptions {
   readonly policies: readonly PolicyInput[]
   /** Where counts live: the process-wide memory backend unless said, where every limiter has a scope of its own. */
   readonly backend?: Backend | undefined
@@ -45,15 +47,18 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
   close(): MaybePromise<void>
 }
 
-const OPTIONS = ['policies', 'backend', 'scope', 'mode', 'clock', 'observers'] as const
+const OPTIONS = ['policies', 'backend', 'scope', 'mode', 'clock', 'observers', 'onBackendError', 'deadlineMs'] as const
 
 /** Builds a limiter. Throws coded errors for bad options; see `docs/errors.md`. */
 export function createLimiter(options: SyncLimiterOptions): Limiter<Decision>
 export function createLimiter(options: LimiterOptions): Limiter
 export function createLimiter(options: LimiterOptions): Limiter {
   optionsOf('createLimiter', options, OPTIONS)
+  const observers = new Observers(options.observers)
+  const failover = compileFailover(options)
+  // last, since it claims names that nobody would give back if another option were bad
   const [lanes] = compileLanes([options.policies], options)
-  return new LaneLimiter(lanes, options.clock, new Observers(options.observers))
+  return new LaneLimiter(lanes, options.clock, observers, failover)
 }
 
 /** A limiter over compiled lanes: makes charges of keys and costs, and a decision of the backend's answer. */
@@ -66,9 +71,19 @@ export class LaneLimiter implements Limiter {
   readonly #sole: SoleLane | undefined
   readonly #close: (() => void)[]
 
-  constructor(lanes: readonly Lane[], clock: Clock | undefined, observers: Observers) {
+  constructor(
+    lanes: readonly Lane[],
+    clock: Clock | undefined,
+    observers: Observers,
+    failover: FailoverRule = compileFailover({}),
+  ) {
     this.policies = lanes.map((lane) => lane.step.policy)
-    this.#lanes = lanes.filter((lane) => lane.mode !== 'off')
+    const covered = coverLanes(
+      lanes.filter((lane) => lane.mode !== 'off'),
+      clock,
+      failover,
+    )
+    this.#lanes = covered.lanes
     this.#clock = clock
     this.#observers = observers
     const backends = [...new Set(this.#lanes.map((lane) => lane.backend))]
@@ -78,7 +93,7 @@ export class LaneLimiter implements Limiter {
         : backends[0]
     this.#sole = soleLane(this.#lanes)
     const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
-    this.#close = [...observed, ...lanes.map((lane) => lane.unclaim)]
+    this.#close = [covered.close, ...observed, ...lanes.map((lane) => lane.unclaim)]
   }
 
   take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
@@ -100,7 +115,7 @@ export class LaneLimiter implements Limiter {
   /** `charge` of one policy, by its place among those that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
     const charge = chargeOf(this.#lanes[index], key, wholeUnitsMoved(units))
-    return (this.#backend as Backend).adjust([charge], takenAtOf(taken, charge), this.#moment())
+    return (this.#backend as Backend).adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken))
   }
 
   /** `reset` of one policy, by its place among those that are not off. */
@@ -118,7 +133,7 @@ export class LaneLimiter implements Limiter {
     const backend = this.#backend
     if (!backend) return this.#uncounted()
     const charges = this.#charges(key, units, wholeUnitsMoved)
-    const moment = this.#moment()
+    const moment = this.#momentOf(taken)
     if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
       const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
       return andThen(backend.adjust(charges, takenAt, moment), (answer) => new RequestDecision(answer))
@@ -161,6 +176,12 @@ export class LaneLimiter implements Limiter {
 
   #moment(): Moment | undefined {
     return this.#clock && { now: this.#clock.now() }
+  }
+
+  /** The moment at which units are added to what was taken. */
+  #momentOf(taken: Decision | number | undefined): Moment | undefined {
+    if (typeof taken !== 'object' || taken === null || taken.counted) return this.#moment()
+    return { ...this.#moment(), uncounted: true }
   }
 
   #decided(charges: readonly Charge[], answer: Answer): Decision {

@@ -18,8 +18,12 @@ export function warnOnce(code: SluiceCode, message: string | (() => string), abo
   const mark = `${code} ${about}`
   if (seen.has(mark)) return
   seen.add(mark)
-  const text = typeof message === 'string' ? message : message()
-  process.emitWarning(`${text} (docs/errors.md#${code.toLowerCase()})`, { type: 'SluiceWarning', code })
+  warn(code, typeof message === 'string' ? message : message())
+}
+
+/** Warns each time. Whoever calls this sees to it that it is seldom. */
+export function warn(code: SluiceCode, message: string): void {
+  process.emitWarning(`${message} (docs/errors.md#${code.toLowerCase()})`, { type: 'SluiceWarning', code })
 }
 
 /** For tests: every warning may come once more. */

@@ -4,6 +4,7 @@ import {
   optionsOf,
   type PoliciesOptions,
   type RateLimitOptions,
+  SLUICE_OPTIONS,
   type SlowDownOptions,
   SluiceError,
   type SluiceOptions,
@@ -41,7 +42,7 @@ export interface SluiceModuleAsyncOptions extends SluiceModulePlacement, Pick<Mo
   readonly useFactory: (...injected: any[]) => SluiceModuleOptions | Promise<SluiceModuleOptions>
 }
 
-const OPTIONS = ['policies', 'rateLimit', 'slowDown', 'inflightLimit', 'backend', 'clock', 'observers'] as const
+const OPTIONS = ['policies', 'rateLimit', 'slowDown', 'inflightLimit', ...SLUICE_OPTIONS] as const
 
 /** Throws `SLUICE_BAD_OPTION` for what is none of the options. */
 export function moduleOptions(options: SluiceModuleOptions): SluiceModuleOptions {

@@ -25,6 +25,7 @@ export {
   type Limiters,
   limitersFor,
   type SharedWith,
+  SLUICE_OPTIONS,
   type Sluice,
   type SluiceOptions,
   sharing,

@@ -73,7 +73,7 @@ export class LimitLayer<Req, Res> {
       const parts = {
         rate: this.#rateBelow(options.rateLimit, skips, place, opened),
         slows: this.#slowsBelow(options.slowDown, skips, place, opened),
-        caps: this.#capsBelow(options.inflightLimit, skips, opened),
+        caps: this.#capsBelow(options.inflightLimit, skips, place, opened),
       }
       const layer = new LimitLayer<Req, Res>(parts, opened, this.#means)
       this.#opened.add(layer)
@@ -131,13 +131,16 @@ export class LimitLayer<Req, Res> {
   #capsBelow(
     options: LayerOptions<Req, Res>['inflightLimit'],
     skips: Skips,
+    place: string,
     opened: Closables,
   ): readonly RequestCap<Req, Res>[] {
     const left = options === false ? [] : this.#caps.filter(({ guard }) => !skipped(skips, guard.limiter.name))
     if (!options) return left
     const [first] = this.#caps
     const { adapterOptions, shared } = this.#means
-    const guard = first ? first.guard.below(options) : new CapGuard<Req, Res>(shared.watched(options), adapterOptions)
+    const guard = first
+      ? first.guard.below(options, place)
+      : new CapGuard<Req, Res>(shared.watched(options), adapterOptions, place)
     const made = added(new RequestCap(guard), opened)
     return [...left.filter((cap) => cap.guard.limiter.name !== made.guard.limiter.name), made]
   }

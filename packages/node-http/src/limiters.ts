@@ -2,8 +2,10 @@ import {
   type Answer,
   type Backend,
   type Clock,
+  compileFailover,
   createLimiter,
   type Decision,
+  type FailoverOptions,
   type InflightLimitOptions,
   type Limiter,
   type LimiterOptions,
@@ -19,7 +21,7 @@ import { RequestRate } from './request-rate.ts'
 import { RequestSlow } from './request-slow.ts'
 
 /** What all limiters of an application share. */
-export interface SluiceOptions<B extends Backend = Backend<Answer>> {
+export interface SluiceOptions<B extends Backend = Backend<Answer>> extends FailoverOptions {
   readonly backend?: B | undefined
   readonly clock?: Clock | undefined
   /** Told of everything, besides the observers of each limiter. */
@@ -33,7 +35,7 @@ export interface LimiterMakers<Req, Res, Mounted, Extra = unknown> {
   slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowHandle
 }
 
-/** One place to inject from: limiters made here share a backend, a clock and observers, unless they say otherwise. */
+/** One place to inject from: limiters made here share a backend and what becomes of it when it fails, a clock and observers, unless they say otherwise. */
 export interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
   extends LimiterMakers<Req, Res, Mounted, Extra> {
   /** Answers at once where the shared backend does. */
@@ -83,15 +85,31 @@ export interface SharedWith {
   watched<T extends Watchable>(options: T): T
 }
 
-/** Throws `SLUICE_BAD_OPTION` for what cannot be shared. */
-export function sharing({ backend, clock, observers = [] }: SluiceOptions<Backend>): SharedWith {
+/** Names of what all limiters of an application share. */
+export const SLUICE_OPTIONS: readonly (keyof SluiceOptions)[] = [
+  'backend',
+  'onBackendError',
+  'deadlineMs',
+  'clock',
+  'observers',
+]
+
+/** Throws coded errors for what cannot be shared. */
+export function sharing(options: SluiceOptions<Backend>): SharedWith {
+  const { backend, onBackendError, deadlineMs, clock, observers = [] } = options
+  compileFailover(options)
   // throws for what is no list of observers
   new Observers(observers)
   const watched = <T extends Watchable>(options: T): T =>
     added(options, clock && { clock }, (given) =>
       observers.length === 0 ? {} : { observers: observers.concat(given.observers ?? []) },
     )
-  return { watched, counted: (options) => watched(added(options, backend && { backend })) }
+  const counted = {
+    ...(backend && { backend }),
+    ...(onBackendError !== undefined && { onBackendError }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  }
+  return { watched, counted: (options) => watched(added(options, counted)) }
 }
 
 /** What is no object of options is left for their reader to refuse. */
@@ -104,7 +122,7 @@ function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(
   makers: LimiterMakers<Req, Res, Mounted, Extra>,
   shared: SluiceOptions<B> = {},
 ): Sluice<Req, Res, Mounted, Extra, B> {
-  const { counted, watched } = sharing(optionsOf('createSluice', shared, ['backend', 'clock', 'observers']))
+  const { counted, watched } = sharing(optionsOf('createSluice', shared, SLUICE_OPTIONS))
   return {
     rateLimit: (options) => makers.rateLimit(counted(options)),
     inflightLimit: (options) => makers.inflightLimit(watched(options)),

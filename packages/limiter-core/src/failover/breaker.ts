@@ -60,17 +60,16 @@ export class Breaker {
   }
 
   /** True for whoever shall probe now: at most once a second, while open. */
-  mayProbe(): boolean {
-    const now = this.#options.clock.now()
+  mayProbe(now: number = this.#options.clock.now()): boolean {
     if (this.#state !== 'open' || now < this.#nextProbeAt) return false
     this.#nextProbeAt = now + PROBE_EVERY_MS
     return true
   }
 
   /** A probe was answered after `tookMs`. One that waited out a stall says only that it is worth to ask again. */
-  probed(tookMs: number): void {
+  probed(tookMs: number, deadlineMs: number = this.#options.deadlineMs): void {
     if (this.#state !== 'open') return
-    if (tookMs <= this.#options.deadlineMs) this.#change('half-open')
+    if (tookMs <= deadlineMs) this.#change('half-open')
     else if (tookMs >= PROBE_EVERY_MS) this.probeSoon()
   }
 

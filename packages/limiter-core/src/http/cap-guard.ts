@@ -46,30 +46,36 @@ export class CapGuard<Req, Res> {
   readonly #reportFallback: ReportFallback
   readonly #adapterOptions: readonly string[]
 
-  /** `adapterOptions` are the names of options that the adapter reads itself. */
-  constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = []) {
+  /**
+   * `adapterOptions` are the names of options that the adapter reads itself; `place` names the part of the application
+   * that is capped, where it is not the whole.
+   */
+  constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = [], place?: string) {
     optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [...OPTIONS, ...adapterOptions])
     const { name, limit, maxHoldMs, backend, clock, observers, status = 503, headers, weight, holdUntil } = options
     checkHooks(options, adapterOptions)
     optionalFunction('key', options.key)
-    this.options = options
-    this.#adapterOptions = adapterOptions
-    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, clock, observers })
-    this.#reportFallback = fallbackReporter(this.limiter.observers)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
-    this.mode = modeOf(options.mode)
     if (weight !== undefined && typeof weight !== 'function') wholeUnits(weight, 'weight')
     if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
+    const plan = compileHeaders({ headers })
+    const refused = parseStatus(status)
+    this.options = options
+    this.#adapterOptions = adapterOptions
+    this.mode = modeOf(options.mode)
+    // last, since it claims a name that nobody would give back if another option were bad
+    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, clock, observers }, place)
+    this.#reportFallback = fallbackReporter(this.limiter.observers)
     this.#denied = {
-      denial: httpDenial(parseStatus(status), [this.limiter.name], RETRY_AFTER_MS),
-      entry: capEntry(compileHeaders({ headers }), this.limiter.name, limit),
+      denial: httpDenial(refused, [this.limiter.name], RETRY_AFTER_MS),
+      entry: capEntry(plan, this.limiter.name, limit),
     }
   }
 
-  /** The cap of a part of what this one caps, with its options where `options` says nothing. */
-  below(options: InflightLimitOptions<Req, Res>): CapGuard<Req, Res> {
+  /** The cap of a part of what this one caps, with its options where `options` says nothing. `place` names the part. */
+  below(options: InflightLimitOptions<Req, Res>, place?: string): CapGuard<Req, Res> {
     const { limit: _limit, name: _name, ...shared } = this.options
-    return new CapGuard({ ...shared, ...options }, this.#adapterOptions)
+    return new CapGuard({ ...shared, ...options }, this.#adapterOptions, place)
   }
 
   /** Undefined for a request that is not counted, or that a cap in shadow would have denied. */

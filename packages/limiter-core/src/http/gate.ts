@@ -35,12 +35,18 @@ export function rateEntry(
 ): GateEntry {
   let rateItems = ''
   for (const verdict of decision.verdicts) {
-    if (verdict.shadow || (!decision.allowed && verdict.allowed)) continue
+    if (verdict.shadow || (!decision.allowed && verdict.allowed) || !isCounted(verdict)) continue
     const item = rateItem(verdict, partitionOf?.(verdict.policy))
     rateItems = rateItems === '' ? item : `${rateItems}, ${item}`
   }
   const binding = plan.legacy ? decision.binding : undefined
-  return { plan, allowed: decision.allowed, policyItems, rateItems, binding: binding?.shadow ? undefined : binding }
+  const shown = binding && !binding.shadow && isCounted(binding) ? binding : undefined
+  return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown }
+}
+
+/** False of one who is let pass without an end, since its backend failed: what is left nobody knows. */
+function isCounted({ remaining }: PolicyVerdict): boolean {
+  return remaining < Number.POSITIVE_INFINITY
 }
 
 /** The items of `RateLimit-Policy` for a set of policies: constant unless a partition key is shown. */

@@ -1,4 +1,5 @@
 import type { Answer, Clock, Decision, Policy } from '../contracts.ts'
+import type { FailoverRule } from '../failover/failover-options.ts'
 import { LaneLimiter } from '../limiter.ts'
 import type { Observers } from '../observers.ts'
 import { ChargeVerdict, RequestDecision } from '../verdict.ts'
@@ -22,6 +23,7 @@ export function planGuard<Req, Res>(
   plan: RatePlan<Req, Res>,
   clock: Clock | undefined,
   observers: Observers,
+  failover: FailoverRule,
 ): PlanGuard<Req, Res> {
   const lanes = plan.map(({ lane }) => lane)
   const enforced = lanes.filter(({ mode }) => mode === 'enforce').map(({ step }) => step.policy)
@@ -31,7 +33,7 @@ export function planGuard<Req, Res>(
     plan: active,
     keyOf: active.map(({ key }) => active.findIndex((other) => other.key === key)),
     fixedCosts: costs.every((cost) => cost !== undefined) ? costs : undefined,
-    limiter: new LaneLimiter(lanes, clock, observers),
+    limiter: new LaneLimiter(lanes, clock, observers, failover),
     policyItems: policyItems(enforced),
     settles: plan.some(({ cost }) => cost.settle !== undefined),
   }

@@ -1,6 +1,7 @@
 import type { Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
 import { wholeCostOfRequest } from '../cost.ts'
 import { messageOf, SluiceError, shown } from '../errors.ts'
+import { compileFailover } from '../failover/failover-options.ts'
 import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
@@ -17,7 +18,7 @@ import { enforcedPolicies, keyless, type PlanGuard, planGuard } from './plan-gua
 import type { OfPart, RateCheck } from './rate-check.ts'
 import { layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
-import { compilePlans, type RatePlans } from './rate-plans.ts'
+import { compilePlans, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { checkHooks, isPreflight, parseStatus } from './request-rules.ts'
 
 /**
@@ -50,8 +51,11 @@ export class RateGuard<Req, Res> {
     this.#headers = compileHeaders(options)
     this.#partition = compilePartitionKey(options.partitionKey)
     this.#status = parseStatus(options.status ?? 429)
+    const failover = compileFailover(options)
+    const guardOf = (plan: RatePlan<Req, Res>): PlanGuard<Req, Res> =>
+      planGuard(plan, options.clock, this.observers, failover)
     // last, since it claims names that nobody would give back if another option were bad
-    this.#plans = new Map([...plans()].map(([name, plan]) => [name, planGuard(plan, options.clock, this.observers)]))
+    this.#plans = new Map([...plans()].map(([name, plan]) => [name, guardOf(plan)]))
     this.#first = this.#plans.values().next().value as PlanGuard<Req, Res>
   }
 

@@ -1,4 +1,5 @@
 import type { Backend, Clock, Decision, Observer } from '../contracts.ts'
+import type { FailoverOptions } from '../failover/failover-options.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import type { Mode } from '../mode.ts'
 import type { PolicyInput } from '../policy.ts'
@@ -27,7 +28,7 @@ export interface DeniedContext {
 export type DeniedAnswer<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
 
 /** Options that every limiter on requests has, whatever its policies. */
-export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions {
+export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, FailoverOptions {
   /** Whom to count; the client's address (`byIp()`) unless said. */
   readonly key?: KeySource<Req> | undefined
   readonly cost?: CostSource<Req, Res> | undefined

@@ -24,6 +24,8 @@ export const SHARED_RATE_OPTIONS = [
   'cost',
   'scope',
   'backend',
+  'onBackendError',
+  'deadlineMs',
   'skip',
   'mode',
   'partitionKey',

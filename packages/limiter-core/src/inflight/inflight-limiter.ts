@@ -1,11 +1,21 @@
 import { clockOf } from '../clock.ts'
-import type { AcquireOptions, Clock, Denial, InflightBackend, MaybePromise, Observer, Permit } from '../contracts.ts'
+import type {
+  AcquireOptions,
+  Cap,
+  Clock,
+  Denial,
+  InflightBackend,
+  MaybePromise,
+  Observer,
+  Permit,
+} from '../contracts.ts'
 import { type Duration, parseMs } from '../duration.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { andThen } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { optionalWith, optionsOf } from '../options.ts'
 import { headerText, wholeUnits } from '../policy.ts'
+import { claimCap } from './cap-claim.ts'
 import { MemoryInflight } from './memory-inflight.ts'
 import { WatchedPermit } from './watched-permit.ts'
 
@@ -16,7 +26,10 @@ export interface InflightLimiterOptions {
   readonly limit: number
   /** Permits held longer are taken back, and their `lost` aborts. No bound unless said. */
   readonly maxHoldMs?: Duration | undefined
-  /** Where permits live: this process unless said. `limit` and `maxHoldMs` are then the backend's own. */
+  /**
+   * Where permits live: this process unless said. It is shown this cap with each call: where it counts by that, caps
+   * of different names on one backend do not meet. One with a limit of its own must have this one.
+   */
   readonly backend?: InflightBackend | undefined
   readonly clock?: Clock | undefined
   readonly observers?: readonly Observer[] | undefined
@@ -63,16 +76,30 @@ export class BackedInflightLimiter implements InflightLimiter {
   readonly #clock: Clock
   /** Made here: it tells of releases by itself, and ends with the limiter. One that was handed in does neither. */
   readonly #isOwn: boolean
+  readonly #cap: Cap
+  readonly #unclaim: () => void
 
-  constructor({ name = 'inflight', limit, maxHoldMs, backend, clock, observers }: InflightLimiterOptions) {
+  /** `place` names the part of an application that is capped, where it is not the whole. */
+  constructor(
+    { name = 'inflight', limit, maxHoldMs, backend, clock, observers }: InflightLimiterOptions,
+    place?: string | undefined,
+  ) {
     this.name = headerText(name, 'name')
     this.limit = wholeUnits(limit, `cap '${this.name}': limit`)
     this.observers = new Observers(observers)
     const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
     const heldMs = maxHoldMs === undefined ? undefined : parseMs(maxHoldMs, `cap '${this.name}': maxHoldMs`)
+    if (backend?.limit !== undefined && backend.limit !== limit) {
+      throw new SluiceError(
+        'SLUICE_BAD_LIMIT',
+        `cap '${this.name}': limit: got ${limit}, expected ${shown(backend.limit)}, which its backend has`,
+      )
+    }
     this.#clock = time
     this.#isOwn = backend === undefined
+    this.#cap = { name: this.name, place, limit, maxHoldMs: heldMs }
+    this.#unclaim = backend ? claimCap(backend, this.#cap) : () => {}
     this.#backend =
       backend ??
       new MemoryInflight({
@@ -88,15 +115,16 @@ export class BackedInflightLimiter implements InflightLimiter {
       throw new SluiceError('SLUICE_BAD_KEY', `key: got ${shown(key)}, expected a string`)
     }
     if (options?.weight !== undefined) wholeUnits(options.weight, 'weight')
-    const answer = this.#backend.acquire(key, options)
+    const answer = this.#backend.acquire(key, this.#isOwn ? options : { ...options, cap: this.#cap })
     return andThen(answer, (come) => this.#told(key, come))
   }
 
   count(key: string = WHOLE_PROCESS): MaybePromise<number> {
-    return this.#backend.count?.(key) ?? 0
+    return this.#backend.count?.(key, this.#cap) ?? 0
   }
 
   close(): MaybePromise<void> {
+    this.#unclaim()
     if (this.#isOwn) return this.#backend.close?.()
   }
 

@@ -1,4 +1,5 @@
 import type { AcquireOptions, Clock, Denial, InflightBackend, Permit } from '../contracts.ts'
+import { HoldBound } from './hold-bound.ts'
 import { HeldPermit, type PermitHome } from './permit.ts'
 
 /** Nobody knows when a place comes back; a second is what a client may be asked to wait. */
@@ -12,19 +13,15 @@ export interface MemoryInflightOptions {
   readonly released: (key: string, heldMs: number) => void
 }
 
-/**
- * Permits of this process, counted exactly for each key; a key costs memory only while it holds a place. All permits
- * are held equally long at most, so that the oldest is always the next to run out: one timer for all of them.
- */
+/** Permits of this process, counted exactly for each key; a key costs memory only while it holds a place. */
 export class MemoryInflight implements InflightBackend, PermitHome {
   readonly #options: MemoryInflightOptions
   readonly #held = new Map<string, number>()
-  // in the order of their acquisition; kept only where holding is bounded
-  readonly #permits = new Set<HeldPermit>()
-  #cancelSweep: (() => void) | undefined
+  readonly #bound: HoldBound | undefined
 
   constructor(options: MemoryInflightOptions) {
     this.#options = options
+    this.#bound = options.maxHoldMs === undefined ? undefined : new HoldBound(options.clock, options.maxHoldMs)
   }
 
   acquire(key: string, { weight = 1, signal }: AcquireOptions = {}): Permit | Denial {
@@ -32,10 +29,7 @@ export class MemoryInflight implements InflightBackend, PermitHome {
     if (signal?.aborted || held + weight > this.#options.limit) return { allowed: false, retryAfterMs: RETRY_AFTER_MS }
     this.#held.set(key, held + weight)
     const permit = new HeldPermit(this, key, weight, this.#options.clock.now())
-    if (this.#options.maxHoldMs !== undefined) {
-      this.#permits.add(permit)
-      if (!this.#cancelSweep) this.#sweepAfter(this.#options.maxHoldMs)
-    }
+    this.#bound?.add(permit)
     return permit
   }
 
@@ -47,29 +41,11 @@ export class MemoryInflight implements InflightBackend, PermitHome {
     const left = this.count(permit.key) - permit.weight
     if (left > 0) this.#held.set(permit.key, left)
     else this.#held.delete(permit.key)
-    this.#permits.delete(permit)
+    this.#bound?.delete(permit)
     this.#options.released(permit.key, this.#options.clock.now() - permit.acquiredAt)
   }
 
   close(): void {
-    this.#cancelSweep?.()
-    this.#cancelSweep = undefined
-  }
-
-  #sweepAfter(ms: number): void {
-    this.#cancelSweep = this.#options.clock.after(ms, () => this.#sweep(this.#options.maxHoldMs as number))
-  }
-
-  #sweep(maxHoldMs: number): void {
-    this.#cancelSweep = undefined
-    const now = this.#options.clock.now()
-    for (const permit of this.#permits) {
-      const leftMs = permit.acquiredAt + maxHoldMs - now
-      if (leftMs > 0) {
-        this.#sweepAfter(leftMs)
-        return
-      }
-      permit.lose()
-    }
+    this.#bound?.close()
   }
 }

@@ -1,4 +1,4 @@
-import type { ObserverEvent, Step } from '../contracts.ts'
+import type { Known, ObserverEvent, Step } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
 import { Luggage } from './luggage.ts'
@@ -91,7 +91,7 @@ export class CountTable {
     const { arena } = lane
     if (arena.find(this.#low, this.#high)) return arena.place
     const nothing = this.#nothing(lane)
-    if (this.#remembers(now)) this.#adopt(lane, nothing, now)
+    if (this.#remembers(now)) this.#remember(lane, nothing, now)
     return nothing
   }
 
@@ -120,6 +120,16 @@ export class CountTable {
     // the end of the tick in which the key is new again: marking what was read back moves nothing
     const endTick = Math.ceil((now + resetAfterMs - this.#originMs) * (1 / TICK_MS))
     place.words[place.expiry] = Math.max(1, Math.min(LAST_TICK, endTick))
+  }
+
+  /** Makes of the key what is known of it. A fresh one is not kept. `by` adopts in the place of the step. */
+  adopt(lane: Lane, known: Known, now: number, by: Pick<Step, 'adopt'> = lane.step): void {
+    let place = this.find(lane, now)
+    if (known.used > 0) place = this.hold(lane, place, now)
+    if (place === this.#absent) return
+    const { cells, at } = place
+    by.adopt(cells, at, now, known.used, known.resetAfterMs)
+    this.mark(lane, place, now, lane.step.remaining(cells, at, now), lane.step.resetAfterMs(cells, at, now))
   }
 
   reset(lane: Lane, now: number): void {
@@ -153,11 +163,11 @@ export class CountTable {
     // the insert may itself have spilled a key into the tail, and so changed what is remembered of this one
     this.#tails.memory.fraction = fraction
     this.#tails.memory.expiry = expiry
-    this.#adopt(lane, place, now)
+    this.#remember(lane, place, now)
     return place
   }
 
-  #adopt({ step }: Lane, { cells, at }: Place, now: number): void {
+  #remember({ step }: Lane, { cells, at }: Place, now: number): void {
     // the fraction was rounded up when it was marked
     const { fraction, expiry } = this.#tails.memory
     const used = Math.floor((fraction * step.capacity) / FRACTION)

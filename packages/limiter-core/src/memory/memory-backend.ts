@@ -1,9 +1,10 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { clockOf } from '../clock.ts'
-import type { Answer, Backend, Charge, Clock, Decision, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
+import type { Answer, Backend, Charge, Clock, Known, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
+import { RuledDecision } from '../ruled-decision.ts'
 import { SoleDecision } from '../sole-decision.ts'
 import { ChargeVerdict, vetoed } from '../verdict.ts'
 import { CountTable, type Lane } from './count-table.ts'
@@ -34,10 +35,12 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
   return new MemoryBackend(maxBytes, clockOf(clock))
 }
 
-class MemoryBackend implements Backend<Answer> {
+/** Public to failover alone, which mirrors another backend in it. */
+export class MemoryBackend implements Backend<Answer> {
   readonly name = 'memory'
   readonly synchronous = true
   readonly #clock: Clock
+  readonly #ruledBy: string | undefined
   readonly #hash: KeyedHash = createKeyedHash()
   readonly #table: CountTable
   readonly #lanes = new WeakMap<Step, Lane>()
@@ -49,17 +52,20 @@ class MemoryBackend implements Backend<Answer> {
   // most limiters have one policy: its lane without a look-up
   #lastLane: Lane | undefined
 
-  constructor(maxBytes: number, clock: Clock) {
+  /** `ruledBy`: it answers in the place of another backend, by its failure rule. */
+  constructor(maxBytes: number, clock: Clock, ruledBy?: string) {
     this.#clock = clock
+    this.#ruledBy = ruledBy
     this.#table = new CountTable(maxBytes, (...event) => this.#untold.push(event))
   }
 
   take(charges: readonly Charge[], moment?: Moment): Answer {
     const now = this.#now(moment)
+    for (const charge of charges) if (charge.known) this.#takeOver(charge, charge.known, now)
     return this.#answer(this.#takeAll(charges, now), now)
   }
 
-  takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): Decision {
+  takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): SoleDecision {
     const now = this.#now(moment)
     const table = this.#table
     const lane = this.#aim(key, step, count)
@@ -70,7 +76,8 @@ class MemoryBackend implements Backend<Answer> {
     const resetAfterMs = step.resetAfterMs(place.cells, place.at, now)
     table.mark(lane, place, now, remaining, resetAfterMs)
     if (this.#untold.length > 0) this.#tell()
-    return new SoleDecision(step.policy, remaining, waitMs, resetAfterMs, now)
+    if (this.#ruledBy === undefined) return new SoleDecision(step.policy, remaining, waitMs, resetAfterMs, now)
+    return new RuledDecision(this.#ruledBy, step.policy, remaining, waitMs, resetAfterMs, now)
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Answer {
@@ -93,12 +100,35 @@ class MemoryBackend implements Backend<Answer> {
     }
   }
 
+  /** The numbers of a key, to read before anything else is asked: changes nothing. */
+  look(key: string, step: Step, count: string, now: number): Place {
+    this.#table.startAt(now)
+    return this.#table.look(this.#aim(key, step, count), now)
+  }
+
+  /** Makes of a key what is known of it. A fresh one is not kept. `by` adopts in the place of the step. */
+  adopt(target: Pick<Charge, 'key' | 'step' | 'count'>, known: Known, now: number, by?: Pick<Step, 'adopt'>): void {
+    this.#table.startAt(now)
+    this.#table.adopt(this.#aim(target.key, target.step, target.count), known, now, by)
+    if (this.#untold.length > 0) this.#tell()
+  }
+
   observe(observer: Observer): () => void {
     return this.#observers.add(observer)
   }
 
   close(): void {
     this.#observers.clear()
+  }
+
+  #takeOver({ key, step, count }: Charge, known: Known, now: number): void {
+    const lane = this.#aim(key, step, count)
+    const { cells, at } = this.#table.look(lane, now)
+    // what is no number, or has no end, would stay
+    const ends = known.resetAfterMs > 0 && known.resetAfterMs <= Number.MAX_SAFE_INTEGER
+    if (!ends || step.capacity - step.remaining(cells, at, now) >= known.used) return
+    const resetAfterMs = Math.max(known.resetAfterMs, step.resetAfterMs(cells, at, now))
+    this.#table.adopt(lane, { used: known.used, resetAfterMs }, now)
   }
 
   // asked first and found again for the spending: an insert may move or evict what was found before it
@@ -144,7 +174,7 @@ class MemoryBackend implements Backend<Answer> {
 
   #answer(verdicts: PolicyVerdict[], now: number): Answer {
     if (this.#untold.length > 0) this.#tell()
-    return { verdicts, takenAt: now, counted: true, source: 'memory' }
+    return { verdicts, takenAt: now, counted: this.#ruledBy === undefined, source: this.#ruledBy ?? 'memory' }
   }
 
   /** A reading that is no number is as good as none. */

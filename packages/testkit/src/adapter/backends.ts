@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {
   type Backend,
   createInflightLimiter,
+  type FailoverOptions,
   type InflightBackend,
   type MaybePromise,
   memoryBackend,
@@ -21,20 +22,29 @@ export function backends({ describe, test }: TestRunner, stage: Stage): void {
     test('settles a request that it took', () => laterSettles(stage))
     test('caps as one that answers at once', () => laterCaps(stage))
   })
-  for (const [how, fail] of Object.entries(fails)) {
+  for (const [how, fail] of Object.entries({ ...fails, 'never answers': silent })) {
     describe(`a backend that ${how}`, () => {
-      test('lets requests pass, and observers hear of it', () => failing(stage, ratesOver(fail)))
-      test('of permits lets requests pass, and observers hear of it', () => failing(stage, capsOver(fail)))
+      test('leaves the limit to this process, and observers hear of it', () => failsOver(stage, fail))
+      test('lets requests pass where the rule says so, and shows no number', () => failsOpen(stage, fail))
+      test('denies requests where the rule says so', () => failsShut(stage, fail))
+    })
+  }
+  for (const [how, fail] of Object.entries(fails)) {
+    describe(`a backend of permits that ${how}`, () => {
+      test('lets requests pass, and observers hear of it', () => failing(stage, capsOver(fail)))
     })
   }
 }
 
-const fails: Readonly<Record<string, () => MaybePromise<never>>> = {
+type Fail = () => MaybePromise<never>
+
+const fails: Readonly<Record<string, Fail>> = {
   throws: () => {
     throw new Error('ECONNREFUSED')
   },
   rejects: () => Promise.reject(new Error('ECONNREFUSED')),
 }
+const silent: Fail = () => new Promise<never>(() => {})
 
 /** In memory, answering as a server over a network would. */
 function laterBackend(stage: Stage): Backend {
@@ -90,12 +100,40 @@ async function laterCaps(stage: Stage): Promise<void> {
   assert.equal((await site.ask()).status, 200)
 }
 
-function ratesOver(fail: () => MaybePromise<never>): (watcher: Watcher) => LimiterSpec {
+function ratesOver(fail: Fail, watcher: Watcher, options: FailoverOptions = {}): LimiterSpec {
   const backend: Backend = { name: 'dead', take: fail, peek: fail, adjust: fail, reset: fail }
-  return (watcher) => rate({ ...WIDE, backend, observers: [watcher] })
+  return rate({ ...WIDE, backend, observers: [watcher], deadlineMs: 5, ...options })
 }
 
-function capsOver(fail: () => MaybePromise<never>): (watcher: Watcher) => LimiterSpec {
+async function failsOver(stage: Stage, fail: Fail): Promise<void> {
+  const watcher = new Watcher()
+  const site = await stage.behind([ratesOver(fail, watcher)], async ({ sluice }) => {
+    // what is charged counts as well
+    await sluice?.charge(1)
+    return { body: `${sluice?.decision?.counted} ${sluice?.decision?.source}` }
+  })
+  const first = await site.ask()
+  assert.deepEqual([first.body, first.headers.ratelimit], ['false local', '"default";r=1;t=60'])
+  assert.deepEqual(await statuses(site, 2), [429, 429])
+  assert.ok(watcher.count('backendFailed') > 0)
+  assert.deepEqual(stage.warnings.codes, ['SLUICE_BACKEND_FAILED'])
+}
+
+async function failsOpen(stage: Stage, fail: Fail): Promise<void> {
+  const site = await stage.behind([ratesOver(fail, new Watcher(), { onBackendError: 'allow' })])
+  for (let asked = 0; asked < 3; asked++) {
+    const { status, headers } = await site.ask()
+    assert.deepEqual([status, headers['ratelimit-policy'], headers.ratelimit], [200, '"default";q=2;w=60', undefined])
+  }
+}
+
+async function failsShut(stage: Stage, fail: Fail): Promise<void> {
+  const site = await stage.behind([ratesOver(fail, new Watcher(), { onBackendError: 'deny' })])
+  const { status, headers } = await site.ask()
+  assert.deepEqual([status, headers['retry-after'], headers.ratelimit], [429, '1', '"default";r=0;t=1'])
+}
+
+function capsOver(fail: Fail): (watcher: Watcher) => LimiterSpec {
   return (watcher) => cap({ limit: 1, backend: { acquire: fail }, observers: [watcher] })
 }
 

@@ -128,6 +128,33 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(answers.filter(({ verdicts }) => verdicts[0].allowed).length, 8)
   },
 
+  'takes over what a caller knows of a key where it knows less itself': async ({ backend, clock }) => {
+    const knowing = (key: string, used: number): Charge => ({
+      ...charge(hour, key),
+      known: { used, resetAfterMs: 5_000 },
+    })
+    const fresh = await backend.take([knowing('a', 6)])
+    assert.deepEqual([fresh.verdicts[0].allowed, fresh.verdicts[0].remaining], [true, 1])
+    const spent = await backend.take([knowing('b', 8)])
+    assert.deepEqual([spent.verdicts[0].allowed, spent.verdicts[0].retryAfterMs], [false, 5_000])
+    clock.advance(4_999)
+    assert.equal((await backend.take([charge(hour, 'b')])).verdicts[0].allowed, false)
+    clock.advance(1)
+    assert.equal((await backend.take([charge(hour, 'b')])).verdicts[0].allowed, true)
+  },
+
+  'keeps what it counted itself where a caller knows no more': async ({ backend }) => {
+    await backend.take([charge(hour, 'a', 5)])
+    const { verdicts } = await backend.take([{ ...charge(hour, 'a'), known: { used: 5, resetAfterMs: 1 } }])
+    assert.deepEqual([verdicts[0].remaining, verdicts[0].resetAfterMs], [2, 3_600_000])
+  },
+
+  'takes over what is known of a key also where another policy denies': async ({ backend }) => {
+    await backend.take([charge(minute, 'a', 5)])
+    await backend.take([{ ...charge(hour, 'a'), known: { used: 6, resetAfterMs: 5_000 } }, charge(minute, 'a')])
+    assert.equal(await remaining(backend, hour, 'a'), 2)
+  },
+
   'gives each key a count of its own, whatever its bytes': async ({ backend }) => {
     for (const key of hostileKeys) await backend.take([charge(minute, key, 2)])
     for (const key of hostileKeys)

@@ -1,0 +1,32 @@
+/** A backend that did not answer within its deadline. */
+export class LateError extends Error {
+  readonly code = 'LATE'
+
+  constructor(deadlineMs: number) {
+    super(`no answer within ${deadlineMs} ms`)
+    this.name = 'LateError'
+  }
+}
+
+/** The cause of a failure whose error has no code. */
+export const NAMELESS = 'ERROR'
+
+/** Why a backend failed, in one word: the `code` of the error, `ERROR` where it has none. */
+export function causeOf(error: unknown): string {
+  const code = told(error, 'code')
+  return typeof code === 'string' && code !== '' ? code.slice(0, 64) : NAMELESS
+}
+
+/** Whether the error says that this key alone is at fault, and that the backend is well. */
+export function isOfOneKey(error: unknown): boolean {
+  return told(error, 'keyOnly') === true
+}
+
+// anything can be thrown, also what throws when it is looked at
+function told(error: unknown, name: string): unknown {
+  try {
+    return (error as Readonly<Record<string, unknown>> | null | undefined)?.[name]
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,25 @@
+import type { Backend, Clock } from '../contracts.ts'
+import type { Lane } from '../lanes.ts'
+import { FailoverBackend } from './failover-backend.ts'
+import type { FailoverRule } from './failover-options.ts'
+
+/** Lanes that always have an answer, and what ends what was made for that. */
+interface CoveredLanes {
+  readonly lanes: readonly Lane[]
+  readonly close: () => void
+}
+
+/** Puts failover before every backend that may fail or be slow: one for all lanes that count on the same. */
+export function coverLanes(lanes: readonly Lane[], clock: Clock | undefined, rule: FailoverRule): CoveredLanes {
+  const covers = new Map<Backend, FailoverBackend>()
+  const covered = lanes.map((lane) => {
+    if (lane.backend.synchronous) return lane
+    const backend = covers.get(lane.backend) ?? new FailoverBackend(lane.backend, rule, clock)
+    covers.set(lane.backend, backend)
+    return { ...lane, backend }
+  })
+  const close = (): void => {
+    for (const cover of covers.values()) cover.close()
+  }
+  return { lanes: covered, close }
+}

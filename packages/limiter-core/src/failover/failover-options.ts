@@ -1,0 +1,60 @@
+import { type Duration, parseMs } from '../duration.ts'
+import { SluiceError, shown } from '../errors.ts'
+
+/**
+ * Who answers while a backend does not. `'local'`: the same policies in this process, from what was last known of each
+ * key; N processes admit up to N limits then. `{ local: { share } }`: that part of each limit, at least one unit, so
+ * that N processes with a share of 1/N admit one limit together. `'allow'`: everybody passes. `'deny'`: nobody does.
+ */
+export type BackendErrorRule = 'local' | 'allow' | 'deny' | { readonly local: { readonly share: number } }
+
+/** What becomes of a limit while a backend that answers later is slow or dead. */
+export interface FailoverOptions {
+  /** `'local'` unless said. A share is more than 0 and at most 1. */
+  readonly onBackendError?: BackendErrorRule | undefined
+  /** How long a backend may take to answer, from 1 to 60,000 ms or a duration: 50 ms unless said. */
+  readonly deadlineMs?: Duration | undefined
+}
+
+/** `FailoverOptions`, checked. */
+export interface FailoverRule {
+  readonly deadlineMs: number
+  /** Who answers, as it stands in `decision.source`. */
+  readonly source: 'local' | 'allow' | 'deny'
+  /** Of `local`: the part of each limit that this process gives by itself. */
+  readonly share: number
+}
+
+const DEADLINE_MS = 50
+const MOST_DEADLINE_MS = 60_000
+
+/** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
+export function compileFailover({ onBackendError = 'local', deadlineMs = DEADLINE_MS }: FailoverOptions): FailoverRule {
+  const ms = parseMs(deadlineMs, 'deadlineMs')
+  if (!(ms >= 1 && ms <= MOST_DEADLINE_MS)) {
+    throw new SluiceError(
+      'SLUICE_BAD_DURATION',
+      `deadlineMs: got ${shown(deadlineMs)}, expected from 1 ms to ${MOST_DEADLINE_MS} ms`,
+    )
+  }
+  if (onBackendError === 'local' || onBackendError === 'allow' || onBackendError === 'deny') {
+    return { deadlineMs: ms, source: onBackendError, share: 1 }
+  }
+  return { deadlineMs: ms, source: 'local', share: shareOf(onBackendError) }
+}
+
+function shareOf(rule: unknown): number {
+  const { local, ...others } = objectOf(rule)
+  const { share, ...more } = objectOf(local)
+  const alone = Object.keys({ ...others, ...more }).length === 0
+  if (alone && typeof share === 'number' && share > 0 && share <= 1) return share
+  const got = share === undefined ? shown(rule) : `a share of ${shown(share)}`
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `onBackendError: got ${got}, expected 'local', 'allow', 'deny' or { local: { share } } with a share above 0, at most 1`,
+  )
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../contracts.ts'
+import { messageOf } from '../errors.ts'
+import { warn } from '../warn-once.ts'
+import { NAMELESS } from './backend-failure.ts'
+
+const EVERY_MS = 1_000
+
+/**
+ * Says on stderr that a backend fails, once a second at most whatever the traffic, and once that it answers again. Where
+ * it was back within that second there is nothing to say.
+ */
+export class FailureLog {
+  readonly #backend: string
+  readonly #clock: Clock
+  /** Answers of the failure rule since the last line. */
+  #uncounted = 0
+  #saidAt = Number.NEGATIVE_INFINITY
+  /** The last failure, where no line has told yet that it fails. */
+  #unsaid: string | undefined
+  /** A line told that it fails, and none that it is back. */
+  #saidToFail = false
+  #failingSince = Number.NaN
+  #sinceThen = 0
+
+  constructor(backend: string, clock: Clock) {
+    this.#backend = backend
+    this.#clock = clock
+  }
+
+  /** The failure rule answered. */
+  ruled(): void {
+    this.#uncounted++
+    this.#sinceThen++
+    if (this.#unsaid !== undefined) this.#sayIfDue(this.#unsaid, this.#clock.now())
+  }
+
+  failed(cause: string, error: unknown): void {
+    const now = this.#clock.now()
+    if (Number.isNaN(this.#failingSince)) this.#failingSince = now
+    this.#sayIfDue(cause === NAMELESS ? messageOf(error) : `${cause}: ${messageOf(error)}`, now)
+  }
+
+  /** The breaker closed. */
+  back(): void {
+    const ms = Math.round(this.#clock.now() - this.#failingSince)
+    const took = Number.isNaN(ms) ? '' : ` after ${ms} ms`
+    const text = `backend '${this.#backend}' answers again${took}; ${this.#sinceThen} were uncounted`
+    if (this.#saidToFail) warn('SLUICE_BACKEND_BACK', text)
+    this.#unsaid = undefined
+    this.#saidToFail = false
+    this.#failingSince = Number.NaN
+    this.#sinceThen = 0
+    this.#uncounted = 0
+  }
+
+  #sayIfDue(why: string, now: number): void {
+    const due = now >= this.#saidAt + EVERY_MS
+    this.#unsaid = due || this.#saidToFail ? undefined : why
+    if (!due) return
+    this.#saidAt = now
+    this.#saidToFail = true
+    const before = this.#uncounted > 1 ? `; ${this.#uncounted} uncounted since the last line` : ''
+    this.#uncounted = 0
+    warn('SLUICE_BACKEND_FAILED', `backend '${this.#backend}' failed: ${why}${before}`)
+  }
+}

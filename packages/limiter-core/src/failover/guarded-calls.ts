@@ -1,0 +1,127 @@
+import type { Backend, Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
+import { isPromise } from '../maybe-promise.ts'
+import { Observers } from '../observers.ts'
+import { causeOf, isOfOneKey, LateError } from './backend-failure.ts'
+import { Deadlines } from './deadlines.ts'
+import type { Health } from './health.ts'
+
+export type Operation = 'take' | 'peek' | 'adjust' | 'reset'
+export type Target = Pick<Charge, 'key' | 'step' | 'count'>
+
+/** When a call is made, and until when its answer is waited for. */
+export type Limits = Required<Pick<Moment, 'now' | 'deadlineAt'>>
+
+/** One call of a backend: how it is made, what its answer is worth, and who answers instead. */
+export interface Call<T, R> {
+  readonly operation: Operation
+  send(limits: Limits): MaybePromise<T>
+  /** Where it throws, the answer was none. */
+  came(answer: T, now: number): R
+  /** The failure rule; never throws. */
+  ruled(now: number): R
+}
+
+/** Calls of a backend that always end: in time, by its answer or by the failure rule. Tells health how each went. */
+export class GuardedCalls {
+  /** Told of failures. */
+  readonly observers: Observers = new Observers()
+  readonly #backend: Backend
+  readonly #health: Health
+  readonly #clock: Clock
+  readonly #deadlineMs: number
+  readonly #deadlines: Deadlines
+  readonly #late: LateError
+  #closing = false
+
+  constructor(backend: Backend, health: Health, clock: Clock, deadlineMs: number) {
+    this.#backend = backend
+    this.#health = health
+    this.#clock = clock
+    this.#deadlineMs = deadlineMs
+    this.#deadlines = new Deadlines(clock, deadlineMs)
+    this.#late = new LateError(deadlineMs)
+  }
+
+  /** Calls the backend, as its breaker admitted. At once where it answers at once. */
+  call<T, R>(call: Call<T, R>, moment?: Moment): MaybePromise<R> {
+    const now = this.#clock.now()
+    const deadlineAt = Math.min(now + this.#deadlineMs, moment?.deadlineAt ?? Number.POSITIVE_INFINITY)
+    try {
+      const answer = call.send({ now: moment?.now ?? now, deadlineAt })
+      if (!isPromise(answer)) return this.#came(call, answer, now)
+      const outcome = {
+        came: (value: T): R => this.#came(call, value, this.#clock.now()),
+        failed: (error: unknown): R => this.#failed(call, error),
+        late: (): R => this.#failed(call, this.#late),
+      }
+      return this.#deadlines.race(Promise.resolve(answer), outcome, now)
+    } catch (error) {
+      return this.#failed(call, error)
+    }
+  }
+
+  /** Counts a call that the breaker did not admit. True for whoever shall ask meanwhile how the backend is. */
+  passedOver(now: number): boolean {
+    this.#health.log.ruled()
+    return this.#health.breaker.mayProbe(now)
+  }
+
+  /** Asks in the background how the backend is. */
+  probe(targets: readonly Target[], now: number): void {
+    const probed = (): void => this.#health.breaker.probed(this.#clock.now() - now, this.#deadlineMs)
+    // an error of one key is an answer, too
+    const failed = (error: unknown): void => (isOfOneKey(error) ? probed() : undefined)
+    try {
+      const charges = targets.map(({ key, step, count }) => ({ key, step, count, cost: 0 }))
+      // without a deadline: one that is answered late tells that a stall is over
+      Promise.resolve(this.#backend.peek(charges, { now })).then(probed, failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  /** Ends all waits by the failure rule, and the timer. */
+  close(): void {
+    this.#closing = true
+    this.#deadlines.close()
+    this.#closing = false
+    this.observers.clear()
+  }
+
+  #came<T, R>(call: Call<T, R>, answer: T, now: number): R {
+    let worth: R
+    try {
+      worth = call.came(answer, now)
+    } catch (error) {
+      return this.#failed(call, error)
+    }
+    this.#health.breaker.succeeded()
+    if (this.#health.owing) this.#repay()
+    return worth
+  }
+
+  #failed<T, R>(call: Call<T, R>, error: unknown): R {
+    const { breaker, log } = this.#health
+    log.ruled()
+    if (!this.#closing) {
+      const cause = causeOf(error)
+      if (isOfOneKey(error)) {
+        breaker.succeeded()
+        log.failed(cause, error)
+      } else this.#health.failed(cause, error)
+      this.observers.event('backendFailed', { backend: this.#backend.name, operation: call.operation, cause, error })
+    }
+    return call.ruled(this.#clock.now())
+  }
+
+  #repay(): void {
+    const owed = this.#health.takeOwed()
+    if (owed.length === 0) return
+    void this.call({
+      operation: 'reset',
+      send: () => this.#backend.reset(owed),
+      came: () => undefined,
+      ruled: () => this.#health.owes(owed),
+    })
+  }
+}

@@ -1,0 +1,315 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import type { AlgorithmName, Limiter } from '@sluice/limiter-core'
+import { eachSeed, type SeededRandom } from '@sluice/testkit'
+import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from './patient.ts'
+
+afterEach(closeWards)
+
+/** By algorithm: the most units that its promise allows in any window, in limits. */
+const promises: readonly [AlgorithmName, number, number?][] = [
+  ['fixed-window', 2],
+  ['sliding-window', 2],
+  ['sliding-window', 1, 6],
+  ['sliding-log', 1],
+  ['token-bucket', 2],
+  ['gcra', 2],
+]
+
+function policyOf(algorithm: AlgorithmName, slices: number | undefined) {
+  return { limit: 6, window: '1m', algorithm, ...(slices !== undefined && { slices }) } as const
+}
+
+/** What the backend was told to be known of keys, since it was asked last. */
+function told({ patient }: Ward): (number | undefined)[] {
+  return patient.heard.splice(0).flatMap(({ charges }) => charges.map(({ known }) => known?.used))
+}
+
+describe.each(promises)('a key that is used up, by %s (%d limits a window, slices %s)', (algorithm, most, slices) => {
+  async function usedUp(): Promise<{ one: Ward; limiter: Limiter; freeAt: number }> {
+    const one = ward(1e12)
+    const limiter = one.limiter('local', policyOf(algorithm, slices))
+    await limiter.take('key', 6)
+    one.clock.advance(1_500)
+    const { allowed, retryAfterMs } = await limiter.take('key')
+    expect(allowed).toBe(false)
+    return { one, limiter, freeAt: one.clock.now() + retryAfterMs }
+  }
+
+  async function staysUsedUp({ one, limiter, freeAt }: Awaited<ReturnType<typeof usedUp>>): Promise<void> {
+    const stepMs = Math.max(1, Math.floor((freeAt - 1 - one.clock.now()) / 7))
+    while (one.clock.now() < freeAt - 1) {
+      expect((await limiter.take('key')).allowed).toBe(false)
+      one.clock.advance(Math.min(stepMs, freeAt - 1 - one.clock.now()))
+    }
+    expect((await limiter.take('key')).allowed).toBe(false)
+    one.clock.advance(60_000)
+    expect((await limiter.take('key')).allowed).toBe(true)
+  }
+
+  test('gains nothing by a restart that empties the backend', async () => {
+    const bench = await usedUp()
+    bench.one.patient.restart()
+    await staysUsedUp(bench)
+  })
+
+  test('gains nothing while the backend is away', async () => {
+    const bench = await usedUp()
+    bench.one.patient.condition = serverError('CONNECTION')
+    await staysUsedUp(bench)
+  })
+
+  test('gains nothing by an outage that ends with an empty backend', async () => {
+    const bench = await usedUp()
+    await openBreaker(bench.one, bench.limiter)
+    await bench.one.takes(bench.limiter, 3)
+    bench.one.patient.restart()
+    await closeBreaker(bench.one, bench.limiter)
+    expect(bench.one.watcher.events.at(-1)?.data).toMatchObject({ state: 'closed' })
+    await staysUsedUp(bench)
+  })
+
+  test('stays within its promise through illness, recovery and restarts, in any window', () =>
+    eachSeed(25, async (random) => {
+      const { admitted } = await throughIllness(random, policyOf(algorithm, slices), 1)
+      for (const at of admitted) expect(during(admitted, at)).toBeLessThanOrEqual(most * 6)
+    }))
+
+  test('is over its promise by one for each trial at most, where others are decided here meanwhile', () =>
+    eachSeed(25, async (random) => {
+      const { admitted, trials } = await throughIllness(random, policyOf(algorithm, slices), 4)
+      for (const at of admitted) {
+        expect(during(admitted, at)).toBeLessThanOrEqual(most * 6 + during(trials, at))
+      }
+    }))
+})
+
+/** How many of these came within a window that starts then. */
+function during(times: readonly number[], start: number): number {
+  return times.filter((at) => at >= start && at < start + 60_000).length
+}
+
+/** When takes were admitted and when trials were made, with up to `atOnce` takes under way at once. */
+async function throughIllness(random: SeededRandom, policy: ReturnType<typeof policyOf>, atOnce: number) {
+  const one = ward(random.pick([0, 1e12]))
+  const limiter = one.limiter('local', policy)
+  const admitted: number[] = []
+  const trials: number[] = []
+  const trialled = (): void => {
+    const states = one.watcher.events.flatMap(({ name, data }) => (name === 'breaker' ? [data.state] : []))
+    const made = states.filter((_, index) => states[index - 1] === 'half-open').length
+    while (trials.length < made) trials.push(one.clock.now())
+  }
+  for (let step = 0; step < 100; step++) {
+    const change = random.whole(6)
+    if (change === 0) one.patient.condition = random.pick(['well', 'silent', serverError('OOM'), serverError('X')])
+    if (change === 1) one.patient.restart()
+    const pending = Array.from({ length: 1 + random.whole(atOnce) }, () => limiter.take('key'))
+    for (const { allowed } of await one.answered(Promise.all(pending))) if (allowed) admitted.push(one.clock.now())
+    trialled()
+    one.clock.advance(random.pick([0, 10, 300, 1_000, 7_000, 20_000]))
+  }
+  limiter.close()
+  expect(admitted.length).toBeGreaterThan(0)
+  return { admitted, trials }
+}
+
+describe('what is known of a key', () => {
+  test('is told to nobody on a healthy day', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 9)
+    expect(told(one)).toEqual(Array(9).fill(undefined))
+  })
+
+  test('is told once after an interruption, for each key', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 2, 'a')
+    await one.takes(limiter, 3, 'b')
+    one.patient.restart()
+    told(one)
+    await one.takes(limiter, 2, 'a')
+    await one.takes(limiter, 2, 'b')
+    await one.takes(limiter, 2, 'never seen')
+    expect(told(one)).toEqual([2, undefined, 3, undefined, undefined, undefined])
+  })
+
+  test('is told with all policies of a request', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await limiter.take('key', 3)
+    one.patient.restart()
+    told(one)
+    await limiter.take('key')
+    expect((await limiter.peek('key')).binding.remaining).toBe(0)
+  })
+
+  test('is told again where the answer of a call was made before the interruption', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 2)
+    told(one)
+    const early = limiter.take('key')
+    one.patient.tell('lost')
+    await early
+    await one.takes(limiter, 2)
+    expect(told(one)).toEqual([undefined, 3, undefined])
+  })
+
+  test('is told where a call was late, since it was decided here', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await limiter.take('key')
+    one.patient.condition = 'silent'
+    await one.answered(limiter.take('key'))
+    one.patient.condition = 'well'
+    told(one)
+    await one.takes(limiter, 2)
+    await one.takes(limiter, 1, 'other')
+    expect(told(one)).toEqual([2, undefined, undefined])
+    expect((await limiter.peek('key')).binding.remaining).toBe(0)
+  })
+
+  test('is told after a breaker was open, though nobody heard that counts were lost', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 4)
+    await openBreaker(one, limiter)
+    one.patient.forget()
+    await closeBreaker(one, limiter)
+    expect(await one.takes(limiter, 1)).toBe('-counted')
+  })
+
+  test('is told after one failure of a backend that tells of no interruptions', async () => {
+    const one = ward()
+    Object.assign(one.patient, { interrupted: undefined })
+    const limiter = one.limiter()
+    await one.takes(limiter, 4)
+    one.patient.condition = serverError('CONNECTION')
+    await limiter.take('another key')
+    one.patient.condition = 'well'
+    one.patient.forget()
+    expect(await one.takes(limiter, 1)).toBe('-counted')
+  })
+
+  test.each<[string, (limiter: Limiter) => unknown]>([
+    ['a take of one policy', (limiter) => limiter.take('key', 4)],
+    ['a take of a list', (limiter) => limiter.take({ default: 'key' }, 4)],
+    ['a charge', (limiter) => limiter.charge('key', 4)],
+  ])('is told of %s that was decided here long after the breaker opened', async (_what, decide) => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    one.patient.condition = 'silent'
+    one.clock.advance(10 * 60_000)
+    await decide(limiter)
+    one.patient.condition = 'well'
+    one.clock.advance(1_000)
+    // decides nothing: a probe, then the trial
+    await limiter.peek('key')
+    await settled()
+    await limiter.peek('key')
+    expect(await one.takes(limiter, 1)).toBe('-counted')
+  })
+
+  test.each([
+    ['a sliding window', { algorithm: 'sliding-window' }, 4, 100_000],
+    ['a large burst', { algorithm: 'token-bucket', burst: 40 }, 40, 8 * 60_000],
+  ] as const)('is told for as long as it can matter: %s', async (_what, policy, cost, afterMs) => {
+    const one = ward()
+    const limiter = one.limiter('local', policy)
+    await limiter.take('key', cost)
+    one.patient.restart()
+    one.clock.advance(afterMs)
+    const { binding } = await limiter.take('key', 0)
+    expect(binding.resetAfterMs).toBeGreaterThan(0)
+  })
+
+  test('is told no more when the longest window has passed', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 3)
+    one.patient.restart()
+    one.clock.advance(60_000)
+    told(one)
+    await one.takes(limiter, 2)
+    expect(told(one)).toEqual([undefined, undefined])
+  })
+
+  test('does not undo what another process gave back, once the backend was told', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 4)
+    one.patient.restart()
+    expect(await one.takes(limiter, 1)).toBe('-counted')
+    const [{ charges }] = one.patient.heard.slice(-1)
+    await one.patient.reset(charges)
+    expect(await one.takes(limiter, 5)).toBe('+counted +counted +counted +counted -counted')
+  })
+
+  test('is kept also where the rule counts nothing', async () => {
+    const one = ward()
+    const limiter = one.limiter('allow')
+    await one.takes(limiter, 4)
+    await openBreaker(one, limiter)
+    expect(await one.takes(limiter, 2)).toBe('+allow +allow')
+    one.patient.restart()
+    await closeBreaker(one, limiter)
+    expect(await one.takes(limiter, 1)).toBe('-counted')
+  })
+
+  test('is shared by limiters that count the same', async () => {
+    const one = ward()
+    const [mine, yours] = [one.limiter(), one.limiter()]
+    await one.takes(mine, 3)
+    one.patient.condition = serverError('OOM')
+    expect(await one.takes(yours, 2)).toBe('+local -local')
+  })
+
+  test('outlives the limiters that asked, and what they could not hear', async () => {
+    const one = ward()
+    const first = one.limiter()
+    await one.takes(first, 4)
+    first.close()
+    expect(one.patient.listeners).toBe(0)
+    one.patient.restart()
+    const second = one.limiter()
+    expect(await one.takes(second, 1)).toBe('-counted')
+    second.close()
+    expect(one.patient.listeners).toBe(0)
+  })
+})
+
+describe('what is charged to a take of a backend with a clock of its own', () => {
+  test.each([0, 1e12, -5e5])('finds its window here, where it is ahead by %d ms', async (aheadMs) => {
+    const one = ward(aheadMs)
+    const limiter = one.limiter()
+    const taken = await limiter.take('key')
+    one.clock.advance(10_000)
+    one.patient.condition = serverError('OOM')
+    await limiter.charge('key', 3, taken)
+    expect((await limiter.take('key')).allowed).toBe(false)
+    await limiter.charge('key', -2, taken)
+    expect(await one.takes(limiter, 3)).toBe('+local +local -local')
+  })
+
+  test.each([0, 1e12])('gives nothing back to another window, where it is ahead by %d ms', async (aheadMs) => {
+    const one = ward(aheadMs)
+    const limiter = one.limiter()
+    const taken = await limiter.take('key', 4)
+    one.clock.advance(60_000)
+    await limiter.take('key', 4)
+    one.patient.condition = serverError('OOM')
+    await limiter.charge('key', -4, taken)
+    expect((await limiter.take('key')).allowed).toBe(false)
+  })
+
+  test('is sent without a deadline, so that it arrives', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    const taken = await limiter.take('key', 4)
+    await limiter.charge('key', -4, taken)
+    const [{ moment: ofTake }, { moment: ofCharge }] = one.patient.heard
+    expect([ofTake?.deadlineAt, ofCharge?.deadlineAt]).toEqual([1_050, undefined])
+  })
+})

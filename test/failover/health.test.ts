@@ -1,0 +1,333 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { createLimiter } from '@sluice/limiter-core'
+import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from './patient.ts'
+
+afterEach(closeWards)
+
+function events({ watcher }: Ward, name: string): Readonly<Record<string, unknown>>[] {
+  return watcher.events.filter((event) => event.name === name).map(({ data }) => data)
+}
+
+describe('a dead backend', () => {
+  test('is called ten times, and then by one probe a second, whatever the traffic', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    one.patient.condition = serverError('CONNECTION')
+    for (let taken = 0; taken < 50; taken++) await limiter.take(`key ${taken}`)
+    expect(one.patient.calls()).toEqual(Array(10).fill('take'))
+    for (let ms = 0; ms < 5_000; ms += 5) {
+      await limiter.take('key')
+      one.clock.advance(5)
+    }
+    expect(one.patient.calls()).toEqual(Array(4).fill('peek'))
+  })
+
+  test('is answered for at once, without a promise and without a timer', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    one.clock.advance(50)
+    const decision = limiter.take('key')
+    expect(decision).not.toBeInstanceOf(Promise)
+    expect(decision).toMatchObject({ allowed: true, counted: false, source: 'local' })
+    expect(limiter.take({ default: 'key' })).not.toBeInstanceOf(Promise)
+    expect(limiter.peek('key')).not.toBeInstanceOf(Promise)
+    expect(limiter.charge('key', 1)).not.toBeInstanceOf(Promise)
+    expect(limiter.reset('key')).toBeUndefined()
+    expect(one.clock.pending).toBe(0)
+  })
+
+  test('is probed in the background, also where a probe never settles', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    one.patient.condition = 'silent'
+    for (let second = 0; second < 3; second++) {
+      one.clock.advance(1_000)
+      expect(limiter.take('key')).not.toBeInstanceOf(Promise)
+    }
+    expect(one.patient.heard.map(({ call, moment }) => [call, moment?.deadlineAt])).toEqual(
+      Array(3).fill(['peek', undefined]),
+    )
+  })
+
+  test('counts again with the second request after a probe was answered', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    one.patient.condition = 'well'
+    one.clock.advance(1_000)
+    expect(await one.takes(limiter, 1)).toBe('+local')
+    await settled()
+    expect(await one.takes(limiter, 2)).toBe('+counted +counted')
+  })
+
+  test('is probed at once when its connection is back', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    one.patient.condition = 'well'
+    one.patient.tell('back')
+    await limiter.take('key')
+    await settled()
+    expect(await one.takes(limiter, 1)).toBe('+counted')
+  })
+
+  test('is asked again at once after a probe that waited out a stall', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    let wakeUp: (answer: unknown) => void = () => {}
+    one.patient.condition = () =>
+      new Promise((resolve) => {
+        wakeUp = resolve
+      })
+    one.clock.advance(1_000)
+    await limiter.take('key')
+    one.clock.advance(1_700)
+    one.patient.condition = 'well'
+    wakeUp({})
+    await settled()
+    await limiter.take('key')
+    await settled()
+    expect(await one.takes(limiter, 1)).toBe('+counted')
+  })
+
+  test('is left alone for another second where the trial fails', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    // reads are served, writes are not
+    one.patient.condition = (call) => (call === 'peek' ? Promise.resolve({}) : Promise.reject(serverError('READONLY')))
+    for (let second = 0; second < 3; second++) {
+      one.clock.advance(1_000)
+      await limiter.take('key')
+      await settled()
+      for (let taken = 0; taken < 5; taken++) await limiter.take('key')
+    }
+    expect(one.patient.calls()).toEqual(['peek', 'take', 'peek', 'take', 'peek', 'take'])
+  })
+
+  test('lets one call through at a time while it is on trial', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    one.clock.advance(1_000)
+    await limiter.take('key')
+    await settled()
+    one.patient.calls()
+    one.patient.condition = 'silent'
+    const trial = limiter.take('key')
+    expect(await one.takes(limiter, 2)).toBe('+local +local')
+    expect((await one.answered(trial)).counted).toBe(false)
+    expect(one.patient.calls()).toEqual(['take'])
+  })
+
+  test('has one breaker for all limiters on it, and another backend has its own', async () => {
+    const [one, other] = [ward(), ward()]
+    const [mine, yours] = [one.limiter(), one.limiter('deny', { name: 'yours' })]
+    await openBreaker(one, mine)
+    expect(await one.takes(yours, 1)).toBe('-deny')
+    expect(await other.takes(other.limiter(), 1)).toBe('+counted')
+  })
+})
+
+describe('a key that alone is at fault', () => {
+  test('is answered by the rule, and opens no breaker', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    one.patient.condition = serverError('WRONGTYPE', { keyOnly: true })
+    for (let taken = 0; taken < 40; taken++) await limiter.take('poisoned')
+    expect(one.patient.calls().length).toBe(40)
+    expect(events(one, 'backendFailed').length).toBe(40)
+    expect(events(one, 'breaker')).toEqual([])
+  })
+
+  test('ends a trial well', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    one.clock.advance(1_000)
+    await limiter.take('key')
+    await settled()
+    one.patient.condition = serverError('WRONGTYPE', { keyOnly: true })
+    await limiter.take('poisoned')
+    expect(events(one, 'breaker').at(-1)).toMatchObject({ state: 'closed' })
+  })
+
+  test('is a sign of life where it is probed', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    one.patient.condition = serverError('WRONGTYPE', { keyOnly: true })
+    one.clock.advance(1_000)
+    await limiter.take('poisoned')
+    await settled()
+    one.patient.condition = 'well'
+    expect(await one.takes(limiter, 1)).toBe('+counted')
+  })
+})
+
+describe('observers', () => {
+  test('hear of each failure: which backend, what it was to do, why', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    const error = serverError('OOM')
+    one.patient.condition = error
+    await limiter.take('key')
+    await limiter.peek('key')
+    await limiter.charge('key', 1)
+    await limiter.reset('key')
+    expect(events(one, 'backendFailed')).toEqual(
+      ['take', 'peek', 'adjust', 'reset'].map((operation) => ({ backend: 'patient', operation, cause: 'OOM', error })),
+    )
+  })
+
+  test.each<[string, () => unknown]>([
+    ['LATE', () => new Promise(() => {})],
+    ['ERROR', () => Promise.reject('no error at all')],
+    ['ERROR', () => Promise.reject(undefined)],
+    ['ERROR', () => undefined],
+    ['EPIPE', () => Promise.reject(Object.assign(new Error(), { code: 'EPIPE' }))],
+  ])('hear of %s', async (cause, condition) => {
+    const one = ward()
+    const limiter = one.limiter()
+    one.patient.condition = condition
+    const taken = limiter.take('key')
+    await settled()
+    one.clock.advance(50)
+    await taken
+    expect(events(one, 'backendFailed')).toMatchObject([{ cause }])
+  })
+
+  test('hear of the breaker, of each state once, and of why', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    await closeBreaker(one, limiter)
+    const backend = { backend: 'patient', cause: 'CONNECTION' }
+    expect(events(one, 'breaker')).toEqual([
+      { ...backend, state: 'open' },
+      { ...backend, state: 'half-open' },
+      { ...backend, state: 'closed' },
+    ])
+  })
+
+  test('that throw are dropped, and change no answer', async () => {
+    const one = ward()
+    const throws = (): never => {
+      throw new Error('observer')
+    }
+    const limiter = createLimiter({
+      policies: [{ limit: 2, window: '1m' }],
+      backend: one.patient,
+      clock: one.clock,
+      observers: [{ event: throws, decided: throws }],
+    })
+    one.patient.condition = serverError('OOM')
+    expect(await one.takes(limiter, 3)).toBe('+local +local -local')
+    expect(one.warnings.codes.sort()).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_OBSERVER_DROPPED'])
+  })
+})
+
+describe('the log', () => {
+  test('has a line a second at most, and says how many were uncounted since the last', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    one.patient.condition = serverError('OOM', { keyOnly: true })
+    for (let ms = 0; ms < 3_000; ms += 10) {
+      await limiter.take('key')
+      one.clock.advance(10)
+    }
+    expect(one.warnings.codes).toEqual(Array(3).fill('SLUICE_BACKEND_FAILED'))
+    expect(one.warnings.texts[0]).toBe(
+      "backend 'patient' failed: OOM: Error: OOM of a test (docs/errors.md#sluice_backend_failed)",
+    )
+    expect(one.warnings.texts[1]).toContain('; 100 uncounted since the last line')
+  })
+
+  test('is silent while nothing is called, and says once that the backend is back', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    for (let taken = 0; taken < 90; taken++) await limiter.take('key')
+    one.clock.advance(2_000)
+    await closeBreaker(one, limiter)
+    await limiter.take('key')
+    expect(one.warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK'])
+    expect(one.warnings.texts[1]).toContain("backend 'patient' answers again after 3000 ms; 101 were uncounted")
+  })
+})
+
+describe('resets that a backend is owed', () => {
+  test('stay owed where they fail again', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 4)
+    const readonly = (): Promise<never> => Promise.reject(serverError('READONLY'))
+    one.patient.condition = readonly
+    await limiter.reset('key')
+    one.patient.condition = (call) => (call === 'reset' ? readonly() : { verdicts: [] })
+    await limiter.peek('key')
+    await settled()
+    one.patient.condition = 'well'
+    await limiter.peek('another key')
+    await settled()
+    expect((await limiter.peek('key')).binding.remaining).toBe(4)
+  })
+
+  test('are done when it answers, the last thousand of them', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    for (let reset = 0; reset < 1_100; reset++) await limiter.reset(`key ${reset}`)
+    await limiter.reset('key 600')
+    await closeBreaker(one, limiter)
+    one.patient.heard.length = 0
+    await limiter.take('key')
+    await settled()
+    expect(one.patient.heard.map(({ call }) => call)).toEqual(['take'])
+  })
+
+  test('are sent in one call, each key once, and again where that fails', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    one.patient.condition = (call) => (call === 'reset' ? Promise.reject(serverError('READONLY')) : Promise.reject(1))
+    for (let reset = 0; reset < 1_001; reset++) await limiter.reset(`key ${reset}`)
+    await limiter.reset('key 600')
+    one.patient.condition = 'well'
+    await closeBreakerWatching(one, limiter)
+    const resets = one.patient.heard.filter(({ call }) => call === 'reset')
+    expect(resets.length).toBe(1)
+    const keys = resets[0].charges.map(({ key }) => key)
+    expect([keys.length, new Set(keys).size, keys[0], keys.at(-1)]).toEqual([1_000, 1_000, 'key 1', 'key 600'])
+  })
+})
+
+async function closeBreakerWatching(one: Ward, limiter: ReturnType<Ward['limiter']>): Promise<void> {
+  one.patient.heard.length = 0
+  one.clock.advance(1_000)
+  await limiter.take('key')
+  await settled()
+  await limiter.take('key')
+  await settled()
+}
+
+describe('closing a limiter', () => {
+  test('answers who waits by the rule, ends the timer, and leaves backend and breaker alone', async () => {
+    const one = ward()
+    const [limiter, other] = [one.limiter(), one.limiter()]
+    one.patient.condition = 'silent'
+    const waiting = Array.from({ length: 20 }, () => limiter.take('key'))
+    limiter.close()
+    const decisions = await Promise.all(waiting)
+    expect(decisions.filter(({ allowed, source }) => allowed && source === 'local').length).toBe(4)
+    expect(one.clock.pending).toBe(0)
+    expect(events(one, 'backendFailed')).toEqual([])
+    one.patient.condition = 'well'
+    expect(await one.takes(other, 1, 'another key')).toBe('+counted')
+    expect(one.patient.listeners).toBe(1)
+    other.close()
+    expect(one.patient.listeners).toBe(0)
+  })
+})

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Answer, type Backend, createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { closeWards, settled, ward } from './patient.ts'
+
+const unhandled: unknown[] = []
+const hear = (reason: unknown): number => unhandled.push(reason)
+
+beforeEach(() => {
+  unhandled.length = 0
+  process.on('unhandledRejection', hear)
+})
+afterEach(async () => {
+  await settled()
+  process.off('unhandledRejection', hear)
+  closeWards()
+  expect(unhandled).toEqual([])
+})
+
+/** What a backend of somebody else may answer. */
+const answers: Readonly<Record<string, () => unknown>> = {
+  'a thenable that calls back twice': () => ({
+    // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+    then(came: (value: unknown) => void, failed: (error: unknown) => void) {
+      failed(new Error('first'))
+      came('second')
+      throw new Error('third')
+    },
+  }),
+  'a thenable that never calls back': () => ({
+    // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+    then() {},
+  }),
+  'a thenable whose then throws': () => ({
+    // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+    get then() {
+      throw new Error('then')
+    },
+  }),
+  'a promise of a thenable that never calls back': () =>
+    Promise.resolve({
+      // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+      then() {},
+    }),
+  'a promise that rejects late': () => new Promise((_, reject) => setImmediate(reject, new Error('late'))),
+  'an answer whose verdicts throw': () => ({
+    get verdicts() {
+      throw new Error('verdicts')
+    },
+  }),
+  'an answer without verdicts': () => Promise.resolve({ verdicts: undefined, takenAt: 0 }),
+  'a rejection with what throws when looked at': () =>
+    Promise.reject(
+      new Proxy(
+        {},
+        {
+          get() {
+            throw new Error('proxy')
+          },
+        },
+      ),
+    ),
+  null: () => null,
+}
+
+describe.each(Object.entries(answers))('a backend that answers with %s', (_name, answer) => {
+  test('gets a decision of the rule in every call, and nothing else comes of it', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    one.patient.condition = answer
+    const pending = [
+      limiter.take('key'),
+      limiter.take({ default: 'key' }),
+      limiter.peek('key'),
+      limiter.charge('key', 1),
+      limiter.reset('key'),
+    ]
+    // the first takes it to find that `then` is one that never calls back
+    await Promise.resolve()
+    one.clock.advance(50)
+    const decisions = (await Promise.all(pending)).slice(0, 4)
+    for (const decision of decisions) expect(decision).toMatchObject({ counted: false, source: 'local' })
+  })
+
+  test('changes no answer where it comes to a probe', async () => {
+    const one = ward()
+    const limiter = one.limiter('deny')
+    one.patient.condition = () => {
+      throw new Error('down')
+    }
+    for (let failed = 0; failed < 10; failed++) await limiter.take('key')
+    one.patient.condition = answer
+    one.clock.advance(1_000)
+    expect(await one.takes(limiter, 2)).toBe('-deny -deny')
+    await settled()
+  })
+})
+
+describe('numbers that are none', () => {
+  test.each([
+    [{ remaining: Number.NaN, resetAfterMs: 1 }],
+    [{ remaining: 0, resetAfterMs: Number.POSITIVE_INFINITY }],
+    [{ remaining: 0, resetAfterMs: Number.NaN }],
+    [{ remaining: 99, resetAfterMs: 5 }],
+    [{ remaining: undefined, resetAfterMs: 5 }],
+  ])('are not remembered of a key: %j', async (numbers) => {
+    const one = ward()
+    const limiter = one.limiter()
+    one.patient.condition = () => ({
+      verdicts: [{ policy: limiter.policies[0], shadow: false, allowed: true, retryAfterMs: 0, ...numbers }],
+      takenAt: 0,
+      counted: true,
+      source: 'broken',
+    })
+    await limiter.take('key')
+    one.patient.condition = () => Promise.reject(new Error('down'))
+    expect(await one.takes(limiter, 5)).toBe('+local +local +local +local -local')
+  })
+})
+
+describe('a backend that answers at once and does not say so', () => {
+  test('answers at once here, too, and is counted', () => {
+    const one = ward()
+    const memory = memoryBackend({ clock: one.clock })
+    const backend: Backend<Answer> = {
+      name: 'quick',
+      take: (...asked) => memory.take(...asked),
+      peek: (...asked) => memory.peek(...asked),
+      adjust: (...asked) => memory.adjust(...asked),
+      reset: (...asked) => memory.reset(...asked),
+    }
+    const limiter = createLimiter({ policies: [{ limit: 1, window: '1m' }], backend, clock: one.clock })
+    expect([limiter.take('key').allowed, limiter.take('key').allowed, limiter.peek('key').counted]).toEqual([
+      true,
+      false,
+      true,
+    ])
+    expect(one.clock.pending).toBe(0)
+  })
+
+  test('may have a way for single charges, which is used', async () => {
+    const one = ward()
+    const memory = memoryBackend({ clock: one.clock })
+    const asked: unknown[][] = []
+    const backend = {
+      name: 'quick',
+      take: memory.take.bind(memory),
+      peek: memory.peek.bind(memory),
+      adjust: memory.adjust.bind(memory),
+      reset: memory.reset.bind(memory),
+      takeOne: (...args: Parameters<NonNullable<typeof memory.takeOne>>) => {
+        asked.push(args)
+        return memory.takeOne?.(...args)
+      },
+    } as Backend<Answer>
+    const limiter = createLimiter({ policies: [{ limit: 1, window: '1m' }], backend, clock: one.clock })
+    expect([limiter.take('key').allowed, limiter.take('key').allowed]).toEqual([true, false])
+    expect(asked.length).toBe(2)
+  })
+})
+
+describe('many keys', () => {
+  test('that a dead backend is asked for stay within 16 MiB, and take no memory of a heavy one', async () => {
+    const one = ward()
+    const limiter = one.limiter('local', { algorithm: 'sliding-log', limit: 100 })
+    await limiter.take('heavy', 100)
+    one.patient.condition = () => {
+      throw new Error('down')
+    }
+    for (let key = 0; key < 30_000; key++) limiter.take(`key ${key}`)
+    let known = 0
+    for (let key = 0; key < 30_000; key++) if ((await limiter.peek(`key ${key}`)).binding.remaining < 100) known++
+    // a log of 100 units has more than 800 bytes
+    expect(known).toBeLessThan((16 * 2 ** 20) / 800)
+    expect(known).toBeGreaterThan(10_000)
+    expect((await limiter.take('heavy')).allowed).toBe(false)
+  })
+})

@@ -1,0 +1,61 @@
+import cluster from 'node:cluster'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { Warnings } from '@sluice/testkit'
+import { closeWards, serverError, ward } from './patient.ts'
+
+const warnings = new Warnings()
+const policies = [{ limit: 5, window: '1m' }] as const
+const { pm_id, NODE_APP_INSTANCE } = process.env
+
+beforeEach(() => {
+  delete process.env.pm_id
+  delete process.env.NODE_APP_INSTANCE
+  warnings.listen()
+})
+afterEach(() => {
+  closeWards()
+  warnings.stop()
+  Object.assign(cluster, { isWorker: false })
+  for (const [name, value] of Object.entries({ pm_id, NODE_APP_INSTANCE })) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+})
+
+const places: Readonly<Record<string, () => void>> = {
+  'a worker of node:cluster': () => {
+    Object.assign(cluster, { isWorker: true })
+  },
+  'a process of pm2': () => {
+    process.env.pm_id = '0'
+  },
+  'an instance of pm2': () => {
+    process.env.NODE_APP_INSTANCE = '1'
+  },
+}
+
+describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
+  test('that counts in memory warns once at start-up what that means', () => {
+    stands()
+    for (let built = 0; built < 3; built++) createLimiter({ policies })
+    createLimiter({ policies, backend: memoryBackend() })
+    expect(warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER'])
+    expect(warnings.texts[0]).toContain('N of them admit up to N limits')
+  })
+
+  test('that is off, or counts elsewhere, has nothing to warn of, also while it counts here for want of another', async () => {
+    stands()
+    const one = ward()
+    createLimiter({ policies, mode: 'off' })
+    const limiter = one.limiter()
+    one.patient.condition = serverError('OOM')
+    await one.takes(limiter, 3)
+    expect(one.warnings.codes).toEqual(['SLUICE_BACKEND_FAILED'])
+  })
+})
+
+test('a limiter in a process of its own has nothing to warn of', () => {
+  createLimiter({ policies })
+  expect(warnings.codes).toEqual([])
+})

@@ -1,0 +1,147 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { createSluice, type FailoverOptions, rateLimit, slowDown } from '@sluice/express'
+import { sluice } from '@sluice/fastify'
+import { createLimiter, RateGuard, type RequestView } from '@sluice/limiter-core'
+import { fastify } from 'fastify'
+import { closeWards, serverError, ward } from './patient.ts'
+
+afterEach(closeWards)
+
+const policy = { limit: 2, window: '1m' } as const
+const view: RequestView = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw: {} }
+
+/** Every place where the options can be said. */
+const places: Readonly<Record<string, (options: FailoverOptions) => unknown>> = {
+  createLimiter: (options) => createLimiter({ policies: [policy], ...options }),
+  rateLimit: (options) => rateLimit({ ...policy, ...options }),
+  slowDown: (options) => slowDown({ after: 1, window: '1m', delayMs: 5, maxDelayMs: 10, ...options }),
+  createSluice: (options) => createSluice(options),
+  'a limiter of createSluice': (options) => createSluice().limiter({ policies: [policy], ...options }),
+  RateGuard: (options) => new RateGuard({ ...policy, ...options }),
+}
+
+describe.each(Object.entries(places))('%s', (_place, build) => {
+  test.each([
+    { onBackendError: 'open' },
+    { onBackendError: null },
+    { onBackendError: {} },
+    { onBackendError: { local: {} } },
+    { onBackendError: { local: { share: 0 } } },
+    { onBackendError: { local: { share: 1.01 } } },
+    { onBackendError: { local: { share: Number.NaN } } },
+    { onBackendError: { local: { share: '1' } } },
+    { onBackendError: { local: { share: 1 }, deny: true } },
+    { onBackendError: { local: { share: 1, of: 2 } } },
+  ])('refuses %j', (options) => {
+    expect(() => build(options as FailoverOptions)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
+  })
+
+  test.each([0, 0.5, -1, 60_001, Number.NaN, '0ms', '2m', 'soon', null, {}])(
+    'refuses a deadlineMs of %j',
+    (deadline) => {
+      const options = { deadlineMs: deadline } as FailoverOptions
+      expect(() => build(options)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_DURATION' }))
+    },
+  )
+
+  test.each<FailoverOptions>([
+    { onBackendError: 'local' },
+    { onBackendError: 'allow', deadlineMs: 1 },
+    { onBackendError: 'deny', deadlineMs: '1s' },
+    { onBackendError: { local: { share: 0.001 } }, deadlineMs: 60_000 },
+    { onBackendError: undefined, deadlineMs: undefined },
+  ])('takes %j', (options) => {
+    expect(() => build(options)).not.toThrow()
+  })
+})
+
+describe('deadlineMs', () => {
+  test.each([
+    [undefined, 50],
+    [7, 7],
+    ['1s', 1_000],
+  ] as const)('of %j waits %d ms', async (deadlineMs, ms) => {
+    const one = ward()
+    const limiter = createLimiter({ policies: [policy], backend: one.patient, clock: one.clock, deadlineMs })
+    one.patient.condition = 'silent'
+    let counted: boolean | undefined
+    const taken = Promise.resolve(limiter.take('key')).then((decision) => {
+      counted = decision.counted
+    })
+    expect(one.patient.heard[0].moment).toEqual({ now: 1_000, deadlineAt: 1_000 + ms })
+    one.clock.advance(ms - 1)
+    await new Promise(setImmediate)
+    expect(counted).toBeUndefined()
+    one.clock.advance(1)
+    await taken
+    expect(counted).toBe(false)
+  })
+
+  test('starts when the backend is called, however long a key was looked up', async () => {
+    const one = ward()
+    const guard = new RateGuard({
+      ...policy,
+      backend: one.patient,
+      clock: one.clock,
+      key: async () => {
+        one.clock.advance(5_000)
+        return 'key'
+      },
+    })
+    const check = await guard.check(view, { now: one.clock.now() })
+    expect(check?.decision.counted).toBe(true)
+    expect(one.patient.heard[0].moment).toEqual({ now: 1_000, deadlineAt: 6_050 })
+  })
+})
+
+describe('layers', () => {
+  const denied = { onBackendError: 'deny', deadlineMs: 9 } as const
+
+  test('below a layer inherit its rule, and may say their own', async () => {
+    const one = ward()
+    const above = new RateGuard({ ...policy, name: 'all', backend: one.patient, clock: one.clock, ...denied })
+    const inherits = above.below({ options: { ...policy, name: 'part' }, place: 'a' })
+    const says = above.below({ options: { ...policy, name: 'part', onBackendError: 'allow' }, place: 'b' })
+    one.patient.condition = serverError('OOM')
+    const sources = [above, inherits, says].map(async (guard) => (await guard.check(view))?.decision.source)
+    expect(await Promise.all(sources)).toEqual(['deny', 'deny', 'allow'])
+  })
+
+  test('ask one backend once for the policies of all of them', async () => {
+    const one = ward()
+    const above = new RateGuard({ ...policy, name: 'all', backend: one.patient, clock: one.clock })
+    const below = above.below({ options: { ...policy, name: 'part' }, place: 'a' })
+    expect((await below.check(view))?.decision.verdicts.map(({ policy: { name } }) => name)).toEqual(['all', 'part'])
+    expect(one.patient.calls()).toEqual(['take'])
+  })
+
+  test('of a Fastify application share the rule of its registration', async () => {
+    const one = ward()
+    const app = fastify()
+    await app.register(sluice, { rateLimit: policy, backend: one.patient, clock: one.clock, ...denied })
+    await app.register(async (child) => {
+      child.get('/', { config: { sluice: { rateLimit: { ...policy, name: 'route' } } } }, async () => 'ok')
+    })
+    one.patient.condition = serverError('OOM')
+    expect((await app.inject('/')).statusCode).toBe(429)
+    expect(one.patient.heard[0].moment?.deadlineAt).toBe(1_009)
+    await app.close()
+  })
+})
+
+describe('createSluice', () => {
+  test('hands its rule and its deadline to every limiter, which may say their own', async () => {
+    const one = ward()
+    const { limiter, rateLimit: limited } = createSluice({
+      backend: one.patient,
+      clock: one.clock,
+      onBackendError: 'deny',
+      deadlineMs: 9,
+    })
+    one.patient.condition = serverError('OOM')
+    expect(await one.takes(limiter({ policies: [policy] }), 1)).toBe('-deny')
+    expect(await one.takes(limiter({ policies: [policy], onBackendError: 'allow' }), 1)).toBe('+allow')
+    expect((await limited({ ...policy, scope: 'api' }).limiter.take('key')).source).toBe('deny')
+    expect(one.patient.heard.map(({ moment }) => moment?.deadlineAt)).toEqual([1_009, 1_009, 1_009])
+  })
+})

@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import type { BackendErrorRule, Limiter } from '@sluice/limiter-core'
+import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from './patient.ts'
+
+afterEach(closeWards)
+
+type Illness = (ward: Ward, limiter: Limiter) => Promise<void> | void
+
+/** Ways in which a backend does not answer. */
+const illnesses: Readonly<Record<string, Illness>> = {
+  rejects: ({ patient }) => {
+    patient.condition = serverError('OOM')
+  },
+  throws: ({ patient }) => {
+    patient.condition = () => {
+      throw serverError('OOM')
+    }
+  },
+  'is silent': ({ patient }) => {
+    patient.condition = 'silent'
+  },
+  'answers nonsense': ({ patient }) => {
+    patient.condition = (call) => (call === 'reset' ? Promise.reject(serverError('OOM')) : { nonsense: true })
+  },
+  'answers undefined': ({ patient }) => {
+    patient.condition = (call) => (call === 'reset' ? Promise.reject(serverError('OOM')) : Promise.resolve(undefined))
+  },
+  'has an open breaker': openBreaker,
+}
+
+const rules: readonly [BackendErrorRule | undefined, string][] = [
+  [undefined, '+local +local +local +local -local'],
+  ['local', '+local +local +local +local -local'],
+  [{ local: { share: 0.5 } }, '+local +local -local -local -local'],
+  ['allow', '+allow +allow +allow +allow +allow'],
+  ['deny', '-deny -deny -deny -deny -deny'],
+]
+
+describe.each(Object.entries(illnesses))('of a backend that %s', (_name, falls) => {
+  test.each(rules)('the rule %j answers a take', async (rule, expected) => {
+    const one = ward()
+    const limiter = one.limiter(rule)
+    await falls(one, limiter)
+    expect(await one.takes(limiter, 5)).toBe(expected)
+  })
+
+  test.each(rules)('the rule %j answers a peek, which changes nothing', async (rule, expected) => {
+    const one = ward()
+    const limiter = one.limiter(rule)
+    await falls(one, limiter)
+    const [first] = expected.split(' ')
+    for (let peeks = 0; peeks < 3; peeks++) {
+      const { allowed, counted, source } = await one.answered(limiter.peek('key'))
+      expect(`${allowed ? '+' : '-'}${source} ${counted}`).toBe(`${first} false`)
+    }
+    expect(await one.takes(limiter, 5)).toBe(expected)
+  })
+
+  test.each(rules)('the rule %j takes a charge without a word', async (rule) => {
+    const one = ward()
+    const limiter = one.limiter(rule)
+    const taken = await one.answered(limiter.take('key'))
+    await falls(one, limiter)
+    expect(await one.answered(limiter.charge('key', 2, taken))).toMatchObject({ counted: false })
+    expect(await one.answered(limiter.charge('key', -1, taken))).toMatchObject({ counted: false })
+  })
+
+  test('a charge counts here, and with it what was known of the key', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    const taken = await one.answered(limiter.take('key'))
+    await falls(one, limiter)
+    await one.answered(limiter.charge('key', 2, taken))
+    expect(await one.takes(limiter, 2)).toBe('+local -local')
+  })
+
+  test('a refund of what the rule took is given back here', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await falls(one, limiter)
+    const taken = await one.answered(limiter.take('key', 4))
+    await one.answered(limiter.charge('key', -3, taken))
+    expect(await one.takes(limiter, 4)).toBe('+local +local +local -local')
+  })
+
+  test('a refund of what nobody counted gives nothing, also under a rule that counts nothing', async () => {
+    const one = ward()
+    const allowing = one.limiter('allow')
+    await one.takes(allowing, 3)
+    await falls(one, allowing)
+    const uncounted = await one.answered(allowing.take('key'))
+    await one.answered(allowing.charge('key', -3, uncounted))
+    const here = one.limiter('local')
+    expect(await one.takes(here, 2)).toBe('+local -local')
+  })
+
+  test('a reset counts here at once, and there once the backend answers', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 4)
+    await falls(one, limiter)
+    await one.answered(limiter.reset('key'))
+    expect((await one.answered(limiter.take('key'))).allowed).toBe(true)
+    await closeBreaker(one, limiter)
+    await one.answered(limiter.take('of the breaker'))
+    await settled()
+    expect((await one.answered(limiter.peek('key'))).binding.remaining).toBe(4)
+  })
+})
+
+describe('what the rules say', () => {
+  test('allow shows no end of units, and deny a second to wait', async () => {
+    const one = ward()
+    one.patient.condition = serverError('OOM')
+    const allowed = await one.limiter('allow').take('key')
+    expect(allowed.binding).toMatchObject({ allowed: true, remaining: Number.POSITIVE_INFINITY, retryAfterMs: 0 })
+    const denied = await one.limiter('deny').take('key')
+    expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1_000, counted: false, source: 'deny' })
+    expect(JSON.parse(JSON.stringify(denied))).toMatchObject({ source: 'deny', counted: false })
+  })
+
+  test('no policy in shadow denies, whatever the rule', async () => {
+    const one = ward()
+    one.patient.condition = serverError('OOM')
+    const decision = await one.limiter('deny', { mode: 'shadow' }).take('key')
+    expect([decision.allowed, decision.verdicts[0].allowed, decision.verdicts[0].shadow]).toEqual([true, false, true])
+  })
+
+  test('observers hear of decisions that nobody counted', async () => {
+    const one = ward()
+    one.patient.condition = serverError('OOM')
+    await one.takes(one.limiter('deny'), 2)
+    expect(one.watcher.decisions.map(({ counted, source }) => [counted, source])).toEqual([
+      [false, 'deny'],
+      [false, 'deny'],
+    ])
+  })
+
+  test('a denial by the local rule says when it ends', async () => {
+    const one = ward()
+    const limiter = one.limiter()
+    await one.takes(limiter, 4)
+    one.patient.condition = serverError('OOM')
+    one.clock.advance(20_000)
+    expect(await limiter.take('key')).toMatchObject({ allowed: false, retryAfterMs: 40_000 })
+    one.clock.advance(39_999)
+    expect((await limiter.take('key')).allowed).toBe(false)
+    one.clock.advance(1)
+    expect((await limiter.take('key')).allowed).toBe(true)
+  })
+})
