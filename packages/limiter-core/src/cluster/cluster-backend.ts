@@ -1,0 +1,108 @@
+import cluster, { type Worker } from 'node:cluster'
+import { clockOf } from '../clock.ts'
+import type { Answer, Backend, Clock, MaybePromise } from '../contracts.ts'
+import type { LeaseTerms } from '../leases/lease-ledger.ts'
+import { LEASE_OPTIONS, type LeaseOptions, LeasingBackend, leaseTermsOf } from '../leases/leasing-backend.ts'
+import { optionsOf } from '../options.ts'
+import { PrimaryDesk } from './primary-desk.ts'
+import { type Port, WorkerLine } from './worker-line.ts'
+
+export interface ClusterBackendOptions extends LeaseOptions {
+  /** Bound of what the primary keeps, in bytes: 64 MiB unless said. Of several backends in a primary the first one says. */
+  readonly maxBytes?: number | undefined
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * One count for all processes of a `node:cluster`, without a server: the primary counts, and workers lease from it.
+ * Both call this, in any order; a primary that never does lets its workers wait until their deadline. All backends of a
+ * cluster made by this count in one place. In a process that has no cluster it counts as `memoryBackend` does.
+ *
+ * Never more units are spent than a policy promises, whatever process ends. What a process holds and does not spend is
+ * not there for others until it is returned: at most `fraction` of what was left when it was leased, for each worker.
+ * `remaining` of a worker is what it holds and what nobody held when it last asked; `retryAfterMs` of a leased policy
+ * is a guess. Policies too small or too short to be leased are asked of the primary, exactly.
+ */
+export function clusterBackend(options: ClusterBackendOptions = {}): Backend {
+  const { maxBytes, clock } = optionsOf('clusterBackend', options, [...LEASE_OPTIONS, 'maxBytes', 'clock'])
+  const terms = leaseTermsOf('clusterBackend', options)
+  if (cluster.isPrimary) return primaryBackend(terms, maxBytes, clockOf(clock))
+  return workerBackend(portOf(cluster.worker as Worker), terms, clockOf(clock))
+}
+
+/** What a worker counts in: it leases over `port` from the `PrimaryDesk` at its other end, whatever carries the messages. */
+export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Backend {
+  const line = new WorkerLine(port, clock)
+  return new LeasingBackend({ name: 'cluster', exact: line, ledger: line, terms, clock })
+}
+
+/** What the primary counts in, and how many backends hold it. */
+interface Home {
+  readonly desk: PrimaryDesk
+  readonly stop: () => void
+  holders: number
+}
+
+const KEY = Symbol.for('sluice.cluster@1')
+
+// one for the ESM and the CommonJS copy: each message has one answer
+const homes = globalThis as { [KEY]?: Home | undefined }
+
+function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock): Backend<Answer> {
+  homes[KEY] ??= openHome(new PrimaryDesk(terms, maxBytes, clock))
+  const home = homes[KEY]
+  const { ledger } = home.desk
+  home.holders++
+  let open = true
+  return {
+    name: 'cluster',
+    synchronous: true,
+    take: (charges, moment) => ledger.take(charges, moment),
+    peek: (charges, moment) => ledger.peek(charges, moment),
+    adjust: (charges, takenAt, moment) => ledger.adjust(charges, takenAt, moment),
+    reset: (targets) => ledger.reset(targets),
+    observe: (observer) => ledger.observe(observer),
+    close(): MaybePromise<void> {
+      if (open && --home.holders === 0) home.stop()
+      open = false
+    },
+  }
+}
+
+function openHome(desk: PrimaryDesk): Home {
+  const answer = (worker: Worker, message: unknown): void => {
+    const reply = desk.answer(message)
+    // one that has ended meanwhile needs no answer
+    if (reply && worker.isConnected()) worker.process.send?.(reply, undefined, undefined, () => {})
+  }
+  cluster.on('message', answer)
+  const stop = (): void => {
+    cluster.off('message', answer)
+    desk.close()
+    homes[KEY] = undefined
+  }
+  return { desk, stop, holders: 0 }
+}
+
+/**
+ * The channel of a worker. `worker` is listened to and not `process`, since a listener there would keep a process alive
+ * that closed its channel for others.
+ */
+function portOf(worker: Worker): Port {
+  return {
+    get connected() {
+      return process.connected === true
+    },
+    send(message, failed) {
+      process.send?.(message, undefined, undefined, (error) => error && failed())
+    },
+    listen(message, lost) {
+      worker.on('message', message)
+      worker.on('disconnect', lost)
+      return () => {
+        worker.off('message', message)
+        worker.off('disconnect', lost)
+      }
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import type { Known } from '../contracts.ts'
+import type { Demand, HeldLease } from './held-lease.ts'
+import { LateAnswer } from './late-answer.ts'
+import type { LeaseCall } from './lease-calls.ts'
+import type { LeaseAsk, LeaseGrant } from './lease-ledger.ts'
+
+/** A request that waits for the ledger. */
+export interface Waiter {
+  readonly cost: number
+  /** Spends where it fits; one that does not only wants to know. */
+  readonly spends: boolean
+  readonly deadlineAt: number
+  readonly known: Known | undefined
+  /** Tells whether the cost fits, and was spent. */
+  readonly answer: (fits: boolean) => void
+  readonly fail: (error: unknown) => void
+}
+
+/** What an asked lease needs of its table. */
+export interface LeaseHome {
+  nextSeq(): number
+  now(): number
+  call(call: LeaseCall): void
+  told(ledgerNow: number): void
+  failed(): void
+}
+
+/** A lease and the requests that wait for it. One ask is under way at a time, and those who come meanwhile share the next. */
+export class AskedLease implements LeaseCall {
+  readonly lease: HeldLease
+  readonly #home: LeaseHome
+  #waiting: Waiter[] = []
+  #asked: readonly Waiter[] = []
+  #toTell: (() => void)[] = []
+  #asking = false
+  #more = false
+  #retired = false
+  #deadlineAt = 0
+
+  constructor(lease: HeldLease, home: LeaseHome) {
+    this.lease = lease
+    this.#home = home
+  }
+
+  get asking(): boolean {
+    return this.#asking
+  }
+
+  get deadlineAt(): number {
+    return this.#deadlineAt
+  }
+
+  /** Waits for the ledger. */
+  wait(waiter: Waiter): void {
+    this.#waiting.push(waiter)
+    this.#ask(waiter.spends, waiter.deadlineAt)
+  }
+
+  /** Asks for more without waiting for it. */
+  prefetch(deadlineAt: number): void {
+    if (!this.#asking) this.#ask(true, deadlineAt)
+  }
+
+  /** Tells what was spent and what is kept. */
+  tell(deadlineAt: number): void {
+    if (!this.#asking) this.#ask(false, deadlineAt)
+  }
+
+  /** Gives everything back, now and whatever is still granted. */
+  retire(deadlineAt: number): void {
+    this.#retired = true
+    const { owes } = this.lease
+    this.lease.release()
+    if (owes) this.tell(deadlineAt)
+  }
+
+  /** When the ask that is under way has been answered, or has failed; undefined where there is none. */
+  told(): Promise<void> | undefined {
+    return this.#asking ? new Promise((resolve) => this.#toTell.push(resolve)) : undefined
+  }
+
+  compose(): LeaseAsk {
+    this.#asked = this.#waiting
+    this.#waiting = []
+    const more = this.#more && !this.#retired
+    this.#more = false
+    this.#deadlineAt = 0
+    return this.lease.ask(this.#home.nextSeq(), this.#home.now(), demandOf(this.#asked), more)
+  }
+
+  came(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void {
+    const now = this.#home.now()
+    this.#home.told(grant.now)
+    this.lease.granted(ask, grant, sentAt, now)
+    this.#over()
+    for (const waiter of this.#takeAsked()) {
+      if (isLate(waiter, now)) continue
+      const fits = this.#serve(waiter, now)
+      if (!fits && waiter.spends) this.lease.view.deny(waiter.cost, now)
+      waiter.answer(fits)
+    }
+    this.#goOn(now)
+    if (this.#retired) this.retire(now + this.lease.leaseMs)
+  }
+
+  failed(error: unknown): void {
+    this.#over()
+    this.#home.failed()
+    const all = [...this.#takeAsked(), ...this.#waiting]
+    this.#waiting = []
+    for (const waiter of all) waiter.fail(error)
+  }
+
+  #ask(more: boolean, deadlineAt: number): void {
+    this.#more ||= more
+    this.#deadlineAt = Math.max(this.#deadlineAt, deadlineAt)
+    if (this.#asking) return
+    this.#asking = true
+    this.#home.call(this)
+  }
+
+  #over(): void {
+    this.#asking = false
+    for (const tell of this.#toTell.splice(0)) tell()
+  }
+
+  #takeAsked(): readonly Waiter[] {
+    const asked = this.#asked
+    this.#asked = []
+    return asked
+  }
+
+  #serve({ cost, spends }: Waiter, now: number): boolean {
+    if (!spends) return cost <= this.lease.remaining(now)
+    const fits = this.lease.fits(cost, now) || cost === 0
+    if (fits) this.lease.spend(cost)
+    return fits
+  }
+
+  /** Those who came while the ask was under way: served by what is left over, else they ask. */
+  #goOn(now: number): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const waiter of waiting) {
+      if (isLate(waiter, now)) continue
+      if (!waiter.known && waiter.spends && this.#serve(waiter, now)) waiter.answer(true)
+      else if (!waiter.known && waiter.spends && this.lease.view.denied(waiter.cost, now)) waiter.answer(false)
+      else this.wait(waiter)
+    }
+  }
+}
+
+/** Tells one that nobody waits for any more: what it would have spent stays on lease. */
+function isLate({ deadlineAt, fail }: Waiter, now: number): boolean {
+  if (now <= deadlineAt) return false
+  fail(new LateAnswer())
+  return true
+}
+
+function demandOf(waiters: readonly Waiter[]): Demand | undefined {
+  if (waiters.length === 0) return undefined
+  const spending = waiters.filter(({ spends }) => spends).map(({ cost }) => cost)
+  return {
+    units: spending.reduce((sum, cost) => sum + cost, 0),
+    least: Math.min(...spending),
+    most: waiters.reduce((most, { cost }) => Math.max(most, cost), 0),
+    known: waiters.find(({ known }) => known)?.known,
+  }
+}

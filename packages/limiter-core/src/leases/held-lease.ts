@@ -1,0 +1,179 @@
+import type { Charge, Known, Step } from '../contracts.ts'
+import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
+import { LedgerView } from './ledger-view.ts'
+
+type Target = Pick<Charge, 'key' | 'step' | 'count'>
+
+/** A lease is asked for anew when this part of it is left. */
+const LOW_WATER = 1 / 4
+
+/** What requests that wait for an ask need. */
+export interface Demand {
+  /** Units that all of them wait for. */
+  readonly units: number
+  readonly least: number
+  readonly most: number
+  readonly known?: Known | undefined
+}
+
+/** What a process holds of one key, and what it knows of it. Times are of the process clock. */
+export class HeldLease {
+  readonly key: string
+  readonly step: Step
+  readonly count: string
+  readonly leaseMs: number
+  /** A number that no other lease of any process has. */
+  readonly owner: number
+  /** When it is next told what was spent. */
+  dueAt: number
+  /** What the ledger said last. */
+  readonly view: LedgerView
+  readonly #largest: number
+  #left = 0
+  #spent = 0
+  // what of it an ask has told, answered or not
+  #telling = 0
+  #endsAt = Number.NEGATIVE_INFINITY
+  #filledAt = Number.NEGATIVE_INFINITY
+  // what was spent before this instant has been told
+  #toldAt = Number.NEGATIVE_INFINITY
+  #base = 0
+  #size = 0
+  #recent = 0
+
+  constructor({ key, step, count }: Target, terms: LeaseTerms, owner: number, now: number) {
+    const leaseMs = leaseMsOf(step, terms)
+    this.key = key
+    this.step = step
+    this.count = count
+    this.leaseMs = leaseMs
+    this.owner = owner
+    this.view = new LedgerView(step)
+    this.#largest = Math.floor(step.capacity * terms.fraction)
+    this.dueAt = now + leaseMs / 3
+  }
+
+  /** Whether this step makes the same promise, so that what was leased under the one may be spent under the other. */
+  promisesAs({ capacity, policy }: Step): boolean {
+    const own = this.step.policy
+    return this.step.capacity === capacity && own.limit === policy.limit && own.windowMs === policy.windowMs
+  }
+
+  /** Whether `cost` can be spent right now. Nothing is, once the lease has ended, whatever kept this process from it. */
+  fits(cost: number, now: number): boolean {
+    return cost <= this.#left && now < this.#endsAt
+  }
+
+  /** Spends what fits. */
+  spend(cost: number): void {
+    // a request that names a key twice was asked whether each of both fits
+    this.#left = Math.max(0, this.#left - cost)
+    this.#spent += cost
+    this.#recent += cost
+  }
+
+  /**
+   * Moves units of a take made at `takenAt`: negative ones back to the lease, others from it. False where the take has
+   * been told to the ledger, or the lease has ended: then it is the ledger's to do.
+   */
+  move(units: number, takenAt: number, now: number): boolean {
+    if (takenAt < this.#toldAt || now >= this.#endsAt) return false
+    if (units > 0 ? units > this.#left : -units > this.#spent - this.#telling) return false
+    this.#left -= units
+    this.#spent += units
+    return true
+  }
+
+  /** Whether it is time to ask for more, before anybody has to wait for it. */
+  get isLow(): boolean {
+    return this.#left <= this.#size * LOW_WATER && this.#size > 1
+  }
+
+  /** Neither holds, owes nor remembers anything. */
+  isIdle(now: number): boolean {
+    return this.#left === 0 && this.#spent === 0 && !this.view.remembers(now)
+  }
+
+  /** Something is to be told. */
+  get owes(): boolean {
+    return this.#left > 0 || this.#spent > 0
+  }
+
+  /** Before it is told what was spent: what is not needed comes back. */
+  review(): void {
+    if (this.#recent < this.#size / 4) this.#size = Math.floor(this.#size / 2)
+    if (this.#recent === 0) this.#left = 0
+    else this.#left = Math.min(this.#left, Math.max(1, this.#size))
+    this.#recent = 0
+  }
+
+  /** Gives everything back. */
+  release(): void {
+    this.#left = 0
+    this.#size = 0
+  }
+
+  /** Forgets what was spent, as a reset of the key does. `seq` is one that no ask had. */
+  forget(seq: number): void {
+    this.#left = 0
+    this.#spent = 0
+    this.#telling = 0
+    this.#base = seq
+    this.view.hope()
+  }
+
+  /** What to ask the ledger now. Without a demand it only tells, unless `more` is wanted. */
+  ask(seq: number, now: number, demand: Demand | undefined, more: boolean): LeaseAsk {
+    if (now >= this.#endsAt) this.#left = 0
+    if (more) this.#grow(now)
+    const missing = (units: number): number => Math.max(0, units - this.#left)
+    const waited = missing(demand?.units ?? 0)
+    const target = Math.max(0, this.#size - this.#left)
+    this.#toldAt = now
+    this.#telling = this.#spent
+    this.dueAt = now + this.leaseMs / 3
+    return {
+      key: this.key,
+      step: this.step,
+      count: this.count,
+      owner: this.owner,
+      seq,
+      base: this.#base,
+      spent: this.#spent,
+      keep: this.#left,
+      want: more ? waited + target : waited,
+      demand: waited,
+      minimum: Math.max(1, missing(demand?.least ?? 1)),
+      need: missing(Math.min(this.step.capacity, demand?.most ?? 0)),
+      known: demand?.known,
+    }
+  }
+
+  /** The ledger granted what was asked at `askedAt`. */
+  granted(ask: LeaseAsk, grant: LeaseGrant, askedAt: number, now: number): void {
+    // else the key was reset meanwhile
+    if (ask.base === this.#base) {
+      this.#spent -= ask.spent
+      this.#telling = 0
+      this.#base = ask.seq
+    }
+    this.#left += grant.granted
+    this.#endsAt = askedAt + this.leaseMs
+    if (grant.granted > 0) this.#filledAt = now
+    this.view.said(grant, now)
+    // more is not to be had, and asking at a mark of this size would be asking all the time
+    if (grant.granted < ask.want) this.#size = Math.min(this.#size, this.#left)
+  }
+
+  /** Whole units that fit, as far as is known. */
+  remaining(now: number): number {
+    const left = now < this.#endsAt ? this.#left : 0
+    return Math.min(this.step.capacity, left + this.view.free)
+  }
+
+  /** A lease that did not last for half of its time was too small. */
+  #grow(now: number): void {
+    if (now - this.#filledAt < this.leaseMs / 2) this.#size = Math.max(1, this.#size) * 2
+    this.#size = Math.min(this.#size, this.#largest)
+  }
+}

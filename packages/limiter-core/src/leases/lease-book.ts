@@ -1,0 +1,88 @@
+import type { Charge } from '../contracts.ts'
+
+/** What one owner has on lease of one key. */
+export interface BookedLease {
+  readonly units: number
+  readonly endsAt: number
+  readonly seq: number
+  readonly base: number
+  /** Units charged since `base`. */
+  readonly charged: number
+}
+
+type Target = Pick<Charge, 'key' | 'step' | 'count'>
+
+interface Leases {
+  readonly charge: Charge
+  readonly byOwner: Map<number, BookedLease>
+}
+
+/** Who holds how much of which key. */
+export class LeaseBook {
+  readonly #leases = new Map<string, Leases>()
+  readonly #charge: (charge: Charge, endedAt: number, now: number) => void
+
+  /** `charge` charges a lease that has ended, whole. */
+  constructor(charge: (charge: Charge, endedAt: number, now: number) => void) {
+    this.#charge = charge
+  }
+
+  /** Keys of which somebody has a lease, or had one that is not yet settled. */
+  get size(): number {
+    return this.#leases.size
+  }
+
+  of(target: Target, owner: number): BookedLease | undefined {
+    return this.#leases.get(idOf(target))?.byOwner.get(owner)
+  }
+
+  write(target: Target, owner: number, lease: BookedLease): void {
+    const id = idOf(target)
+    const { key, step, count } = target
+    const leases = this.#leases.get(id) ?? { charge: { key, step, count, cost: 0 }, byOwner: new Map() }
+    this.#leases.set(id, leases)
+    leases.byOwner.set(owner, lease)
+  }
+
+  /** Units of a key that are on lease. */
+  units(target: Target): number {
+    if (this.#leases.size === 0) return 0
+    let units = 0
+    for (const lease of this.#leases.get(idOf(target))?.byOwner.values() ?? []) units += lease.units
+    return units
+  }
+
+  /** When the first lease of a key ends; undefined where there is none. */
+  firstEnd(target: Target): number | undefined {
+    const leases = this.#leases.get(idOf(target))
+    return leases && Math.min(...[...leases.byOwner.values()].map(({ endsAt }) => endsAt))
+  }
+
+  /** Charges leases of a key that have ended. */
+  settle(target: Target, now: number): void {
+    if (this.#leases.size > 0) this.#settle(idOf(target), now)
+  }
+
+  /** Charges all that have ended: those of which nobody speaks any more are by this alone. */
+  settleAll(now: number): void {
+    for (const id of this.#leases.keys()) this.#settle(id, now)
+  }
+
+  /** In the order in which they ended. */
+  #settle(id: string, now: number): void {
+    const leases = this.#leases.get(id)
+    if (!leases) return
+    const ended = [...leases.byOwner].filter(([, lease]) => lease.endsAt <= now)
+    ended.sort(([, a], [, b]) => a.endsAt - b.endsAt)
+    for (const [owner, { units, endsAt }] of ended) {
+      leases.byOwner.delete(owner)
+      if (units > 0) this.#charge({ ...leases.charge, cost: units }, endsAt, now)
+    }
+    if (leases.byOwner.size === 0) this.#leases.delete(id)
+  }
+}
+
+// the length first, so that no two pairs are written alike
+function idOf({ key, count }: Target): string {
+  return `${count.length}:${count}${key}`
+}

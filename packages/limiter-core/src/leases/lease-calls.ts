@@ -1,0 +1,87 @@
+import { afterThisTurn } from '../clock.ts'
+import type { Clock } from '../contracts.ts'
+import { isPromise } from '../maybe-promise.ts'
+import type { LeaseAsk, LeaseGrant, LeaseLedger } from './lease-ledger.ts'
+
+/** One ask under way: what it says is asked of it when it is sent, not before. */
+export interface LeaseCall {
+  /** After this instant of the process clock nobody waits for it. */
+  readonly deadlineAt: number
+  compose(): LeaseAsk
+  came(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void
+  failed(error: unknown): void
+}
+
+/** Asks in one call of the ledger, at most. */
+const BATCH = 256
+
+/** Gathers asks, so that those of one turn of the event loop go in one call. */
+export class LeaseCalls {
+  readonly #ledger: LeaseLedger
+  readonly #clock: Clock
+  #waiting: LeaseCall[] = []
+  #inFlight = 0
+  #scheduled = false
+  #idle: (() => void)[] = []
+
+  constructor(ledger: LeaseLedger, clock: Clock) {
+    this.#ledger = ledger
+    this.#clock = clock
+  }
+
+  /** With nothing under way it goes when the code that runs now is done; else when this turn is. */
+  add(call: LeaseCall): void {
+    this.#waiting.push(call)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    if (this.#inFlight === 0) queueMicrotask(this.#flush)
+    else afterThisTurn(this.#flush)
+  }
+
+  /** When nothing is under way, nor waits to be. */
+  idle(): Promise<void> {
+    if (this.#inFlight === 0 && this.#waiting.length === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false
+    const calls = this.#waiting
+    this.#waiting = []
+    for (let from = 0; from < calls.length; from += BATCH) this.#send(calls.slice(from, from + BATCH))
+  }
+
+  #send(calls: readonly LeaseCall[]): void {
+    const sentAt = this.#clock.now()
+    // composing a call takes its deadline with it
+    const deadlineAt = Math.max(...calls.map((call) => call.deadlineAt))
+    const asks = calls.map((call) => call.compose())
+    const done = (grants: readonly (LeaseGrant | Error)[]): void => {
+      for (const [index, call] of calls.entries()) {
+        const grant = grants[index]
+        if (grant instanceof Error) call.failed(grant)
+        else call.came(asks[index], grant, sentAt)
+      }
+    }
+    const failed = (error: unknown): void => {
+      for (const call of calls) call.failed(error)
+    }
+    const over = (): void => {
+      this.#inFlight--
+      if (this.#inFlight > 0 || this.#waiting.length > 0) return
+      for (const tell of this.#idle.splice(0)) tell()
+    }
+    this.#inFlight++
+    try {
+      const answer = this.#ledger.ask(asks, deadlineAt)
+      if (isPromise(answer)) answer.then(done).catch(failed).finally(over)
+      else {
+        done(answer)
+        over()
+      }
+    } catch (error) {
+      failed(error)
+      over()
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { Known, MaybePromise, Step } from '../contracts.ts'
+
+/** What a process says of its lease of one key: what it spent, what it keeps, what it wants. */
+export interface LeaseAsk {
+  readonly key: string
+  readonly step: Step
+  readonly count: string
+  /** Whose lease, by a number that no other lease has. */
+  readonly owner: number
+  /** Grows with every ask of an owner. A ledger that has seen a later one of this key does nothing. */
+  readonly seq: number
+  /** Names the last ask from which on `spent` is told, so that an ask whose answer was lost is not charged twice. */
+  readonly base: number
+  /** Units spent since `base`. */
+  readonly spent: number
+  /** Unspent units that stay on lease; what the owner had besides is free again. */
+  readonly keep: number
+  /** Units wanted on top, at most. 0 only tells, and makes the lease last longer. */
+  readonly want: number
+  /** How many of them requests wait for: more than its share of what is left an owner gets for these alone. */
+  readonly demand: number
+  /** Fewer than this are of no use. */
+  readonly minimum: number
+  /** Units for which the wait is asked. */
+  readonly need: number
+  /** What was known of the key before the ledger may have lost it. */
+  readonly known?: Known | undefined
+}
+
+export interface LeaseGrant {
+  readonly granted: number
+  /** Units that fit now and are on nobody's lease. */
+  readonly free: number
+  /** Whole ms until `need` may be free; 0 where it is. A guess while units are on lease. */
+  readonly retryAfterMs: number
+  /** Milliseconds until what is charged is forgotten; 0 where nothing is. */
+  readonly resetAfterMs: number
+  /** The ledger's reading of its clock. */
+  readonly now: number
+}
+
+/** How long leases last, and how large one may be. All processes of a fleet need the same. */
+export interface LeaseTerms {
+  /** Milliseconds; a ledger holds a lease a twentieth longer than its owner spends of it. */
+  readonly leaseMs: number
+  /** The part of what is left that one owner gets beyond what its requests wait for. */
+  readonly fraction: number
+}
+
+/**
+ * Knows of each key what was charged, and who holds how many units on lease. A unit on lease counts as used from its
+ * grant until it is charged or comes back; a lease whose owner is silent until its end is charged whole.
+ */
+export interface LeaseLedger {
+  /**
+   * One answer for each ask, in their order; an error where only this key is at fault. After `deadlineAt` of the process
+   * clock nobody waits: asks that arrive later must change nothing.
+   */
+  ask(asks: readonly LeaseAsk[], deadlineAt: number): MaybePromise<readonly (LeaseGrant | Error)[]>
+  close?(): void
+}
+
+/** How much longer than its owner a ledger holds a lease: clocks of two machines do not run equally fast. */
+export const GRACE = 1.05
+
+/** The shortest lease. */
+const LEAST_LEASE_MS = 100
+/** Windows in a lease: what is spent is charged up to a third of a lease late, which must be little of a window. */
+const LEASES_IN_WINDOW = 8
+
+/** How long leases of a step last: as long as is said, and an eighth of its window at most. */
+export function leaseMsOf(step: Step, { leaseMs }: LeaseTerms): number {
+  return Math.min(leaseMs, Math.max(LEAST_LEASE_MS, step.policy.windowMs / LEASES_IN_WINDOW))
+}
+
+/** Fewer units than this are not worth a lease. */
+const LEAST_LEASE_UNITS = 8
+/** Longer keys are not leased, so that a table of leases has a bound in bytes. */
+const LONGEST_KEY = 256
+
+/**
+ * Whether a key is leased at all: where `fraction` of the capacity is 8 units or more and the window 800 ms or more.
+ * The exact log is not, since it finds a refund by its instant.
+ */
+export function isLeased(
+  { key, step }: { readonly key: string; readonly step: Step },
+  { fraction }: LeaseTerms,
+): boolean {
+  return (
+    step.capacity * fraction >= LEAST_LEASE_UNITS &&
+    step.policy.windowMs >= LEAST_LEASE_MS * LEASES_IN_WINDOW &&
+    step.policy.algorithm !== 'sliding-log' &&
+    key.length <= LONGEST_KEY
+  )
+}
+
+/** Units that a ledger grants of what is free. */
+export function grantOf({ want, demand, minimum }: LeaseAsk, free: number, fraction: number): number {
+  if (free < minimum) return 0
+  return Math.max(0, Math.min(want, free, Math.max(demand, Math.floor(free * fraction))))
+}

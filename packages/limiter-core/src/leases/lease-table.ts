@@ -1,0 +1,198 @@
+import { randomInt } from 'node:crypto'
+import type { Charge, Clock } from '../contracts.ts'
+import { AskedLease, type LeaseHome } from './asked-lease.ts'
+import { HeldLease } from './held-lease.ts'
+import { type LeaseCall, LeaseCalls } from './lease-calls.ts'
+import type { LeaseLedger, LeaseTerms } from './lease-ledger.ts'
+
+type Target = Pick<Charge, 'key' | 'step' | 'count'>
+
+/** Keys with a lease, or with a denial that is remembered. Above it the oldest quiet ones give theirs back. */
+const MAX_KEYS = 10_000
+/** Leases told of in one go: so many take well under a millisecond. */
+const TOLD_AT_ONCE = 500
+const CLOSES_WITHIN_MS = 1_000
+/** Milliseconds between asks that nobody waits for, of a ledger that does not answer. */
+const RETRY_EVERY_MS = 1_000
+/** Milliseconds to the next go, at least. */
+const SOON_MS = 25
+/** How many old keys are looked at for one that is quiet. */
+const LOOKED_AT = 16
+/** Leases are numbered on from a number below this: no two processes meet in so wide a range. */
+const OWNERS = 2 ** 48 - 1
+
+/** The leases of one process. Each is told of three times in its life, and a key that is quiet for a third gives its back. */
+export class LeaseTable implements LeaseHome {
+  #owner: number = randomInt(OWNERS)
+  readonly #terms: LeaseTerms
+  readonly #clock: Clock
+  readonly #calls: LeaseCalls
+  readonly #counts = new Map<string, Map<string, AskedLease>>()
+  #last: { readonly count: string; readonly leases: Map<string, AskedLease> } | undefined
+  #keys = 0
+  #seq = 0
+  #offsetMs = 0
+  #failing = false
+  #retryAt = Number.NEGATIVE_INFINITY
+  #wakesAt = Number.POSITIVE_INFINITY
+  #stopTimer: (() => void) | undefined
+
+  constructor(ledger: LeaseLedger, terms: LeaseTerms, clock: Clock) {
+    this.#terms = terms
+    this.#clock = clock
+    this.#calls = new LeaseCalls(ledger, clock)
+  }
+
+  /** Keys of which something is held or remembered. */
+  get size(): number {
+    return this.#keys
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  nextSeq(): number {
+    return ++this.#seq
+  }
+
+  call(call: LeaseCall): void {
+    this.#calls.add(call)
+  }
+
+  told(ledgerNow: number): void {
+    this.#offsetMs = ledgerNow - this.#clock.now()
+    this.#failing = false
+  }
+
+  failed(): void {
+    this.#failing = true
+  }
+
+  /** The ledger did not answer last time: nobody asks it unless a request has to wait, but for one lease a second. */
+  get failing(): boolean {
+    return this.#failing
+  }
+
+  /** What to add to a reading of the process clock for one of the clock of the key's ledger, or a little less. */
+  offsetMs(target: Pick<Target, 'key' | 'count'>): number {
+    return this.find(target)?.lease.view.offsetMs ?? this.#offsetMs
+  }
+
+  /** What is held of a key; something is made for it where nothing is. */
+  of({ key, step, count }: Target, now: number): AskedLease {
+    const leases = this.#last?.count === count ? this.#last.leases : this.#leasesOf(count)
+    const asked = leases.get(key)
+    if (asked && (asked.lease.step === step || asked.lease.promisesAs(step))) return asked
+    // plans share a count: what was leased under one is not for another
+    if (asked) this.#drop(leases, asked, now)
+    if (this.#keys >= MAX_KEYS) this.#evict(now)
+    const lease = new HeldLease({ key, step, count }, this.#terms, ++this.#owner, now)
+    const made = new AskedLease(lease, this)
+    leases.set(key, made)
+    this.#keys++
+    this.#wakeAt(lease.dueAt)
+    return made
+  }
+
+  /** What is held of a key, where something is. */
+  find({ key, count }: Pick<Target, 'key' | 'count'>): AskedLease | undefined {
+    return this.#counts.get(count)?.get(key)
+  }
+
+  /** Forgets what was spent of a key, which is made as good as new. */
+  forget(target: Target): void {
+    const asked = this.find(target)
+    asked?.lease.forget(this.nextSeq())
+    asked?.tell(this.now() + asked.lease.leaseMs)
+  }
+
+  /** Gives all leases back; waits a second at most until that is heard. */
+  async close(): Promise<void> {
+    this.#stopTimer?.()
+    this.#wakesAt = Number.POSITIVE_INFINITY
+    const now = this.now()
+    for (const leases of this.#counts.values()) for (const asked of leases.values()) this.#drop(leases, asked, now)
+    let stop = (): void => {}
+    const waited = new Promise<void>((resolve) => {
+      stop = this.#clock.after(CLOSES_WITHIN_MS, resolve)
+    })
+    await Promise.race([this.#calls.idle(), waited])
+    stop()
+  }
+
+  #leasesOf(count: string): Map<string, AskedLease> {
+    const leases = this.#counts.get(count) ?? new Map<string, AskedLease>()
+    this.#counts.set(count, leases)
+    this.#last = { count, leases }
+    return leases
+  }
+
+  #drop(leases: Map<string, AskedLease>, asked: AskedLease, now: number): void {
+    const { lease } = asked
+    leases.delete(lease.key)
+    this.#keys--
+    asked.retire(now + lease.leaseMs)
+  }
+
+  /** The first of the oldest keys that does not wait for an answer goes. */
+  #evict(now: number): void {
+    for (const leases of this.#counts.values()) {
+      const oldest = firstOf(leases.values(), LOOKED_AT)
+      const quiet = oldest.find(({ asking }) => !asking)
+      if (quiet) {
+        this.#drop(leases, quiet, now)
+        return
+      }
+    }
+  }
+
+  #wakeAt(at: number): void {
+    if (this.#wakesAt <= at) return
+    this.#stopTimer?.()
+    this.#wakesAt = at
+    this.#stopTimer = this.#clock.after(at - this.now(), this.#tick)
+  }
+
+  readonly #tick = (): void => {
+    const now = this.now()
+    this.#wakesAt = Number.POSITIVE_INFINITY
+    let told = 0
+    let nextAt = Number.POSITIVE_INFINITY
+    for (const leases of this.#counts.values()) {
+      for (const asked of leases.values()) {
+        if (asked.lease.dueAt <= now && told < TOLD_AT_ONCE && this.#review(leases, asked, now)) told++
+        nextAt = Math.min(nextAt, asked.lease.dueAt)
+      }
+    }
+    // those left over have their turn soon
+    if (this.#keys > 0) this.#wakeAt(Math.max(nextAt, now + SOON_MS))
+  }
+
+  #mayTell(now: number): boolean {
+    if (!this.#failing) return true
+    if (now < this.#retryAt) return false
+    this.#retryAt = now + RETRY_EVERY_MS
+    return true
+  }
+
+  /** Tells of a lease that is due. False where there is nothing to tell. */
+  #review(leases: Map<string, AskedLease>, asked: AskedLease, now: number): boolean {
+    const { lease } = asked
+    lease.dueAt = now + lease.leaseMs / 3
+    if (asked.asking) return false
+    if (lease.isIdle(now)) this.#drop(leases, asked, now)
+    if (!lease.owes || !this.#mayTell(now)) return false
+    lease.review()
+    asked.tell(now + lease.leaseMs)
+    return true
+  }
+}
+
+function firstOf<T>(all: Iterable<T>, count: number): T[] {
+  const first: T[] = []
+  for (const one of all) {
+    if (first.push(one) === count) break
+  }
+  return first
+}

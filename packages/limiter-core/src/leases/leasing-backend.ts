@@ -1,0 +1,107 @@
+import { clockOf } from '../clock.ts'
+import type { Answer, Backend, Charge, Clock, Interruption, MaybePromise, Moment, Observer } from '../contracts.ts'
+import { SluiceError, shown } from '../errors.ts'
+import { GroupedBackend } from '../grouped-backend.ts'
+import { isLeased, type LeaseLedger, type LeaseTerms } from './lease-ledger.ts'
+import { LeaseTable } from './lease-table.ts'
+import { LeasedCharges } from './leased-charges.ts'
+
+export interface LeaseOptions {
+  /** The largest part of a key's capacity that one process leases: 0.1 unless said, more than 0, at most 0.5. */
+  readonly fraction?: number | undefined
+  /** Milliseconds that a lease lasts: 2,000 unless said, 100 to 60,000; an eighth of the window at most. */
+  readonly leaseMs?: number | undefined
+}
+
+/** The names of `LeaseOptions`, for `optionsOf`. */
+export const LEASE_OPTIONS = ['fraction', 'leaseMs'] as const
+
+/** The terms of options. Throws `SLUICE_BAD_OPTION`. */
+export function leaseTermsOf(owner: string, { fraction = 0.1, leaseMs = 2_000 }: LeaseOptions): LeaseTerms {
+  if (!(fraction > 0 && fraction <= 0.5)) {
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `${owner}: fraction: got ${shown(fraction)}, expected more than 0, at most 0.5`,
+    )
+  }
+  if (!(leaseMs >= 100 && leaseMs <= 60_000)) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: leaseMs: got ${shown(leaseMs)}, expected 100 to 60000`)
+  }
+  return { fraction, leaseMs }
+}
+
+export interface LeasingParts {
+  readonly name: string
+  /** Counts charges that are not leased, and what is adjusted and reset of those that are. */
+  readonly exact: Backend
+  readonly ledger: LeaseLedger
+  readonly terms: LeaseTerms
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * Spends from leases where a policy is large enough to be leased, and asks `exact` where it is not. A request with both
+ * takes all of them or none.
+ */
+export class LeasingBackend implements Backend {
+  readonly name: string
+  readonly #exact: Backend
+  readonly #ledger: LeaseLedger
+  readonly #leased: LeasedCharges
+  readonly #table: LeaseTable
+  readonly #terms: LeaseTerms
+
+  constructor({ name, exact, ledger, terms, clock }: LeasingParts) {
+    const itsClock = clockOf(clock)
+    this.name = name
+    this.#exact = exact
+    this.#ledger = ledger
+    this.#terms = terms
+    this.#table = new LeaseTable(ledger, terms, itsClock)
+    this.#leased = new LeasedCharges(name, this.#table, exact, terms, itsClock)
+  }
+
+  take(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    return this.#home(charges).take(charges, moment)
+  }
+
+  peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    return this.#home(charges).peek(charges, moment)
+  }
+
+  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+    return this.#home(charges).adjust(charges, takenAt, moment)
+  }
+
+  reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): MaybePromise<void> {
+    return this.#leased.reset(targets)
+  }
+
+  observe(observer: Observer): () => void {
+    return this.#exact.observe?.(observer) ?? (() => {})
+  }
+
+  interrupted(listener: (event: Interruption) => void): () => void {
+    return this.#exact.interrupted?.(listener) ?? (() => {})
+  }
+
+  /** Gives all leases back. */
+  async close(): Promise<void> {
+    await this.#table.close()
+    this.#ledger.close?.()
+    await this.#exact.close?.()
+  }
+
+  #home(charges: readonly Charge[]): Backend {
+    let leased = 0
+    for (const charge of charges) if (isLeased(charge, this.#terms)) leased++
+    if (leased === charges.length) return this.#leased
+    if (leased === 0) return this.#exact
+    const homes = charges.map(
+      (charge) => [charge.step, isLeased(charge, this.#terms) ? this.#leased : this.#exact] as const,
+    )
+    // leases first: they are taken back without a round trip
+    homes.sort(([, a], [, b]) => Number(b === this.#leased) - Number(a === this.#leased))
+    return new GroupedBackend(new Map(homes))
+  }
+}

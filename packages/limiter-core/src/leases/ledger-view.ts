@@ -1,0 +1,70 @@
+import type { Step } from '../contracts.ts'
+import type { LeaseGrant } from './lease-ledger.ts'
+
+/** How long a denial is remembered at most: so long a flood of a denied key asks nobody. */
+const DENIED_MS = 100
+
+/** What the ledger said last of one key. Times are of the process clock. */
+export class LedgerView {
+  /** Units that were on nobody's lease. */
+  free = 0
+  /** What to add to a reading of ours for one of the ledger, or a little less; undefined before it answered. */
+  offsetMs: number | undefined
+  readonly #step: Step
+  #resetAt = Number.NEGATIVE_INFINITY
+  #retryAt = Number.NEGATIVE_INFINITY
+  #deniedUntil = Number.NEGATIVE_INFINITY
+  #deniedCost = Number.POSITIVE_INFINITY
+
+  constructor(step: Step) {
+    this.#step = step
+  }
+
+  said({ free, now: ledgerNow, resetAfterMs, retryAfterMs }: LeaseGrant, now: number): void {
+    this.free = free
+    this.offsetMs = ledgerNow - now
+    // while nothing is charged: as if all that is on lease were spent now
+    this.#resetAt = now + (resetAfterMs || resetOfFresh(this.#step, this.#step.capacity - free))
+    this.#retryAt = now + retryAfterMs
+  }
+
+  /** Whether a denial is remembered that holds for `cost`. */
+  denied(cost: number, now: number): boolean {
+    return now < this.#deniedUntil && cost >= this.#deniedCost
+  }
+
+  /** Whether a denial is remembered at all. */
+  remembers(now: number): boolean {
+    return now < this.#deniedUntil
+  }
+
+  /** Remembers that `cost` did not fit. */
+  deny(cost: number, now: number): void {
+    if (now >= this.#deniedUntil) this.#deniedCost = Number.POSITIVE_INFINITY
+    this.#deniedCost = Math.min(this.#deniedCost, cost)
+    this.#deniedUntil = Math.min(now + DENIED_MS, Math.max(this.#retryAt, now + 1))
+  }
+
+  /** The ledger may have more than it had: a denial is not remembered any longer. */
+  hope(): void {
+    this.#deniedUntil = Number.NEGATIVE_INFINITY
+  }
+
+  /** Whole ms until `cost`, which does not fit, may: a guess. Infinity where it never does. */
+  retryAfterMs(cost: number, now: number): number {
+    if (cost > this.#step.capacity) return Number.POSITIVE_INFINITY
+    return Math.max(1, Math.ceil(this.#retryAt - now))
+  }
+
+  /** Milliseconds until the key is as good as new, as far as is known. */
+  resetAfterMs(now: number): number {
+    return Math.max(0, this.#resetAt - now)
+  }
+}
+
+function resetOfFresh(step: Step, used: number): number {
+  if (used <= 0) return 0
+  const cells = new Float64Array(step.cells)
+  step.spend(cells, 0, 1, Math.min(used, step.capacity))
+  return step.resetAfterMs(cells, 0, 1)
+}

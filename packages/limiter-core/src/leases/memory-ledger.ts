@@ -1,0 +1,170 @@
+import type { Answer, Backend, Charge, Known, Moment, Observer, PolicyVerdict } from '../contracts.ts'
+import { ChargeVerdict, vetoed } from '../verdict.ts'
+import { type BookedLease, LeaseBook } from './lease-book.ts'
+import {
+  GRACE,
+  grantOf,
+  type LeaseAsk,
+  type LeaseGrant,
+  type LeaseLedger,
+  type LeaseTerms,
+  leaseMsOf,
+} from './lease-ledger.ts'
+
+type Target = Pick<Charge, 'key' | 'step' | 'count'>
+
+/**
+ * A ledger over a backend in memory, which keeps what is charged; only keys that have leases right now are kept
+ * besides. It is a backend itself, for which units on lease are used.
+ */
+export class MemoryLedger implements Backend<Answer>, LeaseLedger {
+  readonly name: string
+  readonly synchronous = true
+  readonly #memory: Backend<Answer>
+  readonly #terms: LeaseTerms
+  readonly #now: () => number
+  readonly #book: LeaseBook
+
+  constructor(name: string, memory: Backend<Answer>, terms: LeaseTerms, now: () => number) {
+    this.name = name
+    this.#memory = memory
+    this.#terms = terms
+    this.#now = now
+    this.#book = new LeaseBook((charge, endedAt, at) => memory.adjust([charge], endedAt, { now: at }))
+  }
+
+  /** Keys of which somebody has a lease, or had one that is not yet settled. */
+  get keys(): number {
+    return this.#book.size
+  }
+
+  ask(asks: readonly LeaseAsk[]): readonly LeaseGrant[] {
+    const now = this.#now()
+    return asks.map((ask) => this.#ask(ask, now))
+  }
+
+  /** Charges all leases that have ended. Whoever is not asked of again is forgotten by this alone. */
+  sweep(): void {
+    this.#book.settleAll(this.#now())
+  }
+
+  take(charges: readonly Charge[], moment?: Moment): Answer {
+    const now = moment?.now ?? this.#now()
+    if (this.#onLease(charges, now) === 0) return this.#own(this.#memory.take(charges, { now }))
+    const asked = this.peek(charges, { now })
+    if (vetoed(asked.verdicts)) return asked
+    const allFit = asked.verdicts.every((verdict) => verdict.allowed)
+    const standing = charges.filter(({ advisory }) => allFit || !advisory)
+    const taken = this.#memory.take(standing, { now }).verdicts
+    const verdicts = charges.map((charge, index) => {
+      const at = standing.indexOf(charge)
+      return at < 0 ? asked.verdicts[index] : this.#lessLeases({ ...charge, cost: 0 }, taken[at], now)
+    })
+    return { ...asked, verdicts }
+  }
+
+  peek(charges: readonly Charge[], moment?: Moment): Answer {
+    const now = moment?.now ?? this.#now()
+    this.#onLease(charges, now)
+    const answer = this.#memory.peek(charges, { now })
+    const verdicts = answer.verdicts.map((verdict, index) => this.#lessLeases(charges[index], verdict, now))
+    return this.#own({ ...answer, verdicts })
+  }
+
+  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+    const now = moment?.now ?? this.#now()
+    this.#onLease(charges, now)
+    const answer = this.#memory.adjust(charges, takenAt, { now })
+    const verdicts = answer.verdicts.map((verdict, index) =>
+      this.#lessLeases({ ...charges[index], cost: 0 }, verdict, now),
+    )
+    return this.#own({ ...answer, verdicts })
+  }
+
+  /** Makes keys as good as new. What others have on lease stays used until it is settled. */
+  reset(targets: readonly Target[]): void {
+    const now = this.#now()
+    for (const target of targets) this.#book.settle(target, now)
+    this.#memory.reset(targets)
+  }
+
+  observe(observer: Observer): () => void {
+    return this.#memory.observe?.(observer) ?? (() => {})
+  }
+
+  close(): void {
+    this.#memory.close?.()
+  }
+
+  #ask(ask: LeaseAsk, now: number): LeaseGrant {
+    this.#book.settle(ask, now)
+    const lease = this.#book.of(ask, ask.owner)
+    // a later ask was here before: what this one says is no longer so
+    const stale = lease !== undefined && ask.seq <= lease.seq
+    if (!stale) this.#tell(ask, lease, now)
+    const { remaining, resetAfterMs } = this.#memory.peek([chargeOf(ask, 0)], { now }).verdicts[0]
+    const free = Math.max(0, remaining - this.#book.units(ask))
+    const granted = stale ? 0 : grantOf(ask, free, this.#terms.fraction)
+    const retryAfterMs = free >= ask.need ? 0 : this.#waitMs(chargeOf(ask, ask.need), now)
+    if (granted > 0) this.#lend(ask, ask.keep + granted, now)
+    return { granted, free: free - granted, retryAfterMs, resetAfterMs, now }
+  }
+
+  /** Charges what the owner spent; from now on it has on lease what it keeps. */
+  #tell(ask: LeaseAsk, lease: BookedLease | undefined, now: number): void {
+    const { known, keep } = ask
+    if (known) this.#takeOver(ask, known, now)
+    const spent = ask.spent - (lease?.base === ask.base ? lease.charged : 0)
+    if (spent > 0) this.#memory.adjust([chargeOf(ask, spent)], now, { now })
+    if (lease || keep > 0) this.#lend(ask, keep, now)
+  }
+
+  /** Where more is known to be used than is charged; what is charged is not forgotten sooner by it. */
+  #takeOver(ask: LeaseAsk, { used, resetAfterMs }: Known, now: number): void {
+    const [charged] = this.#memory.peek([chargeOf(ask, 0)], { now }).verdicts
+    const known = { used, resetAfterMs: Math.max(resetAfterMs, charged.resetAfterMs) }
+    this.#memory.take([{ ...chargeOf(ask, 0), known }], { now })
+  }
+
+  #lend(ask: LeaseAsk, units: number, now: number): void {
+    const endsAt = now + leaseMsOf(ask.step, this.#terms) * GRACE
+    this.#book.write(ask, ask.owner, { units, endsAt, seq: ask.seq, base: ask.base, charged: ask.spent })
+  }
+
+  /** Units on lease of any of these keys, ended leases settled. */
+  #onLease(targets: readonly Target[], now: number): number {
+    let units = 0
+    for (const target of targets) {
+      this.#book.settle(target, now)
+      units += this.#book.units(target)
+    }
+    return units
+  }
+
+  /** A verdict of what is charged, made one for which units on lease are used. */
+  #lessLeases(charge: Charge, verdict: PolicyVerdict, now: number): PolicyVerdict {
+    const units = this.#book.units(charge)
+    if (units === 0) return verdict
+    const { step, advisory, cost } = charge
+    const remaining = Math.max(0, verdict.remaining - units)
+    const waitMs = cost <= remaining ? 0 : this.#waitMs(charge, now)
+    return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, verdict.resetAfterMs)
+  }
+
+  /** How long a cost that does not fit beside the leases may have to wait: as if they were never spent nor returned. */
+  #waitMs(charge: Charge, now: number): number {
+    const { capacity } = charge.step
+    const cost = charge.cost > capacity ? charge.cost : Math.min(capacity, charge.cost + this.#book.units(charge))
+    const [{ retryAfterMs }] = this.#memory.peek([{ ...charge, cost }], { now }).verdicts
+    const endsAt = this.#book.firstEnd(charge)
+    return retryAfterMs > 0 || endsAt === undefined ? retryAfterMs : Math.max(1, Math.ceil(endsAt - now))
+  }
+
+  #own(answer: Answer): Answer {
+    return { ...answer, source: this.name }
+  }
+}
+
+function chargeOf({ key, step, count }: Target, cost: number): Charge {
+  return { key, step, count, cost }
+}

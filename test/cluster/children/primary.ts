@@ -1,0 +1,103 @@
+// A cluster of four workers that spend of one key. Prints what they were admitted.
+import cluster, { type Worker } from 'node:cluster'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Policy } from '@sluice/limiter-core'
+import { clusterBackend } from '@sluice/limiter-core/cluster'
+import { until } from '@sluice/testkit'
+import { Spends } from '../../leases/spends.ts'
+import type { Order } from './worker.ts'
+
+/** What the scenario measured. */
+export interface ClusterResult {
+  readonly total: number
+  readonly worst: number
+  /** Exit codes of workers that were told to leave. */
+  readonly left: readonly (number | null)[]
+  /** Listeners that the backend put on the `process` of a worker. */
+  readonly listeners: number
+}
+
+const scenario = process.argv.at(-1)
+const folder = mkdtempSync(join(tmpdir(), 'sluice-cluster-'))
+const policy: Policy = {
+  name: 'thousand',
+  algorithm: 'sliding-window',
+  slices: 10,
+  limit: 1_000,
+  windowMs: scenario === 'burst' ? 60_000 : 2_000,
+}
+const files: string[] = []
+let listeners = 0
+
+// a worker is a file, and an ES module where it is one of ours: so it is a line that requires it
+const WORKER = join(import.meta.dirname, 'worker.ts')
+const HOOK = join(import.meta.dirname, '../../floods/typescript-hook.cjs')
+cluster.setupPrimary({
+  exec: WORKER,
+  execArgv: ['--conditions=@sluice/source', '-r', HOOK, '-e', `require(${JSON.stringify(WORKER)})`],
+})
+
+function heard(worker: Worker, word: 'ready' | 'done'): Promise<void> {
+  return new Promise((resolve) => {
+    worker.on('message', (message) => {
+      listeners += message?.listeners ?? 0
+      if (message?.[word]) resolve()
+    })
+  })
+}
+
+async function start(): Promise<Worker> {
+  const file = join(folder, String(files.length))
+  files.push(file)
+  const worker = cluster.fork({ WORKER_FILE: file, WORKER_POLICY: JSON.stringify(policy) })
+  await heard(worker, 'ready')
+  return worker
+}
+
+function order(worker: Worker, given: Order): Promise<void> {
+  const done = heard(worker, 'done')
+  worker.send({ order: given })
+  return done
+}
+
+function spends(): Spends {
+  const all = new Spends()
+  const times = files.flatMap((file) => readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number))
+  for (const time of times.sort((a, b) => a - b)) all.add(time, 1)
+  return all
+}
+
+async function leave(worker: Worker): Promise<number | null> {
+  const left = new Promise<number | null>((resolve) => worker.once('exit', resolve))
+  worker.send({ order: { leave: true } })
+  return left
+}
+
+async function run(): Promise<void> {
+  const workers = await Promise.all([1, 2, 3, 4].map(start))
+  if (scenario === 'burst') {
+    const done = workers.map((worker) => order(worker, { burst: 5_000 }))
+    // they ask before anybody listens
+    clusterBackend()
+    await Promise.all(done)
+  } else {
+    clusterBackend()
+    const [victim, ...others] = workers
+    const done = [...others.map((worker) => order(worker, { streamMs: 5_000 }))]
+    order(victim, { streamMs: 5_000 })
+    await until(() => spends().total > 1_300, { timeoutMs: 20_000 })
+    victim.process.kill('SIGKILL')
+    const heir = await start()
+    await Promise.all([...done, order(heir, { streamMs: 4_000 })])
+  }
+  const { total } = spends()
+  const worst = spends().worstWindow(policy.windowMs - 1)
+  const living = Object.values(cluster.workers ?? {}).filter((worker): worker is Worker => !worker?.isDead())
+  const left = await Promise.all(living.map(leave))
+  rmSync(folder, { recursive: true, force: true })
+  process.stdout.write(`${JSON.stringify({ total, worst, left, listeners } satisfies ClusterResult)}\n`)
+}
+
+run().then(() => process.exit(0))

@@ -1,0 +1,44 @@
+// Spends of one key when it is told to, writing the time of each admitted take into a file before anything else.
+import cluster, { type Worker } from 'node:cluster'
+import { openSync, writeSync } from 'node:fs'
+import { algorithms, type Charge } from '@sluice/limiter-core'
+import { clusterBackend } from '@sluice/limiter-core/cluster'
+
+/** What a worker is told to do. */
+export type Order = { readonly burst: number } | { readonly streamMs: number } | { readonly leave: true }
+
+const { WORKER_FILE, WORKER_POLICY } = process.env
+const policy = JSON.parse(WORKER_POLICY as string)
+const step = algorithms[policy.algorithm as keyof typeof algorithms].compile(policy)
+const charge: Charge = { key: 'shared', step, count: 'spenders/one@1', cost: 1 }
+const file = openSync(WORKER_FILE as string, 'a')
+const listeners = process.listenerCount('message')
+const backend = clusterBackend()
+const self = cluster.worker as Worker
+
+async function take(): Promise<void> {
+  const [verdict] = (await backend.take([charge])).verdicts
+  if (verdict.allowed) writeSync(file, `${Date.now()}\n`)
+}
+
+async function stream(untilMs: number): Promise<void> {
+  while (Date.now() < untilMs) {
+    await take()
+    await new Promise((resolve) => setTimeout(resolve, Math.random() < 0.3 ? 3 : 0))
+  }
+}
+
+async function obey(order: Order): Promise<void> {
+  if ('leave' in order) {
+    self.disconnect()
+    return
+  }
+  if ('burst' in order) await Promise.all(Array.from({ length: order.burst }, () => take()))
+  else await Promise.all(Array.from({ length: 8 }, () => stream(Date.now() + order.streamMs)))
+  process.send?.({ done: true, listeners: process.listenerCount('message') - listeners })
+}
+
+self.on('message', (message: { order?: Order }) => {
+  if (message?.order) obey(message.order)
+})
+process.send?.({ ready: true })

@@ -1,0 +1,119 @@
+import { describe, expect, test } from '@jest/globals'
+import { type Answer, algorithms, type Backend, type Charge } from '@sluice/limiter-core'
+import { clusterBackend } from '@sluice/limiter-core/cluster'
+import { backendContract, FakeClock } from '@sluice/testkit'
+import { PairedPrimary } from './paired.ts'
+
+const exactly = { fraction: 0.005, leaseMs: 2_000 }
+const step = algorithms['fixed-window'].compile({
+  name: 'minute',
+  algorithm: 'fixed-window',
+  limit: 1_000,
+  windowMs: 60_000,
+})
+
+function charge(cost = 1): Charge {
+  return { key: 'a', step, count: 'cluster/minute/fixed-window@1', cost }
+}
+
+describe('a process without workers', () => backendContract({ describe, test }, (clock) => clusterBackend({ clock })))
+
+describe('a worker, where nothing is large enough to be leased', () =>
+  backendContract({ describe, test }, (clock) => new PairedPrimary(exactly, clock as FakeClock).worker()))
+
+describe('a worker', () => {
+  const bench = (): { clock: FakeClock; primary: PairedPrimary; worker: Backend } => {
+    const clock = new FakeClock({ nowMs: 1_000 })
+    const primary = new PairedPrimary({ fraction: 0.1, leaseMs: 2_000 }, clock)
+    return { clock, primary, worker: primary.worker() }
+  }
+
+  test('leases, and then answers at once', async () => {
+    const { worker } = bench()
+    let atOnce = 0
+    for (let takes = 0; takes < 100; takes++) {
+      const answer = worker.take([charge()])
+      if (!(answer instanceof Promise)) atOnce++
+      const [verdict] = (await answer).verdicts
+      expect(verdict.allowed).toBe(true)
+      expect(verdict.remaining).toBeLessThanOrEqual(999 - takes)
+    }
+    expect(atOnce).toBeGreaterThan(80)
+  })
+
+  test('waits for a primary that listens only later', async () => {
+    const { clock, primary, worker } = bench()
+    primary.listening = false
+    const answer = worker.take([charge()])
+    await turns(4)
+    primary.listening = true
+    clock.advance(20)
+    expect(((await answer) as Answer).verdicts[0].allowed).toBe(true)
+    expect(primary.desk.ledger.peek([charge()]).verdicts[0].remaining).toBe(999)
+  })
+
+  test('rejects as late where the primary never listens', async () => {
+    const { clock, primary, worker } = bench()
+    primary.listening = false
+    const answer = worker.take([charge()], { deadlineAt: clock.now() + 50 })
+    const failure = expect(answer).rejects.toMatchObject({ code: 'LATE' })
+    await turns(4)
+    clock.advance(80)
+    await failure
+  })
+
+  test('rejects at once when the primary is gone, and says that the way is lost', async () => {
+    const { primary, worker } = bench()
+    const events: string[] = []
+    worker.interrupted?.((event) => events.push(event))
+    const answer = worker.take([charge()])
+    const failure = expect(answer).rejects.toMatchObject({ code: 'CONNECTION' })
+    primary.die()
+    await failure
+    await expect(worker.take([charge()])).rejects.toMatchObject({ code: 'CONNECTION' })
+    expect(events).toEqual(['lost'])
+  })
+
+  test('is not answered by messages of the application, nor are they by the primary', async () => {
+    const { primary, worker } = bench()
+    for (const message of [null, 1, 'text', [], { mark: 'other' }, { answers: [] }]) {
+      primary.say(message)
+      expect(primary.desk.answer(message)).toBeUndefined()
+    }
+    expect((await worker.take([charge()])).verdicts[0].allowed).toBe(true)
+  })
+
+  test('that comes to the primary after its deadline changes nothing', async () => {
+    const { clock, primary, worker } = bench()
+    await worker.take([charge()])
+    const late = worker.take([charge(5)], { deadlineAt: clock.now() + 50 })
+    const failure = expect(late).rejects.toMatchObject({ code: 'LATE' })
+    await turns(1)
+    clock.advance(60)
+    await failure
+    await turns(4)
+    expect(primary.desk.ledger.peek([charge()]).verdicts[0].remaining).toBe(999)
+  })
+
+  test('that is gone is charged what it held when its lease ends, and not more', async () => {
+    const { clock, primary, worker } = bench()
+    for (let takes = 0; takes < 100; takes++) await worker.take([charge()])
+    const held = 1_000 - primary.desk.ledger.peek([charge()]).verdicts[0].remaining
+    expect(held).toBeGreaterThanOrEqual(100)
+    primary.die()
+    clock.advance(5_000)
+    expect(primary.desk.ledger.keys).toBe(0)
+    expect(1_000 - primary.desk.ledger.peek([charge()]).verdicts[0].remaining).toBe(held)
+  })
+
+  test('gives back what it holds when it is closed', async () => {
+    const { primary, worker } = bench()
+    for (let takes = 0; takes < 100; takes++) await worker.take([charge()])
+    await worker.close?.()
+    expect(primary.desk.ledger.peek([charge()]).verdicts[0].remaining).toBe(900)
+  })
+})
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}

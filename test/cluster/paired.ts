@@ -1,0 +1,79 @@
+import type { Backend, LeaseTerms } from '@sluice/limiter-core'
+import { type Port, PrimaryDesk, workerBackend } from '@sluice/limiter-core/cluster'
+import type { FakeClock } from '@sluice/testkit'
+
+/** A primary and a way to it that carries messages as `node:cluster` does: as JSON, in order, a turn later. */
+export class PairedPrimary {
+  readonly desk: PrimaryDesk
+  /** Messages that arrive while it is false are lost, as those are that nobody listens to. */
+  listening = true
+  readonly #ports = new Set<PairedPort>()
+  readonly #terms: LeaseTerms
+  readonly #clock: FakeClock
+
+  constructor(terms: LeaseTerms, clock: FakeClock) {
+    this.desk = new PrimaryDesk(terms, undefined, clock)
+    this.#terms = terms
+    this.#clock = clock
+  }
+
+  worker(): Backend {
+    const port = new PairedPort(this)
+    this.#ports.add(port)
+    return workerBackend(port, this.#terms, this.#clock)
+  }
+
+  /** The primary is gone. */
+  die(): void {
+    this.listening = false
+    for (const port of this.#ports) port.lose()
+  }
+
+  /** What the application says to its workers on the same channel. */
+  say(message: unknown): void {
+    for (const port of this.#ports) port.deliver(message)
+  }
+}
+
+class PairedPort implements Port {
+  connected = true
+  readonly #primary: PairedPrimary
+  readonly #heard = new Set<(message: unknown) => void>()
+  readonly #lost = new Set<() => void>()
+
+  constructor(primary: PairedPrimary) {
+    this.#primary = primary
+  }
+
+  send(message: object, failed: () => void): void {
+    const text = JSON.stringify(message)
+    setImmediate(() => {
+      if (!this.connected) {
+        failed()
+        return
+      }
+      const reply = this.#primary.listening ? this.#primary.desk.answer(JSON.parse(text)) : undefined
+      if (reply) this.deliver(JSON.parse(JSON.stringify(reply)))
+    })
+  }
+
+  listen(message: (message: unknown) => void, lost: () => void): () => void {
+    this.#heard.add(message)
+    this.#lost.add(lost)
+    return () => {
+      this.#heard.delete(message)
+      this.#lost.delete(lost)
+    }
+  }
+
+  deliver(message: unknown): void {
+    setImmediate(() => {
+      for (const heard of this.#heard) heard(message)
+    })
+  }
+
+  lose(): void {
+    this.connected = false
+    for (const lost of this.#lost) lost()
+  }
+}

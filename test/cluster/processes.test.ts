@@ -1,0 +1,28 @@
+import { describe, expect, jest, test } from '@jest/globals'
+import { childResult } from '../floods/child.ts'
+import type { ClusterResult } from './children/primary.ts'
+
+jest.setTimeout(60_000)
+
+function run(scenario: 'burst' | 'kill'): Promise<ClusterResult> {
+  return childResult<ClusterResult>('cluster/children/primary.ts', { args: [scenario], timeoutMs: 50_000 })
+}
+
+describe('four workers of node:cluster', () => {
+  test('admit at most 1,000 of 4 times 5,000 requests at once, and nearly all, though they ask before the primary listens', async () => {
+    const { total, left, listeners } = await run('burst')
+    process.stdout.write(`cluster: 4 x 5,000 at once, limit 1,000: ${total} admitted\n`)
+    expect(total).toBeLessThanOrEqual(1_000)
+    expect(total).toBeGreaterThan(950)
+    // each ended by itself once its channel was closed, with no listener of ours to hold it
+    expect(left).toEqual([0, 0, 0, 0])
+    expect(listeners).toBe(0)
+  })
+
+  test('admit no more than the limit in any window, one of them killed on the way', async () => {
+    const { total, worst } = await run('kill')
+    process.stdout.write(`cluster: stream with a kill -9: ${total} admitted, ${worst} of 1,000 in the worst window\n`)
+    expect(worst).toBeLessThanOrEqual(1_000)
+    expect(worst).toBeGreaterThan(800)
+  })
+})

@@ -1,0 +1,56 @@
+// Spends of one key as fast as it can, and writes the time of every admitted take into a file, before anything else:
+// what is written there outlives the process.
+import { openSync, writeSync } from 'node:fs'
+import { algorithms, type Backend, type Charge, type Policy } from '@sluice/limiter-core'
+import { leasedBackend } from '@sluice/redis'
+import { Redis } from 'ioredis'
+
+export interface SpenderTask {
+  readonly policy: Policy
+  readonly file: string
+  readonly leaseMs: number
+  /** Of Redis. */
+  readonly port: number
+  readonly prefix: string
+  /** All at once; else eight at a time for so many ms. */
+  readonly burst?: number
+  readonly forMs?: number
+}
+
+const task: SpenderTask = JSON.parse(process.env.SPENDER_TASK as string)
+const step = algorithms[task.policy.algorithm].compile(task.policy)
+const charge: Charge = { key: 'shared', step, count: 'spenders/one@1', cost: 1 }
+const file = openSync(task.file, 'a')
+
+async function backendOf({ port, prefix, leaseMs }: SpenderTask): Promise<Backend> {
+  const client = new Redis(port)
+  await new Promise((resolve) => client.once('ready', resolve))
+  return leasedBackend(client, { prefix, leaseMs })
+}
+
+async function take(backend: Backend): Promise<boolean> {
+  const [verdict] = (await backend.take([charge])).verdicts
+  if (verdict.allowed) writeSync(file, `${Date.now()}\n`)
+  return verdict.allowed
+}
+
+async function stream(backend: Backend, untilMs: number): Promise<void> {
+  while (Date.now() < untilMs) {
+    await take(backend)
+    await new Promise((resolve) => setTimeout(resolve, Math.random() < 0.3 ? 3 : 0))
+  }
+}
+
+async function run(): Promise<void> {
+  const backend = await backendOf(task)
+  process.send?.('ready')
+  await new Promise((resolve) => process.once('message', resolve))
+  if (task.burst !== undefined) await Promise.all(Array.from({ length: task.burst }, () => take(backend)))
+  else {
+    const untilMs = Date.now() + (task.forMs ?? 0)
+    await Promise.all(Array.from({ length: 8 }, () => stream(backend, untilMs)))
+  }
+  process.send?.('done')
+}
+
+run()

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { algorithms, type Charge } from '@sluice/limiter-core'
+import { hashSlot, leasedBackend, redisBackend } from '@sluice/redis'
+import type { Cluster } from 'ioredis'
+import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
+
+jest.setTimeout(90_000)
+
+const step = algorithms['fixed-window'].compile({
+  name: 'hour',
+  algorithm: 'fixed-window',
+  limit: 200,
+  windowMs: 3_600_000,
+})
+let cluster: RedisCluster
+let client: Cluster
+
+function charge(key: string): Charge {
+  return { key, step, count: 'leased/hour/fixed-window@1', cost: 1 }
+}
+
+beforeAll(async () => {
+  cluster = await startRedisCluster()
+  client = cluster.client()
+})
+
+afterAll(() => cluster.stop())
+
+describe('leasedBackend on Redis Cluster', () => {
+  test('leases keys of all slots together, and two processes admit each its limit and no more', async () => {
+    const prefix = randomUUID()
+    const processes = [1, 2].map(() => leasedBackend(client, { prefix }))
+    const keys = Array.from({ length: 12 }, (_, index) => `user-${index}`)
+    expect(new Set(keys.map((key) => hashSlot(`${prefix}:{${key}}`))).size).toBeGreaterThan(6)
+    // a connection to a node is made for its first command
+    for (const key of keys) await client.get(`${prefix}:{${key}}`)
+    const admitted = new Map<string, number>()
+    const take = async (index: number, key: string): Promise<void> => {
+      const answer = await processes[index].take([charge(key)])
+      if (answer.verdicts[0].allowed) admitted.set(key, (admitted.get(key) ?? 0) + 1)
+    }
+    for (let round = 0; round < 130; round++) {
+      await Promise.all(keys.flatMap((key) => [take(0, key), take(1, key)]))
+    }
+    await Promise.all(processes.map((backend) => backend.close?.()))
+    const exact = redisBackend(client, { prefix })
+    for (const key of keys) {
+      expect(admitted.get(key)).toBe(200)
+      expect((await exact.peek([charge(key)])).verdicts[0].remaining).toBe(0)
+    }
+    exact.close?.()
+  })
+})

@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, test } from '@jest/globals'
+import { leasedBackend } from '@sluice/redis'
+import { backendContract, type FakeClock } from '@sluice/testkit'
+import { Redis } from 'ioredis'
+import { Redis as Redis5 } from 'ioredis5'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+
+let server: RedisServer
+let prefixes = 0
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(() => server.stop())
+
+describe.each([
+  ['ioredis 6', Redis],
+  ['ioredis 5', Redis5 as unknown as typeof Redis],
+])('leasedBackend over %s, where nothing is large enough to be leased', (_name, Client) => {
+  let client: Redis
+
+  beforeAll(() => {
+    client = new Client(server.port)
+    return once(client, 'ready')
+  })
+
+  afterAll(() => client.disconnect())
+
+  backendContract({ describe, test }, (clock) =>
+    leasedBackend(client, {
+      prefix: `contract-${prefixes++}`,
+      fraction: 0.005,
+      clock,
+      serverTime: () => (clock as FakeClock).now(),
+    }),
+  )
+})

@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  algorithms,
+  type Charge,
+  GRACE,
+  type LeaseAsk,
+  type LeaseGrant,
+  MemoryLedger,
+  memoryBackend,
+} from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+const terms = { fraction: 0.1, leaseMs: 2_000 }
+const step = algorithms['fixed-window'].compile({
+  name: 'hundred',
+  algorithm: 'fixed-window',
+  limit: 100,
+  windowMs: 60_000,
+})
+const charge: Charge = { key: 'a', step, count: 'ledger/hundred@1', cost: 1 }
+
+class Bench {
+  readonly clock = new FakeClock({ nowMs: 1_000 })
+  readonly ledger = new MemoryLedger('ledger', memoryBackend({ clock: this.clock }), terms, () => this.clock.now())
+
+  ask(owner: number, seq: number, parts: Partial<LeaseAsk>): LeaseGrant {
+    const nothing = { base: 0, spent: 0, keep: 0, want: 0, demand: 0, minimum: 1, need: 0 }
+    return this.ledger.ask([{ key: 'a', step, count: charge.count, owner, seq, ...nothing, ...parts }])[0]
+  }
+
+  get free(): number {
+    return this.ledger.peek([charge]).verdicts[0].remaining
+  }
+}
+
+describe('a ledger', () => {
+  test('grants what requests wait for, and beyond it a part of what is left', () => {
+    const bench = new Bench()
+    expect(bench.ask(1, 1, { want: 50 })).toMatchObject({ granted: 10, free: 90 })
+    expect(bench.ask(2, 1, { want: 50, demand: 30 })).toMatchObject({ granted: 30, free: 60 })
+    expect(bench.ask(3, 1, { want: 90, demand: 90, minimum: 1, need: 90 })).toMatchObject({ granted: 60, free: 0 })
+  })
+
+  test('grants nothing where it cannot grant the least that is of use', () => {
+    const bench = new Bench()
+    bench.ask(1, 1, { want: 95, demand: 95 })
+    const { granted, retryAfterMs } = bench.ask(2, 1, { want: 7, demand: 7, minimum: 7, need: 7 })
+    expect(granted).toBe(0)
+    expect(retryAfterMs).toBeGreaterThan(0)
+  })
+
+  test('does nothing of what a later ask of the same lease has overtaken', () => {
+    const bench = new Bench()
+    bench.ask(1, 2, { want: 20, demand: 20 })
+    expect(bench.ask(1, 1, { spent: 3, want: 20, demand: 20 })).toMatchObject({ granted: 0, free: 80 })
+    expect(bench.free).toBe(80)
+  })
+
+  test('charges what was spent once, though its answer was lost and it is told again', () => {
+    const bench = new Bench()
+    bench.ask(1, 1, { want: 20, demand: 20 })
+    bench.ask(1, 2, { base: 1, spent: 5, keep: 15 })
+    bench.ask(1, 3, { base: 1, spent: 8, keep: 12 })
+    bench.ask(1, 4, { base: 3, spent: 2, keep: 0 })
+    expect(bench.free).toBe(90)
+  })
+
+  test('charges a lease of which nobody speaks any more whole, when it ends and not before', () => {
+    const bench = new Bench()
+    bench.ask(1, 1, { want: 20, demand: 20 })
+    bench.clock.advance(2_000)
+    expect(bench.ledger.keys).toBe(1)
+    bench.clock.advance(2_000 * (GRACE - 1) + 1)
+    bench.ledger.sweep()
+    expect(bench.ledger.keys).toBe(0)
+    expect(bench.free).toBe(80)
+    // from its end on, not from its grant
+    bench.clock.advance(59_000)
+    expect(bench.free).toBe(80)
+    bench.clock.advance(1_000)
+    expect(bench.free).toBe(100)
+  })
+
+  test('takes beside leases no more than they leave, all or nothing', () => {
+    const bench = new Bench()
+    bench.ask(1, 1, { want: 95, demand: 95 })
+    const [denied] = bench.ledger.take([{ ...charge, cost: 6 }]).verdicts
+    expect(denied).toMatchObject({ allowed: false, remaining: 5 })
+    const [taken] = bench.ledger.take([{ ...charge, cost: 5 }]).verdicts
+    expect(taken).toMatchObject({ allowed: true, remaining: 0, retryAfterMs: 0 })
+    const many = bench.ledger.take([{ ...charge, count: 'ledger/other@1' }, charge])
+    expect(many.verdicts.map((verdict) => verdict.allowed)).toEqual([true, false])
+    expect(bench.ledger.peek([{ ...charge, count: 'ledger/other@1' }]).verdicts[0].remaining).toBe(100)
+    const shadow = bench.ledger.take([
+      { ...charge, count: 'ledger/other@1' },
+      { ...charge, advisory: true },
+    ])
+    expect(shadow.verdicts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+      [true, 99],
+      [false, 0],
+    ])
+  })
+})

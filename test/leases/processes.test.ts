@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import type { Policy } from '@sluice/limiter-core'
+import { until } from '@sluice/testkit'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { Spenders, spend } from './spenders.ts'
+
+jest.setTimeout(60_000)
+
+const thousand: Policy = { name: 'thousand', algorithm: 'sliding-window', slices: 10, limit: 1_000, windowMs: 60_000 }
+const quick: Policy = { ...thousand, name: 'quick', windowMs: 2_000 }
+let server: RedisServer
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(() => server.stop())
+
+describe('four processes that lease from one Redis', () => {
+  test('admit at most 1,000 of 4 times 5,000 requests at once, and nearly all of them', async () => {
+    const spenders = new Spenders({
+      policy: thousand,
+      leaseMs: 2_000,
+      port: server.port,
+      prefix: randomUUID(),
+      burst: 5_000,
+    })
+    try {
+      const children = await Promise.all([1, 2, 3, 4].map(() => spenders.start()))
+      await Promise.all(children.map(spend))
+      const { total } = spenders.spends()
+      process.stdout.write(`4 x 5,000 at once, limit 1,000: ${total} admitted\n`)
+      expect(total).toBeLessThanOrEqual(1_000)
+      expect(total).toBeGreaterThan(950)
+    } finally {
+      await spenders.stop()
+    }
+  })
+
+  test('admit no more than the limit in any window, one of them killed on the way', async () => {
+    const spenders = new Spenders({
+      policy: quick,
+      leaseMs: 2_000,
+      port: server.port,
+      prefix: randomUUID(),
+      forMs: 5_000,
+    })
+    try {
+      const children = await Promise.all([1, 2, 3, 4].map(() => spenders.start()))
+      const [victim, ...others] = children
+      victim.send('go')
+      const spent = others.map(spend)
+      await until(() => spenders.spends().total > 1_300, { timeoutMs: 20_000 })
+      victim.kill('SIGKILL')
+      const heir = await spenders.start()
+      await Promise.all([...spent, spend(heir)])
+      const spends = spenders.spends()
+      const worst = spends.worstWindow(quick.windowMs - 1)
+      process.stdout.write(`stream with a kill -9: ${spends.total} admitted, ${worst} of 1,000 in the worst window\n`)
+      expect(worst).toBeLessThanOrEqual(1_000)
+      expect(worst).toBeGreaterThan(800)
+    } finally {
+      await spenders.stop()
+    }
+  })
+})

@@ -1,0 +1,131 @@
+import {
+  type Charge,
+  type LeaseAsk,
+  type LeaseGrant,
+  type LeaseTerms,
+  LeasingBackend,
+  MemoryLedger,
+  memoryBackend,
+  type Step,
+} from '@sluice/limiter-core'
+import { FakeClock, type SeededRandom } from '@sluice/testkit'
+
+const GIVES_UP_AFTER_MS = 100
+
+/** What may happen to a message on its way. */
+export interface Weather {
+  /** One message in so many is lost; 0: none. */
+  readonly lostOneIn: number
+  /** One in so many takes seconds. */
+  readonly lateOneIn: number
+}
+
+/** A process of a simulated fleet: it may be stopped, wake up, or be gone for good. */
+export class SimulatedProcess {
+  readonly backend: LeasingBackend
+  state: 'runs' | 'stopped' | 'gone' = 'runs'
+  readonly #held: (() => void)[] = []
+
+  constructor(fleet: SimulatedFleet) {
+    const { clock } = fleet
+    const ledger = { ask: (asks: readonly LeaseAsk[]) => fleet.carry(this, asks) }
+    const exact = fleet.ledger
+    // clocks run apart, by less than the ledger allows for
+    const rate = fleet.nextRate()
+    const after = (ms: number, run: () => void): (() => void) => clock.after(ms / rate, () => this.run(run))
+    const own = { now: () => clock.now() * rate, wall: () => clock.wall(), after }
+    this.backend = new LeasingBackend({ name: 'leased', exact, ledger, terms: fleet.terms, clock: own })
+  }
+
+  /** Runs now, when it wakes up, or never. */
+  run(run: () => void): void {
+    if (this.state === 'runs') run()
+    else if (this.state === 'stopped') this.#held.push(run)
+  }
+
+  stop(): void {
+    if (this.state === 'runs') this.state = 'stopped'
+  }
+
+  wake(): void {
+    if (this.state === 'stopped') this.state = 'runs'
+    for (const run of this.#held.splice(0)) run()
+  }
+
+  kill(): void {
+    this.state = 'gone'
+  }
+}
+
+/** Processes that lease from one ledger over a network that delays, loses and reorders. One clock moves all. */
+export class SimulatedFleet {
+  readonly clock: FakeClock = new FakeClock({ nowMs: 1_000 })
+  readonly ledger: MemoryLedger
+  readonly terms: LeaseTerms
+  readonly processes: SimulatedProcess[] = []
+  asks = 0
+  /** What becomes of asks on their way: as they are, unless a test breaks them. */
+  tamper: (ask: LeaseAsk) => LeaseAsk = (ask) => ask
+  readonly #random: SeededRandom
+  readonly #weather: Weather
+
+  constructor(random: SeededRandom, terms: LeaseTerms, weather: Weather) {
+    this.#random = random
+    this.#weather = weather
+    this.terms = terms
+    this.ledger = new MemoryLedger('ledger', memoryBackend({ clock: this.clock }), terms, () => this.clock.now())
+  }
+
+  start(): SimulatedProcess {
+    const process = new SimulatedProcess(this)
+    this.processes.push(process)
+    return process
+  }
+
+  /** How fast the clock of the next process runs. */
+  nextRate(): number {
+    return this.#random.pick([0.96, 1, 1.04])
+  }
+
+  /** Brings asks to the ledger and the answer back. A process gives up after 100 ms; what it sent may yet arrive. */
+  carry(from: SimulatedProcess, asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> {
+    this.asks += asks.length
+    return new Promise((resolve, reject) => {
+      const late = (): void => reject(new Error('late'))
+      this.clock.after(GIVES_UP_AFTER_MS, () => from.run(late))
+      if (this.#isLost()) return
+      this.clock.after(this.#delayMs(), () => {
+        const answer = this.ledger.ask(asks.map(this.tamper))
+        if (!this.#isLost()) this.clock.after(this.#delayMs(), () => from.run(() => resolve(answer)))
+      })
+    })
+  }
+
+  /** Lets time pass, and everything that it brings happen. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.clock.now() + ms
+    while (this.clock.now() < untilMs) {
+      this.clock.advance(Math.min(5, untilMs - this.clock.now()))
+      await settled()
+    }
+  }
+
+  #isLost(): boolean {
+    return this.#weather.lostOneIn > 0 && this.#random.whole(this.#weather.lostOneIn) === 0
+  }
+
+  #delayMs(): number {
+    const late = this.#weather.lateOneIn > 0 && this.#random.whole(this.#weather.lateOneIn) === 0
+    return late ? this.#random.whole(4_000) : this.#random.whole(8)
+  }
+}
+
+/** Everything that promises bring about now. */
+export async function settled(): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+export function chargeOf(step: Step, key: string, cost: number, advisory = false): Charge {
+  return { key, step, count: `fleet/${step.policy.name}/${step.policy.algorithm}@${step.version}`, cost, advisory }
+}

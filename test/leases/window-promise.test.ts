@@ -1,0 +1,121 @@
+import { afterAll, describe, expect, jest, test } from '@jest/globals'
+import { algorithms, type LeaseAsk, memoryBackend, type Policy, type Step } from '@sluice/limiter-core'
+import { eachSeed, type SeededRandom } from '@sluice/testkit'
+import { chargeOf, SimulatedFleet, type SimulatedProcess, settled, type Weather } from './simulated-fleet.ts'
+import { Spends } from './spends.ts'
+
+jest.setTimeout(60_000)
+
+const policies: readonly Policy[] = [
+  { name: 'fixed', algorithm: 'fixed-window', limit: 200, windowMs: 20_000 },
+  { name: 'two-epoch', algorithm: 'sliding-window', limit: 200, windowMs: 20_000 },
+  { name: 'sliced', algorithm: 'sliding-window', limit: 200, windowMs: 20_000, slices: 10 },
+  { name: 'bucket', algorithm: 'token-bucket', limit: 200, windowMs: 20_000, burst: 100 },
+  { name: 'gcra', algorithm: 'gcra', limit: 200, windowMs: 20_000 },
+]
+const calm: Weather = { lostOneIn: 0, lateOneIn: 0 }
+const breeze: Weather = { lostOneIn: 40, lateOneIn: 8 }
+const storm: Weather = { lostOneIn: 12, lateOneIn: 12 }
+const measured: string[] = []
+// of sums of doubles
+const EPSILON = 1e-4
+const ROUNDS = 700
+
+/** What the spends took of what the policy promises in any window: 1 is all of it. */
+function takenOf({ policy, capacity }: Step, spends: Spends): number {
+  const perMs = policy.limit / policy.windowMs
+  if (policy.algorithm === 'token-bucket' || policy.algorithm === 'gcra') return spends.worstBurst(perMs) / capacity
+  return spends.worstWindow(policy.windowMs) / (policy.slices ? policy.limit : 2 * policy.limit)
+}
+
+interface Scene {
+  readonly weather: Weather
+  readonly accidents: boolean
+  readonly tamper?: (ask: LeaseAsk) => LeaseAsk
+}
+
+/** Traffic of four processes above the limit, what else befalls them, and what one exact count admits of the same. */
+async function simulate(
+  step: Step,
+  random: SeededRandom,
+  { weather, accidents, tamper }: Scene,
+): Promise<[Spends, number]> {
+  const fleet = new SimulatedFleet(random, { fraction: 0.1, leaseMs: 2_000 }, weather)
+  if (tamper) fleet.tamper = tamper
+  const exact = memoryBackend({ clock: fleet.clock })
+  let exactly = 0
+  for (let count = 0; count < 4; count++) fleet.start()
+  const spends = new Spends()
+  const take = async (process: SimulatedProcess, cost: number): Promise<void> => {
+    const answer = await process.backend.take([chargeOf(step, 'a', cost)])
+    if (answer.verdicts[0].allowed && process.state !== 'gone') spends.add(fleet.clock.now(), cost)
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const process of fleet.processes) {
+      if (process.state !== 'runs' || random.whole(3) > 0) continue
+      for (let takes = random.whole(4); takes > 0; takes--) {
+        const cost = random.pick([1, 1, 1, 2, 7])
+        if (exact.take([chargeOf(step, 'a', cost)]).verdicts[0].allowed) exactly += cost
+        take(process, cost).catch(() => undefined)
+      }
+    }
+    if (accidents) befall(fleet, random)
+    await settled()
+    await fleet.pass(random.pick([5, 20, 100, 250]))
+  }
+  return [spends, exactly]
+}
+
+function befall(fleet: SimulatedFleet, random: SeededRandom): void {
+  const process = random.pick(fleet.processes)
+  if (random.whole(60) === 0 && process.state === 'runs') {
+    process.kill()
+    fleet.start()
+  }
+  if (random.whole(40) === 0) process.stop()
+  if (random.whole(10) === 0) process.wake()
+}
+
+describe.each(policies)('four processes that lease of a $name', (policy) => {
+  const step = algorithms[policy.algorithm].compile(policy)
+
+  test('admit no more than it promises, whoever crashes or sleeps and whatever is lost', async () => {
+    await eachSeed(6, async (random) => {
+      const [spends] = await simulate(step, random, { weather: storm, accidents: true })
+      expect(takenOf(step, spends)).toBeLessThanOrEqual(1 + EPSILON)
+      expect(spends.total).toBeGreaterThan(policy.limit)
+    })
+  })
+
+  test('admit nearly all that one exact count would, while nothing happens', async () => {
+    await eachSeed(2, async (random) => {
+      const [spends, exactly] = await simulate(step, random, { weather: calm, accidents: false })
+      expect(takenOf(step, spends)).toBeLessThanOrEqual(1 + EPSILON)
+      measured.push(`${policy.name}: ${spends.total} units, ${exactly} by one exact count`)
+      expect(spends.total / exactly).toBeGreaterThan(0.9)
+    })
+  })
+})
+
+describe('the simulation finds over-admission', () => {
+  const [, , sliced] = policies
+  const step = algorithms[sliced.algorithm].compile(sliced)
+  const faults: readonly (readonly [string, (ask: LeaseAsk) => LeaseAsk])[] = [
+    ['where what is kept is not on lease', (ask) => ({ ...ask, keep: 0 })],
+    ['where what was spent is not charged', (ask) => ({ ...ask, spent: 0 })],
+    ['where half of what was spent is charged', (ask) => ({ ...ask, spent: Math.floor(ask.spent / 2) })],
+  ]
+
+  test.each(faults)('%s', async (_name, tamper) => {
+    let worst = 0
+    await eachSeed(8, async (random) => {
+      const [spends] = await simulate(step, random, { weather: breeze, accidents: true, tamper })
+      worst = Math.max(worst, takenOf(step, spends))
+    })
+    expect(worst).toBeGreaterThan(1)
+  })
+})
+
+afterAll(() => {
+  process.stdout.write(`${measured.join('\n')}\n`)
+})

@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  algorithms,
+  type Charge,
+  type LeaseAsk,
+  LeasingBackend,
+  MemoryLedger,
+  memoryBackend,
+} from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+const LIMIT = 1_000
+const NODES = 20
+
+/**
+ * What was there before: each node may spend a tenth of the limit before it asks anybody, hands its count in when that
+ * is used up, lets the request that made it ask pass uncounted, and adds to one total that no window ends.
+ */
+class PreGrantedNode {
+  #budget = LIMIT * 0.1
+  #count = 0
+  readonly #shared: { total: number }
+
+  constructor(shared: { total: number }) {
+    this.#shared = shared
+  }
+
+  allow(): boolean {
+    if (this.#count < this.#budget) {
+      this.#count++
+      return true
+    }
+    this.#shared.total += this.#count
+    this.#count = 0
+    if (this.#shared.total > LIMIT) return false
+    this.#budget = LIMIT * 0.1
+    return true
+  }
+}
+
+/** The same nodes on leases. */
+function leasingNodes(clock: FakeClock): () => Promise<boolean>[] {
+  const terms = { fraction: 0.1, leaseMs: 2_000 }
+  const exact = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
+  const ledger = { ask: (asks: readonly LeaseAsk[]) => Promise.resolve(exact.ask(asks)) }
+  const step = algorithms['fixed-window'].compile({
+    name: 'one',
+    algorithm: 'fixed-window',
+    limit: LIMIT,
+    windowMs: 60_000,
+  })
+  const charge: Charge = { key: 'a', step, count: 'nodes/one@1', cost: 1 }
+  const nodes = Array.from({ length: NODES }, () => new LeasingBackend({ name: 'leased', exact, ledger, terms, clock }))
+  return () => nodes.map(async (node) => (await node.take([charge])).verdicts[0].allowed)
+}
+
+async function admitted(rounds: number, round: () => readonly (boolean | Promise<boolean>)[]): Promise<number> {
+  let sum = 0
+  for (let done = 0; done < rounds; done++) {
+    for (const allowed of await Promise.all(round())) if (allowed) sum++
+  }
+  return sum
+}
+
+describe('twenty nodes that share a limit of 1,000', () => {
+  test('admitted more than twice of it where each was given a tenth beforehand, and nothing in the next window', async () => {
+    const shared = { total: 0 }
+    const nodes = Array.from({ length: NODES }, () => new PreGrantedNode(shared))
+    const round = (): boolean[] => nodes.map((node) => node.allow())
+    expect(await admitted(300, round)).toBeGreaterThan(2 * LIMIT)
+    // there is no window that could end: every node is denied for good, but for what it grants itself
+    expect(shared.total).toBeGreaterThan(LIMIT)
+  })
+
+  test('admit all of it and no more where they lease, and all of it again in the next window', async () => {
+    const clock = new FakeClock({ nowMs: 1_000 })
+    const round = leasingNodes(clock)
+    expect(await admitted(300, round)).toBe(LIMIT)
+    clock.advance(70_000)
+    expect(await admitted(300, round)).toBe(LIMIT)
+  })
+})
