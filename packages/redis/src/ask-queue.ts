@@ -1,0 +1,59 @@
+import { afterThisTurn } from '@sluice/limiter-core'
+import type { Ask } from './ask.ts'
+
+/**
+ * Gathers asks for one script call. With nothing under way an ask goes out at once; else it waits until everything that
+ * this turn of the event loop brought has been handled, and goes with what came meanwhile.
+ */
+export class AskQueue {
+  readonly #send: (asks: readonly Ask[]) => Promise<() => void>
+  readonly #maxKeys: number
+  readonly #idle: () => void
+  #waiting: Ask[] = []
+  #underWay = 0
+
+  /** `send` never rejects, and answers how to settle the asks. A call has at most `maxKeys` keys, or one ask. `idle` hears that nothing is left to do. */
+  constructor(maxKeys: number, send: (asks: readonly Ask[]) => Promise<() => void>, idle: () => void) {
+    this.#maxKeys = maxKeys
+    this.#send = send
+    this.#idle = idle
+  }
+
+  add(ask: Ask): void {
+    if (this.#underWay === 0 && this.#waiting.length === 0) this.#call([ask])
+    else if (this.#waiting.push(ask) === 1) afterThisTurn(this.#flush)
+  }
+
+  readonly #flush = (): void => {
+    const asks = this.#waiting
+    this.#waiting = []
+    let from = 0
+    let keys = 0
+    for (const [at, ask] of asks.entries()) {
+      // an ask with a deadline never waits for one without, nor ends it
+      const apart = at > from && (ask.deadlineAt === undefined) !== (asks[from].deadlineAt === undefined)
+      if (at > from && (apart || keys + ask.names.length > this.#maxKeys)) {
+        this.#call(asks.slice(from, at))
+        from = at
+        keys = 0
+      }
+      keys += ask.names.length
+    }
+    this.#call(asks.slice(from))
+  }
+
+  #call(asks: readonly Ask[]): void {
+    this.#underWay++
+    this.#send(asks).then((settle) => {
+      // whoever asks on after many were answered at once is not alone, and is worth to wait for
+      if (asks.length > 1) afterThisTurn(this.#ended)
+      else this.#ended()
+      settle()
+    })
+  }
+
+  readonly #ended = (): void => {
+    this.#underWay--
+    if (this.#underWay === 0 && this.#waiting.length === 0) this.#idle()
+  }
+}

@@ -1,0 +1,37 @@
+import type { Answer, Charge } from '@sluice/limiter-core'
+
+export type Operation = 'take' | 'peek' | 'adjust'
+
+/** What one request asks of the counts, and whom to tell. */
+export interface Ask {
+  readonly operation: Operation
+  readonly charges: readonly Charge[]
+  /** The stored name of each charge; in a cluster all of one slot. */
+  readonly names: readonly string[]
+  /** Of an adjustment, else 0: when was taken what is adjusted. */
+  readonly takenAt: number
+  readonly deadlineAt: number | undefined
+  readonly resolve: (answer: Answer) => void
+  readonly reject: (error: Error) => void
+  /** True once the server said that it came too late by a clock that we knew wrong. */
+  retried: boolean
+}
+
+/** Whether two asks differ in nothing but their keys. */
+export function asksAlike(a: Ask, b: Ask): boolean {
+  if (a.operation !== b.operation || a.takenAt !== b.takenAt || a.charges.length !== b.charges.length) return false
+  for (let index = 0; index < a.charges.length; index++) {
+    if (!chargesAlike(a.charges[index], b.charges[index])) return false
+  }
+  return true
+}
+
+function chargesAlike(a: Charge, b: Charge): boolean {
+  return (
+    a.step === b.step &&
+    a.cost === b.cost &&
+    a.advisory === b.advisory &&
+    a.known === undefined &&
+    b.known === undefined
+  )
+}

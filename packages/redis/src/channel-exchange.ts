@@ -1,0 +1,172 @@
+import { type Clock, Deadlines, messageOf, type Observers, type Script, type ScriptRunner } from '@sluice/limiter-core'
+
+/** Batches are remembered by the server for a day, and not sent again after half of it. */
+const KEPT_MS = 86_400_000
+/** An exchange that has no answer by then is begun again; each is safe to repeat. */
+const ANSWER_MS = 1_000
+
+type Arguments = readonly (string | number)[]
+
+/** What one topic says and hears. */
+export interface ChannelSide {
+  readonly topic: string
+  readonly script: Script
+  /** Of the script, after that of the writer. */
+  readonly keys: readonly string[]
+  readonly settings: Arguments
+  /** True while news are wanted. */
+  readonly listening: boolean
+  /** How many batches wait to be sent; a part of one counts as a part. */
+  readonly waiting: number
+  /** What is to be sent, as arguments of the script; undefined where that is nothing. It is sent unchanged until it counts. */
+  next(): Arguments | undefined
+  /** The batch counts, once. */
+  acknowledged(): void
+  /** The batch was sent for so long that the server may have forgotten whether it counts: it is given up. */
+  abandoned(): void
+  /** What others sent. `missed`: some of it was gone before it could be heard. */
+  heard(news: readonly unknown[], missed: boolean): void
+}
+
+export interface ChannelParts {
+  readonly runner: ScriptRunner
+  readonly clock: Clock
+  readonly observers: Observers
+  /** Of this process and no other. */
+  readonly writer: string
+  /** The key under which the server remembers the batches of this writer. */
+  readonly writerKey: string
+}
+
+interface Batch {
+  readonly number: number
+  readonly args: Arguments
+  readonly since: number
+}
+
+interface Reader {
+  born: string
+  position: string
+}
+
+/**
+ * Sends batches to a server so that each counts exactly once, and reads there what others sent. One batch at a time: it
+ * has a number, and it is sent again under that number until an answer came; the server keeps the last number of
+ * each writer. What was read is known by a position that moves only with an answer. So any request and any answer may be
+ * lost, late or doubled.
+ */
+export class ChannelExchange {
+  readonly #side: ChannelSide
+  readonly #parts: ChannelParts
+  readonly #deadlines: Deadlines
+  #reader: Reader = { born: '', position: '' }
+  #batch: Batch | undefined
+  #number = 0
+  #underWay: Promise<void> | undefined
+  #failing = false
+  #closing = false
+  #closed = false
+
+  constructor(side: ChannelSide, parts: ChannelParts) {
+    this.#side = side
+    this.#parts = parts
+    this.#deadlines = new Deadlines(parts.clock, ANSWER_MS)
+  }
+
+  /** Reads from the start again. */
+  rejoin(): void {
+    this.#reader = { born: '', position: '' }
+  }
+
+  /** Sends and hears what there is, unless that is under way. Never rejects. */
+  tick(): Promise<void> {
+    this.#underWay ??= this.#exchange().finally(() => {
+      this.#underWay = undefined
+    })
+    return this.#underWay
+  }
+
+  /** Waits for what is under way and sends what is left, for at most `ms`. Nothing is sent afterwards. */
+  async close(ms: number): Promise<void> {
+    this.#closing = true
+    const flushed = (this.#underWay ?? Promise.resolve()).then(() => this.tick())
+    await new Promise<void>((resolve) => {
+      const cancel = this.#parts.clock.after(ms, resolve)
+      flushed.then(() => {
+        cancel()
+        resolve()
+      })
+    })
+    this.#closed = true
+    this.#deadlines.close()
+  }
+
+  async #exchange(): Promise<void> {
+    let more = true
+    while (more && !this.#closed) {
+      try {
+        more = await this.#once()
+      } catch (error) {
+        more = this.#failed(error)
+      }
+    }
+  }
+
+  async #once(): Promise<boolean> {
+    const { runner, writer, writerKey } = this.#parts
+    const { script, keys, settings, listening } = this.#side
+    const batch = this.#pending()
+    const reader = this.#reader
+    if (!batch && !listening) return false
+    const place = [batch?.number ?? 0, writer, reader.position, reader.born, listening ? 1 : 0, KEPT_MS]
+    const answer = runner.run(script, [writerKey, ...keys], [...place, ...settings, ...(batch?.args ?? [])])
+    return this.#deadlines.race(answer, {
+      came: (reply) => this.#came(reply as unknown[], batch, reader),
+      failed: (error) => this.#failed(error),
+      late: () => this.#failed({ code: 'LATE' }),
+    })
+  }
+
+  #pending(): Batch | undefined {
+    const now = this.#parts.clock.now()
+    if (this.#batch && now - this.#batch.since > KEPT_MS / 2) {
+      this.#batch = undefined
+      this.#side.abandoned()
+    }
+    const args = this.#batch ? undefined : this.#side.next()
+    if (args) this.#batch = { number: ++this.#number, args, since: now }
+    return this.#batch
+  }
+
+  #came([born, position, missed, more, ...news]: unknown[], batch: Batch | undefined, reader: Reader): boolean {
+    this.#back()
+    if (batch) {
+      this.#batch = undefined
+      this.#side.acknowledged()
+    }
+    // who left meanwhile, or began anew, does not want what the reader of before was told
+    if (this.#side.listening && reader === this.#reader) {
+      reader.born = String(born)
+      reader.position = String(position)
+      this.#side.heard(news, Number(missed) === 1)
+      if (Number(more) === 1) return true
+    }
+    // a last part of a batch waits for the next tick, unless there is none
+    return this.#closing ? this.#side.waiting > 0 : this.#side.waiting >= 1
+  }
+
+  #back(): void {
+    if (this.#failing) this.#parts.observers.event('sync', { topic: this.#side.topic, failed: false })
+    this.#failing = false
+  }
+
+  /** Once an outage, not once a tick. */
+  #failed(error: unknown): boolean {
+    if (!this.#failing) {
+      const code = (error as { code?: unknown } | undefined)?.code ?? messageOf(error)
+      this.#parts.observers.event('sync', { topic: this.#side.topic, failed: code })
+    }
+    this.#failing = true
+    return false
+  }
+}

@@ -1,0 +1,31 @@
+import { SluiceError, shown } from '@sluice/limiter-core'
+import type { Redis } from 'ioredis'
+
+/**
+ * What hears the errors of a client: without a listener ioredis would print each of them. What `onError` throws must not
+ * end the process, and is dropped. Throws `SLUICE_BAD_OPTION` where it is no function.
+ */
+export function errorListener(owner: string, onError: ((error: Error) => void) | undefined): (error: Error) => void {
+  if (onError !== undefined && typeof onError !== 'function') {
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: onError: got ${shown(onError)}, expected a function`)
+  }
+  return (error) => {
+    try {
+      onError?.(error)
+    } catch {
+      // an outage goes on without it
+    }
+  }
+}
+
+/**
+ * ioredis 5 leaves the timer of `socketTimeout` running when its socket breaks, and the timer then destroys the next
+ * socket, a healthy one. 6 has none left when it closes.
+ */
+export function forgetDeadSockets(client: Redis): void {
+  const timed = client as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined }
+  client.on('close', () => {
+    clearTimeout(timed.socketTimeoutTimer)
+    timed.socketTimeoutTimer = undefined
+  })
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { type Interruption, type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core'
+import { ConnectionWatch } from './connection-watch.ts'
+import { hashSlot } from './hash-slot.ts'
+import { isCluster, type RedisClient, type RedisClusterClient, type RedisConnection } from './redis-client.ts'
+import { failureOf, RedisFailure } from './redis-failure.ts'
+
+/** A call that was sent and not answered yet. */
+interface Call {
+  readonly connection: RedisConnection
+  readonly reject: (failure: RedisFailure) => void
+}
+
+/** Milliseconds between looks for the nodes of a cluster. */
+const LOOK_EVERY_MS = 200
+
+const shas = new WeakMap<Script, string>()
+
+/**
+ * Scripts over ioredis: `EVALSHA`, and `EVAL` where the server does not know the text, which teaches it. Calls are
+ * refused with `CONNECTION` while their connection is not ready, so that ioredis queues none of them.
+ *
+ * As long as somebody listens to interruptions, calls under way are rejected when their connection breaks, which
+ * ioredis alone may never do.
+ *
+ * ioredis sends a command again after a reconnect unless `autoResendUnfulfilledCommands` is false. The deadline of a
+ * call bounds that: what arrives after it does nothing.
+ */
+export class ClientRunner implements ScriptRunner {
+  readonly clustered: boolean
+  readonly #client: RedisClient
+  readonly #calls = new Set<Call>()
+  readonly #listeners = new Set<(event: Interruption) => void>()
+  #watch: ConnectionWatch | undefined
+  #lookedAt: number = Number.NEGATIVE_INFINITY
+  /** What Redis said to the last attempt to connect, where it said anything. */
+  #refusal: RedisFailure | undefined
+
+  constructor(client: RedisClient) {
+    this.#client = client
+    this.clustered = isCluster(client)
+  }
+
+  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const connection = this.#connectionFor(keys[0])
+      // `wait` is a client that connects when it is first asked
+      if (connection?.status !== 'ready' && connection?.status !== 'wait') {
+        if (isCluster(this.#client)) this.#lookForNodes(this.#client)
+        reject(this.#unready(connection))
+        return
+      }
+      const call: Call = { connection, reject }
+      this.#calls.add(call)
+      this.#send(script, keys, args).then(
+        (reply) => {
+          this.#calls.delete(call)
+          resolve(reply)
+        },
+        (error) => {
+          this.#calls.delete(call)
+          reject(failureOf(error))
+        },
+      )
+    })
+  }
+
+  serverOf(key: string): string {
+    return isCluster(this.#client) ? (this.#client.slots[hashSlot(key)]?.[0] ?? '') : ''
+  }
+
+  interrupted(listener: (event: Interruption) => void): () => void {
+    // one function may listen twice, and stop once
+    const heard = (event: Interruption): void => listener(event)
+    this.#listeners.add(heard)
+    this.#watch ??= new ConnectionWatch(this.#client, {
+      lost: (connection) => this.#lost(connection),
+      back: () => {
+        this.#refusal = undefined
+        this.#tell('back')
+      },
+      failed: (error) => {
+        const failure = failureOf(error)
+        this.#refusal = failure.code === 'CONNECTION' ? undefined : failure
+      },
+    })
+    return () => {
+      this.#listeners.delete(heard)
+      if (this.#listeners.size > 0) return
+      this.#watch?.close()
+      this.#watch = undefined
+    }
+  }
+
+  async #send(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    try {
+      return await this.#client.evalsha(shaOf(script), keys.length, ...keys, ...args)
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
+      return this.#client.eval(script.text, keys.length, ...keys, ...args)
+    }
+  }
+
+  #unready(connection: RedisConnection | undefined): RedisFailure {
+    const { code, message } = this.#refusal ?? {
+      code: 'CONNECTION',
+      message: `the connection to Redis is ${connection?.status ?? 'not known yet'}`,
+    }
+    return new RedisFailure(code, message)
+  }
+
+  /** A cluster of ioredis looks for a new master when a command fails, and here none was sent. */
+  #lookForNodes(cluster: RedisClusterClient): void {
+    const now = systemClock.now()
+    if (cluster.status !== 'ready' || now < this.#lookedAt + LOOK_EVERY_MS) return
+    this.#lookedAt = now
+    cluster.refreshSlotsCache()
+  }
+
+  #connectionFor(key: string): RedisConnection | undefined {
+    const client = this.#client
+    if (!isCluster(client) || client.status !== 'ready') return client
+    const name = this.serverOf(key)
+    return client.nodes('master').find(({ options }) => `${options.host}:${options.port}` === name)
+  }
+
+  #lost(connection: RedisConnection): void {
+    for (const call of this.#calls) {
+      if (call.connection !== connection) continue
+      this.#calls.delete(call)
+      call.reject(new RedisFailure('CONNECTION', 'the connection to Redis broke before the answer came'))
+    }
+    this.#tell('lost')
+  }
+
+  #tell(event: Interruption): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+}
+
+function shaOf(script: Script): string {
+  const sha = shas.get(script) ?? createHash('sha1').update(script.text).digest('hex')
+  shas.set(script, sha)
+  return sha
+}

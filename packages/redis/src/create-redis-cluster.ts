@@ -1,0 +1,55 @@
+import { SluiceError, shown } from '@sluice/limiter-core'
+import { Cluster, type ClusterOptions } from 'ioredis'
+import { errorListener } from './client-errors.ts'
+import { checkedOptions, survivingOptions } from './create-redis.ts'
+import { reconnectDelays } from './reconnect-delays.ts'
+
+/** One node to begin with; it names the others. */
+export interface RedisClusterNode {
+  readonly host: string
+  /** 6379 unless said. */
+  readonly port?: number
+}
+
+export interface CreateRedisClusterOptions extends Omit<ClusterOptions, 'redisOptions'> {
+  /** Options of the connection to each node. */
+  readonly redisOptions?: Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'> | undefined
+  /** Hears when no node answers. Without it that is silent. */
+  readonly onError?: ((error: Error) => void) | undefined
+}
+
+const survivingClusterOptions = {
+  enableOfflineQueue: false,
+  // sent again after its connection broke, a command that had arrived would count twice
+  retryDelayOnFailover: 0,
+  // a shard without a primary fails its commands at once, and only its own
+  retryDelayOnClusterDown: 0,
+  // a slot that is on its way answers soon; the command was not run
+  retryDelayOnTryAgain: 20,
+} as const satisfies ClusterOptions
+
+/**
+ * A client of Redis Cluster that survives what `createRedis` survives: `nodes` are some of its nodes. Passwords and
+ * TLS are options of every node: `{ redisOptions: { password, tls: {} } }`. What `options` say wins.
+ *
+ * Throws `SLUICE_BAD_OPTION` where `nodes` is no list of `{ host, port }`, or empty.
+ */
+export function createRedisCluster(
+  nodes: readonly RedisClusterNode[],
+  options: CreateRedisClusterOptions = {},
+): Cluster {
+  if (!Array.isArray(nodes) || nodes.length === 0 || nodes.some((node) => typeof node?.host !== 'string')) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `createRedisCluster: got ${shown(nodes)}, expected [{ host, port }, …]`)
+  }
+  const { onError, redisOptions, ...given } = checkedOptions('createRedisCluster', options)
+  const heard = errorListener('createRedisCluster', onError)
+  const startup = nodes.map(({ host, port = 6379 }) => ({ host, port }))
+  const { enableOfflineQueue, ...surviving } = survivingOptions
+  const cluster = new Cluster(startup, {
+    ...survivingClusterOptions,
+    clusterRetryStrategy: reconnectDelays(),
+    redisOptions: { ...surviving, ...redisOptions },
+    ...given,
+  })
+  return cluster.on('error', heard)
+}

@@ -1,0 +1,128 @@
+import type { Charge, Clock, Observers, ScriptRunner } from '@sluice/limiter-core'
+import type { Ask } from './ask.ts'
+import { AskQueue } from './ask-queue.ts'
+import { batchCall } from './batch-call.ts'
+import { BatchReply } from './batch-reply.ts'
+import { hashSlot } from './hash-slot.ts'
+import { failureOf, RedisFailure } from './redis-failure.ts'
+import { ServerTime } from './server-time.ts'
+
+export interface ExactCallsOptions {
+  readonly runner: ScriptRunner
+  readonly clock: Clock
+  readonly serverTime: (() => number) | undefined
+  readonly maxBatch: number
+  readonly observers: Observers
+}
+
+/** Sends asks in batches, in a cluster one for each slot, each batch with a deadline that the server keeps. */
+export class ExactCalls {
+  readonly #options: ExactCallsOptions
+  readonly #times: ServerTime
+  readonly #queues = new Map<number, AskQueue>()
+  readonly #stopListening: (() => void) | undefined
+
+  constructor(options: ExactCallsOptions) {
+    this.#options = options
+    this.#times = new ServerTime(options.runner, options.clock)
+    this.#stopListening = options.runner.interrupted?.(() => this.#times.forget())
+  }
+
+  /** Settles `ask` when the runner settles its call, or at once where nobody waits for it any more. */
+  add(ask: Ask): void {
+    const slot = this.#options.runner.clustered ? hashSlot(ask.names[0]) : 0
+    let queue = this.#queues.get(slot)
+    if (!queue) {
+      queue = new AskQueue(
+        this.#options.maxBatch,
+        (asks) => this.#send(asks),
+        () => this.#queues.delete(slot),
+      )
+      this.#queues.set(slot, queue)
+    }
+    queue.add(ask)
+  }
+
+  close(): void {
+    this.#stopListening?.()
+  }
+
+  /** Answers how to settle the asks. */
+  async #send(asks: readonly Ask[]): Promise<() => void> {
+    try {
+      const key = asks[0].names[0]
+      const isTimed = asks[0].deadlineAt !== undefined && this.#options.serverTime === undefined
+      if (isTimed && this.#times.deadline(key, 0) === undefined) await this.#times.ask(key)
+      const wanted = this.#stillWanted(asks)
+      if (wanted.length === 0) return () => {}
+      const reply = await this.#call(wanted, isTimed ? soonest(wanted) : undefined)
+      return () => (reply.late ? this.#again(wanted) : this.#settle(wanted, reply))
+    } catch (error) {
+      const failure = failureOf(error)
+      return () => {
+        for (const ask of asks) ask.reject(failure)
+      }
+    }
+  }
+
+  async #call(asks: readonly Ask[], deadlineAt: number | undefined): Promise<BatchReply> {
+    const { runner, clock, serverTime } = this.#options
+    const key = asks[0].names[0]
+    const sentAt = clock.now()
+    const deadline = deadlineAt === undefined ? undefined : this.#times.deadline(key, deadlineAt)
+    if (deadlineAt !== undefined && deadline === undefined) {
+      throw new RedisFailure('CONNECTION', 'the connection to Redis broke before the call was sent')
+    }
+    const { script, keys, args } = batchCall(asks, { deadline, now: serverTime?.() })
+    const reply = new BatchReply(
+      await runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }),
+    )
+    if (!serverTime) this.#times.told(key, reply.now, sentAt)
+    return reply
+  }
+
+  #settle(asks: readonly Ask[], reply: BatchReply): void {
+    for (const ask of asks) {
+      const answer = reply.next(ask, (charge, units) => this.#moved(ask.charges[charge], units))
+      if (answer instanceof RedisFailure) ask.reject(answer)
+      else ask.resolve(answer)
+    }
+  }
+
+  #moved({ key, step, cost }: Charge, units: number): void {
+    if (units >= cost) return
+    this.#options.observers.event('lateCharge', { policy: step.policy.name, key, units: cost - units })
+  }
+
+  /** The reply has told the right time of the server: who still waits is asked for once more. */
+  #again(asks: readonly Ask[]): void {
+    const now = this.#options.clock.now()
+    for (const ask of asks) {
+      if (ask.retried || !(ask.deadlineAt !== undefined && ask.deadlineAt > now)) ask.reject(late())
+      else {
+        ask.retried = true
+        this.add(ask)
+      }
+    }
+  }
+
+  #stillWanted(asks: readonly Ask[]): readonly Ask[] {
+    const now = this.#options.clock.now()
+    if (soonest(asks) > now) return asks
+    return asks.filter((ask) => {
+      const wanted = ask.deadlineAt === undefined || ask.deadlineAt > now
+      if (!wanted) ask.reject(late())
+      return wanted
+    })
+  }
+}
+
+function soonest(asks: readonly Ask[]): number {
+  let soonestAt = Number.POSITIVE_INFINITY
+  for (const { deadlineAt } of asks) if (deadlineAt !== undefined && deadlineAt < soonestAt) soonestAt = deadlineAt
+  return soonestAt
+}
+
+function late(): RedisFailure {
+  return new RedisFailure('LATE', 'Redis was reached after the deadline, and did nothing')
+}

@@ -1,0 +1,199 @@
+import { afterThisTurn, type Breaker, type Clock, type Deadlines } from '@sluice/limiter-core'
+import type { Holding } from './inflight-holding.ts'
+import { type Heard, type HoldRequest, worstOf } from './inflight-request.ts'
+import { failureOf, RedisFailure } from './redis-failure.ts'
+
+/** Keys of one call: a key costs the server some 10 microseconds, and more the more processes hold it. */
+const MOST_KEYS = 32
+/** Calls under way beyond which renewals wait, so that a heartbeat of many keys does not hold up those who ask. */
+const MOST_CALLS = 4
+
+export interface InflightLineOptions {
+  readonly clock: Clock
+  readonly deadlineMs: number
+  readonly leaseMs: number
+  readonly breaker: Breaker
+  readonly deadlines: Deadlines
+  /** Names the keys that can go in one call: a hash slot, where there are several. */
+  readonly laneOf: (name: string) => number
+  /** Rejects, or answers each request. */
+  readonly run: (requests: readonly HoldRequest[], deadlineAt: number) => Promise<readonly Heard[]>
+  readonly failed: (failure: RedisFailure) => void
+  /** An answer came: time may have passed in which this process did nothing. */
+  readonly awake: () => void
+  /** No call is about it any more. */
+  readonly freed: (holding: Holding) => void
+}
+
+/**
+ * Brings to the server what holdings have to say, and back what it answered. One call at a time is about one key, so
+ * that each can say the whole truth; all keys of one turn of the event loop go together.
+ */
+export class InflightLine {
+  readonly #options: InflightLineOptions
+  /** Holdings that somebody waits for, or whose places came back. */
+  readonly #soon = new Set<Holding>()
+  /** By lane: holdings that are renewed as soon as there is time. */
+  readonly #later = new Map<number, Set<Holding>>()
+  #calls = 0
+  #scheduled = false
+  #drained: (() => void) | undefined
+
+  constructor(options: InflightLineOptions) {
+    this.#options = options
+  }
+
+  /** With nothing under way it goes out at once: to wait for others would only cost time. */
+  ask(holding: Holding): void {
+    this.#soon.add(holding)
+    if (this.#calls === 0 && !this.#scheduled) this.#flush()
+    else this.#flushSoon()
+  }
+
+  say(holding: Holding): void {
+    this.#soon.add(holding)
+    this.#flushSoon()
+  }
+
+  renew(holding: Holding): void {
+    const lane = this.#options.laneOf(holding.name)
+    const waiting = this.#later.get(lane) ?? new Set<Holding>()
+    this.#later.set(lane, waiting.add(holding))
+    this.#flushSoon()
+  }
+
+  /** Finds out, at most once a second, whether the server answers again. */
+  probe(holding: Holding): void {
+    if (!holding.busy && this.#options.breaker.mayProbe()) this.#send([holding], true)
+  }
+
+  /** Resolves when nothing is under way and nothing is to be said. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#drained = resolve
+      this.#flushSoon()
+    })
+  }
+
+  #flushSoon(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    afterThisTurn(() => {
+      this.#scheduled = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    const lanes = new Map<number, Set<Holding>>()
+    for (const holding of this.#soon) {
+      const lane = this.#options.laneOf(holding.name)
+      lanes.set(lane, (lanes.get(lane) ?? new Set<Holding>()).add(holding))
+    }
+    this.#soon.clear()
+    this.#callAll(lanes, Number.POSITIVE_INFINITY)
+    this.#callAll(this.#later, MOST_CALLS)
+    if (this.#calls === 0 && this.#soon.size === 0) this.#drained?.()
+  }
+
+  #callAll(lanes: Map<number, Set<Holding>>, mostCalls: number): void {
+    for (const [lane, waiting] of lanes) {
+      while (waiting.size > 0 && this.#calls < mostCalls) this.#call(firstOf(waiting))
+      if (waiting.size === 0) lanes.delete(lane)
+    }
+  }
+
+  #call(holdings: readonly Holding[]): void {
+    // a busy one is heard when its call has ended
+    const free = holdings.filter(({ busy }) => !busy)
+    if (free.length === 0) return
+    if (this.#options.breaker.admits()) this.#send(free, false)
+    else for (const holding of free) holding.answerAllHere()
+  }
+
+  #send(holdings: readonly Holding[], isProbe: boolean): void {
+    const { clock, deadlineMs, deadlines, breaker, run } = this.#options
+    const sentAt = clock.now()
+    const requests = holdings.map((holding) => holding.request(sentAt))
+    const answer = run(requests, sentAt + deadlineMs)
+    this.#calls++
+    const ended = deadlines.race(answer, {
+      came: (heard) => this.#answered(requests, { heard, sentAt, isProbe }),
+      failed: (error) => this.#failed(requests, failureOf(error)),
+      late: () => this.#failed(requests, new RedisFailure('LATE', `no answer within ${deadlineMs} ms`)),
+    })
+    const done = (): void => {
+      this.#calls--
+      this.#flushSoon()
+    }
+    ended.then(done, done)
+    // also the answer to a probe that came too late tells that a stall is over
+    if (isProbe) answer.then((heard) => !worstOf(heard) && breaker.probed(clock.now() - sentAt)).catch(() => {})
+  }
+
+  #answered(requests: readonly HoldRequest[], { heard, sentAt, isProbe }: Answered): void {
+    const { breaker, awake, failed, clock, leaseMs } = this.#options
+    awake()
+    // it was read so late that what it granted has run out
+    if (clock.now() - sentAt >= leaseMs) {
+      this.#failed(requests, new RedisFailure('LATE', 'the answer was read when its leases had run out'))
+      return
+    }
+    const worst = worstOf(heard)
+    if (worst) failed(worst)
+    if (!isProbe && (!worst || worst.keyOnly)) breaker.succeeded()
+    if (!isProbe && worst && !worst.keyOnly) breaker.failed()
+    requests.forEach((request, index) => {
+      if (heard[index].failure === undefined) request.answered(heard[index], sentAt)
+      else request.failed()
+      this.#free(request.holding, heard[index].failure === undefined)
+    })
+  }
+
+  #failed(requests: readonly HoldRequest[], failure: RedisFailure): void {
+    this.#options.failed(failure)
+    this.#options.breaker.failed()
+    const mayArrive = failure.code === 'CONNECTION'
+    for (const request of requests) {
+      const { holding } = request
+      if (mayArrive || failure.code === 'LATE') holding.unanswered()
+      holding.doubtful = mayArrive
+      request.failed()
+      if (mayArrive) holding.answerAllHere()
+      else this.#free(holding, false)
+    }
+    if (mayArrive) this.#freeLater(requests)
+  }
+
+  /** A call on a broken connection may still reach the server, up to its deadline: after that it does nothing. */
+  #freeLater(requests: readonly HoldRequest[]): void {
+    const free = (): void => {
+      for (const { holding } of requests) this.#free(holding, false)
+    }
+    this.#options.deadlines.race(new Promise<never>(() => {}), { came: free, failed: free, late: free })
+  }
+
+  // after a failure only somebody who waits is worth another call at once: the next heartbeat says the rest
+  #free(holding: Holding, wasHeard: boolean): void {
+    holding.busy = false
+    holding.doubtful = false
+    if (holding.waits || (wasHeard && holding.unsaid)) this.say(holding)
+    else this.#options.freed(holding)
+  }
+}
+
+interface Answered {
+  readonly heard: readonly Heard[]
+  readonly sentAt: number
+  readonly isProbe: boolean
+}
+
+function firstOf(waiting: Set<Holding>): Holding[] {
+  const first: Holding[] = []
+  for (const holding of waiting) {
+    if (first.length === MOST_KEYS) break
+    first.push(holding)
+    waiting.delete(holding)
+  }
+  return first
+}

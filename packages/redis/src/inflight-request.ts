@@ -1,0 +1,93 @@
+import type { Holding } from './inflight-holding.ts'
+import type { Waiter } from './inflight-waiter.ts'
+import { DENIAL, type Wish } from './inflight-wish.ts'
+import { failureOfText, type RedisFailure } from './redis-failure.ts'
+
+interface Said {
+  /** Places that this process holds. */
+  readonly held: number
+  /** True where the lease of those that the server acknowledged may have run out: others may have them. */
+  readonly lapsed: boolean
+  readonly wishes: readonly Wish[]
+  readonly counts: readonly Waiter<number>[]
+}
+
+/** What the server answered about one key. */
+export interface Heard {
+  /** The error of this key, and then nothing else. */
+  readonly failure?: string | undefined
+  /** Of the places held, those that the server keeps. */
+  readonly kept: number
+  /** Places of all processes. */
+  readonly total: number
+  /** For each run of equal wishes how many got their places. */
+  readonly granted: readonly number[]
+}
+
+/** Wishes in a row that take equally many places. */
+interface Run {
+  readonly weight: number
+  readonly wishes: Wish[]
+}
+
+/** What one call says of one key, and what becomes of those who wait for its answer. */
+export class HoldRequest {
+  readonly holding: Holding
+  readonly #said: Said
+  readonly #runs: readonly Run[]
+
+  constructor(holding: Holding, said: Said) {
+    this.holding = holding
+    this.#said = said
+    this.#runs = runsOf(said.wishes)
+  }
+
+  /** As `inflight-hold` reads it. */
+  get args(): readonly number[] {
+    const { held, lapsed } = this.#said
+    const runs = this.#runs.flatMap(({ weight, wishes }) => [weight, wishes.length])
+    return [held, lapsed ? 1 : 0, this.holding.cap.limit, this.#runs.length, ...runs]
+  }
+
+  /** How many elements of the reply are about this key. */
+  get replies(): number {
+    return 2 + this.#runs.length
+  }
+
+  /** Takes the server's word. A place whose asker is gone goes back with the next call. */
+  answered({ kept, total, granted }: Heard, sentAt: number): void {
+    const { holding } = this
+    const taken = this.#runs.reduce((sum, { weight }, index) => sum + weight * granted[index], 0)
+    holding.acknowledged(kept + taken, sentAt)
+    if (kept < this.#said.held) holding.loseDownTo(kept)
+    this.#runs.forEach(({ weight, wishes }, index) => {
+      wishes.forEach((wish, place) => {
+        const mine = place < granted[index] && !wish.gone
+        wish.answer(() => (mine ? holding.grant(weight) : DENIAL))
+      })
+    })
+    for (const count of this.#said.counts) count.answer(() => total)
+  }
+
+  /** Answers whoever waits by what this process alone holds. */
+  failed(): void {
+    const { wishes, counts } = this.#said
+    this.holding.answerHere(wishes, counts)
+  }
+}
+
+function runsOf(wishes: readonly Wish[]): Run[] {
+  const runs: Run[] = []
+  for (const wish of wishes) {
+    const last = runs.at(-1)
+    if (last?.weight === wish.weight) last.wishes.push(wish)
+    else runs.push({ weight: wish.weight, wishes: [wish] })
+  }
+  return runs
+}
+
+/** The failure that says most of the server; undefined where every key was answered. */
+export function worstOf(heard: readonly Heard[]): RedisFailure | undefined {
+  const failures = heard.flatMap(({ failure }) => (failure === undefined ? [] : [failureOfText(failure)]))
+  return failures.find(({ keyOnly }) => !keyOnly) ?? failures[0]
+}

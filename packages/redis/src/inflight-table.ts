@@ -1,0 +1,200 @@
+import {
+  type AcquireOptions,
+  Breaker,
+  type BreakerState,
+  type Cap,
+  type Clock,
+  Deadlines,
+  type Denial,
+  FailureLog,
+  type InflightBackend,
+  type Interruption,
+  type MaybePromise,
+  type Observers,
+  type Permit,
+  type ScriptRunner,
+  SluiceError,
+} from '@sluice/limiter-core'
+import { hashSlot } from './hash-slot.ts'
+import { Heartbeat } from './inflight-heartbeat.ts'
+import type { Holding } from './inflight-holding.ts'
+import { Holdings } from './inflight-holdings.ts'
+import { InflightLine } from './inflight-line.ts'
+import { HoldScript } from './inflight-script.ts'
+import { Waiter } from './inflight-waiter.ts'
+import { DENIAL, Wish } from './inflight-wish.ts'
+import type { RedisFailure } from './redis-failure.ts'
+
+const NAME = 'redis-inflight'
+
+/** `RedisInflightOptions`, checked. */
+export interface InflightTableOptions {
+  readonly runner: ScriptRunner
+  readonly clock: Clock
+  readonly observers: Observers
+  readonly leaseMs: number
+  readonly deadlineMs: number
+  /** Of those who ask without a cap. */
+  readonly cap: Cap | undefined
+  readonly maxHoldMs: number | undefined
+  readonly serverTime: (() => number) | undefined
+  /** The name under which the server keeps a key of a cap. */
+  readonly nameOf: (key: string, cap: Cap) => string
+}
+
+/** The permits of this process, each a lease on the server; and while that does not answer, a count of its own. */
+export class InflightTable implements InflightBackend {
+  readonly limit: number | undefined
+  readonly #options: InflightTableOptions
+  readonly #holdings: Holdings
+  readonly #breaker: Breaker
+  readonly #deadlines: Deadlines
+  readonly #script: HoldScript
+  readonly #line: InflightLine
+  readonly #log: FailureLog
+  readonly #stopListening: (() => void) | undefined
+  readonly #heartbeat: Heartbeat
+  #cause = ''
+  #closed = false
+
+  constructor(options: InflightTableOptions) {
+    const { runner, clock, deadlineMs } = options
+    this.#options = options
+    this.limit = options.cap?.limit
+    this.#log = new FailureLog(NAME, clock)
+    this.#breaker = new Breaker({ clock, deadlineMs, changed: (state) => this.#changed(state) })
+    this.#deadlines = new Deadlines(clock, deadlineMs)
+    this.#script = new HoldScript(options)
+    this.#heartbeat = new Heartbeat({ ...options, beat: () => this.#beat(), slept: (now) => this.#slept(now) })
+    const awake = (): void => this.#heartbeat.awake()
+    const changed = (holding: Holding): void => this.#say(holding)
+    this.#holdings = new Holdings({ ...options, awake, changed, uncounted: () => this.#log.ruled() })
+    this.#line = new InflightLine({
+      ...options,
+      awake,
+      breaker: this.#breaker,
+      deadlines: this.#deadlines,
+      laneOf: runner.clustered ? hashSlot : () => 0,
+      run: (requests, deadlineAt) => this.#script.run(requests, deadlineAt),
+      failed: (failure) => this.#failed(failure),
+      freed: (holding) => this.#holdings.prune(holding),
+    })
+    this.#stopListening = runner.interrupted?.((event) => this.#interrupted(event))
+  }
+
+  acquire(
+    key: string,
+    { weight = 1, signal, cap = this.#soleCap() }: AcquireOptions = {},
+  ): MaybePromise<Permit | Denial> {
+    if (signal?.aborted || weight > cap.limit) return DENIAL
+    const holding = this.#holdingOf(key, cap)
+    if (this.#isAway(holding)) return this.#acquireHere(holding, weight)
+    const wish = new Wish(weight, signal)
+    holding.wishes.push(wish)
+    this.#line.ask(holding)
+    return this.#deadlines.race(wish.come, {
+      came: (answer) => answer,
+      failed: () => DENIAL,
+      late: () => holding.answerWishHere(wish),
+    })
+  }
+
+  /** Places of all processes; of this one alone while the server does not answer. */
+  count(key: string, cap: Cap = this.#soleCap()): MaybePromise<number> {
+    const holding = this.#holdingOf(key, cap)
+    if (this.#isAway(holding)) return holding.places
+    const asked = new Waiter<number>()
+    holding.counts.push(asked)
+    this.#line.ask(holding)
+    return this.#deadlines.race(asked.come, {
+      came: (places) => places,
+      failed: () => holding.places,
+      late: () => asked.answer(() => holding.places),
+    })
+  }
+
+  /** Gives all places back to the others, within the deadline. Permits stay with their holders, counted here alone. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#heartbeat.close()
+    this.#stopListening?.()
+    this.#holdings.leave()
+    this.#renewAll()
+    const done = (): void => this.#deadlines.close()
+    await this.#deadlines.race(this.#line.drained(), { came: done, failed: done, late: done })
+  }
+
+  #soleCap(): Cap {
+    if (this.#options.cap) return this.#options.cap
+    throw new SluiceError('SLUICE_BAD_LIMIT', `redisInflight: got no limit, expected one where no cap asks`)
+  }
+
+  #holdingOf(key: string, cap: Cap): Holding {
+    this.#heartbeat.awake()
+    if (!this.#closed) this.#heartbeat.start()
+    return this.#holdings.of(key, cap)
+  }
+
+  /** Whether the server is not to be asked about it now. */
+  #isAway(holding: Holding): boolean {
+    if (this.#closed || holding.doubtful) return true
+    if (this.#breaker.state !== 'open') return false
+    this.#line.probe(holding)
+    return true
+  }
+
+  #acquireHere(holding: Holding, weight: number): Permit | Denial {
+    const answer = holding.grantHere(weight)
+    this.#holdings.prune(holding)
+    return answer
+  }
+
+  #say(holding: Holding): void {
+    this.#holdings.prune(holding)
+    // a busy one is heard when its call has ended, and all of them when the server answers again
+    if (!this.#closed && !holding.busy && this.#breaker.state !== 'open') this.#line.say(holding)
+  }
+
+  #beat(): boolean {
+    for (const holding of this.#holdings) this.#holdings.prune(holding)
+    this.#renewOrProbe()
+    return this.#holdings.first !== undefined
+  }
+
+  #renewOrProbe(): void {
+    const { first } = this.#holdings
+    if (this.#breaker.state !== 'open') this.#renewAll()
+    else if (first) this.#line.probe(first)
+  }
+
+  #renewAll(): void {
+    for (const holding of this.#holdings) this.#line.renew(holding)
+  }
+
+  /**
+   * While a process stands still it cannot renew its leases, and others may have had its places: of what ran out then,
+   * nothing is left. One that could not reach the server keeps its permits.
+   */
+  #slept(now: number): void {
+    for (const holding of this.#holdings) holding.loseLapsed(now)
+  }
+
+  #interrupted(event: Interruption): void {
+    if (event === 'lost') this.#script.forget()
+    else this.#breaker.probeSoon()
+    if (event === 'back') this.#renewOrProbe()
+  }
+
+  #failed(failure: RedisFailure): void {
+    this.#cause = failure.code
+    this.#options.observers.event('backendFailed', { backend: NAME, cause: failure.code, error: failure })
+    this.#log.failed(failure.code, failure)
+  }
+
+  #changed(state: BreakerState): void {
+    this.#options.observers.event('breaker', { backend: NAME, state, cause: this.#cause })
+    if (state === 'closed') this.#log.back()
+    if (state !== 'open') this.#renewAll()
+  }
+}

@@ -1,0 +1,72 @@
+import {
+  GRACE,
+  type LeaseAsk,
+  type LeaseGrant,
+  type LeaseTerms,
+  leaseMsOf,
+  type Script,
+  type Step,
+} from '@sluice/limiter-core'
+import { scriptOver, stepArgs } from './lua/exact-script.ts'
+import { leaseLedger } from './lua/lease-ledger.ts'
+import { failureOfText, RedisFailure } from './redis-failure.ts'
+
+type Arg = string | number
+
+/** One script call for many asks, as `leaseLedger` reads it. */
+export interface LeaseLedgerCall {
+  readonly script: Script
+  readonly args: readonly Arg[]
+}
+
+/** Deadline and time are of the server's clock; without a time the script reads it. */
+export function leaseLedgerCall(
+  asks: readonly LeaseAsk[],
+  terms: LeaseTerms,
+  { deadline, now }: { readonly deadline: number | undefined; readonly now: number | undefined },
+): LeaseLedgerCall {
+  const args: Arg[] = [deadline ?? '', now ?? '', terms.fraction]
+  const steps = new Map<Step, number>()
+  for (const ask of asks) pushAsk(args, ask, steps, terms)
+  return { script: scriptOver('leases', steps.keys(), leaseLedger), args }
+}
+
+/** What the script answered: the server's time, and an answer to each ask; undefined where it came too late. */
+export function leaseLedgerReply(reply: unknown): {
+  readonly now: number
+  readonly grants?: readonly (LeaseGrant | RedisFailure)[]
+} {
+  const [line, ...messages] = String(reply).split('\n')
+  const fields = line.split(' ')
+  const late = fields[0] === 'late'
+  const now = Number(fields[late ? 1 : 0])
+  if (!Number.isFinite(now)) throw new RedisFailure('ERR', 'the script answered what is no reply of it')
+  if (late) return { now }
+  const grants: (LeaseGrant | RedisFailure)[] = []
+  for (let at = 1; at < fields.length; ) {
+    if (fields[at].startsWith('!')) grants.push(failureOfText(messages[Number(fields[at++].slice(1)) - 1]))
+    else {
+      const [granted, free, waitMs, resetAfterMs] = fields.slice(at, at + 4).map(Number)
+      grants.push({ granted, free, retryAfterMs: waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs, resetAfterMs, now })
+      at += 4
+    }
+  }
+  return { now, grants }
+}
+
+function pushAsk(args: Arg[], ask: LeaseAsk, steps: Map<Step, number>, terms: LeaseTerms): void {
+  const { step, known } = ask
+  const met = steps.get(step)
+  args.push(met ?? steps.size + 1)
+  if (met === undefined) {
+    steps.set(step, steps.size + 1)
+    args.push(...stepArgs(step), leaseMsOf(step, terms) * GRACE, forgetsMs(step))
+  }
+  args.push(ask.owner, ask.seq, ask.base, ask.spent, ask.keep, ask.want, ask.demand, ask.minimum, ask.need)
+  args.push(known?.used ?? 0, known?.resetAfterMs ?? 0)
+}
+
+// two epochs of a window, or as long as a bucket drains
+function forgetsMs({ policy, capacity }: Step): number {
+  return policy.windowMs * Math.max(2, capacity / policy.limit)
+}

@@ -1,0 +1,195 @@
+/**
+ * The ledger of leases, behind the algorithms, for which it is `MemoryLedger` number for number.
+ *
+ * KEYS: of each ask the key of its cells, as the exact backend has them, and the key of its leases: of each owner six
+ * doubles, its number, units, end, seq, base and what was charged since base.
+ * ARGV: deadline or '', the time instead of the server's or '', fraction; then of each ask the number of its step,
+ * where that is the first time its algorithm and constants, how long a lease lasts and after how many ms all that it
+ * may hold is forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need, and what is known of the key,
+ * used and resetAfterMs, 0 where nothing is.
+ *
+ * Answers one text, its numbers apart by spaces: the time; then of each ask what is granted, what is free, the wait (-1:
+ * never) and the reset, or '!' and the number of a message, which follow in lines of their own. After the deadline:
+ * 'late' and the time, and nothing is done.
+ */
+export const leaseLedger: string = `
+local time = redis.call('TIME')
+local now = ARGV[2] == '' and time[1] * 1000 + time[2] / 1000 or tonumber(ARGV[2])
+if ARGV[1] ~= '' and now > tonumber(ARGV[1]) then return format('late %.17g', now) end
+local longer = ARGV[2] == '' and 0 or 600000
+local fraction = number()
+
+local steps = {}
+local function readStep(n)
+  local step = {}
+  at = at + 1
+  algorithms[ARGV[at]](step)
+  step.format = '<' .. string.rep('d', step.cells)
+  step.leaseMs, step.forgetsMs = number(), number()
+  steps[n] = step
+  return step
+end
+
+local FIELDS = 6
+local RECORD = '<dddddd'
+
+-- numbers of a key that holds nothing else, or a message why it does not
+local function numbers(key, size)
+  local value = redis.pcall('GET', key)
+  if type(value) == 'table' then return nil, value.err end
+  if not value then return {} end
+  local count = #value / 8
+  if count ~= floor(count) or (size and count ~= size) then
+    return nil, 'WRONGTYPE the value is no count of Sluice'
+  end
+  local read = {}
+  for i = 1, count do read[i] = struct.unpack('<d', value, i * 8 - 7) end
+  return read
+end
+
+local function readLeases(key)
+  local read, message = numbers(key)
+  if not read then return nil, message end
+  local leases = {}
+  for i = 1, #read, FIELDS do
+    leases[#leases + 1] = {
+      owner = read[i], units = read[i + 1], endsAt = read[i + 2],
+      seq = read[i + 3], base = read[i + 4], charged = read[i + 5],
+    }
+  end
+  return leases
+end
+
+local function writeCells(key, step, c)
+  local ttl = max(1, min(ceil(step.resetAfterMs(c, now)) + longer, 2^52))
+  redis.call('SET', key, struct.pack(step.format, unpack(c)), 'PX', format('%d', ttl))
+end
+
+-- kept until whatever is charged at the end of the last lease is forgotten
+local function writeLeases(key, step, c, leases)
+  if #leases == 0 then
+    redis.call('DEL', key)
+    return
+  end
+  local parts, lastEnd, units = {}, now, 0
+  for i, lease in ipairs(leases) do
+    parts[i] = struct.pack(RECORD, lease.owner, lease.units, lease.endsAt, lease.seq, lease.base, lease.charged)
+    lastEnd, units = max(lastEnd, lease.endsAt), units + lease.units
+  end
+  local ttl = lastEnd - now
+  if units > 0 then ttl = ttl + step.resetAfterMs(c, now) + step.forgetsMs end
+  redis.call('SET', key, table.concat(parts), 'PX', format('%d', max(1, min(ceil(ttl) + longer, 2^52))))
+end
+
+-- leases that have ended are charged whole, in the order in which they ended
+local function settle(step, c, leases)
+  local ended, alive, charged = {}, {}, false
+  for _, lease in ipairs(leases) do
+    local list = lease.endsAt <= now and ended or alive
+    list[#list + 1] = lease
+  end
+  table.sort(ended, function(a, b) return a.endsAt < b.endsAt end)
+  for _, lease in ipairs(ended) do
+    if lease.units > 0 and step.adjust(c, now, lease.units, lease.endsAt) ~= 0 then charged = true end
+  end
+  return alive, charged, #ended > 0
+end
+
+local function find(leases, owner)
+  for _, lease in ipairs(leases) do
+    if lease.owner == owner then return lease end
+  end
+end
+
+local function unitsOf(leases)
+  local units = 0
+  for _, lease in ipairs(leases) do units = units + lease.units end
+  return units
+end
+
+local function lend(leases, ask, units)
+  local lease = find(leases, ask.owner)
+  if not lease then
+    lease = { owner = ask.owner }
+    leases[#leases + 1] = lease
+  end
+  lease.units, lease.endsAt = units, now + ask.step.leaseMs
+  lease.seq, lease.base, lease.charged = ask.seq, ask.base, ask.spent
+end
+
+-- what the owner spent is charged; from now on it has on lease what it keeps
+local function tell(c, leases, lease, ask)
+  local step, charged = ask.step, false
+  if ask.used > 0 and step.capacity - step.remaining(c, now) < ask.used then
+    step.adopt(c, now, ask.used, max(ask.reset, step.resetAfterMs(c, now)))
+    charged = true
+  end
+  local spent = ask.spent - (lease and lease.base == ask.base and lease.charged or 0)
+  if spent > 0 and step.adjust(c, now, spent, now) ~= 0 then charged = true end
+  if lease or ask.keep > 0 then lend(leases, ask, ask.keep) end
+  return charged
+end
+
+local function waitMs(step, c, leases, need)
+  local cost = need > step.capacity and need or min(step.capacity, need + unitsOf(leases))
+  local wait = step.waitMs(c, now, cost)
+  if wait > 0 or #leases == 0 then return wait end
+  local first = huge
+  for _, lease in ipairs(leases) do first = min(first, lease.endsAt - now) end
+  return max(1, ceil(first))
+end
+
+local function grantOf(ask, free)
+  if free < ask.minimum then return 0 end
+  return max(0, min(ask.want, free, max(ask.demand, floor(free * fraction))))
+end
+
+local function readAsk()
+  local n = number()
+  local ask = { step = steps[n] or readStep(n), owner = number(), seq = number(), base = number() }
+  ask.spent, ask.keep, ask.want, ask.demand = number(), number(), number(), number()
+  ask.minimum, ask.need, ask.used, ask.reset = number(), number(), number(), number()
+  return ask
+end
+
+local out, messages = {}, {}
+local function answer(ask, cellsKey, leasesKey)
+  local step = ask.step
+  local c, message = numbers(cellsKey, step.cells)
+  local leases
+  if c then leases, message = readLeases(leasesKey) end
+  if not c or not leases then
+    -- the value of another shape reads as empty, or not at all
+    messages[#messages + 1] = message
+    out[#out + 1] = '!' .. #messages
+    return
+  end
+  for i = #c + 1, step.cells do c[i] = 0 end
+  local charged, changed
+  leases, charged, changed = settle(step, c, leases)
+  local lease = find(leases, ask.owner)
+  local stale = lease ~= nil and ask.seq <= lease.seq
+  if not stale then
+    local told = tell(c, leases, lease, ask)
+    charged, changed = charged or told, changed or lease ~= nil or ask.keep > 0
+  end
+  local free = max(0, step.remaining(c, now) - unitsOf(leases))
+  local granted = stale and 0 or grantOf(ask, free)
+  local wait = free >= ask.need and 0 or waitMs(step, c, leases, ask.need)
+  if granted > 0 then lend(leases, ask, ask.keep + granted) end
+  if charged then writeCells(cellsKey, step, c) end
+  if changed or granted > 0 then writeLeases(leasesKey, step, c, leases) end
+  local told = wait == huge and -1 or wait
+  out[#out + 1] = format('%d %d %d %.17g', granted, free - granted, told, step.resetAfterMs(c, now))
+end
+
+local first = 1
+while at < #ARGV do
+  answer(readAsk(), KEYS[first], KEYS[first + 1])
+  first = first + 2
+end
+
+local text = format('%.17g ', now) .. table.concat(out, ' ')
+if #messages > 0 then text = text .. '\\n' .. table.concat(messages, '\\n') end
+return text
+`

@@ -1,0 +1,31 @@
+/** What Sluice needs of a connection: a `Redis` of ioredis 5 or 6 is one. */
+export interface RedisConnection {
+  readonly status: string
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+  listenerCount(event: string): number
+}
+
+/** What Sluice needs of a client: a `Redis` or a `Cluster` of ioredis 5 or 6 is one. */
+export interface RedisClient extends RedisConnection {
+  evalsha(sha: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
+  eval(text: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
+  readonly isCluster?: boolean
+}
+
+/** What Sluice needs of a `Cluster` besides. */
+export interface RedisClusterClient extends RedisClient {
+  /** By hash slot: names of the nodes that have it, the master first. */
+  readonly slots: readonly (readonly string[] | undefined)[]
+  nodes(role: 'master' | 'all'): readonly RedisNode[]
+  /** Asks a node which nodes have the slots now. Asked again while it runs, it does nothing. */
+  refreshSlotsCache(): void
+}
+
+interface RedisNode extends RedisConnection {
+  readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
+}
+
+export function isCluster(client: RedisClient): client is RedisClusterClient {
+  return client.isCluster === true
+}

@@ -1,0 +1,38 @@
+/**
+ * Why Redis gave no answer. `code` is the first word of a Redis error (`OOM`, `READONLY`, `LOADING`, `BUSY`, `MISCONF`,
+ * `NOAUTH`, `NOPERM`, `WRONGTYPE`, `CLUSTERDOWN`, …, `ERR` for one without a word of its own), or one of these:
+ * `MAXCLIENTS`, `CONNECTION` (nothing was sent, or the connection broke on the way), `LATE` (the deadline had passed).
+ */
+export class RedisFailure extends Error {
+  readonly code: string
+  /** True where only this key is at fault, and the server is well. */
+  readonly keyOnly: boolean
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'RedisFailure'
+    this.code = code
+    this.keyOnly = code === 'WRONGTYPE'
+  }
+}
+
+/** What a client rejected with, as a `RedisFailure`. */
+export function failureOf(error: unknown): RedisFailure {
+  if (error instanceof RedisFailure) return error
+  const message = error instanceof Error ? error.message : 'the client rejected with something that is no error'
+  return new RedisFailure(codeOf(message), message, { cause: error })
+}
+
+/** A failure that Redis told as text, as a script reads it from `pcall`. */
+export function failureOfText(text: string): RedisFailure {
+  return new RedisFailure(codeOf(text), text)
+}
+
+function codeOf(message: string): string {
+  if (/max number of clients/i.test(message)) return 'MAXCLIENTS'
+  // ioredis's own timer for one command
+  if (message === 'Command timed out') return 'LATE'
+  // an error inside a script, or after too many redirections, is named behind words about the script or the client
+  const named = /^(?:-?|.*(?:Last error: ReplyError: |@user_script: ?\d+: ))([A-Z]{3,}) /.exec(message)
+  return named ? named[1] : 'CONNECTION'
+}

@@ -1,0 +1,32 @@
+import type { ScriptRunner } from '@sluice/limiter-core'
+import { SluiceError, shown } from '@sluice/limiter-core'
+import { ClientRunner } from './client-runner.ts'
+import type { RedisClient } from './redis-client.ts'
+
+// one for each client, so that many backends put one set of listeners on it
+const runners = new WeakMap<RedisClient, ClientRunner>()
+
+/**
+ * Runs scripts over a client of ioredis 5 or 6, single, with Sentinel or of a cluster; a `ScriptRunner` is taken as it
+ * is. Throws `SLUICE_BAD_OPTION` for anything else.
+ */
+export function runnerOf(client: RedisClient | ScriptRunner): ScriptRunner {
+  if (isRunner(client)) return client
+  if (!isClient(client)) {
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `client: got ${shown(client)}, expected a client of ioredis or a ScriptRunner`,
+    )
+  }
+  const runner = runners.get(client) ?? new ClientRunner(client)
+  runners.set(client, runner)
+  return runner
+}
+
+function isRunner(client: RedisClient | ScriptRunner): client is ScriptRunner {
+  return typeof (client as Partial<ScriptRunner> | undefined | null)?.run === 'function'
+}
+
+function isClient(client: Partial<RedisClient> | undefined | null): client is RedisClient {
+  return typeof client?.evalsha === 'function' && typeof client.on === 'function' && typeof client.status === 'string'
+}

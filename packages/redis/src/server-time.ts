@@ -1,0 +1,83 @@
+import type { Clock, Script, ScriptRunner } from '@sluice/limiter-core'
+
+/** What is known of the clock of one server, as what to add to a reading of ours. */
+interface Offset {
+  /** The largest lower bound of this term and of the one before. */
+  least: number
+  leastBefore: number
+  /** The smallest upper bound of this term. */
+  most: number
+  termEndsAt: number
+}
+
+// clocks drift apart by up to 0.5 ms a second while they are slewed: what was learned is forgotten after two terms
+const TERM_MS = 5_000
+
+const ASK: Script = { name: 'server-time', text: `local t = redis.call('TIME') return { t[1], t[2] }` }
+
+/**
+ * Deadlines in the time of the server. A reply that tells the server's time bounds the offset of its clock: it was read
+ * after the call was sent and before its answer came. Of all bounds the one is used with which a command is never
+ * counted after its deadline; it may be refused early, by the time that the quickest answer took to come back.
+ */
+export class ServerTime {
+  readonly #runner: ScriptRunner
+  readonly #clock: Clock
+  readonly #offsets = new Map<string, Offset>()
+  readonly #asking = new Map<string, Promise<void>>()
+
+  constructor(runner: ScriptRunner, clock: Clock) {
+    this.#runner = runner
+    this.#clock = clock
+  }
+
+  /**
+   * `deadlineAt` of the process clock as the server of `key` reads it, in whole ms; undefined where nothing is known of
+   * its clock: `ask` first.
+   */
+  deadline(key: string, deadlineAt: number): number | undefined {
+    const offset = this.#offsets.get(this.#serverOf(key))
+    return offset && Math.floor(deadlineAt + Math.max(offset.least, offset.leastBefore))
+  }
+
+  /** Asks the server of `key` for its time; once, however many ask. Rejects as the runner does. */
+  ask(key: string): Promise<void> {
+    const server = this.#serverOf(key)
+    const asking = this.#asking.get(server) ?? this.#ask(key).finally(() => this.#asking.delete(server))
+    this.#asking.set(server, asking)
+    return asking
+  }
+
+  /** The server of `key` told its time, in ms, in answer to a call that was sent at `sentAt` of the process clock. */
+  told(key: string, serverMs: number, sentAt: number): void {
+    const now = this.#clock.now()
+    const least = serverMs - now
+    const most = serverMs - sentAt
+    const server = this.#serverOf(key)
+    const known = this.#offsets.get(server)
+    // bounds that exclude each other: a clock was stepped, or another server answers
+    if (!known || least > known.most || most < Math.max(known.least, known.leastBefore)) {
+      this.#offsets.set(server, { least, leastBefore: least, most, termEndsAt: now + TERM_MS })
+    } else if (now >= known.termEndsAt) {
+      this.#offsets.set(server, { least, leastBefore: known.least, most, termEndsAt: now + TERM_MS })
+    } else {
+      known.least = Math.max(known.least, least)
+      known.most = Math.min(known.most, most)
+    }
+  }
+
+  /** Forgets all clocks: after an interruption another server may answer under the same name. */
+  forget(): void {
+    this.#offsets.clear()
+  }
+
+  async #ask(key: string): Promise<void> {
+    const sentAt = this.#clock.now()
+    const [seconds, micros] = (await this.#runner.run(ASK, [key], [])) as [string, string]
+    this.told(key, Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt)
+  }
+
+  #serverOf(key: string): string {
+    return this.#runner.serverOf?.(key) ?? ''
+  }
+}

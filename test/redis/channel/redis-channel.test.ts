@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals'
+import { redisChannel } from '@sluice/redis'
+import { eventually } from '../../services/eventually.ts'
+import { channelMembers, tickMs } from './channel-members.ts'
+import { ownRedis } from './own-redis.ts'
+
+const redis = ownRedis()
+const member = channelMembers(redis)
+
+describe('redisChannel', () => {
+  test('brings who joins later what is retained, and a further receiver of that process what comes from then on', async () => {
+    const prefix = redis.prefix()
+    const early = member(prefix)
+    for (const text of ['a', 'b', 'c']) early.say(text)
+    await early.exchange()
+    const late = member(prefix)
+    late.listen()
+    await late.exchange()
+    expect(late.heard).toEqual(['a', 'b', 'c'])
+    const further: string[] = []
+    late.channel.subscribe('news', (bytes) => further.push(Buffer.from(bytes).toString()))
+    early.say('d')
+    await early.exchange()
+    await late.exchange()
+    expect(late.heard).toEqual(['a', 'b', 'c', 'd'])
+    expect(further).toEqual(['d'])
+    expect(late.told).toEqual([])
+  })
+
+  test('brings bytes as they were when they were published, none at all and every value of one', async () => {
+    const prefix = redis.prefix()
+    const [from, to] = [member(prefix), member(prefix)]
+    const bytes = Uint8Array.from({ length: 256 }, (_, value) => value)
+    const received: Uint8Array[] = []
+    to.channel.subscribe('news', (got) => received.push(got))
+    from.channel.publish('news', bytes)
+    from.channel.publish('news', new Uint8Array())
+    bytes.fill(0)
+    await from.exchange()
+    await to.exchange()
+    expect(received).toEqual([Uint8Array.from({ length: 256 }, (_, value) => value), new Uint8Array()])
+  })
+
+  test('keeps topics apart, and hears nothing once it stopped', async () => {
+    const prefix = redis.prefix()
+    const [from, to] = [member(prefix), member(prefix)]
+    const stop = to.listen('one')
+    from.say('1', 'one')
+    from.say('2', 'two')
+    await from.exchange()
+    await to.exchange()
+    stop()
+    from.say('3', 'one')
+    await from.exchange()
+    await to.exchange()
+    expect(to.heard).toEqual(['1'])
+  })
+
+  test('carries all of a tick up and down in one call', async () => {
+    const prefix = redis.prefix()
+    const [from, to] = [member(prefix), member(prefix)]
+    from.listen()
+    to.listen()
+    await redis.client.config('RESETSTAT')
+    for (let at = 0; at < 500; at++) from.say(String(at))
+    await from.tick(() => to.heard.length === 0, 'nothing')
+    from.clock.advance(tickMs)
+    const calls = async (): Promise<number> => {
+      const stats = await redis.client.info('commandstats')
+      return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=(\d+).*?failed_calls=(\d+)/g)].reduce(
+        (sum, [, called, failed]) => sum + Number(called) - Number(failed),
+        0,
+      )
+    }
+    await eventually(async () => (await calls()) > 0, { what: 'a call' })
+    expect(await calls()).toBe(1)
+    await to.exchange()
+    expect(to.heard.length).toBe(500)
+    expect(await calls()).toBe(3)
+  })
+})
+
+describe('redisChannel refuses', () => {
+  const bad = (build: () => unknown, code: string): void => {
+    expect(build).toThrow(expect.objectContaining({ code }))
+    expect(build).toThrow(/got .+, expected ./)
+  }
+
+  test.each([
+    ['an unknown option', { tick: 5 }, 'SLUICE_BAD_OPTION'],
+    ['a prefix with braces', { prefix: '{a}' }, 'SLUICE_BAD_OPTION'],
+    ['a tick of 0', { tickMs: 0 }, 'SLUICE_BAD_OPTION'],
+    ['a tick in words', { tickMs: 'often' }, 'SLUICE_BAD_DURATION'],
+    ['messages retained for 10 ms', { retainMs: 10 }, 'SLUICE_BAD_OPTION'],
+    ['messages retained for two days', { retainMs: '2d' }, 'SLUICE_BAD_OPTION'],
+    ['half a byte', { maxMessageBytes: 0.5 }, 'SLUICE_BAD_OPTION'],
+    ['less room than a message needs', { maxMessageBytes: 100, maxUnsentBytes: 100 }, 'SLUICE_BAD_OPTION'],
+    ['no room in Redis', { maxRetainedBytes: 0 }, 'SLUICE_BAD_OPTION'],
+  ])('%s', (_what, options, code) => {
+    bad(() => redisChannel(redis.client, options as never), code)
+  })
+
+  test('what is no client', () => {
+    bad(() => redisChannel('redis://localhost' as never), 'SLUICE_BAD_OPTION')
+  })
+
+  test('messages and topics that cannot be sent', () => {
+    const { channel } = member(redis.prefix(), { maxMessageBytes: 10 })
+    bad(() => channel.publish('news', new Uint8Array(11)), 'SLUICE_BAD_MESSAGE')
+    bad(() => channel.publish('news', 'text' as never), 'SLUICE_BAD_MESSAGE')
+    for (const topic of ['', '}', 'a{b', 'ä', 'a\nb', 'x'.repeat(129), undefined]) {
+      bad(() => channel.publish(topic as string, new Uint8Array()), 'SLUICE_BAD_MESSAGE')
+      bad(() => channel.subscribe(topic as string, () => {}), 'SLUICE_BAD_MESSAGE')
+    }
+    expect(() => channel.publish('news', new Uint8Array(10))).not.toThrow()
+  })
+})

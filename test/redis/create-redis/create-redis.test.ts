@@ -1,0 +1,138 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { createRedis, createRedisCluster } from '@sluice/redis'
+import { until } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+let server: RedisServer
+const made: { disconnect(): void }[] = []
+
+beforeAll(async () => {
+  server = await startRedis({ args: ['--requirepass', 'right'] })
+})
+afterEach(() => {
+  for (const client of made.splice(0)) client.disconnect()
+})
+afterAll(() => server.stop())
+
+function client(...args: Parameters<typeof createRedis>): Redis {
+  const redis = createRedis(...args)
+  made.push(redis)
+  return redis
+}
+
+const urlWith = (password: string): string => `redis://:${password}@127.0.0.1:${server.port}/0`
+
+describe('createRedis', () => {
+  test.each([
+    ['no url', 'localhost'],
+    ['a url of something else', 'http://:hunter2@localhost:6379'],
+    ['a url without a host', 'redis:///0'],
+    ['a database that is no number', 'redis://:hunter2@localhost:6379/first'],
+    ['a port', 6379],
+    ['nothing', undefined],
+    ['a list', ['redis://localhost']],
+  ])('refuses %s at start-up, and shows no password', (_what, target) => {
+    const build = (): unknown => createRedis(target as string)
+    expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
+    expect(build).toThrow(/got .+, expected ./)
+    expect(build).not.toThrow(/hunter2/)
+  })
+
+  test('refuses an onError that is no function', () => {
+    const onError = 'console' as never
+    const refused = expect.objectContaining({ code: 'SLUICE_BAD_OPTION' })
+    expect(() => createRedis('redis://localhost', { onError })).toThrow(refused)
+    expect(() => createRedisCluster([{ host: 'localhost' }], { onError })).toThrow(refused)
+  })
+
+  test('refuses options that are none', () => {
+    const refused = expect.objectContaining({ code: 'SLUICE_BAD_OPTION' })
+    for (const options of ['fast', null, []]) {
+      expect(() => createRedis('redis://localhost', options as never)).toThrow(refused)
+      expect(() => createRedisCluster([{ host: 'localhost' }], options as never)).toThrow(refused)
+    }
+  })
+
+  test('takes a url, options without one, and the path of a socket', () => {
+    const lazyConnect = true
+    expect(client('redis://:p%40ss@example.org:6380/2', { lazyConnect }).options).toMatchObject({
+      host: 'example.org',
+      port: 6380,
+      password: 'p@ss',
+      db: 2,
+    })
+    expect(client({ host: 'example.org', lazyConnect }).options).toMatchObject({ host: 'example.org', port: 6379 })
+    expect(client('/run/redis.sock', { lazyConnect }).options).toMatchObject({ path: '/run/redis.sock' })
+    expect(client('rediss://example.org', { lazyConnect }).options.tls).toBeTruthy()
+  })
+
+  test('lets every option be another', () => {
+    const { options } = client('redis://localhost', {
+      lazyConnect: true,
+      socketTimeout: 5_000,
+      maxRetriesPerRequest: 3,
+    })
+    expect(options).toMatchObject({ socketTimeout: 5_000, maxRetriesPerRequest: 3, connectTimeout: 1_000 })
+  })
+
+  test('throws nothing where no server is, and fails commands at once', async () => {
+    const redis = client('redis://127.0.0.1:1')
+    await expect(redis.ping()).rejects.toThrow()
+  })
+
+  test('tells onError of a wrong password, again and again, and prints nothing', async () => {
+    const printed = jest.spyOn(console, 'error').mockImplementation(() => {})
+    const errors: string[] = []
+    client(urlWith('wrong'), { onError: ({ message }) => errors.push(message) })
+    client(urlWith('wrong'))
+    await until(() => errors.length >= 2)
+    expect(errors[0]).toMatch(/^WRONGPASS/)
+    expect(printed).not.toHaveBeenCalled()
+    printed.mockRestore()
+  })
+
+  test('goes on where onError throws', async () => {
+    let told = 0
+    const redis = client('redis://127.0.0.1:1', {
+      onError() {
+        told++
+        throw new Error('of the listener')
+      },
+    })
+    await until(() => told >= 2)
+    expect(redis.status).not.toBe('end')
+  })
+
+  test('leaves a server that has become a replica, and comes back', async () => {
+    const redis = client(urlWith('right'))
+    await until(() => redis.status === 'ready')
+    await redis.config('SET', 'replica-read-only', 'yes')
+    await redis.replicaof('127.0.0.1', '1')
+    await expect(redis.set('key', 'value')).rejects.toThrow(/READONLY/)
+    await until(() => redis.status !== 'ready', { what: 'leaving' })
+    await until(() => redis.status === 'ready', { what: 'coming back' })
+    await redis.replicaof('NO', 'ONE')
+    expect(await redis.set('key', 'value')).toBe('OK')
+  })
+})
+
+describe('createRedisCluster', () => {
+  test.each([
+    ['no list', 'redis://localhost'],
+    ['an empty list', []],
+    ['a node without a host', [{ port: 7000 }]],
+  ])('refuses %s', (_what, nodes) => {
+    const build = (): unknown => createRedisCluster(nodes as never)
+    expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
+  })
+
+  test('fails commands at once where no node is, tells onError, and goes on trying', async () => {
+    const errors: Error[] = []
+    const cluster = createRedisCluster([{ host: '127.0.0.1', port: 1 }], { onError: (error) => errors.push(error) })
+    made.push(cluster)
+    await expect(cluster.get('key')).rejects.toThrow()
+    await until(() => errors.length >= 2)
+    expect(cluster.status).not.toBe('end')
+  })
+})

@@ -1,0 +1,132 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { systemClock } from '@sluice/limiter-core'
+import { until } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+import { redisOnMajor } from './redis-on-major.ts'
+
+/** ms until `work` is over, and how it ended. */
+async function timed<T>(work: Promise<T>): Promise<{ ms: number; outcomes: T }> {
+  const from = systemClock.now()
+  const outcomes = await work
+  return { ms: systemClock.now() - from, outcomes }
+}
+
+/** ms until the client is answered again. */
+async function healing(client: Redis): Promise<number> {
+  const from = systemClock.now()
+  let answered = false
+  const ask = (): void => {
+    client.ping().then(
+      () => {
+        answered = true
+      },
+      () => systemClock.after(5, ask),
+    )
+  }
+  ask()
+  await until(() => answered, { what: 'an answer' })
+  return systemClock.now() - from
+}
+
+const inFlight = (client: Redis): Promise<PromiseSettledResult<string>[]> =>
+  Promise.allSettled(Array.from({ length: 20 }, () => client.ping()))
+
+/** When each of so many connections came to a server that hangs up on whoever comes. */
+async function connectsTo(connect: (url: string) => Redis, count: number): Promise<number[]> {
+  const times: number[] = []
+  const hostile = createServer((socket) => {
+    times.push(systemClock.now())
+    socket.destroy()
+  }).listen(0, '127.0.0.1')
+  await once(hostile, 'listening')
+  const client = connect(`redis://127.0.0.1:${(hostile.address() as AddressInfo).port}`)
+  await until(() => times.length >= count)
+  client.disconnect()
+  hostile.close()
+  return times
+}
+
+describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
+  let server: RedisServer
+  let path: TcpProxy
+  let client: Redis
+  const errors: Error[] = []
+  let redis: typeof import('@sluice/redis')
+  let closes = 0
+
+  beforeAll(async () => {
+    redis = await redisOnMajor(major)
+    server = await startRedis()
+    path = await startProxy(server.port)
+    client = redis.createRedis(path.url, { onError: (error) => errors.push(error) })
+    client.on('close', () => closes++)
+    await until(() => client.status === 'ready')
+  })
+
+  afterAll(async () => {
+    client.disconnect()
+    await path.stop()
+    await server.stop()
+  })
+
+  test('keeps the connection that it healed with', async () => {
+    server.pause()
+    const pending = inFlight(client)
+    path.cut()
+    await pending
+    server.resume()
+    await healing(client)
+    const before = closes
+    const untilAt = systemClock.now() + 1_300
+    while (systemClock.now() < untilAt) await client.ping().catch(() => {})
+    expect(closes).toBe(before)
+  })
+
+  test('settles what a stopped server leaves unanswered within 1.5 s, and is answered within 1 s of its waking', async () => {
+    server.pause()
+    const { ms, outcomes } = await timed(inFlight(client))
+    server.resume()
+    const healedMs = await healing(client)
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(ms).toBeLessThan(1_500)
+    expect(healedMs).toBeLessThan(1_000)
+  })
+
+  test('settles what a path that swallows packets leaves unanswered, and is answered within 2 s of its mending', async () => {
+    path.blackHole()
+    const before = path.connections
+    const { ms, outcomes } = await timed(inFlight(client))
+    await until(() => path.connections > before && client.status === 'connect')
+    path.heal()
+    const healedMs = await healing(client)
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(ms).toBeLessThan(1_500)
+    expect(healedMs).toBeLessThan(2_000)
+  })
+
+  test('settles what a killed server leaves unanswered at once, and is answered within 1 s of its return', async () => {
+    server.pause()
+    const pending = timed(inFlight(client))
+    await server.kill()
+    const { ms } = await pending
+    await server.restart()
+    const healedMs = await healing(client)
+    expect(ms).toBeLessThan(200)
+    expect(healedMs).toBeLessThan(1_000)
+  })
+
+  test('connects at most twice a second to a server that hangs up on it', async () => {
+    // the first retry may be a quick one
+    const [, ...times] = await connectsTo((url) => redis.createRedis(url), 6)
+    const elapsedMs = times[times.length - 1] - times[0]
+    expect(elapsedMs).toBeGreaterThan((times.length - 1) * 500 - 100)
+  })
+
+  test('tells onError of what went wrong, and says nothing itself', () => {
+    expect(errors.length).toBeGreaterThan(0)
+  })
+})

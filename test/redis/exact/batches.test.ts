@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Backend, Charge } from '@sluice/limiter-core'
+import { redisBackend, runnerOf } from '@sluice/redis'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { bucket, chargeOf, hour, minute, remaining } from './charge.ts'
+import { ownPrefix } from './own-prefix.ts'
+import { RecordingRunner } from './recording-runner.ts'
+
+let server: RedisServer
+let client: Redis
+let runner: RecordingRunner
+let backend: Backend
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+beforeEach(() => {
+  runner = new RecordingRunner(runnerOf(client))
+  backend = redisBackend(runner, { prefix: ownPrefix(), maxBatch: 10 })
+})
+
+function takeAll(charges: readonly Charge[]): Promise<unknown[]> {
+  return Promise.all(charges.map((charge) => backend.take([charge])))
+}
+
+describe('calls', () => {
+  test('a decision goes out at once where nothing is under way, and those of its turn together behind it', async () => {
+    const first = backend.take([chargeOf(hour, 'a')])
+    expect(runner.calls.map(({ keys }) => keys.length)).toEqual([1])
+    await Promise.all([first, takeAll([1, 2, 3, 4].map((n) => chargeOf(hour, `key ${n}`)))])
+    expect(runner.calls.map(({ keys }) => keys.length)).toEqual([1, 4])
+  })
+
+  test('one decision after the other is one call each, and none waits for the end of a turn', async () => {
+    for (let takes = 0; takes < 3; takes++) {
+      const taken = backend.take([chargeOf(hour, 'a')])
+      expect(runner.calls).toHaveLength(takes + 1)
+      await taken
+    }
+  })
+
+  test('all policies of a request are one call', async () => {
+    const { verdicts } = await backend.take([chargeOf(hour, 'a'), chargeOf(minute, 'a'), chargeOf(bucket, 'b')])
+    expect(verdicts.map((verdict) => verdict.remaining)).toEqual([99, 4, 49])
+    expect(runner.calls).toHaveLength(1)
+  })
+
+  test('no call has more keys than maxBatch, but for a request that has more by itself', async () => {
+    const many = Array.from({ length: 100 }, (_, index) => chargeOf(hour, `key ${index}`))
+    await Promise.all([
+      takeAll(many),
+      backend.take(Array.from({ length: 12 }, (_, index) => chargeOf(hour, `of one ${index}`))),
+    ])
+    const sizes = runner.calls.map(({ keys }) => keys.length)
+    expect(Math.max(...sizes)).toBe(12)
+    expect(sizes.filter((size) => size > 10)).toEqual([12])
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(112)
+    expect(sizes.length).toBeLessThanOrEqual(13)
+  })
+
+  test('decisions on one key in one call follow one another', async () => {
+    const answers = await Promise.all(Array.from({ length: 9 }, () => backend.take([chargeOf(minute, 'a')])))
+    const left = answers.map(({ verdicts }) => verdicts[0].remaining)
+    expect(left).toEqual([4, 3, 2, 1, 0, 0, 0, 0, 0])
+    expect(answers.filter(({ verdicts }) => verdicts[0].allowed)).toHaveLength(5)
+  })
+
+  test('takes, looks, charges and refunds share a call, each with the answer of its own', async () => {
+    const { takenAt } = await backend.take([chargeOf(minute, 'a', 3)])
+    runner.calls.length = 0
+    const hold = backend.take([chargeOf(hour, 'hold')])
+    const [taken, looked, refunded, charged, costly] = await Promise.all([
+      backend.take([chargeOf(minute, 'a', 2)]),
+      backend.peek([chargeOf(minute, 'a', 1)]),
+      backend.adjust([chargeOf(minute, 'a', -1)], takenAt),
+      backend.adjust([chargeOf(minute, 'b', 7)], Number.POSITIVE_INFINITY),
+      backend.take([chargeOf(minute, 'c', 6)]),
+      hold,
+    ])
+    expect(runner.calls).toHaveLength(2)
+    expect(taken.verdicts[0]).toMatchObject({ allowed: true, remaining: 0 })
+    expect(looked.verdicts[0]).toMatchObject({ allowed: false, remaining: 0 })
+    expect(refunded.verdicts[0]).toMatchObject({ allowed: true, remaining: 1 })
+    expect(charged.verdicts[0]).toMatchObject({ allowed: true, remaining: 0 })
+    expect(costly.verdicts[0]).toMatchObject({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY, remaining: 5 })
+  })
+
+  test('a request that names a count twice takes it twice', async () => {
+    const { verdicts } = await backend.take([chargeOf(minute, 'a'), chargeOf(minute, 'a', 2)])
+    expect(verdicts[1].remaining).toBe(2)
+    expect(await remaining(backend, minute, 'a')).toBe(2)
+  })
+
+  test('a charge to a window that has passed is told to observers', async () => {
+    const events: unknown[] = []
+    const stop = backend.observe?.({ event: (name, data) => events.push([name, data]) })
+    await backend.take([chargeOf(minute, 'a')])
+    await backend.adjust([chargeOf(minute, 'a', 2)], 1_000)
+    expect(events).toEqual([['lateCharge', { policy: 'minute', key: 'a', units: 2 }]])
+    stop?.()
+    await backend.adjust([chargeOf(minute, 'a', 2)], 1_000)
+    expect(events).toHaveLength(1)
+  })
+})

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { hashSlot, redisBackend } from '@sluice/redis'
+import { backendContract } from '@sluice/testkit'
+import type { Cluster } from 'ioredis'
+import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
+import { chargeOf, hour, minute, remaining } from './charge.ts'
+import { ownPrefix } from './own-prefix.ts'
+
+let cluster: RedisCluster
+let client: Cluster
+
+beforeAll(async () => {
+  cluster = await startRedisCluster()
+  client = cluster.client()
+  if (client.status !== 'ready') await once(client, 'ready')
+}, 60_000)
+
+afterAll(() => cluster.stop())
+
+describe('redisBackend on a cluster', () => {
+  backendContract({ describe, test }, (clock) =>
+    redisBackend(client, { prefix: ownPrefix(), serverTime: () => clock.now(), clock }),
+  )
+
+  test('takes of policies with keys of several slots admit exactly what the scarcest has, and cost the others no more', async () => {
+    const backend = redisBackend(client, { prefix: ownPrefix() })
+    const keys = Array.from({ length: 40 }, (_, index) => `user ${index}`)
+    expect(new Set(keys.map((key) => hashSlot(`{${key}}`))).size).toBeGreaterThan(30)
+    const deadlineAt = performance.now() + 20_000
+    const answers = await Promise.all(
+      keys.map((key) =>
+        backend.take([chargeOf(hour, 'team'), chargeOf(minute, key), chargeOf(minute, 'scarce')], { deadlineAt }),
+      ),
+    )
+    const allowed = answers.map(({ verdicts }) => verdicts.every((verdict) => verdict.allowed))
+    expect(allowed.filter(Boolean)).toHaveLength(minute.limit)
+    expect(await remaining(backend, hour, 'team')).toBe(hour.limit - minute.limit)
+    for (const [index, key] of keys.entries())
+      expect(await remaining(backend, minute, key)).toBe(allowed[index] ? 4 : 5)
+  })
+
+  test('keys of many slots are reset together', async () => {
+    const backend = redisBackend(client, { prefix: ownPrefix() })
+    const charges = Array.from({ length: 20 }, (_, index) => chargeOf(minute, `key ${index}`, 5))
+    await Promise.all(charges.map((charge) => backend.take([charge])))
+    await backend.reset(charges)
+    for (const { key } of charges) expect(await remaining(backend, minute, key)).toBe(5)
+  })
+})

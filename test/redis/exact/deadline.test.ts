@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Answer, type Backend, type Clock, systemClock } from '@sluice/limiter-core'
+import { redisBackend, runnerOf } from '@sluice/redis'
+import { until } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { chargeOf, hour, remaining } from './charge.ts'
+import { ownPrefix } from './own-prefix.ts'
+import { RecordingRunner } from './recording-runner.ts'
+
+const HOUR_MS = 3_600_000
+
+let server: RedisServer
+let client: Redis
+let runner: RecordingRunner
+let shiftMs: number
+const clock: Clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
+let backend: Backend<Promise<Answer>>
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+beforeEach(() => {
+  shiftMs = 0
+  runner = new RecordingRunner(runnerOf(client))
+  backend = redisBackend(runner, { prefix: ownPrefix(), clock })
+})
+
+function takeWithin(ms: number, key = 'a'): Promise<Answer> {
+  return backend.take([chargeOf(hour, key)], { deadlineAt: clock.now() + ms })
+}
+
+/** Takes while the server answers nothing, and lets it answer when nobody waits any more. */
+async function takeThroughAStall(count: number): Promise<unknown[]> {
+  server.pause()
+  try {
+    const deadlineAt = clock.now() + 40
+    const codes = Array.from({ length: count }, (_, index) =>
+      takeWithin(40, index % 2 === 0 ? 'a' : 'b').then(
+        () => 'taken',
+        (error) => error.code,
+      ),
+    )
+    await until(() => clock.now() > deadlineAt + 5)
+    server.resume()
+    return await Promise.all(codes)
+  } finally {
+    server.resume()
+  }
+}
+
+describe('a deadline', () => {
+  test('that is kept changes nothing', async () => {
+    const { verdicts } = await takeWithin(5_000)
+    expect(verdicts[0]).toMatchObject({ allowed: true, remaining: 99 })
+  })
+
+  test('that has passed when the server comes to it leaves nothing counted', async () => {
+    await takeWithin(5_000)
+    expect(new Set(await takeThroughAStall(20))).toEqual(new Set(['LATE']))
+    expect(await remaining(backend, hour, 'a')).toBe(99)
+    expect(await remaining(backend, hour, 'b')).toBe(100)
+  })
+
+  test('is not trusted to a server whose clock nobody has read: first contact through a stall counts nothing', async () => {
+    expect(new Set(await takeThroughAStall(6))).toEqual(new Set(['LATE']))
+    expect(await remaining(backend, hour, 'a')).toBe(100)
+    expect(runner.calls.map(({ script }) => script.name)[0]).toBe('server-time')
+  })
+
+  test('is found again after the clock of the server was set ahead: one more call, and the answer', async () => {
+    await takeWithin(5_000)
+    runner.calls.length = 0
+    shiftMs -= HOUR_MS
+    expect((await takeWithin(5_000)).verdicts[0].remaining).toBe(98)
+    expect(runner.calls).toHaveLength(2)
+    expect((await takeWithin(5_000)).verdicts[0].remaining).toBe(97)
+    expect(runner.calls).toHaveLength(3)
+  })
+
+  test('is found again after the clock of the server was set back: from the next answer on', async () => {
+    await takeWithin(5_000)
+    shiftMs += HOUR_MS
+    expect((await takeWithin(5_000)).verdicts[0].remaining).toBe(98)
+    expect(new Set(await takeThroughAStall(4))).toEqual(new Set(['LATE']))
+    expect(await remaining(backend, hour, 'a')).toBe(98)
+  })
+
+  test('of one request does not end another that has more time, or none', async () => {
+    await takeWithin(5_000)
+    const hold = backend.take([chargeOf(hour, 'hold')])
+    const answers = await Promise.allSettled([
+      takeWithin(-1),
+      takeWithin(5_000),
+      backend.take([chargeOf(hour, 'a')]),
+      hold,
+    ])
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled'])
+    expect(await remaining(backend, hour, 'a')).toBe(97)
+  })
+})

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Answer, Backend } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import type { Redis } from 'ioredis'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { chargeOf, minute, remaining } from './charge.ts'
+import { ownPrefix } from './own-prefix.ts'
+
+const brief = { ...minute, windowMs: 400 }
+
+let server: RedisServer
+let client: Redis
+let prefix: string
+let name: string
+let backend: Backend<Promise<Answer>>
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+beforeEach(() => {
+  prefix = ownPrefix()
+  name = `${prefix}:{a}:exact/minute/fixed-window@1`
+  backend = redisBackend(client, { prefix })
+})
+
+describe('a key', () => {
+  test('expires when it is as good as new', async () => {
+    const { verdicts } = await backend.take([chargeOf(minute, 'a')])
+    const lives = await client.pttl(name)
+    expect(lives).toBeLessThanOrEqual(Math.ceil(verdicts[0].resetAfterMs))
+    expect(lives).toBeGreaterThan(50_000)
+  })
+
+  test('that lost its expiry counts as ever, and has one again after the next write', async () => {
+    await backend.take([chargeOf(brief, 'a', 5)])
+    await client.persist(name)
+    await eventually(async () => (await remaining(backend, brief, 'a')) === 5, { what: 'a new window' })
+    expect(await client.pttl(name)).toBe(-1)
+    await backend.take([chargeOf(brief, 'a')])
+    expect(await client.pttl(name)).toBeGreaterThan(0)
+  })
+
+  test('is made by no look, no denial, no take of nothing and no refund', async () => {
+    await backend.peek([chargeOf(minute, 'a')])
+    await backend.take([chargeOf(minute, 'a', 6)])
+    await backend.take([chargeOf(minute, 'a', 0)])
+    await backend.adjust([chargeOf(minute, 'a', -1)], Number.POSITIVE_INFINITY)
+    expect(await client.keys(`${prefix}*`)).toEqual([])
+  })
+
+  test('in debt for longer than Redis can tell is kept as long as it can', async () => {
+    const bucket = { name: 'minute', algorithm: 'token-bucket', limit: 1, windowMs: 86_400_000 } as const
+    await backend.adjust([chargeOf(bucket, 'a', Number.MAX_SAFE_INTEGER)], Number.POSITIVE_INFINITY)
+    expect((await backend.take([chargeOf(bucket, 'a')])).verdicts[0].allowed).toBe(false)
+  })
+})
+
+describe('what a caller knows of a key', () => {
+  test('is taken over where Redis knows less, also by a take that is denied', async () => {
+    const known = { used: 5, resetAfterMs: 30_000 }
+    const first = await backend.take([{ ...chargeOf(minute, 'a'), known }])
+    expect(first.verdicts[0]).toMatchObject({ allowed: false, remaining: 0 })
+    expect(first.verdicts[0].retryAfterMs).toBeLessThanOrEqual(30_000)
+    expect(await remaining(backend, minute, 'a')).toBe(0)
+  })
+
+  test('changes nothing where Redis knows as much', async () => {
+    await backend.take([chargeOf(minute, 'a', 3)])
+    const known = { used: 3, resetAfterMs: 1_000 }
+    const { verdicts } = await backend.take([{ ...chargeOf(minute, 'a'), known }])
+    expect(verdicts[0].remaining).toBe(1)
+    expect(verdicts[0].resetAfterMs).toBeGreaterThan(50_000)
+  })
+
+  test('never lets a key off earlier than Redis would', async () => {
+    await backend.take([chargeOf(minute, 'a', 3)])
+    const known = { used: 5, resetAfterMs: 1_000 }
+    const { verdicts } = await backend.take([{ ...chargeOf(minute, 'a'), known }])
+    expect(verdicts[0].retryAfterMs).toBeGreaterThan(50_000)
+  })
+})

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Answer, Backend } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import { Redis } from 'ioredis'
+import { freePort } from '../../services/free-port.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { bucket, chargeOf, hour, minute, remaining } from './charge.ts'
+import { ownPrefix } from './own-prefix.ts'
+
+let server: RedisServer
+let client: Redis
+let prefix: string
+let backend: Backend<Promise<Answer>>
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+beforeEach(() => {
+  prefix = ownPrefix()
+  backend = redisBackend(client, { prefix })
+})
+
+const nameOf = (key: string): string => `${prefix}:{${key}}:exact/minute/fixed-window@1`
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'none',
+    (error) => error.code,
+  )
+}
+
+describe('a key that holds something else', () => {
+  const spoil = {
+    'a list': () => client.lpush(nameOf('spoilt'), 'x'),
+    'a text of someone': () => client.set(nameOf('spoilt'), 'hello, world'),
+    'a text as long as cells and a half': () => client.set(nameOf('spoilt'), 'x'.repeat(24)),
+  }
+
+  test.each(Object.entries(spoil))('fails alone: %s', async (_, spoilIt) => {
+    await spoilIt()
+    await expect(backend.take([chargeOf(minute, 'spoilt')])).rejects.toMatchObject({ code: 'WRONGTYPE', keyOnly: true })
+    const hold = backend.take([chargeOf(minute, 'hold')])
+    const [before, spoilt, both, after] = await Promise.allSettled([
+      backend.take([chargeOf(minute, 'a')]),
+      backend.take([chargeOf(minute, 'spoilt')]),
+      backend.take([chargeOf(hour, 'a'), chargeOf(minute, 'spoilt')]),
+      backend.take([chargeOf(minute, 'b')]),
+      hold,
+    ])
+    expect([before.status, after.status]).toEqual(['fulfilled', 'fulfilled'])
+    for (const one of [spoilt, both]) {
+      expect(one).toMatchObject({ status: 'rejected', reason: { code: 'WRONGTYPE', keyOnly: true } })
+    }
+    // all or nothing: the other policy of the request is not charged
+    expect(await remaining(backend, hour, 'a')).toBe(100)
+  })
+
+  test.each(Object.entries(spoil))('is well again after a reset: %s', async (_, spoilIt) => {
+    await spoilIt()
+    await backend.reset([chargeOf(minute, 'spoilt')])
+    expect((await backend.take([chargeOf(minute, 'spoilt')])).verdicts[0].remaining).toBe(4)
+  })
+})
+
+describe('a server that refuses writes', () => {
+  const states = {
+    READONLY: { begin: () => client.replicaof('127.0.0.1', 1), end: () => client.replicaof('NO', 'ONE') },
+    OOM: { begin: () => client.config('SET', 'maxmemory', 1), end: () => client.config('SET', 'maxmemory', 0) },
+  }
+
+  test.each(Object.entries(states))(
+    'is told by its name, nothing is taken, and who is denied is denied: %s',
+    async (code, state) => {
+      await backend.take([chargeOf(minute, 'full', 5)])
+      await state.begin()
+      try {
+        expect(await codeOf(backend.take([chargeOf(minute, 'a')]))).toBe(code)
+        expect(await codeOf(backend.take([chargeOf(hour, 'a'), chargeOf(minute, 'a'), chargeOf(bucket, 'a')]))).toBe(
+          code,
+        )
+        expect((await backend.take([chargeOf(minute, 'full')])).verdicts[0].allowed).toBe(false)
+      } finally {
+        await state.end()
+      }
+      for (const [policy, limit] of [
+        [hour, 100],
+        [minute, 5],
+        [bucket, 50],
+      ] as const) {
+        expect(await remaining(backend, policy, 'a')).toBe(limit)
+      }
+    },
+  )
+})
+
+// its timer would keep the process where the connection has gone before
+const brief = { host: '127.0.0.1', disconnectTimeout: 10 }
+
+describe('a server that is not there', () => {
+  test('is CONNECTION, at once, while its client connects or has given up', async () => {
+    const lost = new Redis({ port: await freePort(), ...brief, retryStrategy: () => 60_000 })
+    const alone = redisBackend(lost)
+    expect(await codeOf(alone.take([chargeOf(hour, 'a')]))).toBe('CONNECTION')
+    lost.disconnect()
+    expect(await codeOf(alone.take([chargeOf(hour, 'a')]))).toBe('CONNECTION')
+    alone.close?.()
+  })
+
+  test('is CONNECTION for a client that connects when it is first asked', async () => {
+    const lazy = new Redis({ port: await freePort(), ...brief, lazyConnect: true, retryStrategy: () => 60_000 })
+    const alone = redisBackend(lazy)
+    expect(await codeOf(alone.take([chargeOf(hour, 'a')]))).toBe('CONNECTION')
+    alone.close?.()
+    lazy.disconnect()
+  })
+
+  test('wakes a client that connects when it is first asked', async () => {
+    const lazy = new Redis({ port: server.port, ...brief, lazyConnect: true })
+    const awake = redisBackend(lazy, { prefix })
+    expect((await awake.take([chargeOf(hour, 'a')])).verdicts[0].remaining).toBe(99)
+    awake.close?.()
+    lazy.disconnect()
+  })
+})

@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { eachSeed } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { liveAsTwins } from './twin-history.ts'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+test('Lua and TypeScript take the same steps to the last bit: 20,000 random ones', async () => {
+  let taken = 0
+  await eachSeed(8, async (random) => {
+    taken += await liveAsTwins(client, random, 2_500)
+  })
+  expect(taken).toBeGreaterThanOrEqual(20_000)
+}, 60_000)

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { type Answer, algorithms, type Backend, type Charge, type Policy, type Step } from '@sluice/limiter-core'
+import type { SeededRandom } from '@sluice/testkit'
+
+/** What is done to a key in one tick. */
+type Deed =
+  | { readonly kind: 'take' | 'peek'; readonly charge: Charge }
+  | { readonly kind: 'adjust'; readonly charge: Charge; readonly takenAt: number }
+
+/** One key, counted by a step in this process and by Redis; after each deed both must hold the same numbers. */
+export class StepTwin {
+  readonly #key: string
+  readonly #policy: Policy
+  readonly #steps: readonly Step[]
+  readonly #cells: Float64Array
+  #lastTakeAt = 0
+
+  constructor(policy: Policy, key: string) {
+    this.#key = key
+    this.#policy = policy
+    // the same count under another limit
+    const other: Policy = { ...policy, limit: Math.ceil(policy.limit / 2) }
+    this.#steps = [policy, other].map((one) => algorithms[policy.algorithm].compile(one, policy.limit))
+    this.#cells = new Float64Array(this.#steps[0].cells)
+  }
+
+  /** Where Redis has its cells, under the given prefix. */
+  storedAs(prefix: string): string {
+    return `${prefix}:{${this.#key}}:twin${(this.#policy.slices ?? 1) > 1 ? `/${this.#policy.slices}` : ''}`
+  }
+
+  /** Does something random on both sides at `now`. Answers a check of what the other side answered. */
+  async live(backend: Backend, random: SeededRandom, now: number): Promise<void> {
+    const deed = this.#deed(random, now)
+    const { charge } = deed
+    const answer =
+      deed.kind === 'adjust'
+        ? backend.adjust([charge], deed.takenAt)
+        : (backend[deed.kind]([charge]) as Promise<Answer>)
+    // here the deed is done before the other side answers, so that all twins share a batch
+    const expected = this.#do(deed, now)
+    const { verdicts } = await answer
+    const { remaining, retryAfterMs, resetAfterMs } = verdicts[0]
+    same([remaining, retryAfterMs, resetAfterMs], expected, () => `${JSON.stringify(deed)} at ${now}`)
+  }
+
+  /** Fails unless `stored` holds the same cells. */
+  check(stored: Buffer | null): void {
+    const cells = [...this.#cells]
+    const held = this.#policy.algorithm === 'sliding-log' ? cells.slice(2, 2 + cells[1]) : cells
+    const doubles = Array.from(
+      { length: (stored?.length ?? 0) / 8 },
+      (_, index) => stored?.readDoubleLE(index * 8) ?? 0,
+    )
+    const expected = stored === null ? held.map(() => 0) : held
+    same(stored === null ? held : doubles, expected, () => `cells of ${JSON.stringify(this.#policy)}`)
+  }
+
+  #deed(random: SeededRandom, now: number): Deed {
+    const step = random.pick(this.#steps)
+    const { capacity } = step
+    const kind = random.pick(['take', 'take', 'take', 'peek', 'adjust'] as const)
+    const charge = { key: this.#key, step, count: 'twin', cost: 0 }
+    if (kind === 'adjust') {
+      const units = random.whole(capacity + 3) - random.pick([0, capacity])
+      const takenAt = random.pick([this.#lastTakeAt, now, now - random.whole(2 * this.#policy.windowMs), now + 10])
+      return { kind, charge: { ...charge, cost: units }, takenAt }
+    }
+    const cost = random.pick([0, 1, 1, random.whole(capacity) + 1, capacity, capacity + 1])
+    if (kind === 'peek' || random.whole(6) > 0) return { kind, charge: { ...charge, cost } }
+    const known = {
+      used: 1 + random.whole(capacity + 1),
+      resetAfterMs: random.next() * random.pick([1, 2]) * this.#policy.windowMs,
+    }
+    return { kind, charge: { ...charge, cost, known } }
+  }
+
+  #do(deed: Deed, now: number): number[] {
+    const { step, cost, known } = deed.charge
+    const cells = this.#cells
+    if (deed.kind === 'adjust') {
+      const before = cells.slice()
+      const moved = cost === 0 ? 0 : step.adjust(cells, 0, now, cost, Math.min(now, deed.takenAt))
+      const verdict = [step.remaining(cells, 0, now), 0, step.resetAfterMs(cells, 0, now)]
+      // what moved nothing is not written
+      if (moved === 0) cells.set(before)
+      return verdict
+    }
+    if (known && deed.kind === 'take' && step.capacity - step.remaining(cells, 0, now) < known.used) {
+      step.adopt(cells, 0, now, known.used, Math.max(known.resetAfterMs, step.resetAfterMs(cells, 0, now)))
+    }
+    const waitMs = step.waitMs(cells, 0, now, cost)
+    if (waitMs === 0 && deed.kind === 'take') {
+      step.spend(cells, 0, now, cost)
+      this.#lastTakeAt = now
+    }
+    return [step.remaining(cells, 0, now), waitMs, step.resetAfterMs(cells, 0, now)]
+  }
+}
+
+// 0 and -0 are one number here; nothing else is near enough
+function same(got: readonly number[], expected: readonly number[], about: () => string): void {
+  const differs = got.length !== expected.length || got.some((number, index) => number !== expected[index])
+  if (differs) assert.fail(`got ${got.join(' ')}, expected ${expected.join(' ')}: ${about()}`)
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { hashSlot, type RedisBackendOptions, redisBackend } from '@sluice/redis'
+import { hostileKeys } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { bucket, chargeOf, hour, minute, remaining } from './charge.ts'
+import { ownPrefix } from './own-prefix.ts'
+
+const SECRET = 'a secret of the fleet'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+/** What a take of `key` is stored as, without the prefix. */
+async function storedAs(key: string, options: RedisBackendOptions = {}, policies = [minute]): Promise<string[]> {
+  const prefix = ownPrefix()
+  const backend = redisBackend(client, { prefix, ...options })
+  await backend.take(policies.map((policy) => chargeOf(policy, key)))
+  const names = await client.keys(`${prefix}:*`)
+  return names.map((name) => name.slice(prefix.length)).sort()
+}
+
+describe('names', () => {
+  test('tell prefix, key, scope, policy, algorithm and version', async () => {
+    expect(await storedAs('user:17')).toEqual([':{user:17}:exact/minute/fixed-window@1'])
+    expect(await storedAs('é'.repeat(32))).toEqual([`:{${'é'.repeat(32)}}:exact/minute/fixed-window@1`])
+  })
+
+  test('tell slices apart, which are cells of other meaning', async () => {
+    const sliced = { ...hour, slices: 6 }
+    expect(await storedAs('a', {}, [sliced])).toEqual([':{a}:exact/hour/sliding-window@1/6'])
+  })
+
+  test.each([
+    ['over 64 bytes', 'x'.repeat(65)],
+    ['over 64 bytes in UTF-8', 'é'.repeat(33)],
+    ['empty', ''],
+    ['with braces', '{a}'],
+    ['that looks like a hash', '#a'],
+    ['with control characters', 'a\r\nb'],
+    ['that is no well formed text', '\ud800'],
+  ])('have a hash for a key %s', async (_, key) => {
+    const [name] = await storedAs(key)
+    expect(name).toMatch(/^:\{#[\w-]{43}\}:exact/)
+  })
+
+  test('are other ones under another secret, and all hashes where that is said', async () => {
+    const all = { hashKeys: 'all', secret: SECRET } as const
+    const [one] = await storedAs('a', all)
+    const [other] = await storedAs('a', { ...all, secret: Buffer.alloc(16, 7) })
+    expect(one).toMatch(/^:\{#[\w-]{43}\}/)
+    expect(other).toMatch(/^:\{#[\w-]{43}\}/)
+    expect(other).not.toBe(one)
+    expect(await storedAs('a', all)).toEqual([one])
+  })
+
+  test.each(['all', 'long'] as const)('are of one slot for all policies of a key, hashed %s', async (hashKeys) => {
+    for (const key of hostileKeys.filter(({ length }) => length < 100)) {
+      const names = await storedAs(key, { hashKeys, secret: SECRET }, [minute, hour, bucket])
+      expect(names).toHaveLength(3)
+      expect(new Set(names.map((name) => hashSlot(name))).size).toBe(1)
+    }
+  })
+
+  test('of hostile keys hold counts of their own where all are hashed', async () => {
+    const backend = redisBackend(client, { prefix: ownPrefix(), hashKeys: 'all', secret: SECRET })
+    for (const key of hostileKeys) await backend.take([chargeOf(minute, key, 2)])
+    for (const key of hostileKeys) expect(await remaining(backend, minute, key)).toBe(3)
+  })
+})
+
+describe('options', () => {
+  test.each<[string, unknown, string]>([
+    ['all keys hashed under no secret', { hashKeys: 'all' }, 'SLUICE_SECRET_MISSING'],
+    ['a short secret', { secret: 'short' }, 'SLUICE_BAD_OPTION'],
+    ['a secret that is none', { secret: 17 }, 'SLUICE_BAD_OPTION'],
+    ['a prefix with braces', { prefix: 'a{b' }, 'SLUICE_BAD_OPTION'],
+    ['no prefix', { prefix: '' }, 'SLUICE_BAD_OPTION'],
+    ['hashKeys that is none', { hashKeys: 'none' }, 'SLUICE_BAD_OPTION'],
+    ['a batch of none', { maxBatch: 0 }, 'SLUICE_BAD_OPTION'],
+    ['a clock that is none', { clock: 17 }, 'SLUICE_BAD_OPTION'],
+    ['a server time that is none', { serverTime: 17 }, 'SLUICE_BAD_OPTION'],
+    ['an unknown option', { perfix: 'a' }, 'SLUICE_BAD_OPTION'],
+  ])('refuse %s', (_, options, code) => {
+    expect(() => redisBackend(client, options as RedisBackendOptions)).toThrow(expect.objectContaining({ code }))
+  })
+
+  test('never show a secret that is too short', () => {
+    expect(() => redisBackend(client, { secret: 'hunter2' })).toThrow(/^(?!.*hunter2)/)
+  })
+
+  test.each([undefined, null, {}, 'redis://localhost'])('refuse a client that is %p', (none) => {
+    expect(() => redisBackend(none as unknown as Redis)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
+  })
+})

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createInflightLimiter, type InflightBackend, type InflightLimiter } from '@sluice/limiter-core'
+import { inflightContract } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { clients, Fleet } from './fleet.ts'
+
+let server: RedisServer
+let fleet: Fleet
+let made = 0
+
+beforeAll(async () => {
+  server = await startRedis()
+  fleet = new Fleet(server.port)
+})
+
+afterAll(async () => {
+  await fleet.close()
+  await server.stop()
+})
+
+describe.each(clients)('redisInflight over %s', (_, Client) => {
+  let client: Redis | undefined
+
+  inflightContract({ describe, test }, async ({ limit, clock, observers, maxHoldMs }) => {
+    client ??= await fleet.client(Client)
+    const backend = fleet.backend(client, {
+      clock,
+      serverTime: () => clock.now(),
+      prefix: `contract-${made++}`,
+      // the clock of the contract jumps over years, and no server answers a thousand beats in that instant
+      leaseMs: '3650d',
+    })
+    return closingBoth(createInflightLimiter({ limit, backend, clock, observers, maxHoldMs }), backend)
+  })
+
+  test('asked the server all the while', async () => {
+    const calls = /cmdstat_evalsha:calls=(\d+)/.exec((await client?.info('commandstats')) ?? '')
+    expect(Number(calls?.[1])).toBeGreaterThan(1_000)
+    await client?.config('RESETSTAT')
+  })
+})
+
+function closingBoth(limiter: InflightLimiter, backend: InflightBackend): InflightLimiter {
+  return {
+    name: limiter.name,
+    limit: limiter.limit,
+    acquire: (key, options) => limiter.acquire(key, options),
+    count: (key) => limiter.count(key),
+    close: async () => {
+      await limiter.close()
+      await backend.close?.()
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createInflightLimiter, isPromise, type Permit, systemClock } from '@sluice/limiter-core'
+import { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { clients, eventually, Fleet } from './fleet.ts'
+
+let server: RedisServer
+let fleet: Fleet
+let events: string[]
+
+beforeAll(async () => {
+  server = await startRedis()
+  fleet = new Fleet(server.port)
+})
+
+beforeEach(() => {
+  events = []
+})
+
+afterAll(async () => {
+  await fleet.close()
+  await server.stop()
+})
+
+const observers = () => [
+  {
+    event: (name: string, { state, cause }: Readonly<Record<string, unknown>>) => {
+      events.push(name === 'breaker' ? `breaker ${state}` : `${name} ${cause}`)
+    },
+  },
+]
+
+describe.each(clients)('redisInflight over %s', (version, Client) => {
+  test('answers at once by its own count while Redis is gone, and by the count of all soon after', async () => {
+    const limit = 3
+    const client = await fleet.client(Client)
+    const backend = fleet.backend(client, { leaseMs: 1_200, observers: observers() })
+    const cap = createInflightLimiter({ name: `gone over ${version}`, limit, backend })
+    const before = (await cap.acquire('k')) as Permit
+    await server.kill()
+    await eventually(async () => (await cap.count('k')) >= 0 && events.includes('breaker open'), true)
+    const asked = [cap.acquire('k'), cap.acquire('k'), cap.acquire('k')]
+    // as a cap in memory does
+    expect(asked.map(isPromise)).toEqual([false, false, false])
+    expect(asked.map((permit) => permit !== undefined)).toEqual([true, true, false])
+    before.release()
+    expect(cap.count('k')).toBe(2)
+    await server.restart()
+    const backAt = systemClock.now()
+    const watching = await fleet.member({ deadlineMs: 400 })
+    await eventually(() => watching.count?.('k', { name: `gone over ${version}`, limit }), 2)
+    expect(systemClock.now() - backAt).toBeLessThan(2_000)
+    expect(events).toContain('backendFailed CONNECTION')
+    await eventually(() => events.at(-1), 'breaker closed')
+  }, 20_000)
+})
+
+describe('a start with Redis down', () => {
+  test('is no error, and this process counts', async () => {
+    const nobody = new Redis({ port: 1, host: '127.0.0.1', lazyConnect: true, retryStrategy: () => 100 })
+    nobody.on('error', () => {})
+    nobody.connect().catch(() => {})
+    const backend = fleet.backend(nobody, {})
+    const cap = createInflightLimiter({ name: 'down', limit: 2, backend })
+    const asked = await Promise.all([cap.acquire(), cap.acquire(), cap.acquire()])
+    expect(asked.filter((permit) => permit !== undefined)).toHaveLength(2)
+    for (const permit of asked) permit?.release()
+    expect(await cap.count()).toBe(0)
+    await backend.close?.()
+    nobody.disconnect()
+  })
+})
+
+describe('a server that stands still', () => {
+  test('holds nobody longer than the deadline, and what it granted too late goes back', async () => {
+    const backend = await fleet.member({ deadlineMs: 100, observers: observers() })
+    const other = await fleet.member({ deadlineMs: 3_000, leaseMs: 10_000 })
+    const cap = createInflightLimiter({ name: 'still', limit: 5, backend })
+    const others = createInflightLimiter({ name: 'still', limit: 5, backend: other })
+    await cap.count('k')
+    server.pause()
+    const askedAt = systemClock.now()
+    const permits = await Promise.all([1, 2].map(() => cap.acquire('k')))
+    expect(systemClock.now() - askedAt).toBeLessThan(1_000)
+    expect(permits.map((permit) => permit !== undefined)).toEqual([true, true])
+    server.resume()
+    await eventually(() => others.count('k'), 2)
+    for (const permit of permits) permit?.release()
+    await eventually(() => others.count('k'), 0)
+    expect(events).toContain('backendFailed LATE')
+  }, 20_000)
+
+  test('lets a backend close within its deadline', async () => {
+    const backend = await fleet.member({ deadlineMs: 200 })
+    const cap = createInflightLimiter({ name: 'closing', limit: 5, backend })
+    const permit = await cap.acquire('k')
+    server.pause()
+    const asked = cap.acquire('k')
+    const closedAt = systemClock.now()
+    await backend.close?.()
+    expect(systemClock.now() - closedAt).toBeLessThan(1_000)
+    expect(await asked).toBeDefined()
+    server.resume()
+    permit?.release()
+  }, 20_000)
+})
+
+describe('a server that is out of memory', () => {
+  test('is told by name, and takes places back all the same', async () => {
+    const admin = await fleet.client()
+    const backend = await fleet.member({ deadlineMs: 3_000, observers: observers() })
+    const cap = createInflightLimiter({ name: 'full', limit: 5, backend })
+    const permit = await cap.acquire('k')
+    await admin.config('SET', 'maxmemory', '1')
+    const uncounted = await cap.acquire('k')
+    expect([uncounted !== undefined, events]).toEqual([true, ['backendFailed OOM']])
+    uncounted?.release()
+    permit?.release()
+    await eventually(() => admin.exists('sluice:{k}:default/full/inflight@1'), 0)
+    await admin.config('SET', 'maxmemory', '0')
+  })
+})
+
+describe('a heartbeat of thousands of keys', () => {
+  test('renews them all, and holds up nobody who asks meanwhile', async () => {
+    const admin = await fleet.client()
+    const backend = await fleet.member({ deadlineMs: 1_000, leaseMs: 4_000 })
+    const cap = createInflightLimiter({ name: 'many', limit: 5, backend })
+    const keys = Array.from({ length: 3_000 }, (_, index) => `many ${index}`)
+    await Promise.all(keys.map((key) => cap.acquire(key)))
+    await admin.flushall()
+    await eventually(async () => (await admin.keys('*default/many/*')).length, keys.length)
+    const other = await fleet.member({ deadlineMs: 1_000 })
+    const counts = await Promise.all(keys.map((key) => other.count?.(key, { name: 'many', limit: 5 })))
+    expect(new Set(counts)).toEqual(new Set([1]))
+  }, 20_000)
+})

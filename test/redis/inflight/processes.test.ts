@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { systemClock } from '@sluice/limiter-core'
+import type { RedisInflightOptions } from '@sluice/redis'
+import type { Redis } from 'ioredis'
+import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { eventually } from './fleet.ts'
+
+type Member = ChildNode<typeof import('./children/member.ts')>
+
+const LEASE_MS = 1_500
+const OPTIONS: RedisInflightOptions = { leaseMs: LEASE_MS, deadlineMs: 50 }
+// for claims about counts: on a busy machine a process would else answer by its own count now and then
+const PATIENT: RedisInflightOptions = { leaseMs: 60_000, deadlineMs: 10_000 }
+const KEY = 'sluice:{k}:default/fleet/inflight@1'
+
+let server: RedisServer
+let client: Redis
+let members: Member[]
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+})
+
+beforeEach(async () => {
+  await client.flushall()
+  members = [1, 2, 3, 4].map(() => startNode('redis/inflight/children/member.ts'))
+})
+
+afterEach(async () => {
+  await Promise.all(members.map((member) => member.stop()))
+})
+
+afterAll(async () => {
+  await server.stop()
+})
+
+const join = (limit: number, options: RedisInflightOptions) =>
+  Promise.all(members.map((member) => member.call('join', server.url, limit, options)))
+
+describe('four processes', () => {
+  test('of which each asks 5,000 times at once get exactly as many places as there are', async () => {
+    await join(1_000, PATIENT)
+    const got = await Promise.all(members.map((member) => member.call('acquire', 5_000)))
+    expect(got.reduce((sum, one) => sum + one, 0)).toBe(1_000)
+    expect(await members[0].call('count')).toBe(1_000)
+  }, 30_000)
+
+  test('that work all at once hold at no instant more than the limit, and nothing in the end', async () => {
+    await join(7, PATIENT)
+    const worked = await Promise.all(members.map((member) => member.call('work', 100, 20)))
+    expect(worked.reduce((sum, { got }) => sum + got, 0)).toBeGreaterThan(100)
+    const most = Math.max(...worked.map((one) => one.most))
+    expect([most > 1, most <= 7]).toEqual([true, true])
+    await eventually(storedPlaces, 0)
+  }, 30_000)
+})
+
+describe('a process that is killed', () => {
+  test('gives its places back after one lease, and not before', async () => {
+    await join(4, OPTIONS)
+    const [dying, other] = members
+    expect([await dying.call('acquire', 3), await other.call('acquire', 9)]).toEqual([3, 1])
+    const killedAt = systemClock.now()
+    await dying.stop()
+    let got = 0
+    while (got === 0) got = await other.call('acquire', 9)
+    const tookMs = systemClock.now() - killedAt
+    expect(got).toBe(3)
+    // its last heartbeat was at most a third of a lease ago
+    expect(tookMs).toBeGreaterThan((LEASE_MS * 2) / 3 - 100)
+    expect(tookMs).toBeLessThan(LEASE_MS + 500)
+  }, 30_000)
+})
+
+describe('a process that stands still', () => {
+  test('for longer than its lease learns when it wakes that its permits are lost', async () => {
+    await join(4, OPTIONS)
+    const [still, other] = members
+    expect(await still.call('acquire', 3)).toBe(3)
+    still.pause()
+    await eventually(() => other.call('count'), 0)
+    expect(await other.call('acquire', 9)).toBe(4)
+    still.resume()
+    await eventually(async () => (await still.call('seen')).lost, 3)
+    // the releases of what is lost take nobody's place away
+    expect(await still.call('release', 3)).toBe(0)
+    expect([await still.call('count'), await other.call('count')]).toEqual([4, 4])
+  }, 30_000)
+
+  test('and whose places nobody took loses them all the same', async () => {
+    await join(4, OPTIONS)
+    const [still, other] = members
+    await still.call('acquire', 3)
+    still.pause()
+    await eventually(() => other.call('count'), 0)
+    still.resume()
+    await eventually(async () => (await still.call('seen')).lost, 3)
+    expect(await still.call('acquire', 9)).toBe(4)
+    await still.call('release', 3)
+    expect(await other.call('count')).toBe(4)
+  }, 30_000)
+
+  test('for less than its lease keeps them', async () => {
+    await join(4, OPTIONS)
+    const [still, other] = members
+    await still.call('acquire', 3)
+    still.pause()
+    const until = systemClock.now() + LEASE_MS / 2
+    await eventually(() => systemClock.now() > until, true)
+    still.resume()
+    const seen = await still.call('seen')
+    expect([seen.lost, await other.call('count')]).toEqual([0, 3])
+  }, 30_000)
+})
+
+describe('a server that is killed and comes back empty', () => {
+  test('counts right again within a third of a lease, with what was released and acquired meanwhile', async () => {
+    await join(20, OPTIONS)
+    const held = await Promise.all(members.map((member) => member.call('acquire', 3)))
+    expect(held).toEqual([3, 3, 3, 3])
+    await server.kill()
+    await Promise.all(members.map((member) => member.call('release', 1)))
+    expect(await members[0].call('acquire', 2)).toBe(2)
+    await server.restart()
+    const backAt = systemClock.now()
+    await eventually(storedPlaces, 10)
+    expect(systemClock.now() - backAt).toBeLessThan(LEASE_MS / 3 + 1_000)
+    const seen = await Promise.all(members.map((member) => member.call('seen')))
+    expect(seen).toEqual(seen.map(() => ({ lost: 0, unhandled: [] })))
+  }, 30_000)
+})
+
+describe('a server that stands still', () => {
+  test('keeps nobody waiting, and heals', async () => {
+    await join(20, OPTIONS)
+    await Promise.all(members.map((member) => member.call('acquire', 3)))
+    server.pause()
+    const askedAt = systemClock.now()
+    expect(await members[0].call('acquire', 1)).toBe(1)
+    expect(systemClock.now() - askedAt).toBeLessThan(1_000)
+    await Promise.all(members.map((member) => member.call('release', 2)))
+    server.resume()
+    await eventually(storedPlaces, 5)
+    const seen = await Promise.all(members.map((member) => member.call('seen')))
+    expect(seen).toEqual(seen.map(() => ({ lost: 0, unhandled: [] })))
+  }, 30_000)
+})
+
+async function storedPlaces(): Promise<number> {
+  const fields = Object.values(await client.hgetall(KEY))
+  return fields.reduce((sum, field) => sum + Number(field.split(' ')[0]), 0)
+}
