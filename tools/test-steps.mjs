@@ -1,5 +1,6 @@
 import { runJest } from './jest-run.mjs'
 import { runNest } from './nest-run.mjs'
+import { prepareServices } from './services-run.mjs'
 
 const minute = 60_000
 
@@ -9,6 +10,7 @@ const minute = 60_000
  */
 export function testSteps(jestArgs = []) {
   return [
+    { name: 'services', run: () => prepareServices(10 * minute) },
     { name: 'jest', run: () => runJest(jestArgs, 20 * minute) },
     { name: 'Nest', run: () => runNest(5 * minute) },
   ]

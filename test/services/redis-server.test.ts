@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type RedisServer, startRedis } from './redis-server.ts'
+
+describe('a Redis of a test', () => {
+  let redis: RedisServer
+
+  beforeAll(async () => {
+    redis = await startRedis({ args: ['--maxclients', '77'] })
+  })
+
+  afterAll(() => redis.stop())
+
+  test('answers, takes arguments and persists nothing', async () => {
+    const client = redis.client()
+    expect(await client.config('GET', 'maxclients')).toEqual(['maxclients', '77'])
+    expect(await client.config('GET', 'save')).toEqual(['save', ''])
+  })
+
+  test('answers nothing while it is paused, and what it was asked after that', async () => {
+    const client = redis.client()
+    await client.ping()
+    redis.pause()
+    let answered = false
+    const late = client.incr('paused').then(() => {
+      answered = true
+    })
+    await expect(redis.client({ commandTimeout: 50 }).ping()).rejects.toThrow('timed out')
+    expect(answered).toBe(false)
+    redis.resume()
+    await late
+  })
+
+  test('is empty after a crash, and holds what it held after an orderly restart', async () => {
+    await redis.client().set('kept', '1')
+    const { pid } = redis
+    await redis.restart({ empty: false })
+    expect(redis.pid).not.toBe(pid)
+    expect(await redis.client().get('kept')).toBe('1')
+    await redis.kill()
+    expect(redis.pid).toBe(-1)
+    await redis.restart()
+    expect(await redis.client().get('kept')).toBeNull()
+  })
+})
+
+test('says why a server did not start', async () => {
+  await expect(startRedis({ args: ['--maxmemory', 'plenty'] })).rejects.toThrow(/has ended: .*maxmemory/s)
+})
+
+test('leaves neither process nor folder', async () => {
+  const redis = await startRedis()
+  const { pid, folder } = redis
+  await redis.stop()
+  expect(() => process.kill(pid, 0)).toThrow()
+  expect(existsSync(folder)).toBe(false)
+})
