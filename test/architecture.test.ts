@@ -15,7 +15,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/nest': ['@sluice/node-http'],
   '@sluice/hono': ['@sluice/limiter-core'],
   '@sluice/sketches': ['@sluice/keyed-hash', '@sluice/limiter-core'],
-  '@sluice/redis': ['@sluice/limiter-core', '@sluice/sketches'],
+  '@sluice/redis': ['@sluice/limiter-core', '@sluice/sketches', 'cluster-key-slot'],
   '@sluice/counters': ['@sluice/limiter-core', '@sluice/sketches'],
   '@sluice/policies': ['@sluice/limiter-core'],
   '@sluice/insight': ['@sluice/limiter-core', '@sluice/sketches'],

@@ -21,7 +21,7 @@ async function smoke(): Promise<Record<string, readonly Table[]>> {
 describe('the benchmarks', () => {
   test('run to their end, and every table has its rows with finite numbers', async () => {
     const results = await smoke()
-    expect(Object.keys(results)).toEqual(['decisions', 'memory', 'http', 'hash'])
+    expect(Object.keys(results)).toEqual(['decisions', 'memory', 'http', 'hash', 'redis'])
     for (const table of Object.values(results).flat()) {
       expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })
       for (const row of table.rows) {
@@ -34,5 +34,7 @@ describe('the benchmarks', () => {
     expect(frameworks).toEqual(['Express 5', 'Koa 3', 'Fastify 5', 'Nest 12 on Express 5', 'HTTP targets'])
     const [speeds] = results.decisions as readonly Table[]
     expect(speeds?.rows.length).toBeGreaterThan(12)
+    const [oneAtATime, manyAtATime] = results.redis as readonly Table[]
+    expect([oneAtATime, manyAtATime].map((table) => table?.rows.length)).toEqual([14, 14])
   }, 120_000)
 })

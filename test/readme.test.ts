@@ -2,13 +2,14 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createSluice } from '@sluice/express'
 import { FakeClock } from '@sluice/testkit'
 import express from 'express'
 import request from 'supertest'
 import { pages, pageText, tsconfigOfBlocks, writeBlocks } from './docs/blocks.ts'
 import { root } from './repository.ts'
+import { type RedisServer, startRedis } from './services/redis-server.ts'
 
 const run = promisify(execFile)
 const blocks = writeBlocks()
@@ -23,6 +24,14 @@ async function complaintsOf(args: readonly string[], env: NodeJS.ProcessEnv = pr
 }
 
 describe('the code in the documentation', () => {
+  let redis: RedisServer
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+
+  afterAll(() => redis.stop())
+
   test('type-checks, all of it', async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     expect(await complaintsOf([tsc, '-p', tsconfigOfBlocks])).toBe('')
@@ -31,7 +40,8 @@ describe('the code in the documentation', () => {
   test.each(blocks.filter(({ runs }) => runs))(
     'runs: $at',
     async ({ file }) => {
-      const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...env } = process.env
+      const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
+      const env = { ...others, REDIS_PORT: String(redis.port) }
       expect(await complaintsOf(['--conditions=@sluice/source', runner, file], env)).toBe('')
     },
     90_000,

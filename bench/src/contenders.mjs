@@ -30,7 +30,11 @@ export async function ask({ take, allowed }, key) {
 export async function proveCounting(name) {
   const limit = 5
   const opened = await openContender(name, { limit, windowMs: 60_000, capacity: 1_000, maxBytes: 1 << 20 })
-  if (opened.contender.counts === false) return
+  if (opened.contender.counts !== false) await proveDenial(name, opened, limit)
+}
+
+/** Throws unless one key is denied once `limit` decisions were allowed, and another is not. */
+export async function proveDenial(name, opened, limit) {
   const answers = []
   for (let call = 0; call < limit + 2; call++) answers.push(await ask(opened, 'attacker'))
   answers.push(await ask(opened, 'neighbour'))

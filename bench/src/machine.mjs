@@ -7,6 +7,7 @@ const measured = [
   '@sluice/koa',
   '@sluice/fastify',
   '@sluice/nest',
+  '@sluice/redis',
   'express',
   'koa',
   'fastify',
@@ -16,6 +17,8 @@ const measured = [
   '@fastify/rate-limit',
   '@nestjs/throttler',
   'koa-ratelimit',
+  'rate-limit-redis',
+  'ioredis',
   'lru-cache',
   'autocannon',
 ]

@@ -7,6 +7,7 @@ const benches = {
   memory: () => import('./memory.mjs'),
   http: () => import('./http.mjs'),
   hash: () => import('./hash.mjs'),
+  redis: () => import('./redis.mjs'),
 }
 const names = Object.keys(benches)
 const usage = `npm run bench -- [${names.join('] [')}] [options]
@@ -17,7 +18,7 @@ const usage = `npm run bench -- [${names.join('] [')}] [options]
   --only <text>   contenders whose name contains the text
   --rounds <n>    3 unless said
   --ms <n>        CPU bench of a decision: milliseconds per cell (1000)
-  --seconds <n>   HTTP: seconds per server and round, in turns of one (5)
+  --seconds <n>   HTTP, Redis: seconds per contender and round, in turns of one (5)
   --quiet         no progress lines`
 
 const { values, positionals } = parseArgs({

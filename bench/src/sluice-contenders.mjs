@@ -2,13 +2,17 @@ import { handedClock } from './map-contenders.mjs'
 
 const allowed = (decision) => decision.allowed
 
-async function openLimiter(algorithm, { limit, windowMs, maxBytes }) {
+async function openLimiter(algorithm, promise) {
   const { createLimiter, memoryBackend } = await import('@sluice/limiter-core')
+  const backend = memoryBackend({ maxBytes: promise.maxBytes })
+  return createLimiter({ policies: [policyOf(algorithm, promise)], backend })
+}
+
+export function policyOf(algorithm, { limit, windowMs }) {
   // gcra refuses less than 1 ms a unit: a large limit becomes a burst that no run uses up
   const finest = algorithm === 'gcra' ? Math.min(limit, windowMs) : limit
   const policy = { name: 'api', limit: finest, window: windowMs, algorithm }
-  if (finest < limit) policy.burst = limit
-  return createLimiter({ policies: [policy], backend: memoryBackend({ maxBytes }) })
+  return finest < limit ? { ...policy, burst: limit } : policy
 }
 
 function handed(algorithm) {

@@ -4,3 +4,12 @@ export function targetRow(what, measured, atMost) {
 }
 
 export const targetColumns = ['target', 'measured', 'at most', 'result']
+
+/** A row of a target table whose bounds go both ways. */
+export function boundRow(what, measured, { atLeast, atMost }) {
+  const holds = atLeast === undefined ? measured <= atMost : measured >= atLeast
+  const asked = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`
+  return [what, measured, asked, holds ? 'hit' : 'MISS']
+}
+
+export const boundColumns = ['target', 'measured', 'asked', 'result']

@@ -1,0 +1,21 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Where `redis-server` is: on the PATH, else what REDIS_SERVER names. Throws one clear line where it is neither. */
+export function redisBinary({ PATH = '', REDIS_SERVER } = process.env) {
+  const onPath = PATH.split(delimiter).map((folder) => join(folder, 'redis-server'))
+  const found = [...onPath, ...(REDIS_SERVER ? [REDIS_SERVER] : [])].find(isExecutable)
+  if (found) return found
+  throw new Error(
+    'redis-server is neither on the PATH nor named by REDIS_SERVER: install Redis 7, or leave out `redis`',
+  )
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,34 @@
+// Floors: what the client and the server take for one command, and for the smallest script that keeps a limit.
+import { connect } from './redis-client.mjs'
+
+const countScript = `
+local used = redis.call('INCR', KEYS[1])
+if used == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return { used, redis.call('PTTL', KEYS[1]) }`
+
+/** Ratios divide by this one. */
+export const redisYardstick = 'ioredis EVALSHA INCR + PTTL'
+
+export const redisFloors = [
+  {
+    name: 'ioredis PING',
+    role: 'floor',
+    counts: false,
+    async open({ port }) {
+      const client = await connect(port)
+      return { take: () => client.ping(), allowed: () => true }
+    },
+  },
+  {
+    name: redisYardstick,
+    role: 'floor',
+    async open({ port, limit, windowMs, scope }) {
+      const client = await connect(port)
+      const sha = await client.script('LOAD', countScript)
+      return {
+        take: (key) => client.evalsha(sha, 1, `floor:${scope}:${key}`, windowMs),
+        allowed: ([used]) => used <= limit,
+      }
+    },
+  },
+]

@@ -1,0 +1,58 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { RedisProcess } from './redis-process.ts'
+import { Tally } from './tally.ts'
+
+const PROCESSES = 4
+const LIMIT = 100
+/** Four times the limit. */
+const REQUESTS_A_SECOND = 4 * LIMIT
+/** Seconds of traffic, and when Redis is killed and begins anew, with nothing in it. */
+const SECONDS = Number(process.env.SECONDS || 12)
+const KILLED_AT = Math.round(SECONDS / 3)
+const BACK_AT = Math.round((2 * SECONDS) / 3)
+
+const redis = await RedisProcess.start().catch((error: NodeJS.ErrnoException) => {
+  const missing = error.code === 'ENOENT'
+  console.error(missing ? 'redis-server is not on the PATH: install it, or set REDIS_SERVER' : error.message)
+  process.exit(1)
+})
+const workers = Array.from({ length: PROCESSES }, () =>
+  fork(fileURLToPath(new URL('worker.js', import.meta.url)), [
+    `redis://127.0.0.1:${redis.port}`,
+    String(PROCESSES),
+    String(LIMIT),
+  ]),
+)
+const urls = await Promise.all(
+  workers.map(async (worker) => {
+    const [port] = await once(worker, 'message')
+    return `http://127.0.0.1:${port}`
+  }),
+)
+
+console.log(`${PROCESSES} processes, one limit: ${LIMIT} a second. Traffic: ${REQUESTS_A_SECOND} a second.\n`)
+const tally = new Tally(LIMIT)
+const startedAt = performance.now()
+const traffic = setInterval(() => tally.due(performance.now() - startedAt, REQUESTS_A_SECOND, ask), 10)
+
+for (let second = 1; second <= SECONDS; second++) {
+  await new Promise((resolve) => setTimeout(resolve, startedAt + second * 1_000 - performance.now()))
+  console.log(tally.row(second, redis.alive))
+  if (second === KILLED_AT) await redis.kill()
+  if (second === BACK_AT) await redis.start()
+}
+
+clearInterval(traffic)
+console.log(`\n${tally.verdict()}`)
+for (const worker of workers) worker.disconnect()
+await redis.kill()
+process.exitCode = tally.kept ? 0 : 1
+
+async function ask(request: number): Promise<void> {
+  const sentAt = performance.now()
+  const response = await fetch(urls[request % PROCESSES], { headers: { 'x-team': 'blue' } })
+  const body = (await response.json()) as { at: number; source: string }
+  tally.answered(response.status, body, performance.now() - sentAt)
+}
