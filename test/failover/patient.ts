@@ -189,8 +189,3 @@ export async function closeBreaker({ patient, clock }: Ward, limiter: Limiter): 
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
-
-/** `counted counted` and so on. */
-export function times(word: string, count: number): string {
-  return Array<string>(count).fill(word).join(' ')
-}

@@ -11,7 +11,7 @@ export const tickMs = 100
 
 type MakeMember = (prefix: string, options?: RedisChannelOptions, through?: ScriptRunner) => ChannelMember
 
-export interface ChannelMember {
+interface ChannelMember {
   readonly channel: RedisChannel
   readonly clock: FakeClock
   /** What observers heard. */
