@@ -7,7 +7,8 @@ import {
   rateLimit,
 } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
-import type { Charge } from '@sluice/limiter-core'
+import type { Charge, ScriptRunner } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { fastify } from 'fastify'
@@ -53,6 +54,14 @@ const withoutAddress: RequestHandler = (req, _res, next) => {
 function dead(): Backend {
   const nobody = (): Promise<never> => Promise.reject(new Error('nobody is there'))
   return { name: 'dead', take: nobody, peek: nobody, adjust: nobody, reset: () => undefined }
+}
+
+/** A Redis that says when it was asked, and that it evicts, and then does not answer. */
+const evicting: ScriptRunner = {
+  run: async ({ name }) => {
+    if (name === 'server-time') return ['1700000000', '0', 'allkeys-lru']
+    throw new Error('nobody is there')
+  },
 }
 
 /** Ten failures, a probe after a second, a trial. */
@@ -133,6 +142,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead() })])],
   ['SLUICE_BACKEND_BACK', backAgain],
   ['SLUICE_MEMORY_IN_CLUSTER', underPm2],
+  ['SLUICE_REDIS_EVICTS', () => statuses([rateLimit({ ...policy, backend: redisBackend(evicting) })])],
   ['SLUICE_OBSERVER_DROPPED', () => statuses([rateLimit({ ...policy, observers: [{ decided: throwing }] })])],
   [
     'SLUICE_UNKNOWN_POLICY',

@@ -1,4 +1,4 @@
-import type { Clock, Script, ScriptRunner } from '@sluice/limiter-core'
+import { type Clock, type Script, type ScriptRunner, warnOnce } from '@sluice/limiter-core'
 
 /** What is known of the clock of one server, as what to add to a reading of ours. */
 interface Offset {
@@ -13,7 +13,16 @@ interface Offset {
 // clocks drift apart by up to 0.5 ms a second while they are slewed: what was learned is forgotten after two terms
 const TERM_MS = 5_000
 
-const ASK: Script = { name: 'server-time', text: `local t = redis.call('TIME') return { t[1], t[2] }` }
+// besides the time: what Redis evicts once its memory is spent, where it has a bound and this may be read
+const ASK: Script = {
+  name: 'server-time',
+  text: `
+local t = redis.call('TIME')
+local memory = redis.pcall('INFO', 'memory')
+local bounded = type(memory) == 'string' and not string.find(memory, '\\nmaxmemory:0\\r', 1, true)
+return { t[1], t[2], bounded and string.match(memory, 'maxmemory_policy:(%S+)') or '' }
+`,
+}
 
 /**
  * Deadlines in the time of the server. A reply that tells the server's time bounds the offset of its clock: it was read
@@ -73,11 +82,21 @@ export class ServerTime {
 
   async #ask(key: string): Promise<void> {
     const sentAt = this.#clock.now()
-    const [seconds, micros] = (await this.#runner.run(ASK, [key], [])) as [string, string]
+    const [seconds, micros, policy] = (await this.#runner.run(ASK, [key], [])) as [string, string, string]
     this.told(key, Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt)
+    if (policy && policy !== 'noeviction') warnOfEviction(policy)
   }
 
   #serverOf(key: string): string {
     return this.#runner.serverOf?.(key) ?? ''
   }
+}
+
+// every key of ours expires, so the volatile policies evict it as the others do
+function warnOfEviction(policy: string): void {
+  warnOnce(
+    'SLUICE_REDIS_EVICTS',
+    `Redis evicts keys when its memory is spent (maxmemory-policy ${policy}), and with them who was denied; ` +
+      'expected noeviction',
+  )
 }

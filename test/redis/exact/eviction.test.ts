@@ -1,0 +1,48 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { createLimiter } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import { Warnings } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { ownPrefix } from './own-prefix.ts'
+
+const warnings = new Warnings()
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+beforeEach(() => warnings.listen())
+afterEach(() => warnings.stop())
+afterAll(() => server.stop())
+
+test.each([
+  ['allkeys-lru', '100mb', ['SLUICE_REDIS_EVICTS']],
+  ['volatile-ttl', '100mb', ['SLUICE_REDIS_EVICTS']],
+  ['noeviction', '100mb', []],
+  ['allkeys-lru', '0', []],
+])('of %s with maxmemory %s a limiter warns %j, once', async (evicting, maxmemory, codes) => {
+  await client.config('SET', 'maxmemory', maxmemory, 'maxmemory-policy', evicting)
+  for (let limiters = 0; limiters < 2; limiters++) {
+    const backend = redisBackend(client, { prefix: ownPrefix() })
+    const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], backend, deadlineMs: 5_000 })
+    expect(await limiter.take('a')).toMatchObject({ allowed: true, counted: true })
+    limiter.close()
+  }
+  expect(warnings.codes).toEqual(codes)
+})
+
+test('an ACL that hides the memory of Redis hides no decision', async () => {
+  await client.config('SET', 'maxmemory', '100mb', 'maxmemory-policy', 'allkeys-lru')
+  await client.acl('SETUSER', 'limiter', 'on', 'nopass', '~*', '+@all', '-info')
+  const limited = server.client({ username: 'limiter', password: 'any' })
+  await limited.ping()
+  const backend = redisBackend(limited, { prefix: ownPrefix() })
+  const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], backend, deadlineMs: 5_000 })
+  expect(await limiter.take('a')).toMatchObject({ allowed: true, counted: true })
+  limiter.close()
+  expect(warnings.codes).toEqual([])
+})
