@@ -17,10 +17,16 @@ export class PairedPrimary {
     this.#clock = clock
   }
 
-  worker(): Backend {
+  /** A backend of a worker: of one of its own, unless it shares the channel of another. */
+  worker(port: Port = this.port()): Backend {
+    return workerBackend(port, this.#terms, this.#clock)
+  }
+
+  /** The channel of one worker. */
+  port(): Port {
     const port = new PairedPort(this)
     this.#ports.add(port)
-    return workerBackend(port, this.#terms, this.#clock)
+    return port
   }
 
   /** The primary is gone. */

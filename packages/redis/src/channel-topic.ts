@@ -1,4 +1,4 @@
-import { type Observers, type Script, SluiceError } from '@sluice/limiter-core'
+import { isPromise, type Observers, type Script, SluiceError } from '@sluice/limiter-core'
 import type { ChannelSide } from './channel-exchange.ts'
 import { channelMessages } from './lua/channel-messages.ts'
 
@@ -23,7 +23,7 @@ export class ChannelTopic implements ChannelSide {
   readonly topic: string
   readonly #bounds: TopicBounds
   readonly #observers: Observers
-  readonly #receivers = new Set<{ readonly receive: Receive }>()
+  #receivers = new Set<{ readonly receive: Receive }>()
   // the oldest first
   #unsent: Uint8Array[] = []
   #unsentBytes = 0
@@ -62,13 +62,18 @@ export class ChannelTopic implements ChannelSide {
 
   add(receive: Receive): () => void {
     const receiver = { receive }
-    this.#receivers.add(receiver)
-    return () => this.#receivers.delete(receiver)
+    const receivers = this.#receivers.add(receiver)
+    return () => {
+      receivers.delete(receiver)
+      // who listens next is told from the start, and nothing of what the last one is told now
+      if (receivers.size === 0 && receivers === this.#receivers) this.leave()
+    }
   }
 
   /** Nobody listens any more. */
   leave(): void {
     this.#receivers.clear()
+    this.#receivers = new Set()
   }
 
   /** Tells of what was dropped since it was last asked. */
@@ -102,19 +107,25 @@ export class ChannelTopic implements ChannelSide {
   }
 
   heard(batches: readonly unknown[], missed: boolean): void {
+    const receivers = this.#receivers
     if (missed) this.#observers.event('sync', { topic: this.topic, missed: true })
     for (const batch of batches) {
-      for (const text of String(batch).split(' ')) this.#deliver(new Uint8Array(Buffer.from(text, 'base64')))
+      for (const text of String(batch).split(' ')) {
+        const bytes = new Uint8Array(Buffer.from(text, 'base64'))
+        // those of this instant: one may stop itself or another, or add one
+        for (const receiver of [...receivers]) if (receivers.has(receiver)) this.#deliver(bytes, receiver.receive)
+      }
     }
   }
 
-  #deliver(bytes: Uint8Array): void {
-    for (const { receive } of this.#receivers) {
-      try {
-        receive(bytes)
-      } catch (error) {
-        this.#observers.event('hookFailed', { hook: 'receive', error })
-      }
+  #deliver(bytes: Uint8Array, receive: Receive): void {
+    const failed = (error: unknown): void => this.#observers.event('hookFailed', { hook: 'receive', error })
+    try {
+      // it may be an async function all the same
+      const done: unknown = receive(bytes)
+      if (isPromise(done)) done.then(undefined, failed)
+    } catch (error) {
+      failed(error)
     }
   }
 

@@ -98,14 +98,15 @@ export class InflightLine {
 
   #callAll(lanes: Map<number, Set<Holding>>, mostCalls: number): void {
     for (const [lane, waiting] of lanes) {
+      if (this.#calls >= mostCalls) return
       while (waiting.size > 0 && this.#calls < mostCalls) this.#call(firstOf(waiting))
       if (waiting.size === 0) lanes.delete(lane)
     }
   }
 
   #call(holdings: readonly Holding[]): void {
-    // a busy one is heard when its call has ended
-    const free = holdings.filter(({ busy }) => !busy)
+    // a busy one is heard when its call has ended, and an idle one may have a successor by now
+    const free = holdings.filter((one) => !one.busy && !one.idle(this.#options.clock.now()))
     if (free.length === 0) return
     if (this.#options.breaker.admits()) this.#send(free, false)
     else for (const holding of free) holding.answerAllHere()

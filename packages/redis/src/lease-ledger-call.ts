@@ -7,6 +7,8 @@ import {
   type Script,
   type Step,
 } from '@sluice/limiter-core'
+import type { TimeArg } from './batch-call.ts'
+import { timeOf } from './batch-reply.ts'
 import { scriptOver, stepArgs } from './lua/exact-script.ts'
 import { leaseLedger } from './lua/lease-ledger.ts'
 import { failureOfText, RedisFailure } from './redis-failure.ts'
@@ -19,13 +21,8 @@ export interface LeaseLedgerCall {
   readonly args: readonly Arg[]
 }
 
-/** Deadline and time are of the server's clock; without a time the script reads it. */
-export function leaseLedgerCall(
-  asks: readonly LeaseAsk[],
-  terms: LeaseTerms,
-  { deadline, now }: { readonly deadline: number | undefined; readonly now: number | undefined },
-): LeaseLedgerCall {
-  const args: Arg[] = [deadline ?? '', now ?? '', terms.fraction]
+export function leaseLedgerCall(asks: readonly LeaseAsk[], terms: LeaseTerms, time: TimeArg): LeaseLedgerCall {
+  const args: Arg[] = [time, terms.fraction]
   const steps = new Map<Step, number>()
   for (const ask of asks) pushAsk(args, ask, steps, terms)
   return { script: scriptOver('leases', steps.keys(), leaseLedger), args }
@@ -39,7 +36,7 @@ export function leaseLedgerReply(reply: unknown): {
   const [line, ...messages] = String(reply).split('\n')
   const fields = line.split(' ')
   const late = fields[0] === 'late'
-  const now = Number(fields[late ? 1 : 0])
+  const now = timeOf(fields[late ? 1 : 0])
   if (!Number.isFinite(now)) throw new RedisFailure('ERR', 'the script answered what is no reply of it')
   if (late) return { now }
   const grants: (LeaseGrant | RedisFailure)[] = []

@@ -1,4 +1,5 @@
 import type { Clock, LeaseAsk, LeaseGrant, LeaseLedger, LeaseTerms, ScriptRunner, Step } from '@sluice/limiter-core'
+import { timeArg } from './batch-call.ts'
 import type { EntityKeys } from './entity-key.ts'
 import { hashSlot } from './hash-slot.ts'
 import { leaseLedgerCall, leaseLedgerReply } from './lease-ledger-call.ts'
@@ -75,7 +76,7 @@ export class LeaseRedisLedger implements LeaseLedger {
     if (sentAt > deadlineAt) throw late()
     const deadline = serverTime ? undefined : this.#times.deadline(key, deadlineAt)
     const asks = batch.map(({ ask }) => ask)
-    const { script, args } = leaseLedgerCall(asks, terms, { deadline, now: serverTime?.() })
+    const { script, args } = leaseLedgerCall(asks, terms, timeArg(deadline, serverTime?.()))
     const names = batch.flatMap((placed) => placed.names)
     const { now, grants } = leaseLedgerReply(await runner.run(script, names, args, { deadlineAt }))
     if (!serverTime) this.#times.told(key, now, sentAt)

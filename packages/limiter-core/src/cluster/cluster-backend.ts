@@ -6,6 +6,7 @@ import { LEASE_OPTIONS, type LeaseOptions, LeasingBackend, leaseTermsOf } from '
 import { optionsOf } from '../options.ts'
 import { PrimaryDesk } from './primary-desk.ts'
 import { type Port, WorkerLine } from './worker-line.ts'
+import { WorkerPort } from './worker-port.ts'
 
 export interface ClusterBackendOptions extends LeaseOptions {
   /** Bound of what the primary keeps, in bytes: 64 MiB unless said. Of several backends in a primary the first one says. */
@@ -15,8 +16,8 @@ export interface ClusterBackendOptions extends LeaseOptions {
 
 /**
  * One count for all processes of a `node:cluster`, without a server: the primary counts, and workers lease from it.
- * Both call this, in any order; a primary that never does lets its workers wait until their deadline. All backends of a
- * cluster made by this count in one place. In a process that has no cluster it counts as `memoryBackend` does.
+ * Both call this, in any order; a primary that never does, such as that of pm2, lets its workers wait until their
+ * deadline. All backends of a cluster made by this count in one place. In a process that has no cluster it counts as `memoryBackend` does.
  *
  * Never more units are spent than a policy promises, whatever process ends. What a process holds and does not spend is
  * not there for others until it is returned: at most `fraction` of what was left when it was leased, for each worker.
@@ -27,8 +28,12 @@ export function clusterBackend(options: ClusterBackendOptions = {}): Backend {
   const { maxBytes, clock } = optionsOf('clusterBackend', options, [...LEASE_OPTIONS, 'maxBytes', 'clock'])
   const terms = leaseTermsOf('clusterBackend', options)
   if (cluster.isPrimary) return primaryBackend(terms, maxBytes, clockOf(clock))
-  return workerBackend(portOf(cluster.worker as Worker), terms, clockOf(clock))
+  port ??= new WorkerPort(cluster.worker as Worker)
+  return workerBackend(port, terms, clockOf(clock))
 }
+
+// one for all backends of a worker, so that they put one set of listeners on it
+let port: WorkerPort | undefined
 
 /** What a worker counts in: it leases over `port` from the `PrimaryDesk` at its other end, whatever carries the messages. */
 export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Backend {
@@ -82,27 +87,4 @@ function openHome(desk: PrimaryDesk): Home {
     homes[KEY] = undefined
   }
   return { desk, stop, holders: 0 }
-}
-
-/**
- * The channel of a worker. `worker` is listened to and not `process`, since a listener there would keep a process alive
- * that closed its channel for others.
- */
-function portOf(worker: Worker): Port {
-  return {
-    get connected() {
-      return process.connected === true
-    },
-    send(message, failed) {
-      process.send?.(message, undefined, undefined, (error) => error && failed())
-    },
-    listen(message, lost) {
-      worker.on('message', message)
-      worker.on('disconnect', lost)
-      return () => {
-        worker.off('message', message)
-        worker.off('disconnect', lost)
-      }
-    },
-  }
 }

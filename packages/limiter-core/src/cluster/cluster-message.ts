@@ -25,6 +25,8 @@ export type SentCall =
 /** Calls of one turn. Without any it only asks whether the primary listens. */
 export interface CallMessage {
   readonly mark: typeof MARK
+  /** Whose calls: a worker may have several backends, and all of them hear each answer. */
+  readonly line: number
   readonly steps: readonly SentStep[]
   readonly calls: readonly { readonly id: number; readonly call: SentCall; readonly deadlineWall: number }[]
 }
@@ -32,6 +34,8 @@ export interface CallMessage {
 /** Answers in the order in which they are ready; an error is its text. */
 export interface AnswerMessage {
   readonly mark: typeof MARK
+  /** Of the calls. */
+  readonly line: number
   readonly answers: readonly {
     readonly id: number
     readonly value?: unknown
@@ -87,8 +91,20 @@ export function receivedGrants(grants: readonly LeaseGrant[]): readonly LeaseGra
   return grants.map((grant) => ({ ...grant, retryAfterMs: grant.retryAfterMs ?? Number.POSITIVE_INFINITY }))
 }
 
-export function isOurs<T extends { readonly mark: string }>(message: unknown): message is T {
+export function isCall(message: unknown): message is CallMessage {
+  return isMarked(message) && isListOfObjects(message.calls) && Array.isArray(message.steps)
+}
+
+export function isAnswer(message: unknown): message is AnswerMessage {
+  return isMarked(message) && isListOfObjects(message.answers)
+}
+
+function isMarked(message: unknown): message is Readonly<Record<string, unknown>> {
   return (message as { mark?: unknown } | null | undefined)?.mark === MARK
+}
+
+function isListOfObjects(list: unknown): boolean {
+  return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null)
 }
 
 function compiled({ policy, cells }: SentStep): Step {

@@ -3,15 +3,7 @@ import { messageOf } from '../errors.ts'
 import type { LeaseGrant, LeaseTerms } from '../leases/lease-ledger.ts'
 import { MemoryLedger } from '../leases/memory-ledger.ts'
 import { memoryBackend } from '../memory/memory-backend.ts'
-import {
-  type AnswerMessage,
-  type CallMessage,
-  isOurs,
-  MARK,
-  ReceivedSteps,
-  type SentCall,
-  type SentStep,
-} from './cluster-message.ts'
+import { type AnswerMessage, isCall, MARK, ReceivedSteps, type SentCall, type SentStep } from './cluster-message.ts'
 
 /** The counts of a cluster, in its primary: answers the calls of workers. */
 export class PrimaryDesk {
@@ -30,8 +22,8 @@ export class PrimaryDesk {
 
   /** What a message of a worker is answered; undefined for one that is none of ours. Never throws. */
   answer(message: unknown): AnswerMessage | undefined {
-    if (!isOurs<CallMessage>(message)) return undefined
-    const { steps, calls } = message
+    if (!isCall(message)) return undefined
+    const { line, steps, calls } = message
     const answers = calls.map(({ id, call, deadlineWall }) => {
       if (this.#clock.wall() > deadlineWall) return { id, late: true as const }
       try {
@@ -41,7 +33,7 @@ export class PrimaryDesk {
       }
     })
     this.#watch()
-    return { mark: MARK, answers }
+    return { mark: MARK, line, answers }
   }
 
   close(): void {
@@ -58,8 +50,9 @@ export class PrimaryDesk {
       return undefined
     }
     const charges: Charge[] = unpacked(call.charges)
-    if (call.op !== 'adjust') return this.ledger[call.op](charges)
-    return this.ledger.adjust(charges, call.takenAt ?? Number.POSITIVE_INFINITY)
+    if (call.op === 'adjust') return this.ledger.adjust(charges, call.takenAt ?? Number.POSITIVE_INFINITY)
+    if (call.op === 'take' || call.op === 'peek') return this.ledger[call.op](charges)
+    throw new TypeError('a worker called what is no operation of a ledger')
   }
 
   /** Leases of which nobody says anything any more are charged all the same. */

@@ -1,11 +1,11 @@
+import { randomInt } from 'node:crypto'
 import { afterThisTurn } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Interruption, Moment } from '../contracts.ts'
 import type { LeaseAsk, LeaseGrant, LeaseLedger } from '../leases/lease-ledger.ts'
 import { ClusterFailure } from './cluster-failure.ts'
 import {
-  type AnswerMessage,
   type CallMessage,
-  isOurs,
+  isAnswer,
   MARK,
   received,
   receivedGrants,
@@ -36,9 +36,14 @@ const GREET_EVERY_MS = 20
 /** Milliseconds that a call without a deadline waits. */
 const WAITS_MS = 1_000
 
+/** Lines have random numbers below this, since two copies of this code may be in one process. */
+const LINES = 2 ** 48 - 1
+
 /** The counts of the primary, seen from a worker: calls of one turn of the event loop go in one message. */
 export class WorkerLine implements Backend<Promise<Answer>>, LeaseLedger {
   readonly name = 'cluster'
+  /** That of no other line of this process. */
+  readonly #number: number = randomInt(LINES)
   readonly #port: Port
   readonly #clock: Clock
   readonly #stop: () => void
@@ -117,7 +122,7 @@ export class WorkerLine implements Backend<Promise<Answer>>, LeaseLedger {
     this.#scheduled = false
     // what a primary that does not listen is sent is lost
     if (!this.#heard) {
-      this.#post({ mark: MARK, steps: [], calls: [] })
+      this.#post([], [])
       return
     }
     const calls = this.#unsent
@@ -132,15 +137,16 @@ export class WorkerLine implements Backend<Promise<Answer>>, LeaseLedger {
       deadlineWall: deadlineAt + toWall,
     }))
     for (const call of calls) this.#sent.set(call.id, call)
-    this.#post({ mark: MARK, steps: steps.list, calls: built })
+    this.#post(steps.list, built)
   }
 
-  #post(message: CallMessage): void {
-    this.#port.send(message, () => this.#fail(({ id }) => message.calls.some((call) => call.id === id), gone()))
+  #post(steps: CallMessage['steps'], calls: CallMessage['calls']): void {
+    const message: CallMessage = { mark: MARK, line: this.#number, steps, calls }
+    this.#port.send(message, () => this.#fail(({ id }) => calls.some((call) => call.id === id), gone()))
   }
 
   readonly #receive = (message: unknown): void => {
-    if (!isOurs<AnswerMessage>(message)) return
+    if (!isAnswer(message) || message.line !== this.#number) return
     this.#heard = true
     for (const { id, value, late, error } of message.answers) {
       const call = this.#sent.get(id)

@@ -1,4 +1,5 @@
 import type { Known } from '../contracts.ts'
+import { isOfOneKey } from '../failover/backend-failure.ts'
 import type { Demand, HeldLease } from './held-lease.ts'
 import { LateAnswer } from './late-answer.ts'
 import type { LeaseCall } from './lease-calls.ts'
@@ -105,7 +106,7 @@ export class AskedLease implements LeaseCall {
 
   failed(error: unknown): void {
     this.#over()
-    this.#home.failed()
+    if (!isOfOneKey(error)) this.#home.failed()
     const all = [...this.#takeAsked(), ...this.#waiting]
     this.#waiting = []
     for (const waiter of all) waiter.fail(error)
@@ -162,7 +163,8 @@ function demandOf(waiters: readonly Waiter[]): Demand | undefined {
   const spending = waiters.filter(({ spends }) => spends).map(({ cost }) => cost)
   return {
     units: spending.reduce((sum, cost) => sum + cost, 0),
-    least: Math.min(...spending),
+    // no list of arguments: a crowd may be too large for one
+    least: spending.reduce((least, cost) => Math.min(least, cost), Number.POSITIVE_INFINITY),
     most: waiters.reduce((most, { cost }) => Math.max(most, cost), 0),
     known: waiters.find(({ known }) => known)?.known,
   }

@@ -1,6 +1,7 @@
-import type { Answer, Backend, Charge, Clock, MaybePromise, Moment, PolicyVerdict } from '../contracts.ts'
+import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, PolicyVerdict } from '../contracts.ts'
 import { allOf, andThen } from '../maybe-promise.ts'
-import { ChargeVerdict } from '../verdict.ts'
+import { SourcedDecision } from '../sourced-decision.ts'
+import { ChargeVerdict, RequestDecision } from '../verdict.ts'
 import type { AskedLease } from './asked-lease.ts'
 import { GRACE, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
 import type { LeaseTable } from './lease-table.ts'
@@ -36,6 +37,22 @@ export class LeasedCharges implements Backend {
       if (spends[index]) this.#spend(asked, charges[index].cost, now)
     }
     return this.#answer(charges, held, fits, now)
+  }
+
+  /** `take` of one enforced charge: at once, and without a list, where its lease or a remembered denial tells. */
+  takeCharge(charge: Charge, moment?: Moment): MaybePromise<Decision> {
+    const now = this.#clock.now()
+    const asked = this.#table.of(charge, now)
+    const fit = fitOf(charge, asked, now)
+    if (fit === 'miss') {
+      return this.#askAll([charge], [asked], moment, now).then((answer) => new RequestDecision(answer))
+    }
+    if (fit === 'fits') this.#spend(asked, charge.cost, now)
+    const { view } = asked.lease
+    const waitMs = fit === 'fits' ? 0 : view.retryAfterMs(charge.cost, now)
+    const takenAt = now + (view.offsetMs ?? this.#table.offsetMs(charge))
+    const { policy } = charge.step
+    return new SourcedDecision(this.name, policy, asked.lease.remaining(now), waitMs, view.resetAfterMs(now), takenAt)
   }
 
   peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {

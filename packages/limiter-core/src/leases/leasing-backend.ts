@@ -1,7 +1,20 @@
 import { clockOf } from '../clock.ts'
-import type { Answer, Backend, Charge, Clock, Interruption, MaybePromise, Moment, Observer } from '../contracts.ts'
+import type {
+  Answer,
+  Backend,
+  Charge,
+  Clock,
+  Decision,
+  Interruption,
+  MaybePromise,
+  Moment,
+  Observer,
+  Step,
+} from '../contracts.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { GroupedBackend } from '../grouped-backend.ts'
+import { andThen } from '../maybe-promise.ts'
+import { RequestDecision } from '../verdict.ts'
 import { isLeased, type LeaseLedger, type LeaseTerms } from './lease-ledger.ts'
 import { LeaseTable } from './lease-table.ts'
 import { LeasedCharges } from './leased-charges.ts'
@@ -63,6 +76,13 @@ export class LeasingBackend implements Backend {
 
   take(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
     return this.#home(charges).take(charges, moment)
+  }
+
+  takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): MaybePromise<Decision> {
+    const charge = { key, step, count, cost }
+    if (isLeased(charge, this.#terms)) return this.#leased.takeCharge(charge, moment)
+    if (this.#exact.takeOne) return this.#exact.takeOne(key, step, count, cost, moment)
+    return andThen(this.#exact.take([charge], moment), (answer) => new RequestDecision(answer))
   }
 
   peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
