@@ -96,14 +96,15 @@ function undo(
 /** The answers of all parts as one, each verdict where its charge stands. */
 export function mergedAnswer(parts: readonly ChargePart[], answers: readonly Answer[]): Answer {
   const rows = answers.flatMap((answer, part) =>
-    answer.verdicts.map((verdict, at) => ({ index: parts[part].indexes[at], verdict, takenAt: answer.takenAt })),
+    answer.verdicts.map((verdict, at) => ({ index: parts[part].indexes[at], verdict, answer })),
   )
   rows.sort((a, b) => a.index - b.index)
   return {
     verdicts: rows.map((row) => row.verdict),
-    takenAt: rows[0].takenAt,
-    takenAts: rows.map((row) => row.takenAt),
+    takenAt: rows[0].answer.takenAt,
+    takenAts: rows.map(({ answer }) => answer.takenAt),
     counted: answers.every((answer) => answer.counted),
+    countedEach: rows.map(({ answer }) => answer.counted),
     source: [...new Set(answers.map((answer) => answer.source))].join('+'),
   }
 }

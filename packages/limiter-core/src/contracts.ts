@@ -78,6 +78,8 @@ export interface Decision {
   readonly takenAts?: readonly number[] | undefined
   /** False when the backend failed and the failure rule answered. */
   readonly counted: boolean
+  /** `counted` of each verdict, where several backends answered together. */
+  readonly countedEach?: readonly boolean[] | undefined
   /** Who answered: `memory`, `redis`, `local`, … */
   readonly source: string
 }
@@ -152,6 +154,8 @@ export interface Answer {
   /** One reading for each charge, where several backends with clocks of their own answered together. */
   readonly takenAts?: readonly number[] | undefined
   readonly counted: boolean
+  /** One for each charge, where several backends answered together. */
+  readonly countedEach?: readonly boolean[] | undefined
   readonly source: string
 }
 

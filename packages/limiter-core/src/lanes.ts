@@ -88,6 +88,6 @@ function backendOf(value: unknown, option: string): Backend {
   if (typeof backend?.take === 'function' && typeof backend.adjust === 'function') return backend
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${shown(value)}, expected a backend such as memoryBackend()`,
+    `${option}: got ${shown(value)}, expected a backend such as memoryBackend() or redisBackend(client)`,
   )
 }

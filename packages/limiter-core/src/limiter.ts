@@ -115,7 +115,7 @@ export class LaneLimiter implements Limiter {
   /** `charge` of one policy, by its place among those that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
     const charge = chargeOf(this.#lanes[index], key, wholeUnitsMoved(units))
-    return (this.#backend as Backend).adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken))
+    return (this.#backend as Backend).adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
   }
 
   /** `reset` of one policy, by its place among those that are not off. */
@@ -133,16 +133,18 @@ export class LaneLimiter implements Limiter {
     const backend = this.#backend
     if (!backend) return this.#uncounted()
     const charges = this.#charges(key, units, wholeUnitsMoved)
-    const moment = this.#momentOf(taken)
     if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
       const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
-      return andThen(backend.adjust(charges, takenAt, moment), (answer) => new RequestDecision(answer))
+      return andThen(backend.adjust(charges, takenAt, this.#momentOf(taken)), (answer) => new RequestDecision(answer))
     }
     const takenAts = charges.map((charge) => takenAtOf(taken, charge))
-    const answers = charges.map((charge, index) => backend.adjust([charge], takenAts[index], moment))
+    const answers = charges.map((charge, index) =>
+      backend.adjust([charge], takenAts[index], this.#momentOf(taken, charge)),
+    )
     return andThen(allOf(answers), (all) => {
       const verdicts = all.flatMap((answer) => answer.verdicts)
-      return new RequestDecision({ ...all[0], verdicts, takenAts })
+      const countedEach = all.map(({ counted }) => counted)
+      return new RequestDecision({ ...all[0], verdicts, takenAts, counted: !countedEach.includes(false), countedEach })
     })
   }
 
@@ -178,9 +180,9 @@ export class LaneLimiter implements Limiter {
     return this.#clock && { now: this.#clock.now() }
   }
 
-  /** The moment at which units are added to what was taken. */
-  #momentOf(taken: Decision | number | undefined): Moment | undefined {
-    if (typeof taken !== 'object' || taken === null || taken.counted) return this.#moment()
+  /** The moment at which units are added to what was taken, by one charge where several backends answered. */
+  #momentOf(taken: Decision | number | undefined, charge?: Charge): Moment | undefined {
+    if (typeof taken !== 'object' || taken === null || wasCounted(taken, charge)) return this.#moment()
     return { ...this.#moment(), uncounted: true }
   }
 
@@ -206,8 +208,17 @@ export class LaneLimiter implements Limiter {
 }
 
 /** When a charge was taken; now where its backend was not asked, since an earlier one denied. */
-function takenAtOf({ verdicts, takenAt, takenAts }: Decision, { step }: Charge): number {
+function takenAtOf({ verdicts, takenAt, takenAts }: Decision, charge: Charge): number {
   if (!takenAts) return takenAt
-  const index = verdicts.findIndex(({ policy }) => policy.name === step.policy.name)
-  return takenAts[index] ?? Number.POSITIVE_INFINITY
+  return takenAts[placeIn(verdicts, charge)] ?? Number.POSITIVE_INFINITY
+}
+
+/** Whether the backend of a charge, or of all, counted what was taken; true where it was not asked. */
+function wasCounted({ verdicts, counted, countedEach }: Decision, charge: Charge | undefined): boolean {
+  if (!charge || !countedEach) return counted
+  return countedEach[placeIn(verdicts, charge)] ?? true
+}
+
+function placeIn(verdicts: Decision['verdicts'], { step }: Charge): number {
+  return verdicts.findIndex(({ policy }) => policy.name === step.policy.name)
 }

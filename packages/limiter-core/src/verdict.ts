@@ -25,6 +25,7 @@ export class RequestDecision implements Decision {
   readonly takenAt: number
   readonly takenAts: readonly number[] | undefined
   readonly counted: boolean
+  readonly countedEach: readonly boolean[] | undefined
   readonly source: string
   readonly allowed: boolean
 
@@ -33,6 +34,7 @@ export class RequestDecision implements Decision {
     this.takenAt = answer.takenAt
     this.takenAts = answer.takenAts
     this.counted = answer.counted
+    this.countedEach = answer.countedEach
     this.source = answer.source
     this.allowed = !vetoed(answer.verdicts)
   }

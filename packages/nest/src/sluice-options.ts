@@ -1,5 +1,6 @@
 import type { ModuleMetadata } from '@nestjs/common'
 import {
+  type Backend,
   type InflightLimitOptions,
   optionsOf,
   type PoliciesOptions,
@@ -15,7 +16,7 @@ import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 type Policies = PoliciesOptions<PlatformRequest, PlatformResponse>['policies']
 
 /** The limits of an application. */
-export interface SluiceModuleOptions extends SluiceOptions {
+export interface SluiceModuleOptions extends SluiceOptions<Backend> {
   /** Rates that count nothing until `@RateLimit('name')` names them. All who name one share its count. */
   readonly policies?: Policies | undefined
   /** For every route. */

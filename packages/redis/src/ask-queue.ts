@@ -20,8 +20,22 @@ export class AskQueue {
   }
 
   add(ask: Ask): void {
-    if (this.#underWay === 0 && this.#waiting.length === 0) this.#call([ask])
+    if (this.isIdle) this.#call([ask])
     else if (this.#waiting.push(ask) === 1) afterThisTurn(this.#flush)
+  }
+
+  get isIdle(): boolean {
+    return this.#underWay === 0 && this.#waiting.length === 0
+  }
+
+  /** A call is made beside the queue, until it is `ended`. */
+  began(): void {
+    this.#underWay++
+  }
+
+  readonly ended = (): void => {
+    this.#underWay--
+    if (this.isIdle) this.#idle()
   }
 
   readonly #flush = (): void => {
@@ -43,17 +57,12 @@ export class AskQueue {
   }
 
   #call(asks: readonly Ask[]): void {
-    this.#underWay++
+    this.began()
     this.#send(asks).then((settle) => {
       // whoever asks on after many were answered at once is not alone, and is worth to wait for
-      if (asks.length > 1) afterThisTurn(this.#ended)
-      else this.#ended()
+      if (asks.length > 1) afterThisTurn(this.ended)
+      else this.ended()
       settle()
     })
-  }
-
-  readonly #ended = (): void => {
-    this.#underWay--
-    if (this.#underWay === 0 && this.#waiting.length === 0) this.#idle()
   }
 }

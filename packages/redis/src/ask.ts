@@ -1,4 +1,4 @@
-import type { Answer, Charge } from '@sluice/limiter-core'
+import type { Answer, Charge, Decision } from '@sluice/limiter-core'
 
 export type Operation = 'take' | 'peek' | 'adjust'
 
@@ -11,10 +11,32 @@ export interface Ask {
   /** Of an adjustment, else 0: when was taken what is adjusted. */
   readonly takenAt: number
   readonly deadlineAt: number | undefined
+  /** A take of one enforced charge whose answer is a flat decision. */
+  readonly flat: boolean
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: Error) => void
   /** True once the server said that it came too late by a clock that we knew wrong. */
   retried: boolean
+}
+
+/** A take of one enforced charge, answered by a flat decision. */
+export function askOfOne(charge: Charge, name: string, deadlineAt: number | undefined): [Ask, Promise<Decision>] {
+  let ask: Ask | undefined
+  const decided = new Promise<Decision>((resolve, reject) => {
+    ask = {
+      operation: 'take',
+      charges: [charge],
+      names: [name],
+      takenAt: 0,
+      deadlineAt,
+      flat: true,
+      // what is flat is both
+      resolve: resolve as (answer: Answer) => void,
+      reject,
+      retried: false,
+    }
+  })
+  return [ask as Ask, decided]
 }
 
 /** Whether two asks differ in nothing but their keys. */

@@ -1,6 +1,6 @@
 import type { Charge, Script, Step } from '@sluice/limiter-core'
 import { type Ask, asksAlike } from './ask.ts'
-import { exactScript, soleScript, stepArgs } from './lua/exact-script.ts'
+import { exactScript, severalScript, soleScript, stepArgs } from './lua/exact-script.ts'
 
 type Arg = string | number
 
@@ -11,32 +11,56 @@ export interface BatchCall {
   readonly args: readonly Arg[]
 }
 
-export interface BatchTimes {
-  /** In ms of the server, undefined for none. */
-  readonly deadline: number | undefined
-  /** What the script takes for now, undefined for the time of the server. */
-  readonly now: number | undefined
+/** The first argument: the deadline in ms of the server, `=` and the time that the script takes for now, or ''. */
+export type TimeArg = string | number
+
+export function timeArg(deadline: number | undefined, now: number | undefined): TimeArg {
+  return deadline ?? (now === undefined ? '' : `=${now}`)
 }
 
-export function batchCall(asks: readonly Ask[], times: BatchTimes): BatchCall {
+export function batchCall(asks: readonly Ask[], time: TimeArg): BatchCall {
   const [ask] = asks
-  return asks.length === 1 && isPlainTake(ask) ? callOfOne(ask, times) : callOfMany(asks, times)
+  return asks.length === 1 && isPlainTake(ask) ? callOfOne(ask, time) : callOfMany(asks, time)
 }
 
 function isPlainTake({ operation, charges, names }: Ask): boolean {
-  if (operation !== 'take' || charges.some(({ known }) => known !== undefined)) return false
+  if (operation !== 'take') return false
+  for (const { known } of charges) if (known !== undefined) return false
   return names.length === 1 || new Set(names).size === names.length
 }
 
-function callOfOne({ charges, names }: Ask, { deadline, now }: BatchTimes): BatchCall {
-  const args: Arg[] = [deadline ?? '', now ?? '']
+function callOfOne({ charges, names }: Ask, time: TimeArg): BatchCall {
+  // alone it is no matter whether one is advisory
+  if (charges.length === 1) return soleCall(charges[0].step, charges[0].cost, names, time)
+  const args: Arg[] = [time]
   for (const { step, cost, advisory } of charges) args.push(...stepArgs(step), cost, advisory ? 1 : 0)
-  return { script: soleScript(charges.map(({ step }) => step)), keys: names, args }
+  return { script: severalScript(charges.map(({ step }) => step)), keys: names, args }
 }
 
-function callOfMany(asks: readonly Ask[], { deadline, now }: BatchTimes): BatchCall {
+/** What is said of every sole take of a step. */
+interface Sole {
+  readonly script: Script
+  readonly constants: readonly string[]
+}
+
+const soles = new WeakMap<Step, Sole>()
+
+/** A take of one charge that is not known from before. */
+export function soleCall(step: Step, cost: number, keys: readonly string[], time: TimeArg): BatchCall {
+  let sole = soles.get(step)
+  if (!sole) {
+    const [, ...constants] = stepArgs(step)
+    sole = { script: soleScript(step), constants }
+    soles.set(step, sole)
+  }
+  const args: Arg[] = [time, ...sole.constants]
+  if (cost !== 1) args.push(cost)
+  return { script: sole.script, keys, args }
+}
+
+function callOfMany(asks: readonly Ask[], time: TimeArg): BatchCall {
   const keys: string[] = []
-  const args: Arg[] = [deadline ?? '', now ?? '']
+  const args: Arg[] = [time]
   const steps = new Map<Step, number>()
   let first: Ask | undefined
   let countAt = 0

@@ -1,4 +1,4 @@
-import { type Answer, ChargeVerdict, type PolicyVerdict } from '@sluice/limiter-core'
+import { type Answer, ChargeVerdict, type Policy, type PolicyVerdict, SourcedDecision } from '@sluice/limiter-core'
 import type { Ask } from './ask.ts'
 import { failureOfText, RedisFailure } from './redis-failure.ts'
 
@@ -13,32 +13,63 @@ export class BatchReply {
   #at = 1
 
   constructor(reply: unknown) {
-    const [line, ...messages] = String(reply).split('\n')
-    this.#fields = line.split(' ')
-    this.#messages = messages
+    const text = String(reply)
+    const end = text.indexOf('\n')
+    this.#messages = end < 0 ? [] : text.slice(end + 1).split('\n')
+    this.#fields = (end < 0 ? text : text.slice(0, end)).split(' ')
     this.late = this.#fields[0] === 'late'
-    this.now = Number(this.#fields[this.late ? 1 : 0])
+    this.now = timeOf(this.#fields[this.late ? 1 : 0])
     if (!Number.isFinite(this.now)) throw noReply()
   }
 
   /** The answer to the next ask. Of an adjustment `moved` hears how many units found their place. */
   next(ask: Ask, moved: (charge: number, units: number) => void): Answer | RedisFailure {
-    const fields = this.#fields
-    if (fields[this.#at]?.startsWith('!')) return failureOfText(this.#messages[Number(fields[this.#at++].slice(1)) - 1])
+    const { charges } = ask
+    if (ask.flat) return this.nextDecision(charges[0].step.policy)
+    const failure = this.#failure()
+    if (failure) return failure
     const verdicts: PolicyVerdict[] = []
-    for (let index = 0; index < ask.charges.length; index++) {
-      const { step, advisory } = ask.charges[index]
-      if (ask.operation === 'adjust') moved(index, Number(fields[this.#at++]))
-      const remaining = Number(fields[this.#at])
-      const waitMs = Number(fields[this.#at + 1])
-      const resetAfterMs = Number(fields[this.#at + 2])
-      this.#at += 3
-      const retryAfterMs = waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
-      verdicts.push(new ChargeVerdict(step.policy, advisory === true, remaining, retryAfterMs, resetAfterMs))
+    for (let index = 0; index < charges.length; index++) {
+      const { step, advisory } = charges[index]
+      if (ask.operation === 'adjust') moved(index, this.#number())
+      const remaining = this.#number()
+      verdicts.push(new ChargeVerdict(step.policy, advisory === true, remaining, this.#waitMs(), this.#number()))
     }
-    if (this.#at > fields.length) return noReply()
+    if (this.#at > this.#fields.length) return noReply()
     return { verdicts, takenAt: this.now, counted: true, source: 'redis' }
   }
+
+  /** The decision of the next ask, a take of one enforced charge. */
+  nextDecision(policy: Policy): SourcedDecision | RedisFailure {
+    const failure = this.#failure()
+    if (failure) return failure
+    const remaining = this.#number()
+    const decision = new SourcedDecision('redis', policy, remaining, this.#waitMs(), this.#number(), this.now)
+    return this.#at > this.#fields.length ? noReply() : decision
+  }
+
+  #failure(): RedisFailure | undefined {
+    const field = this.#fields[this.#at]
+    if (!field?.startsWith('!')) return undefined
+    this.#at++
+    return failureOfText(this.#messages[Number(field.slice(1)) - 1])
+  }
+
+  #number(): number {
+    return Number(this.#fields[this.#at++])
+  }
+
+  #waitMs(): number {
+    const waitMs = this.#number()
+    return waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
+  }
+}
+
+/** The time of a reply, in ms: seconds:microseconds of the server as its script reads them, or the number that it was told. */
+export function timeOf(stamp: string): number {
+  const colon = stamp.indexOf(':')
+  if (colon < 0) return stamp === '' ? Number.NaN : Number(stamp)
+  return Number(stamp.slice(0, colon)) * 1_000 + Number(stamp.slice(colon + 1)) / 1_000
 }
 
 function noReply(): RedisFailure {

@@ -33,7 +33,7 @@ export class ClientRunner implements ScriptRunner {
   readonly #listeners = new Set<(event: Interruption) => void>()
   #watch: ConnectionWatch | undefined
   #lookedAt: number = Number.NEGATIVE_INFINITY
-  /** What Redis said to the last attempt to connect, where it said anything. */
+  /** Why the last attempt to connect failed: what Redis said, or the network. */
   #refusal: RedisFailure | undefined
 
   constructor(client: RedisClient) {
@@ -50,23 +50,30 @@ export class ClientRunner implements ScriptRunner {
         reject(this.#unready(connection))
         return
       }
+      const client = this.#client
+      const sent = client.evalsha(shaOf(script), keys.length, ...keys, ...args)
       const call: Call = { connection, reject }
       this.#calls.add(call)
-      this.#send(script, keys, args).then(
-        (reply) => {
-          this.#calls.delete(call)
-          resolve(reply)
-        },
-        (error) => {
-          this.#calls.delete(call)
-          reject(failureOf(error))
-        },
-      )
+      const came = (reply: unknown): void => {
+        this.#calls.delete(call)
+        resolve(reply)
+      }
+      const failed = (error: unknown): void => {
+        this.#calls.delete(call)
+        reject(this.#ofOneNode(failureOf(error)))
+      }
+      sent.then(came, (error) => {
+        if (isUnknown(error)) client.eval(script.text, keys.length, ...keys, ...args).then(came, failed)
+        else failed(error)
+      })
     })
   }
 
   serverOf(key: string): string {
-    return isCluster(this.#client) ? (this.#client.slots[hashSlot(key)]?.[0] ?? '') : ''
+    const client = this.#client
+    if (!isCluster(client)) return ''
+    // its own prefix comes before what we name, and may have a hash tag
+    return client.slots[hashSlot(`${client.options.keyPrefix ?? ''}${key}`)]?.[0] ?? ''
   }
 
   interrupted(listener: (event: Interruption) => void): () => void {
@@ -80,8 +87,7 @@ export class ClientRunner implements ScriptRunner {
         this.#tell('back')
       },
       failed: (error) => {
-        const failure = failureOf(error)
-        this.#refusal = failure.code === 'CONNECTION' ? undefined : failure
+        this.#refusal = failureOf(error)
       },
     })
     return () => {
@@ -92,21 +98,17 @@ export class ClientRunner implements ScriptRunner {
     }
   }
 
-  async #send(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    try {
-      return await this.#client.evalsha(shaOf(script), keys.length, ...keys, ...args)
-    } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-      return this.#client.eval(script.text, keys.length, ...keys, ...args)
-    }
+  #unready(connection: RedisConnection | undefined): RedisFailure {
+    const { code, message } = this.#refusal ?? { code: 'CONNECTION', message: '' }
+    const state = `the connection to Redis is ${connection?.status ?? 'not known yet'}`
+    const why = code === 'CONNECTION' ? [state, message].filter(Boolean).join(': ') : message
+    return this.#ofOneNode(new RedisFailure(code, why))
   }
 
-  #unready(connection: RedisConnection | undefined): RedisFailure {
-    const { code, message } = this.#refusal ?? {
-      code: 'CONNECTION',
-      message: `the connection to Redis is ${connection?.status ?? 'not known yet'}`,
-    }
-    return new RedisFailure(code, message)
+  /** A connection of a cluster that works says nothing of the other nodes: a dead one must not keep them from counting. */
+  #ofOneNode(failure: RedisFailure): RedisFailure {
+    const isOne = this.clustered && this.#client.status === 'ready' && failure.code === 'CONNECTION'
+    return isOne ? new RedisFailure(failure.code, failure.message, { keyOnly: true, cause: failure.cause }) : failure
   }
 
   /** A cluster of ioredis looks for a new master when a command fails, and here none was sent. */
@@ -128,7 +130,8 @@ export class ClientRunner implements ScriptRunner {
     for (const call of this.#calls) {
       if (call.connection !== connection) continue
       this.#calls.delete(call)
-      call.reject(new RedisFailure('CONNECTION', 'the connection to Redis broke before the answer came'))
+      const failure = new RedisFailure('CONNECTION', 'the connection to Redis broke before the answer came')
+      call.reject(this.#ofOneNode(failure))
     }
     this.#tell('lost')
   }
@@ -138,8 +141,15 @@ export class ClientRunner implements ScriptRunner {
   }
 }
 
+function isUnknown(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}
+
 function shaOf(script: Script): string {
-  const sha = shas.get(script) ?? createHash('sha1').update(script.text).digest('hex')
-  shas.set(script, sha)
+  let sha = shas.get(script)
+  if (sha === undefined) {
+    sha = createHash('sha1').update(script.text).digest('hex')
+    shas.set(script, sha)
+  }
   return sha
 }

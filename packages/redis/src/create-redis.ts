@@ -59,7 +59,7 @@ export function createRedis(target: string | CreateRedisOptions, options: Create
   const { onError, ...given } =
     typeof target === 'string'
       ? checkedOptions('createRedis', options)
-      : { ...checkedOptions('createRedis', target), ...options }
+      : { ...checkedOptions('createRedis', target), ...checkedOptions('createRedis', options) }
   const heard = errorListener('createRedis', onError)
   const surviving: Omit<RedisOptions, 'replyMapping'> = {
     ...survivingOptions,

@@ -1,7 +1,7 @@
-import type { Charge, Clock, Observers, ScriptRunner } from '@sluice/limiter-core'
-import type { Ask } from './ask.ts'
+import type { Charge, Clock, Decision, Observers, ScriptRunner } from '@sluice/limiter-core'
+import { type Ask, askOfOne } from './ask.ts'
 import { AskQueue } from './ask-queue.ts'
-import { batchCall } from './batch-call.ts'
+import { batchCall, soleCall, type TimeArg, timeArg } from './batch-call.ts'
 import { BatchReply } from './batch-reply.ts'
 import { hashSlot } from './hash-slot.ts'
 import { failureOf, RedisFailure } from './redis-failure.ts'
@@ -30,21 +30,80 @@ export class ExactCalls {
 
   /** Settles `ask` when the runner settles its call, or at once where nobody waits for it any more. */
   add(ask: Ask): void {
-    const slot = this.#options.runner.clustered ? hashSlot(ask.names[0]) : 0
+    this.#queueOf(ask.names[0]).add(ask)
+  }
+
+  /**
+   * Takes one enforced charge of which nothing is known from before: by a call of its own where nothing is under way,
+   * with as few promises and objects as that needs.
+   */
+  takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<Decision> {
+    const queue = this.#queueOf(name)
+    const time = queue.isIdle ? this.#timeNow(name, deadlineAt) : undefined
+    if (time === undefined) {
+      const [ask, decided] = askOfOne(charge, name, deadlineAt)
+      queue.add(ask)
+      return decided
+    }
+    const { runner, clock } = this.#options
+    const { script, keys, args } = soleCall(charge.step, charge.cost, [name], time)
+    const sentAt = clock.now()
+    queue.began()
+    return runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }).then(
+      (answer) => {
+        queue.ended()
+        return this.#decided(charge, name, deadlineAt, sentAt, new BatchReply(answer))
+      },
+      (error) => {
+        queue.ended()
+        throw failureOf(error)
+      },
+    )
+  }
+
+  close(): void {
+    this.#stopListening?.()
+  }
+
+  #queueOf(name: string): AskQueue {
+    const slot = this.#options.runner.clustered ? hashSlot(name) : 0
     let queue = this.#queues.get(slot)
     if (!queue) {
       queue = new AskQueue(
         this.#options.maxBatch,
         (asks) => this.#send(asks),
-        () => this.#queues.delete(slot),
+        // one for each slot would add up; where there are no slots the only one stays
+        () => this.#options.runner.clustered && this.#queues.delete(slot),
       )
       this.#queues.set(slot, queue)
     }
-    queue.add(ask)
+    return queue
   }
 
-  close(): void {
-    this.#stopListening?.()
+  /** The time of a call that goes out now; undefined where the server's clock is not known, or nobody waits any more. */
+  #timeNow(name: string, deadlineAt: number | undefined): TimeArg | undefined {
+    const { serverTime, clock } = this.#options
+    if (serverTime) return timeArg(undefined, serverTime())
+    if (deadlineAt === undefined) return timeArg(undefined, undefined)
+    return deadlineAt > clock.now() ? this.#times.deadline(name, deadlineAt) : undefined
+  }
+
+  #decided(
+    charge: Charge,
+    name: string,
+    deadlineAt: number | undefined,
+    sentAt: number,
+    reply: BatchReply,
+  ): Decision | Promise<Decision> {
+    if (!this.#options.serverTime) this.#times.told(name, reply.now, sentAt)
+    if (reply.late) {
+      const [ask, decided] = askOfOne(charge, name, deadlineAt)
+      this.#again([ask])
+      return decided
+    }
+    const decision = reply.nextDecision(charge.step.policy)
+    if (decision instanceof RedisFailure) throw decision
+    return decision
   }
 
   /** Answers how to settle the asks. */
@@ -73,7 +132,7 @@ export class ExactCalls {
     if (deadlineAt !== undefined && deadline === undefined) {
       throw new RedisFailure('CONNECTION', 'the connection to Redis broke before the call was sent')
     }
-    const { script, keys, args } = batchCall(asks, { deadline, now: serverTime?.() })
+    const { script, keys, args } = batchCall(asks, timeArg(deadline, serverTime?.()))
     const reply = new BatchReply(
       await runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }),
     )

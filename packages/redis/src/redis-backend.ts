@@ -5,6 +5,7 @@ import {
   type ChargePart,
   type Clock,
   clockOf,
+  type Decision,
   type Interruption,
   type Moment,
   mergedAnswer,
@@ -14,6 +15,7 @@ import {
   optionsOf,
   type ScriptRunner,
   SluiceError,
+  type Step,
   shown,
   takeTogether,
 } from '@sluice/limiter-core'
@@ -92,9 +94,15 @@ class RedisBackend implements Backend<Promise<Answer>> {
   }
 
   async take(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+    if (this.#inOneSlot(charges)) return this.#ask('take', charges, 0, moment)
     const parts = this.#parts(charges)
     if (parts.length === 1) return this.#ask('take', charges, 0, moment)
     return takeTogether(parts, moment, (part) => this.#ask('peek', part.charges, 0, moment))
+  }
+
+  takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): Promise<Decision> {
+    const charge = { key, step, count, cost }
+    return this.#calls.takeOne(charge, this.#name(charge), moment?.deadlineAt)
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
@@ -142,16 +150,27 @@ class RedisBackend implements Backend<Promise<Answer>> {
     return new Promise((resolve, reject) => {
       const names = charges.map((charge) => this.#name(charge))
       const deadlineAt = moment?.deadlineAt
-      this.#calls.add({ operation, charges, names, takenAt, deadlineAt, resolve, reject, retried: false })
+      this.#calls.add({
+        operation,
+        charges,
+        names,
+        takenAt,
+        deadlineAt,
+        flat: false,
+        resolve,
+        reject,
+        retried: false,
+      })
     })
+  }
+
+  #inOneSlot(charges: readonly Charge[]): boolean {
+    return !this.#runner.clustered || charges.every(({ key }) => key === charges[0].key)
   }
 
   /** The charges by slot; all of them are one part where there are no slots, or all have one key. */
   #parts(charges: readonly Charge[]): ChargePart[] {
-    const indexes = [...charges.keys()]
-    if (!this.#runner.clustered || charges.every(({ key }) => key === charges[0].key)) {
-      return [{ backend: this.#oneSlot, indexes, charges }]
-    }
+    if (this.#inOneSlot(charges)) return [{ backend: this.#oneSlot, indexes: [...charges.keys()], charges }]
     const slots = this.#bySlot(charges.map((charge) => this.#name(charge)))
     return slots.map((at) => ({ backend: this.#oneSlot, indexes: at, charges: at.map((index) => charges[index]) }))
   }

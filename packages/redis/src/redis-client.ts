@@ -15,6 +15,7 @@ export interface RedisClient extends RedisConnection {
 
 /** What Sluice needs of a `Cluster` besides. */
 export interface RedisClusterClient extends RedisClient {
+  readonly options: { readonly keyPrefix?: string | undefined }
   /** By hash slot: names of the nodes that have it, the master first. */
   readonly slots: readonly (readonly string[] | undefined)[]
   nodes(role: 'master' | 'all'): readonly RedisNode[]

@@ -1,3 +1,7 @@
+export interface RedisFailureOptions extends ErrorOptions {
+  readonly keyOnly?: boolean
+}
+
 /**
  * Why Redis gave no answer. `code` is the first word of a Redis error (`OOM`, `READONLY`, `LOADING`, `BUSY`, `MISCONF`,
  * `NOAUTH`, `NOPERM`, `WRONGTYPE`, `CLUSTERDOWN`, …, `ERR` for one without a word of its own), or one of these:
@@ -5,22 +9,29 @@
  */
 export class RedisFailure extends Error {
   readonly code: string
-  /** True where only this key is at fault, and the server is well. */
+  /** True where only this key is at fault, or the node of a cluster that has it, and others may be asked. */
   readonly keyOnly: boolean
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: string, message: string, { keyOnly, ...options }: RedisFailureOptions = {}) {
     super(message, options)
     this.name = 'RedisFailure'
     this.code = code
-    this.keyOnly = code === 'WRONGTYPE'
+    this.keyOnly = keyOnly ?? code === 'WRONGTYPE'
   }
 }
 
 /** What a client rejected with, as a `RedisFailure`. */
 export function failureOf(error: unknown): RedisFailure {
-  if (error instanceof RedisFailure) return error
-  const message = error instanceof Error ? error.message : 'the client rejected with something that is no error'
-  return new RedisFailure(codeOf(message), message, { cause: error })
+  try {
+    if (error instanceof RedisFailure) return error
+    const { message, code } = error as NodeJS.ErrnoException
+    // of several addresses that all refuse Node says the code alone
+    const text = message || code
+    if (typeof text === 'string') return new RedisFailure(codeOf(text), text, { cause: error })
+  } catch {
+    // anything can be thrown, also what throws when it is looked at
+  }
+  return new RedisFailure('CONNECTION', 'the client rejected with something that is no error', { cause: error })
 }
 
 /** A failure that Redis told as text, as a script reads it from `pcall`. */

@@ -32,7 +32,8 @@ export class SlicedWindowStep implements Step {
     if (cost === 0 || used + cost <= this.capacity) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
     let age = this.#kept
-    while (used + cost > this.capacity) used -= slices[age--]
+    // a debt above 2^53 is no exact sum of its slices, and leaves a rest
+    while (age > 0 && used + cost > this.capacity) used -= slices[age--]
     const freeAt = slices[0] + this.#sliceMs * (this.#kept - age)
     return firstWholeMs(freeAt - now, (ms) => this.#usedAt(cells, at, now + ms) + cost <= this.capacity)
   }

@@ -37,7 +37,7 @@ export class Breaker {
     return this.#state
   }
 
-  /** Whether to call the backend. Whoever is let through says how it went, by `succeeded` or `failed`. */
+  /** Whether to call the backend. Whoever is let through says how it went: `succeeded`, `failed` or `abandoned`. */
   admits(): boolean {
     if (this.#state === 'closed') return true
     if (this.#state === 'open' || this.#trial) return false
@@ -57,6 +57,11 @@ export class Breaker {
     if (this.#failures++ === 0) this.#failingSince = now
     const enough = this.#failures >= FAILURES || (this.#failures > 1 && now - this.#failingSince >= FAILING_MS)
     if (this.#state === 'half-open' || (this.#state === 'closed' && enough)) this.#change('open')
+  }
+
+  /** A call that was let through is waited for no more, and says nothing: where it was the trial, the next one is. */
+  abandoned(): void {
+    this.#trial = false
   }
 
   /** True for whoever shall probe now: at most once a second, while open. */

@@ -10,14 +10,49 @@ export interface Outcome<T, R> {
   late(): R
 }
 
-/** One wait in the list of them, until it ends. */
-interface Wait {
+/** One wait in the list of them, until it ends. An object with methods: a closure for each outcome costs a decision more. */
+class Wait<T, R> {
   readonly dueAt: number
-  readonly late: () => void
-  waits: boolean
-  before: Wait | undefined
-  after: Wait | undefined
+  waits = true
+  before: Wait<unknown, unknown> | undefined
+  after: Wait<unknown, unknown> | undefined
+  readonly #outcome: Outcome<T, R>
+  readonly #resolve: (answer: R) => void
+  readonly #reject: (error: unknown) => void
+
+  constructor(dueAt: number, outcome: Outcome<T, R>, resolve: (answer: R) => void, reject: (error: unknown) => void) {
+    this.dueAt = dueAt
+    this.#outcome = outcome
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  came(value: T): void {
+    try {
+      this.#resolve(this.#outcome.came(value))
+    } catch (error) {
+      this.#reject(error)
+    }
+  }
+
+  failed(error: unknown): void {
+    try {
+      this.#resolve(this.#outcome.failed(error))
+    } catch (thrown) {
+      this.#reject(thrown)
+    }
+  }
+
+  late(): void {
+    try {
+      this.#resolve(this.#outcome.late())
+    } catch (error) {
+      this.#reject(error)
+    }
+  }
 }
+
+type AnyWait = Wait<unknown, unknown>
 
 /** A timer that runs so much late says that the process stood still, and that answers may lie unread. */
 const OVERSLEPT_MS = 5
@@ -27,8 +62,8 @@ export class Deadlines {
   readonly #clock: Clock
   readonly #ms: number
   // linked in the order in which they end: a Set of what lives so briefly made a third of all garbage outlive its scavenge
-  #first: Wait | undefined
-  #last: Wait | undefined
+  #first: AnyWait | undefined
+  #last: AnyWait | undefined
   #pending = 0
   #cancel: (() => void) | undefined
 
@@ -45,17 +80,15 @@ export class Deadlines {
   /** What becomes of `promise`, from `now` on. */
   race<T, R>(promise: Promise<T>, outcome: Outcome<T, R>, now: number = this.#clock.now()): Promise<R> {
     return new Promise((resolve, reject) => {
-      const settle = (answer: () => R): void => {
-        try {
-          resolve(answer())
-        } catch (error) {
-          reject(error)
-        }
-      }
-      const wait = this.#begin(now + this.#ms, () => settle(() => outcome.late()))
+      const wait = new Wait(now + this.#ms, outcome, resolve, reject)
+      this.#begin(wait as AnyWait)
       promise.then(
-        (value) => this.#end(wait) && settle(() => outcome.came(value)),
-        (error) => this.#end(wait) && settle(() => outcome.failed(error)),
+        (value) => {
+          if (this.#end(wait as AnyWait)) wait.came(value)
+        },
+        (error) => {
+          if (this.#end(wait as AnyWait)) wait.failed(error)
+        },
       )
     })
   }
@@ -70,18 +103,17 @@ export class Deadlines {
     }
   }
 
-  #begin(dueAt: number, late: () => void): Wait {
-    const wait: Wait = { dueAt, late, waits: true, before: this.#last, after: undefined }
+  #begin(wait: AnyWait): void {
+    wait.before = this.#last
     if (this.#last) this.#last.after = wait
     else this.#first = wait
     this.#last = wait
     this.#pending++
     this.#cancel ??= this.#clock.after(this.#ms, this.#sweep)
-    return wait
   }
 
   /** False where it has ended before. */
-  #end(wait: Wait): boolean {
+  #end(wait: AnyWait): boolean {
     if (!wait.waits) return false
     const { before, after } = wait
     if (before) before.after = after

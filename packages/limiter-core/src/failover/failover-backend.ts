@@ -1,10 +1,10 @@
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, Observer, Step } from '../contracts.ts'
-import { RequestDecision } from '../verdict.ts'
 import type { FailoverRule } from './failover-options.ts'
 import { FailureRule } from './failure-rule.ts'
 import { GuardedCalls, type Limits, type Operation, type Target } from './guarded-calls.ts'
 import { type Health, healthOf } from './health.ts'
+import { OneTake, type TakeParts } from './one-take.ts'
 
 /**
  * A backend that always answers: within the deadline, and at once while its breaker is open; by the failure rule where
@@ -18,6 +18,7 @@ export class FailoverBackend implements Backend {
   readonly #health: Health
   readonly #rule: FailureRule
   readonly #calls: GuardedCalls
+  readonly #parts: TakeParts
   readonly #leave: () => void
 
   constructor(remote: Backend, rule: FailoverRule, clock: Clock | undefined) {
@@ -28,6 +29,7 @@ export class FailoverBackend implements Backend {
     this.#health = healthOf(remote, clock, rule.deadlineMs)
     this.#rule = new FailureRule(rule, this.#health.mirror)
     this.#calls = new GuardedCalls(remote, this.#health, this.#clock, rule.deadlineMs)
+    this.#parts = { remote, health: this.#health, rule: this.#rule }
     this.#leave = this.#health.join()
   }
 
@@ -48,36 +50,12 @@ export class FailoverBackend implements Backend {
   }
 
   takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): MaybePromise<Decision> {
-    const { breaker, mirror } = this.#health
-    if (!breaker.admits()) {
-      const now = moment?.now ?? this.#clock.now()
+    if (!this.#health.breaker.admits()) {
+      const now = this.#clock.now()
       if (this.#calls.passedOver(now)) this.#calls.probe([{ key, step, count }], now)
-      return this.#rule.takeOne(key, step, count, cost, now)
+      return this.#rule.takeOne(key, step, count, cost, moment?.now ?? now)
     }
-    const ruled = (now: number): Decision => this.#rule.takeOne(key, step, count, cost, now)
-    const { generation } = mirror
-    const charges: readonly Charge[] = [{ key, step, count, cost }]
-    if (!this.#remote.takeOne || mirror.mayBeUntold(this.#clock.now())) {
-      return this.#calls.call(
-        {
-          operation: 'take',
-          send: (limits) => this.#remote.take(this.#withKnown(charges), limits),
-          came: (answer, now) => new RequestDecision(this.#told(charges, answer, now, generation)),
-          ruled,
-        },
-        moment,
-      )
-    }
-    const { takeOne } = this.#remote
-    return this.#calls.call(
-      {
-        operation: 'take',
-        send: (limits) => takeOne.call(this.#remote, key, step, count, cost, limits),
-        came: (decision, now) => this.#told(charges, decision, now, generation),
-        ruled,
-      },
-      moment,
-    )
+    return this.#calls.call(new OneTake(this.#parts, key, step, count, cost), moment)
   }
 
   peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
@@ -142,9 +120,10 @@ export class FailoverBackend implements Backend {
   }
 
   #meanwhile<R>(targets: readonly Target[], ruled: (now: number) => R, moment?: Moment): R {
-    const now = moment?.now ?? this.#clock.now()
+    // the breaker is shared: a caller's reading of whatever clock is no matter to it
+    const now = this.#clock.now()
     if (this.#calls.passedOver(now)) this.#calls.probe(targets, now)
-    return ruled(now)
+    return ruled(moment?.now ?? now)
   }
 
   #withKnown(charges: readonly Charge[]): readonly Charge[] {
@@ -152,13 +131,13 @@ export class FailoverBackend implements Backend {
     const now = this.#clock.now()
     if (!mirror.mayBeUntold(now)) return charges
     return charges.map((charge) => {
-      const known = mirror.untold(this.#rule.mirrored(charge), now)
+      const known = this.#rule.untold(charge, now)
       return known ? { ...charge, known } : charge
     })
   }
 
   /** Remembers what the backend told. Throws where it is no answer. */
-  #told<A extends Answer | Decision>(charges: readonly Charge[], answer: A, now: number, generation: number): A {
+  #told(charges: readonly Charge[], answer: Answer, now: number, generation: number): Answer {
     const { verdicts, takenAt } = answer
     if (verdicts.length === charges.length) {
       for (let index = 0; index < charges.length; index++) {

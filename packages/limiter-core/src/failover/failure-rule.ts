@@ -1,4 +1,4 @@
-import type { Answer, Charge, Decision, PolicyVerdict, Step } from '../contracts.ts'
+import type { Answer, Charge, Decision, Known, PolicyVerdict, Step } from '../contracts.ts'
 import { RuledDecision } from '../ruled-decision.ts'
 import { ChargeVerdict } from '../verdict.ts'
 import type { FailoverRule } from './failover-options.ts'
@@ -26,7 +26,7 @@ export class FailureRule {
 
   take(charges: readonly Charge[], now: number): Answer {
     if (this.#source !== 'local') return this.#flat(charges, now)
-    const mirrored = charges.map((charge) => this.mirrored(charge))
+    const mirrored = charges.map((charge) => this.#mirrored(charge))
     return this.#local(mirrored, this.#mirror.take(mirrored, now))
   }
 
@@ -41,20 +41,20 @@ export class FailureRule {
 
   peek(charges: readonly Charge[], now: number): Answer {
     if (this.#source !== 'local') return this.#flat(charges, now)
-    const mirrored = charges.map((charge) => this.mirrored(charge))
+    const mirrored = charges.map((charge) => this.#mirrored(charge))
     return this.#local(mirrored, this.#mirror.peek(mirrored, now))
   }
 
   /** What is charged to a take that was counted is kept, whoever answers. */
   adjust(charges: readonly Charge[], takenAt: number, now: number, uncounted: boolean): Answer {
     if (uncounted && this.#source !== 'local') return this.#flat(charges, now)
-    const mirrored = charges.map((charge) => this.mirrored(charge))
+    const mirrored = charges.map((charge) => this.#mirrored(charge))
     const adjusted = this.#mirror.adjust(mirrored, takenAt, now)
     return this.#source === 'local' ? this.#local(mirrored, adjusted) : this.#flat(charges, now)
   }
 
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): void {
-    this.#mirror.reset(targets.map((target) => this.mirrored({ ...target, cost: 0 })))
+    this.#mirror.reset(targets.map((target) => this.#mirrored({ ...target, cost: 0 })))
   }
 
   /** The backend told what is left of a key, in answer to a call that was made in `generation`. */
@@ -63,11 +63,16 @@ export class FailureRule {
     // what is no number, or has no end, would stay
     if (!(remaining <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const used = Math.min(capacity, capacity - remaining)
-    this.#mirror.told(this.mirrored(charge), { used, resetAfterMs }, now, generation)
+    this.#mirror.told(charge.key, this.#mirrorOf(charge.step), charge.count, used, resetAfterMs, now, generation)
+  }
+
+  /** What the backend may not know of a key. */
+  untold({ key, step, count }: Charge, now: number): Known | undefined {
+    return this.#mirror.untold(key, this.#mirrorOf(step), count, now)
   }
 
   /** A charge as the mirror counts it. */
-  mirrored({ key, step, count, cost, advisory }: Charge): MirrorCharge {
+  #mirrored({ key, step, count, cost, advisory }: Charge): MirrorCharge {
     return { key, step: this.#mirrorOf(step), count, cost, advisory: advisory === true }
   }
 

@@ -2,7 +2,7 @@ import type { Backend, Charge, Clock, MaybePromise, Moment } from '../contracts.
 import { isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { causeOf, isOfOneKey, LateError } from './backend-failure.ts'
-import { Deadlines } from './deadlines.ts'
+import { Deadlines, type Outcome } from './deadlines.ts'
 import type { Health } from './health.ts'
 
 export type Operation = 'take' | 'peek' | 'adjust' | 'reset'
@@ -14,7 +14,8 @@ export type Limits = Required<Pick<Moment, 'now' | 'deadlineAt'>>
 /** One call of a backend: how it is made, what its answer is worth, and who answers instead. */
 export interface Call<T, R> {
   readonly operation: Operation
-  send(limits: Limits): MaybePromise<T>
+  /** `now` is a reading of the process clock, whatever `limits` has. */
+  send(limits: Limits, now: number): MaybePromise<T>
   /** Where it throws, the answer was none. */
   came(answer: T, now: number): R
   /** The failure rule; never throws. */
@@ -45,16 +46,12 @@ export class GuardedCalls {
   /** Calls the backend, as its breaker admitted. At once where it answers at once. */
   call<T, R>(call: Call<T, R>, moment?: Moment): MaybePromise<R> {
     const now = this.#clock.now()
-    const deadlineAt = Math.min(now + this.#deadlineMs, moment?.deadlineAt ?? Number.POSITIVE_INFINITY)
+    const soonestAt = now + this.#deadlineMs
+    const { now: asOf = now, deadlineAt = soonestAt } = moment ?? {}
     try {
-      const answer = call.send({ now: moment?.now ?? now, deadlineAt })
+      const answer = call.send({ now: asOf, deadlineAt: Math.min(soonestAt, deadlineAt) }, now)
       if (!isPromise(answer)) return this.#came(call, answer, now)
-      const outcome = {
-        came: (value: T): R => this.#came(call, value, this.#clock.now()),
-        failed: (error: unknown): R => this.#failed(call, error),
-        late: (): R => this.#failed(call, this.#late),
-      }
-      return this.#deadlines.race(Promise.resolve(answer), outcome, now)
+      return this.#deadlines.race(Promise.resolve(answer), new GuardedCalls.#Outcome(this, call), now)
     } catch (error) {
       return this.#failed(call, error)
     }
@@ -88,6 +85,29 @@ export class GuardedCalls {
     this.observers.clear()
   }
 
+  /** What becomes of a call that waits. */
+  static readonly #Outcome = class<T, R> implements Outcome<T, R> {
+    readonly #calls: GuardedCalls
+    readonly #call: Call<T, R>
+
+    constructor(calls: GuardedCalls, call: Call<T, R>) {
+      this.#calls = calls
+      this.#call = call
+    }
+
+    came(value: T): R {
+      return this.#calls.#came(this.#call, value, this.#calls.#clock.now())
+    }
+
+    failed(error: unknown): R {
+      return this.#calls.#failed(this.#call, error)
+    }
+
+    late(): R {
+      return this.#calls.#failed(this.#call, this.#calls.#late)
+    }
+  }
+
   #came<T, R>(call: Call<T, R>, answer: T, now: number): R {
     let worth: R
     try {
@@ -110,7 +130,7 @@ export class GuardedCalls {
         log.failed(cause, error)
       } else this.#health.failed(cause, error)
       this.observers.event('backendFailed', { backend: this.#backend.name, operation: call.operation, cause, error })
-    }
+    } else breaker.abandoned()
     return call.ruled(this.#clock.now())
   }
 

@@ -3,28 +3,20 @@
  *
  * KEYS: of each ask the key of its cells, as the exact backend has them, and the key of its leases: of each owner six
  * doubles, its number, units, end, seq, base and what was charged since base.
- * ARGV: deadline or '', the time instead of the server's or '', fraction; then of each ask the number of its step,
+ * ARGV: as `exactHead` says, then fraction; then of each ask the number of its step,
  * where that is the first time its algorithm and constants, how long a lease lasts and after how many ms all that it
  * may hold is forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need, and what is known of the key,
  * used and resetAfterMs, 0 where nothing is.
  *
  * Answers one text, its numbers apart by spaces: the time; then of each ask what is granted, what is free, the wait (-1:
- * never) and the reset, or '!' and the number of a message, which follow in lines of their own. After the deadline:
- * 'late' and the time, and nothing is done.
+ * never) and the reset, or '!' and the number of a message, which follow in lines of their own.
  */
 export const leaseLedger: string = `
-local time = redis.call('TIME')
-local now = ARGV[2] == '' and time[1] * 1000 + time[2] / 1000 or tonumber(ARGV[2])
-if ARGV[1] ~= '' and now > tonumber(ARGV[1]) then return format('late %.17g', now) end
-local longer = ARGV[2] == '' and 0 or 600000
 local fraction = number()
 
 local steps = {}
-local function readStep(n)
-  local step = {}
-  at = at + 1
-  algorithms[ARGV[at]](step)
-  step.format = '<' .. string.rep('d', step.cells)
+local function readTerms(n)
+  local step = readStep()
   step.leaseMs, step.forgetsMs = number(), number()
   steps[n] = step
   return step
@@ -62,7 +54,7 @@ end
 
 local function writeCells(key, step, c)
   local ttl = max(1, min(ceil(step.resetAfterMs(c, now)) + longer, 2^52))
-  redis.call('SET', key, struct.pack(step.format, unpack(c)), 'PX', format('%d', ttl))
+  redis.call('SET', key, struct.pack(step.layout, unpack(c)), 'PX', format('%d', ttl))
 end
 
 -- kept until whatever is charged at the end of the last lease is forgotten
@@ -146,7 +138,7 @@ end
 
 local function readAsk()
   local n = number()
-  local ask = { step = steps[n] or readStep(n), owner = number(), seq = number(), base = number() }
+  local ask = { step = steps[n] or readTerms(n), owner = number(), seq = number(), base = number() }
   ask.spent, ask.keep, ask.want, ask.demand = number(), number(), number(), number()
   ask.minimum, ask.need, ask.used, ask.reset = number(), number(), number(), number()
   return ask
@@ -189,7 +181,7 @@ while at < #ARGV do
   first = first + 2
 end
 
-local text = format('%.17g ', now) .. table.concat(out, ' ')
+local text = stamp .. ' ' .. table.concat(out, ' ')
 if #messages > 0 then text = text .. '\\n' .. table.concat(messages, '\\n') end
 return text
 `

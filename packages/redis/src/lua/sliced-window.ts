@@ -1,90 +1,94 @@
+import type { LuaAlgorithm } from './lua-algorithm.ts'
+
 /**
  * `sliding-window` of several slices of limiter-core, in Lua: number for number the same. Cells: start of the newest
  * slice, units by slice, the newest first, one slice more than the window has.
  */
-export const slicedWindow: string = `
-algorithms['sliced-window'] = function(step)
-  local capacity, windowMs, sliceCount = number(), number(), number()
-  local kept = sliceCount + 1
-  local sliceMs = windowMs / sliceCount
-  step.capacity = capacity
-  step.cells = kept + 1
+export const slicedWindow: LuaAlgorithm = {
+  constants: ['capacity', 'windowMs', 'sliceCount'],
+  cells: 'kept + 1',
+  layout: "'<' .. string.rep('d', kept + 1)",
+  takes: `
+local kept = sliceCount + 1
+local sliceMs = windowMs / sliceCount
 
-  -- how many slices began since the newest one that is stored
-  local function passedAt(c, now) return max(0, floor((now - c[1]) / sliceMs)) end
+-- how many slices began since the newest one that is stored
+local function passedAt(c, now) return max(0, floor((now - c[1]) / sliceMs)) end
 
-  local function startAt(c, passed) return c[1] + passed * sliceMs end
+local function startAt(c, passed) return c[1] + passed * sliceMs end
 
-  -- the units that are of this age by now, the newest 1
-  local function unitsOf(c, passed, age) return age > passed and c[age - passed + 1] or 0 end
+-- the units that are of this age by now, the newest 1
+local function unitsOf(c, passed, age) return age > passed and c[age - passed + 1] or 0 end
 
-  local function sum(c, passed)
-    local units = 0
-    for i = 2, kept + 1 - passed do units = units + c[i] end
-    return units
-  end
-
-  local function usedAt(c, now) return sum(c, passedAt(c, now)) end
-
-  local function roll(c, passed, start)
-    c[1] = start
-    if passed == 0 then return end
-    for age = kept, 1, -1 do c[age + 1] = unitsOf(c, passed, age) end
-  end
-
-  function step.waitMs(c, now, cost)
-    local passed = passedAt(c, now)
-    local used = sum(c, passed)
-    if cost == 0 or used + cost <= capacity then return 0 end
-    if cost > capacity then return huge end
-    local age = kept
-    while used + cost > capacity do
-      used = used - unitsOf(c, passed, age)
-      age = age - 1
-    end
-    local freeAt = startAt(c, passed) + sliceMs * (kept - age)
-    return firstWholeMs(freeAt - now, function(ms) return usedAt(c, now + ms) + cost <= capacity end)
-  end
-
-  function step.spend(c, now, cost)
-    if cost == 0 then return end
-    local passed = passedAt(c, now)
-    roll(c, passed, sum(c, passed) == 0 and now or startAt(c, passed))
-    c[2] = c[2] + cost
-  end
-
-  function step.adjust(c, now, units, takenAt)
-    local passed = passedAt(c, now)
-    local start = startAt(c, passed)
-    if sum(c, passed) == 0 then
-      if units < 0 then return 0 end
-      start = takenAt + max(0, floor((now - takenAt) / sliceMs)) * sliceMs
-    end
-    local age = 1 + max(0, ceil((start - takenAt - EPSILON_MS) / sliceMs))
-    if age > kept then return 0 end
-    local before = unitsOf(c, passed, age)
-    local adjusted = max(0, before + units)
-    roll(c, passed, start)
-    c[age + 1] = adjusted
-    return adjusted - before
-  end
-
-  function step.remaining(c, now) return max(0, capacity - usedAt(c, now)) end
-
-  function step.resetAfterMs(c, now)
-    local passed = passedAt(c, now)
-    for age = passed + 1, kept do
-      if c[age - passed + 1] > 0 then return startAt(c, passed) + sliceMs * (kept - age + 1) - now end
-    end
-    return 0
-  end
-
-  function step.adopt(c, now, known, resetAfterMs)
-    for i = 1, kept + 1 do c[i] = 0 end
-    if not (known > 0 and resetAfterMs > 0) then return end
-    local slicesLeft = min(kept, ceil(resetAfterMs / sliceMs))
-    c[1] = now + min(resetAfterMs, slicesLeft * sliceMs) - slicesLeft * sliceMs
-    c[kept - slicesLeft + 2] = known
-  end
+local function sum(c, passed)
+  local units = 0
+  for i = 2, kept + 1 - passed do units = units + c[i] end
+  return units
 end
-`
+
+local function usedAt(c, now) return sum(c, passedAt(c, now)) end
+
+local function roll(c, passed, start)
+  c[1] = start
+  if passed == 0 then return end
+  for age = kept, 1, -1 do c[age + 1] = unitsOf(c, passed, age) end
+end
+
+local function waitMs(c, now, cost)
+  local passed = passedAt(c, now)
+  local used = sum(c, passed)
+  if cost == 0 or used + cost <= capacity then return 0 end
+  if cost > capacity then return huge end
+  local age = kept
+  -- a debt above 2^53 is no exact sum of its slices, and leaves a rest
+  while age > passed and used + cost > capacity do
+    used = used - unitsOf(c, passed, age)
+    age = age - 1
+  end
+  local freeAt = startAt(c, passed) + sliceMs * (kept - age)
+  return firstWholeMs(freeAt - now, function(ms) return usedAt(c, now + ms) + cost <= capacity end)
+end
+
+local function spend(c, now, cost)
+  if cost == 0 then return end
+  local passed = passedAt(c, now)
+  roll(c, passed, sum(c, passed) == 0 and now or startAt(c, passed))
+  c[2] = c[2] + cost
+end
+
+local function remaining(c, now) return max(0, capacity - usedAt(c, now)) end
+
+local function resetAfterMs(c, now)
+  local passed = passedAt(c, now)
+  for age = passed + 1, kept do
+    if c[age - passed + 1] > 0 then return startAt(c, passed) + sliceMs * (kept - age + 1) - now end
+  end
+  return 0
+end
+`,
+  moves: `
+local function adjust(c, now, units, takenAt)
+  local passed = passedAt(c, now)
+  local start = startAt(c, passed)
+  if sum(c, passed) == 0 then
+    if units < 0 then return 0 end
+    start = takenAt + max(0, floor((now - takenAt) / sliceMs)) * sliceMs
+  end
+  local age = 1 + max(0, ceil((start - takenAt - EPSILON_MS) / sliceMs))
+  if age > kept then return 0 end
+  local before = unitsOf(c, passed, age)
+  local adjusted = max(0, before + units)
+  roll(c, passed, start)
+  c[age + 1] = adjusted
+  return adjusted - before
+end
+
+local function adopt(c, now, known, resetAfterMs)
+  for i = 1, kept + 1 do c[i] = 0 end
+  if not (known > 0 and resetAfterMs > 0) then return end
+  local slicesLeft = min(kept, ceil(resetAfterMs / sliceMs))
+  c[1] = now + min(resetAfterMs, slicesLeft * sliceMs) - slicesLeft * sliceMs
+  c[kept - slicesLeft + 2] = known
+end
+`,
+}

@@ -1,68 +1,71 @@
+import type { LuaAlgorithm } from './lua-algorithm.ts'
+
 /**
  * `sliding-log` of limiter-core, in Lua: number for number the same. Cells: the times of the units taken, the oldest
  * first, as many as there are. There is no ring and no room left over, so that limits may change between takes.
  */
-export const slidingLog: string = `
-algorithms['sliding-log'] = function(step)
-  local capacity, windowMs, room = number(), number(), number()
-  step.capacity = capacity
-
-  local function expired(c, now)
-    local gone = 0
-    while gone < #c and c[gone + 1] <= now - windowMs do gone = gone + 1 end
-    return gone
-  end
-
-  local function dropExpired(c, now)
-    local gone, count = expired(c, now), #c
-    if gone == 0 then return end
-    for i = 1, count do c[i] = c[i + gone] end
-  end
-
-  function step.waitMs(c, now, cost)
-    local gone = expired(c, now)
-    local tooMany = #c - gone + cost - capacity
-    if cost == 0 or tooMany <= 0 then return 0 end
-    if cost > capacity then return huge end
-    local lastToGo = c[gone + tooMany]
-    return firstWholeMs(lastToGo + windowMs - now, function(ms) return lastToGo <= now + ms - windowMs end)
-  end
-
-  function step.spend(c, now, cost)
-    if cost == 0 then return end
-    dropExpired(c, now)
-    local time = max(now, c[#c] or now)
-    for _ = 1, cost do c[#c + 1] = time end
-  end
-
-  function step.adjust(c, now, units, takenAt)
-    if takenAt <= now - windowMs then return 0 end
-    dropExpired(c, now)
-    local before = #c
-    local place = 1
-    while place <= before and c[place] < takenAt do place = place + 1 end
-    if units > 0 then
-      for _ = 1, min(units, room - before) do table.insert(c, place, takenAt) end
-    else
-      for _ = 1, -units do
-        if c[place] ~= takenAt then break end
-        table.remove(c, place)
-      end
-    end
-    return #c - before
-  end
-
-  function step.remaining(c, now) return max(0, capacity - (#c - expired(c, now))) end
-
-  function step.resetAfterMs(c, now)
-    if #c == expired(c, now) then return 0 end
-    return c[#c] + windowMs - now
-  end
-
-  function step.adopt(c, now, known, resetAfterMs)
-    local live = resetAfterMs > 0 and min(ceil(known), room) or 0
-    local time = now + min(resetAfterMs, windowMs) - windowMs
-    for i = 1, max(live, #c) do c[i] = i <= live and time or nil end
-  end
+export const slidingLog: LuaAlgorithm = {
+  constants: ['capacity', 'windowMs', 'room'],
+  cells: 'nil',
+  layout: 'nil',
+  takes: `
+local function expired(c, now)
+  local gone = 0
+  while gone < #c and c[gone + 1] <= now - windowMs do gone = gone + 1 end
+  return gone
 end
-`
+
+local function dropExpired(c, now)
+  local gone, count = expired(c, now), #c
+  if gone == 0 then return end
+  for i = 1, count do c[i] = c[i + gone] end
+end
+
+local function waitMs(c, now, cost)
+  local gone = expired(c, now)
+  local tooMany = #c - gone + cost - capacity
+  if cost == 0 or tooMany <= 0 then return 0 end
+  if cost > capacity then return huge end
+  local lastToGo = c[gone + tooMany]
+  return firstWholeMs(lastToGo + windowMs - now, function(ms) return lastToGo <= now + ms - windowMs end)
+end
+
+local function spend(c, now, cost)
+  if cost == 0 then return end
+  dropExpired(c, now)
+  local time = max(now, c[#c] or now)
+  for _ = 1, cost do c[#c + 1] = time end
+end
+
+local function remaining(c, now) return max(0, capacity - (#c - expired(c, now))) end
+
+local function resetAfterMs(c, now)
+  if #c == expired(c, now) then return 0 end
+  return c[#c] + windowMs - now
+end
+`,
+  moves: `
+local function adjust(c, now, units, takenAt)
+  if takenAt <= now - windowMs then return 0 end
+  dropExpired(c, now)
+  local before = #c
+  local place = 1
+  while place <= before and c[place] < takenAt do place = place + 1 end
+  if units > 0 then
+    for _ = 1, min(units, room - before) do table.insert(c, place, takenAt) end
+  else
+    for _ = 1, -units do
+      if c[place] ~= takenAt then break end
+      table.remove(c, place)
+    end
+  end
+  return #c - before
+end
+
+local function adopt(c, now, known, resetAfterMs)
+  local live = resetAfterMs > 0 and min(ceil(known), room) or 0
+  local time = now + min(resetAfterMs, windowMs) - windowMs
+  for i = 1, max(live, #c) do c[i] = i <= live and time or nil end
+end
+`,
+}
