@@ -34,6 +34,11 @@ for (const { prototype } of [Redis, Cluster]) {
 
 await import(pathToFileURL(process.argv[2]).href)
 
+// a request that comes before the first connection would be answered by the failure rule
+if (servers.size > 0) {
+  for (const client of clients) if (client.status !== 'ready') await once(client, 'ready')
+}
+
 for (const server of servers) {
   if (!server.listening) await once(server, 'listening')
   const { port } = server.address()

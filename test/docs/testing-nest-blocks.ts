@@ -44,9 +44,10 @@ export async function writeNestBlocks(page: string): Promise<NestBlocks> {
   return { tsconfig: join(folder, 'tsconfig.json'), files, loader: join(folder, 'load.mjs') }
 }
 
-/** What a child printed when it failed, and nothing when it did not. */
-export async function complaintsOf(args: readonly string[]): Promise<string> {
-  const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...env } = process.env
+/** What a child printed when it failed, and nothing when it did not. `more` stands beside our own environment. */
+export async function complaintsOf(args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> {
+  const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
+  const env = { ...others, ...more }
   return run(process.execPath, args, { cwd: root, env, timeout: 110_000 }).then(
     () => '',
     (failure) => `${failure.stdout}${failure.stderr}${failure.killed ? 'it did not end by itself' : ''}`,

@@ -1,5 +1,14 @@
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { complaintsOf, writeNestBlocks } from '../docs/testing-nest-blocks.ts'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+
+let redis: RedisServer
+
+beforeAll(async () => {
+  redis = await startRedis()
+})
+
+afterAll(() => redis.stop())
 
 describe.each(['packages/nest/README.md', 'docs/frameworks/nest.md'])('%s', (page) => {
   test('shows code that type-checks, and applications that serve and end', async () => {
@@ -7,7 +16,8 @@ describe.each(['packages/nest/README.md', 'docs/frameworks/nest.md'])('%s', (pag
     expect(files.length).toBeGreaterThan(0)
     expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', tsconfig])).toBe('')
     for (const file of files) {
-      expect(await complaintsOf(['--conditions=@sluice/source', 'test/docs/run-block.mjs', file])).toBe('')
+      const args = ['--conditions=@sluice/source', 'test/docs/run-block.mjs', file]
+      expect(await complaintsOf(args, { REDIS_PORT: String(redis.port) })).toBe('')
     }
   }, 120_000)
 })

@@ -14,10 +14,15 @@ interface Served {
 
 /**
  * Starts a consumer's script, which prints its port and closes its server when its standard input ends; asks it
- * `requests` times and waits for the end of the process.
+ * `requests` times and waits for the end of the process. `env` stands beside what every consumer is given.
  */
-export async function askConsumer(script: string, cwd: string, requests: number): Promise<Served> {
-  const child = spawn(process.execPath, [script], { cwd, env: ownEnvironment(), timeout: 30_000 })
+export async function askConsumer(
+  script: string,
+  cwd: string,
+  requests: number,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Served> {
+  const child = spawn(process.execPath, [script], { cwd, env: { ...ownEnvironment(), ...env }, timeout: 30_000 })
   const ended = once(child, 'close')
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

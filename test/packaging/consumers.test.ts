@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { packages, root } from '../repository.ts'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
 import { mustRun } from './command.ts'
 import { ConsumerProject } from './consumer-project.ts'
 import { askConsumer } from './consumer-server.ts'
@@ -17,16 +18,23 @@ const scripts = [
   'koa-commonjs.cjs',
   'fastify-esm.mjs',
   'fastify-commonjs.cjs',
+  'redis-esm.mjs',
+  'redis-commonjs.cjs',
 ]
-const typed = ['typed', 'koa-typed', 'fastify-typed', 'nest-typed']
+const typed = ['typed', 'koa-typed', 'fastify-typed', 'nest-typed', 'redis-typed']
 
 let project: ConsumerProject
+let redis: RedisServer
 
 beforeAll(async () => {
+  redis = await startRedis()
   project = await ConsumerProject.install()
 })
 
-afterAll(() => project?.[Symbol.dispose]())
+afterAll(async () => {
+  project?.[Symbol.dispose]()
+  await redis?.stop()
+})
 
 test.each(scripts)('%s serves a limited app and ends when its server does', (script) => expectLimited(script))
 
@@ -59,7 +67,14 @@ test('an installation of @sluice/express stays within its size', () => {
 })
 
 async function expectLimited(script: string): Promise<void> {
-  const { statuses, retryAfter, exitCode, errors } = await askConsumer(join(project.folder, script), project.folder, 2)
+  const { statuses, retryAfter, exitCode, errors } = await askConsumer(
+    join(project.folder, script),
+    project.folder,
+    2,
+    {
+      REDIS_URL: redis.url,
+    },
+  )
   expect({ statuses, exitCode, errors }).toEqual({ statuses: [200, 429], exitCode: 0, errors: '' })
   expect(Number(retryAfter)).toBeGreaterThan(0)
 }

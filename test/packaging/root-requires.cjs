@@ -5,10 +5,13 @@ const loaded = {
   '@sluice/koa': require('@sluice/koa'),
   '@sluice/nest': require('@sluice/nest'),
   '@sluice/node-http': require('@sluice/node-http'),
+  '@sluice/redis': require('@sluice/redis'),
   express: require('express'),
   express4: require('express4'),
   fastify: require('fastify'),
   fastify4: require('fastify4'),
+  ioredis: require('ioredis'),
+  ioredis5: require('ioredis5'),
   koa: require('koa'),
   koa2: require('koa2'),
 }

@@ -9,7 +9,7 @@ test('our packages and every framework that they are tried with load from the ro
   const script = readFileSync(join(root, 'test/packaging/root-requires.cjs'), 'utf8')
   const loaded = JSON.parse(await mustRun(process.execPath, ['-e', script], root))
   expect(loaded).toEqual([
-    ...['@sluice/express', '@sluice/fastify', '@sluice/koa', '@sluice/nest', '@sluice/node-http'],
-    ...['express', 'express4', 'fastify', 'fastify4', 'koa', 'koa2'],
+    ...['@sluice/express', '@sluice/fastify', '@sluice/koa', '@sluice/nest', '@sluice/node-http', '@sluice/redis'],
+    ...['express', 'express4', 'fastify', 'fastify4', 'ioredis', 'ioredis5', 'koa', 'koa2'],
   ])
 })
