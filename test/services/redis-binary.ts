@@ -39,6 +39,7 @@ function isExecutable(path: string): boolean {
 }
 
 function install(): void {
+  // the lists of packages may be old, or not there at all
   const apt = (...args: string[]) =>
     execFileSync('apt-get', args, { stdio: 'pipe', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
   apt('update', '-qq')

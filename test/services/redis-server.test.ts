@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { until } from '@sluice/testkit'
+import { startNode } from './child-node.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 
 describe('a Redis of a test', () => {
@@ -54,4 +56,14 @@ test('leaves neither process nor folder', async () => {
   await redis.stop()
   expect(() => process.kill(pid, 0)).toThrow()
   expect(existsSync(folder)).toBe(false)
+})
+
+test('leaves neither when the process that started it is killed, not even a server that is paused', async () => {
+  const owner = startNode<typeof import('./children/redis-owner.ts')>('services/children/redis-owner.ts')
+  const { pid, folder } = await owner.call('own')
+  process.kill(pid, 'SIGSTOP')
+  await owner.stop()
+  await until(() => !existsSync(folder))
+  // one that nobody has waited for yet is still named, and runs no more
+  await until(() => !existsSync(`/proc/${pid}`) || /State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'utf8')))
 })

@@ -1,0 +1,27 @@
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { Fleet } from './fleet.ts'
+import type { Group, Row } from './row.ts'
+
+/** Applications on one Redis. */
+export interface Bench {
+  readonly fleet: Fleet
+  readonly redis: RedisServer
+}
+
+/** What the faults need to be done to a server. */
+const ARGS = [
+  ...['--enable-debug-command', 'yes', '--enable-protected-configs', 'yes', '--busy-reply-threshold', '50'],
+  ...['--loading-process-events-interval-bytes', '1024'],
+]
+
+export function groupOf(name: string, rows: readonly Row<Bench>[], apps = 2): Group<Bench> {
+  return {
+    name,
+    rows,
+    start: async () => ({ fleet: Fleet.start(apps), redis: await startRedis({ args: ARGS }) }),
+    stop: async ({ fleet, redis }) => {
+      await fleet.stop()
+      await redis.stop()
+    },
+  }
+}

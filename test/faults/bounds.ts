@@ -1,0 +1,83 @@
+import type { Sample } from './children/answer-record.ts'
+import type { Findings } from './findings.ts'
+import { ATTACKER, type FaultTimes, type Passed } from './fleet.ts'
+import { quantile, type Timeline } from './timeline.ts'
+
+export const DEADLINE_MS = 50
+/** Beyond the deadline: what a timer of Node is late by itself, and the work of an answer. */
+const MARGIN_MS = 10
+const OPEN_MS = 2
+/** How exactly we know when a fault came. */
+const EDGE_MS = 5
+
+/** What holds in every row: how long a decision takes, that each has an answer, and how much is written about it. */
+export function holdsAlways(findings: Findings, { timeline, from, to }: Passed): void {
+  // whoever asked shortly before waits for an answer, too
+  const during = timeline.between(from - DEADLINE_MS, to)
+  const waiting = during.filter(({ breaker }) => breaker !== 'open')
+  const ruled = during.filter(({ breaker }) => breaker === 'open')
+  findings.note(`p50 ${quantile(during, 0.5).toFixed(1)} ms`)
+  findings.atMost('p99 closed', quantile(waiting, 0.99), DEADLINE_MS + MARGIN_MS, ' ms')
+  findings.note(`slowest ${quantile(waiting, 1).toFixed(0)} ms`)
+  if (ruled.length > 0) findings.atMost('p99 open', quantile(ruled, 0.99), OPEN_MS, ' ms')
+  allAnswered(findings, timeline)
+}
+
+/** No decision rejects, hangs or ends a process, and little is written about it. Said where it is not so. */
+export function allAnswered(findings: Findings, timeline: Timeline): void {
+  findings.stalled(Math.max(...timeline.reports.map((report) => report.longestStallMs)))
+  const [rejected, pending] = [timeline.sum((report) => report.rejected), timeline.sum((report) => report.pending)]
+  const unhandled = timeline.reports.flatMap((report) => report.unhandled)
+  const lines = timeline.linesASecond()
+  findings.always(`rejected ${rejected}`, rejected === 0)
+  findings.always(`pending ${pending}`, pending === 0)
+  findings.always(`unhandled: ${unhandled.join(', ')}`, unhandled.length === 0)
+  findings.always(`lines a second ${lines}`, lines <= 1)
+}
+
+/** A key that was denied before stays so. */
+export function gainsNothing(findings: Findings, timeline: Timeline): void {
+  const attempts = timeline.samples.filter(({ key }) => key === ATTACKER)
+  const admitted = attempts.filter(({ allowed }) => allowed)
+  findings.exactly(`of ${attempts.length} of a denied key admitted`, admitted.length, 0)
+  findings.always('it hardly tried', attempts.length >= 10)
+}
+
+export function comesBack(findings: Findings, { timeline, to }: Passed, boundMs = 1_000): void {
+  findings.atMost('store-backed after', timeline.backAfterMs(to), boundMs, ' ms')
+}
+
+/**
+ * What was acknowledged is counted, and what was not is not: of those who asked and gave up within a fault none is
+ * counted when Redis reads it later. Those who were on their way when it came or went may be, without a word of it, and
+ * those who were late at other times, on a busy machine.
+ */
+export function countsAgree(
+  findings: Findings,
+  timeline: Timeline,
+  server: number,
+  faults: readonly FaultTimes[],
+): void {
+  const ghosts = ghostsOf(timeline).filter((sample) => !faults.some((fault) => isWithin(sample, fault)))
+  agree(findings, timeline, server, ghosts.length)
+}
+
+/** Where commands arrive and answers do not come in time: no more is counted than was sent. */
+export function countsNoneTwice(findings: Findings, timeline: Timeline, server: number): void {
+  agree(findings, timeline, server, ghostsOf(timeline).length)
+}
+
+function agree(findings: Findings, timeline: Timeline, server: number, mostGhosts: number): void {
+  const acknowledged = timeline.samples.filter(({ policy, counted }) => policy === 'counter' && counted).length
+  findings.exactly(`of ${acknowledged} counts lost`, Math.max(0, acknowledged - server), 0)
+  findings.atMost('ghosts', Math.max(0, server - acknowledged), mostGhosts)
+}
+
+/** What may have been counted without a word of it. */
+function ghostsOf({ samples }: Timeline): readonly Sample[] {
+  return samples.filter(({ policy, counted, breaker }) => policy === 'counter' && !counted && breaker !== 'open')
+}
+
+function isWithin({ at, endedAt }: Sample, { from, to, begunAt = from, endingAt = to }: FaultTimes): boolean {
+  return at > begunAt + EDGE_MS && endedAt < endingAt - EDGE_MS
+}

@@ -1,0 +1,4 @@
+import { clusters } from './rows/clusters.ts'
+import { testGroup } from './test-group.ts'
+
+testGroup(clusters)

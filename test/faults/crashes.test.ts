@@ -1,0 +1,4 @@
+import { crashes } from './rows/crashes.ts'
+import { testGroup } from './test-group.ts'
+
+testGroup(crashes)

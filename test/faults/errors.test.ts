@@ -1,0 +1,4 @@
+import { errors } from './rows/errors.ts'
+import { testGroup } from './test-group.ts'
+
+testGroup(errors)

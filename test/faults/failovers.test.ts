@@ -1,0 +1,4 @@
+import { failovers } from './rows/failovers.ts'
+import { testGroup } from './test-group.ts'
+
+testGroup(failovers)

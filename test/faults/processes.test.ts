@@ -1,0 +1,4 @@
+import { processes } from './rows/processes.ts'
+import { testGroup } from './test-group.ts'
+
+testGroup(processes)

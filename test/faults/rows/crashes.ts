@@ -1,0 +1,87 @@
+import { type Bench, groupOf } from '../bench.ts'
+import { allAnswered, comesBack, gainsNothing, holdsAlways } from '../bounds.ts'
+import type { Site } from '../children/app.ts'
+import type { Findings } from '../findings.ts'
+import { during, type FaultTimes } from '../fleet.ts'
+import type { Group } from '../row.ts'
+import { quantile } from '../timeline.ts'
+
+const LIMIT = 50
+/** Connections that a process may make a second. */
+const CONNECTS = 2
+
+/** Redis is gone at once, and comes back with nothing. */
+export const crashes: Group<Bench> = groupOf('Redis crashes', [
+  {
+    id: 'R4',
+    fault: "kill -9, restarted empty after 2 s, `'local'`",
+    run: (bench, findings) => throughCrash(bench, findings, { rule: 'local', admits: bench.fleet.apps.length * LIMIT }),
+  },
+  {
+    id: 'R4',
+    fault: 'kill -9, restarted empty after 2 s, `{ local: { share: 1/2 } }`',
+    run: (bench, findings) =>
+      throughCrash(bench, findings, { rule: { local: { share: 0.5 } }, admits: LIMIT + bench.fleet.apps.length - 1 }),
+  },
+  { id: 'R5', fault: 'Redis comes back after 4 s', run: recovers },
+  { id: 'R45', fault: 'no Redis for 3 s at 4,000 decisions a second', run: writesLittle },
+])
+
+interface Case extends Pick<Site, 'rule'> {
+  /** Of a key that nobody knew before. */
+  readonly admits: number
+}
+
+async function throughCrash({ fleet, redis }: Bench, findings: Findings, { rule, admits }: Case): Promise<void> {
+  await fleet.open({ address: { url: redis.url }, limit: LIMIT, ...(rule === undefined ? {} : { rule }) })
+  const passed = await fleet.through(() => crash({ fleet, redis }, 2_000), { guarded: ['newcomer'] })
+  const { timeline, from, to } = passed
+  findings.atMost('p99 while down', quantile(timeline.between(from, to), 0.99), 10, ' ms')
+  holdsAlways(findings, passed)
+  gainsNothing(findings, timeline)
+  const newcomer = timeline.samples.filter(({ key }) => key === 'newcomer')
+  const admitted = newcomer.filter(({ allowed }) => allowed).length
+  findings.atMost(`of ${newcomer.length} of a new key with limit ${LIMIT} admitted`, admitted, admits)
+  findings.always('it hardly tried', newcomer.length > admits)
+  comesBack(findings, passed)
+}
+
+async function recovers({ fleet, redis }: Bench, findings: Findings): Promise<void> {
+  await fleet.open({ address: { url: redis.url } })
+  let before = 0
+  let after = 0
+  const passed = await fleet.through(async () => {
+    const times = await crash({ fleet, redis }, 4_000)
+    before = await connections({ fleet, redis })
+    await fleet.ready()
+    after = await connections({ fleet, redis })
+    return times
+  })
+  comesBack(findings, passed)
+  findings.atMost('connections a process', Math.max(before, after) / fleet.apps.length, 2 * CONNECTS)
+  gainsNothing(findings, passed.timeline)
+  allAnswered(findings, passed.timeline)
+}
+
+async function writesLittle({ fleet, redis }: Bench, findings: Findings): Promise<void> {
+  await fleet.open({ address: { url: redis.url } })
+  const passed = await fleet.through(() => crash({ fleet, redis }, 3_000), { perSecond: 4_000 })
+  holdsAlways(findings, passed)
+  const lines = passed.timeline.reports.map(({ warnings }) => warnings.length)
+  findings.atMost('lines of a process in all', Math.max(...lines), 6)
+  findings.atLeast('the fewest', Math.min(...lines), 2)
+}
+
+function crash({ redis }: Bench, downMs: number): Promise<FaultTimes> {
+  return during(
+    downMs,
+    () => redis.kill(),
+    () => redis.start(),
+  )
+}
+
+/** How many the server has accepted since it started. */
+async function connections({ redis }: Bench): Promise<number> {
+  const stats = await redis.client().info('stats')
+  return Number(/total_connections_received:(\d+)/.exec(stats)?.[1])
+}

@@ -1,0 +1,95 @@
+import type { Bench } from '../bench.ts'
+import { countsAgree, gainsNothing, holdsAlways } from '../bounds.ts'
+import type { Findings } from '../findings.ts'
+import { type App, during, epochNow, lasting } from '../fleet.ts'
+import type { Row } from '../row.ts'
+
+const FAULT_MS = 700
+
+/** Redis is well, and what it keeps for us is not: counts, or the texts of scripts. */
+export const keyRows: readonly Row<Bench>[] = [
+  { id: 'R9', fault: 'WRONGTYPE: keys of five users are lists', run: wrongType },
+  { id: 'R10', fault: 'memory full under allkeys-lru', run: evicts },
+  { id: 'R11', fault: 'SCRIPT FLUSH every 10 ms', run: flushes },
+]
+
+async function wrongType({ fleet, redis }: Bench, findings: Findings): Promise<void> {
+  const admin = redis.client()
+  await admin.flushall()
+  await fleet.open({ address: { url: redis.url } })
+  const passed = await fleet.through(async () => {
+    const keys = await admin.keys('*{user 1?}*counter*')
+    const spoilt = keys.slice(0, 5)
+    findings.exactly('keys', spoilt.length, 5)
+    const from = epochNow()
+    await admin
+      .multi()
+      .del(...spoilt)
+      .exec()
+    await Promise.all(spoilt.map((key) => admin.multi().del(key).lpush(key, 'a list').exec()))
+    await lasting(FAULT_MS)
+    await admin.del(...spoilt)
+    return { from, to: epochNow() }
+  })
+  const { timeline, from, to } = passed
+  holdsAlways(findings, passed)
+  findings.atLeast('told as WRONGTYPE', timeline.cause('WRONGTYPE'), 1)
+  findings.exactly(
+    'breaker opened',
+    timeline.sum(({ opened }) => opened),
+    0,
+  )
+  const uncounted = timeline.between(from, to).filter(({ counted }) => !counted)
+  findings.exactly('keys that were answered by the rule', new Set(uncounted.map(({ key }) => key)).size, 5)
+  gainsNothing(findings, timeline)
+}
+
+/** What Redis was told to forget nobody remembers for it, while it answers: nothing is promised here but an answer. */
+async function evicts({ fleet, redis }: Bench, findings: Findings): Promise<void> {
+  const admin = redis.client()
+  await fleet.open({ address: { url: redis.url }, limit: 5 })
+  const quiet = async (): Promise<number> => {
+    const [app] = fleet.apps as [App]
+    const taken = await Promise.all(Array.from({ length: 10 }, () => app.call('take', 'guarded', 'quiet')))
+    return taken.filter(({ allowed }) => allowed).length
+  }
+  findings.exactly('of a limit of 5 admitted', await quiet(), 5)
+  const passed = await fleet.through(() =>
+    during(
+      FAULT_MS,
+      async () => {
+        await admin.config('SET', 'maxmemory', '8mb', 'maxmemory-policy', 'allkeys-lru')
+        await admin.eval("for i = 1, 60000 do redis.call('SET', 'filler' .. i, string.rep('x', 200)) end", 0)
+      },
+      async () => {
+        await admin.flushall()
+        await admin.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction')
+      },
+    ),
+  )
+  findings.note(`after its key was evicted ${await quiet()} more: use \`noeviction\``)
+  holdsAlways(findings, passed)
+}
+
+async function flushes({ fleet, redis }: Bench, findings: Findings): Promise<void> {
+  const admin = redis.client()
+  // what is late on a busy machine is nothing that a flush did
+  await fleet.open({ address: { url: redis.url }, deadlineMs: 1_000 })
+  let times = 0
+  const passed = await fleet.through(() => {
+    const timer = setInterval(() => {
+      times++
+      void admin.script('FLUSH')
+    }, 10)
+    return during(
+      2_000,
+      () => {},
+      () => clearInterval(timer),
+    )
+  })
+  holdsAlways(findings, passed)
+  gainsNothing(findings, passed.timeline)
+  findings.atLeast('flushes', times, 50)
+  findings.exactly('uncounted', passed.timeline.samples.filter(({ counted }) => !counted).length, 0)
+  countsAgree(findings, passed.timeline, await fleet.counted(redis.client()), [passed])
+}

@@ -1,0 +1,22 @@
+import { createLimiter } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import type { Cluster, Redis } from 'ioredis'
+
+/** The limit of the policy `counter`: never full. */
+export const ENDLESS = 1e9
+
+/** Units of the policy `counter` that Redis itself has counted under keys. */
+export async function serverCount(client: Redis | Cluster, scope: string, keys: readonly string[]): Promise<number> {
+  // a client that is still connecting is refused
+  await client.ping()
+  const limiter = createLimiter({
+    scope,
+    policies: [{ name: 'counter', limit: ENDLESS, window: '1h', algorithm: 'fixed-window' }],
+    backend: redisBackend(client),
+    deadlineMs: 10_000,
+  })
+  const decisions = await Promise.all(keys.map((key) => limiter.peek(key)))
+  await limiter.close()
+  if (decisions.some(({ counted }) => !counted)) throw new Error('Redis did not tell what it counted')
+  return decisions.reduce((sum, { binding }) => sum + ENDLESS - binding.remaining, 0)
+}

@@ -1,0 +1,57 @@
+import type { Sample } from './children/answer-record.ts'
+import type { Report } from './children/app.ts'
+
+const BACK = 'SLUICE_BACKEND_BACK'
+
+/** What the applications of a row saw, together. */
+export class Timeline {
+  readonly reports: readonly Report[]
+  readonly samples: readonly Sample[]
+
+  constructor(reports: readonly Report[]) {
+    this.reports = reports
+    this.samples = reports.flatMap(({ samples }) => samples).sort((one, other) => one.at - other.at)
+  }
+
+  between(from: number, to: number): readonly Sample[] {
+    return this.samples.filter(({ at }) => at >= from && at < to)
+  }
+
+  sum(of: (report: Report) => number): number {
+    return this.reports.reduce((total, report) => total + of(report), 0)
+  }
+
+  /** The times a code of a failure was told. */
+  cause(code: string): number {
+    return this.sum(({ causes }) => causes[code] ?? 0)
+  }
+
+  /** How long after `at` the first decision came that Redis counted, in the slowest of the applications. */
+  backAfterMs(at: number): number {
+    const each = this.reports.map(({ samples }) => {
+      const first = samples.find((sample) => sample.counted && sample.at >= at)
+      return first === undefined ? Number.POSITIVE_INFINITY : first.endedAt - at
+    })
+    return Math.max(...each)
+  }
+
+  /** The most lines of one code that one application wrote within a second. */
+  linesASecond(): number {
+    const most = this.reports.map(({ warnings }) => {
+      const failures = warnings.filter(({ code }) => code !== BACK)
+      const news = failures.map(({ code, at }) =>
+        failures.filter((w) => w.code === code && w.at >= at && w.at < at + 990),
+      )
+      // one that it is back follows one that it is not
+      const extra = warnings.length - 2 * failures.length
+      return Math.max(extra + 1, ...news.map(({ length }) => length))
+    })
+    return Math.max(...most)
+  }
+}
+
+/** The value below which a share of them lies; 0 of none. */
+export function quantile(samples: readonly Sample[], share: number): number {
+  const sorted = samples.map(({ ms }) => ms).sort((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
