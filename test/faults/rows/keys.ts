@@ -67,7 +67,7 @@ async function evicts({ fleet, redis }: Bench, findings: Findings): Promise<void
       },
     ),
   )
-  findings.note(`after its key was evicted ${await quiet()} more: use \`noeviction\``)
+  findings.note(`when its key had been evicted ${await quiet()} more, about which nothing is promised`)
   holdsAlways(findings, passed)
 }
 

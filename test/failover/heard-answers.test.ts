@@ -1,0 +1,34 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { closeWards, serverError, ward } from './patient.ts'
+
+afterEach(closeWards)
+
+describe('what a backend told of its keys', () => {
+  test.each([3, 1_500])('is known when it dies, of %d keys and of each the last answer', async (keys) => {
+    const one = ward()
+    const limiter = one.limiter('local', { limit: 10 })
+    const names = Array.from({ length: keys }, (_, key) => `${key}`)
+    for (const name of names) await limiter.take(name, 2)
+    for (const name of names) await limiter.take(name, 3)
+    one.patient.condition = serverError('CONNECTION')
+    const left = []
+    for (const name of names) left.push((await limiter.take(name)).binding.remaining)
+    expect(left).toEqual(names.map(() => 4))
+  })
+
+  test('is known of a key longer than any that is kept aside, and of two policies each its own', async () => {
+    const one = ward()
+    const [few, many] = [3, 30].map((limit) => one.limiter('local', { name: `of ${limit}`, limit }))
+    const long = 'k'.repeat(1_000)
+    for (const key of [long, 'short']) {
+      await few.take(key)
+      await many.take(key, 10)
+    }
+    one.patient.restart()
+    one.patient.condition = serverError('CONNECTION')
+    for (const key of [long, 'short']) {
+      expect((await few.take(key)).binding.remaining).toBe(1)
+      expect((await many.take(key)).binding.remaining).toBe(19)
+    }
+  })
+})

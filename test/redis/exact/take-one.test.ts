@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Backend, type Clock, type Decision, type Policy, systemClock } from '@sluice/limiter-core'
+import { redisBackend, runnerOf } from '@sluice/redis'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { chargeOf, hour, minute, remaining } from './charge.ts'
+import { ownPrefix } from './own-prefix.ts'
+import { RecordingRunner } from './recording-runner.ts'
+
+let server: RedisServer
+let client: Redis
+let runner: RecordingRunner
+let prefix: string
+let shiftMs: number
+const clock: Clock = { ...systemClock, now: () => systemClock.now() + shiftMs }
+let backend: Backend
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+beforeEach(() => {
+  shiftMs = 0
+  prefix = ownPrefix()
+  runner = new RecordingRunner(runnerOf(client))
+  backend = redisBackend(runner, { prefix, clock })
+})
+
+async function takeOne(policy: Policy, key: string, cost = 1, withinMs = 5_000): Promise<Decision> {
+  const { step, count } = chargeOf(policy, key)
+  if (!backend.takeOne) throw new Error('it takes no single charge')
+  return backend.takeOne(key, step, count, cost, { deadlineAt: clock.now() + withinMs })
+}
+
+describe('a take of one charge', () => {
+  test('is one call by itself, and shares one with those of its turn', async () => {
+    await takeOne(hour, 'a')
+    runner.calls.length = 0
+    const answers = await Promise.all(['a', 'b', 'a', 'c'].map((key) => takeOne(hour, key, 2)))
+    expect(runner.calls.map(({ keys }) => keys.length)).toEqual([1, 3])
+    expect(answers.map((answer) => answer.binding.remaining)).toEqual([97, 98, 95, 98])
+    expect(answers[0]).toMatchObject({ allowed: true, counted: true, source: 'redis', retryAfterMs: 0 })
+  })
+
+  test('is denied with its wait, and never where it is more than fits at all', async () => {
+    await takeOne(minute, 'a', 5)
+    const denied = await takeOne(minute, 'a')
+    expect(denied).toMatchObject({ allowed: false, counted: true })
+    expect(denied.retryAfterMs).toBeGreaterThan(50_000)
+    expect((await takeOne(minute, 'b', 6)).retryAfterMs).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  test('is asked once more where the clock of the server was set ahead, and counted once', async () => {
+    await takeOne(hour, 'a')
+    runner.calls.length = 0
+    shiftMs -= 3_600_000
+    expect((await takeOne(hour, 'a')).binding.remaining).toBe(98)
+    expect(runner.calls).toHaveLength(2)
+    expect(await remaining(backend, hour, 'a')).toBe(98)
+  })
+
+  test('that nobody waits for is not sent, and the next one goes out at once', async () => {
+    await takeOne(hour, 'a')
+    runner.calls.length = 0
+    await expect(takeOne(hour, 'a', 1, -1)).rejects.toMatchObject({ code: 'LATE' })
+    expect(runner.calls).toEqual([])
+    const taken = takeOne(hour, 'a')
+    expect(runner.calls).toHaveLength(1)
+    expect((await taken).binding.remaining).toBe(98)
+  })
+
+  test('of a key that holds something else fails alone, and the next one goes out at once', async () => {
+    await takeOne(minute, 'a')
+    await client.set(`${prefix}:{spoilt}:exact/minute/fixed-window@1`, 'hello')
+    await expect(takeOne(minute, 'spoilt')).rejects.toMatchObject({ code: 'WRONGTYPE', keyOnly: true })
+    const taken = takeOne(minute, 'a')
+    expect((await taken).binding.remaining).toBe(3)
+  })
+})
