@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type InflightBackend, isPromise, type MaybePromise, type Permit } from '@sluice/limiter-core'
 import { runnerOf } from '@sluice/redis'
-import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import { eachSeed, FakeClock, type SeededRandom, Warnings } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { type Fate, FaultyRunner } from './faulty-runner.ts'
@@ -14,6 +14,8 @@ const DEADLINE_MS = 50
 const STEP_MS = 40
 const KEYS = ['a', 'b']
 const CAP = { name: 'model', limit: LIMIT }
+// a thousand outages are no news here
+const warnings = new Warnings()
 
 interface Member {
   readonly backend: InflightBackend
@@ -30,6 +32,7 @@ let fleet: Fleet
 let made = 0
 
 beforeAll(async () => {
+  warnings.listen()
   server = await startRedis()
   fleet = new Fleet(server.port)
   client = await fleet.client()
@@ -38,6 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await fleet.close()
   await server.stop()
+  warnings.stop()
 })
 
 describe('any history of acquires, releases, crashes and standstills', () => {
