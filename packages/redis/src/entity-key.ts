@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { SluiceError, shown } from '@sluice/limiter-core'
+import { type Charge, SluiceError, shown } from '@sluice/limiter-core'
 
 /** How keys are named in Redis. */
 export interface EntityKeyOptions {
@@ -51,6 +51,12 @@ export class EntityKeys {
     this.#head = `${prefix}:{`
     this.#secret = secret ?? 'sluice'
     this.#hashesAll = hashKeys === 'all'
+  }
+
+  /** The name under which the cells of `key` are stored. Other slices are other cells, and nobody can tell the ones from the others. */
+  nameOfCells({ key, step, count }: Pick<Charge, 'key' | 'step' | 'count'>): string {
+    const { slices = 1 } = step.policy
+    return this.name(key, slices > 1 ? `${count}/${slices}` : count)
   }
 
   /** The name under which `count` of `key` is stored. */

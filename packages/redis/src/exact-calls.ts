@@ -4,7 +4,7 @@ import { AskQueue } from './ask-queue.ts'
 import { batchCall, soleCall, type TimeArg, timeArg } from './batch-call.ts'
 import { BatchReply } from './batch-reply.ts'
 import { hashSlot } from './hash-slot.ts'
-import { failureOf, RedisFailure } from './redis-failure.ts'
+import { failureOf, RedisFailure, reachedLate } from './redis-failure.ts'
 import { ServerTime } from './server-time.ts'
 
 export interface ExactCallsOptions {
@@ -157,7 +157,7 @@ export class ExactCalls {
   #again(asks: readonly Ask[]): void {
     const now = this.#options.clock.now()
     for (const ask of asks) {
-      if (ask.retried || !(ask.deadlineAt !== undefined && ask.deadlineAt > now)) ask.reject(late())
+      if (ask.retried || !(ask.deadlineAt !== undefined && ask.deadlineAt > now)) ask.reject(reachedLate())
       else {
         ask.retried = true
         this.add(ask)
@@ -170,7 +170,7 @@ export class ExactCalls {
     if (soonest(asks) > now) return asks
     return asks.filter((ask) => {
       const wanted = ask.deadlineAt === undefined || ask.deadlineAt > now
-      if (!wanted) ask.reject(late())
+      if (!wanted) ask.reject(reachedLate())
       return wanted
     })
   }
@@ -180,8 +180,4 @@ function soonest(asks: readonly Ask[]): number {
   let soonestAt = Number.POSITIVE_INFINITY
   for (const { deadlineAt } of asks) if (deadlineAt !== undefined && deadlineAt < soonestAt) soonestAt = deadlineAt
   return soonestAt
-}
-
-function late(): RedisFailure {
-  return new RedisFailure('LATE', 'Redis was reached after the deadline, and did nothing')
 }

@@ -1,9 +1,9 @@
-import type { Clock, LeaseAsk, LeaseGrant, LeaseLedger, LeaseTerms, ScriptRunner, Step } from '@sluice/limiter-core'
+import type { Clock, LeaseAsk, LeaseGrant, LeaseLedger, LeaseTerms, ScriptRunner } from '@sluice/limiter-core'
 import { timeArg } from './batch-call.ts'
 import type { EntityKeys } from './entity-key.ts'
 import { hashSlot } from './hash-slot.ts'
 import { leaseLedgerCall, leaseLedgerReply } from './lease-ledger-call.ts'
-import { failureOf, RedisFailure } from './redis-failure.ts'
+import { failureOf, RedisFailure, reachedLate } from './redis-failure.ts'
 import { ServerTime } from './server-time.ts'
 
 export interface LeaseRedisOptions {
@@ -56,7 +56,7 @@ export class LeaseRedisLedger implements LeaseLedger {
     const { runner, keys } = this.#options
     const bySlot = new Map<number, Placed[][]>()
     for (const ask of asks) {
-      const name = keys.name(ask.key, cellsCount(ask.count, ask.step))
+      const name = keys.nameOfCells(ask)
       const slot = runner.clustered ? hashSlot(name) : 0
       const batches = bySlot.get(slot) ?? []
       bySlot.set(slot, batches)
@@ -73,7 +73,7 @@ export class LeaseRedisLedger implements LeaseLedger {
     const [key] = batch[0].names
     if (!serverTime && this.#times.deadline(key, 0) === undefined) await this.#times.ask(key)
     const sentAt = clock.now()
-    if (sentAt > deadlineAt) throw late()
+    if (sentAt > deadlineAt) throw reachedLate()
     const deadline = serverTime ? undefined : this.#times.deadline(key, deadlineAt)
     const asks = batch.map(({ ask }) => ask)
     const { script, args } = leaseLedgerCall(asks, terms, timeArg(deadline, serverTime?.()))
@@ -82,16 +82,7 @@ export class LeaseRedisLedger implements LeaseLedger {
     if (!serverTime) this.#times.told(key, now, sentAt)
     if (grants) return grants
     // the reply has told the right time of the server
-    if (again) throw late()
+    if (again) throw reachedLate()
     return this.#send(batch, deadlineAt, true)
   }
-}
-
-/** Other slices are other cells, and are named apart by the exact backend. */
-function cellsCount(count: string, { policy: { slices = 1 } }: Step): string {
-  return slices > 1 ? `${count}/${slices}` : count
-}
-
-function late(): RedisFailure {
-  return new RedisFailure('LATE', 'Redis was reached after the deadline, and did nothing')
 }

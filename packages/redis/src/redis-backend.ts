@@ -102,7 +102,7 @@ class RedisBackend implements Backend<Promise<Answer>> {
 
   takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): Promise<Decision> {
     const charge = { key, step, count, cost }
-    return this.#calls.takeOne(charge, this.#name(charge), moment?.deadlineAt)
+    return this.#calls.takeOne(charge, this.#keys.nameOfCells(charge), moment?.deadlineAt)
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
@@ -116,7 +116,7 @@ class RedisBackend implements Backend<Promise<Answer>> {
   }
 
   async reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): Promise<void> {
-    const names = targets.map((target) => this.#name(target))
+    const names = targets.map((target) => this.#keys.nameOfCells(target))
     const slots = this.#bySlot(names).map((indexes) => indexes.map((index) => names[index]))
     await Promise.all(slots.map((keys) => this.#runner.run(resetScript, keys, [])))
   }
@@ -148,7 +148,7 @@ class RedisBackend implements Backend<Promise<Answer>> {
 
   #ask(operation: Operation, charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const names = charges.map((charge) => this.#name(charge))
+      const names = charges.map((charge) => this.#keys.nameOfCells(charge))
       const deadlineAt = moment?.deadlineAt
       this.#calls.add({
         operation,
@@ -171,7 +171,7 @@ class RedisBackend implements Backend<Promise<Answer>> {
   /** The charges by slot; all of them are one part where there are no slots, or all have one key. */
   #parts(charges: readonly Charge[]): ChargePart[] {
     if (this.#inOneSlot(charges)) return [{ backend: this.#oneSlot, indexes: [...charges.keys()], charges }]
-    const slots = this.#bySlot(charges.map((charge) => this.#name(charge)))
+    const slots = this.#bySlot(charges.map((charge) => this.#keys.nameOfCells(charge)))
     return slots.map((at) => ({ backend: this.#oneSlot, indexes: at, charges: at.map((index) => charges[index]) }))
   }
 
@@ -183,11 +183,5 @@ class RedisBackend implements Backend<Promise<Answer>> {
       slots.set(slot, [...(slots.get(slot) ?? []), index])
     }
     return [...slots.values()]
-  }
-
-  // other slices are other cells, and what they mean to each other nobody can tell
-  #name({ key, step, count }: Pick<Charge, 'key' | 'step' | 'count'>): string {
-    const { slices = 1 } = step.policy
-    return this.#keys.name(key, slices > 1 ? `${count}/${slices}` : count)
   }
 }

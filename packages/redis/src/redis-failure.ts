@@ -34,6 +34,11 @@ export function failureOf(error: unknown): RedisFailure {
   return new RedisFailure('CONNECTION', 'the client rejected with something that is no error', { cause: error })
 }
 
+/** A call that Redis read after its deadline. */
+export function reachedLate(): RedisFailure {
+  return new RedisFailure('LATE', 'Redis was reached after the deadline, and did nothing')
+}
+
 /** A failure that Redis told as text, as a script reads it from `pcall`. */
 export function failureOfText(text: string): RedisFailure {
   return new RedisFailure(codeOf(text), text)

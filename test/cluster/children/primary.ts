@@ -33,7 +33,7 @@ let listeners = 0
 
 // a worker is a file, and an ES module where it is one of ours: so it is a line that requires it
 const WORKER = join(import.meta.dirname, 'worker.ts')
-const HOOK = join(import.meta.dirname, '../../floods/typescript-hook.cjs')
+const HOOK = join(import.meta.dirname, '../../services/typescript-hook.cjs')
 cluster.setupPrimary({
   exec: WORKER,
   execArgv: ['--conditions=@sluice/source', '-r', HOOK, '-e', `require(${JSON.stringify(WORKER)})`],
