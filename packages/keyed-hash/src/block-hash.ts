@@ -71,6 +71,18 @@ export class BlockHash {
     this.finish(sums)
   }
 
+  /** Four units: the low 32 bits, then the rest, negative ones with all bits of their sign. */
+  integer(key: number): void {
+    const { start, block } = this
+    const rest = Math.floor(key / 0x1_0000_0000)
+    const p = key & 0xffff
+    const q = key >>> 16
+    const r = rest & 0xffff
+    const s = rest >>> 16
+    this.low = joinedLanes(lane(start[0], block, 0, p, q, r, s), lane(start[1], block, 1, p, q, r, s))
+    this.high = joinedLanes(lane(start[2], block, 2, p, q, r, s), lane(start[3], block, 3, p, q, r, s))
+  }
+
   private opened(shape: number): Int32Array {
     this.sums.set(this.start)
     this.add(this.sums, 0, shape)
@@ -89,4 +101,12 @@ export class BlockHash {
     this.low = joinedLanes(sums[0], sums[1])
     this.high = joinedLanes(sums[2], sums[3])
   }
+}
+
+/** The shape of integers, which no key of a block has. */
+const INTEGER = 0xffff
+
+function lane(start: number, block: Int32Array, at: number, p: number, q: number, r: number, s: number): number {
+  const low = start + imul(block[at], INTEGER) + imul(block[at + 1], p) + imul(block[at + 2], q)
+  return low + imul(block[at + 3], r) + imul(block[at + 4], s)
 }

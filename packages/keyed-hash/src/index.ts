@@ -1,2 +1,3 @@
 export { BadSeedError } from './bad-seed-error.ts'
+export { scattered } from './joined-lanes.ts'
 export { createKeyedHash, type KeyedHash } from './keyed-hash.ts'

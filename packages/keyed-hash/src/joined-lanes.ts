@@ -7,10 +7,10 @@ export function joinedLanes(even: number, odd: number): number {
 }
 
 /**
- * A bijection of 32 bits, so it takes nothing from a bound. Without it addresses in a row would be numbers in a row,
- * and fill a table's sets in stripes. The constants are lowbias32 of C. Wellons' hash-prospector (public domain).
+ * Spreads the bits of an int32 over an int32. A bijection, so it takes nothing from a bound. Without it addresses in a
+ * row would be numbers in a row, and fill a table's sets in stripes. The constants are lowbias32 of C. Wellons' hash-prospector (public domain).
  */
-function scattered(x: number): number {
+export function scattered(x: number): number {
   const y = imul(x ^ (x >>> 16), 0x7feb352d)
   const z = imul(y ^ (y >>> 15), 0x846ca68b)
   return z ^ (z >>> 16)

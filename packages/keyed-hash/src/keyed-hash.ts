@@ -13,6 +13,8 @@ export interface KeyedHash {
   text(key: string): void
   /** Equals `text` of the string whose code units are these bytes (latin1). */
   bytes(key: Uint8Array): void
+  /** A safe integer; what is none has the hash of another one. No text and no bytes share its units: 7 is not `'7'`. */
+  integer(key: number): void
 }
 
 const SEED_BYTES = 16

@@ -1,0 +1,72 @@
+import { scattered } from '@sluice/keyed-hash'
+import type { SketchKey, SketchSeed } from './sketch-seed.ts'
+
+/** Cells that double hashing may go through: more would need more than 32 bits a row. */
+export const MOST_COLUMNS: number = 2 ** 24
+export const MOST_ROWS = 32
+
+/**
+ * Which cell a key has in each of `depth` rows of `width` cells.
+ *
+ * Up to 4 rows of a power of two up to 65,536 cells each row has 16 bits of the hash to itself. The hash is pairwise
+ * independent (`@sluice/keyed-hash`), so two given keys meet in all rows with chance width^-depth exactly: 2⁻⁵² in
+ * 4 × 8192. Beyond that row i is `scattered(low + i · high)`, double hashing (Kirsch and Mitzenmacher 2006) with a
+ * finaliser, since without one two keys that meet in two neighbouring rows meet in all.
+ */
+export class KeyRows {
+  readonly width: number
+  readonly depth: number
+  readonly seed: SketchSeed
+  /** Of the last key: the index of its cell in each row, counted through all rows. */
+  readonly at: Int32Array
+  readonly #mask: number
+  readonly #own: boolean
+
+  constructor(width: number, depth: number, seed: SketchSeed) {
+    this.width = width
+    this.depth = depth
+    this.seed = seed
+    this.at = new Int32Array(depth)
+    const binary = (width & (width - 1)) === 0
+    this.#mask = binary ? width - 1 : -1
+    this.#own = binary && width <= 0x10000 && depth <= 4
+  }
+
+  /** Finds the cells of `key`: read `at` before the next call. */
+  aim(key: SketchKey): void {
+    const { low, high } = this.seed.hashOf(key)
+    this.aimAt(low, high)
+  }
+
+  /** `aim` for a key whose hash is known. */
+  aimAt(low: number, high: number): void {
+    if (this.#own) this.#aimByPieces(low, high)
+    else this.#aimByDoubleHashing(low, high)
+  }
+
+  #aimByPieces(low: number, high: number): void {
+    const { at, depth, width } = this
+    const mask = this.#mask
+    at[0] = low & mask
+    if (depth === 1) return
+    at[1] = width + ((low >>> 16) & mask)
+    if (depth === 2) return
+    at[2] = 2 * width + (high & mask)
+    if (depth === 3) return
+    at[3] = 3 * width + ((high >>> 16) & mask)
+  }
+
+  #aimByDoubleHashing(low: number, high: number): void {
+    const { at, depth, width } = this
+    const mask = this.#mask
+    // a row that adds 0 would be its neighbour again
+    const step = high | 1
+    let x = low
+    for (let row = 0; row < depth; row++) {
+      const mixed = scattered(x)
+      const column = mask >= 0 ? mixed & mask : Math.floor(((mixed >>> 0) * width) / 0x1_0000_0000)
+      at[row] = row * width + column
+      x = (x + step) | 0
+    }
+  }
+}

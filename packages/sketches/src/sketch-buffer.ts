@@ -1,0 +1,147 @@
+import { SketchError, told } from './sketch-error.ts'
+import type { SketchSeed } from './sketch-seed.ts'
+
+/** What a buffer holds. A number is never used again for something else. */
+export const SKETCH_KIND = {
+  countMin: 1,
+  estimator: 2,
+  hyperLogLog: 3,
+  spaceSaving: 4,
+  heavyKeeper: 5,
+  tDigest: 6,
+  bloom: 7,
+  blockedBloom: 8,
+  countingBloom: 9,
+  hokusaiTime: 10,
+  hokusaiItem: 11,
+} as const
+
+export type SketchKind = keyof typeof SKETCH_KIND
+
+/** Bytes before what a sketch keeps. One line of a cache, so that cells begin on one. */
+export const HEADER_BYTES = 64
+
+// 'SLSK' read as little-endian: a machine of the other order reads another number and refuses
+const MAGIC = 0x4b534c53
+const VERSION = 1
+const KIND_AT = 1
+const SEED_AT = 2
+const WORDS_AT = 4
+const WORDS = 4
+const FLOATS_AT = 4
+const FLOATS = 4
+
+/**
+ * A sketch in one buffer, which is also its serialised form. Little-endian:
+ *
+ *     0  magic 'SLSK'    4  kind, version, two bytes of 0    8  id of the seed, or 0
+ *     16 four uint32 that say its shape    32 four float64    64 what the sketch keeps
+ */
+export class SketchBuffer {
+  readonly kind: SketchKind
+  readonly buffer: ArrayBufferLike
+  readonly #words: Uint32Array
+  readonly #floats: Float64Array
+
+  private constructor(kind: SketchKind, buffer: ArrayBufferLike) {
+    this.kind = kind
+    this.buffer = buffer
+    this.#words = new Uint32Array(buffer, 0, HEADER_BYTES / 4)
+    this.#floats = new Float64Array(buffer, 0, HEADER_BYTES / 8)
+  }
+
+  /** A new one, all zero but its head. `shape`: up to four uint32. `shared`: in memory that threads share. */
+  static create(
+    kind: SketchKind,
+    keptBytes: number,
+    { seed, shape, shared }: { seed?: SketchSeed | undefined; shape: readonly number[]; shared?: boolean | undefined },
+  ): SketchBuffer {
+    const bytes = HEADER_BYTES + keptBytes
+    const made = new SketchBuffer(kind, shared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes))
+    made.#words[0] = MAGIC
+    made.#words[KIND_AT] = SKETCH_KIND[kind] | (VERSION << 8)
+    made.#words[SEED_AT] = seed?.idLow ?? 0
+    made.#words[SEED_AT + 1] = seed?.idHigh ?? 0
+    made.#words.set(shape, WORDS_AT)
+    return made
+  }
+
+  /**
+   * What `bytes` hold, copied. Nothing is allocated before they are proved: their head here, their shape by `keptBytes`,
+   * which answers how many bytes a sketch of that shape keeps, or `undefined` where there is no such sketch. Throws
+   * `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` where they were counted under another seed.
+   */
+  static read(
+    kind: SketchKind,
+    bytes: unknown,
+    keptBytes: (shape: readonly number[]) => number | undefined,
+    seed?: SketchSeed,
+  ): SketchBuffer {
+    if (!(bytes instanceof Uint8Array)) throw bad(`got ${told(bytes)}, expected a Uint8Array`)
+    if (bytes.length < HEADER_BYTES) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES} or more`)
+    const head = new Uint32Array(bytes.slice(0, HEADER_BYTES).buffer)
+    if (head[0] !== MAGIC) throw bad('no sketch begins like that')
+    if (head[KIND_AT] !== (SKETCH_KIND[kind] | (VERSION << 8))) throw bad(`expected a ${kind}, version ${VERSION}`)
+    const kept = keptBytes([...head.subarray(WORDS_AT, WORDS_AT + WORDS)])
+    if (kept === undefined) throw bad(`there is no ${kind} of that shape`)
+    if (bytes.length !== HEADER_BYTES + kept) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES + kept}`)
+    checkSeed(head[SEED_AT], head[SEED_AT + 1], seed)
+    return new SketchBuffer(kind, bytes.slice().buffer)
+  }
+
+  /** Over memory that another thread made and shares. Throws like `read`. */
+  static attach(
+    kind: SketchKind,
+    buffer: SharedArrayBuffer,
+    keptBytes: (shape: readonly number[]) => number | undefined,
+    seed?: SketchSeed,
+  ): SketchBuffer {
+    if (!(buffer instanceof SharedArrayBuffer)) throw bad(`got ${told(buffer)}, expected a SharedArrayBuffer`)
+    // proved on a copy, which no other thread can change meanwhile
+    SketchBuffer.read(kind, new Uint8Array(buffer).slice(), keptBytes, seed)
+    return new SketchBuffer(kind, buffer)
+  }
+
+  /** The n-th number of its shape, of four. */
+  shape(n: number): number {
+    return this.#words[WORDS_AT + n]
+  }
+
+  /** The n-th of four float64 that the sketch may use as it likes. */
+  float(n: number): number {
+    return this.#floats[FLOATS_AT + n]
+  }
+
+  setFloat(n: number, value: number): void {
+    this.#floats[FLOATS_AT + n] = value
+  }
+
+  /** All zero again but the head. */
+  clear(): void {
+    new Uint8Array(this.buffer, HEADER_BYTES).fill(0)
+    this.#floats.fill(0, FLOATS_AT, FLOATS_AT + FLOATS)
+  }
+
+  /** Whether merging makes sense: same kind, same shape, same seed. Throws `SLUICE_SKETCH_MISMATCH` where not. */
+  checkMatch(other: SketchBuffer): void {
+    for (let at = KIND_AT; at < WORDS_AT + WORDS; at++) {
+      if (this.#words[at] === other.#words[at]) continue
+      const what = at === KIND_AT ? 'kind' : at < WORDS_AT ? 'seed' : 'shape'
+      throw new SketchError('SLUICE_SKETCH_MISMATCH', `the other ${this.kind} has another ${what}`)
+    }
+  }
+
+  /** A copy of all of it: what `read` reads. */
+  toBytes(): Uint8Array {
+    return new Uint8Array(this.buffer).slice()
+  }
+}
+
+function checkSeed(idLow: number, idHigh: number, seed: SketchSeed | undefined): void {
+  if (idLow === (seed?.idLow ?? 0) && idHigh === (seed?.idHigh ?? 0)) return
+  throw new SketchError('SLUICE_SKETCH_MISMATCH', 'these bytes were counted under another seed')
+}
+
+function bad(why: string): SketchError {
+  return new SketchError('SLUICE_BAD_BYTES', why)
+}

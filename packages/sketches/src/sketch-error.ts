@@ -1,0 +1,59 @@
+/** Codes that a sketch throws with. `docs/errors.md` has a section for each. */
+export type SketchCode =
+  | 'SLUICE_BAD_OPTION'
+  | 'SLUICE_BAD_AMOUNT'
+  | 'SLUICE_BAD_BYTES'
+  | 'SLUICE_SKETCH_MISMATCH'
+  | 'SLUICE_SKETCH_REFUSES'
+
+/** Known by its `code`, never by `instanceof`: an ESM and a CommonJS copy may meet in one process. */
+export class SketchError extends Error {
+  readonly code: SketchCode
+  constructor(code: SketchCode, message: string) {
+    super(`${code}: ${message}`)
+    this.name = 'SketchError'
+    this.code = code
+  }
+}
+
+/** `value` where it is a whole number from `least` to `most`; throws `SLUICE_BAD_OPTION` otherwise. */
+export function wholeOption(option: string, value: unknown, least: number, most: number): number {
+  if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
+  throw new SketchError(
+    'SLUICE_BAD_OPTION',
+    `${option}: got ${told(value)}, expected a whole number from ${least} to ${most}`,
+  )
+}
+
+/** `value` where it lies between two numbers, neither of them included; throws `SLUICE_BAD_OPTION` otherwise. */
+export function fractionOption(option: string, value: unknown, above = 0, below = 1): number {
+  if (typeof value === 'number' && value > above && value < below) return value
+  throw new SketchError(
+    'SLUICE_BAD_OPTION',
+    `${option}: got ${told(value)}, expected a number between ${above} and ${below}`,
+  )
+}
+
+/** Throws `SLUICE_BAD_OPTION` where `options` are none, or have a name that is not among `names`. */
+export function checkOptions(owner: string, options: unknown, names: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new SketchError('SLUICE_BAD_OPTION', `${owner}: got ${told(options)}, expected an object of options`)
+  }
+  const unknown = Object.keys(options).find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    throw new SketchError('SLUICE_BAD_OPTION', `${owner}: got ${told(unknown)}, expected one of ${names.join(', ')}`)
+  }
+}
+
+/** `amount` where it is a whole number from `least` to 2^53 - 1; throws `SLUICE_BAD_AMOUNT` otherwise. */
+export function wholeAmount(amount: number, least = 0): number {
+  if (Number.isSafeInteger(amount) && amount >= least) return amount
+  throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(amount)}, expected a whole number from ${least}`)
+}
+
+/** What was got, short and safe to print whatever it is. */
+export function told(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}

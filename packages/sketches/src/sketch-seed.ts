@@ -1,0 +1,67 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { SketchError, told } from './sketch-error.ts'
+
+/**
+ * Whom or what is counted. `7` and `'7'` are two keys; bytes are the same key as the latin1 string of these bytes. A
+ * number that is no safe integer, and whatever else JavaScript hands in, is counted as its text.
+ */
+export type SketchKey = string | number | Uint8Array
+
+/** Where the hash of a sketch comes from. Whoever knows it can forge keys that are counted as another one. */
+export interface SeedOption {
+  /**
+   * 16 secret bytes or more, the same in all processes whose sketches shall be merged, or a `SketchSeed` made of them.
+   * Unless said a random one that this process drew, so that nobody can foretell where a key is counted; its sketches
+   * can be merged with each other, and with no others.
+   */
+  readonly seed?: SketchSeed | Uint8Array | string | undefined
+}
+
+/** A seed with its hash. One that is shared by many sketches spares each of them 5 KB and 20 µs. */
+export class SketchSeed {
+  /** Tells seeds apart without telling them: 8 bytes of a one-way digest, as two uint32. */
+  readonly idLow: number
+  readonly idHigh: number
+  readonly #hash: KeyedHash
+
+  /** `seed`: 16 bytes or more; text as UTF-8. Random unless said. Throws `SLUICE_BAD_SEED`. */
+  constructor(seed: Uint8Array | string = randomBytes(32)) {
+    const bytes = typeof seed === 'string' ? Buffer.from(seed) : seed
+    this.#hash = createKeyedHash(bytes)
+    const id = createHash('sha256').update('@sluice/sketches seed\0').update(bytes).digest()
+    this.idLow = id.readUInt32LE(0)
+    this.idHigh = id.readUInt32LE(4)
+  }
+
+  /** Hashes `key`. The result is in `low` and `high` of what it answers, until the next call on this seed. */
+  hashOf(key: SketchKey): KeyedHash {
+    const hash = this.#hash
+    if (typeof key === 'string') hash.text(key)
+    else if (Number.isSafeInteger(key)) hash.integer(key as number)
+    else if (ArrayBuffer.isView(key)) hash.bytes(key)
+    else hash.text(String(key))
+    return hash
+  }
+
+  same(other: SketchSeed): boolean {
+    return this.idLow === other.idLow && this.idHigh === other.idHigh
+  }
+}
+
+// of the process and not of this module: its ESM and its CommonJS copy shall be able to merge
+const OF_PROCESS = Symbol.for('@sluice/sketches seed')
+
+/** The seed that an option names; that of this process where it names none. Throws `SLUICE_BAD_SEED`. */
+export function seedOf({ seed }: SeedOption): SketchSeed {
+  if (seed === undefined) return processSeed()
+  if (typeof seed === 'string' || ArrayBuffer.isView(seed)) return new SketchSeed(seed)
+  if (typeof seed?.hashOf === 'function') return seed
+  throw new SketchError('SLUICE_BAD_OPTION', `seed: got ${told(seed)}, expected bytes, text or a SketchSeed`)
+}
+
+function processSeed(): SketchSeed {
+  const shared = globalThis as { [OF_PROCESS]?: SketchSeed }
+  shared[OF_PROCESS] ??= new SketchSeed()
+  return shared[OF_PROCESS]
+}
