@@ -1,10 +1,13 @@
 export { algorithms } from './algorithms/index.ts'
+export { firstWholeMs } from './algorithms/whole-ms.ts'
 export { type ChargePart, mergedAnswer, takeTogether } from './charge-parts.ts'
 export type { Costs, Keys } from './charges.ts'
 export { afterThisTurn, clockOf, systemClock } from './clock.ts'
 export type * from './contracts.ts'
 export { type Duration, parseDuration, parseMs } from './duration.ts'
 export { messageOf, type SluiceCode, SluiceError, shown } from './errors.ts'
+export { everyTick } from './every-tick.ts'
+export { causeOf, LateError } from './failover/backend-failure.ts'
 export { Breaker, type BreakerOptions, type BreakerState } from './failover/breaker.ts'
 export { Deadlines } from './failover/deadlines.ts'
 export {
@@ -63,6 +66,7 @@ export { RETRY_AFTER_MS } from './inflight/memory-inflight.ts'
 export { HeldPermit, type PermitHome } from './inflight/permit.ts'
 export { parseAddress, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'
+export { joinedKey } from './keys/joined-key.ts'
 export {
   ANONYMOUS,
   DENY,

@@ -1,10 +1,9 @@
-import { type Channel, type Duration, optionsOf, parseMs, type ScriptRunner } from '@sluice/limiter-core'
+import { type Channel, type Duration, everyTick, optionsOf, parseMs, type ScriptRunner } from '@sluice/limiter-core'
 import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
   channelSettings,
   checkTopic,
-  everyTick,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
   whole,

@@ -1,11 +1,10 @@
-import { optionsOf, type ScriptRunner } from '@sluice/limiter-core'
+import { everyTick, optionsOf, type ScriptRunner } from '@sluice/limiter-core'
 import { ChannelDeltas } from './channel-deltas.ts'
 import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
   channelSettings,
   checkTopic,
-  everyTick,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
   whole,

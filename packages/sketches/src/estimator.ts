@@ -1,0 +1,103 @@
+import { KeyRows, MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { SignedRows } from './signed-rows.ts'
+import type { Sketch } from './sketch.ts'
+import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
+import { checkOptions, wholeAmount, wholeOption } from './sketch-error.ts'
+import { type SeedOption, type SketchKey, type SketchSeed, seedOf } from './sketch-seed.ts'
+
+export interface EstimatorOptions extends SeedOption {
+  /** Each row makes a wrong answer rarer: 4 unless said, at most 32. */
+  readonly rows?: number | undefined
+  /** Cells of a row: 1,024 unless said, at most 2²⁴. 4 bytes each. */
+  readonly slots?: number | undefined
+}
+
+const OPTIONS = ['rows', 'slots', 'seed'] as const
+const ROWS = 4
+const SLOTS = 1024
+
+/**
+ * How much was counted of each key, of any number of keys in fixed memory: a count-min sketch whose counts may be taken
+ * back. Meaning and numbers are those of the Estimator of pingora-limits (Cloudflare, 0.8).
+ *
+ * An answer is the least of the cells that a key has, one in each row. It is never less than what was counted of the
+ * key, as long as of no key more is taken back than was counted. It is more where other keys share all of its cells:
+ * of N counted in all, on average no more than N / slots, and over e · N / slots with chance e^-rows at most.
+ *
+ * Counts stop at ±2³¹ instead of going round: 2³¹ - 1 is final until `reset`, also for `decr`; below -2³¹ nothing is
+ * taken. What is lost there makes an answer too large, never too small.
+ */
+export class Estimator implements Sketch<Estimator> {
+  readonly rows: number
+  readonly slots: number
+  readonly #buffer: SketchBuffer
+  readonly #counts: SignedRows
+
+  /** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_SEED`. */
+  constructor(options: EstimatorOptions = {}) {
+    checkOptions('Estimator', options, OPTIONS)
+    this.rows = wholeOption('rows', options.rows ?? ROWS, 1, MOST_ROWS)
+    this.slots = wholeOption('slots', options.slots ?? SLOTS, 1, MOST_COLUMNS)
+    const seed = seedOf(options)
+    const cells = this.rows * this.slots
+    this.#buffer = SketchBuffer.create('estimator', 4 * cells, { seed, shape: [this.slots, this.rows, 0, 0] })
+    this.#counts = new SignedRows(
+      new KeyRows(this.slots, this.rows, seed),
+      new Int32Array(this.#buffer.buffer, HEADER_BYTES, cells),
+    )
+  }
+
+  /** Reads what `toBytes` wrote, under the same seed. Throws `SLUICE_BAD_BYTES`, `SLUICE_SKETCH_MISMATCH`. */
+  static fromBytes(bytes: Uint8Array, options: SeedOption = {}): Estimator {
+    checkOptions('Estimator.fromBytes', options, ['seed'])
+    const seed: SketchSeed = seedOf(options)
+    const read = SketchBuffer.read('estimator', bytes, bytesOfCells, seed)
+    const made = new Estimator({ slots: read.shape(0), rows: read.shape(1), seed })
+    made.#counts.cells.set(new Int32Array(read.buffer, HEADER_BYTES))
+    return made
+  }
+
+  /** Counts `value` more, 0 or more, and answers how much was counted of `key` so far. Throws `SLUICE_BAD_AMOUNT`. */
+  incr(key: SketchKey, value = 1): number {
+    wholeAmount(value)
+    this.#counts.keys.aim(key)
+    return this.#counts.add(value)
+  }
+
+  /** Takes back `value`, 0 or more. Less than nothing may be left. Throws `SLUICE_BAD_AMOUNT`. */
+  decr(key: SketchKey, value = 1): void {
+    wholeAmount(value)
+    this.#counts.keys.aim(key)
+    this.#counts.take(value)
+  }
+
+  /** How much was counted of `key`, or more. */
+  get(key: SketchKey): number {
+    this.#counts.keys.aim(key)
+    return this.#counts.least()
+  }
+
+  /** Forgets everything: `clear` by the name that pingora-limits has for it. */
+  reset(): void {
+    this.clear()
+  }
+
+  /** Adds all counts of `other`, which has the same rows, slots and seed. Throws `SLUICE_SKETCH_MISMATCH`. */
+  merge(other: Estimator): void {
+    this.#buffer.checkMatch(other.#buffer)
+    this.#counts.merge(other.#counts.cells)
+  }
+
+  clear(): void {
+    this.#buffer.clear()
+  }
+
+  toBytes(): Uint8Array {
+    return this.#buffer.toBytes()
+  }
+}
+
+function bytesOfCells([slots, rows, ...rest]: readonly number[]): number | undefined {
+  const made = slots >= 1 && slots <= MOST_COLUMNS && rows >= 1 && rows <= MOST_ROWS && rest.every((n) => n === 0)
+  return made ? 4 * slots * rows : undefined
+}

@@ -1,0 +1,33 @@
+import { promisify } from 'node:util'
+import { constants, deflateRaw, inflateRaw } from 'node:zlib'
+import { SketchError } from '../sketch-error.ts'
+
+const deflated = promisify<Uint8Array, object, Buffer>(deflateRaw)
+const inflated = promisify<Uint8Array, object, Buffer>(inflateRaw)
+
+/** Of the window, as a float64 in little-endian. */
+const HEAD_BYTES = 8
+
+/** Nobody sends more, and nobody makes us take memory for more. */
+const MOST_BYTES = 64 * 2 ** 20
+
+/** What goes over a channel: the number of a window and the bytes of a sketch. Most cells of a tick are 0, so it is deflated. */
+export async function packed(window: number, sketch: Uint8Array): Promise<Uint8Array> {
+  const body = await deflated(sketch, { level: constants.Z_BEST_SPEED })
+  const message = Buffer.alloc(HEAD_BYTES + body.length)
+  message.writeDoubleLE(window)
+  message.set(body, HEAD_BYTES)
+  return message
+}
+
+/** Throws `SLUICE_BAD_BYTES`. */
+export async function unpacked(message: Uint8Array): Promise<{ readonly window: number; readonly sketch: Uint8Array }> {
+  if (message.length < HEAD_BYTES) throw new SketchError('SLUICE_BAD_BYTES', `got ${message.length} bytes`)
+  const window = new DataView(message.buffer, message.byteOffset).getFloat64(0, true)
+  try {
+    const sketch = await inflated(message.subarray(HEAD_BYTES), { maxOutputLength: MOST_BYTES })
+    return { window, sketch: new Uint8Array(sketch) }
+  } catch (error) {
+    throw new SketchError('SLUICE_BAD_BYTES', `no deflated sketch: ${(error as Error).message}`)
+  }
+}

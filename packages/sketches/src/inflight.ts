@@ -1,0 +1,89 @@
+import { KeyRows, MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { SignedRows } from './signed-rows.ts'
+import { checkOptions, wholeAmount, wholeOption } from './sketch-error.ts'
+import { type SeedOption, type SketchKey, seedOf } from './sketch-seed.ts'
+
+export interface InflightOptions extends SeedOption {
+  /** 4 unless said, at most 32. */
+  readonly rows?: number | undefined
+  /** Cells of a row: 8,192 unless said, at most 2²⁴. 4 bytes each. */
+  readonly slots?: number | undefined
+}
+
+/** What `Inflight.incr` counted. The first release takes it back, later ones do nothing; `using` releases it. */
+export interface InflightPermit extends Disposable {
+  /** In flight for the key when this was counted, itself included; or more. */
+  readonly count: number
+  release(): void
+}
+
+const OPTIONS = ['rows', 'slots', 'seed'] as const
+const ROWS = 4
+const SLOTS = 8192
+
+/**
+ * How much is in flight for each key, of any number of keys in fixed memory: 128 KiB unless said. Meaning and numbers
+ * are those of the Inflight of pingora-limits (Cloudflare, 0.8); what is counted once is taken back once, however often
+ * its permit is released.
+ *
+ * An answer is never too small. It is too large for a key whose cells are all shared with others in flight: two given
+ * keys share all of them with chance slots^-rows, 2⁻⁵² unless said. Counts stop at 2³¹ - 1, as in `Estimator`.
+ */
+export class Inflight {
+  readonly #counts: SignedRows
+
+  /** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_SEED`. */
+  constructor(options: InflightOptions = {}) {
+    checkOptions('Inflight', options, OPTIONS)
+    const rows = wholeOption('rows', options.rows ?? ROWS, 1, MOST_ROWS)
+    const slots = wholeOption('slots', options.slots ?? SLOTS, 1, MOST_COLUMNS)
+    this.#counts = new SignedRows(new KeyRows(slots, rows, seedOf(options)))
+  }
+
+  /** Counts `value` more, 0 or more, until its permit is released. Throws `SLUICE_BAD_AMOUNT`. */
+  incr(key: SketchKey, value = 1): InflightPermit {
+    wholeAmount(value)
+    const { keys } = this.#counts
+    const { low, high } = keys.seed.hashOf(key)
+    keys.aimAt(low, high)
+    return new CountedPermit(this.#counts, { low, high, value })
+  }
+
+  /** In flight for `key` now, or more. */
+  get(key: SketchKey): number {
+    this.#counts.keys.aim(key)
+    return this.#counts.least()
+  }
+}
+
+interface Counted {
+  readonly low: number
+  readonly high: number
+  readonly value: number
+}
+
+/** Keeps the hash and not the key, so that a key that is held up is no memory that is held up. */
+class CountedPermit implements InflightPermit {
+  readonly count: number
+  readonly #counts: SignedRows
+  readonly #counted: Counted
+  #released = false
+
+  constructor(counts: SignedRows, counted: Counted) {
+    this.#counts = counts
+    this.#counted = counted
+    this.count = counts.add(counted.value)
+  }
+
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    const { low, high, value } = this.#counted
+    this.#counts.keys.aimAt(low, high)
+    this.#counts.take(value)
+  }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
+}

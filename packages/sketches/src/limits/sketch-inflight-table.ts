@@ -1,0 +1,111 @@
+import {
+  type AcquireOptions,
+  type Cap,
+  type Clock,
+  type Denial,
+  HoldBound,
+  type InflightBackend,
+  type Observers,
+  type Permit,
+  SluiceError,
+  wholeUnits,
+} from '@sluice/limiter-core'
+import { KeyRows } from '../key-rows.ts'
+import { SignedRows } from '../signed-rows.ts'
+import type { SketchSeed } from '../sketch-seed.ts'
+import { ExactStage } from './exact-stage.ts'
+import { capId, DENIAL, SketchInflightCap } from './sketch-inflight-cap.ts'
+
+const NAME = 'sketch-inflight'
+/** A share of keys that is worth an alarm. */
+const LARGE_SHARE = 0.01
+/** Looking takes some µs, which a flood of denials is not to pay each time. */
+const LOOK_EVERY_MS = 1_000
+
+/** `SketchInflightOptions`, checked. */
+export interface SketchInflightParts {
+  readonly rows: number
+  readonly slots: number
+  readonly seed: SketchSeed
+  /** Places of a key that the cells count, for a cap of this limit; `undefined`: all of them. */
+  readonly triggerOf: ((limit: number) => number) | undefined
+  readonly clock: Clock
+  readonly observers: Observers
+}
+
+/** Permits of this process, counted by a sketch that all caps on it share. */
+export class SketchInflightTable implements InflightBackend {
+  readonly #parts: SketchInflightParts
+  readonly #counts: SignedRows
+  readonly #caps = new WeakMap<Cap, SketchInflightCap>()
+  readonly #stages = new Map<string, ExactStage>()
+  readonly #bounds = new Map<number, HoldBound>()
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(parts: SketchInflightParts) {
+    this.#parts = parts
+    this.#counts = new SignedRows(new KeyRows(parts.slots, parts.rows, parts.seed))
+  }
+
+  acquire(key: string, { weight = 1, signal, cap }: AcquireOptions = {}): Permit | Denial {
+    const counting = this.#of(cap)
+    wholeUnits(weight, 'weight')
+    if (signal?.aborted) return DENIAL
+    const answer = counting.acquire(key, weight)
+    if (answer === DENIAL && this.#parts.observers.any) this.#look(cap as Cap)
+    return answer
+  }
+
+  /** Places held for `key` under `cap`, or more. */
+  count(key: string, cap?: Cap): number {
+    return this.#of(cap).count(key)
+  }
+
+  /** Ends the timers: whoever holds a permit now may keep it. */
+  close(): void {
+    for (const bound of this.#bounds.values()) bound.close()
+  }
+
+  #of(cap: Cap | undefined): SketchInflightCap {
+    if (!cap) throw new SluiceError('SLUICE_BAD_LIMIT', 'sketchInflight: got no limit, expected a cap that asks')
+    const known = this.#caps.get(cap)
+    if (known) return known
+    const made = this.#made(cap)
+    this.#caps.set(cap, made)
+    return made
+  }
+
+  #made(cap: Cap): SketchInflightCap {
+    const { triggerOf, clock } = this.#parts
+    const bound = cap.maxHoldMs === undefined ? undefined : this.#boundOf(cap.maxHoldMs)
+    return new SketchInflightCap(cap, {
+      counts: this.#counts,
+      now: bound ? () => clock.now() : () => 0,
+      bound,
+      exact: triggerOf && this.#stageOf(capId(cap)),
+      trigger: triggerOf?.(cap.limit) ?? Number.POSITIVE_INFINITY,
+    })
+  }
+
+  #stageOf(id: string): ExactStage {
+    const stage = this.#stages.get(id) ?? new ExactStage()
+    this.#stages.set(id, stage)
+    return stage
+  }
+
+  #boundOf(maxHoldMs: number): HoldBound {
+    const bound = this.#bounds.get(maxHoldMs) ?? new HoldBound(this.#parts.clock, maxHoldMs)
+    this.#bounds.set(maxHoldMs, bound)
+    return bound
+  }
+
+  /** Tells of a cap that is about to be what others hold. */
+  #look({ name, limit }: Cap): void {
+    const { clock, observers } = this.#parts
+    const now = clock.now()
+    if (now < this.#lookedAt + LOOK_EVERY_MS) return
+    this.#lookedAt = now
+    const share = this.#counts.chanceOf(Math.ceil(limit / 2))
+    if (share >= LARGE_SHARE) observers.event('saturated', { backend: NAME, cap: name, limit, share })
+  }
+}

@@ -1,0 +1,104 @@
+import type { KeyRows } from './key-rows.ts'
+
+/** The largest count of a signed cell. One that has reached it stays there: nobody knows how much more was counted. */
+const MOST_COUNT = 2 ** 31 - 1
+const LEAST_COUNT = -(2 ** 31)
+/** Cells of a row that are looked at for an estimate. */
+const MOST_LOOKED = 8_192
+
+/**
+ * Signed 32-bit cells under the rows of a key: what is counted may be taken back. At both edges they stop instead of
+ * going round, and what is lost there only makes an answer too large: a cell that is full stays full whatever is taken
+ * back, one at -2³¹ goes no lower and rises again.
+ */
+export class SignedRows {
+  /** Aim it before each call. */
+  readonly keys: KeyRows
+  readonly cells: Int32Array
+
+  constructor(keys: KeyRows, cells: Int32Array = new Int32Array(keys.depth * keys.width)) {
+    this.keys = keys
+    this.cells = cells
+  }
+
+  /** Adds `value`, 0 or more, to the cells of the key, and answers the least of them. */
+  add(value: number): number {
+    const { cells } = this
+    const { at, depth } = this.keys
+    let least = MOST_COUNT
+    for (let row = 0; row < depth; row++) {
+      const cell = at[row]
+      let count = cells[cell] + value
+      if (count > MOST_COUNT) count = MOST_COUNT
+      cells[cell] = count
+      if (count < least) least = count
+    }
+    return least
+  }
+
+  /** Takes `value`, 0 or more, from the cells of the key. */
+  take(value: number): void {
+    const { cells } = this
+    const { at, depth } = this.keys
+    for (let row = 0; row < depth; row++) {
+      const cell = at[row]
+      let count = cells[cell]
+      if (count === MOST_COUNT) continue
+      count -= value
+      if (count < LEAST_COUNT) count = LEAST_COUNT
+      cells[cell] = count
+    }
+  }
+
+  /** The least of the cells of the key. */
+  least(): number {
+    const { cells } = this
+    const { at, depth } = this.keys
+    let least = MOST_COUNT
+    for (let row = 0; row < depth; row++) {
+      const count = cells[at[row]]
+      if (count < least) least = count
+    }
+    return least
+  }
+
+  /** Whether no cell of the key would be full with `value` more. */
+  fits(value: number): boolean {
+    const { cells } = this
+    const { at, depth } = this.keys
+    for (let row = 0; row < depth; row++) if (cells[at[row]] + value >= MOST_COUNT) return false
+    return true
+  }
+
+  /**
+   * How likely it is that a key which was never counted has `value` or more in all of its cells. Where keys fall is
+   * random, so that the first cells of a row tell for all of them.
+   */
+  chanceOf(value: number): number {
+    const { cells } = this
+    const { width, depth } = this.keys
+    const looked = Math.min(width, MOST_LOOKED)
+    let chance = 1
+    for (let row = 0; row < depth; row++) {
+      let full = 0
+      for (let cell = row * width; cell < row * width + looked; cell++) if (cells[cell] >= value) full++
+      chance *= full / looked
+    }
+    return chance
+  }
+
+  /** Adds the cells of another one of the same shape and seed. */
+  merge(other: Int32Array): void {
+    const { cells } = this
+    for (let cell = 0; cell < cells.length; cell++) cells[cell] = merged(cells[cell], other[cell])
+  }
+
+  clear(): void {
+    this.cells.fill(0)
+  }
+}
+
+function merged(one: number, other: number): number {
+  if (one === MOST_COUNT || other === MOST_COUNT) return MOST_COUNT
+  return Math.max(LEAST_COUNT, Math.min(one + other, MOST_COUNT))
+}
