@@ -14,6 +14,9 @@ export const SKETCH_KIND = {
   countingBloom: 9,
   hokusaiTime: 10,
   hokusaiItem: 11,
+  hokusai: 12,
+  countRange: 13,
+  redisBloomCountMin: 14,
 } as const
 
 export type SketchKind = keyof typeof SKETCH_KIND
@@ -79,14 +82,16 @@ export class SketchBuffer {
   ): SketchBuffer {
     if (!(bytes instanceof Uint8Array)) throw bad(`got ${told(bytes)}, expected a Uint8Array`)
     if (bytes.length < HEADER_BYTES) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES} or more`)
-    const head = new Uint32Array(bytes.slice(0, HEADER_BYTES).buffer)
-    if (head[0] !== MAGIC) throw bad('no sketch begins like that')
-    if (head[KIND_AT] !== (SKETCH_KIND[kind] | (VERSION << 8))) throw bad(`expected a ${kind}, version ${VERSION}`)
+    // copied by the constructor: `slice` of a Buffer copies nothing
+    const head = new Uint32Array(new Uint8Array(bytes.subarray(0, HEADER_BYTES)).buffer)
+    if (head[0] !== MAGIC) throw bad('got bytes that begin like no sketch, expected those of toBytes()')
+    if (head[KIND_AT] !== (SKETCH_KIND[kind] | (VERSION << 8)))
+      throw bad(`got another kind or version, expected a ${kind} of version ${VERSION}`)
     const kept = keptBytes([...head.subarray(WORDS_AT, WORDS_AT + WORDS)])
-    if (kept === undefined) throw bad(`there is no ${kind} of that shape`)
+    if (kept === undefined) throw bad(`got a shape that no ${kind} has, expected one that it can have`)
     if (bytes.length !== HEADER_BYTES + kept) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES + kept}`)
     checkSeed(head[SEED_AT], head[SEED_AT + 1], seed)
-    return new SketchBuffer(kind, bytes.slice().buffer)
+    return new SketchBuffer(kind, new Uint8Array(bytes).buffer)
   }
 
   /** Over memory that another thread made and shares. Throws like `read`. */

@@ -1,0 +1,119 @@
+import { MOST_COLUMNS, MOST_ROWS } from '../key-rows.ts'
+import type { SketchBuffer } from '../sketch-buffer.ts'
+import { SketchError, told, wholeOption } from '../sketch-error.ts'
+import type { SeedOption } from '../sketch-seed.ts'
+
+/** The size of a sketch over time. */
+export interface HokusaiOptions extends SeedOption {
+  /** Cells a row: a power of two up to 2^24. */
+  readonly width: number
+  /** Rows: 1 to 32. */
+  readonly depth: number
+  /** Length of a unit, in whole ms, up to 2^31. */
+  readonly unitMs: number
+  /** The past is kept so long, rounded up to whole units. 4096 units unless said. */
+  readonly retainMs?: number | undefined
+}
+
+/** Options, checked; numbers that a head of bytes holds. */
+export interface HokusaiShape {
+  readonly width: number
+  readonly depth: number
+  readonly unitMs: number
+  /** Whole units before the running one that can be asked for. */
+  readonly retainUnits: number
+  readonly perLevel: number
+  /** Levels of blocks: block length 2^0 to 2^(levels - 1) units. */
+  readonly levels: number
+}
+
+export const MOST_PER_LEVEL = 64
+const DEFAULT_UNITS = 4096
+const MOST_UINT32 = 2 ** 32 - 1
+const LONGEST_UNIT_MS = 2 ** 31
+/** Half of the time that there is. */
+const LONGEST_MS = 2 ** 51
+/** 2 GiB of them. */
+const MOST_CELLS = 2 ** 29
+
+/**
+ * Throws `SLUICE_BAD_OPTION`. The names of the options are checked by the caller, who knows which there are. `folds`:
+ * whether units are folded as they age, so that no more of them can be kept than a row has cells.
+ */
+export function shapeOfOptions(
+  options: HokusaiOptions,
+  { perLevel = 1, folds = false }: { perLevel?: number | undefined; folds?: boolean | undefined } = {},
+): HokusaiShape {
+  const width = wholeOption('width', options.width, 1, MOST_COLUMNS)
+  if (!binary(width)) throw new SketchError('SLUICE_BAD_OPTION', `width: got ${told(width)}, expected a power of two`)
+  const depth = wholeOption('depth', options.depth, 1, MOST_ROWS)
+  const unitMs = wholeOption('unitMs', options.unitMs, 1, LONGEST_UNIT_MS)
+  const mostUnits = folds ? width : MOST_UINT32
+  const { retainMs = Math.min(DEFAULT_UNITS, mostUnits) * unitMs } = options
+  wholeOption('retainMs', retainMs, 1, LONGEST_MS)
+  const retainUnits = Math.ceil(retainMs / unitMs)
+  wholeOption('retainMs in whole units', retainUnits, 1, Math.min(mostUnits, Math.floor(LONGEST_MS / unitMs)))
+  wholeOption('blocksPerLevel', perLevel, 1, MOST_PER_LEVEL)
+  return { width, depth, unitMs, retainUnits, perLevel, levels: levelsFor(retainUnits, perLevel) }
+}
+
+export function wordsOfShape({ width, depth, unitMs, retainUnits, perLevel }: HokusaiShape): number[] {
+  return [width, depth | (perLevel << 8), unitMs, retainUnits]
+}
+
+/** Undefined where there is no such shape. */
+export function shapeOfWords([width, rows, unitMs, retainUnits]: readonly number[]): HokusaiShape | undefined {
+  const depth = rows & 0xff
+  const perLevel = rows >>> 8
+  const sized = width >= 1 && width <= MOST_COLUMNS && binary(width) && depth >= 1 && depth <= MOST_ROWS
+  const timed = unitMs >= 1 && unitMs <= LONGEST_UNIT_MS && retainUnits >= 1 && retainUnits * unitMs <= LONGEST_MS
+  if (!sized || !timed || perLevel < 1 || perLevel > MOST_PER_LEVEL) return undefined
+  return { width, depth, unitMs, retainUnits, perLevel, levels: levelsFor(retainUnits, perLevel) }
+}
+
+/** The options that make a sketch of the shape in the head of `kept`, which was proved by `shapeOfWords`. */
+export function optionsOf(kept: SketchBuffer): HokusaiOptions & { readonly blocksPerLevel: number } {
+  const rows = kept.shape(1)
+  const unitMs = kept.shape(2)
+  return {
+    width: kept.shape(0),
+    depth: rows & 0xff,
+    unitMs,
+    retainMs: kept.shape(3) * unitMs,
+    blocksPerLevel: rows >>> 8,
+  }
+}
+
+/** `bytes`, of which there are none where a sketch would be larger than any may be. Throws `SLUICE_BAD_OPTION`. */
+export function allowedBytes(bytes: number | undefined): number {
+  if (bytes !== undefined) return bytes
+  throw new SketchError('SLUICE_BAD_OPTION', `width, depth and retainMs: more than ${MOST_CELLS} cells`)
+}
+
+export function fits(cells: number): boolean {
+  return cells <= MOST_CELLS
+}
+
+/** Throws `SLUICE_BAD_BYTES` where `totals` are none that a sketch writes. */
+export function checkTotals(totals: Float64Array): void {
+  for (const total of totals) {
+    if (!Number.isSafeInteger(total) || total < 0)
+      throw new SketchError('SLUICE_BAD_BYTES', `a total of ${told(total)}`)
+  }
+}
+
+/** 64 bytes of totals at a time, so that the cells behind them begin on a line of the cache. */
+export function totalsBytes(totals: number): number {
+  return Math.ceil(totals / 8) * 64
+}
+
+// a level reaches back over its whole blocks, and over what has run since: the least when it is none
+function levelsFor(retainUnits: number, perLevel: number): number {
+  let levels = 1
+  for (let reach = perLevel; reach < retainUnits; reach *= 2) levels++
+  return levels
+}
+
+function binary(width: number): boolean {
+  return Number.isInteger(Math.log2(width))
+}

@@ -1,0 +1,112 @@
+import type { KeyRows } from '../key-rows.ts'
+import { SketchError, told, wholeAmount } from '../sketch-error.ts'
+import { BlockCover } from './block-cover.ts'
+import type { TimeBlocks } from './time-blocks.ts'
+import type { UnitClock } from './unit-clock.ts'
+import { WindowWait } from './window-wait.ts'
+
+/**
+ * What becomes of a stretch of time that a question cuts in two. `whole`: it counts whole, so that no answer is too
+ * small. `weighted`: as if its counts were spread evenly over it; too small or too large. `none`: it is left out.
+ */
+export type PartialBlock = 'whole' | 'weighted' | 'none'
+
+/** What blocks say of the key that `rows` were last aimed at, in the unit that runs. Allocates nothing. */
+export class TimeAnswers {
+  readonly cover: BlockCover
+  readonly #rows: KeyRows
+  readonly #clock: UnitClock
+  readonly #wait: WindowWait
+  readonly #retainUnits: number
+
+  constructor(rows: KeyRows, blocks: TimeBlocks, clock: UnitClock) {
+    this.#rows = rows
+    this.#clock = clock
+    this.cover = new BlockCover(blocks)
+    this.#wait = new WindowWait(blocks.shape, this.cover)
+    this.#retainUnits = blocks.shape.retainUnits
+  }
+
+  /** In the running unit and `units` before it. */
+  last(units: number, partial: PartialBlock): number {
+    return this.#since(this.#clock.running - wholeAmount(units), partial)
+  }
+
+  /** In one unit; undefined where it is no longer kept, or has not begun. */
+  unit(unit: number, partial: PartialBlock): number | undefined {
+    wholeAmount(unit)
+    const cover = this.#cut()
+    const part = cover.partOf(unit)
+    if (part < 0) return undefined
+    const from = Math.max(cover.from[part], this.#clock.since)
+    if (unit < from) return 0
+    const units = cover.to[part] - from
+    const count = cover.count(part, this.#rows.at)
+    if (partial === 'weighted') return count / units
+    return partial === 'none' && units > 1 ? 0 : count
+  }
+
+  /** In the last `windowMs`, never too small. Throws `SLUICE_SKETCH_REFUSES` where so much is not kept. */
+  window(windowMs: number, nowMs: number): number {
+    this.#checkWindow(windowMs)
+    return this.#since(Math.floor((this.#now(nowMs) - windowMs) / this.#clock.unitMs), 'whole')
+  }
+
+  /** Whole ms until `window` is `most` or less, if nothing comes. Never too short. Infinity for less than 0. */
+  waitMs(most: number, windowMs: number, nowMs: number): number {
+    if (this.window(windowMs, nowMs) <= most) return 0
+    if (!(most >= 0)) return Number.POSITIVE_INFINITY
+    const { running } = this.#clock
+    const at = this.#wait.find(this.#rows.at, { running, most, windowMs, nowMs: this.#now(nowMs) })
+    return Math.ceil(at - nowMs)
+  }
+
+  /** Writes when each part ended, in ms, and its count, newest first; answers how many parts. */
+  parts(into: Float64Array): number {
+    const cover = this.#cut()
+    let part = 0
+    for (; part < cover.parts && cover.to[part] > this.#clock.since; part++) {
+      into[2 * part] = cover.to[part] * this.#clock.unitMs
+      into[2 * part + 1] = cover.count(part, this.#rows.at)
+    }
+    return part
+  }
+
+  /** The first unit of the oldest part that `parts` writes, but none before the first count. */
+  oldest(): number {
+    const cover = this.#cut()
+    return Math.max(cover.from[cover.parts - 1], this.#clock.since)
+  }
+
+  #since(first: number, partial: PartialBlock): number {
+    const cover = this.#cut()
+    const { since } = this.#clock
+    const { at } = this.#rows
+    let sum = 0
+    for (let part = 0; part < cover.parts; part++) {
+      const to = cover.to[part]
+      if (to <= first || to <= since) break
+      const from = Math.max(cover.from[part], since)
+      if (from >= first || partial === 'whole') sum += cover.count(part, at)
+      else if (partial === 'weighted') sum += (cover.count(part, at) * (to - first)) / (to - from)
+    }
+    return sum
+  }
+
+  #cut(): BlockCover {
+    this.cover.cut(this.#clock.running)
+    return this.cover
+  }
+
+  // a clock that steps back stands at the start of the running unit
+  #now(nowMs: number): number {
+    return Math.max(nowMs, this.#clock.running * this.#clock.unitMs)
+  }
+
+  #checkWindow(windowMs: number): void {
+    if (!(windowMs > 0)) throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(windowMs)}, expected a window in ms`)
+    if (Math.ceil(windowMs / this.#clock.unitMs) <= this.#retainUnits) return
+    const keptMs = this.#retainUnits * this.#clock.unitMs
+    throw new SketchError('SLUICE_SKETCH_REFUSES', `got a window of ${told(windowMs)} ms, and keeps ${keptMs} ms`)
+  }
+}

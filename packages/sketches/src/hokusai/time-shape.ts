@@ -1,0 +1,38 @@
+import { checkOptions } from '../sketch-error.ts'
+import {
+  fits,
+  type HokusaiOptions,
+  type HokusaiShape,
+  shapeOfOptions,
+  shapeOfWords,
+  totalsBytes,
+} from './hokusai-shape.ts'
+
+export interface HokusaiTimeOptions extends HokusaiOptions {
+  /**
+   * How many blocks of each length are kept, 1 to 64. With 1, the paper's, what is counted whole may begin up to three
+   * times as far back as asked; with g it begins at most 2 / g of the window too early. 1 unless said.
+   */
+  readonly blocksPerLevel?: number | undefined
+}
+
+const OPTIONS = ['width', 'depth', 'unitMs', 'retainMs', 'blocksPerLevel', 'seed']
+
+/** Throws `SLUICE_BAD_OPTION`. */
+export function timeShapeOf(options: HokusaiTimeOptions): HokusaiShape {
+  checkOptions('HokusaiTime', options, OPTIONS)
+  return shapeOfOptions(options, { perLevel: options.blocksPerLevel })
+}
+
+/** Bytes that a sketch of the shape in a head keeps; undefined where there is none. */
+export function timeBytesOfWords(words: readonly number[]): number | undefined {
+  const shape = shapeOfWords(words)
+  return shape && timeBytes(shape)
+}
+
+/** Bytes that `TimeBlocks` of this shape keep; undefined where they would be too many. */
+export function timeBytes(shape: HokusaiShape): number | undefined {
+  const sketches = 1 + shape.levels * shape.perLevel
+  const cells = sketches * shape.width * shape.depth
+  return fits(cells) ? totalsBytes(sketches) + 4 * cells : undefined
+}

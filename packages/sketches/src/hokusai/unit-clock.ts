@@ -1,0 +1,70 @@
+import type { SketchBuffer } from '../sketch-buffer.ts'
+import { SketchError, told } from '../sketch-error.ts'
+
+const RUNNING = 0
+const SINCE = 1
+
+/** Later than this no whole ms is safe from rounding when a window is added: the year 144,680. */
+const LATEST_MS = 2 ** 52
+
+/**
+ * Which unit of time runs. Unit u is [u · unitMs, (u + 1) · unitMs) of the clock that `nowMs` is read from, so that
+ * sketches of processes with one clock have the same units. Kept in the head of the sketch: nothing but bytes has state.
+ */
+export class UnitClock {
+  readonly unitMs: number
+  /** The unit that runs. It never goes back. 0 in a new sketch. */
+  running = 0
+  /** When it ends. */
+  endsMs = 0
+  /** The unit of the first count; -1 where nothing was counted. */
+  since = -1
+  readonly #kept: SketchBuffer
+
+  /** Throws `SLUICE_BAD_BYTES` where `kept` was read from bytes that no sketch writes. */
+  constructor(kept: SketchBuffer, unitMs: number) {
+    this.#kept = kept
+    this.unitMs = unitMs
+    this.read()
+  }
+
+  /** Reads the head again. */
+  read(): void {
+    const running = this.#kept.float(RUNNING)
+    const since = this.#kept.float(SINCE) - 1
+    const honest = Number.isSafeInteger(running) && Number.isSafeInteger(since) && since >= -1 && since <= running
+    if (!honest || running < 0 || running * this.unitMs > LATEST_MS) {
+      throw new SketchError('SLUICE_BAD_BYTES', `got the units ${since} and ${running}`)
+    }
+    this.running = running
+    this.since = since
+    this.endsMs = (running + 1) * this.unitMs
+  }
+
+  /**
+   * The unit of `nowMs`, but never one before that which runs: a clock that steps back counts into it. Throws
+   * `SLUICE_BAD_AMOUNT` where `nowMs` is no number up to 2^52.
+   */
+  unitAt(nowMs: number): number {
+    if (nowMs < this.endsMs) return this.running
+    if (typeof nowMs === 'number' && nowMs <= LATEST_MS) return Math.floor(nowMs / this.unitMs)
+    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(nowMs)}, expected a time in ms up to 2^52`)
+  }
+
+  begin(unit: number): void {
+    this.running = unit
+    this.endsMs = (unit + 1) * this.unitMs
+    this.#kept.setFloat(RUNNING, unit)
+  }
+
+  /** Something was counted in `unit` for the first time. */
+  beginCounting(unit: number): void {
+    this.since = unit
+    this.#kept.setFloat(SINCE, unit + 1)
+  }
+
+  /** What another clock, which runs in the same unit, has seen too. */
+  merge(since: number): void {
+    if (since >= 0 && (this.since < 0 || since < this.since)) this.beginCounting(since)
+  }
+}

@@ -1,0 +1,99 @@
+import type { BlockCover } from './block-cover.ts'
+import type { HokusaiShape } from './hokusai-shape.ts'
+
+interface Wanted {
+  /** The unit for which the cover was cut. */
+  readonly running: number
+  /** 0 or more. */
+  readonly most: number
+  readonly windowMs: number
+  readonly nowMs: number
+}
+
+/**
+ * When a window holds no more than so much of a key, if nothing comes. The start of a window moves on from block to
+ * block, and back where blocks become one of a higher level: the first instant that fits is looked for among those at
+ * which it may move on. What a later cover says of the key is at most the least sum of its rows from there on, so the
+ * wait is never too short, and exact where no other key shares its cells.
+ */
+export class WindowWait {
+  readonly #shape: HokusaiShape
+  readonly #cover: BlockCover
+  /** For each part, and each row: counted in it and in all newer parts. */
+  readonly #sums: Float64Array
+
+  constructor(shape: HokusaiShape, cover: BlockCover) {
+    this.#shape = shape
+    this.#cover = cover
+    this.#sums = new Float64Array(cover.from.length * shape.depth)
+  }
+
+  /** The instant in ms, after `nowMs`. */
+  find(at: Int32Array, { running, most, windowMs, nowMs }: Wanted): number {
+    this.#sum(at)
+    const { unitMs } = this.#shape
+    const units = Math.ceil(windowMs / unitMs)
+    const offsetMs = windowMs % unitMs
+    const fewer = offsetMs > 0 ? units - 1 : units
+    const span = this.#spanOf(fewer)
+    for (let base = Math.floor(running / span) * span; ; base += span) {
+      for (let turn = 0; turn < 3; turn++) {
+        const unit = base + turnOf(turn, units, span)
+        if (unit * unitMs > nowMs && this.#fits(unit, units, most)) return unit * unitMs
+        if (unit * unitMs + offsetMs > nowMs && this.#fits(unit, fewer, most)) return unit * unitMs + offsetMs
+      }
+    }
+  }
+
+  #sum(at: Int32Array): void {
+    const cover = this.#cover
+    const depth = at.length
+    for (let row = 0; row < depth; row++) {
+      let sum = 0
+      for (let part = 0; part < cover.parts; part++) {
+        sum += cover.rowCount(part, at[row])
+        this.#sums[part * depth + row] = sum
+      }
+    }
+  }
+
+  /** The block length of the level in which a window of `units` begins, or half of it. */
+  #spanOf(units: number): number {
+    const { levels, perLevel } = this.#shape
+    let span = 1
+    for (let level = 1; level < levels && (perLevel + 1) * span - 1 < units; level++) span *= 2
+    return span
+  }
+
+  #fits(unit: number, units: number, most: number): boolean {
+    const start = this.#startOf(unit, units)
+    const cover = this.#cover
+    let part = cover.parts - 1
+    while (part >= 0 && cover.from[part] < start) part--
+    if (part < 0) return true
+    const depth = this.#shape.depth
+    let least = Number.POSITIVE_INFINITY
+    for (let row = 0; row < depth; row++) {
+      const sum = this.#sums[part * depth + row]
+      if (sum < least) least = sum
+    }
+    return least <= most
+  }
+
+  /** Where the part begins that holds the first of the `units` before `unit`, when `unit` runs. */
+  #startOf(unit: number, units: number): number {
+    const { levels, perLevel } = this.#shape
+    const first = unit - units
+    let span = 1
+    for (let level = 1; level < levels; level++, span *= 2) {
+      if (Math.floor(unit / span) - perLevel <= Math.floor(first / span)) break
+    }
+    return Math.floor(first / span) * span
+  }
+}
+
+/** 0, and where a window of `units` or one less begins with a block. */
+function turnOf(turn: number, units: number, span: number): number {
+  if (turn === 0) return 0
+  return turn === 1 ? (units + span - 1) % span : units % span
+}
