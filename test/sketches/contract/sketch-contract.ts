@@ -70,6 +70,16 @@ export function sketchContract<S extends Sketch<S>>(name: string, subject: Sketc
       expect(subject.answers(sketch)).toEqual(before)
     })
 
+    test('is read from a Buffer within a larger one, and keeps nothing of it', () => {
+      const sketch = fed([{ key: 'red', amount: 3 }])
+      const bytes = sketch.toBytes()
+      const whole = Buffer.alloc(bytes.length + 16)
+      whole.set(bytes, 8)
+      const read = subject.fromBytes(whole.subarray(8, 8 + bytes.length))
+      whole.fill(0xff)
+      expect(subject.answers(read)).toEqual(subject.answers(sketch))
+    })
+
     test('is as good as new once it is cleared', () => {
       fc.assert(
         fc.property(events, events, (before, after) => {

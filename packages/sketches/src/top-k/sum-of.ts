@@ -1,0 +1,8 @@
+import { SketchError, wholeAmount } from '../sketch-error.ts'
+
+/** `total` and `amount` together; throws `SLUICE_BAD_AMOUNT` where that is no whole number from 0 to 2^53 - 1. */
+export function sumOf(total: number, amount: number): number {
+  const sum = total + wholeAmount(amount)
+  if (sum <= Number.MAX_SAFE_INTEGER) return sum
+  throw new SketchError('SLUICE_BAD_AMOUNT', `got ${amount} on top of ${total}, expected 2^53 - 1 together at most`)
+}
