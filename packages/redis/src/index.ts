@@ -10,4 +10,5 @@ export type { RedisClient, RedisClusterClient, RedisConnection } from './redis-c
 export { RedisFailure } from './redis-failure.ts'
 export { type RedisInflightOptions, redisInflight } from './redis-inflight.ts'
 export { RedisSums, type RedisSumsOptions, redisSums } from './redis-sums.ts'
+export { RedisUniques, type RedisUniquesOptions, redisUniques } from './redis-uniques.ts'
 export { runnerOf } from './script-runner.ts'

@@ -1,0 +1,156 @@
+import { MurmurHash64A } from '../murmur-hash-64a.ts'
+import type { Sketch } from '../sketch.ts'
+import { checkOptions, SketchError, told, wholeOption } from '../sketch-error.ts'
+import type { SketchKey } from '../sketch-seed.ts'
+import { ertlEstimate } from './ertl-estimate.ts'
+import { FORM_HEADER_BYTES, MOST_RANK, readForm, stale, writeForm } from './redis-form.ts'
+import { MOST_SPARSE_RANK, REGISTERS, SparseRuns } from './sparse-runs.ts'
+
+// by its name: in a vm context, such as a jest test, each look-up of the global Math costs more than a whole hash
+const clz32: typeof Math.clz32 = Math.clz32
+
+/** Under which Redis hashes for its HyperLogLog. */
+const REDIS_SEED = 0xadc83b19
+const INDEX_BITS = 14
+/** Redis's count is an int64: where no count is possible, its conversion yields this, and so the stale bit again. */
+const MOST_COUNT = 2 ** 63
+
+export interface RedisHyperLogLogOptions {
+  /** `hll-sparse-max-bytes` of the server whose bytes these shall equal: 3,000 unless said, as there. 0: dense at once. */
+  readonly sparseMaxBytes?: number | undefined
+}
+
+/**
+ * The HyperLogLog of Redis 7 in this process: 16,384 registers, a standard error of 0.81 %. Its bytes equal those that a
+ * server holds after the same `PFADD`s, so that `SET` and `PFMERGE` bring them there and `PFCOUNT` reads them from any
+ * client. A number is added as its text, as clients send it.
+ *
+ * Its hash has a seed that everybody knows. Whoever chooses keys can raise the count with a few thousand of them as far as
+ * they like, or choose keys that no count shows. Where strangers choose keys, and somebody relies on the count, use `HyperLogLog`.
+ */
+export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
+  readonly sparseMaxBytes: number
+  readonly #hash: MurmurHash64A = new MurmurHash64A(REDIS_SEED)
+  // the registers, and the runs that Redis would have while it had some
+  #registers: Uint8Array = new Uint8Array(REGISTERS)
+  #runs: SparseRuns | undefined = new SparseRuns()
+  readonly #counts: Uint32Array = new Uint32Array(MOST_RANK + 1)
+  #cacheLow = 0
+  #cacheHigh: number = stale(0)
+
+  /** An empty one, as `PFADD` makes it of no keys. Throws `SLUICE_BAD_OPTION`. */
+  constructor(options: RedisHyperLogLogOptions = {}) {
+    checkOptions('RedisHyperLogLog', options, ['sparseMaxBytes'])
+    this.sparseMaxBytes = wholeOption('sparseMaxBytes', options.sparseMaxBytes ?? 3_000, 0, Number.MAX_SAFE_INTEGER)
+    this.#counts[0] = REGISTERS
+  }
+
+  /**
+   * What `GET` answers for a HyperLogLog, and what `toBytes` wrote. The count that a server cached in it is kept and not
+   * believed. Throws `SLUICE_BAD_BYTES`.
+   */
+  static fromBytes(bytes: Uint8Array, options: RedisHyperLogLogOptions = {}): RedisHyperLogLog {
+    const { registers, runs, cacheLow, cacheHigh } = readForm(bytes)
+    const read = new RedisHyperLogLog(options)
+    read.#registers = registers
+    read.#runs = runs
+    read.#cacheLow = cacheLow
+    read.#cacheHigh = cacheHigh
+    read.#recount()
+    return read
+  }
+
+  /** `PFADD` of one key: whether that is news. False for a key that was there before, and for most keys once there were many. */
+  add(key: SketchKey): boolean {
+    const hash = this.#hash
+    if (typeof key === 'string') hash.text(key)
+    else if (ArrayBuffer.isView(key)) hash.bytes(key)
+    else hash.text(String(key))
+    const { low, high } = hash
+    const register = low & (REGISTERS - 1)
+    const rank = rankOf((low >>> INDEX_BITS) | (high << (32 - INDEX_BITS)), high >>> INDEX_BITS)
+    if (rank <= this.#registers[register]) return false
+    this.#raise(register, rank)
+    this.#cacheHigh = stale(this.#cacheHigh)
+    return true
+  }
+
+  /** What `PFCOUNT` answers: of different keys, about; 2^63 at most, where it answers -2^63. Leaves the bytes as they are. */
+  count(): number {
+    return Math.min(Math.round(ertlEstimate(this.#counts, REGISTERS, MOST_RANK)), MOST_COUNT)
+  }
+
+  /** `count`, which goes into the bytes as `PFCOUNT` leaves it there: whoever asks the server next is answered at once. */
+  cacheCount(): number {
+    const count = this.count()
+    this.#cacheLow = count % 2 ** 32
+    this.#cacheHigh = Math.floor(count / 2 ** 32)
+    return count
+  }
+
+  /** `PFMERGE` of `other` into this: afterwards it has the bytes that a server has after that. Throws `SLUICE_SKETCH_MISMATCH`. */
+  merge(other: RedisHyperLogLog): void {
+    if (!(#registers in Object(other))) {
+      throw new SketchError('SLUICE_SKETCH_MISMATCH', `got ${told(other)}, expected a RedisHyperLogLog`)
+    }
+    const theirs = other.#registers
+    if (!other.#runs) this.#runs = undefined
+    for (let register = 0; register < REGISTERS; register++) {
+      if (theirs[register] > this.#registers[register]) this.#raise(register, theirs[register])
+    }
+    this.#cacheHigh = stale(this.#cacheHigh)
+  }
+
+  /** What this has and `other` lacks: merged into `other` it makes up for the difference. Undefined where that is nothing. */
+  beyond(other: RedisHyperLogLog): RedisHyperLogLog | undefined {
+    let found: RedisHyperLogLog | undefined
+    const mine = this.#registers
+    const theirs = other.#registers
+    for (let register = 0; register < REGISTERS; register++) {
+      if (mine[register] <= theirs[register]) continue
+      found ??= new RedisHyperLogLog({ sparseMaxBytes: this.sparseMaxBytes })
+      found.#raise(register, mine[register])
+    }
+    return found
+  }
+
+  clear(): void {
+    this.#registers.fill(0)
+    this.#runs = new SparseRuns()
+    this.#cacheLow = 0
+    this.#cacheHigh = stale(0)
+    this.#recount()
+  }
+
+  /** The bytes that Redis would hold, for `SET`: 18 of an empty one, 12,304 once it is dense. */
+  toBytes(): Uint8Array {
+    return writeForm({
+      registers: this.#registers,
+      runs: this.#runs,
+      cacheLow: this.#cacheLow,
+      cacheHigh: this.#cacheHigh,
+    })
+  }
+
+  #raise(register: number, rank: number): void {
+    this.#counts[this.#registers[register]]--
+    this.#counts[rank]++
+    this.#registers[register] = rank
+    if (this.#runs && !this.#staysSparse(this.#runs, register, rank)) this.#runs = undefined
+  }
+
+  #staysSparse(runs: SparseRuns, register: number, rank: number): boolean {
+    return rank <= MOST_SPARSE_RANK && runs.set(register, rank, this.sparseMaxBytes - FORM_HEADER_BYTES)
+  }
+
+  #recount(): void {
+    this.#counts.fill(0)
+    for (let register = 0; register < REGISTERS; register++) this.#counts[this.#registers[register]]++
+  }
+}
+
+/** The place of the lowest 1 in the 50 bits that do not choose the register: 1 to 50, and 51 where there is none. */
+function rankOf(low: number, high: number): number {
+  if (low !== 0) return 32 - clz32(low & -low)
+  return high !== 0 ? 64 - clz32(high & -high) : MOST_RANK
+}

@@ -1,0 +1,37 @@
+import { afterEach } from '@jest/globals'
+import type { Observer, ScriptRunner } from '@sluice/limiter-core'
+import { type RedisUniques, type RedisUniquesOptions, redisUniques, runnerOf } from '@sluice/redis'
+import { FakeClock, seededRandom } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { LossyRunner } from '../channel/lossy-runner.ts'
+import { ticking } from '../channel/ticking.ts'
+
+const TICK_MS = 100
+
+/** Makes processes that count uniques on a clock of their own; all are closed after each test. */
+export function uniquesMembers(redis: { readonly client: Redis }) {
+  const made: RedisUniques[] = []
+  afterEach(async () => {
+    await Promise.all(made.splice(0).map((uniques) => uniques.close()))
+  })
+  return (prefix: string, options: Partial<RedisUniquesOptions> = {}, through?: ScriptRunner) => {
+    const clock = new FakeClock()
+    const runner = new LossyRunner(through ?? runnerOf(redis.client), seededRandom(1))
+    runner.calm = true
+    const told: unknown[] = []
+    const observer: Observer = { event: (name, data) => told.push({ name, ...data }) }
+    const settings = { name: 'clients', prefix, tickMs: TICK_MS, clock, observers: [observer], ...options }
+    const uniques = redisUniques(runner, settings)
+    made.push(uniques)
+    const exchange = (ticks = 2): Promise<void> => {
+      let left = ticks
+      return ticking({ clock, tickMs: TICK_MS, runner }, () => left-- === 0, `${ticks} ticks`)
+    }
+    return { uniques, clock, told, runner, exchange }
+  }
+}
+
+/** Keys of a test: the n-th and those after it. */
+export function names(from: number, to: number): string[] {
+  return Array.from({ length: to - from }, (_, n) => `client ${from + n}`)
+}
