@@ -12,6 +12,8 @@ import {
 } from '@sluice/express'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
+import { CountMin, SketchSeed } from '@sluice/sketches'
+import { shareSketch } from '@sluice/sketches/fleet'
 
 /** What a user may write that is none of the options there are, and the code that it must throw at start-up. */
 export type BadOption = readonly [what: string, code: string, build: () => unknown]
@@ -27,6 +29,9 @@ const policy = { limit: 100, window: '1m' } as const
 const one = (options: object): unknown => rate({ ...policy, ...options })
 const none = (): number => 0
 const runner = { run: () => new Promise<unknown>(() => {}) }
+
+const small = { width: 8, depth: 2 }
+const sharing = { make: () => new CountMin(small), read: (bytes: Uint8Array) => CountMin.fromBytes(bytes) }
 
 function sameNameTwice(): void {
   const backend = memoryBackend()
@@ -120,4 +125,12 @@ export const badOptions: readonly BadOption[] = [
   ['an unknown option of a channel', 'SLUICE_BAD_OPTION', () => (redisChannel as Untyped)(runner, { tick: 5 })],
   ['a client of a channel that is none', 'SLUICE_BAD_OPTION', () => (redisChannel as Untyped)({})],
   ['sums with braces in their name', 'SLUICE_BAD_MESSAGE', () => redisSums(runner, { name: '{hits}' })],
+  ['a sketch without a width', 'SLUICE_BAD_OPTION', () => new CountMin({ depth: 4 } as never)],
+  ['a seed of a sketch that is a word', 'SLUICE_BAD_SEED', () => new SketchSeed('secret')],
+  ['bytes of no sketch', 'SLUICE_BAD_BYTES', () => CountMin.fromBytes(new Uint8Array(100))],
+  [
+    'a sketch of a fleet without a topic',
+    'SLUICE_BAD_MESSAGE',
+    () => (shareSketch as Untyped)(redisChannel(runner), sharing),
+  ],
 ]

@@ -9,10 +9,13 @@ import {
 import { sluice } from '@sluice/fastify'
 import type { Charge, ScriptRunner } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
+import { CountMin } from '@sluice/sketches'
+import { shareSketch } from '@sluice/sketches/fleet'
 import { FakeClock } from '@sluice/testkit'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { fastify } from 'fastify'
 import request from 'supertest'
+import { Hub } from '../sketches/fleet/hub.ts'
 
 /** What a client saw: the status, and whether the request was counted. */
 interface Seen {
@@ -124,6 +127,26 @@ const thrown = (run: () => unknown): Promise<readonly Seen[]> => {
   return Promise.resolve([])
 }
 
+const small = { width: 8, depth: 2 }
+
+/** A process that counts in another shape than its neighbour. */
+async function unreadSketch(): Promise<readonly Seen[]> {
+  const hub = new Hub()
+  const members = [2, 3].map((depth) =>
+    shareSketch(hub.join(), {
+      topic: 'talkers',
+      clock: new FakeClock(),
+      make: () => new CountMin({ ...small, depth }),
+      read: (bytes) => CountMin.fromBytes(bytes),
+    }),
+  )
+  members[1].own.add('anna')
+  await members[1].flush()
+  await hub.settled()
+  await Promise.all(members.map((member) => member.close()))
+  return []
+}
+
 const throwing = (): number => {
   throw new Error('no body yet')
 }
@@ -158,4 +181,8 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_DENIED', handedOn],
   ['SLUICE_BAD_KEY', () => thrown(() => (createInflightLimiter({ limit: 1 }).acquire as Untyped)(17))],
   ['SLUICE_BAD_COST', () => thrown(() => createLimiter({ policies: [policy] }).take('anna', -1))],
+  ['SLUICE_BAD_AMOUNT', () => thrown(() => new CountMin(small).add('anna', Number.NaN))],
+  ['SLUICE_SKETCH_MISMATCH', () => thrown(() => new CountMin(small).merge(new CountMin({ width: 8, depth: 3 })))],
+  ['SLUICE_SKETCH_REFUSES', () => thrown(() => new CountMin({ ...small, conservative: true }).remove('anna'))],
+  ['SLUICE_SKETCH_UNREAD', unreadSketch],
 ]

@@ -23,6 +23,14 @@ export function definedHash(seed: Uint8Array, key: string): { low: number; high:
   throw new Error('longer than the tree')
 }
 
+/** Of a safe integer: its 64 bits are four units, after the shape 65,535. */
+export function definedIntegerHash(seed: Uint8Array, key: number): { low: number; high: number } {
+  const { start, block } = drawnWords(seed)
+  const bits = BigInt.asUintN(64, BigInt(key))
+  const units = [0n, 16n, 32n, 48n].map((shift) => Number((bits >> shift) & 0xffffn))
+  return scatteredPair(digest(sums(start, [block, [0xffff, ...units]])))
+}
+
 type Term = readonly [words: readonly number[], units: readonly number[]]
 
 function sums(start: readonly number[], ...terms: readonly Term[]): bigint[] {

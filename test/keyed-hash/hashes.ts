@@ -11,6 +11,11 @@ export function bytesHash(hash: KeyedHash, key: Uint8Array): string {
   return hex(hash)
 }
 
+export function integerHash(hash: KeyedHash, key: number): string {
+  hash.integer(key)
+  return hex(hash)
+}
+
 export function hex({ low, high }: { readonly low: number; readonly high: number }): string {
   return [high, low].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
 }

@@ -12,10 +12,15 @@ export class BlockHash {
   private readonly start: Int32Array
   private readonly block: Int32Array
   private readonly sums: Int32Array = new Int32Array(4)
+  /** What integers from 0 to 2³² - 1 have in common, and those from -2³² to -1. */
+  private readonly above: Int32Array
+  private readonly below: Int32Array
 
   constructor({ start, block }: KeyWords) {
     this.start = start
     this.block = block
+    this.above = this.integerSums(new Int32Array(4), 0)
+    this.below = this.integerSums(new Int32Array(4), -1)
   }
 
   /** At most 512 characters. False, and no result, where one of them is not latin1. */
@@ -73,14 +78,33 @@ export class BlockHash {
 
   /** Four units: the low 32 bits, then the rest, negative ones with all bits of their sign. */
   integer(key: number): void {
-    const { start, block } = this
-    const rest = Math.floor(key / 0x1_0000_0000)
+    const { block } = this
     const p = key & 0xffff
     const q = key >>> 16
+    const k1 = block[1]
+    const k2 = block[2]
+    const k3 = block[3]
+    const k4 = block[4]
+    const k5 = block[5]
+    const sums = this.upper(key)
+    this.low = joinedLanes(sums[0] + imul(k1, p) + imul(k2, q), sums[1] + imul(k2, p) + imul(k3, q))
+    this.high = joinedLanes(sums[2] + imul(k3, p) + imul(k4, q), sums[3] + imul(k4, p) + imul(k5, q))
+  }
+
+  /** The sums of the shape and the upper 32 bits, which are known for -2³¹ to 2³² - 1. */
+  private upper(key: number): Int32Array {
+    if ((key | 0) === key) return key < 0 ? this.below : this.above
+    return key >>> 0 === key ? this.above : this.integerSums(this.sums, Math.floor(key / 0x1_0000_0000))
+  }
+
+  private integerSums(sums: Int32Array, rest: number): Int32Array {
+    const { start, block } = this
     const r = rest & 0xffff
     const s = rest >>> 16
-    this.low = joinedLanes(lane(start[0], block, 0, p, q, r, s), lane(start[1], block, 1, p, q, r, s))
-    this.high = joinedLanes(lane(start[2], block, 2, p, q, r, s), lane(start[3], block, 3, p, q, r, s))
+    for (let j = 0; j < 4; j++) {
+      sums[j] = start[j] + imul(block[j], INTEGER) + imul(block[j + 3], r) + imul(block[j + 4], s)
+    }
+    return sums
   }
 
   private opened(shape: number): Int32Array {
@@ -105,8 +129,3 @@ export class BlockHash {
 
 /** The shape of integers, which no key of a block has. */
 const INTEGER = 0xffff
-
-function lane(start: number, block: Int32Array, at: number, p: number, q: number, r: number, s: number): number {
-  const low = start + imul(block[at], INTEGER) + imul(block[at + 1], p) + imul(block[at + 2], q)
-  return low + imul(block[at + 3], r) + imul(block[at + 4], s)
-}

@@ -26,6 +26,7 @@ export type SluiceCode =
   | 'SLUICE_DENIED'
   | 'SLUICE_SECRET_MISSING'
   | 'SLUICE_BAD_MESSAGE'
+  | 'SLUICE_SKETCH_UNREAD'
 
 /** Known by its `code`, never by `instanceof`: an ESM and a CommonJS copy may meet in one process. */
 export class SluiceError extends Error {

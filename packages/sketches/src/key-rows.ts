@@ -19,6 +19,8 @@ export class KeyRows {
   readonly seed: SketchSeed
   /** Of the last key: the index of its cell in each row, counted through all rows. */
   readonly at: Int32Array
+  /** Four rows that have 16 bits of the hash each: `low`, its upper half, `high`, its upper half. */
+  readonly quarters: boolean
   readonly #mask: number
   readonly #own: boolean
 
@@ -30,12 +32,13 @@ export class KeyRows {
     const binary = (width & (width - 1)) === 0
     this.#mask = binary ? width - 1 : -1
     this.#own = binary && width <= 0x10000 && depth <= 4
+    this.quarters = this.#own && depth === 4
   }
 
   /** Finds the cells of `key`: read `at` before the next call. */
   aim(key: SketchKey): void {
-    const { low, high } = this.seed.hashOf(key)
-    this.aimAt(low, high)
+    const hash = this.seed.hashOf(key)
+    this.aimAt(hash.low, hash.high)
   }
 
   /** `aim` for a key whose hash is known. */

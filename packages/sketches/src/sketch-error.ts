@@ -48,7 +48,12 @@ export function checkOptions(owner: string, options: unknown, names: readonly st
 /** `amount` where it is a whole number from `least` to 2^53 - 1; throws `SLUICE_BAD_AMOUNT` otherwise. */
 export function wholeAmount(amount: number, least = 0): number {
   if (Number.isSafeInteger(amount) && amount >= least) return amount
-  throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(amount)}, expected a whole number from ${least}`)
+  throw badAmount(amount, least)
+}
+
+// apart, so that the check is small enough to be compiled into every caller
+function badAmount(amount: unknown, least: number): SketchError {
+  return new SketchError('SLUICE_BAD_AMOUNT', `got ${told(amount)}, expected a whole number from ${least}`)
 }
 
 /** What was got, short and safe to print whatever it is. */

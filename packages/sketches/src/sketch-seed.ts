@@ -39,14 +39,19 @@ export class SketchSeed {
     const hash = this.#hash
     if (typeof key === 'string') hash.text(key)
     else if (Number.isSafeInteger(key)) hash.integer(key as number)
-    else if (ArrayBuffer.isView(key)) hash.bytes(key)
-    else hash.text(String(key))
+    else hashRare(hash, key)
     return hash
   }
 
   same(other: SketchSeed): boolean {
     return this.idLow === other.idLow && this.idHigh === other.idHigh
   }
+}
+
+// apart, so that what most keys go through is small enough to be compiled into its callers
+function hashRare(hash: KeyedHash, key: SketchKey): void {
+  if (ArrayBuffer.isView(key)) hash.bytes(key)
+  else hash.text(String(key))
 }
 
 // of the process and not of this module: its ESM and its CommonJS copy shall be able to merge

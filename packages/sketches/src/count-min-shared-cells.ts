@@ -1,0 +1,105 @@
+import type { Cells } from './cells.ts'
+import { type CountMinCells, fullOf, leastOf } from './count-min-cells.ts'
+import type { SketchBuffer } from './sketch-buffer.ts'
+
+/** Where the head of a shared sketch keeps what its first row does not hold. */
+const BESIDE_AT = 48
+/** At once: no honest total comes near, and one out of hostile bytes shall not end in a `RangeError`. */
+const MOST_BESIDE = 2 ** 62
+
+/**
+ * Linear cells that threads share without a lock: each is compared and exchanged until nobody came between, so that none
+ * loses a count and none overflows.
+ *
+ * There is no total to keep, since one number that all threads write would be the slowest cell of all. The first row
+ * adds up to it, but for what full cells did not take, which is kept beside.
+ */
+export class SharedCells implements CountMinCells {
+  readonly cells: Cells
+  readonly #width: number
+  readonly #full: number
+  readonly #beside: BigInt64Array
+
+  constructor(cells: Cells, width: number, { buffer }: SketchBuffer) {
+    this.cells = cells
+    this.#width = width
+    this.#full = fullOf(cells)
+    this.#beside = new BigInt64Array(buffer, BESIDE_AT, 1)
+  }
+
+  add(at: Int32Array, amount: number): number {
+    let least = this.#full
+    for (let row = 0; row < at.length; row++) {
+      const sum = this.#exchange(at[row], amount)
+      if (sum < least) least = sum
+    }
+    return least
+  }
+
+  /** Plain reads: what another thread writes at this moment is before or after, and nobody could tell. */
+  estimate(at: Int32Array): number {
+    return leastOf(this.cells, at, this.#full)
+  }
+
+  remove(at: Int32Array, amount: number): number {
+    return this.add(at, -amount)
+  }
+
+  merge(others: Cells, weight: number): void {
+    for (let i = 0; i < others.length; i++) {
+      if (others[i] !== 0) this.#exchange(i, weight * others[i])
+    }
+  }
+
+  /** All that was counted, while others may go on. */
+  get total(): number {
+    return this.#totalOf(this.cells)
+  }
+
+  snapshot(): { cells: Cells; total: number } {
+    const cells = this.cells.slice()
+    return { cells, total: this.#totalOf(cells) }
+  }
+
+  /** Takes over what `others`, which were merged, did not hold of their total. */
+  mergeBeside(others: Cells, total: number, weight: number): void {
+    this.#keepBeside(weight * (total - firstRow(others, this.#width)))
+  }
+
+  #totalOf(cells: Cells): number {
+    return Math.max(0, firstRow(cells, this.#width) + Number(Atomics.load(this.#beside, 0)))
+  }
+
+  #exchange(i: number, amount: number): number {
+    const { cells } = this
+    const full = this.#full
+    for (let seen = cells[i]; ; ) {
+      const sum = exchanged(seen, amount, full)
+      const before = Atomics.compareExchange(cells, i, seen, sum)
+      if (before === seen) {
+        if (sum - seen !== amount && i < this.#width) this.#keepBeside(amount - (sum - seen))
+        return sum
+      }
+      seen = before
+    }
+  }
+
+  #keepBeside(amount: number): void {
+    const kept = Math.max(-MOST_BESIDE, Math.min(MOST_BESIDE, amount))
+    if (kept !== 0) Atomics.add(this.#beside, 0, BigInt(kept))
+  }
+}
+
+/** Where two threads take out more than there was, it stops at 0. */
+function exchanged(seen: number, amount: number, full: number): number {
+  if (seen === full) return full
+  const sum = seen + amount
+  if (sum < 0) return 0
+  return Math.min(sum, full)
+}
+
+function firstRow(cells: Cells, width: number): number {
+  let sum = 0
+  for (let i = 0; i < width; i++) sum += cells[i]
+  return sum
+}

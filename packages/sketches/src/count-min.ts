@@ -1,0 +1,200 @@
+import { type CellBits, type Cells, cellsIn } from './cells.ts'
+import {
+  ConservativeCells,
+  type CountMinCells,
+  fullOf,
+  LinearCells,
+  leastRowProduct,
+  leavesNoDebt,
+  notCounted,
+} from './count-min-cells.ts'
+import {
+  bufferOf,
+  type CountMinCellOptions,
+  type CountMinOptions,
+  type CountMinShape,
+  checkSame,
+  checkTotal,
+  checkWeight,
+  keptBytes,
+  mismatch,
+  optionsOfKept,
+  refused,
+  shapeOfOptions,
+  sizeOfError,
+  TOTAL,
+} from './count-min-shape.ts'
+import { SharedCells } from './count-min-shared-cells.ts'
+import { KeyRows } from './key-rows.ts'
+import type { Sketch } from './sketch.ts'
+import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
+import { SketchError, wholeAmount } from './sketch-error.ts'
+import { type SeedOption, type SketchKey, type SketchSeed, seedOf } from './sketch-seed.ts'
+
+/**
+ * How often each key was counted, in `depth` rows of `width` cells (Cormode and Muthukrishnan 2005). A key has one cell
+ * in each row, and its estimate is the smallest of them: never too small, and too large by more than e / width of all
+ * that was counted with chance e^-depth at most. That is chance over the seed: who knows it can forge keys that meet.
+ * An estimate of a full cell (255, 65,535 or 2³² - 1) says so much or more. What was removed without having been added
+ * is missing from other keys.
+ */
+export class CountMin implements Sketch<CountMin> {
+  readonly width: number
+  readonly depth: number
+  readonly cells: CellBits
+  readonly conservative: boolean
+  /** e / width: the part of the total by which an estimate may be too large. */
+  readonly epsilon: number
+  /** e^-depth: the chance that an estimate is too large by more. */
+  readonly delta: number
+  readonly #shape: CountMinShape
+  readonly #buffer: SketchBuffer
+  readonly #rows: KeyRows
+  readonly #cells: CountMinCells
+  /** The same cells, where threads share them. */
+  readonly #shared: SharedCells | undefined
+  /** The same cells, where they are linear, a thread's own, and of four rows that have a quarter of the hash each. */
+  readonly #quarters: LinearCells | undefined
+
+  /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` and `attach` found. */
+  constructor(options: CountMinOptions, kept?: SketchBuffer) {
+    const shape = shapeOfOptions(options)
+    const { width, depth, bits, shared } = shape
+    const seed = seedOf(options)
+    this.width = width
+    this.depth = depth
+    this.cells = bits
+    this.conservative = shape.conservative
+    this.epsilon = Math.E / width
+    this.delta = Math.exp(-depth)
+    this.#shape = shape
+    this.#rows = new KeyRows(width, depth, seed)
+    this.#buffer = kept ?? bufferOf(shape, seed)
+    const cells = cellsIn(this.#buffer.buffer, HEADER_BYTES, width * depth, bits)
+    this.#shared = shared ? new SharedCells(cells, width, this.#buffer) : undefined
+    this.#cells = this.#shared ?? (shape.conservative ? new ConservativeCells(cells) : new LinearCells(cells))
+    this.#quarters = this.#rows.quarters && this.#cells instanceof LinearCells ? this.#cells : undefined
+  }
+
+  /**
+   * One whose estimates are too large by more than `epsilon` of the total with chance `delta` at most: ⌈e / epsilon⌉
+   * columns and ⌈ln 1/delta⌉ rows, 2719 x 5 for 0.001 and 0.01. Throws `SLUICE_BAD_OPTION`.
+   */
+  static fromError(epsilon: number, delta: number, options: CountMinCellOptions = {}): CountMin {
+    return new CountMin({ ...options, ...sizeOfError(epsilon, delta) })
+  }
+
+  /** What `toBytes` made, in memory of its own. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` under another seed. */
+  static fromBytes(bytes: Uint8Array, options: SeedOption = {}): CountMin {
+    const seed = seedOf(options)
+    const kept = SketchBuffer.read('countMin', bytes, keptBytes(false), seed)
+    checkTotal(kept)
+    return new CountMin(optionsOfKept(kept, seed, false), kept)
+  }
+
+  /** The sketch whose `buffer` another thread handed over. Throws like `fromBytes`. */
+  static attach(buffer: SharedArrayBuffer, options: { readonly seed: SketchSeed | Uint8Array | string }): CountMin {
+    const seed = seedOf(options)
+    const kept = SketchBuffer.attach('countMin', buffer, keptBytes(true), seed)
+    return new CountMin(optionsOfKept(kept, seed, true), kept)
+  }
+
+  /** All that was added and not removed. Where threads share the sketch this reads a whole row. */
+  get total(): number {
+    return this.#shared?.total ?? this.#buffer.float(TOTAL)
+  }
+
+  /** The memory that threads share, to be handed to `attach`. Throws `SLUICE_SKETCH_REFUSES` where it is not shared. */
+  get buffer(): SharedArrayBuffer {
+    if (this.#shared !== undefined) return this.#buffer.buffer as SharedArrayBuffer
+    throw new SketchError('SLUICE_SKETCH_REFUSES', 'this count-min is not in shared memory: say shared: true')
+  }
+
+  /** Counts `key` so many times, a whole number from 0, and answers its estimate after that. Throws `SLUICE_BAD_AMOUNT`. */
+  add(key: SketchKey, amount = 1): number {
+    wholeAmount(amount)
+    const rows = this.#rows
+    if (this.#shared === undefined) this.#count(amount)
+    if (this.#quarters !== undefined) {
+      const hash = rows.seed.hashOf(key)
+      return this.#quarters.addQuarters(hash.low, hash.high, this.width, amount)
+    }
+    rows.aim(key)
+    return this.#cells.add(rows.at, amount)
+  }
+
+  /** At least how often `key` was counted, less what was removed of it; of a full cell, what that holds. */
+  estimate(key: SketchKey): number {
+    this.#rows.aim(key)
+    return this.#cells.estimate(this.#rows.at)
+  }
+
+  /**
+   * Takes back what was added, and answers the estimate after that. Throws `SLUICE_BAD_AMOUNT` where `key` cannot have
+   * been counted so often, and `SLUICE_SKETCH_REFUSES` where the sketch is conservative.
+   */
+  remove(key: SketchKey, amount = 1): number {
+    if (this.conservative) throw refused('remove')
+    wholeAmount(amount)
+    const seen = this.estimate(key)
+    const most = seen === fullOf(this.#cells.cells) ? this.total : seen
+    if (amount > most) throw new SketchError('SLUICE_BAD_AMOUNT', `got ${amount}, expected ${most} or less`)
+    if (this.#shared === undefined) this.#count(-amount)
+    return this.#cells.remove(this.#rows.at, amount)
+  }
+
+  /**
+   * Adds what `other` counted, times a whole `weight`. Estimates of conservative sketches stay large enough, but grow as
+   * those of linear ones do. A negative weight takes out; where a cell or the total would fall below 0, and of
+   * conservative ones, it throws `SLUICE_SKETCH_REFUSES` and changes nothing.
+   */
+  merge(other: CountMin, weight = 1): void {
+    this.#checkSame(other)
+    checkWeight(weight)
+    if (weight < 0 && this.conservative) throw refused('a negative weight')
+    const { cells, total } = other.#snapshot()
+    if (this.total + weight * total < 0 || !leavesNoDebt(this.#cells.cells, cells, weight)) throw notCounted()
+    this.#cells.merge(cells, weight)
+    if (this.#shared === undefined) this.#count(weight * total)
+    else this.#shared.mergeBeside(cells, total, weight)
+  }
+
+  /**
+   * The sum, over all keys, of their counts here times their counts there, such as the size of a join: never too small
+   * and, but with chance e^-depth, too large by at most e / width of the product of the totals. Infinity where full
+   * cells leave no row to tell. Throws `SLUICE_SKETCH_REFUSES` where the sketches are conservative: the cell of two keys
+   * holds less than both.
+   */
+  innerProduct(other: CountMin): number {
+    this.#checkSame(other)
+    if (this.conservative) throw refused('innerProduct')
+    return leastRowProduct(this.#cells.cells, other.#cells.cells, this.width)
+  }
+
+  /** What other threads count meanwhile may stay or go. */
+  clear(): void {
+    this.#buffer.clear()
+  }
+
+  /** A shared sketch and one that is not have the same bytes. */
+  toBytes(): Uint8Array {
+    if (this.#shared === undefined) return this.#buffer.toBytes()
+    const { width, depth, cells } = this
+    const own = new CountMin({ width, depth, cells, seed: this.#rows.seed })
+    own.merge(this)
+    return own.toBytes()
+  }
+
+  #checkSame(other: CountMin): void {
+    if (!(other instanceof CountMin)) throw mismatch(other, 'a CountMin')
+    checkSame(this.#shape, other.#shape, this.#rows.seed.same(other.#rows.seed))
+  }
+
+  #count(amount: number): void {
+    this.#buffer.setFloat(TOTAL, this.#buffer.float(TOTAL) + amount)
+  }
+
+  #snapshot(): { cells: Cells; total: number } {
+    return this.#shared?.snapshot() ?? { cells: this.#cells.cells, total: this.total }
+  }
+}

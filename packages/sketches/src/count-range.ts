@@ -1,0 +1,144 @@
+import { cellsIn, FULL } from './cells.ts'
+import { LinearCells } from './count-min-cells.ts'
+import { mismatch } from './count-min-shape.ts'
+import {
+  type CountRangeOptions,
+  type CountRangeShape,
+  exactCells,
+  keptBytes,
+  keptBytesOf,
+  rangeShape,
+} from './count-range-shape.ts'
+import { KeyRows } from './key-rows.ts'
+import type { Sketch } from './sketch.ts'
+import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
+import { SketchError, told, wholeAmount } from './sketch-error.ts'
+import { type SeedOption, seedOf } from './sketch-seed.ts'
+
+const BITS = 32
+/** The node of all keys: how much was counted at all. */
+const ROOT = 1
+
+/**
+ * How often keys from one whole number to another were counted (the dyadic ranges of Cormode and Muthukrishnan 2005).
+ * Keys are the leaves of a binary tree; a key counts for each node above it, and a range is at most two nodes a level.
+ *
+ *     1                        all keys
+ *     2           3            depth 1, exact
+ *     4     5     6     7      ...
+ *     8 9 10 11 12 13 14 15    depth `bits`: key 0 is node 2^bits
+ *
+ * Depths with no more nodes than a count-min has cells are counted exactly, each deeper one, L of them, by a count-min
+ * of its own. So an answer is never too small, and too large by more than 2 L e / width of all that was counted with
+ * chance 2 L e^-depth at most.
+ */
+export class CountRange implements Sketch<CountRange> {
+  readonly #shape: CountRangeShape
+  readonly #buffer: SketchBuffer
+  readonly #rows: KeyRows
+  /** By number of the node. */
+  readonly #exact: Float64Array
+  /** The first is for the depth after the exact ones. */
+  readonly #hashed: readonly LinearCells[]
+
+  /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
+  constructor(options: CountRangeOptions, kept?: SketchBuffer) {
+    const shape = rangeShape(options)
+    const { bits, width, depth, exactDepth } = shape
+    const seed = seedOf(options)
+    this.#shape = shape
+    this.#buffer = kept ?? SketchBuffer.create('countRange', keptBytesOf(shape), { seed, shape: [bits, width, depth] })
+    this.#rows = new KeyRows(width, depth, seed)
+    const exact = exactCells(exactDepth)
+    const { buffer } = this.#buffer
+    const from = HEADER_BYTES + 8 * exact
+    this.#exact = new Float64Array(buffer, HEADER_BYTES, exact)
+    this.#hashed = Array.from(
+      { length: bits - exactDepth },
+      (_, n) => new LinearCells(cellsIn(buffer, from + 4 * n * width * depth, width * depth, BITS)),
+    )
+  }
+
+  /** What `toBytes` made. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` under another seed. */
+  static fromBytes(bytes: Uint8Array, options: SeedOption = {}): CountRange {
+    const seed = seedOf(options)
+    const kept = SketchBuffer.read('countRange', bytes, keptBytes, seed)
+    const read = new CountRange({ bits: kept.shape(0), width: kept.shape(1), depth: kept.shape(2), seed }, kept)
+    const wrong = read.#exact.find((count) => !Number.isInteger(count) || count < 0)
+    if (wrong !== undefined)
+      throw new SketchError('SLUICE_BAD_BYTES', `got a count of ${wrong}, expected whole numbers from 0`)
+    return read
+  }
+
+  /** Keys are 0 to 2^bits - 1. */
+  get bits(): number {
+    return this.#shape.bits
+  }
+
+  /** All that was counted. */
+  get total(): number {
+    return this.#exact[ROOT]
+  }
+
+  /** By how much of the total a range may be too large at worst: 2 e / width for each depth that is not exact. */
+  get epsilon(): number {
+    return (2 * this.#hashed.length * Math.E) / this.#shape.width
+  }
+
+  /** Counts `key` so many times. Throws `SLUICE_BAD_AMOUNT`, also where `key` is no whole number from 0 to 2^bits - 1. */
+  add(key: number, amount = 1): void {
+    wholeAmount(amount)
+    let node = this.#leaf(key)
+    for (let n = this.#hashed.length - 1; n >= 0; n--) {
+      this.#rows.aim(node)
+      this.#hashed[n].add(this.#rows.at, amount)
+      node = Math.floor(node / 2)
+    }
+    for (; node >= ROOT; node >>>= 1) this.#exact[node] += amount
+  }
+
+  /** At least how often keys from `low` to `high`, both included, were counted. Throws `SLUICE_BAD_AMOUNT`. */
+  range(low: number, high: number): number {
+    let from = this.#leaf(low)
+    // the first node after the range
+    let to = this.#leaf(high) + 1
+    if (low > high) throw new SketchError('SLUICE_BAD_AMOUNT', `got a range from ${low} to ${high}`)
+    let sum = 0
+    for (let depth = this.#shape.bits; from < to; depth--) {
+      if (from % 2 === 1) sum += this.#count(from++, depth)
+      if (to % 2 === 1) sum += this.#count(--to, depth)
+      from = Math.floor(from / 2)
+      to = Math.floor(to / 2)
+    }
+    return Math.min(sum, this.total)
+  }
+
+  merge(other: CountRange): void {
+    if (!(other instanceof CountRange)) throw mismatch(other, 'a CountRange')
+    this.#buffer.checkMatch(other.#buffer)
+    for (let node = ROOT; node < this.#exact.length; node++) this.#exact[node] += other.#exact[node]
+    for (const [n, cells] of this.#hashed.entries()) cells.merge(other.#hashed[n].cells, 1)
+  }
+
+  clear(): void {
+    this.#buffer.clear()
+  }
+
+  toBytes(): Uint8Array {
+    return this.#buffer.toBytes()
+  }
+
+  #leaf(key: number): number {
+    const keys = 2 ** this.#shape.bits
+    if (Number.isInteger(key) && key >= 0 && key < keys) return keys + key
+    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(key)}, expected a whole number from 0 to ${keys - 1}`)
+  }
+
+  /** Of a full cell all that was counted, since nobody knows what it held. */
+  #count(node: number, depth: number): number {
+    if (depth <= this.#shape.exactDepth) return this.#exact[node]
+    this.#rows.aim(node)
+    const count = this.#hashed[depth - this.#shape.exactDepth - 1].estimate(this.#rows.at)
+    return count === FULL[BITS] ? this.total : count
+  }
+}

@@ -1,0 +1,179 @@
+import { type Cells, cellsIn, FULL } from './cells.ts'
+import { LinearCells } from './count-min-cells.ts'
+import { checkTotal, mismatch, TOTAL } from './count-min-shape.ts'
+import { MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { murmurHash2 } from './murmur-hash-2.ts'
+import type { Sketch } from './sketch.ts'
+import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
+import { checkOptions, fractionOption, SketchError, told, wholeAmount, wholeOption } from './sketch-error.ts'
+import type { SketchKey } from './sketch-seed.ts'
+
+export interface RedisBloomCountMinOptions {
+  /** Cells of a row, 1 to 2²⁴. */
+  readonly width: number
+  /** Rows, 1 to 32. */
+  readonly depth: number
+}
+
+const BITS = 32
+/** Of a merge, either way: a cell times more could not be added exactly. */
+const MOST_WEIGHT = 2 ** 20
+
+/** Text of up to so many characters takes no memory while it is hashed, whatever they are. */
+const KEPT_CHARACTERS = 1_365
+const encoder = new TextEncoder()
+const encoded = new Uint8Array(3 * KEPT_CHARACTERS)
+
+/**
+ * The count-min of RedisBloom, to the cell: row i is MurmurHash2 of the key's UTF-8 bytes with the seed i, modulo the
+ * width; cells are uint32 that stop at 2³² - 1. `7` is the key `'7'` here, as it is for Redis. It has no seed to keep:
+ * who knows the key of another can forge as many as they like that are counted as that one. Keys of strangers belong in
+ * a `CountMin`.
+ */
+export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
+  readonly #buffer: SketchBuffer
+  readonly #cells: LinearCells
+  /** Of the last key. */
+  readonly #at: Int32Array
+
+  /** As `CMS.INITBYDIM`. Throws `SLUICE_BAD_OPTION`. `kept` is what `fromBytes` found. */
+  constructor(options: RedisBloomCountMinOptions, kept?: SketchBuffer) {
+    checkOptions('RedisBloomCountMin', options, ['width', 'depth'])
+    const width = wholeOption('width', options.width, 1, MOST_COLUMNS)
+    const depth = wholeOption('depth', options.depth, 1, MOST_ROWS)
+    this.#buffer = kept ?? SketchBuffer.create('redisBloomCountMin', 4 * width * depth, { shape: [width, depth] })
+    this.#cells = new LinearCells(cellsIn(this.#buffer.buffer, HEADER_BYTES, width * depth, BITS))
+    this.#at = new Int32Array(depth)
+  }
+
+  /** As `CMS.INITBYPROB`: ⌈2 / error⌉ columns and ⌈log₂ 1/probability⌉ rows, 2000 x 7 for 0.001 and 0.01. */
+  static fromError(error: number, probability: number): RedisBloomCountMin {
+    return new RedisBloomCountMin({
+      width: Math.ceil(2 / fractionOption('error', error)),
+      depth: Math.ceil(-Math.log2(fractionOption('probability', probability))),
+    })
+  }
+
+  /** What `toBytes` made. Throws `SLUICE_BAD_BYTES`. */
+  static fromBytes(bytes: Uint8Array): RedisBloomCountMin {
+    const kept = SketchBuffer.read('redisBloomCountMin', bytes, keptBytes)
+    checkTotal(kept)
+    return new RedisBloomCountMin({ width: kept.shape(0), depth: kept.shape(1) }, kept)
+  }
+
+  get width(): number {
+    return this.#buffer.shape(0)
+  }
+
+  get depth(): number {
+    return this.#buffer.shape(1)
+  }
+
+  /** What `CMS.INFO` calls count. */
+  get total(): number {
+    return this.#buffer.float(TOTAL)
+  }
+
+  /** As `CMS.INCRBY`, and answers what that does: the estimate after it. Throws `SLUICE_BAD_AMOUNT`. */
+  add(key: SketchKey, amount = 1): number {
+    wholeAmount(amount)
+    this.#aim(key)
+    this.#buffer.setFloat(TOTAL, this.total + amount)
+    return this.#cells.add(this.#at, amount)
+  }
+
+  /** As `CMS.QUERY`: at least how often `key` was counted; at 2³² - 1, so often or more. */
+  estimate(key: SketchKey): number {
+    this.#aim(key)
+    return this.#cells.estimate(this.#at)
+  }
+
+  /** Adds what `other` counted, times a whole `weight`. Throws like `mergeAll`. */
+  merge(other: RedisBloomCountMin, weight = 1): void {
+    this.mergeAll([this, other], [1, weight])
+  }
+
+  /**
+   * As `CMS.MERGE`: becomes the sum of `sources`, each times its whole weight, 1 unless said. What it held before is gone
+   * unless it is one of them. Throws `SLUICE_SKETCH_MISMATCH`, `SLUICE_BAD_AMOUNT`, and `SLUICE_SKETCH_REFUSES` where a
+   * cell would fall below 0 or rise above 2³² - 1; then nothing is changed.
+   */
+  mergeAll(sources: readonly RedisBloomCountMin[], weights: readonly number[] = sources.map(() => 1)): void {
+    for (const source of sources) this.#checkSame(source)
+    checkWeights(weights, sources.length)
+    const cells = sources.map((source) => source.#cells.cells)
+    const sums = sumsOf(cells, weights, this.#cells.cells.length)
+    const total = sources.reduce((sum, source, n) => sum + weights[n] * source.total, 0)
+    if (sums === undefined || total < 0) {
+      throw new SketchError('SLUICE_SKETCH_REFUSES', 'a cell of the sum would fall below 0 or rise above 2^32 - 1')
+    }
+    this.#cells.cells.set(sums)
+    this.#buffer.setFloat(TOTAL, total)
+  }
+
+  clear(): void {
+    this.#buffer.clear()
+  }
+
+  toBytes(): Uint8Array {
+    return this.#buffer.toBytes()
+  }
+
+  #checkSame(other: RedisBloomCountMin): void {
+    if (!(other instanceof RedisBloomCountMin)) throw mismatch(other, 'a RedisBloomCountMin')
+    this.#buffer.checkMatch(other.#buffer)
+  }
+
+  #aim(key: SketchKey): void {
+    if (ArrayBuffer.isView(key)) this.#aimAt(key, key.length)
+    else this.#aimText(typeof key === 'string' ? key : String(key))
+  }
+
+  #aimText(text: string): void {
+    const long = text.length > KEPT_CHARACTERS
+    const bytes = long ? encoder.encode(text) : encoded
+    this.#aimAt(bytes, long ? bytes.length : writtenLength(text))
+  }
+
+  #aimAt(bytes: Uint8Array, length: number): void {
+    const width = this.#buffer.shape(0)
+    const at = this.#at
+    for (let row = 0; row < at.length; row++) at[row] = row * width + (murmurHash2(bytes, length, row) % width)
+  }
+}
+
+/** Writes `text` into `encoded`. Most keys are ASCII, and those are written faster by hand. */
+function writtenLength(text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 0x80) return encoder.encodeInto(text, encoded).written
+    encoded[i] = code
+  }
+  return text.length
+}
+
+function keptBytes([width, depth, ...rest]: readonly number[]): number | undefined {
+  if (width < 1 || width > MOST_COLUMNS || depth < 1 || depth > MOST_ROWS) return undefined
+  return rest.some((word) => word !== 0) ? undefined : 4 * width * depth
+}
+
+function checkWeights(weights: readonly number[], count: number): void {
+  const wrong = weights.find((weight) => !Number.isInteger(weight) || Math.abs(weight) > MOST_WEIGHT)
+  if (wrong === undefined && weights.length === count) return
+  throw new SketchError(
+    'SLUICE_BAD_AMOUNT',
+    `weights: got ${wrong === undefined ? weights.length : told(wrong)}, expected ${count} whole numbers to ±2^20`,
+  )
+}
+
+/** Undefined where a sum is no uint32. */
+function sumsOf(sources: readonly Cells[], weights: readonly number[], count: number): Cells | undefined {
+  const sums = new Uint32Array(count)
+  for (let i = 0; i < count; i++) {
+    let sum = 0
+    for (let n = 0; n < sources.length; n++) sum += weights[n] * sources[n][i]
+    if (sum < 0 || sum > FULL[BITS]) return undefined
+    sums[i] = sum
+  }
+  return sums
+}

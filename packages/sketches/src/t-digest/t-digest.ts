@@ -1,0 +1,196 @@
+import type { Sketch } from '../sketch.ts'
+import { checkOptions, SketchError, told, wholeAmount, wholeOption } from '../sketch-error.ts'
+import {
+  bufferRoom,
+  type DigestState,
+  digestBytes,
+  LEAST_COMPRESSION,
+  MOST_COMPRESSION,
+  readDigest,
+} from './digest-bytes.ts'
+import { centroidRoom, type DigestScale, fold } from './fold.ts'
+import { cdfOf, quantileOf } from './rank-curve.ts'
+import { sortedValues } from './sorted-values.ts'
+import { WeightedValues } from './weighted-values.ts'
+
+export interface TDigestOptions {
+  /** δ: about how many centroids are kept, from 10 to 1,000; 100 unless said. */
+  readonly compression?: number | undefined
+  /** `k2` unless said: the finest at both ends. `k1` is finer in the middle. */
+  readonly scale?: DigestScale | undefined
+}
+
+/** Values that were taken together: their mean, and how many they are. */
+export interface Centroid {
+  readonly mean: number
+  readonly weight: number
+}
+
+/**
+ * Quantiles of a stream of numbers in a few kilobytes: a merging t-digest (Dunning and Ertl, arXiv:1902.04023).
+ *
+ * Values wait in a buffer of 5·δ and are then folded into at most about δ centroids, from the lower and the upper end in
+ * turn. As long as no two values were taken together, all answers are exact; after that the rank of a quantile is off by
+ * about one centroid's weight at most: Z·q(1 - q)/δ of all by `k2`, 2·sin(π/δ)·√(q(1 - q)) by `k1`, and by less than a
+ * quarter of that on ordinary streams, merged or not. Reading changes nothing: what a digest answers later does not depend
+ * on whether it was asked before.
+ */
+export class TDigest implements Sketch<TDigest> {
+  #state: DigestState
+  /** Where a fold goes, and what is read: `#state` folded, as long as `#folded`. */
+  #view: WeightedValues
+  #folded = true
+
+  /** Throws `SLUICE_BAD_OPTION`. */
+  constructor(options: TDigestOptions = {}) {
+    checkOptions('TDigest', options, ['compression', 'scale'])
+    const { compression = 100, scale = 'k2' } = options
+    wholeOption('compression', compression, LEAST_COMPRESSION, MOST_COMPRESSION)
+    if (scale !== 'k1' && scale !== 'k2') {
+      throw new SketchError('SLUICE_BAD_OPTION', `scale: got ${told(scale)}, expected 'k1' or 'k2'`)
+    }
+    const room = centroidRoom(compression)
+    const fresh = new WeightedValues(bufferRoom(compression))
+    this.#state = { compression, scale, backwards: false, count: 0, centroids: new WeightedValues(room), fresh }
+    this.#view = new WeightedValues(room)
+  }
+
+  /** What `toBytes` wrote. Throws `SLUICE_BAD_BYTES`. */
+  static fromBytes(bytes: Uint8Array): TDigest {
+    const state = readDigest(bytes)
+    const digest = new TDigest({ compression: state.compression, scale: state.scale })
+    digest.#state = state
+    digest.#folded = false
+    return digest
+  }
+
+  get compression(): number {
+    return this.#state.compression
+  }
+
+  get scale(): DigestScale {
+    return this.#state.scale
+  }
+
+  /** How many values were added, each as often as it weighs. Exact. */
+  get count(): number {
+    return this.#state.count
+  }
+
+  /** The smallest value. Exact; NaN where there is none. */
+  get min(): number {
+    return this.quantile(0)
+  }
+
+  /** The largest value. Exact; NaN where there is none. */
+  get max(): number {
+    return this.quantile(1)
+  }
+
+  /**
+   * `weight`: how often `value` was seen, a whole number from 1. Throws `SLUICE_BAD_AMOUNT` where `value` is not a finite
+   * number, and where the count would pass 2^53 - 1.
+   */
+  add(value: number, weight = 1): void {
+    if (!Number.isFinite(value)) {
+      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(value)}, expected a finite number`)
+    }
+    this.#checkCount(wholeAmount(weight, 1))
+    this.#push(value, weight)
+  }
+
+  /**
+   * The value below which the share `q` of all values lies, `q` from 0 to 1; NaN where there is none. Throws
+   * `SLUICE_BAD_AMOUNT`.
+   */
+  quantile(q: number): number {
+    if (!(typeof q === 'number' && q >= 0 && q <= 1)) {
+      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(q)}, expected a number from 0 to 1`)
+    }
+    return quantileOf(this.#read(), this.#state.count, q)
+  }
+
+  /**
+   * The share of all values that lie below `x`, with half of those that are `x`; NaN where there is none. Throws
+   * `SLUICE_BAD_AMOUNT` for NaN.
+   */
+  cdf(x: number): number {
+    if (typeof x !== 'number' || Number.isNaN(x)) {
+      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(x)}, expected a number`)
+    }
+    return cdfOf(this.#read(), this.#state.count, x)
+  }
+
+  /** In ascending order: what answers are made of. */
+  centroids(): Centroid[] {
+    const { values, weights, used } = this.#read()
+    return Array.from({ length: used }, (_, at) => ({ mean: values[at], weight: weights[at] }))
+  }
+
+  /**
+   * Adds the centroids of `other`, and what waits in it. Throws `SLUICE_SKETCH_MISMATCH` where it has another compression
+   * or scale, and `SLUICE_BAD_AMOUNT` where the count would pass 2^53 - 1.
+   */
+  merge(other: TDigest): void {
+    // by its bytes: it may be this one, or come from another copy of this module
+    const { compression, scale, count, centroids, fresh } = readDigest(other.toBytes())
+    if (compression !== this.compression || scale !== this.scale) {
+      throw new SketchError('SLUICE_SKETCH_MISMATCH', `the other one has compression ${compression} and scale ${scale}`)
+    }
+    this.#checkCount(count)
+    for (const { values, weights, used } of [centroids, fresh]) {
+      for (let at = 0; at < used; at++) this.#push(values[at], weights[at])
+    }
+  }
+
+  /**
+   * Folds what waits now. Answers stay what they are, and `toBytes` gets as short as it can be: 64 bytes and 16 for each
+   * centroid.
+   */
+  compress(): void {
+    if (this.#state.fresh.used === 0) return
+    const folded = this.#read()
+    this.#view = this.#state.centroids
+    this.#state.centroids = folded
+    this.#state.fresh.used = 0
+    this.#state.backwards = !this.#state.backwards
+    this.#folded = false
+  }
+
+  clear(): void {
+    this.#state.centroids.used = 0
+    this.#state.fresh.used = 0
+    this.#state.backwards = false
+    this.#state.count = 0
+    this.#folded = false
+  }
+
+  toBytes(): Uint8Array {
+    return digestBytes(this.#state)
+  }
+
+  #checkCount(added: number): void {
+    if (this.#state.count + added <= Number.MAX_SAFE_INTEGER) return
+    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${added}, but the count would pass 2^53 - 1`)
+  }
+
+  #push(value: number, weight: number): void {
+    const { fresh } = this.#state
+    if (fresh.used === fresh.values.length) this.compress()
+    // + 0: of the two zeros only one is kept
+    fresh.push(value + 0, weight)
+    this.#state.count += weight
+    this.#folded = false
+  }
+
+  /** All of it as centroids. */
+  #read(): WeightedValues {
+    const { centroids, fresh } = this.#state
+    if (fresh.used === 0) return centroids
+    if (!this.#folded) {
+      fold(sortedValues(fresh, centroids), this.#state, this.#view)
+      this.#folded = true
+    }
+    return this.#view
+  }
+}

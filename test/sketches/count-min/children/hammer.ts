@@ -1,0 +1,21 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { CountMin } from '@sluice/sketches'
+import { count } from './deeds.ts'
+
+/** What a thread is told. */
+export interface Hammering {
+  readonly buffer: SharedArrayBuffer
+  readonly seed: string
+  /** Where threads say that they are there: none begins before `threads` are. */
+  readonly ready: SharedArrayBuffer
+  readonly threads: number
+  readonly thread: number
+}
+
+const { buffer, seed, ready, threads, thread } = workerData as Hammering
+const sketch = CountMin.attach(buffer, { seed })
+const waiting = new Int32Array(ready)
+Atomics.add(waiting, 0, 1)
+while (Atomics.load(waiting, 0) < threads);
+count(sketch, thread)
+parentPort?.postMessage('done')

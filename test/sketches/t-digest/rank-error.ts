@@ -1,0 +1,28 @@
+import type { TDigest } from '@sluice/sketches'
+
+/**
+ * How far a quantile is off, as a share of all ranks: from `q` to the ranks of the two values of the stream that the
+ * answer lies between, or of the one that it is. `sorted`: the whole stream.
+ */
+export function rankError(digest: TDigest, sorted: Float64Array, q: number): number {
+  const answer = digest.quantile(q)
+  const below = sorted[countBelow(sorted, answer, true) - 1] ?? sorted[0]
+  const above = sorted[countBelow(sorted, answer, false)] ?? sorted[sorted.length - 1]
+  const rank = q * sorted.length
+  const least = countBelow(sorted, below ?? answer, false)
+  const most = countBelow(sorted, above ?? answer, true)
+  return Math.max(0, least - rank, rank - most) / sorted.length
+}
+
+/** How many values are less than `x`, or as large. */
+function countBelow(sorted: Float64Array, x: number, orEqual: boolean): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const value = sorted[middle] as number
+    if (value < x || (orEqual && value === x)) low = middle + 1
+    else high = middle
+  }
+  return low
+}

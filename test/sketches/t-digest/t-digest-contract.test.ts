@@ -1,0 +1,56 @@
+import { TDigest } from '@sluice/sketches'
+import { type SketchSubject, sketchContract } from '../contract/sketch-contract.ts'
+
+/** Some number that a key always gets: of both signs, whole ones and others, often equal ones of other keys. */
+function numberOf(key: string): number {
+  let value = 0
+  for (let at = 0; at < key.length; at++) value = (value * 31 + key.charCodeAt(at)) % 1009
+  return (value - 500) / 4
+}
+
+const shares = Array.from({ length: 41 }, (_, n) => n / 40)
+
+function answers(digest: TDigest): unknown {
+  return {
+    count: digest.count,
+    min: digest.min,
+    max: digest.max,
+    quantiles: shares.map((share) => digest.quantile(share)),
+    shares: shares.map((share) => digest.cdf(250 * share - 125)),
+    centroids: digest.centroids(),
+  }
+}
+
+/** What stays where centroids were made in another order. What quantiles may then differ by: t-digest-errors.test.ts. */
+function laxly(digest: TDigest): unknown {
+  const centroids = digest.centroids()
+  const [first, last] = [centroids[0], centroids.at(-1)]
+  return {
+    count: digest.count,
+    ends: [digest.min, digest.max],
+    centroidEnds: [first?.mean, last?.mean],
+    weighed: centroids.reduce((sum, { weight }) => sum + weight, 0),
+    inOrder: centroids.every(({ mean }, at) => at === 0 || mean >= (centroids[at - 1]?.mean ?? 0)),
+  }
+}
+
+function subject(compression: number, scale: 'k1' | 'k2'): SketchSubject<TDigest> {
+  return {
+    make: () => new TDigest({ compression, scale }),
+    strangers: [
+      () => new TDigest({ compression: compression + 1, scale }),
+      () => new TDigest({ compression, scale: scale === 'k1' ? 'k2' : 'k1' }),
+    ],
+    feed: (digest, { key, amount }) => digest.add(numberOf(key), amount),
+    fromBytes: (bytes) => TDigest.fromBytes(bytes),
+    answers,
+    mergesExactly: false,
+    idempotent: false,
+  }
+}
+
+// 500 values wait before the first fold: these answers are the same in any order, to the bit
+sketchContract('A t-digest whose values all wait', subject(100, 'k2'))
+sketchContract('A t-digest of the other scale', subject(100, 'k1'))
+// 50 wait, so that three streams are folded on the way
+sketchContract('A t-digest that folds on the way', { ...subject(10, 'k2'), laxly })
