@@ -36,7 +36,10 @@ export class ConsumerProject implements Disposable {
 
   /** Peers and types are linked, not copied: their own dependencies are then found in this repository. */
   private bringWhatTheUserHas(): void {
-    const peers = packages.flatMap(({ manifest }) => Object.keys(manifest.peerDependencies ?? {}))
+    const ours = packages.map(({ name }) => name)
+    const peers = packages
+      .flatMap(({ manifest }) => Object.keys(manifest.peerDependencies ?? {}))
+      .filter((name) => !ours.includes(name))
     for (const name of new Set([...peers, ...broughtForTypes])) {
       const place = join(this.folder, 'node_modules', name)
       mkdirSync(dirname(place), { recursive: true })

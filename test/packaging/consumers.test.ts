@@ -20,8 +20,10 @@ const scripts = [
   'fastify-commonjs.cjs',
   'redis-esm.mjs',
   'redis-commonjs.cjs',
+  'sketches-esm.mjs',
+  'sketches-commonjs.cjs',
 ]
-const typed = ['typed', 'koa-typed', 'fastify-typed', 'nest-typed', 'redis-typed']
+const typed = ['typed', 'koa-typed', 'fastify-typed', 'nest-typed', 'redis-typed', 'sketches-typed']
 
 let project: ConsumerProject
 let redis: RedisServer
@@ -51,10 +53,17 @@ test('a CommonJS jest with its default configuration tests a limited Express app
   await mustRun(process.execPath, args, project.folder)
 })
 
-test.each(packages)('$name loads by import and by require, with the same names', async ({ name }) => {
+// the subpaths of a package too
+const entries = packages.flatMap(({ name, manifest }) =>
+  Object.keys(manifest.exports)
+    .filter((path) => path !== './package.json')
+    .map((path) => name + path.slice(1)),
+)
+
+test.each(entries)('%s loads by import and by require, with the same names', async (entry) => {
   const compare = `
-    const required = Object.keys(require('${name}')).sort()
-    import('${name}').then((imported) => console.log(JSON.stringify({ required, imported: Object.keys(imported).sort() })))`
+    const required = Object.keys(require('${entry}')).sort()
+    import('${entry}').then((imported) => console.log(JSON.stringify({ required, imported: Object.keys(imported).sort() })))`
   const { required, imported } = JSON.parse(await mustRun(process.execPath, ['-e', compare], project.folder))
   expect(imported).not.toEqual([])
   expect(required).toEqual(imported)

@@ -18,7 +18,8 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/koa': 4,
   '@sluice/fastify': 6,
   '@sluice/nest': 10,
-  '@sluice/redis': 46,
+  '@sluice/sketches': 90,
+  '@sluice/redis': 54,
   '@sluice/testkit': 40,
 }
 

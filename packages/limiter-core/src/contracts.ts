@@ -174,6 +174,11 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   /** True for one that always answers at once; of several it is asked before those that do not. */
   readonly synchronous?: boolean
   /**
+   * Asked once for each policy before anything is counted under it, when a limiter is built. Throws a `SluiceError`
+   * where this backend cannot keep it.
+   */
+  prepare?(step: Step, count: string): void
+  /**
    * Takes all enforced charges or none. Advisory charges are taken where every charge, they among them, would be;
    * they never keep an enforced one from being taken.
    */
@@ -212,6 +217,7 @@ export type ObserverEvent =
   | 'breaker'
   | 'sync'
   | 'slowed'
+  | 'saturated'
 
 /** Watches, never changes an answer. One that throws is dropped and counted. */
 export interface Observer {

@@ -46,19 +46,26 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
     own ??= ownScope()
     return own
   }
-  return plans.map((inputs, plan) =>
+  const unclaimed = plans.map((inputs, plan) =>
     inputs.map((input, index) => {
       const policy = policies[plan][index]
       const variants = policies.flat().filter((other) => other.name === policy.name)
       const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
       const largest = Math.max(...sameAlgorithm(variants, policy).map((variant) => variant.limit))
       const step = algorithms[policy.algorithm].compile(policy, largest)
+      const count = countName(scopeOn(backend), policy, step.version)
+      backend.prepare?.(step, count)
+      return { step, count, backend, mode: modeOf(options.mode, input.mode), variants }
+    }),
+  )
+  // names are claimed once every policy is known to be good
+  return unclaimed.map((lanes) =>
+    lanes.map(({ variants, ...lane }) => {
+      const { backend, mode } = lane
       // nobody else can claim a name in a scope that is a limiter's own
       const unclaim = scopeOn(backend) === own ? () => {} : claimCount(backend, scopeOn(backend), variants)
-      const count = countName(scopeOn(backend), policy, step.version)
-      const mode = modeOf(options.mode, input.mode)
       if (mode !== 'off') warnWhereOneOfSeveral(backend)
-      return { step, count, backend, mode, unclaim }
+      return { ...lane, unclaim }
     }),
   )
 }

@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../contracts.ts'
 import { type AddressOptions, compileAddressOptions } from './address-key.ts'
 import { badOption, checkOptions } from './check-options.ts'
+import { joinedKey } from './joined-key.ts'
 import {
   ANONYMOUS,
   DENY,
@@ -97,15 +98,9 @@ export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): Lab
 
 const unheard: ReportFallback = () => {}
 
-// each part behind its length, so that ('a:b', 'c') and ('a', 'b:c') differ
 function joined(parts: readonly ResolvedKey[]): KeyResult {
   if (parts.includes(DENY)) return DENY
-  let key = ''
-  for (const part of parts) {
-    if (part === EXEMPT) return EXEMPT
-    key += `${(part as string).length}:${part as string}`
-  }
-  return key
+  return parts.includes(EXEMPT) ? EXEMPT : joinedKey(...(parts as string[]))
 }
 
 /** What a source is called in logs: its label, else the name of the function. */

@@ -1,1 +1,7 @@
-export {}
+export { joinedKey } from '@sluice/limiter-core'
+export type { KeyList, KeyListStats } from './key-list.ts'
+export type { KeyListOptions, ListErrorRule, ListKey, RememberOptions } from './key-list-options.ts'
+export { allowList, blockList } from './key-lists.ts'
+export { sketchBackend } from './sketch-backend.ts'
+export type { HistoryOptions, SketchBackendOptions } from './sketch-backend-options.ts'
+export { type SketchInflightOptions, sketchInflight } from './sketch-inflight.ts'

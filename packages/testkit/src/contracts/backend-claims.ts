@@ -3,10 +3,11 @@ import { algorithms, type Backend, type Charge, type Decision, type Policy, type
 import type { FakeClock } from '../fake-clock.ts'
 import { hostileKeys } from './hostile-keys.ts'
 
-/** What is under test, and the clock that it reads. */
+/** What is under test, the clock that it reads, and a policy to stand beside the first. */
 export interface BackendBench {
   readonly backend: Backend
   readonly clock: FakeClock
+  readonly hour: Policy
 }
 
 type Claim = (bench: BackendBench) => Promise<void>
@@ -15,7 +16,11 @@ type Claim = (bench: BackendBench) => Promise<void>
 export const START_MS = 1_000
 
 const minute: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 }
-const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 8, windowMs: 3_600_000 }
+
+/** The policy beside the first: of an hour, or of the same window. */
+export function policyBeside(oneWindow: boolean): Policy {
+  return { name: 'hour', algorithm: 'fixed-window', limit: 8, windowMs: oneWindow ? minute.windowMs : 3_600_000 }
+}
 
 function charge(policy: Policy, key: string, cost = 1, advisory = false): Charge {
   const step = algorithms[policy.algorithm].compile(policy)
@@ -31,6 +36,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
   'names itself, its reading of the clock, and one verdict for each charge in their order': async ({
     backend,
     clock,
+    hour,
   }) => {
     clock.advance(250)
     const answer = await backend.take([charge(hour, 'a'), charge(minute, 'a', 2, true)])
@@ -46,7 +52,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     )
   },
 
-  'takes from every policy or from none': async ({ backend }) => {
+  'takes from every policy or from none': async ({ backend, hour }) => {
     await backend.take([charge(minute, 'a', 5)])
     const { verdicts } = await backend.take([charge(hour, 'a'), charge(minute, 'a')])
     assert.deepEqual(
@@ -57,7 +63,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, minute, 'a'), 0)
   },
 
-  'lets no advisory policy veto, and counts none that would deny': async ({ backend }) => {
+  'lets no advisory policy veto, and counts none that would deny': async ({ backend, hour }) => {
     const both = [charge(hour, 'a'), charge(minute, 'a', 6, true)]
     const { verdicts } = await backend.take(both)
     assert.deepEqual(
@@ -113,7 +119,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal((await backend.take([charge(minute, 'a')])).verdicts[0].retryAfterMs, 60_000)
   },
 
-  'makes a key as good as new by a reset, and no other key': async ({ backend }) => {
+  'makes a key as good as new by a reset, and no other key': async ({ backend, hour }) => {
     await backend.take([charge(minute, 'a', 5)])
     await backend.take([charge(minute, 'b', 5)])
     await backend.take([charge(hour, 'a', 5)])
@@ -123,12 +129,12 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal(await remaining(backend, hour, 'a'), 3)
   },
 
-  'admits exactly the limit to takes that are all under way at once': async ({ backend }) => {
+  'admits exactly the limit to takes that are all under way at once': async ({ backend, hour }) => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => backend.take([charge(hour, 'a')])))
     assert.equal(answers.filter(({ verdicts }) => verdicts[0].allowed).length, 8)
   },
 
-  'takes over what a caller knows of a key where it knows less itself': async ({ backend, clock }) => {
+  'takes over what a caller knows of a key where it knows less itself': async ({ backend, clock, hour }) => {
     const knowing = (key: string, used: number): Charge => ({
       ...charge(hour, key),
       known: { used, resetAfterMs: 5_000 },
@@ -143,13 +149,13 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     assert.equal((await backend.take([charge(hour, 'b')])).verdicts[0].allowed, true)
   },
 
-  'keeps what it counted itself where a caller knows no more': async ({ backend }) => {
+  'keeps what it counted itself where a caller knows no more': async ({ backend, hour }) => {
     await backend.take([charge(hour, 'a', 5)])
     const { verdicts } = await backend.take([{ ...charge(hour, 'a'), known: { used: 5, resetAfterMs: 1 } }])
-    assert.deepEqual([verdicts[0].remaining, verdicts[0].resetAfterMs], [2, 3_600_000])
+    assert.deepEqual([verdicts[0].remaining, verdicts[0].resetAfterMs], [2, hour.windowMs])
   },
 
-  'takes over what is known of a key also where another policy denies': async ({ backend }) => {
+  'takes over what is known of a key also where another policy denies': async ({ backend, hour }) => {
     await backend.take([charge(minute, 'a', 5)])
     await backend.take([{ ...charge(hour, 'a'), known: { used: 6, resetAfterMs: 5_000 } }, charge(minute, 'a')])
     assert.equal(await remaining(backend, hour, 'a'), 2)

@@ -1,0 +1,199 @@
+import {
+  type Answer,
+  type Backend,
+  type Charge,
+  ChargeVerdict,
+  type Clock,
+  clockOf,
+  type Moment,
+  type Observer,
+  type ObserverEvent,
+  Observers,
+  type PolicyVerdict,
+  SourcedDecision,
+  type Step,
+} from '@sluice/limiter-core'
+import { SaturationAlarm } from './saturation-alarm.ts'
+import { type SketchBackendOptions, type SketchBackendPlan, sketchBackendPlan } from './sketch-backend-options.ts'
+import { SlotMemory } from './slot-memory.ts'
+import { SlotSecret } from './slot-secret.ts'
+import { WindowCounts } from './window-counts.ts'
+import { ForgivenKeys } from './window-forgiven.ts'
+import { WindowHistory } from './window-history.ts'
+import type { WindowMemory } from './window-memory.ts'
+
+const NAME = 'sketch'
+// tables of hashes, words of slots, what Node pools for them: within `bytes` as well
+const BYTES_BESIDE = 24 * 2 ** 10
+/** Of the bytes, for keys that were made as good as new. */
+const FORGIVEN_PART = 32
+
+/**
+ * Limits any number of keys in fixed memory: in count-min sketches instead of a count for each key. No key is ever
+ * counted too low, so nobody gets more than with exact counts, whatever a flood does; noise of other keys may count one
+ * too high. Answers at once, keeps no keys, has no timers. Throws `SLUICE_BAD_OPTION`.
+ */
+export function sketchBackend(options: SketchBackendOptions = {}): Backend<Answer> {
+  return new SketchBackend(options)
+}
+
+class SketchBackend implements Backend<Answer> {
+  readonly name = NAME
+  readonly synchronous = true
+  readonly #plan: SketchBackendPlan
+  readonly #clock: Clock
+  readonly #memory: WindowMemory
+  readonly #counts: WindowCounts
+  readonly #alarm: SaturationAlarm
+  readonly #observers = new Observers()
+  readonly #notRefunded = new Set<string>()
+  // told when an answer is ready: an observer may take, and must not meet counts in the middle of their work
+  readonly #untold: [ObserverEvent, Readonly<Record<string, unknown>>][] = []
+  #latest = 0
+
+  constructor(options: SketchBackendOptions) {
+    const plan = sketchBackendPlan(options)
+    const secret = new SlotSecret(options.seed)
+    this.#plan = plan
+    this.#clock = clockOf(options.clock)
+    const forgivenBytes = Math.floor(plan.bytes / FORGIVEN_PART)
+    const bytes = plan.bytes - forgivenBytes - BYTES_BESIDE
+    this.#memory = options.history
+      ? new WindowHistory(options.history, bytes)
+      : new SlotMemory({ ...plan, bytes }, secret)
+    this.#alarm = new SaturationAlarm(this.#memory, plan.falseDenialRate, secret.wordsOf(-1_000))
+    this.#counts = new WindowCounts(this.#memory, new ForgivenKeys(forgivenBytes), secret, ({ name }, rule) =>
+      this.#alarm.watch(name, rule),
+    )
+  }
+
+  prepare(step: Step, count: string): void {
+    this.#counts.prepare(step, count)
+  }
+
+  take(charges: readonly Charge[], moment?: Moment): Answer {
+    const now = this.#now(moment)
+    for (const charge of charges) this.#begin(charge, now)
+    const verdicts = charges.map((charge) => this.#ask(charge, now))
+    if (verdicts.some(({ allowed, shadow }) => !allowed && !shadow)) return this.#answer(verdicts, now)
+    const spendAdvisory = verdicts.every(({ allowed }) => allowed)
+    const spent = charges.map((charge, index) =>
+      charge.advisory && !spendAdvisory ? verdicts[index] : this.#spend(charge, now),
+    )
+    return this.#answer(spent, now)
+  }
+
+  takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): SourcedDecision {
+    const now = this.#now(moment)
+    const counts = this.#counts
+    // the first take begins the time of all keys, once its policy is known to be one that can be kept
+    counts.prepare(step, count)
+    if (cost > 0) this.#memory.open(now)
+    counts.aim(key, step, count, now)
+    const waitMs = counts.waitMs(cost)
+    if (waitMs === 0 && cost > 0) counts.spend(cost)
+    const decision = new SourcedDecision(NAME, step.policy, counts.remaining(), waitMs, counts.resetAfterMs(), now)
+    if (this.#observers.any) this.#watch(waitMs === 0 ? cost : 0, now)
+    return decision
+  }
+
+  peek(charges: readonly Charge[], moment?: Moment): Answer {
+    const now = this.#now(moment)
+    const verdicts = charges.map((charge) => this.#ask(charge, now))
+    return this.#answer(verdicts, now)
+  }
+
+  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+    const now = this.#now(moment)
+    // a later instant, or none at all, means now
+    const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
+    const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
+    return this.#answer(verdicts, now)
+  }
+
+  reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): void {
+    const now = this.#now(undefined)
+    for (const { key, step, count } of targets) {
+      this.#counts.aim(key, step, count, now)
+      this.#counts.forgive()
+    }
+  }
+
+  observe(observer: Observer): () => void {
+    return this.#observers.add(observer)
+  }
+
+  close(): void {
+    this.#observers.clear()
+  }
+
+  #begin({ key, step, count, cost, known }: Charge, now: number): void {
+    this.#counts.prepare(step, count)
+    if (cost > 0 || known) this.#memory.open(now)
+    if (!known) return
+    this.#counts.aim(key, step, count, now)
+    this.#counts.takeOver(known)
+  }
+
+  #ask(charge: Charge, now: number): PolicyVerdict {
+    this.#counts.aim(charge.key, charge.step, charge.count, now)
+    return this.#verdict(charge, this.#counts.waitMs(charge.cost))
+  }
+
+  #spend(charge: Charge, now: number): PolicyVerdict {
+    const { key, step, count, cost } = charge
+    this.#counts.aim(key, step, count, now)
+    if (cost > 0) this.#counts.spend(cost)
+    if (this.#observers.any) this.#alarm.add(cost)
+    return this.#verdict(charge, 0)
+  }
+
+  #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
+    const { key, step, count, cost } = charge
+    const counts = this.#counts
+    counts.prepare(step, count)
+    if (cost > 0) this.#memory.open(now)
+    counts.aim(key, step, count, now)
+    const moved = cost === 0 ? 0 : counts.adjust(cost, takenAt)
+    if (moved > 0 && this.#observers.any) this.#alarm.add(moved)
+    if (this.#observers.any && (moved < cost || (cost < 0 && this.#refusesRefund(step)))) {
+      this.#untold.push(['lateCharge', { policy: step.policy.name, key, units: cost - moved }])
+    }
+    return this.#verdict(charge, 0)
+  }
+
+  /** Whether it is to be said that this policy's refunds are dropped: the first time. */
+  #refusesRefund({ policy }: Step): boolean {
+    if (this.#memory.refunds || this.#notRefunded.has(policy.name)) return false
+    this.#notRefunded.add(policy.name)
+    return true
+  }
+
+  #verdict({ step, advisory }: Charge, waitMs: number): ChargeVerdict {
+    const counts = this.#counts
+    return new ChargeVerdict(step.policy, advisory === true, counts.remaining(), waitMs, counts.resetAfterMs())
+  }
+
+  #answer(verdicts: PolicyVerdict[], now: number): Answer {
+    if (this.#observers.any) this.#watch(0, now)
+    return { verdicts, takenAt: now, counted: true, source: NAME }
+  }
+
+  #watch(units: number, now: number): void {
+    this.#alarm.add(units)
+    if (this.#alarm.due) {
+      const { bytes } = this.#plan
+      for (const told of this.#alarm.look(now)) this.#untold.push(['saturated', { ...told, bytes }])
+    }
+    for (const event of this.#untold.splice(0)) this.#observers.event(...event)
+  }
+
+  /** A reading that is no number is as good as none. */
+  #now(moment: Moment | undefined): number {
+    const given = moment?.now ?? this.#clock.now()
+    const now = Math.abs(given) <= Number.MAX_SAFE_INTEGER ? given : this.#clock.now()
+    if (Math.abs(now) <= Number.MAX_SAFE_INTEGER) this.#latest = now
+    if (this.#memory.turn(this.#latest)) this.#alarm.turned()
+    return this.#latest
+  }
+}

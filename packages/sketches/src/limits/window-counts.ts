@@ -1,0 +1,134 @@
+import type { KeyedHash } from '@sluice/keyed-hash'
+import type { Known, Step } from '@sluice/limiter-core'
+import type { SlotSecret } from './slot-secret.ts'
+import type { ForgivenKeys } from './window-forgiven.ts'
+import type { WindowMemory } from './window-memory.ts'
+import type { WindowRule } from './window-rule.ts'
+
+/** How one step reads and writes what is counted. */
+interface WindowLane {
+  readonly count: string
+  readonly rule: WindowRule
+  /** The hash of the count's name. */
+  readonly low: number
+  readonly high: number
+}
+
+/** One key of one policy at a time, read out of a `WindowMemory`: `aim`, then ask and change it. */
+export class WindowCounts {
+  readonly #memory: WindowMemory
+  readonly #forgiven: ForgivenKeys
+  readonly #keys: KeyedHash
+  // names have a hash of their own: a key must not reach another count by being written like its name
+  readonly #names: KeyedHash
+  readonly #lanes = new WeakMap<Step, WindowLane>()
+  readonly #prepared: (policy: Step['policy'], rule: WindowRule) => void
+  // most limiters have one policy: its lane without a look-up
+  #lastStep: Step | undefined
+  #lane: WindowLane | undefined
+  // the key aimed at
+  #low = 0
+  #high = 0
+  #now = 0
+  #entry = -1
+
+  /** `prepared` hears of each step that is new. */
+  constructor(
+    memory: WindowMemory,
+    forgiven: ForgivenKeys,
+    secret: SlotSecret,
+    prepared: (policy: Step['policy'], rule: WindowRule) => void,
+  ) {
+    this.#memory = memory
+    this.#forgiven = forgiven
+    this.#keys = secret.hashFor('keys')
+    this.#names = secret.hashFor('names')
+    this.#prepared = prepared
+  }
+
+  /** Throws `SLUICE_BAD_POLICY` where the policy is none that the memory can keep. */
+  prepare(step: Step, count: string): WindowRule {
+    return this.#laneOf(step, count).rule
+  }
+
+  /** Reads a key: everything else is about it until the next call. */
+  aim(key: string, step: Step, count: string, now: number): void {
+    const lane = this.#laneOf(step, count)
+    const hash = this.#keys
+    hash.text(key)
+    this.#low = hash.low ^ lane.low
+    this.#high = hash.high ^ lane.high
+    this.#now = now
+    this.#memory.aim(this.#low, this.#high, now)
+    this.#entry = this.#forgiven.find(this.#low, this.#high, now, this.#memory.keptMs)
+  }
+
+  /** Whole ms until `cost` fits; 0 fits, Infinity never. */
+  waitMs(cost: number): number {
+    const { rule } = this.#lane as WindowLane
+    if (this.#entry >= 0 && this.#forgiven.unitsOf(this.#entry) + cost <= rule.limit) return 0
+    return rule.waitMs(this.#memory.spans, this.#now, cost)
+  }
+
+  remaining(): number {
+    const { rule } = this.#lane as WindowLane
+    const remaining = rule.remaining(this.#memory.spans, this.#now)
+    return this.#entry < 0 ? remaining : Math.max(remaining, rule.limit - this.#forgiven.unitsOf(this.#entry))
+  }
+
+  resetAfterMs(): number {
+    if (this.#entry >= 0 && this.#forgiven.unitsOf(this.#entry) === 0) return 0
+    return (this.#lane as WindowLane).rule.resetAfterMs(this.#memory.spans, this.#now)
+  }
+
+  spend(cost: number): void {
+    this.#memory.add(cost, this.#now)
+    if (this.#entry >= 0) this.#forgiven.move(this.#entry, cost)
+  }
+
+  /** Adds units to what was taken at `takenAt`, or takes them back; answers those that found their place. */
+  adjust(units: number, takenAt: number): number {
+    const { rule } = this.#lane as WindowLane
+    if (this.#entry < 0) return this.#memory.adjust(units, takenAt, this.#now, rule)
+    // what was forgiven needs no refund, and must not be taken from what came after
+    if (units < 0 && takenAt < this.#forgiven.since(this.#entry)) return 0
+    const most = units > 0 ? units : Math.max(units, -this.#forgiven.unitsOf(this.#entry))
+    const moved = most === 0 ? 0 : this.#memory.adjust(most, takenAt, this.#now, rule)
+    return moved === 0 ? 0 : this.#forgiven.move(this.#entry, moved)
+  }
+
+  /** Counts what a caller knows more of the key as taken now: when exactly it was taken nobody can say any more. */
+  takeOver({ used, resetAfterMs }: Known): void {
+    const more = Math.ceil(used) - ((this.#lane as WindowLane).rule.limit - this.remaining())
+    // what is no number, or has no end, would stay
+    const ends = resetAfterMs > 0 && resetAfterMs <= Number.MAX_SAFE_INTEGER
+    if (ends && more > 0) this.spend(more)
+  }
+
+  /** Makes the key as good as new. */
+  forgive(): void {
+    const { rule } = this.#lane as WindowLane
+    if (this.#entry < 0 && rule.used(this.#memory.spans, this.#now) === 0) return
+    this.#forgiven.forgive(this.#low, this.#high, this.#now, this.#memory.keptMs)
+  }
+
+  #laneOf(step: Step, count: string): WindowLane {
+    const last = this.#lane
+    if (last !== undefined && this.#lastStep === step && last.count === count) return last
+    let lane = this.#lanes.get(step)
+    if (lane?.count !== count) lane = this.#newLane(step, count)
+    this.#lane = lane
+    this.#lastStep = step
+    return lane
+  }
+
+  #newLane(step: Step, count: string): WindowLane {
+    const rule = this.#memory.ruleOf(step.policy)
+    const names = this.#names
+    names.text(count)
+    const lane = { count, rule, low: names.low, high: names.high }
+    this.#lanes.set(step, lane)
+    this.#prepared(step.policy, rule)
+    return lane
+  }
+}

@@ -1,0 +1,181 @@
+import { type Policy, parseDuration, SluiceError } from '@sluice/limiter-core'
+import { FULL } from '../cells.ts'
+import { HokusaiTime } from '../hokusai/hokusai-time.ts'
+import { SketchError, told, wholeOption } from '../sketch-error.ts'
+import type { HistoryOptions } from './sketch-backend-options.ts'
+import type { WindowMemory } from './window-memory.ts'
+import { WindowRule } from './window-rule.ts'
+import { SATURATED, WindowSpans } from './window-spans.ts'
+
+const DEPTH = 4
+const BLOCKS_PER_LEVEL = 4
+const LEAST_WIDTH = 64
+/** Later than this `HokusaiTime` counts no ms. */
+const LATEST_MS = 2 ** 52
+
+/**
+ * Windows of any length over one `HokusaiTime`: the running unit, and blocks of the past that double their length. A
+ * block that lies partly in a window counts by that part, or whole. Places are drawn once and for good, since blocks of
+ * different times become one. Nothing can be taken back.
+ */
+export class WindowHistory implements WindowMemory {
+  readonly spans: WindowSpans
+  readonly width: number
+  readonly refunds = false
+  readonly keptMs: number
+  readonly #history: HokusaiTime
+  readonly #unitMs: number
+  readonly #keepMs: number
+  readonly #parts: Float64Array
+  #shortestMs: number
+  #turnedAt = Number.NEGATIVE_INFINITY
+  // what to add to a reading, where the clock was set back by more than is kept
+  #offsetMs = 0
+  #running = -1
+  // of the parts of this unit: how many there are, and when the oldest of them began
+  #count = -1
+  #oldestMs = 0
+  #sinceMs = Number.POSITIVE_INFINITY
+
+  /** Throws `SLUICE_BAD_DURATION`, and `SLUICE_BAD_OPTION` where `bytes` hold no such history. */
+  constructor({ unit, keep, blocksPerLevel = BLOCKS_PER_LEVEL }: HistoryOptions, bytes: number) {
+    this.#unitMs = parseDuration(unit, 'history: unit')
+    this.#keepMs = parseDuration(keep, 'history: keep')
+    if (this.#keepMs % this.#unitMs !== 0) {
+      throw new SketchError(
+        'SLUICE_BAD_OPTION',
+        `history: keep: got ${told(keep)}, expected a multiple of ${told(unit)}`,
+      )
+    }
+    wholeOption('history: blocksPerLevel', blocksPerLevel, 1, 64)
+    const shape = { depth: DEPTH, unitMs: this.#unitMs, retainMs: this.#keepMs, blocksPerLevel }
+    this.width = widthFor(bytes, (width) => HokusaiTime.bytesFor({ ...shape, width }))
+    this.#history = new HokusaiTime({ ...shape, width: this.width })
+    this.spans = new WindowSpans(this.#history.maxParts)
+    this.#parts = new Float64Array(2 * this.#history.maxParts)
+    this.#shortestMs = this.#keepMs
+    // a block begins at most two parts in `blocksPerLevel` of a window before it, and three times with one
+    this.keptMs = this.#keepMs * (1 + 2 / blocksPerLevel) + 2 * this.#unitMs
+  }
+
+  ruleOf(policy: Policy): WindowRule {
+    const { algorithm, slices = 1, windowMs, limit } = policy
+    if (algorithm !== 'sliding-window') throw refused(policy, `a history keeps sliding-window alone, got ${algorithm}`)
+    if (windowMs % this.#unitMs !== 0 || windowMs > this.#keepMs) {
+      throw refused(
+        policy,
+        `this history keeps windows of a multiple of ${this.#unitMs} ms up to ${this.#keepMs} ms, got ${windowMs}`,
+      )
+    }
+    if (limit >= FULL[32]) throw refused(policy, `a history holds limits up to ${FULL[32] - 1}, got ${limit}`)
+    this.#shortestMs = Math.min(this.#shortestMs, windowMs)
+    return slices === 1 ? new WindowRule('weighted', limit, windowMs) : new WholeBlocks(limit, windowMs, this.#waitMs)
+  }
+
+  turn(now: number): boolean {
+    const history = this.#history
+    const behindMs = history.running * this.#unitMs - (now + this.#offsetMs)
+    const tooLate = now + this.#offsetMs > LATEST_MS
+    if (tooLate && -behindMs > this.keptMs) this.#beginAgain(now)
+    else if (tooLate || behindMs > this.keptMs) this.#offsetMs += behindMs
+    history.advance(now + this.#offsetMs)
+    if (history.running !== this.#running) {
+      this.#running = history.running
+      this.#count = -1
+    }
+    if (Math.abs(now - this.#turnedAt) < this.#shortestMs / 2) return false
+    this.#turnedAt = now
+    return true
+  }
+
+  open(): void {}
+
+  aim(low: number, high: number, now: number): void {
+    this.#history.aimAt(low, high)
+    this.#read(now)
+  }
+
+  add(units: number, now: number): void {
+    // a sum above 2^32 is full, however large
+    this.#history.addAimed(Math.min(units, FULL[32]), now + this.#offsetMs)
+    this.#sinceMs = Math.min(this.#sinceMs, this.#running * this.#unitMs)
+    this.#read(now)
+  }
+
+  /** What is charged late is counted now, a little too long. */
+  adjust(units: number, _takenAt: number, now: number): number {
+    if (units < 0) return 0
+    this.add(units, now)
+    return units
+  }
+
+  /** Nothing that is counted is kept so long: time begins again. */
+  #beginAgain(now: number): void {
+    this.#history.clear()
+    this.#offsetMs = -now
+    this.#running = -1
+    this.#sinceMs = Number.POSITIVE_INFINITY
+  }
+
+  /** Turns the parts around: the oldest first, each from where the one before it ended. */
+  #read(now: number): void {
+    const { spans } = this
+    const parts = this.#parts
+    const count = this.#history.aimedParts(parts, now + this.#offsetMs)
+    if (count !== this.#count) this.#measure(count)
+    spans.length = count
+    let from = this.#oldestMs - this.#offsetMs
+    for (let i = 0, part = count - 1; part >= 0; i++, part--) {
+      spans.from[i] = from
+      from = parts[2 * part] - this.#offsetMs
+      spans.to[i] = from
+      const units = parts[2 * part + 1]
+      spans.units[i] = units < FULL[32] ? units : SATURATED
+    }
+  }
+
+  /** Finds when the oldest part began: with the last block that began before it ended, but not before the first count. */
+  #measure(count: number): void {
+    this.#count = count
+    const endedMs = this.#parts[2 * count - 2]
+    const starts = this.#history.blocks().map(({ from }) => from * this.#unitMs)
+    const began = Math.max(0, ...starts.filter((start) => start < endedMs))
+    this.#oldestMs = Math.max(began, Math.min(this.#sinceMs, this.#running * this.#unitMs))
+  }
+
+  readonly #waitMs = (most: number, windowMs: number, now: number): number =>
+    this.#history.aimedWaitMs(most, windowMs, now + this.#offsetMs)
+}
+
+type WaitMs = (most: number, windowMs: number, now: number) => number
+
+/** Blocks become longer as they age, so when a key is free is for the history to say: never too soon. */
+class WholeBlocks extends WindowRule {
+  readonly #waitMs: WaitMs
+
+  constructor(limit: number, windowMs: number, waitMs: WaitMs) {
+    super('whole', limit, windowMs)
+    this.#waitMs = waitMs
+  }
+
+  override waitMs(_spans: WindowSpans, now: number, cost: number): number {
+    return cost === 0 ? 0 : this.#waitMs(this.limit - cost, this.windowMs, now)
+  }
+}
+
+/** The largest power of two of cells a row that `bytes` hold. */
+function widthFor(bytes: number, bytesFor: (width: number) => number): number {
+  if (bytesFor(LEAST_WIDTH) > bytes) {
+    throw new SketchError(
+      'SLUICE_BAD_OPTION',
+      `bytes: too few for this history, expected ${bytesFor(LEAST_WIDTH)} more`,
+    )
+  }
+  let width = LEAST_WIDTH
+  while (width < 2 ** 24 && bytesFor(2 * width) <= bytes) width *= 2
+  return width
+}
+
+function refused({ name }: Policy, why: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': ${why}`)
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from '@jest/globals'
+import { createLimiter, memoryBackend, type PolicyInput } from '@sluice/limiter-core'
+import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
+import { codeOf } from '../contract/sketch-contract.ts'
+
+const history: SketchBackendOptions = { history: { unit: '1s', keep: '1h' } }
+const perMinute: PolicyInput = { limit: 10, window: '1m' }
+
+/** What building a limiter says. */
+function refusal(options: SketchBackendOptions, ...policies: PolicyInput[]): string {
+  try {
+    createLimiter({ policies, backend: sketchBackend(options) })
+    return 'kept'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+describe('a policy that a sketchBackend cannot keep is refused when the limiter is built', () => {
+  test.each<[string, SketchBackendOptions, PolicyInput, RegExp]>([
+    ['a log', {}, { ...perMinute, algorithm: 'sliding-log' }, /SLUICE_BAD_POLICY: .* got sliding-log/],
+    ['a bucket', {}, { ...perMinute, algorithm: 'token-bucket' }, /SLUICE_BAD_POLICY: .* got token-bucket/],
+    ['gcra', {}, { ...perMinute, algorithm: 'gcra' }, /SLUICE_BAD_POLICY: .* got gcra/],
+    ['other slices than slots', {}, { ...perMinute, slices: 3 }, /SLUICE_BAD_POLICY: .* here 2; got slices: 3/],
+    ['a limit above its cells', {}, { ...perMinute, limit: 65_535 }, /SLUICE_BAD_POLICY: .* up to 65534.*cells: 32/],
+    ['a limit above 8 bits', { cells: 8 }, { ...perMinute, limit: 255 }, /SLUICE_BAD_POLICY: .* up to 254, got 255/],
+    [
+      'a fixed window with a history',
+      history,
+      { ...perMinute, algorithm: 'fixed-window' },
+      /SLUICE_BAD_POLICY: .* alone/,
+    ],
+    ['a window beyond the history', history, { ...perMinute, window: '2h' }, /SLUICE_BAD_POLICY: .* up to 3600000 ms/],
+    [
+      'a window of no whole units',
+      history,
+      { ...perMinute, window: '1500ms' },
+      /SLUICE_BAD_POLICY: .* multiple of 1000/,
+    ],
+  ])('%s', (_what, options, policy, message) => {
+    expect(refusal(options, policy)).toMatch(message)
+  })
+
+  test('a second window without a history', () => {
+    const two: PolicyInput[] = [perMinute, { ...perMinute, name: 'hour', window: '1h' }]
+    expect(refusal({}, ...two)).toMatch(/SLUICE_BAD_POLICY: policy 'hour': .* got 3600000; give it a history/)
+    expect(refusal(history, ...two)).toBe('kept')
+  })
+
+  test('and leaves its name to the next limiter', () => {
+    const backend = sketchBackend()
+    const options = { backend, scope: 'shop' }
+    const bad = { ...perMinute, name: 'bad', algorithm: 'gcra' } as const
+    expect(codeOf(() => createLimiter({ ...options, policies: [perMinute, bad] }))).toBe('SLUICE_BAD_POLICY')
+    expect(codeOf(() => createLimiter({ ...options, policies: [{ ...perMinute, limit: 20 }] }))).toBe('nothing')
+  })
+
+  test('among policies on several backends too', () => {
+    const log = { ...perMinute, name: 'log', algorithm: 'sliding-log', backend: sketchBackend() } as const
+    const build = () => createLimiter({ policies: [perMinute, log], backend: memoryBackend() })
+    expect(codeOf(build)).toBe('SLUICE_BAD_POLICY')
+  })
+})
+
+describe('options are refused when the backend is made', () => {
+  test.each<[string, unknown, string]>([
+    ['an unknown one', { byte: 1 }, 'SLUICE_BAD_OPTION'],
+    ['none', null, 'SLUICE_BAD_OPTION'],
+    ['too few bytes', { bytes: 65_535 }, 'SLUICE_BAD_OPTION'],
+    ['a fraction of a byte', { bytes: 65_536.5 }, 'SLUICE_BAD_OPTION'],
+    ['bytes without end', { bytes: Number.POSITIVE_INFINITY }, 'SLUICE_BAD_OPTION'],
+    ['no slots', { slots: 0 }, 'SLUICE_BAD_OPTION'],
+    ['more slots than are any use', { slots: 61 }, 'SLUICE_BAD_OPTION'],
+    ['cells of 12 bits', { cells: 12 }, 'SLUICE_BAD_OPTION'],
+    ['a short seed', { seed: 'short' }, 'SLUICE_BAD_OPTION'],
+    ['a number as seed', { seed: 7 }, 'SLUICE_BAD_OPTION'],
+    ['a rate of 0', { falseDenialRate: 0 }, 'SLUICE_BAD_OPTION'],
+    ['conservative by text', { conservative: 'yes' }, 'SLUICE_BAD_OPTION'],
+    ['slots beside a history', { ...history, slots: 2 }, 'SLUICE_BAD_OPTION'],
+    ['a history without end', { history: { unit: '1s' } }, 'SLUICE_BAD_DURATION'],
+    ['a history of no whole units', { history: { unit: '1s', keep: '1500ms' } }, 'SLUICE_BAD_OPTION'],
+    [
+      'a history that no bytes hold',
+      { bytes: 65_536, history: { unit: '1ms', keep: '1d', blocksPerLevel: 64 } },
+      'SLUICE_BAD_OPTION',
+    ],
+    ['a clock that is none', { clock: {} }, 'SLUICE_BAD_OPTION'],
+  ])('%s', (_what, options, code) => {
+    expect(codeOf(() => sketchBackend(options as SketchBackendOptions))).toBe(code)
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, test } from '@jest/globals'
+import { createLimiter, type SyncLimiterOptions } from '@sluice/limiter-core'
+import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
+import { eachSeed, FakeClock } from '@sluice/testkit'
+
+const HOUR = 3_600_000
+const HONEST = 400
+const BYTES = 65_536
+
+interface Told {
+  readonly policy: string
+  readonly share: number
+  readonly noise: number
+  readonly bytes: number
+}
+
+function scene(options: SketchBackendOptions, ...policies: SyncLimiterOptions['policies']) {
+  const clock = new FakeClock()
+  const backend = sketchBackend({ bytes: BYTES, ...options, clock })
+  const limiter = createLimiter({ policies, backend, clock })
+  const told: Told[] = []
+  const stop = backend.observe?.({
+    event: (name, data) => {
+      if (name === 'saturated') told.push(data as unknown as Told)
+    },
+  })
+  return {
+    clock,
+    told,
+    stop,
+    remaining: (key: string) => limiter.take(key).binding.remaining,
+    allows: (key: string) => limiter.take(key).allowed,
+  }
+}
+
+/**
+ * Honest clients use half of their limit in a flood of `keys` within an hour: the share of them that was denied when the
+ * alarm came, -1 where it did not, and in the end.
+ */
+function flood({ allows, clock, told }: ReturnType<typeof scene>, limit: number, keys: number) {
+  const wronged = new Set<number>()
+  let atAlarm = -1
+  let flooded = 0
+  for (let visit = 1; visit <= limit / 2; visit++) {
+    for (; flooded < (keys * visit) / (limit / 2); flooded++) {
+      allows(`flood ${flooded}`)
+      if (told.length > 0 && atAlarm < 0) atAlarm = wronged.size / HONEST
+    }
+    for (let who = 0; who < HONEST; who++) if (!allows(`honest ${who}`)) wronged.add(who)
+    clock.advance(HOUR / limit)
+  }
+  return { atAlarm, wronged: wronged.size / HONEST }
+}
+
+describe('observers hear saturated before more honest clients are denied than the stated share', () => {
+  test.each<[string, SketchBackendOptions, number, number]>([
+    ['linear, limit 20', {}, 20, 60_000],
+    ['linear, limit 100', {}, 100, 180_000],
+    ['conservative, limit 40', { conservative: true }, 40, 180_000],
+    ['8 bits, limit 40, a rate of 5 %', { cells: 8, falseDenialRate: 0.05 }, 40, 150_000],
+    ['with a history, limit 20', { history: { unit: '1m', keep: '1h' }, bytes: 2 ** 19 }, 20, 100_000],
+  ])('%s', (_name, options, limit, keys) =>
+    eachSeed(1, (_random, seed) => {
+      const made = scene({ ...options, seed: `a secret of a test ${seed}` }, { limit, window: '1h' })
+      const { atAlarm, wronged } = flood(made, limit, keys)
+      const { told } = made
+      const rate = options.falseDenialRate ?? 0.01
+      // else there was nothing to warn of
+      expect(wronged).toBeGreaterThan(rate)
+      expect(atAlarm).toBeGreaterThanOrEqual(0)
+      expect(atAlarm).toBeLessThanOrEqual(rate)
+      expect(told[0]).toMatchObject({ policy: 'default', bytes: options.bytes ?? BYTES })
+      expect(told[0].share).toBeGreaterThan(rate / 2)
+      expect(told[0].noise).toBeGreaterThan(limit / 10)
+    }),
+  )
+})
+
+test('nobody is warned while there is room', () => {
+  const { atAlarm, wronged } = flood(scene({ seed: 'sixteen secret bytes' }, { limit: 100, window: '1h' }), 100, 2_000)
+  expect(atAlarm).toBe(-1)
+  expect(wronged).toBeLessThan(0.01)
+})
+
+test('each policy is told of by its own limit, once a slot', () => {
+  const { allows, clock, told } = scene(
+    { seed: 'sixteen secret bytes' },
+    { name: 'small', limit: 20, window: '1h' },
+    { name: 'large', limit: 60_000, window: '1h' },
+  )
+  for (let slot = 1; slot <= 3; slot++) {
+    for (let key = 0; key < 30_000; key++) allows(`flood ${slot} ${key}`)
+    expect(told.map(({ policy }) => policy)).toEqual(Array(slot).fill('small'))
+    clock.advance(HOUR / 2)
+  }
+})
+
+test('a watch that has ended hears nothing, and counts go on as they would', () => {
+  const watched = scene({ seed: 'sixteen secret bytes' }, { limit: 20, window: '1h' })
+  const alone = scene({ seed: 'sixteen secret bytes' }, { limit: 20, window: '1h' })
+  alone.stop?.()
+  for (let key = 0; key < 40_000; key++) {
+    expect(watched.remaining(`flood ${key % 20_000}`)).toBe(alone.remaining(`flood ${key % 20_000}`))
+  }
+  expect([watched.told.length, alone.told.length]).toEqual([1, 0])
+})
