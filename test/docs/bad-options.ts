@@ -14,6 +14,7 @@ import { createKeyedHash } from '@sluice/keyed-hash'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
+import { blockList, sketchBackend } from '@sluice/sketches/limits'
 
 /** What a user may write that is none of the options there are, and the code that it must throw at start-up. */
 export type BadOption = readonly [what: string, code: string, build: () => unknown]
@@ -125,6 +126,8 @@ export const badOptions: readonly BadOption[] = [
   ['an unknown option of a channel', 'SLUICE_BAD_OPTION', () => (redisChannel as Untyped)(runner, { tick: 5 })],
   ['a client of a channel that is none', 'SLUICE_BAD_OPTION', () => (redisChannel as Untyped)({})],
   ['sums with braces in their name', 'SLUICE_BAD_MESSAGE', () => redisSums(runner, { name: '{hits}' })],
+  ['a list without its exact stage', 'SLUICE_BAD_OPTION', () => (blockList as Untyped)({ expected: 10 })],
+  ['gcra on a sketch', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'gcra', backend: sketchBackend() })],
   ['a sketch without a width', 'SLUICE_BAD_OPTION', () => new CountMin({ depth: 4 } as never)],
   ['a seed of a sketch that is a word', 'SLUICE_BAD_SEED', () => new SketchSeed('secret')],
   ['bytes of no sketch', 'SLUICE_BAD_BYTES', () => CountMin.fromBytes(new Uint8Array(100))],

@@ -1,3 +1,4 @@
+import { foreignSketch } from '../foreign-sketch.ts'
 import { KeyRows } from '../key-rows.ts'
 import type { Sketch } from '../sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from '../sketch-buffer.ts'
@@ -6,7 +7,6 @@ import { type SeedOption, type SketchKey, type SketchSeed, seedOf } from '../ske
 import { addAt, addCells, addTotals, leastAt } from './cell-sums.ts'
 import {
   allowedBytes,
-  checkTotals,
   type HokusaiOptions,
   type HokusaiShape,
   optionsOf,
@@ -62,7 +62,7 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
     const kept = SketchBuffer.read('hokusaiItem', bytes, bytesOfWords, seed)
     const { blocksPerLevel: _, ...read } = optionsOf(kept)
     const sketch = new HokusaiItem({ ...read, seed }, kept)
-    checkTotals(sketch.#units.totals)
+    sketch.#units.check(sketch.#cells)
     return sketch
   }
 
@@ -125,13 +125,14 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
 
   /** Time goes on to that of the later one, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: HokusaiItem): void {
-    this.#buffer.checkMatch(other.#buffer)
+    const theirs = #buffer in Object(other) ? other : foreignSketch(HokusaiItem, other, { seed: this.#seed })
+    this.#buffer.checkMatch(theirs.#buffer)
     const { running } = this.#clock
-    const late = other.#clock.running
+    const late = theirs.#clock.running
     if (late > running) this.#begin(late)
-    if (other.#clock.since < 0) return
+    if (theirs.#clock.since < 0) return
     // another one is not changed, so that an older one goes on as a copy
-    const same = late < running ? HokusaiItem.fromBytes(other.toBytes(), { seed: this.#seed }) : other
+    const same = late < running ? HokusaiItem.fromBytes(theirs.toBytes(), { seed: this.#seed }) : theirs
     if (late < running) same.#begin(running)
     this.#units.merge(same.#units)
     addCells(this.#cells, 0, this.#cells.length, same.#cells, 0)

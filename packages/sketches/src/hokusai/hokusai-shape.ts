@@ -27,7 +27,7 @@ export interface HokusaiShape {
   readonly levels: number
 }
 
-export const MOST_PER_LEVEL = 64
+const MOST_PER_LEVEL = 64
 const DEFAULT_UNITS = 4096
 const MOST_UINT32 = 2 ** 32 - 1
 const LONGEST_UNIT_MS = 2 ** 31
@@ -94,12 +94,14 @@ export function fits(cells: number): boolean {
   return cells <= MOST_CELLS
 }
 
-/** Throws `SLUICE_BAD_BYTES` where `totals` are none that a sketch writes. */
-export function checkTotals(totals: Float64Array): void {
-  for (const total of totals) {
-    if (!Number.isSafeInteger(total) || total < 0)
-      throw new SketchError('SLUICE_BAD_BYTES', `a total of ${told(total)}`)
-  }
+/**
+ * Throws `SLUICE_BAD_BYTES` unless a sketch can have counted `total` in `cells`. Where it is 0 they have to be 0 too: a
+ * sketch without a total is never emptied, so that its counts would stay for ever.
+ */
+export function checkCounted(total: number, cells: Uint32Array): void {
+  const counted = Number.isSafeInteger(total) && total >= 0
+  if (counted && (total > 0 || cells.every((count) => count === 0))) return
+  throw new SketchError('SLUICE_BAD_BYTES', `a total of ${told(total)}, and other counts`)
 }
 
 /** 64 bytes of totals at a time, so that the cells behind them begin on a line of the cache. */

@@ -1,10 +1,11 @@
+import { foreignSketch } from '../foreign-sketch.ts'
 import { KeyRows } from '../key-rows.ts'
 import type { Sketch } from '../sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from '../sketch-buffer.ts'
 import { wholeAmount } from '../sketch-error.ts'
 import { type SeedOption, type SketchKey, type SketchSeed, seedOf } from '../sketch-seed.ts'
 import { addAt, addTotals } from './cell-sums.ts'
-import { allowedBytes, checkTotals, type HokusaiShape, optionsOf, wordsOfShape } from './hokusai-shape.ts'
+import { allowedBytes, type HokusaiShape, optionsOf, wordsOfShape } from './hokusai-shape.ts'
 import { type PartialBlock, TimeAnswers } from './time-answers.ts'
 import { type HokusaiBlock, TimeBlocks } from './time-blocks.ts'
 import { type HokusaiTimeOptions, timeBytes, timeBytesOfWords, timeShapeOf } from './time-shape.ts'
@@ -55,7 +56,7 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     const seed = seedOf(options)
     const kept = SketchBuffer.read('hokusaiTime', bytes, timeBytesOfWords, seed)
     const read = new HokusaiTime({ ...optionsOf(kept), seed }, kept)
-    checkTotals(read.#blocks.totals)
+    read.#blocks.check()
     return read
   }
 
@@ -165,13 +166,14 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
 
   /** Time goes on to that of the later one, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: HokusaiTime): void {
-    this.#buffer.checkMatch(other.#buffer)
+    const theirs = #buffer in Object(other) ? other : foreignSketch(HokusaiTime, other, { seed: this.#seed })
+    this.#buffer.checkMatch(theirs.#buffer)
     const { running } = this.#clock
-    const late = other.#clock.running
+    const late = theirs.#clock.running
     if (late > running) this.#begin(late)
-    if (other.#clock.since < 0) return
+    if (theirs.#clock.since < 0) return
     // another one is not changed, so that an older one goes on as a copy
-    const same = late < running ? HokusaiTime.fromBytes(other.toBytes(), { seed: this.#seed }) : other
+    const same = late < running ? HokusaiTime.fromBytes(theirs.toBytes(), { seed: this.#seed }) : theirs
     if (late < running) same.#begin(running)
     this.#blocks.merge(same.#blocks)
     this.#clock.merge(same.#clock.since)

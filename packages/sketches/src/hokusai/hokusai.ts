@@ -1,3 +1,4 @@
+import { foreignSketch } from '../foreign-sketch.ts'
 import { KeyRows } from '../key-rows.ts'
 import type { Sketch } from '../sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from '../sketch-buffer.ts'
@@ -5,14 +6,7 @@ import { wholeAmount } from '../sketch-error.ts'
 import { type SeedOption, type SketchKey, type SketchSeed, seedOf } from '../sketch-seed.ts'
 import { BlockFolds } from './block-folds.ts'
 import { addAt, addTotals } from './cell-sums.ts'
-import {
-  allowedBytes,
-  checkTotals,
-  type HokusaiOptions,
-  type HokusaiShape,
-  optionsOf,
-  wordsOfShape,
-} from './hokusai-shape.ts'
+import { allowedBytes, type HokusaiOptions, type HokusaiShape, optionsOf, wordsOfShape } from './hokusai-shape.ts'
 import { jointBytes, jointBytesOfWords, jointShapeOf } from './joint-shape.ts'
 import { type PartialBlock, TimeAnswers } from './time-answers.ts'
 import { TimeBlocks } from './time-blocks.ts'
@@ -64,8 +58,8 @@ export class Hokusai implements Sketch<Hokusai> {
     const kept = SketchBuffer.read('hokusai', bytes, jointBytesOfWords, seed)
     const { blocksPerLevel: _, ...read } = optionsOf(kept)
     const sketch = new Hokusai({ ...read, seed }, kept)
-    checkTotals(sketch.#blocks.totals)
-    checkTotals(sketch.#units.totals)
+    sketch.#blocks.check()
+    sketch.#units.check()
     return sketch
   }
 
@@ -162,13 +156,14 @@ export class Hokusai implements Sketch<Hokusai> {
 
   /** Time goes on to that of the later one, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: Hokusai): void {
-    this.#buffer.checkMatch(other.#buffer)
+    const theirs = #buffer in Object(other) ? other : foreignSketch(Hokusai, other, { seed: this.#seed })
+    this.#buffer.checkMatch(theirs.#buffer)
     const { running } = this.#clock
-    const late = other.#clock.running
+    const late = theirs.#clock.running
     if (late > running) this.#begin(late)
-    if (other.#clock.since < 0) return
+    if (theirs.#clock.since < 0) return
     // another one is not changed, so that an older one goes on as a copy
-    const same = late < running ? Hokusai.fromBytes(other.toBytes(), { seed: this.#seed }) : other
+    const same = late < running ? Hokusai.fromBytes(theirs.toBytes(), { seed: this.#seed }) : theirs
     if (late < running) same.#begin(running)
     this.#blocks.merge(same.#blocks)
     this.#units.merge(same.#units)

@@ -54,8 +54,8 @@ export class TimeAnswers {
 
   /** Whole ms until `window` is `most` or less, if nothing comes. Never too short. Infinity for less than 0. */
   waitMs(most: number, windowMs: number, nowMs: number): number {
+    if (!(typeof most === 'number' && most >= 0)) return Number.POSITIVE_INFINITY
     if (this.window(windowMs, nowMs) <= most) return 0
-    if (!(most >= 0)) return Number.POSITIVE_INFINITY
     const { running } = this.#clock
     const at = this.#wait.find(this.#rows.at, { running, most, windowMs, nowMs: this.#now(nowMs) })
     return Math.ceil(at - nowMs)
@@ -104,7 +104,8 @@ export class TimeAnswers {
   }
 
   #checkWindow(windowMs: number): void {
-    if (!(windowMs > 0)) throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(windowMs)}, expected a window in ms`)
+    if (!(typeof windowMs === 'number' && windowMs > 0))
+      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(windowMs)}, expected a window in ms`)
     if (Math.ceil(windowMs / this.#clock.unitMs) <= this.#retainUnits) return
     const keptMs = this.#retainUnits * this.#clock.unitMs
     throw new SketchError('SLUICE_SKETCH_REFUSES', `got a window of ${told(windowMs)} ms, and keeps ${keptMs} ms`)

@@ -1,5 +1,5 @@
 import { addCells, addTotals, carryCells } from './cell-sums.ts'
-import { type HokusaiShape, totalsBytes } from './hokusai-shape.ts'
+import { checkCounted, type HokusaiShape, totalsBytes } from './hokusai-shape.ts'
 
 /** A block of the past: [from, to) in units. */
 export interface HokusaiBlock {
@@ -37,6 +37,14 @@ export class TimeBlocks {
     this.size = shape.width * shape.depth
     this.totals = new Float64Array(buffer, from, sketches)
     this.cells = new Uint32Array(buffer, from + totalsBytes(sketches), sketches * this.size)
+  }
+
+  /** Throws `SLUICE_BAD_BYTES` where they were read from bytes that no sketch writes. */
+  check(): void {
+    const { totals, cells, size } = this
+    for (let sketch = 0; sketch < totals.length; sketch++) {
+      checkCounted(totals[sketch], cells.subarray(sketch * size, (sketch + 1) * size))
+    }
   }
 
   /** The number of the sketch that holds block `index` of `level`: [index · 2^level, (index + 1) · 2^level). */

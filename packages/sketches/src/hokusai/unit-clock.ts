@@ -46,8 +46,10 @@ export class UnitClock {
    * `SLUICE_BAD_AMOUNT` where `nowMs` is no number up to 2^52.
    */
   unitAt(nowMs: number): number {
-    if (nowMs < this.endsMs) return this.running
-    if (typeof nowMs === 'number' && nowMs <= LATEST_MS) return Math.floor(nowMs / this.unitMs)
+    if (typeof nowMs === 'number') {
+      if (nowMs < this.endsMs) return this.running
+      if (nowMs <= LATEST_MS) return Math.floor(nowMs / this.unitMs)
+    }
     throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(nowMs)}, expected a time in ms up to 2^52`)
   }
 

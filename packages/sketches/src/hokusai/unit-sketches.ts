@@ -1,5 +1,7 @@
 import { addCells, addTotals, FULL_CELL, foldRows } from './cell-sums.ts'
-import { fits, type HokusaiShape, totalsBytes } from './hokusai-shape.ts'
+import { checkCounted, fits, type HokusaiShape, totalsBytes } from './hokusai-shape.ts'
+
+const NO_CELLS = new Uint32Array(0)
 
 /** Bytes that `UnitSketches` of this shape keep; undefined where they would be too many, or a unit too old for its width. */
 export function unitBytes({ width, depth, retainUnits }: HokusaiShape): number | undefined {
@@ -32,6 +34,17 @@ export class UnitSketches {
     this.#levels = levelsOf(shape.retainUnits)
     this.totals = new Float64Array(buffer, from, 2 ** this.#levels)
     this.cells = new Uint32Array(buffer, from + totalsBytes(this.totals.length), this.#levels * this.#size)
+  }
+
+  /** Throws `SLUICE_BAD_BYTES` where they were read from bytes that no sketch writes. `running`: cells of the running unit. */
+  check(running?: Uint32Array): void {
+    checkCounted(this.totals[0], running ?? NO_CELLS)
+    for (let level = 0; level < this.#levels; level++) {
+      for (let unit = 0; unit < 2 ** level; unit++) {
+        const at = this.#firstCell(unit, level)
+        checkCounted(this.totals[placeOf(unit, level)], this.cells.subarray(at, at + (this.#size >> level)))
+      }
+    }
   }
 
   /** Cells a row of a unit of this age, 1 or more. */

@@ -1,0 +1,31 @@
+import { rateAfter } from './bloom-rate.ts'
+
+/** Bytes that a filter may keep: 2³² bits, as many as it can tell apart. */
+export const MOST_BYTES: number = 2 ** 29
+/** -log₂ of the least rate is 30. */
+export const MOST_HASHES = 32
+/** Bits of a line of a cache. A filter is a whole number of them. */
+export const LINE_CELLS = 512
+
+export interface BloomShape {
+  /** A multiple of 512. */
+  readonly cells: number
+  /** How many of them a key takes. */
+  readonly hashes: number
+}
+
+/** The fewest cells that keep `rate` at `expected` keys, and how many of them a key takes. */
+export function bloomShape(expected: number, rate: number): BloomShape {
+  const best = -Math.log2(rate)
+  const fewer = shapeFor(expected, rate, Math.max(1, Math.floor(best)))
+  const more = shapeFor(expected, rate, Math.ceil(best))
+  return fewer.cells <= more.cells ? fewer : more
+}
+
+function shapeFor(expected: number, rate: number, hashes: number): BloomShape {
+  const cells = (-hashes * expected) / Math.log1p(-(rate ** (1 / hashes)))
+  let lines = Math.max(1, Math.ceil(cells / LINE_CELLS))
+  // a small one needs some more than the formula, which is that of endless ones
+  while (rateAfter(expected * hashes, lines * LINE_CELLS, hashes) > rate) lines++
+  return { cells: lines * LINE_CELLS, hashes }
+}

@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals'
+import { BlockedBloomFilter, BloomFilter, CountingBloomFilter, SketchSeed } from '@sluice/sketches'
+import { codeOf, type SketchEvent, sketchContract } from '../contract/sketch-contract.ts'
+
+const seed = new SketchSeed('one seed for all of them')
+const other = new SketchSeed('and another one for strangers')
+// 512 cells and many hashes: the keys of a run fill a third of them
+const options = { expected: 20, falsePositiveRate: 0.001, seed }
+const asked = ['red', 'blue', 'green', '', '__proto__', 'naïve', '\ud800', 7, -1, 'never', ...Array(20).keys()]
+
+interface Filter {
+  has(key: string | number): boolean
+  readonly size: number
+  readonly falsePositiveRate: number
+  readonly statedRate: number
+}
+
+const answers = (filter: Filter): unknown => [
+  asked.map((key) => filter.has(key)),
+  filter.size,
+  filter.falsePositiveRate,
+  filter.statedRate,
+]
+
+sketchContract<BloomFilter>('BloomFilter', {
+  make: () => new BloomFilter(options),
+  strangers: [
+    () => new BloomFilter({ ...options, expected: 200 }),
+    () => new BloomFilter({ ...options, falsePositiveRate: 0.0001 }),
+    () => new BloomFilter({ ...options, seed: other }),
+    () => new CountingBloomFilter(options) as unknown as BloomFilter,
+    () => undefined as unknown as BloomFilter,
+  ],
+  feed: (filter, { key }) => filter.add(key),
+  fromBytes: (bytes) => BloomFilter.fromBytes(bytes, { seed }),
+  answers,
+  mergesExactly: true,
+  idempotent: true,
+})
+
+sketchContract<BlockedBloomFilter>('BlockedBloomFilter', {
+  make: () => new BlockedBloomFilter({ ...options, expected: 60 }),
+  strangers: [
+    () => new BlockedBloomFilter({ ...options, expected: 600 }),
+    () => new BlockedBloomFilter({ ...options, expected: 60, falsePositiveRate: 0.01 }),
+    () => new BlockedBloomFilter({ ...options, expected: 60, seed: other }),
+    () => new BloomFilter(options) as unknown as BlockedBloomFilter,
+  ],
+  feed: (filter, { key }) => filter.add(key),
+  fromBytes: (bytes) => BlockedBloomFilter.fromBytes(bytes, { seed }),
+  answers,
+  mergesExactly: true,
+  idempotent: true,
+})
+
+sketchContract<CountingBloomFilter>('CountingBloomFilter', {
+  make: () => new CountingBloomFilter(options),
+  strangers: [
+    () => new CountingBloomFilter({ ...options, expected: 200 }),
+    () => new CountingBloomFilter({ ...options, seed: other }),
+    () => new BloomFilter(options) as unknown as CountingBloomFilter,
+  ],
+  feed: (filter, { key, amount }: SketchEvent) => {
+    for (let n = 0; n < amount; n++) filter.add(key)
+  },
+  fromBytes: (bytes) => CountingBloomFilter.fromBytes(bytes, { seed }),
+  answers,
+  mergesExactly: true,
+  idempotent: false,
+})
+
+describe.each([
+  ['BloomFilter', BloomFilter],
+  ['BlockedBloomFilter', BlockedBloomFilter],
+  ['CountingBloomFilter', CountingBloomFilter],
+] as const)('%s', (_name, Filter) => {
+  test.each([
+    ['no options', undefined],
+    ['no expected', {}],
+    ['0 keys', { expected: 0 }],
+    ['half a key', { expected: 1.5 }],
+    ['2^31 keys', { expected: 2 ** 31 }],
+    ['NaN keys', { expected: Number.NaN }],
+    ['keys in quotes', { expected: '100' }],
+    ['a rate of 0', { expected: 1, falsePositiveRate: 0 }],
+    ['a rate of 1', { expected: 1, falsePositiveRate: 1 }],
+    ['a negative rate', { expected: 1, falsePositiveRate: -0.01 }],
+    ['a rate of NaN', { expected: 1, falsePositiveRate: Number.NaN }],
+    ['an unknown option', { expected: 1, errorRate: 0.01 }],
+    ['a seed that is none', { expected: 1, seed: 5 }],
+    ['more than 512 MiB', { expected: 2 ** 31 - 1, falsePositiveRate: 0.01 }],
+  ])('refuses %s before it takes memory', (_what, given) => {
+    expect(codeOf(() => new Filter(given as never))).toBe('SLUICE_BAD_OPTION')
+  })
+
+  test('refuses a seed that is too short', () => {
+    expect(codeOf(() => new Filter({ expected: 1, seed: 'short' }))).toBe('SLUICE_BAD_SEED')
+  })
+
+  test('says how many bytes it takes, which are those that it writes', () => {
+    const filter = new Filter({ expected: 1000 })
+    expect(filter.bytes).toBe(filter.toBytes().length)
+  })
+
+  test('has the seed of this process unless told another', () => {
+    const filter = new Filter({ expected: 100 })
+    filter.add('red')
+    const copy = new Filter({ expected: 100 })
+    copy.merge(filter as never)
+    expect(copy.has('red')).toBe(true)
+    expect(Filter.fromBytes(filter.toBytes()).has('red')).toBe(true)
+    expect(codeOf(() => Filter.fromBytes(filter.toBytes(), { seed: other }))).toBe('SLUICE_SKETCH_MISMATCH')
+  })
+})

@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { allowList, blockList, type KeyListOptions } from '@sluice/sketches/limits'
+import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
+
+const warnings = new Warnings()
+const unhandled: unknown[] = []
+const hear = (error: unknown): void => {
+  unhandled.push(error)
+}
+
+beforeEach(() => {
+  warnings.listen()
+  unhandled.length = 0
+  process.on('unhandledRejection', hear)
+})
+afterEach(async () => {
+  // a rejection that nobody handles is told of after the microtasks of its turn
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', hear)
+  warnings.stop()
+  expect(unhandled).toEqual([])
+})
+
+function failing(exact: KeyListOptions['exact'], options: Partial<KeyListOptions> = {}) {
+  const clock = new FakeClock()
+  const watcher = new Watcher()
+  const given = { expected: 100, exact, clock, observers: [watcher], ...options }
+  const lists = { block: blockList(given), allow: allowList(given) }
+  lists.block.add('ann')
+  lists.allow.add('ann')
+  return { clock, watcher, ...lists }
+}
+
+const gone = Object.assign(new Error('the database is gone'), { code: 'ECONNREFUSED' })
+const broken: readonly (readonly [string, KeyListOptions['exact'], string])[] = [
+  [
+    'throws',
+    () => {
+      throw gone
+    },
+    'ECONNREFUSED',
+  ],
+  ['rejects', () => Promise.reject(gone), 'ECONNREFUSED'],
+  ['rejects with nothing', () => Promise.reject(undefined), 'ERROR'],
+  [
+    'throws what has no text',
+    () => {
+      throw Object.create(null)
+    },
+    'ERROR',
+  ],
+  ['answers neither true nor false', () => undefined as unknown as boolean, 'SLUICE_BAD_OPTION'],
+  ['promises neither true nor false', async () => 1 as unknown as boolean, 'SLUICE_BAD_OPTION'],
+  [
+    'is a thenable that throws',
+    () =>
+      ({
+        // biome-ignore lint/suspicious/noThenProperty: libraries hand in such things for promises
+        then() {
+          throw gone
+        },
+      }) as unknown as Promise<boolean>,
+    'ECONNREFUSED',
+  ],
+]
+
+describe.each(broken)('an exact stage that %s', (_what, exact, cause) => {
+  test('leaves whom the filter knows on a block list, and off an allow list', async () => {
+    const { block, allow } = failing(exact)
+    expect(await block.has('ann')).toBe(true)
+    expect(await allow.has('ann')).toBe(false)
+    expect([block.has('bob'), allow.has('bob')]).toEqual([false, false])
+    expect(block.stats).toEqual({
+      asked: 2,
+      passedByFilter: 1,
+      positives: 1,
+      falsePositives: 0,
+      remembered: 0,
+      ruled: 1,
+    })
+  })
+
+  test('does as the user says who says something else', async () => {
+    expect(await failing(exact, { onError: 'absent' }).block.has('ann')).toBe(false)
+    expect(await failing(exact, { onError: 'present' }).allow.has('ann')).toBe(true)
+  })
+
+  test('is heard of by observers and on stderr', async () => {
+    const { block, watcher } = failing(exact, { name: 'blocked users' })
+    await block.has('ann')
+    expect(watcher.events).toEqual([
+      {
+        name: 'backendFailed',
+        data: expect.objectContaining({ backend: 'blocked users', operation: 'has', cause }),
+      },
+    ])
+    expect(warnings.codes).toEqual(['SLUICE_BACKEND_FAILED'])
+    expect(warnings.texts[0]).toContain("'blocked users'")
+  })
+
+  test('is not remembered', async () => {
+    let calls = 0
+    const { block } = failing(
+      (key) => {
+        calls++
+        return exact(key)
+      },
+      { remember: { forMs: '1h' } },
+    )
+    await block.has('ann')
+    await block.has('ann')
+    expect(calls).toBe(2)
+  })
+})
+
+describe('an exact stage that is slow', () => {
+  const never = (): Promise<boolean> => new Promise(() => {})
+
+  test('is waited for 50 ms, and not longer', async () => {
+    const { block, allow, clock, watcher } = failing(never)
+    const answers: boolean[] = []
+    const waits = [block.has('ann'), allow.has('ann')].map((wait) =>
+      Promise.resolve(wait).then((yes) => answers.push(yes)),
+    )
+    clock.advance(49)
+    await Promise.resolve()
+    expect(answers).toEqual([])
+    clock.advance(1)
+    await Promise.all(waits)
+    expect(answers).toEqual([true, false])
+    expect(watcher.events.map(({ data }) => data.cause)).toEqual(['LATE', 'LATE'])
+    expect(clock.pending).toBe(0)
+  })
+
+  test('is waited for as long as the user says', async () => {
+    const { block, clock } = failing(never, { deadlineMs: '2s', onError: 'absent' })
+    const wait = block.has('ann')
+    clock.advance(1999)
+    expect(clock.pending).toBe(1)
+    clock.advance(1)
+    expect(await wait).toBe(false)
+  })
+
+  test('may answer, or fail, when nobody waits any more', async () => {
+    for (const late of [Promise.resolve(false), Promise.reject(gone)]) {
+      let go = (): void => {}
+      const gate = new Promise<void>((resolve) => {
+        go = resolve
+      })
+      const { block, clock } = failing(() => gate.then(() => late))
+      const wait = block.has('ann')
+      clock.advance(50)
+      expect(await wait).toBe(true)
+      go()
+      await gate
+      expect(block.stats).toMatchObject({ falsePositives: 0, ruled: 1 })
+    }
+  })
+
+  test('is not called any more after ten failures, but once a second, until it answers', async () => {
+    let calls = 0
+    let works = false
+    const { block, clock, watcher } = failing(() => {
+      calls++
+      if (works) return true
+      throw gone
+    })
+    for (let n = 0; n < 100; n++) expect(block.has('ann')).toBe(true)
+    expect(calls).toBe(10)
+    expect(block.stats.ruled).toBe(100)
+    clock.advance(1000)
+    for (let n = 0; n < 100; n++) block.has('ann')
+    expect(calls).toBe(11)
+    await Promise.resolve()
+    works = true
+    clock.advance(1000)
+    block.has('ann')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(block.has('ann')).toBe(true)
+    expect(block.has('ann')).toBe(true)
+    expect(calls).toBe(14)
+    expect(block.stats.ruled).toBe(201)
+    expect(watcher.events.filter(({ name }) => name === 'breaker').map(({ data }) => data.state)).toEqual([
+      'open',
+      'half-open',
+      'closed',
+    ])
+    expect(warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK'])
+  })
+
+  test('is let go by close, which ends the timer and is no failure', async () => {
+    const { block, clock, watcher } = failing(never)
+    const wait = block.has('ann')
+    block.close()
+    expect(await wait).toBe(true)
+    expect(clock.pending).toBe(0)
+    expect(watcher.events).toEqual([])
+  })
+
+  test('does not harm who watches badly', async () => {
+    const { block } = failing(
+      () => {
+        throw gone
+      },
+      {
+        observers: [
+          {
+            event() {
+              throw new Error('an observer that throws')
+            },
+          },
+        ],
+      },
+    )
+    expect(block.has('ann')).toBe(true)
+    expect(block.has('ann')).toBe(true)
+  })
+})
