@@ -8,6 +8,8 @@ const benches = {
   http: () => import('./http.mjs'),
   hash: () => import('./hash.mjs'),
   redis: () => import('./redis.mjs'),
+  sketches: () => import('./sketches.mjs'),
+  floods: () => import('./sketch-limits.mjs'),
 }
 const names = Object.keys(benches)
 const usage = `npm run bench -- [${names.join('] [')}] [options]

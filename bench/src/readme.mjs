@@ -18,6 +18,7 @@ Written by \`npm run bench -- --write\` (one bench again: \`npm run bench -- dec
 - "1M" and Zipf (s = 1) are measured after every key was inserted once. @nestjs/throttler keeps a timestamp per unit, so its limit is 100; all others have 1e9.
 - "Handed in" means that the caller read the clock already, once for 1,000 decisions here; an adapter reads it once a request.
 - HTTP is a closed loop at saturation and sees one key; read CPU per request, latencies follow from the throughput. The servers of one framework stand side by side, each in a process of its own that is made anew every round, and take turns of a second; a difference is taken within its turn.
+- Sketches: what the loop and the making of a key cost is taken off every contender; errors are in millionths of all events, so that streams of different length compare, and peers that take tens of microseconds get the shorter ones. Each row has its time beside its error: either alone says nothing.
 - Redis is a closed loop at 1 and at 64 callers in one process, and 64 callers that all wait for one batch do not overlap with the server: decisions a second then say less than CPU per decision.
 - Targets are those of the design, set on another machine: for HTTP the share of the bare server is what carries over.
 
