@@ -8,6 +8,7 @@ const measured = [
   '@sluice/fastify',
   '@sluice/nest',
   '@sluice/redis',
+  '@sluice/sketches',
   'express',
   'koa',
   'fastify',
@@ -21,6 +22,10 @@ const measured = [
   'ioredis',
   'lru-cache',
   'autocannon',
+  'bloom-filters',
+  'hyperloglog-lite',
+  'tdigest',
+  '@datadog/sketches-js',
 ]
 
 export function describeMachine() {

@@ -173,11 +173,13 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   readonly name: string
   /** True for one that always answers at once; of several it is asked before those that do not. */
   readonly synchronous?: boolean
+  /** True for one that counts for its own process: N processes admit up to N limits. */
+  readonly perProcess?: boolean
   /**
    * Asked once for each policy before anything is counted under it, when a limiter is built. Throws a `SluiceError`
-   * where this backend cannot keep it.
+   * where this backend cannot keep it. What it returns is called where the limiter fails to build, or is closed.
    */
-  prepare?(step: Step, count: string): void
+  prepare?(step: Step, count: string): (() => void) | undefined
   /**
    * Takes all enforced charges or none. Advisory charges are taken where every charge, they among them, would be;
    * they never keep an enforced one from being taken.

@@ -13,7 +13,7 @@ export interface Lane {
   readonly count: string
   readonly backend: Backend
   readonly mode: Mode
-  /** Gives the name of the count back. */
+  /** Gives the name of the count back, and what its backend prepared. */
   readonly unclaim: () => void
 }
 
@@ -46,28 +46,36 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
     own ??= ownScope()
     return own
   }
-  const unclaimed = plans.map((inputs, plan) =>
-    inputs.map((input, index) => {
-      const policy = policies[plan][index]
-      const variants = policies.flat().filter((other) => other.name === policy.name)
-      const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
-      const largest = Math.max(...sameAlgorithm(variants, policy).map((variant) => variant.limit))
-      const step = algorithms[policy.algorithm].compile(policy, largest)
-      const count = countName(scopeOn(backend), policy, step.version)
-      backend.prepare?.(step, count)
-      return { step, count, backend, mode: modeOf(options.mode, input.mode), variants }
-    }),
-  )
-  // names are claimed once every policy is known to be good
-  return unclaimed.map((lanes) =>
-    lanes.map(({ variants, ...lane }) => {
-      const { backend, mode } = lane
-      // nobody else can claim a name in a scope that is a limiter's own
-      const unclaim = scopeOn(backend) === own ? () => {} : claimCount(backend, scopeOn(backend), variants)
-      if (mode !== 'off') warnWhereOneOfSeveral(backend)
-      return { ...lane, unclaim }
-    }),
-  )
+  const opened: (() => void)[] = []
+  const laneOf = (input: PolicyInput, policy: Policy): Lane => {
+    const variants = policies.flat().filter((other) => other.name === policy.name)
+    const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
+    const largest = Math.max(...sameAlgorithm(variants, policy).map((variant) => variant.limit))
+    const step = algorithms[policy.algorithm].compile(policy, largest)
+    const count = countName(scopeOn(backend), policy, step.version)
+    const mode = modeOf(options.mode, input.mode)
+    const forget = backend.prepare?.(step, count) ?? (() => {})
+    opened.push(forget)
+    // nobody else can claim a name in a scope that is a limiter's own
+    const unclaim = scopeOn(backend) === own ? () => {} : claimCount(backend, scopeOn(backend), variants)
+    opened.push(unclaim)
+    if (mode !== 'off') warnWhereOneOfSeveral(backend)
+    return { step, count, backend, mode, unclaim: both(unclaim, forget) }
+  }
+  try {
+    return plans.map((inputs, plan) => inputs.map((input, index) => laneOf(input, policies[plan][index])))
+  } catch (error) {
+    // one that is refused leaves nothing behind
+    for (const undo of opened) undo()
+    throw error
+  }
+}
+
+function both(one: () => void, other: () => void): () => void {
+  return () => {
+    one()
+    other()
+  }
 }
 
 function sameAlgorithm(variants: readonly Policy[], policy: Policy): Policy[] {

@@ -21,14 +21,19 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
     ['a log', {}, { ...perMinute, algorithm: 'sliding-log' }, /SLUICE_BAD_POLICY: .* got sliding-log/],
     ['a bucket', {}, { ...perMinute, algorithm: 'token-bucket' }, /SLUICE_BAD_POLICY: .* got token-bucket/],
     ['gcra', {}, { ...perMinute, algorithm: 'gcra' }, /SLUICE_BAD_POLICY: .* got gcra/],
-    ['other slices than slots', {}, { ...perMinute, slices: 3 }, /SLUICE_BAD_POLICY: .* here 2; got slices: 3/],
-    ['a limit above its cells', {}, { ...perMinute, limit: 65_535 }, /SLUICE_BAD_POLICY: .* up to 65534.*cells: 32/],
-    ['a limit above 8 bits', { cells: 8 }, { ...perMinute, limit: 255 }, /SLUICE_BAD_POLICY: .* up to 254, got 255/],
+    ['other slices than slots', {}, { ...perMinute, slices: 3 }, /SLUICE_BAD_POLICY: .* got slices: 3, .* here 2/],
+    ['a limit above its cells', {}, { ...perMinute, limit: 65_535 }, /SLUICE_BAD_POLICY: .* at most 65534.*cells: 32/],
+    [
+      'a limit above 8 bits',
+      { cells: 8 },
+      { ...perMinute, limit: 255 },
+      /SLUICE_BAD_POLICY: .* got limit 255, expected at most 254/,
+    ],
     [
       'a fixed window with a history',
       history,
       { ...perMinute, algorithm: 'fixed-window' },
-      /SLUICE_BAD_POLICY: .* alone/,
+      /SLUICE_BAD_POLICY: .* all that a history keeps/,
     ],
     ['a window beyond the history', history, { ...perMinute, window: '2h' }, /SLUICE_BAD_POLICY: .* up to 3600000 ms/],
     [
@@ -43,7 +48,9 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
 
   test('a second window without a history', () => {
     const two: PolicyInput[] = [perMinute, { ...perMinute, name: 'hour', window: '1h' }]
-    expect(refusal({}, ...two)).toMatch(/SLUICE_BAD_POLICY: policy 'hour': .* got 3600000; give it a history/)
+    expect(refusal({}, ...two)).toMatch(
+      /SLUICE_BAD_POLICY: policy 'hour': got a window of 3600000 ms, .* give it a history/,
+    )
     expect(refusal(history, ...two)).toBe('kept')
   })
 

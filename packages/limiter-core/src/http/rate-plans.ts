@@ -51,17 +51,18 @@ export function compilePlans<Req, Res>(
 ): Map<string, RatePlan<Req, Res>> {
   const inputs = inputsByPlan(options, adapterOptions)
   const names = Object.keys(inputs)
-  const lanes = compileLanes(
-    names.map((name) => inputs[name].map((input) => policyOf(input))),
-    place === undefined ? options : { ...options, scope: undefined, place },
-  )
-  const planOf = (name: string, plan: number): RatePlan<Req, Res> =>
-    inputs[name].map((input, index) => ({
-      lane: lanes[plan][index],
+  const policies = names.map((name) => inputs[name].map((input) => policyOf(input)))
+  const sources = names.map((name) =>
+    inputs[name].map((input) => ({
       key: keyOf(input.key ?? options.key ?? defaultKey),
       cost: compileCost(input.cost ?? options.cost),
-    }))
-  return new Map(names.map((name, plan) => [name, planOf(name, plan)]))
+    })),
+  )
+  // last, since it claims names that nobody would give back if a key or a cost were bad
+  const lanes = compileLanes(policies, place === undefined ? options : { ...options, scope: undefined, place })
+  const planOf = (plan: number): RatePlan<Req, Res> =>
+    lanes[plan].map((lane, index) => ({ lane, ...sources[plan][index] }))
+  return new Map(names.map((name, plan) => [name, planOf(plan)]))
 }
 
 function policyOf(input: unknown): PolicyInput {

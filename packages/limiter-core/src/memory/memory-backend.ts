@@ -39,6 +39,7 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
 export class MemoryBackend implements Backend<Answer> {
   readonly name = 'memory'
   readonly synchronous = true
+  readonly perProcess = true
   readonly #clock: Clock
   readonly #ruledBy: string | undefined
   readonly #hash: KeyedHash = createKeyedHash()

@@ -3,8 +3,8 @@ import type { Backend } from '../contracts.ts'
 import { warnOnce } from '../warn-once.ts'
 
 /** Warns once where a limiter counts in the memory of a process that is one of several with the same work. */
-export function warnWhereOneOfSeveral({ name, synchronous }: Backend): void {
-  if (name !== 'memory' || !synchronous) return
+export function warnWhereOneOfSeveral({ perProcess }: Backend): void {
+  if (!perProcess) return
   const { NODE_APP_INSTANCE, pm_id } = process.env
   const pm2 = NODE_APP_INSTANCE !== undefined || pm_id !== undefined
   if (!cluster.isWorker && !pm2) return

@@ -4,6 +4,7 @@ import type { WindowRule } from './window-rule.ts'
 /** What is told of a policy that noise is about to deny. */
 export interface Saturation {
   readonly policy: string
+  readonly limit: number
   /** Of the keys that have taken nothing, those for which noise is half of the limit, or will be soon. */
   readonly share: number
   /** Units that a key which has taken nothing is taken to have used, on average; the limit at most. */
@@ -17,7 +18,10 @@ interface Watched {
   /** Of the samples of one look: those above the bar, and the noise of all. */
   high: number
   noise: number
-  told: boolean
+  /** When it was told of; NaN where it may be told again. */
+  toldAt: number
+  /** Steps with this policy. */
+  steps: number
 }
 
 // between two looks noise may rise by this part of the half limit, and the bar is lower by as much
@@ -29,7 +33,7 @@ const MOST_SAMPLES = 8_192
 /**
  * Asks now and then what would be answered of keys that nobody has seen. All of that is noise. Where it reaches half of
  * a limit, a client who uses the other half is denied: once half of the stated share of keys are there, the policy is
- * told of, once a slot. Costs nothing while nobody listens.
+ * told of, once a slot, with a history once in half of its window. Costs nothing while nobody listens.
  */
 export class SaturationAlarm {
   readonly #memory: WindowMemory
@@ -40,6 +44,7 @@ export class SaturationAlarm {
   #x: number
   #y: number
   #units = 0
+  #least = Number.POSITIVE_INFINITY
   #between = Number.POSITIVE_INFINITY
 
   /** `rate`: the share that must not be reached unheard. `seed`: two words. */
@@ -52,11 +57,22 @@ export class SaturationAlarm {
   }
 
   watch(policy: string, rule: WindowRule): void {
-    const name = `${policy}\0${rule.kind}\0${rule.limit}\0${rule.windowMs}`
-    if (this.#watched.has(name)) return
-    this.#watched.set(name, { policy, rule, high: 0, noise: 0, told: false })
-    const least = Math.min(...[...this.#watched.values()].map((one) => one.rule.limit))
-    this.#between = Math.max(LEAST_BETWEEN, (this.#memory.width * least) / 2 / LOOKS)
+    const name = nameOf(policy, rule)
+    const known = this.#watched.get(name)
+    if (known) known.steps++
+    else this.#watched.set(name, { policy, rule, high: 0, noise: 0, toldAt: Number.NaN, steps: 1 })
+    this.#aimAt(Math.min(this.#least, rule.limit))
+  }
+
+  /** Nobody asks one step of this policy any more. */
+  unwatch(policy: string, rule: WindowRule): void {
+    const watched = this.#watched.get(nameOf(policy, rule))
+    if (!watched || --watched.steps > 0) return
+    this.#watched.delete(nameOf(policy, rule))
+    if (rule.limit > this.#least) return
+    let least = Number.POSITIVE_INFINITY
+    for (const { rule: left } of this.#watched.values()) least = Math.min(least, left.limit)
+    this.#aimAt(least)
   }
 
   /** So many more units were counted. */
@@ -69,16 +85,18 @@ export class SaturationAlarm {
     return this.#units >= this.#between
   }
 
-  /** A new slot has begun: everything may be told again. */
-  turned(): void {
-    for (const watched of this.#watched.values()) watched.told = false
+  /** A new slot has begun: what was told long enough ago may be told again. */
+  turned(now: number): void {
+    for (const watched of this.#watched.values()) {
+      if (!(Math.abs(now - watched.toldAt) < this.#memory.tellsAfterMs(watched.rule))) watched.toldAt = Number.NaN
+    }
     this.#units = Number.POSITIVE_INFINITY
   }
 
   /** Policies that are to be told of. Points the memory at other keys. */
   look(now: number): Saturation[] {
     this.#units = 0
-    const quiet = [...this.#watched.values()].filter(({ told }) => !told)
+    const quiet = [...this.#watched.values()].filter(({ toldAt }) => Number.isNaN(toldAt))
     if (quiet.length === 0) return []
     for (const watched of quiet) {
       watched.high = 0
@@ -88,9 +106,15 @@ export class SaturationAlarm {
     return quiet.flatMap((watched) => {
       const share = watched.high / this.#samples
       if (share <= this.#rate / 2) return []
-      watched.told = true
-      return { policy: watched.policy, share, noise: watched.noise / this.#samples }
+      watched.toldAt = now
+      return { policy: watched.policy, limit: watched.rule.limit, share, noise: watched.noise / this.#samples }
     })
+  }
+
+  /** Looks so often that the policy with the smallest limit is not missed. */
+  #aimAt(least: number): void {
+    this.#least = least
+    this.#between = Math.max(LEAST_BETWEEN, (this.#memory.width * least) / 2 / LOOKS)
   }
 
   #sample(quiet: readonly Watched[], now: number): void {
@@ -109,4 +133,8 @@ export class SaturationAlarm {
     this.#y = this.#y ^ (this.#y >>> 10) ^ mixed ^ (mixed >>> 13)
     return this.#y
   }
+}
+
+function nameOf(policy: string, { kind, limit, windowMs }: WindowRule): string {
+  return `${policy}\0${kind}\0${limit}\0${windowMs}`
 }

@@ -3,7 +3,6 @@ import {
   type Backend,
   type Charge,
   ChargeVerdict,
-  type Clock,
   clockOf,
   type Moment,
   type Observer,
@@ -13,8 +12,9 @@ import {
   SourcedDecision,
   type Step,
 } from '@sluice/limiter-core'
+import { LastReading } from './last-reading.ts'
 import { SaturationAlarm } from './saturation-alarm.ts'
-import { type SketchBackendOptions, type SketchBackendPlan, sketchBackendPlan } from './sketch-backend-options.ts'
+import { type SketchBackendOptions, sketchBackendPlan } from './sketch-backend-options.ts'
 import { SlotMemory } from './slot-memory.ts'
 import { SlotSecret } from './slot-secret.ts'
 import { WindowCounts } from './window-counts.ts'
@@ -23,7 +23,7 @@ import { WindowHistory } from './window-history.ts'
 import type { WindowMemory } from './window-memory.ts'
 
 const NAME = 'sketch'
-// tables of hashes, words of slots, what Node pools for them: within `bytes` as well
+/** Tables of hashes, words of slots, what Node pools for them: within `bytes` as well. */
 const BYTES_BESIDE = 24 * 2 ** 10
 /** Of the bytes, for keys that were made as good as new. */
 const FORGIVEN_PART = 32
@@ -40,8 +40,9 @@ export function sketchBackend(options: SketchBackendOptions = {}): Backend<Answe
 class SketchBackend implements Backend<Answer> {
   readonly name = NAME
   readonly synchronous = true
-  readonly #plan: SketchBackendPlan
-  readonly #clock: Clock
+  readonly perProcess = true
+  readonly #bytes: number
+  readonly #time: LastReading
   readonly #memory: WindowMemory
   readonly #counts: WindowCounts
   readonly #alarm: SaturationAlarm
@@ -49,26 +50,23 @@ class SketchBackend implements Backend<Answer> {
   readonly #notRefunded = new Set<string>()
   // told when an answer is ready: an observer may take, and must not meet counts in the middle of their work
   readonly #untold: [ObserverEvent, Readonly<Record<string, unknown>>][] = []
-  #latest = 0
 
   constructor(options: SketchBackendOptions) {
     const plan = sketchBackendPlan(options)
     const secret = new SlotSecret(options.seed)
-    this.#plan = plan
-    this.#clock = clockOf(options.clock)
+    this.#bytes = plan.bytes
+    this.#time = new LastReading(clockOf(options.clock))
     const forgivenBytes = Math.floor(plan.bytes / FORGIVEN_PART)
     const bytes = plan.bytes - forgivenBytes - BYTES_BESIDE
     this.#memory = options.history
       ? new WindowHistory(options.history, bytes)
       : new SlotMemory({ ...plan, bytes }, secret)
     this.#alarm = new SaturationAlarm(this.#memory, plan.falseDenialRate, secret.wordsOf(-1_000))
-    this.#counts = new WindowCounts(this.#memory, new ForgivenKeys(forgivenBytes), secret, ({ name }, rule) =>
-      this.#alarm.watch(name, rule),
-    )
+    this.#counts = new WindowCounts(this.#memory, new ForgivenKeys(forgivenBytes), secret, this.#alarm)
   }
 
-  prepare(step: Step, count: string): void {
-    this.#counts.prepare(step, count)
+  prepare(step: Step, count: string): () => void {
+    return this.#counts.hold(step, count)
   }
 
   take(charges: readonly Charge[], moment?: Moment): Answer {
@@ -92,7 +90,8 @@ class SketchBackend implements Backend<Answer> {
     counts.aim(key, step, count, now)
     const waitMs = counts.waitMs(cost)
     if (waitMs === 0 && cost > 0) counts.spend(cost)
-    const decision = new SourcedDecision(NAME, step.policy, counts.remaining(), waitMs, counts.resetAfterMs(), now)
+    const at = this.#takenAt(now)
+    const decision = new SourcedDecision(NAME, step.policy, counts.remaining(), waitMs, counts.resetAfterMs(), at)
     if (this.#observers.any) this.#watch(waitMs === 0 ? cost : 0, now)
     return decision
   }
@@ -105,17 +104,17 @@ class SketchBackend implements Backend<Answer> {
 
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = this.#now(moment)
-    // a later instant, or none at all, means now
-    const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
+    // none at all means now, as a later one does
+    const then = Number.isNaN(takenAt) ? Number.POSITIVE_INFINITY : takenAt
     const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
     return this.#answer(verdicts, now)
   }
 
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): void {
-    const now = this.#now(undefined)
+    const at = this.#time.own(this.#memory.keptMs)
     for (const { key, step, count } of targets) {
-      this.#counts.aim(key, step, count, now)
-      this.#counts.forgive()
+      this.#counts.aim(key, step, count, this.#time.now)
+      this.#counts.forgive(at)
     }
   }
 
@@ -176,24 +175,26 @@ class SketchBackend implements Backend<Answer> {
 
   #answer(verdicts: PolicyVerdict[], now: number): Answer {
     if (this.#observers.any) this.#watch(0, now)
-    return { verdicts, takenAt: now, counted: true, source: NAME }
+    return { verdicts, takenAt: this.#takenAt(now), counted: true, source: NAME }
   }
 
   #watch(units: number, now: number): void {
     this.#alarm.add(units)
     if (this.#alarm.due) {
-      const { bytes } = this.#plan
-      for (const told of this.#alarm.look(now)) this.#untold.push(['saturated', { ...told, bytes }])
+      const about = { backend: NAME, bytes: this.#bytes }
+      for (const told of this.#alarm.look(now)) this.#untold.push(['saturated', { ...about, ...told }])
     }
     for (const event of this.#untold.splice(0)) this.#observers.event(...event)
   }
 
-  /** A reading that is no number is as good as none. */
+  /** Behind a clock that stepped back units are counted in the running slot, so that a refund has to go there. */
+  #takenAt(now: number): number {
+    return Math.max(now, this.#memory.countsFrom)
+  }
+
   #now(moment: Moment | undefined): number {
-    const given = moment?.now ?? this.#clock.now()
-    const now = Math.abs(given) <= Number.MAX_SAFE_INTEGER ? given : this.#clock.now()
-    if (Math.abs(now) <= Number.MAX_SAFE_INTEGER) this.#latest = now
-    if (this.#memory.turn(this.#latest)) this.#alarm.turned()
-    return this.#latest
+    const now = this.#time.read(moment)
+    if (this.#memory.turn(now)) this.#alarm.turned(now)
+    return now
   }
 }

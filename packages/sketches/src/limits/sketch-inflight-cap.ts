@@ -44,6 +44,8 @@ class SketchPermit extends HeldPermit {
 
 /** One cap on cells that it shares with others. */
 export class SketchInflightCap {
+  /** When it was last asked whether it is about to be what others hold: a cap that is loud hides no other one. */
+  lookedAt: number = Number.NEGATIVE_INFINITY
   readonly #limit: number
   readonly #means: SketchInflightMeans
   readonly #counts: SignedRows

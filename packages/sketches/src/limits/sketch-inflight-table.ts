@@ -40,7 +40,6 @@ export class SketchInflightTable implements InflightBackend {
   readonly #caps = new WeakMap<Cap, SketchInflightCap>()
   readonly #stages = new Map<string, ExactStage>()
   readonly #bounds = new Map<number, HoldBound>()
-  #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: SketchInflightParts) {
     this.#parts = parts
@@ -52,7 +51,7 @@ export class SketchInflightTable implements InflightBackend {
     wholeUnits(weight, 'weight')
     if (signal?.aborted) return DENIAL
     const answer = counting.acquire(key, weight)
-    if (answer === DENIAL && this.#parts.observers.any) this.#look(cap as Cap)
+    if (answer === DENIAL && this.#parts.observers.any) this.#look(cap as Cap, counting)
     return answer
   }
 
@@ -100,11 +99,12 @@ export class SketchInflightTable implements InflightBackend {
   }
 
   /** Tells of a cap that is about to be what others hold. */
-  #look({ name, limit }: Cap): void {
+  #look({ name, limit }: Cap, counting: SketchInflightCap): void {
     const { clock, observers } = this.#parts
     const now = clock.now()
-    if (now < this.#lookedAt + LOOK_EVERY_MS) return
-    this.#lookedAt = now
+    // false for a reading that is no number too
+    if (!(Math.abs(now - counting.lookedAt) >= LOOK_EVERY_MS)) return
+    counting.lookedAt = now
     const share = this.#counts.chanceOf(Math.ceil(limit / 2))
     if (share >= LARGE_SHARE) observers.event('saturated', { backend: NAME, cap: name, limit, share })
   }

@@ -17,7 +17,7 @@ export interface SketchInflightOptions extends SeedOption {
   readonly clock?: Clock | undefined
   /**
    * Told `event('saturated', { backend, cap, limit, share })` while one key in a hundred or more, their `share`, finds
-   * half of its limit taken by others before it holds anything. Asked after a denial, once a second at most.
+   * half of its limit taken by others before it holds anything. Asked after a denial, once a second at most for each cap.
    */
   readonly observers?: readonly Observer[] | undefined
 }

@@ -1,5 +1,6 @@
-import { type Policy, SluiceError } from '@sluice/limiter-core'
+import type { Policy } from '@sluice/limiter-core'
 import { type CellBits, FULL } from '../cells.ts'
+import { kindInSlots, refused } from './kept-policy.ts'
 import { SlotGrid } from './slot-grid.ts'
 import { ROWS, SlotMatrix } from './slot-matrix.ts'
 import type { SlotSecret } from './slot-secret.ts'
@@ -53,18 +54,34 @@ export class SlotMemory implements WindowMemory {
 
   ruleOf(policy: Policy): WindowRule {
     const { slots, cells } = this.#options
-    const rule = new WindowRule(kindOf(policy, slots), policy.limit, policy.windowMs)
+    const rule = new WindowRule(kindInSlots(policy, slots), policy.limit, policy.windowMs)
     const most = FULL[cells] - 1
     if (policy.limit > most) {
-      throw refused(policy, `cells of ${cells} bits hold limits up to ${most}, got ${policy.limit}; give cells: 32`)
+      throw refused(
+        policy,
+        `got limit ${policy.limit}, expected at most ${most}, which cells of ${cells} bits hold; give cells: 32`,
+      )
     }
     this.#grid ??= new SlotGrid(policy.windowMs, slots)
     const { windowMs } = this.#grid
     if (policy.windowMs === windowMs) return rule
     throw refused(
       policy,
-      `this sketchBackend keeps windows of ${windowMs} ms, got ${policy.windowMs}; give it a history, or the policy a backend of its own`,
+      `got a window of ${policy.windowMs} ms, expected ${windowMs} ms as all of this sketchBackend; give it a history, or the policy a backend of its own`,
     )
+  }
+
+  unbind(): void {
+    if (Number.isNaN(this.#grid?.origin)) this.#grid = undefined
+  }
+
+  tellsAfterMs(): number {
+    return 0
+  }
+
+  get countsFrom(): number {
+    const { from, length } = this.spans
+    return length === 0 ? Number.NEGATIVE_INFINITY : from[length - 1]
   }
 
   turn(now: number): boolean {
@@ -111,8 +128,8 @@ export class SlotMemory implements WindowMemory {
     this.#addTo(this.#slots.length - 1, units)
   }
 
-  adjust(units: number, takenAt: number, now: number, rule: WindowRule): number {
-    const at = this.#indexAt(Math.min(takenAt, now))
+  adjust(units: number, takenAt: number, _now: number, rule: WindowRule): number {
+    const at = this.#indexAt(takenAt)
     if (at < 0 || !this.#sameWindow(at, rule)) return 0
     if (units > 0) {
       this.#addTo(at, units)
@@ -172,20 +189,4 @@ export class SlotMemory implements WindowMemory {
       spans.to[i] = grid.startOf(this.#slots[i].number + 1)
     }
   }
-}
-
-function kindOf(policy: Policy, slots: number): WindowRule['kind'] {
-  const { algorithm, slices = 1 } = policy
-  if (algorithm === 'fixed-window') return 'fixed'
-  if (algorithm === 'sliding-window' && slices === 1) return 'weighted'
-  if (algorithm === 'sliding-window' && slices === slots) return 'whole'
-  const got = algorithm === 'sliding-window' ? `slices: ${slices}` : algorithm
-  throw refused(
-    policy,
-    `sketchBackend keeps fixed-window, and sliding-window with one slice or as many as it has slots, here ${slots}; got ${got}`,
-  )
-}
-
-function refused({ name }: Policy, why: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': ${why}`)
 }

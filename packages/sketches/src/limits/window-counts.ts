@@ -5,6 +5,12 @@ import type { ForgivenKeys } from './window-forgiven.ts'
 import type { WindowMemory } from './window-memory.ts'
 import type { WindowRule } from './window-rule.ts'
 
+/** Hears of each policy that is asked, and of the end of it. */
+interface PolicyWatch {
+  watch(policy: string, rule: WindowRule): void
+  unwatch(policy: string, rule: WindowRule): void
+}
+
 /** How one step reads and writes what is counted. */
 interface WindowLane {
   readonly count: string
@@ -22,7 +28,9 @@ export class WindowCounts {
   // names have a hash of their own: a key must not reach another count by being written like its name
   readonly #names: KeyedHash
   readonly #lanes = new WeakMap<Step, WindowLane>()
-  readonly #prepared: (policy: Step['policy'], rule: WindowRule) => void
+  readonly #watch: PolicyWatch
+  /** Limiters that were built on it and not closed. */
+  #holders = 0
   // most limiters have one policy: its lane without a look-up
   #lastStep: Step | undefined
   #lane: WindowLane | undefined
@@ -32,18 +40,25 @@ export class WindowCounts {
   #now = 0
   #entry = -1
 
-  /** `prepared` hears of each step that is new. */
-  constructor(
-    memory: WindowMemory,
-    forgiven: ForgivenKeys,
-    secret: SlotSecret,
-    prepared: (policy: Step['policy'], rule: WindowRule) => void,
-  ) {
+  constructor(memory: WindowMemory, forgiven: ForgivenKeys, secret: SlotSecret, watch: PolicyWatch) {
     this.#memory = memory
     this.#forgiven = forgiven
     this.#keys = secret.hashFor('keys')
     this.#names = secret.hashFor('names')
-    this.#prepared = prepared
+    this.#watch = watch
+  }
+
+  /** As `prepare`, for a limiter. Returns what it is to call when it does not ask any more. */
+  hold(step: Step, count: string): () => void {
+    this.prepare(step, count)
+    this.#holders++
+    let held = true
+    return () => {
+      if (!held) return
+      held = false
+      this.#drop(step)
+      if (--this.#holders === 0) this.#memory.unbind()
+    }
   }
 
   /** Throws `SLUICE_BAD_POLICY` where the policy is none that the memory can keep. */
@@ -105,11 +120,11 @@ export class WindowCounts {
     if (ends && more > 0) this.spend(more)
   }
 
-  /** Makes the key as good as new. */
-  forgive(): void {
+  /** Makes the key as good as new: what was taken before `at` is forgiven. */
+  forgive(at: number): void {
     const { rule } = this.#lane as WindowLane
     if (this.#entry < 0 && rule.used(this.#memory.spans, this.#now) === 0) return
-    this.#forgiven.forgive(this.#low, this.#high, this.#now, this.#memory.keptMs)
+    this.#forgiven.forgive(this.#low, this.#high, at, this.#memory.keptMs)
   }
 
   #laneOf(step: Step, count: string): WindowLane {
@@ -127,8 +142,16 @@ export class WindowCounts {
     const names = this.#names
     names.text(count)
     const lane = { count, rule, low: names.low, high: names.high }
+    if (!this.#lanes.has(step)) this.#watch.watch(step.policy.name, rule)
     this.#lanes.set(step, lane)
-    this.#prepared(step.policy, rule)
     return lane
+  }
+
+  #drop(step: Step): void {
+    const lane = this.#lanes.get(step)
+    if (!lane) return
+    this.#lanes.delete(step)
+    this.#lastStep = undefined
+    this.#watch.unwatch(step.policy.name, lane.rule)
   }
 }

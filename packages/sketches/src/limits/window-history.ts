@@ -1,7 +1,8 @@
-import { type Policy, parseDuration, SluiceError } from '@sluice/limiter-core'
+import { type Policy, parseDuration } from '@sluice/limiter-core'
 import { FULL } from '../cells.ts'
 import { HokusaiTime } from '../hokusai/hokusai-time.ts'
 import { SketchError, told, wholeOption } from '../sketch-error.ts'
+import { refused } from './kept-policy.ts'
 import type { HistoryOptions } from './sketch-backend-options.ts'
 import type { WindowMemory } from './window-memory.ts'
 import { WindowRule } from './window-rule.ts'
@@ -10,6 +11,7 @@ import { SATURATED, WindowSpans } from './window-spans.ts'
 const DEPTH = 4
 const BLOCKS_PER_LEVEL = 4
 const LEAST_WIDTH = 64
+const MOST_UNITS = 2 ** 32 - 1
 /** Later than this `HokusaiTime` counts no ms. */
 const LATEST_MS = 2 ** 52
 
@@ -22,6 +24,7 @@ export class WindowHistory implements WindowMemory {
   readonly spans: WindowSpans
   readonly width: number
   readonly refunds = false
+  readonly countsFrom: number = Number.NEGATIVE_INFINITY
   readonly keptMs: number
   readonly #history: HokusaiTime
   readonly #unitMs: number
@@ -47,6 +50,7 @@ export class WindowHistory implements WindowMemory {
         `history: keep: got ${told(keep)}, expected a multiple of ${told(unit)}`,
       )
     }
+    wholeOption('history: keep, in units', this.#keepMs / this.#unitMs, 1, MOST_UNITS)
     wholeOption('history: blocksPerLevel', blocksPerLevel, 1, 64)
     const shape = { depth: DEPTH, unitMs: this.#unitMs, retainMs: this.#keepMs, blocksPerLevel }
     this.width = widthFor(bytes, (width) => HokusaiTime.bytesFor({ ...shape, width }))
@@ -60,16 +64,25 @@ export class WindowHistory implements WindowMemory {
 
   ruleOf(policy: Policy): WindowRule {
     const { algorithm, slices = 1, windowMs, limit } = policy
-    if (algorithm !== 'sliding-window') throw refused(policy, `a history keeps sliding-window alone, got ${algorithm}`)
+    if (algorithm !== 'sliding-window')
+      throw refused(policy, `got ${algorithm}, expected sliding-window, which is all that a history keeps`)
     if (windowMs % this.#unitMs !== 0 || windowMs > this.#keepMs) {
       throw refused(
         policy,
-        `this history keeps windows of a multiple of ${this.#unitMs} ms up to ${this.#keepMs} ms, got ${windowMs}`,
+        `got a window of ${windowMs} ms, expected a multiple of ${this.#unitMs} ms up to ${this.#keepMs} ms, which this history keeps`,
       )
     }
-    if (limit >= FULL[32]) throw refused(policy, `a history holds limits up to ${FULL[32] - 1}, got ${limit}`)
+    if (limit >= FULL[32])
+      throw refused(policy, `got limit ${limit}, expected at most ${FULL[32] - 1}, which a history holds`)
     this.#shortestMs = Math.min(this.#shortestMs, windowMs)
     return slices === 1 ? new WindowRule('weighted', limit, windowMs) : new WholeBlocks(limit, windowMs, this.#waitMs)
+  }
+
+  unbind(): void {}
+
+  /** What turns for the shortest window turns too often for a longer one. */
+  tellsAfterMs({ windowMs }: WindowRule): number {
+    return windowMs / 2
   }
 
   turn(now: number): boolean {
@@ -165,17 +178,13 @@ class WholeBlocks extends WindowRule {
 
 /** The largest power of two of cells a row that `bytes` hold. */
 function widthFor(bytes: number, bytesFor: (width: number) => number): number {
-  if (bytesFor(LEAST_WIDTH) > bytes) {
-    throw new SketchError(
-      'SLUICE_BAD_OPTION',
-      `bytes: too few for this history, expected ${bytesFor(LEAST_WIDTH)} more`,
-    )
+  const missing = bytesFor(LEAST_WIDTH) - bytes
+  if (missing > 0) {
+    // a thirty-second of what is added goes to resets
+    const more = Math.ceil((missing * 32) / 31)
+    throw new SketchError('SLUICE_BAD_OPTION', `bytes: got too few for this history, expected ${more} more`)
   }
   let width = LEAST_WIDTH
   while (width < 2 ** 24 && bytesFor(2 * width) <= bytes) width *= 2
   return width
-}
-
-function refused({ name }: Policy, why: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': ${why}`)
 }

@@ -8,6 +8,8 @@ export interface WindowMemory {
   readonly spans: WindowSpans
   /** How one policy reads it. Throws `SLUICE_BAD_POLICY` where it cannot keep the policy. */
   ruleOf(policy: Policy): WindowRule
+  /** No limiter has a policy here any more: where nothing was counted either, the next one may have any window. */
+  unbind(): void
   /** Makes time stand at `now`; true where what is counted from now on lies in another slot. Before anything else. */
   turn(now: number): boolean
   /** Makes ready to count: the first count begins the time of all keys. */
@@ -16,8 +18,15 @@ export interface WindowMemory {
   aim(low: number, high: number, now: number): void
   /** Counts units now. */
   add(units: number, now: number): void
-  /** Adds units, or takes them back where negative, when they were taken; answers those that found their place. */
+  /**
+   * Adds units, or takes them back where negative, when they were taken, a later instant being now; answers those that
+   * found their place.
+   */
   adjust(units: number, takenAt: number, now: number, rule: WindowRule): number
+  /** How long after an alarm the next one of the same policy may come, at the start of a slot. */
+  tellsAfterMs(rule: WindowRule): number
+  /** What is counted now is kept as of this instant or a later one. */
+  readonly countsFrom: number
   /** Ms after which nothing is left of what is counted now. */
   readonly keptMs: number
   /** False where nothing can be taken back. */

@@ -63,11 +63,14 @@ export class WindowRule {
 
   /** Ms until nothing of what is counted now counts any more. */
   resetAfterMs(spans: WindowSpans, now: number): number {
-    const { to, units } = spans
+    const { from, to, units } = spans
     for (let i = spans.length - 1; i >= 0; i--) {
       if (units[i] === 0) continue
-      const endsAt = this.kind === 'fixed' ? this.#startOf(spans, now) : to[i]
-      return to[i] <= this.#startOf(spans, now) ? 0 : endsAt + this.windowMs - now
+      const startsAt = this.#startOf(spans, now)
+      if (to[i] <= startsAt) return 0
+      // behind a clock that stepped back units may lie in a later window than now
+      const endsAt = this.kind === 'fixed' ? Math.max(startsAt, this.#startOf(spans, from[i])) : to[i]
+      return Math.max(0, endsAt + this.windowMs - now)
     }
     return 0
   }

@@ -1,0 +1,19 @@
+import { type Policy, SluiceError } from '@sluice/limiter-core'
+import type { WindowKind } from './window-rule.ts'
+
+/** How a window of so many slots is read for a policy. Throws `SLUICE_BAD_POLICY` where it cannot be. */
+export function kindInSlots(policy: Policy, slots: number): WindowKind {
+  const { algorithm, slices = 1 } = policy
+  if (algorithm === 'fixed-window') return 'fixed'
+  if (algorithm === 'sliding-window' && slices === 1) return 'weighted'
+  if (algorithm === 'sliding-window' && slices === slots) return 'whole'
+  const got = algorithm === 'sliding-window' ? `slices: ${slices}` : algorithm
+  throw refused(
+    policy,
+    `got ${got}, expected fixed-window, or sliding-window with one slice or as many as this sketchBackend has slots, here ${slots}`,
+  )
+}
+
+export function refused({ name }: Policy, why: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': ${why}`)
+}

@@ -1,0 +1,36 @@
+import cluster from 'node:cluster'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { type Backend, createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { clusterBackend } from '@sluice/limiter-core/cluster'
+import { sketchBackend } from '@sluice/sketches/limits'
+import { Warnings } from '@sluice/testkit'
+
+const warnings = new Warnings()
+const { pm_id } = process.env
+
+beforeEach(() => warnings.listen())
+afterEach(() => {
+  warnings.stop()
+  Object.assign(cluster, { isWorker: false })
+  if (pm_id === undefined) delete process.env.pm_id
+  else process.env.pm_id = pm_id
+})
+
+// only the backend by the name of memory was warned of
+test.each<[string, () => Backend]>([
+  ['memoryBackend', memoryBackend],
+  ['sketchBackend', sketchBackend],
+  ['sketchBackend with a history', () => sketchBackend({ history: { unit: '1s', keep: '1m' } })],
+])('a limiter on a %s in a worker warns that each process counts by itself', (_name, make) => {
+  Object.assign(cluster, { isWorker: true })
+  createLimiter({ policies: [{ limit: 5, window: '1m' }], backend: make() })
+  expect(warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER'])
+})
+
+test('one on the clusterBackend of a primary, itself a process of pm2, has nothing to warn of', () => {
+  process.env.pm_id = '0'
+  const backend = clusterBackend()
+  createLimiter({ policies: [{ limit: 5, window: '1m' }], backend }).close()
+  backend.close?.()
+  expect(warnings.codes).toEqual([])
+})
