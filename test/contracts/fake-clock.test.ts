@@ -49,6 +49,14 @@ describe('FakeClock', () => {
     expect([ran, clock.pending]).toEqual([[10, 20, 30], 1])
   })
 
+  test('is at the very ms that it was moved to, by both readings, however timers fell due on the way', () => {
+    const clock = new FakeClock()
+    const wallMs = clock.wall()
+    for (let part = 1; part < 1_000; part++) clock.after(59 * part + part / 997, () => {})
+    clock.advance(60_000)
+    expect([clock.now(), clock.wall() - wallMs]).toEqual([60_000, 60_000])
+  })
+
   test('runs no cancelled timer, and a cancel after the run does nothing', () => {
     const clock = new FakeClock()
     let ran = 0

@@ -83,6 +83,11 @@ export function checkTotal(kept: SketchBuffer): void {
   throw new SketchError('SLUICE_BAD_BYTES', `got a total of ${total}, expected a whole number from 0`)
 }
 
+/** A sum of totals. It stays finite, however often large ones are merged, so that it can be read back. */
+export function heldTotal(total: number): number {
+  return Math.min(total, Number.MAX_VALUE)
+}
+
 /** The four words of a head. */
 function wordsOf({ width, depth, bits, conservative, shared }: CountMinShape): number[] {
   return [width, depth, bits, (conservative ? CONSERVATIVE : 0) | (shared ? SHARED : 0)]
@@ -116,8 +121,8 @@ export function checkSame(mine: CountMinShape, other: CountMinShape, sameSeed: b
   if (!sameSeed) throw mismatch('another seed', 'a CountMin of the same one')
 }
 
-export function mismatch(got: unknown, expected: string): SketchError {
-  return new SketchError('SLUICE_SKETCH_MISMATCH', `got ${told(got)}, expected ${expected}`)
+function mismatch(got: string, expected: string): SketchError {
+  return new SketchError('SLUICE_SKETCH_MISMATCH', `got ${got}, expected ${expected}`)
 }
 
 /** Throws `SLUICE_BAD_AMOUNT` unless `weight` is a whole number of 31 bits, either way. */

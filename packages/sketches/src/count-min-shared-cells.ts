@@ -4,8 +4,9 @@ import type { SketchBuffer } from './sketch-buffer.ts'
 
 /** Where the head of a shared sketch keeps what its first row does not hold. */
 const BESIDE_AT = 48
-/** At once: no honest total comes near, and one out of hostile bytes shall not end in a `RangeError`. */
+/** No honest total comes near. One out of hostile bytes ends here, and neither in a `RangeError` nor below 0. */
 const MOST_BESIDE = 2 ** 62
+const MOST_HELD = BigInt(MOST_BESIDE)
 
 /**
  * Linear cells that threads share without a lock: each is compared and exchanged until nobody came between, so that none
@@ -85,8 +86,14 @@ export class SharedCells implements CountMinCells {
   }
 
   #keepBeside(amount: number): void {
-    const kept = Math.max(-MOST_BESIDE, Math.min(MOST_BESIDE, amount))
-    if (kept !== 0) Atomics.add(this.#beside, 0, BigInt(kept))
+    const beside = this.#beside
+    const added = BigInt(Math.max(-MOST_BESIDE, Math.min(MOST_BESIDE, amount)))
+    if (added === 0n) return
+    for (let seen = Atomics.load(beside, 0); ; ) {
+      const before = Atomics.compareExchange(beside, 0, seen, heldBeside(seen + added))
+      if (before === seen) return
+      seen = before
+    }
   }
 }
 
@@ -96,6 +103,11 @@ function exchanged(seen: number, amount: number, full: number): number {
   const sum = seen + amount
   if (sum < 0) return 0
   return Math.min(sum, full)
+}
+
+function heldBeside(sum: bigint): bigint {
+  if (sum > MOST_HELD) return MOST_HELD
+  return sum < -MOST_HELD ? -MOST_HELD : sum
 }
 
 function firstRow(cells: Cells, width: number): number {

@@ -1,6 +1,6 @@
 import { cellsIn, FULL } from './cells.ts'
 import { LinearCells } from './count-min-cells.ts'
-import { mismatch } from './count-min-shape.ts'
+import { heldTotal } from './count-min-shape.ts'
 import {
   type CountRangeOptions,
   type CountRangeShape,
@@ -9,6 +9,7 @@ import {
   keptBytesOf,
   rangeShape,
 } from './count-range-shape.ts'
+import { foreignSketch } from './foreign-sketch.ts'
 import { KeyRows } from './key-rows.ts'
 import type { Sketch } from './sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
@@ -114,10 +115,12 @@ export class CountRange implements Sketch<CountRange> {
   }
 
   merge(other: CountRange): void {
-    if (!(other instanceof CountRange)) throw mismatch(other, 'a CountRange')
-    this.#buffer.checkMatch(other.#buffer)
-    for (let node = ROOT; node < this.#exact.length; node++) this.#exact[node] += other.#exact[node]
-    for (const [n, cells] of this.#hashed.entries()) cells.merge(other.#hashed[n].cells, 1)
+    const { seed } = this.#rows
+    const same = #buffer in Object(other) ? other : foreignSketch(CountRange, other, { seed })
+    this.#buffer.checkMatch(same.#buffer)
+    const exact = this.#exact
+    for (let node = ROOT; node < exact.length; node++) exact[node] = heldTotal(exact[node] + same.#exact[node])
+    for (const [n, cells] of this.#hashed.entries()) cells.merge(same.#hashed[n].cells, 1)
   }
 
   clear(): void {

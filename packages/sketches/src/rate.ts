@@ -86,9 +86,9 @@ export class Rate {
 
   /** Begins an interval if the last one is over. Answers how many ms of the current one are. */
   #turn(nowMs: number): number {
-    const past = nowMs - this.#beganAt
+    // what is no number has no difference, and an interval that began at such a reading would never end
+    const past = typeof nowMs === 'number' ? nowMs - this.#beganAt : 0
     if (past < this.intervalMs) return Math.max(past, 0)
-    // no instant has such a reading, and an interval that began there would never end
     if (!Number.isFinite(past)) return 0
     const older = this.#previous
     older.clear()

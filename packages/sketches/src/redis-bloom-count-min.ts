@@ -1,7 +1,9 @@
 import { type Cells, cellsIn, FULL } from './cells.ts'
 import { LinearCells } from './count-min-cells.ts'
-import { checkTotal, mismatch, TOTAL } from './count-min-shape.ts'
+import { checkTotal, heldTotal, TOTAL } from './count-min-shape.ts'
+import { foreignSketch } from './foreign-sketch.ts'
 import { MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
+import { keyBytes, keyText } from './key-text.ts'
 import { murmurHash2 } from './murmur-hash-2.ts'
 import type { Sketch } from './sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
@@ -98,17 +100,20 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
    * unless it is one of them. Throws `SLUICE_SKETCH_MISMATCH`, `SLUICE_BAD_AMOUNT`, and `SLUICE_SKETCH_REFUSES` where a
    * cell would fall below 0 or rise above 2³² - 1; then nothing is changed.
    */
-  mergeAll(sources: readonly RedisBloomCountMin[], weights: readonly number[] = sources.map(() => 1)): void {
-    for (const source of sources) this.#checkSame(source)
-    checkWeights(weights, sources.length)
-    const cells = sources.map((source) => source.#cells.cells)
-    const sums = sumsOf(cells, weights, this.#cells.cells.length)
-    const total = sources.reduce((sum, source, n) => sum + weights[n] * source.total, 0)
-    if (sums === undefined || total < 0) {
+  mergeAll(sources: readonly RedisBloomCountMin[], weights?: readonly number[]): void {
+    if (!Array.isArray(sources)) throw noSources(sources)
+    // spread, so that holes are seen too
+    const same = [...sources].map((source) => this.#same(source))
+    const times = weights ?? same.map(() => 1)
+    checkWeights(times, same.length)
+    const cells = same.map((source) => source.#cells.cells)
+    const sums = sumsOf(cells, times, this.#cells.cells.length)
+    const total = same.reduce((sum, source, n) => sum + times[n] * source.total, 0)
+    if (sums === undefined || !(total >= 0)) {
       throw new SketchError('SLUICE_SKETCH_REFUSES', 'a cell of the sum would fall below 0 or rise above 2^32 - 1')
     }
     this.#cells.cells.set(sums)
-    this.#buffer.setFloat(TOTAL, total)
+    this.#buffer.setFloat(TOTAL, heldTotal(total))
   }
 
   clear(): void {
@@ -119,14 +124,20 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
     return this.#buffer.toBytes()
   }
 
-  #checkSame(other: RedisBloomCountMin): void {
-    if (!(other instanceof RedisBloomCountMin)) throw mismatch(other, 'a RedisBloomCountMin')
-    this.#buffer.checkMatch(other.#buffer)
+  #same(other: RedisBloomCountMin): RedisBloomCountMin {
+    const same = #buffer in Object(other) ? other : foreignSketch(RedisBloomCountMin, other)
+    this.#buffer.checkMatch(same.#buffer)
+    return same
   }
 
   #aim(key: SketchKey): void {
-    if (ArrayBuffer.isView(key)) this.#aimAt(key, key.length)
-    else this.#aimText(typeof key === 'string' ? key : String(key))
+    if (typeof key === 'string') this.#aimText(key)
+    else if (ArrayBuffer.isView(key)) this.#aimBytes(keyBytes(key))
+    else this.#aimText(keyText(key))
+  }
+
+  #aimBytes(key: Uint8Array): void {
+    this.#aimAt(key, key.length)
   }
 
   #aimText(text: string): void {
@@ -157,12 +168,20 @@ function keptBytes([width, depth, ...rest]: readonly number[]): number | undefin
   return rest.some((word) => word !== 0) ? undefined : 4 * width * depth
 }
 
+function noSources(got: unknown): SketchError {
+  return new SketchError('SLUICE_SKETCH_MISMATCH', `got ${told(got)}, expected a list of RedisBloomCountMin`)
+}
+
+function isWeight(weight: number): boolean {
+  return Number.isInteger(weight) && Math.abs(weight) <= MOST_WEIGHT
+}
+
 function checkWeights(weights: readonly number[], count: number): void {
-  const wrong = weights.find((weight) => !Number.isInteger(weight) || Math.abs(weight) > MOST_WEIGHT)
-  if (wrong === undefined && weights.length === count) return
+  const wrong = Array.isArray(weights) ? weights.findIndex((weight) => !isWeight(weight)) : -1
+  if (wrong < 0 && weights?.length === count) return
   throw new SketchError(
     'SLUICE_BAD_AMOUNT',
-    `weights: got ${wrong === undefined ? weights.length : told(wrong)}, expected ${count} whole numbers to ±2^20`,
+    `weights: got ${told(wrong < 0 ? weights?.length : weights[wrong])}, expected ${count} whole numbers to ±2^20`,
   )
 }
 

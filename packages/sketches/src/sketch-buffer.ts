@@ -2,7 +2,7 @@ import { SketchError, told } from './sketch-error.ts'
 import type { SketchSeed } from './sketch-seed.ts'
 
 /** What a buffer holds. A number is never used again for something else. */
-export const SKETCH_KIND = {
+const SKETCH_KIND = {
   countMin: 1,
   estimator: 2,
   hyperLogLog: 3,
@@ -80,7 +80,8 @@ export class SketchBuffer {
     keptBytes: (shape: readonly number[]) => number | undefined,
     seed?: SketchSeed,
   ): SketchBuffer {
-    if (!(bytes instanceof Uint8Array)) throw bad(`got ${told(bytes)}, expected a Uint8Array`)
+    if (!ArrayBuffer.isView(bytes) || !(bytes instanceof Uint8Array))
+      throw bad(`got ${told(bytes)}, expected a Uint8Array`)
     if (bytes.length < HEADER_BYTES) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES} or more`)
     // copied by the constructor: `slice` of a Buffer copies nothing
     const head = new Uint32Array(new Uint8Array(bytes.subarray(0, HEADER_BYTES)).buffer)
@@ -91,7 +92,10 @@ export class SketchBuffer {
     if (kept === undefined) throw bad(`got a shape that no ${kind} has, expected one that it can have`)
     if (bytes.length !== HEADER_BYTES + kept) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES + kept}`)
     checkSeed(head[SEED_AT], head[SEED_AT + 1], seed)
-    return new SketchBuffer(kind, new Uint8Array(bytes).buffer)
+    const read = new SketchBuffer(kind, new Uint8Array(bytes).buffer)
+    // the one that was proved: another thread may have changed that of shared memory meanwhile
+    read.#words.set(head)
+    return read
   }
 
   /** Over memory that another thread made and shares. Throws like `read`. */
@@ -119,6 +123,11 @@ export class SketchBuffer {
 
   setFloat(n: number, value: number): void {
     this.#floats[FLOATS_AT + n] = value
+  }
+
+  /** All four of them, for who writes one at every call. */
+  floats(): Float64Array {
+    return this.#floats.subarray(FLOATS_AT, FLOATS_AT + FLOATS)
   }
 
   /** All zero again but the head. */

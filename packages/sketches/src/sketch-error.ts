@@ -1,3 +1,5 @@
+import { keyBytes } from './key-text.ts'
+
 /** Codes that a sketch throws with. `docs/errors.md` has a section for each. */
 export type SketchCode =
   | 'SLUICE_BAD_OPTION'
@@ -59,6 +61,7 @@ function badAmount(amount: unknown, least: number): SketchError {
 /** What was got, short and safe to print whatever it is. */
 export function told(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
-  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+  if (typeof value === 'function') return 'a function'
+  if (ArrayBuffer.isView(value)) return `${keyBytes(value).length} bytes`
+  return typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 60)
 }

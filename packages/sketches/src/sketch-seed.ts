@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { keyBytes, keyText } from './key-text.ts'
 import { SketchError, told } from './sketch-error.ts'
 
 /**
@@ -50,8 +51,8 @@ export class SketchSeed {
 
 // apart, so that what most keys go through is small enough to be compiled into its callers
 function hashRare(hash: KeyedHash, key: SketchKey): void {
-  if (ArrayBuffer.isView(key)) hash.bytes(key)
-  else hash.text(String(key))
+  if (ArrayBuffer.isView(key)) hash.bytes(keyBytes(key))
+  else hash.text(keyText(key))
 }
 
 // of the process and not of this module: its ESM and its CommonJS copy shall be able to merge
@@ -61,7 +62,8 @@ const OF_PROCESS = Symbol.for('@sluice/sketches seed')
 export function seedOf({ seed }: SeedOption): SketchSeed {
   if (seed === undefined) return processSeed()
   if (typeof seed === 'string' || ArrayBuffer.isView(seed)) return new SketchSeed(seed)
-  if (typeof seed?.hashOf === 'function') return seed
+  // one of another copy of this package is as good
+  if (typeof seed?.hashOf === 'function' && Number.isInteger(seed.idLow) && Number.isInteger(seed.idHigh)) return seed
   throw new SketchError('SLUICE_BAD_OPTION', `seed: got ${told(seed)}, expected bytes, text or a SketchSeed`)
 }
 

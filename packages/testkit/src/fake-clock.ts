@@ -15,13 +15,14 @@ interface Timer {
 /** A clock that stands still until it is told to move. Hand it to whatever takes a `clock`. */
 export class FakeClock implements Clock {
   #nowMs: number
-  #wallMs: number
+  // how far the wall clock is ahead: a sum of every way would not be exact where timers fall due at fractions
+  #aheadMs: number
   // in the order in which they were set, so that equal times keep it
   readonly #timers = new Set<Timer>()
 
   constructor({ nowMs = 0, wallMs = Date.UTC(2026, 0, 1) }: FakeClockOptions = {}) {
     this.#nowMs = nowMs
-    this.#wallMs = wallMs
+    this.#aheadMs = wallMs - nowMs
   }
 
   /** Monotonic ms; may have a fraction if it was moved by one. */
@@ -31,7 +32,7 @@ export class FakeClock implements Clock {
 
   /** Epoch ms; moves along with `now`, and by `stepWall` alone. */
   wall(): number {
-    return this.#wallMs
+    return this.#nowMs + this.#aheadMs
   }
 
   /** Runs `run` once when the clock has been moved by `ms`; 0 and less: at the next `advance`, were it of 0 ms. */
@@ -63,7 +64,7 @@ export class FakeClock implements Clock {
 
   /** Steps the wall clock alone, forth or back, as an administrator or NTP would. Runs no timer. */
   stepWall(ms: number): void {
-    this.#wallMs += ms
+    this.#aheadMs += ms
   }
 
   #next(untilMs: number): Timer | undefined {
@@ -75,7 +76,6 @@ export class FakeClock implements Clock {
   }
 
   #moveTo(ms: number): void {
-    this.#wallMs += ms - this.#nowMs
     this.#nowMs = ms
   }
 }

@@ -13,7 +13,7 @@ import type { Sketch } from '../sketch.ts'
 import { SharedSketch } from './shared-sketch.ts'
 
 export interface ShareSketchOptions<S extends Sketch<S>> {
-  /** A topic of the channel; the same in all processes that share. */
+  /** A topic of the channel; the same in all processes that share, and shared once in each. */
   readonly topic: string
   /** Makes an empty one, in all processes of the same shape and, where it hashes keys, under the same `seed`. */
   readonly make: () => S
@@ -22,15 +22,15 @@ export interface ShareSketchOptions<S extends Sketch<S>> {
   /** How often what is new goes out: 1 s unless said. */
   readonly tickMs?: Duration | undefined
   /**
-   * Counts begin anew after so much time, in all processes at once: a grid of the wall clock. Unless said they never
-   * do.
+   * Counts begin anew after so much time, in all processes at once: a grid of the wall clock. What is counted until the
+   * first tick of a window is still of the one before. Unless said they never do.
    */
   readonly window?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
   /**
    * They hear `sync` with the `topic` and one of these: `unread`, the code for which a message of another process could
    * not be read; `unsent`, the error for which ours was not taken, to be sent with the next tick; `late: true`, a message
-   * of a window that is over.
+   * of a window that is over, or counts of ours that could not be sent until then.
    */
   readonly observers?: readonly Observer[] | undefined
 }
@@ -42,7 +42,7 @@ const OPTIONS = ['topic', 'make', 'read', 'tickMs', 'window', 'clock', 'observer
  * goes out once a tick, as the bytes of a sketch, and is merged by all others. Over a channel that delivers exactly
  * once, as `redisChannel` does, everything counts exactly once.
  *
- * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, and what `read` throws for an empty sketch of `make`.
+ * Throws `SLUICE_BAD_OPTION`, also for a sketch above 64 MiB, `SLUICE_BAD_DURATION`, and what `read` throws for an empty sketch of `make`.
  */
 export function shareSketch<S extends Sketch<S>>(channel: Channel, options: ShareSketchOptions<S>): SharedSketch<S> {
   optionsOf('shareSketch', options, OPTIONS)

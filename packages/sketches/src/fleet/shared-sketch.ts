@@ -1,6 +1,6 @@
 import { type Channel, type Clock, messageOf, type Observers, warnOnce } from '@sluice/limiter-core'
 import type { Sketch } from '../sketch.ts'
-import { packed, unpacked } from './sketch-message.ts'
+import { checkSize, packed, unpacked } from './sketch-message.ts'
 
 interface SharedSettings<S> {
   readonly topic: string
@@ -25,7 +25,11 @@ export class SharedSketch<S extends Sketch<S>> {
   #previous: S
   // of processes whose clocks are ahead of ours
   #next: S
-  #flushing: Promise<void> = Promise.resolve()
+  /** Taken from `own` and not sent yet, by window: two of them at most. */
+  readonly #unsent = new Map<number, S>()
+  #sending: Promise<void> = Promise.resolve()
+  #receiving: Promise<void> = Promise.resolve()
+  #closing: Promise<void> | undefined
 
   constructor(channel: Channel, settings: SharedSettings<S>) {
     this.#channel = channel
@@ -33,6 +37,7 @@ export class SharedSketch<S extends Sketch<S>> {
     const { make, topic } = settings
     this.own = make()
     this.#blank = this.own.toBytes()
+    checkSize(this.#blank, 'SLUICE_BAD_OPTION')
     // one that reads not even its own would lose what it takes
     settings.read(this.#blank)
     this.#fleet = make()
@@ -54,13 +59,21 @@ export class SharedSketch<S extends Sketch<S>> {
 
   /** Sends what is new at once instead of with the next tick. Never rejects. */
   flush(): Promise<void> {
-    // one after the other, and each after all that was counted before it was asked for
-    this.#flushing = this.#flushing.then(() => this.#flush())
-    return this.#flushing
+    if (this.#closing) return this.#closing
+    // at once, however long the channel takes: what is counted from here on is of the window that runs now
+    this.#telling(() => this.#take())
+    this.#telling(() => this.#turnTo(this.#windowNow()))
+    this.#sending = this.#sending.then(() => this.#sendAll())
+    return this.#sending
   }
 
-  /** Sends what is left, and ends. The channel is the caller's and stays open. Never rejects. */
-  async close(): Promise<void> {
+  /** Sends what is left once the channel takes it, and ends. The channel is the caller's and stays open. Never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#stop()
     this.#unsubscribe()
     await this.flush()
@@ -71,28 +84,48 @@ export class SharedSketch<S extends Sketch<S>> {
     this.#stop = stop
   }
 
-  async #flush(): Promise<void> {
-    const { topic, observers } = this.#settings
+  #telling(run: () => void): void {
     try {
-      const bytes = this.own.toBytes()
-      if (Buffer.compare(bytes, this.#blank) !== 0) await this.#send(bytes)
-      this.#turnTo(this.#windowNow())
+      run()
     } catch (error) {
-      observers.event('sync', { topic, unsent: messageOf(error) })
+      this.#tellUnsent(error)
     }
   }
 
-  async #send(bytes: Uint8Array): Promise<void> {
-    const taken = this.#settings.read(bytes)
+  #take(): void {
+    const bytes = this.own.toBytes()
+    if (Buffer.compare(bytes, this.#blank) === 0) return
+    this.#keep(this.#window, this.#settings.read(bytes))
     this.own.clear()
-    try {
-      await this.#channel.publish(this.#settings.topic, await packed(this.#window, bytes))
-    } catch (error) {
-      // nobody has it: it goes with the next tick
-      this.own.merge(taken)
-      throw error
+  }
+
+  #keep(window: number, taken: S): void {
+    const unsent = this.#unsent.get(window)
+    // others count the window before theirs, and none that is older
+    if (window < this.#window - 1) this.#tellLate()
+    else if (unsent) unsent.merge(taken)
+    else this.#unsent.set(window, taken)
+  }
+
+  async #sendAll(): Promise<void> {
+    for (const window of [...this.#unsent.keys()]) {
+      const taken = this.#unsent.get(window)
+      this.#unsent.delete(window)
+      if (taken) await this.#send(window, taken)
     }
-    this.#fleet.merge(taken)
+  }
+
+  async #send(window: number, taken: S): Promise<void> {
+    const { topic } = this.#settings
+    try {
+      await this.#channel.publish(topic, await packed(window, taken.toBytes()))
+    } catch (error) {
+      this.#tellUnsent(error)
+      // nobody has it: it goes with the next tick
+      this.#telling(() => this.#keep(window, taken))
+      return
+    }
+    this.#count(window, () => taken)
   }
 
   #turnTo(window: number): void {
@@ -104,25 +137,53 @@ export class SharedSketch<S extends Sketch<S>> {
     this.#fleet = passed === 1 ? this.#next : make()
     this.#next = make()
     this.#window = window
+    for (const [taken, sketch] of [...this.#unsent]) {
+      this.#unsent.delete(taken)
+      this.#keep(taken, sketch)
+    }
   }
 
-  async #receive(bytes: Uint8Array): Promise<void> {
-    const { read, topic, observers } = this.#settings
+  #receive(bytes: Uint8Array): Promise<void> {
+    // one after the other: a small message may need the memory of a large sketch
+    this.#receiving = this.#receiving.then(() => this.#read(bytes))
+    return this.#receiving
+  }
+
+  async #read(bytes: Uint8Array): Promise<void> {
     try {
       const { window, sketch } = await unpacked(bytes)
-      const received = read(sketch)
-      const here = this.#sketchOf(window)
-      if (here) here.merge(received)
-      else observers.event('sync', { topic, late: true })
+      this.#count(window, () => this.#settings.read(sketch))
     } catch (error) {
-      const code = (error as { code?: unknown }).code ?? 'SLUICE_BAD_BYTES'
-      observers.event('sync', { topic, unread: code })
-      warnOnce(
-        'SLUICE_SKETCH_UNREAD',
-        () => `a sketch of topic '${topic}' could not be read: ${messageOf(error)}`,
-        topic,
-      )
+      this.#tellUnread(error)
     }
+  }
+
+  #count(window: number, read: () => S): void {
+    try {
+      const sketch = read()
+      const here = this.#sketchOf(window)
+      if (here) here.merge(sketch)
+      else this.#tellLate()
+    } catch (error) {
+      this.#tellUnread(error)
+    }
+  }
+
+  #tellUnsent(error: unknown): void {
+    const { topic, observers } = this.#settings
+    observers.event('sync', { topic, unsent: messageOf(error) })
+  }
+
+  #tellLate(): void {
+    const { topic, observers } = this.#settings
+    observers.event('sync', { topic, late: true })
+  }
+
+  #tellUnread(error: unknown): void {
+    const { topic, observers } = this.#settings
+    const code = (error as { code?: unknown } | undefined | null)?.code ?? 'SLUICE_BAD_BYTES'
+    observers.event('sync', { topic, unread: code })
+    warnOnce('SLUICE_SKETCH_UNREAD', () => `a sketch of topic '${topic}' could not be read: ${messageOf(error)}`, topic)
   }
 
   /** The one that counts `window`, where it is not over nor far ahead. */

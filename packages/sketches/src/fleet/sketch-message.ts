@@ -11,8 +11,15 @@ const HEAD_BYTES = 8
 /** Nobody sends more, and nobody makes us take memory for more. */
 const MOST_BYTES = 64 * 2 ** 20
 
-/** What goes over a channel: the number of a window and the bytes of a sketch. Most cells of a tick are 0, so it is deflated. */
+/** Throws with `code` where a sketch is larger than others would read. */
+export function checkSize(sketch: Uint8Array, code: 'SLUICE_BAD_OPTION' | 'SLUICE_SKETCH_REFUSES'): void {
+  if (sketch.length <= MOST_BYTES) return
+  throw new SketchError(code, `shareSketch: got a sketch of ${sketch.length} bytes, expected ${MOST_BYTES} at most`)
+}
+
+/** What goes over a channel: the number of a window and the bytes of a sketch. Most cells of a tick are 0, so it is deflated. Throws `SLUICE_SKETCH_REFUSES`. */
 export async function packed(window: number, sketch: Uint8Array): Promise<Uint8Array> {
+  checkSize(sketch, 'SLUICE_SKETCH_REFUSES')
   const body = await deflated(sketch, { level: constants.Z_BEST_SPEED })
   const message = Buffer.alloc(HEAD_BYTES + body.length)
   message.writeDoubleLE(window)

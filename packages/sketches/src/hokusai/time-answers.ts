@@ -54,8 +54,9 @@ export class TimeAnswers {
 
   /** Whole ms until `window` is `most` or less, if nothing comes. Never too short. Infinity for less than 0. */
   waitMs(most: number, windowMs: number, nowMs: number): number {
+    const counted = this.window(windowMs, nowMs)
     if (!(typeof most === 'number' && most >= 0)) return Number.POSITIVE_INFINITY
-    if (this.window(windowMs, nowMs) <= most) return 0
+    if (counted <= most) return 0
     const { running } = this.#clock
     const at = this.#wait.find(this.#rows.at, { running, most, windowMs, nowMs: this.#now(nowMs) })
     return Math.ceil(at - nowMs)

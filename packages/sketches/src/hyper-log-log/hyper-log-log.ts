@@ -1,6 +1,7 @@
+import { foreignSketch } from '../foreign-sketch.ts'
 import type { Sketch } from '../sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from '../sketch-buffer.ts'
-import { checkOptions, SketchError, told, wholeOption } from '../sketch-error.ts'
+import { checkOptions, SketchError, wholeOption } from '../sketch-error.ts'
 import { type SeedOption, type SketchKey, type SketchSeed, seedOf } from '../sketch-seed.ts'
 import { ertlEstimate } from './ertl-estimate.ts'
 
@@ -79,12 +80,11 @@ export class HyperLogLog implements Sketch<HyperLogLog> {
 
   /** Afterwards it is what it were had it seen the keys of `other` too. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: HyperLogLog): void {
-    if (!(#kept in Object(other))) {
-      throw new SketchError('SLUICE_SKETCH_MISMATCH', `got ${told(other)}, expected a HyperLogLog`)
-    }
-    this.#kept.checkMatch(other.#kept)
+    const { seed } = this
+    const same = #kept in Object(other) ? other : foreignSketch(HyperLogLog, other, { seed })
+    this.#kept.checkMatch(same.#kept)
     const mine = this.#registers
-    const theirs = other.#registers
+    const theirs = same.#registers
     for (let at = 0; at < mine.length; at++) {
       if (theirs[at] > mine[at]) mine[at] = theirs[at]
     }

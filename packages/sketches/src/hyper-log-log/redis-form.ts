@@ -41,7 +41,8 @@ export function writeForm({ registers, runs, cacheLow, cacheHigh }: RedisForm): 
 
 /** Throws `SLUICE_BAD_BYTES` for what no Redis makes, before it takes memory for it. */
 export function readForm(bytes: unknown): RedisForm {
-  if (!(bytes instanceof Uint8Array)) throw bad(`got ${told(bytes)}, expected a Uint8Array`)
+  if (!ArrayBuffer.isView(bytes) || !(bytes instanceof Uint8Array))
+    throw bad(`got ${told(bytes)}, expected a Uint8Array`)
   checkHead(bytes)
   const dense = bytes[FORM_AT] === DENSE
   if (dense) checkDense(bytes)

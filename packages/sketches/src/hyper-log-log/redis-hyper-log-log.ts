@@ -1,6 +1,8 @@
+import { foreignSketch } from '../foreign-sketch.ts'
+import { keyBytes, keyText } from '../key-text.ts'
 import { MurmurHash64A } from '../murmur-hash-64a.ts'
 import type { Sketch } from '../sketch.ts'
-import { checkOptions, SketchError, told, wholeOption } from '../sketch-error.ts'
+import { checkOptions, wholeOption } from '../sketch-error.ts'
 import type { SketchKey } from '../sketch-seed.ts'
 import { ertlEstimate } from './ertl-estimate.ts'
 import { FORM_HEADER_BYTES, MOST_RANK, readForm, stale, writeForm } from './redis-form.ts'
@@ -64,8 +66,8 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
   add(key: SketchKey): boolean {
     const hash = this.#hash
     if (typeof key === 'string') hash.text(key)
-    else if (ArrayBuffer.isView(key)) hash.bytes(key)
-    else hash.text(String(key))
+    else if (ArrayBuffer.isView(key)) hash.bytes(keyBytes(key))
+    else hash.text(keyText(key))
     const { low, high } = hash
     const register = low & (REGISTERS - 1)
     const rank = rankOf((low >>> INDEX_BITS) | (high << (32 - INDEX_BITS)), high >>> INDEX_BITS)
@@ -90,22 +92,23 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
 
   /** `PFMERGE` of `other` into this: afterwards it has the bytes that a server has after that. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: RedisHyperLogLog): void {
-    if (!(#registers in Object(other))) {
-      throw new SketchError('SLUICE_SKETCH_MISMATCH', `got ${told(other)}, expected a RedisHyperLogLog`)
-    }
-    const theirs = other.#registers
-    if (!other.#runs) this.#runs = undefined
+    const same = RedisHyperLogLog.#same(other)
+    const theirs = same.#registers
+    if (!same.#runs) this.#runs = undefined
     for (let register = 0; register < REGISTERS; register++) {
       if (theirs[register] > this.#registers[register]) this.#raise(register, theirs[register])
     }
     this.#cacheHigh = stale(this.#cacheHigh)
   }
 
-  /** What this has and `other` lacks: merged into `other` it makes up for the difference. Undefined where that is nothing. */
+  /**
+   * What this has and `other` lacks: merged into `other` it makes up for the difference. Undefined where that is nothing.
+   * Throws `SLUICE_SKETCH_MISMATCH`.
+   */
   beyond(other: RedisHyperLogLog): RedisHyperLogLog | undefined {
     let found: RedisHyperLogLog | undefined
     const mine = this.#registers
-    const theirs = other.#registers
+    const theirs = RedisHyperLogLog.#same(other).#registers
     for (let register = 0; register < REGISTERS; register++) {
       if (mine[register] <= theirs[register]) continue
       found ??= new RedisHyperLogLog({ sparseMaxBytes: this.sparseMaxBytes })
@@ -130,6 +133,10 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
       cacheLow: this.#cacheLow,
       cacheHigh: this.#cacheHigh,
     })
+  }
+
+  static #same(other: RedisHyperLogLog): RedisHyperLogLog {
+    return #registers in Object(other) ? other : foreignSketch(RedisHyperLogLog, other)
   }
 
   #raise(register: number, rank: number): void {

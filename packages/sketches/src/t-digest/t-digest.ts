@@ -1,3 +1,4 @@
+import { foreignSketch } from '../foreign-sketch.ts'
 import type { Sketch } from '../sketch.ts'
 import { checkOptions, SketchError, told, wholeAmount, wholeOption } from '../sketch-error.ts'
 import {
@@ -19,6 +20,8 @@ export interface TDigestOptions {
   /** `k2` unless said: the finest at both ends. `k1` is finer in the middle. */
   readonly scale?: DigestScale | undefined
 }
+
+const READ = { name: 'TDigest', fromBytes: readDigest }
 
 /** Values that were taken together: their mean, and how many they are. */
 export interface Centroid {
@@ -132,8 +135,8 @@ export class TDigest implements Sketch<TDigest> {
    * or scale, and `SLUICE_BAD_AMOUNT` where the count would pass 2^53 - 1.
    */
   merge(other: TDigest): void {
-    // by its bytes: it may be this one, or come from another copy of this module
-    const { compression, scale, count, centroids, fresh } = readDigest(other.toBytes())
+    // always by its bytes, since it may be this one
+    const { compression, scale, count, centroids, fresh } = foreignSketch(READ, other)
     if (compression !== this.compression || scale !== this.scale) {
       throw new SketchError('SLUICE_SKETCH_MISMATCH', `the other one has compression ${compression} and scale ${scale}`)
     }

@@ -1,3 +1,4 @@
+import { foreignSketch } from '../foreign-sketch.ts'
 import type { Sketch } from '../sketch.ts'
 import { checkOptions, SketchError, wholeAmount } from '../sketch-error.ts'
 import { type SeedOption, type SketchSeed, seedOf } from '../sketch-seed.ts'
@@ -165,8 +166,7 @@ export class HeavyKeeper implements Sketch<HeavyKeeper> {
 
   #sameAs(other: HeavyKeeper): HeavyKeeper {
     const seed = this.#seed
-    // one of another copy of this package is read like one of another process
-    const read = #rows in other ? other : HeavyKeeper.fromBytes((other as Sketch<unknown>).toBytes(), { seed })
+    const read = #rows in Object(other) ? other : foreignSketch(HeavyKeeper, other, { seed })
     if (!seed.same(read.#seed)) throw mismatch('seed')
     for (const part of ['k', 'width', 'depth', 'decay'] as const) if (this[part] !== read[part]) throw mismatch(part)
     return read

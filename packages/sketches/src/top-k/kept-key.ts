@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { keyText } from '../key-text.ts'
 
 /** A key up to so many characters (UTF-16 units) is kept as it is. */
 export const WHOLE_KEY = 256
@@ -19,7 +20,7 @@ const SCRATCH = Buffer.alloc(2 * CUT_KEY)
  * characters. V8 also hashes a string beyond 16,383 characters by its length alone: none of that length is looked up.
  */
 export function keptKey(key: string): string {
-  if (typeof key !== 'string') return keptKey(String(key))
+  if (typeof key !== 'string') return keptKey(keyText(key))
   return key.length <= WHOLE_KEY ? key : cutKey(key)
 }
 

@@ -1,3 +1,4 @@
+import { foreignSketch } from '../foreign-sketch.ts'
 import type { Sketch } from '../sketch.ts'
 import { checkOptions, SketchError, wholeAmount, wholeOption } from '../sketch-error.ts'
 import { keptKey } from './kept-key.ts'
@@ -109,8 +110,7 @@ export class SpaceSaving implements Sketch<SpaceSaving> {
    * totals together would pass 2^53 - 1.
    */
   merge(other: SpaceSaving): void {
-    // one of another copy of this package is read like one of another process
-    const theirs = #ranked in other ? other : SpaceSaving.fromBytes((other as Sketch<unknown>).toBytes())
+    const theirs = #ranked in Object(other) ? other : foreignSketch(SpaceSaving, other)
     const { capacity } = this
     if (theirs.capacity !== capacity) {
       throw new SketchError('SLUICE_SKETCH_MISMATCH', 'the other spaceSaving has another capacity')
