@@ -27,23 +27,37 @@ export class LinearCells implements CountMinCells {
   add(at: Int32Array, amount: number): number {
     const { cells } = this
     const full = this.#full >>> 0
+    const room = roomFor(amount, full)
     let least = full
     for (let row = 0; row < at.length; row++) {
-      const sum = raised(cells, at[row], amount, full)
+      const sum = raised(cells[at[row]], amount, room, full)
+      cells[at[row]] = sum
       if (sum < least) least = sum
     }
     return least
   }
 
-  /** `add` where `KeyRows` has four rows of a quarter of the hash each: straight code is faster by a tenth of the whole. */
+  /**
+   * `add` where `KeyRows` has four rows of a quarter of the hash each. Straight code, which reads all cells before it
+   * writes one, takes half of the time of the loop.
+   */
   addQuarters(low: number, high: number, width: number, amount: number): number {
     const { cells } = this
     const full = this.#full >>> 0
+    const room = roomFor(amount, full)
     const mask = width - 1
-    const a = raised(cells, low & mask, amount, full)
-    const b = raised(cells, width + ((low >>> 16) & mask), amount, full)
-    const c = raised(cells, 2 * width + (high & mask), amount, full)
-    const d = raised(cells, 3 * width + ((high >>> 16) & mask), amount, full)
+    const i = low & mask
+    const j = width + ((low >>> 16) & mask)
+    const k = 2 * width + (high & mask)
+    const l = 3 * width + ((high >>> 16) & mask)
+    const a = raised(cells[i], amount, room, full)
+    const b = raised(cells[j], amount, room, full)
+    const c = raised(cells[k], amount, room, full)
+    const d = raised(cells[l], amount, room, full)
+    cells[i] = a
+    cells[j] = b
+    cells[k] = c
+    cells[l] = d
     return Math.min(a, b, c, d)
   }
 
@@ -73,51 +87,14 @@ export class LinearCells implements CountMinCells {
   }
 }
 
-/** Only cells that are too small for the key are raised, as far as they are: other keys gain less from it. */
-export class ConservativeCells implements CountMinCells {
-  readonly cells: Cells
-  readonly #linear: LinearCells
-  readonly #full: number
-
-  constructor(cells: Cells) {
-    this.cells = cells
-    this.#linear = new LinearCells(cells)
-    this.#full = fullOf(cells) | 0
-  }
-
-  add(at: Int32Array, amount: number): number {
-    const { cells } = this
-    const full = this.#full >>> 0
-    const sum = sumUpTo(full, leastOf(cells, at, full), amount)
-    for (let row = 0; row < at.length; row++) {
-      if (cells[at[row]] < sum) cells[at[row]] = sum
-    }
-    return sum
-  }
-
-  estimate(at: Int32Array): number {
-    return leastOf(this.cells, at, this.#full >>> 0)
-  }
-
-  remove(): number {
-    throw new SketchError('SLUICE_SKETCH_REFUSES', 'a conservative count-min cannot tell whose count it would take out')
-  }
-
-  merge(others: Cells, weight: number): void {
-    this.#linear.merge(others, weight)
-  }
+/** What a cell holds less than where `amount` fits. In whole numbers of 32 bits, which are faster than doubles. */
+export function roomFor(amount: number, full: number): number {
+  return amount < full ? (full - amount) >>> 0 : 0
 }
 
-/** In whole numbers of 32 bits, which are faster than doubles: a sum that does not fit is smaller than what it began with. */
-function sumUpTo(full: number, seen: number, amount: number): number {
-  const sum = (seen + amount) >>> 0
-  return amount >= full || sum > full || sum < seen ? full : sum
-}
-
-function raised(cells: Cells, i: number, amount: number, full: number): number {
-  const sum = sumUpTo(full, cells[i], amount)
-  cells[i] = sum
-  return sum
+/** What a cell that held `seen` holds with `amount` more; `room` is `roomFor` of it. */
+export function raised(seen: number, amount: number, room: number, full: number): number {
+  return seen < room ? (seen + amount) >>> 0 : full
 }
 
 /** The smallest of a key's cells. */

@@ -1,6 +1,5 @@
-import { type CellBits, type Cells, cellsIn } from './cells.ts'
+import { type CellBits, cellsIn } from './cells.ts'
 import {
-  ConservativeCells,
   type CountMinCells,
   fullOf,
   LinearCells,
@@ -8,6 +7,7 @@ import {
   leavesNoDebt,
   notCounted,
 } from './count-min-cells.ts'
+import { ConservativeCells } from './count-min-conservative-cells.ts'
 import {
   bufferOf,
   type CountMinCellOptions,
@@ -16,8 +16,8 @@ import {
   checkSame,
   checkTotal,
   checkWeight,
+  heldTotal,
   keptBytes,
-  mismatch,
   optionsOfKept,
   refused,
   shapeOfOptions,
@@ -25,6 +25,7 @@ import {
   TOTAL,
 } from './count-min-shape.ts'
 import { SharedCells } from './count-min-shared-cells.ts'
+import { foreignSketch } from './foreign-sketch.ts'
 import { KeyRows } from './key-rows.ts'
 import type { Sketch } from './sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
@@ -49,12 +50,14 @@ export class CountMin implements Sketch<CountMin> {
   readonly delta: number
   readonly #shape: CountMinShape
   readonly #buffer: SketchBuffer
+  /** Of the head, where `TOTAL` is the total. */
+  readonly #floats: Float64Array
   readonly #rows: KeyRows
   readonly #cells: CountMinCells
   /** The same cells, where threads share them. */
   readonly #shared: SharedCells | undefined
-  /** The same cells, where they are linear, a thread's own, and of four rows that have a quarter of the hash each. */
-  readonly #quarters: LinearCells | undefined
+  /** The same cells, where they are a thread's own, in four rows that have a quarter of the hash each. */
+  readonly #quarters: LinearCells | ConservativeCells | undefined
 
   /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` and `attach` found. */
   constructor(options: CountMinOptions, kept?: SketchBuffer) {
@@ -70,10 +73,12 @@ export class CountMin implements Sketch<CountMin> {
     this.#shape = shape
     this.#rows = new KeyRows(width, depth, seed)
     this.#buffer = kept ?? bufferOf(shape, seed)
+    this.#floats = this.#buffer.floats()
     const cells = cellsIn(this.#buffer.buffer, HEADER_BYTES, width * depth, bits)
     this.#shared = shared ? new SharedCells(cells, width, this.#buffer) : undefined
-    this.#cells = this.#shared ?? (shape.conservative ? new ConservativeCells(cells) : new LinearCells(cells))
-    this.#quarters = this.#rows.quarters && this.#cells instanceof LinearCells ? this.#cells : undefined
+    const own = shape.conservative ? new ConservativeCells(cells) : new LinearCells(cells)
+    this.#cells = this.#shared ?? own
+    this.#quarters = this.#rows.quarters && !shared ? own : undefined
   }
 
   /**
@@ -101,7 +106,7 @@ export class CountMin implements Sketch<CountMin> {
 
   /** All that was added and not removed. Where threads share the sketch this reads a whole row. */
   get total(): number {
-    return this.#shared?.total ?? this.#buffer.float(TOTAL)
+    return this.#shared?.total ?? this.#floats[TOTAL]
   }
 
   /** The memory that threads share, to be handed to `attach`. Throws `SLUICE_SKETCH_REFUSES` where it is not shared. */
@@ -112,14 +117,13 @@ export class CountMin implements Sketch<CountMin> {
 
   /** Counts `key` so many times, a whole number from 0, and answers its estimate after that. Throws `SLUICE_BAD_AMOUNT`. */
   add(key: SketchKey, amount = 1): number {
-    wholeAmount(amount)
+    // without a call for 1, most callers can compile all of this into themselves
+    if (amount !== 1) wholeAmount(amount)
     const rows = this.#rows
-    if (this.#shared === undefined) this.#count(amount)
-    if (this.#quarters !== undefined) {
-      const hash = rows.seed.hashOf(key)
-      return this.#quarters.addQuarters(hash.low, hash.high, this.width, amount)
-    }
-    rows.aim(key)
+    const { low, high } = rows.seed.hashOf(key)
+    if (this.#shared === undefined) this.#floats[TOTAL] += amount
+    if (this.#quarters !== undefined) return this.#quarters.addQuarters(low, high, this.width, amount)
+    rows.aimAt(low, high)
     return this.#cells.add(rows.at, amount)
   }
 
@@ -139,7 +143,7 @@ export class CountMin implements Sketch<CountMin> {
     const seen = this.estimate(key)
     const most = seen === fullOf(this.#cells.cells) ? this.total : seen
     if (amount > most) throw new SketchError('SLUICE_BAD_AMOUNT', `got ${amount}, expected ${most} or less`)
-    if (this.#shared === undefined) this.#count(-amount)
+    if (this.#shared === undefined) this.#floats[TOTAL] -= amount
     return this.#cells.remove(this.#rows.at, amount)
   }
 
@@ -149,13 +153,14 @@ export class CountMin implements Sketch<CountMin> {
    * conservative ones, it throws `SLUICE_SKETCH_REFUSES` and changes nothing.
    */
   merge(other: CountMin, weight = 1): void {
-    this.#checkSame(other)
+    const same = this.#same(other)
+    const { cells, total } = same.#shared?.snapshot() ?? { cells: same.#cells.cells, total: same.total }
     checkWeight(weight)
     if (weight < 0 && this.conservative) throw refused('a negative weight')
-    const { cells, total } = other.#snapshot()
-    if (this.total + weight * total < 0 || !leavesNoDebt(this.#cells.cells, cells, weight)) throw notCounted()
+    const sum = heldTotal(this.total + weight * total)
+    if (sum < 0 || !leavesNoDebt(this.#cells.cells, cells, weight)) throw notCounted()
     this.#cells.merge(cells, weight)
-    if (this.#shared === undefined) this.#count(weight * total)
+    if (this.#shared === undefined) this.#floats[TOTAL] = sum
     else this.#shared.mergeBeside(cells, total, weight)
   }
 
@@ -166,9 +171,9 @@ export class CountMin implements Sketch<CountMin> {
    * holds less than both.
    */
   innerProduct(other: CountMin): number {
-    this.#checkSame(other)
+    const same = this.#same(other)
     if (this.conservative) throw refused('innerProduct')
-    return leastRowProduct(this.#cells.cells, other.#cells.cells, this.width)
+    return leastRowProduct(this.#cells.cells, same.#cells.cells, this.width)
   }
 
   /** What other threads count meanwhile may stay or go. */
@@ -185,16 +190,10 @@ export class CountMin implements Sketch<CountMin> {
     return own.toBytes()
   }
 
-  #checkSame(other: CountMin): void {
-    if (!(other instanceof CountMin)) throw mismatch(other, 'a CountMin')
-    checkSame(this.#shape, other.#shape, this.#rows.seed.same(other.#rows.seed))
-  }
-
-  #count(amount: number): void {
-    this.#buffer.setFloat(TOTAL, this.#buffer.float(TOTAL) + amount)
-  }
-
-  #snapshot(): { cells: Cells; total: number } {
-    return this.#shared?.snapshot() ?? { cells: this.#cells.cells, total: this.total }
+  #same(other: CountMin): CountMin {
+    const { seed } = this.#rows
+    const same = #rows in Object(other) ? other : foreignSketch(CountMin, other, { seed })
+    checkSame(this.#shape, same.#shape, seed.same(same.#rows.seed))
+    return same
   }
 }

@@ -1,3 +1,4 @@
+import { foreignSketch } from './foreign-sketch.ts'
 import { KeyRows, MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
 import { SignedRows } from './signed-rows.ts'
 import type { Sketch } from './sketch.ts'
@@ -60,8 +61,7 @@ export class Estimator implements Sketch<Estimator> {
   /** Counts `value` more, 0 or more, and answers how much was counted of `key` so far. Throws `SLUICE_BAD_AMOUNT`. */
   incr(key: SketchKey, value = 1): number {
     wholeAmount(value)
-    this.#counts.keys.aim(key)
-    return this.#counts.add(value)
+    return this.#counts.addTo(key, value)
   }
 
   /** Takes back `value`, 0 or more. Less than nothing may be left. Throws `SLUICE_BAD_AMOUNT`. */
@@ -84,8 +84,10 @@ export class Estimator implements Sketch<Estimator> {
 
   /** Adds all counts of `other`, which has the same rows, slots and seed. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: Estimator): void {
-    this.#buffer.checkMatch(other.#buffer)
-    this.#counts.merge(other.#counts.cells)
+    const { seed } = this.#counts.keys
+    const same = #buffer in Object(other) ? other : foreignSketch(Estimator, other, { seed })
+    this.#buffer.checkMatch(same.#buffer)
+    this.#counts.merge(same.#counts.cells)
   }
 
   clear(): void {

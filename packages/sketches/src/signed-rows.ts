@@ -1,4 +1,5 @@
 import type { KeyRows } from './key-rows.ts'
+import type { SketchKey } from './sketch-seed.ts'
 
 /** The largest count of a signed cell. One that has reached it stays there: nobody knows how much more was counted. */
 const MOST_COUNT = 2 ** 31 - 1
@@ -12,13 +13,42 @@ const MOST_LOOKED = 8_192
  * back, one at -2³¹ goes no lower and rises again.
  */
 export class SignedRows {
-  /** Aim it before each call. */
+  /** Aim it before each call that takes no key. */
   readonly keys: KeyRows
   readonly cells: Int32Array
 
   constructor(keys: KeyRows, cells: Int32Array = new Int32Array(keys.depth * keys.width)) {
     this.keys = keys
     this.cells = cells
+  }
+
+  /**
+   * Adds `value`, 0 or more, to the cells of `key`, and answers the least of them. Straight code, which reads all cells
+   * before it writes one, takes half of the time of the loop.
+   */
+  addTo(key: SketchKey, value: number): number {
+    const { keys, cells } = this
+    const { low, high } = keys.seed.hashOf(key)
+    if (!keys.quarters) {
+      keys.aimAt(low, high)
+      return this.add(value)
+    }
+    const { width } = keys
+    const mask = width - 1
+    const room = MOST_COUNT - value
+    const i = low & mask
+    const j = width + ((low >>> 16) & mask)
+    const k = 2 * width + (high & mask)
+    const l = 3 * width + ((high >>> 16) & mask)
+    const a = raised(cells[i], value, room)
+    const b = raised(cells[j], value, room)
+    const c = raised(cells[k], value, room)
+    const d = raised(cells[l], value, room)
+    cells[i] = a
+    cells[j] = b
+    cells[k] = c
+    cells[l] = d
+    return Math.min(a, b, c, d)
   }
 
   /** Adds `value`, 0 or more, to the cells of the key, and answers the least of them. */
@@ -96,6 +126,11 @@ export class SignedRows {
   clear(): void {
     this.cells.fill(0)
   }
+}
+
+/** `room` is what a cell may hold at most for `value` to fit. */
+function raised(seen: number, value: number, room: number): number {
+  return seen < room ? seen + value : MOST_COUNT
 }
 
 function merged(one: number, other: number): number {
