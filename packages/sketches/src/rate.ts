@@ -63,8 +63,7 @@ export class Rate {
   observe(key: SketchKey, n = 1, nowMs: number = this.#clock.now()): number {
     wholeAmount(n)
     this.#turn(nowMs)
-    this.#keys.aim(key)
-    return this.#current.add(n)
+    return this.#current.addTo(key, n)
   }
 
   /** What the previous interval counted of `key`, per second: 0 in the first one, and after two without a call. */
