@@ -23,4 +23,6 @@ export default {
   // workspaces are met by their real path under packages/, so their source is transformed and nothing else is
   transformIgnorePatterns: ['/node_modules/', '/dist/'],
   maxWorkers: 2,
+  // a worker keeps something of every file that it ran, and there are hundreds
+  workerIdleMemoryLimit: '1GB',
 }
