@@ -1,4 +1,5 @@
 import { CountMin, Estimator } from '@sluice/sketches'
+import { openMap } from './sketch-map.mjs'
 import { articleKeys as keys, benchSeed as seed } from './sketch-streams.mjs'
 
 const sink = { seen: 0 }
@@ -8,16 +9,6 @@ function openIdle() {
     sink.seen ^= key
   }
   return { add }
-}
-
-function openMap() {
-  const map = new Map()
-  const add = (key) => {
-    const entry = map.get(key)
-    if (entry === undefined) map.set(key, { n: 1 })
-    else entry.n++
-  }
-  return { add, estimate: (key) => map.get(key)?.n ?? 0 }
 }
 
 function openArray() {

@@ -3,6 +3,7 @@ import { CountMin, Estimator } from '@sluice/sketches'
 import { loadTitles } from './sketch-clock.mjs'
 import { heldCells, heldColumns, speedCells } from './sketch-figures.mjs'
 import { idle } from './sketch-idle.mjs'
+import { openMap } from './sketch-map.mjs'
 import { benchSeed, countsOf, keyText, overcount, seedBytes, zipfRanks } from './sketch-streams.mjs'
 
 const loads = ['warm15', 'warm40', 'fresh15', 'fresh40', 'integers']
@@ -32,16 +33,6 @@ function openFloor(width) {
     return seen - 1
   }
   return { add, estimate }
-}
-
-function openMap() {
-  const map = new Map()
-  const add = (key) => {
-    const entry = map.get(key)
-    if (entry === undefined) map.set(key, { n: 1 })
-    else entry.n++
-  }
-  return { add, estimate: (key) => map.get(key)?.n ?? 0 }
 }
 
 function openCountMin(options) {

@@ -5,7 +5,7 @@ import { HEADER_BYTES, type SketchBuffer } from '../sketch-buffer.ts'
 import type { SeedOption, SketchKey, SketchSeed } from '../sketch-seed.ts'
 import { blockedBloomShape, blockedRate } from './blocked-bloom-shape.ts'
 import { BloomBuffer } from './bloom-buffer.ts'
-import { imul, onesIn, startOf } from './bloom-cells.ts'
+import { imul, onesIn, startOf, united } from './bloom-cells.ts'
 import type { BloomOptions } from './bloom-options.ts'
 import { LINE_CELLS } from './bloom-shape.ts'
 
@@ -129,10 +129,7 @@ export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
     const { seed } = this
     const same = #kept in Object(other) ? other : foreignSketch(BlockedBloomFilter, other, { seed })
     this.#kept.checkMatch(same.#kept)
-    const words = this.#words
-    const others = same.#words
-    for (let at = 0; at < words.length; at++) words[at] |= others[at]
-    this.#ones = onesIn(words)
+    this.#ones = united(this.#words, same.#words)
   }
 
   clear(): void {

@@ -21,6 +21,12 @@ export function cellAt(x: number, high: number, scale: number): number {
   return ((scattered(x) >>> 0) + (high >>> 11) / 0x20_0000) * scale
 }
 
+/** Sets in `words` all bits of `others`, and answers how many are set then. */
+export function united(words: Uint32Array, others: Uint32Array): number {
+  for (let at = 0; at < words.length; at++) words[at] |= others[at]
+  return onesIn(words)
+}
+
 /** How many bits of words `from` to `to` are set. */
 export function onesIn(words: Uint32Array, from: number = 0, to: number = words.length): number {
   let sum = 0

@@ -3,7 +3,7 @@ import type { Sketch } from '../sketch.ts'
 import { HEADER_BYTES, type SketchBuffer } from '../sketch-buffer.ts'
 import type { SeedOption, SketchKey, SketchSeed } from '../sketch-seed.ts'
 import { BloomBuffer } from './bloom-buffer.ts'
-import { cellAt, onesIn, startOf } from './bloom-cells.ts'
+import { cellAt, onesIn, startOf, united } from './bloom-cells.ts'
 import type { BloomOptions } from './bloom-options.ts'
 import { keysBehind, rateAfter } from './bloom-rate.ts'
 import { bloomShape } from './bloom-shape.ts'
@@ -105,10 +105,7 @@ export class BloomFilter implements Sketch<BloomFilter> {
     const { seed } = this
     const same = #kept in Object(other) ? other : foreignSketch(BloomFilter, other, { seed })
     this.#kept.checkMatch(same.#kept)
-    const words = this.#words
-    const others = same.#words
-    for (let at = 0; at < words.length; at++) words[at] |= others[at]
-    this.#ones = onesIn(words)
+    this.#ones = united(this.#words, same.#words)
   }
 
   clear(): void {
