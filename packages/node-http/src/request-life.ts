@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { messageOf, type Permit, RequestRecord, type SettleContext, warnOnce } from '@sluice/limiter-core'
-import { releasePermit } from './release-permit.ts'
+import { HeldPermits } from './held-permits.ts'
 
 /** How a request ended. */
 export type Ending = SettleContext
@@ -8,8 +8,7 @@ export type Ending = SettleContext
 /** What is held while a request lives, and who is told of its end. How the end shows itself is the subclasses' affair. */
 export abstract class RequestLife extends RequestRecord {
   #endings: ((ending: Ending) => void)[] | undefined
-  #permits: Permit[] | undefined
-  #holds = 0
+  #held: HeldPermits | undefined
   #settling = false
   #ending: Ending | undefined
 
@@ -41,19 +40,13 @@ export abstract class RequestLife extends RequestRecord {
 
   /** Releases the permit when the request is over and all held work is done. */
   hold(permit: Permit): void {
-    this.#permits = [...(this.#permits ?? []), permit]
+    this.#permits.add(permit)
     this.listen()
-    this.#releaseWhenDone()
   }
 
-  /** Keeps permits until `work` settles. */
+  /** Keeps permits until `work` settles, or nothing is left that could settle it. */
   override holdUntil(work: PromiseLike<unknown>): void {
-    this.#holds++
-    const done = (): void => {
-      this.#holds--
-      this.#releaseWhenDone()
-    }
-    Promise.resolve(work).then(done, done)
+    this.#permits.waitFor(Promise.resolve(work))
   }
 
   /** The first end counts. */
@@ -61,15 +54,19 @@ export abstract class RequestLife extends RequestRecord {
     if (this.#ending) return
     this.#ending = ending
     for (const run of this.#endings ?? []) guarded(() => run(ending))
-    this.#releaseWhenDone()
+    this.#held?.end(outcomeOf(ending))
   }
 
-  #releaseWhenDone(): void {
-    if (!this.#ending || this.#holds > 0) return
-    const permits = this.#permits ?? []
-    this.#permits = undefined
-    for (const permit of permits) releasePermit(permit, this.#ending.completed ? 'success' : 'dropped')
+  get #permits(): HeldPermits {
+    if (this.#held) return this.#held
+    this.#held = new HeldPermits()
+    if (this.#ending) this.#held.end(outcomeOf(this.#ending))
+    return this.#held
   }
+}
+
+function outcomeOf({ completed }: Ending): 'success' | 'dropped' {
+  return completed ? 'success' : 'dropped'
 }
 
 /** An ending must reach everyone: one listener that throws must not keep a permit. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type RequestSluice, systemClock } from '@sluice/limiter-core'
 import onFinished from 'on-finished'
 import { RequestLife } from './request-life.ts'
-import { carrierOf, isComplete, isGone, onCarrierClose } from './response-end.ts'
+import { isComplete, isGone, onAbandoned } from './response-end.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -14,7 +14,7 @@ declare module 'node:http' {
 /**
  * The life of one response, from the first limiter that meets it to its end. No single signal tells the end of every
  * response: on-finished misses pipelined responses that never got their turn, `close` misses a client who left before
- * anyone listened. Together they miss none, and the first one counts.
+ * anyone listened, and a stalled stream of HTTP/2 has none. Together they miss none, and the first one counts.
  */
 export class RequestLifecycle extends RequestLife {
   readonly #req: IncomingMessage
@@ -51,8 +51,7 @@ export class RequestLifecycle extends RequestLife {
     const over = isGone(this.#req, this.#res)
     onFinished(this.#res, end)
     this.#res.prependOnceListener('close', end)
-    const carrier = carrierOf(this.#req, this.#res)
-    if (carrier) this.#forgetCarrier = onCarrierClose(carrier, end)
+    this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
     // a client who left before has no signal left to send; the caller's own turn comes first
     if (over) Promise.resolve().then(end)
   }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, type Http2Stream } from 'node:http2'
 import type { Duplex } from 'node:stream'
+import { closeAbandoned } from './abandoned-response.ts'
+import { watchStalled } from './stalled-streams.ts'
 
 /** What carries a response: its connection, or in HTTP/2 its stream. */
 type Carrier = Duplex
@@ -24,6 +26,30 @@ export function onCarrierClose(carrier: Carrier, run: () => void): () => void {
   return () => runs.delete(run)
 }
 
+/**
+ * Runs `run` when the response has lost what carries it, which may be before its turn came, and sees to it that the
+ * response closes then. Returns a function that forgets it.
+ */
+export function onAbandoned(req: IncomingMessage, res: ServerResponse, run: () => void): () => void {
+  const carrier = carrierOf(req, res)
+  if (!carrier) return () => {}
+  if (req.httpVersionMajor >= 2) {
+    const forgetStalled = watchStalled(carrier as Http2Stream)
+    const forgetClose = onCarrierClose(carrier, run)
+    return () => {
+      forgetStalled()
+      forgetClose()
+    }
+  }
+  const abandoned = (): void => {
+    run()
+    closeAbandoned(res)
+  }
+  // its close has been emitted for those who listened then
+  if (carrier.closed) closeAbandoned(res)
+  return onCarrierClose(carrier, abandoned)
+}
+
 /** Whether nobody will read the response any more, or nothing is left to be sent. */
 export function isGone(req: IncomingMessage, res: ServerResponse): boolean {
   if (res.writableFinished || res.destroyed || res.closed) return true
@@ -31,8 +57,8 @@ export function isGone(req: IncomingMessage, res: ServerResponse): boolean {
   return !carrier || carrier.destroyed || carrier.closed
 }
 
-/** Undefined where it is gone. */
-export function carrierOf(req: IncomingMessage, res: ServerResponse): Carrier | undefined {
+// undefined where it is gone
+function carrierOf(req: IncomingMessage, res: ServerResponse): Carrier | undefined {
   return req.httpVersionMajor < 2 ? req.socket : streamOf(res)
 }
 
