@@ -7,7 +7,7 @@ const CHECK_MS = 200
 const { NGHTTP2_STREAM_STATE_IDLE, NGHTTP2_STREAM_STATE_CLOSED } = constants
 
 const watched = new Set<Http2Stream>()
-let cancelCheck: (() => void) | undefined
+let isChecking = false
 
 /**
  * Destroys the stream once it has stalled. A stream of HTTP/2 whose client resets it with NO_ERROR while the end of the
@@ -16,8 +16,13 @@ let cancelCheck: (() => void) | undefined
  */
 export function watchStalled(stream: Http2Stream): () => void {
   watched.add(stream)
-  cancelCheck ??= systemClock.after(CHECK_MS, checkAll)
+  if (!isChecking) checkLater()
   return () => watched.delete(stream)
+}
+
+function checkLater(): void {
+  isChecking = true
+  systemClock.after(CHECK_MS, checkAll)
 }
 
 function checkAll(): void {
@@ -26,7 +31,8 @@ function checkAll(): void {
     watched.delete(stream)
     stream.destroy()
   }
-  cancelCheck = watched.size === 0 ? undefined : systemClock.after(CHECK_MS, checkAll)
+  isChecking = false
+  if (watched.size > 0) checkLater()
 }
 
 /** Closed for the protocol, though not for Node. One that the server closes itself keeps its state until all is sent. */
