@@ -73,6 +73,8 @@ describe.each(overHttp2)('%s over HTTP/2', (name) => {
   test('lets go of the connection, too, once its client has gone', async () => {
     await serve((_req, res) => res.end('some bytes'), false)
     for (const stream of await answered()) stream.close(constants.NGHTTP2_NO_ERROR)
+    // once the server knows, so that the end of the connection is not what tells it
+    await new Promise((resolve) => session.ping(resolve))
     session.destroy()
     await until(() => watcher.held === 0, { what: 'held places to come back' })
     let connections = 1
