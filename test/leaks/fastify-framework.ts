@@ -6,8 +6,12 @@ import type { Framework, Handler, Step } from './frameworks.ts'
 type Answering = (request: FastifyRequest, reply: FastifyReply) => unknown
 type Maker = (options: never) => ofFastify.FastifyHook & object
 
-/** Fastify behind steps of `(req, res, next)`: our limiters run as its hooks, and handlers answer past it. */
-export function fastifyWith(make: typeof fastify): Framework {
+/**
+ * Fastify behind steps of `(req, res, next)`: our limiters run as its hooks. Handlers answer past it, unless there is
+ * an `answer` in Fastify's own idiom, which follows them.
+ */
+export function fastifyWith(make: typeof fastify, answer?: Answering): Framework {
+  const last = (handler: Handler): Answering => (answer ? followed(handler, answer) : past(handler))
   const hookOf = new WeakMap<Step, onRequestHookHandler>()
   const handlerOf = new WeakMap<Step, Answering>()
   const asStep = (): Step => () => {
@@ -18,7 +22,7 @@ export function fastifyWith(make: typeof fastify): Framework {
     hookOf.set(step, limit)
     const wrap = (handler: Handler): Step => {
       const wrapped = asStep()
-      handlerOf.set(wrapped, limit.wrap(past(handler)))
+      handlerOf.set(wrapped, limit.wrap(last(handler)))
       return wrapped
     }
     return Object.assign(step, limit, { wrap })
@@ -28,8 +32,8 @@ export function fastifyWith(make: typeof fastify): Framework {
     rateLimit: maker(ofFastify.rateLimit) as unknown as Framework['rateLimit'],
     listener: (...steps) => {
       const before = steps.slice(0, -1).map((step) => hookOf.get(step) ?? asHook(step))
-      const last = steps.at(-1) as Step
-      return listenerOf(make, before, handlerOf.get(last) ?? past(last as Handler))
+      const final = steps.at(-1) as Step
+      return listenerOf(make, before, handlerOf.get(final) ?? last(final as Handler))
     },
   }
 }
@@ -54,6 +58,13 @@ function listenerOf(make: typeof fastify, before: onRequestHookHandler[], handle
 
 function asHook(step: Step): onRequestHookHandler {
   return (request, reply, done) => void step(request.raw, reply.raw, done as (error?: unknown) => void)
+}
+
+function followed(handler: Handler, answer: Answering): Answering {
+  return (request, reply) => {
+    handler(request.raw, reply.raw)
+    return answer(request, reply)
+  }
 }
 
 /** Fastify hears of what goes wrong, and leaves the answer to the handler. */

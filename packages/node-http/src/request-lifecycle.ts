@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type RequestSluice, systemClock } from '@sluice/limiter-core'
 import onFinished from 'on-finished'
 import { RequestLife } from './request-life.ts'
-import { isComplete, isGone, onAbandoned } from './response-end.ts'
+import { isComplete, isGone, onAbandoned, watchResponse } from './response-end.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -30,6 +30,7 @@ export class RequestLifecycle extends RequestLife {
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new RequestLifecycle(req, res)
     req.sluice = made
+    watchResponse(req, res)
     return made
   }
 

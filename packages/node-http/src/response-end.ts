@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, type Http2Stream } from 'node:http2'
 import type { Duplex } from 'node:stream'
-import { closeAbandoned } from './abandoned-response.ts'
+import { closeResponse } from './closed-response.ts'
 import { watchStalled } from './stalled-streams.ts'
 
 /** What carries a response: its connection, or in HTTP/2 its stream. */
@@ -27,27 +27,27 @@ export function onCarrierClose(carrier: Carrier, run: () => void): () => void {
 }
 
 /**
- * Runs `run` when the response has lost what carries it, which may be before its turn came, and sees to it that the
- * response closes then. Returns a function that forgets it.
+ * Runs `run` when the response has lost what carries it, which may be before its turn came, and closes the response for
+ * everyone. Returns a function that forgets `run`.
  */
 export function onAbandoned(req: IncomingMessage, res: ServerResponse, run: () => void): () => void {
   const carrier = carrierOf(req, res)
   if (!carrier) return () => {}
-  if (req.httpVersionMajor >= 2) {
-    const forgetStalled = watchStalled(carrier as Http2Stream)
-    const forgetClose = onCarrierClose(carrier, run)
-    return () => {
-      forgetStalled()
-      forgetClose()
-    }
-  }
-  const abandoned = (): void => {
-    run()
-    closeAbandoned(res)
-  }
   // its close has been emitted for those who listened then
-  if (carrier.closed) closeAbandoned(res)
-  return onCarrierClose(carrier, abandoned)
+  if (carrier.closed) closeResponse(res)
+  const forget = onCarrierClose(carrier, () => {
+    run()
+    closeResponse(res)
+  })
+  // a stream of HTTP/2 carries one response, and has finished before it closes, also where its client reset it
+  return req.httpVersionMajor < 2 ? forget : () => {}
+}
+
+/** Sees to it that a response of HTTP/2 that can't be sent any more ends, whoever waits for it. */
+export function watchResponse(req: IncomingMessage, res: ServerResponse): void {
+  if (req.httpVersionMajor < 2) return
+  const stream = streamOf(res)
+  if (stream) watchStalled(stream)
 }
 
 /** Whether nobody will read the response any more, or nothing is left to be sent. */

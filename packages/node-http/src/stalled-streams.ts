@@ -12,12 +12,11 @@ let isChecking = false
 /**
  * Destroys the stream once it has stalled. A stream of HTTP/2 whose client resets it with NO_ERROR while the end of the
  * response is still to be written never emits `close`, and keeps its session and socket open after their client has
- * gone. No event tells: its state is looked at, of all watched streams at once. Returns a function that forgets it.
+ * gone. No event tells: its state is looked at, of all watched streams at once.
  */
-export function watchStalled(stream: Http2Stream): () => void {
+export function watchStalled(stream: Http2Stream): void {
   watched.add(stream)
   if (!isChecking) checkLater()
-  return () => watched.delete(stream)
 }
 
 function checkLater(): void {
@@ -27,9 +26,8 @@ function checkLater(): void {
 
 function checkAll(): void {
   for (const stream of watched) {
-    if (!isStalled(stream)) continue
-    watched.delete(stream)
-    stream.destroy()
+    if (isStalled(stream)) stream.destroy()
+    if (stream.destroyed) watched.delete(stream)
   }
   isChecking = false
   if (watched.size > 0) checkLater()

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PassThrough, Readable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import type { SeededRandom } from '@sluice/testkit'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Middleware } from 'koa'
+import type { Handler } from '../frameworks.ts'
+
+const body = (random: SeededRandom): Buffer => Buffer.alloc(random.pick([0, 10, 1_000_000]))
+const parts = (): Readable => Readable.from(['part 1', 'part 2', 'part 3'])
+const turn = (): Promise<void> => new Promise(setImmediate)
+
+/** Some turns of the event loop, as work takes them. */
+async function turns(random: SeededRandom): Promise<void> {
+  for (let left = random.whole(20); left > 0; left--) await turn()
+}
+
+const quietly = (work: Promise<unknown>): Promise<void> =>
+  work.then(
+    () => {},
+    () => {},
+  )
+
+type Way = (req: IncomingMessage, res: ServerResponse, random: SeededRandom) => unknown
+
+/** How handlers answer, or fail to. Each of them is over, at the latest, once its response is. */
+const ways: readonly Way[] = [
+  (_req, res) => void res.end('ok'),
+  (_req, res, random) => void res.end(body(random)),
+  (_req, res, random) => void turns(random).then(() => res.end(body(random))),
+  async (_req, res, random) => {
+    await turns(random)
+    res.end(body(random))
+  },
+  (req, res) => void req.resume().on('end', () => res.end('ok')),
+  (_req, res) => quietly(once(res, 'close')),
+  (_req, res) => quietly(pipeline(parts(), res)),
+  (_req, res) => quietly(pipeline(new PassThrough(), res)),
+  (_req, res, random) => quietly(turns(random).then(() => pipeline(parts(), res))),
+  (_req, res) => {
+    res.write('a part')
+    return quietly(finished(res))
+  },
+  (_req, res) => void parts().pipe(res),
+  (_req, res, random) =>
+    void turns(random).then(() => (res as { stream?: Readable }).stream?.destroy() ?? res.destroy?.()),
+]
+
+/** A handler of node:http that behaves as `random` has it, anew each time. */
+export function randomHandler(random: SeededRandom): Handler {
+  return (req, res) => random.pick(ways)(req, res, random)
+}
+
+/** An answer in Fastify's own idiom. */
+export function randomReply(random: SeededRandom): (request: FastifyRequest, reply: FastifyReply) => unknown {
+  const replies: readonly ((reply: FastifyReply) => unknown)[] = [
+    (reply) => reply.send(body(random)),
+    (reply) => reply.send(parts()),
+    (reply) => reply.send(new PassThrough()),
+    (reply) => reply,
+    (reply) => void turns(random).then(() => reply.send('ok')),
+    async () => {
+      await turns(random)
+      return 'ok'
+    },
+    async (reply) => {
+      await turns(random)
+      return reply.send(parts())
+    },
+    async () => {
+      throw new Error('a fault of the application')
+    },
+    (reply) => {
+      reply.hijack()
+      return quietly(pipeline(parts(), reply.raw))
+    },
+  ]
+  return (_request, reply) => random.pick(replies)(reply)
+}
+
+/** An answer in Koa's own idiom. */
+export function randomBody(random: SeededRandom): Middleware {
+  const bodies: readonly (() => unknown)[] = [
+    () => 'ok',
+    () => body(random),
+    parts,
+    () => new PassThrough(),
+    () => null,
+  ]
+  return async (ctx) => {
+    if (random.whole(2) === 0) await turns(random)
+    ctx.body = random.pick(bodies)()
+  }
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer as createHttp1, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttp2, type Http2Server } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import type { InflightLimiter } from '@sluice/node-http'
+import { baseSeed, type SeededRandom, seededRandom, until, Watcher } from '@sluice/testkit'
+import { fastify } from 'fastify'
+import Koa from 'koa'
+import { fastify4 } from '../../adapters/fastify4.ts'
+import { Koa2 } from '../../adapters/koa2.ts'
+import { fastifyWith } from '../fastify-framework.ts'
+import { type Framework, frameworks, type Handler } from '../frameworks.ts'
+import { overHttp2 } from '../http2-site.ts'
+import { koaWith } from '../koa-framework.ts'
+import { http1Life } from './http1-life.ts'
+import { http2Life } from './http2-life.ts'
+import { randomBody, randomHandler, randomReply } from './life-handlers.ts'
+
+const LIMIT = 4
+const AT_ONCE = 16
+
+/** One server to leave: whose idiom its handlers answer in, what its cap waits for, what it speaks. */
+export interface Scene {
+  readonly name: string
+  readonly framework: (random: SeededRandom) => Framework
+  readonly handler: (random: SeededRandom) => Handler
+  readonly wrapped: boolean
+  readonly http2: boolean
+}
+
+type Idiom = Pick<Scene, 'framework' | 'handler'>
+
+/** Handlers that leave the answer to what follows them. */
+const followed = (framework: Scene['framework']): Idiom => ({ framework, handler: () => () => {} })
+
+const idioms: Readonly<Record<string, Idiom>> = {
+  ...Object.fromEntries(
+    Object.entries(frameworks).map(([name, framework]) => [
+      name,
+      { framework: () => framework, handler: randomHandler },
+    ]),
+  ),
+  'Koa 3 by its body': followed((random) => koaWith(Koa, randomBody(random))),
+  'Koa 2 by its body': followed((random) => koaWith(Koa2, randomBody(random))),
+  'Fastify 5 by its reply': followed((random) => fastifyWith(fastify, randomReply(random))),
+  'Fastify 4 by its reply': followed((random) => fastifyWith(fastify4, randomReply(random))),
+}
+
+/** Every framework, with a cap before the handler and around it, over HTTP/1 and, where it speaks that, HTTP/2. */
+export const scenes: readonly Scene[] = Object.entries(idioms).flatMap(([name, idiom]) =>
+  [false, true].flatMap((wrapped) =>
+    [false, true]
+      .filter((http2) => !http2 || overHttp2.some((known) => name.startsWith(known)))
+      .map((http2) => ({
+        name: `${name} over HTTP/${http2 ? 2 : 1} with a cap ${wrapped ? 'around' : 'before'} its handler`,
+        ...idiom,
+        wrapped,
+        http2,
+      })),
+  ),
+)
+
+/**
+ * Lives `times` lives of clients on a server behind a cap, all drawn from one seed. Then every place must have come
+ * back, once, within a second of the end of the last connection, and the cap must let as many in as before.
+ */
+export async function liveAtRandom(scene: Scene, times: number): Promise<void> {
+  try {
+    await new RandomLives(scene, seededRandom(baseSeed())).run(times)
+  } catch (error) {
+    throw new Error(`SLUICE_SEED=${baseSeed()}: ${error}`, { cause: error })
+  }
+}
+
+class RandomLives {
+  readonly #watcher = new Watcher()
+  readonly #random: SeededRandom
+  readonly #server: Server | Http2Server
+  readonly #life: typeof http1Life
+  readonly #cap: InflightLimiter
+  #connections = 0
+  #open = 0
+  #mostOpen = 0
+
+  constructor({ framework, handler, wrapped, http2 }: Scene, random: SeededRandom) {
+    this.#random = random
+    this.#life = http2 ? http2Life : http1Life
+    const { inflightLimit, listener } = framework(random)
+    const cap = inflightLimit({ limit: LIMIT, observers: [this.#watcher] })
+    this.#cap = cap.limiter
+    const counted = this.#counted(handler(random))
+    const steps: RequestListener = wrapped ? listener(cap.wrap(counted)) : listener(cap, counted)
+    this.#server = http2 ? createHttp2(steps as never) : createHttp1(steps)
+    this.#server.on('sessionError', () => {})
+    this.#server.on('connection', (socket) => {
+      this.#connections++
+      socket.once('close', () => this.#connections--)
+    })
+  }
+
+  async run(times: number): Promise<void> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = this.#server.address() as AddressInfo
+    let left = times
+    const visitor = async (): Promise<void> => {
+      while (left-- > 0) await this.#life(port, this.#random)
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, visitor))
+    await until(() => this.#connections === 0, { what: 'the end of all connections' })
+    await until(() => this.#watcher.held <= 0, {
+      what: `${this.#watcher.held} held places to come back`,
+      timeoutMs: 1_000,
+    })
+    await this.#wasExact()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+
+  /** Counts responses from their handler to their end. */
+  #counted(handler: Handler): Handler {
+    return (req, res) => {
+      this.#open++
+      this.#mostOpen = Math.max(this.#mostOpen, this.#open)
+      let over = false
+      const end = (): void => {
+        if (!over) this.#open--
+        over = true
+      }
+      res.once('finish', end).once('close', end)
+      if (req.httpVersionMajor < 2) req.socket.once('error', end).once('close', end)
+      return handler(req, res)
+    }
+  }
+
+  async #wasExact(): Promise<void> {
+    const { acquired, released, fewestHeld, mostHeld, denied } = this.#watcher
+    assert.deepEqual({ released, fewestHeld }, { released: acquired, fewestHeld: 0 })
+    assert.ok(acquired > 0 && denied > 0, `${acquired} were let in, and ${denied} denied: the cap was not tried`)
+    assert.ok(mostHeld <= LIMIT && this.#mostOpen <= LIMIT, `${mostHeld} held, ${this.#mostOpen} open, of ${LIMIT}`)
+    const permits = []
+    for (let place = 0; place <= LIMIT; place++) permits.push(await this.#cap.acquire())
+    assert.equal(permits.filter((permit) => permit !== undefined).length, LIMIT)
+    for (const permit of permits) permit?.release()
+  }
+}

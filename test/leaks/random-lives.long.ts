@@ -1,0 +1,8 @@
+import { test } from '@jest/globals'
+import { liveAtRandom, scenes } from './lives/random-lives.ts'
+
+test.each(scenes.map((scene) => [scene.name, scene] as const))(
+  '%s holds no place after 2,500 lives of its clients',
+  (_name, scene) => liveAtRandom(scene, 2_500),
+  600_000,
+)
