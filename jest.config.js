@@ -23,6 +23,8 @@ export default {
   // workspaces are met by their real path under packages/, so their source is transformed and nothing else is
   transformIgnorePatterns: ['/node_modules/', '/dist/'],
   maxWorkers: 2,
+  // tests wait for what they observe: this is for those that wait in vain, on a busy machine too
+  testTimeout: 30_000,
   // a worker keeps something of every file that it ran, and there are hundreds
   workerIdleMemoryLimit: '1GB',
 }

@@ -12,7 +12,7 @@ const run = promisify(execFile)
  */
 export async function childResult<T>(
   script: string,
-  { args = [], timeoutMs = 20_000 }: { args?: readonly string[]; timeoutMs?: number } = {},
+  { args = [], timeoutMs = 60_000 }: { args?: readonly string[]; timeoutMs?: number } = {},
 ): Promise<T> {
   const path = join(root, 'test', script)
   const nodeArgs = ['--expose-gc', '--conditions=@sluice/source', '-r', HOOK, '-e', `require(${JSON.stringify(path)})`]

@@ -38,7 +38,7 @@ test.each(Object.entries(frameworks))(
     agent.destroy()
     await capped.close()
   },
-  30_000,
+  120_000,
 )
 
 function get(port: number, agent: Agent): Promise<void> {

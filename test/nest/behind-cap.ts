@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
+import type { ServerResponse } from 'node:http'
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Controller, Get, Req, Res, Sse, StreamableFile } from '@nestjs/common'
 import { SluiceModule, type SluiceModuleOptions } from '@sluice/nest'
 import { until, Watcher } from '@sluice/testkit'
-import { EMPTY, finalize, interval, map, NEVER, type Observable, throwError } from 'rxjs'
+import { EMPTY, finalize, interval, map, type Observable, Subject, throwError } from 'rxjs'
 import { GET, RawClient } from '../leaks/raw-client.ts'
 import type { Platform } from './nest-app.ts'
 import { onSite, type Site } from './site.ts'
@@ -14,6 +16,8 @@ type CapOptions = Partial<NonNullable<SluiceModuleOptions['inflightLimit']>>
 export const at = {
   /** Lets go those that wait. */
   waiting: [] as (() => void)[],
+  /** Observables that never end; whoever could end them keeps them from being collected. */
+  endless: [] as Subject<never>[],
   entered: 0,
   running: 0,
   mostRunning: 0,
@@ -70,7 +74,15 @@ class Ends {
   never(): Observable<never> {
     at.entered++
     at.running++
-    return NEVER.pipe(finalize(() => at.running--))
+    const endless = new Subject<never>()
+    at.endless.push(endless)
+    return endless.pipe(finalize(() => at.running--))
+  }
+
+  @Get('piped')
+  async piped(@Res() res: ServerResponse & { raw?: ServerResponse }): Promise<void> {
+    at.entered++
+    await pipeline(new PassThrough(), res.raw ?? res).catch(() => {})
   }
 
   @Sse('events')
@@ -111,7 +123,7 @@ export async function behindCap(
   cap: CapOptions,
   visit: (held: Held) => Promise<void>,
 ): Promise<void> {
-  Object.assign(at, { waiting: [], entered: 0, running: 0, mostRunning: 0 })
+  Object.assign(at, { waiting: [], endless: [], entered: 0, running: 0, mostRunning: 0 })
   const watcher = new Watcher()
   const inflightLimit = { limit: 100, observers: [watcher], ...cap }
   const options = { imports: [SluiceModule.forRoot({ inflightLimit })], controllers: [Ends] }

@@ -61,6 +61,15 @@ for (const platform of platforms) {
         await allBack(1)
       }))
 
+    test('of pipelined requests that are waited for, when their client leaves before their turn', () =>
+      behindCap(platform, { holdUntil: 'handler' }, async ({ site, allBack }) => {
+        const client = await RawClient.to(site.port)
+        client.send(GET.replace('/', '/piped').repeat(3))
+        await until(() => at.entered === 3, { what: 'all requests to reach their handler' })
+        client.leave()
+        await allBack(3)
+      }))
+
     test('of an observable that never ends, when its client leaves', () =>
       behindCap(platform, {}, async ({ entering, allBack }) => {
         const client = await entering('/never')

@@ -3,7 +3,7 @@ import { systemClock } from '@sluice/limiter-core'
 /** Waits until `condition` holds, and not longer. Rejects with `what` where it never does. */
 export async function until(
   condition: () => boolean,
-  { timeoutMs = 5_000, what = 'the awaited condition' }: { timeoutMs?: number; what?: string } = {},
+  { timeoutMs = 15_000, what = 'the awaited condition' }: { timeoutMs?: number; what?: string } = {},
 ): Promise<void> {
   const deadlineAt = systemClock.now() + timeoutMs
   while (!condition()) {
