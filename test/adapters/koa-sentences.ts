@@ -150,7 +150,7 @@ function routes(Make: typeof Koa): void {
   test('keeps routes and methods apart, but HEAD and GET together', async () => {
     const router = new Router()
     const limit = rateLimit({ ...once, key: byAll(byRoute(), byIp()) })
-    router.all('/a', limit, ok)
+    router.get('/a', limit, ok).post('/a', limit, ok)
     router.get(/^\/b/, limit, ok)
     const app = routed(new Make(), router)
     expect(await statuses(app, '/a', '/b', '/a', '/bb')).toEqual([200, 200, 429, 429])

@@ -20,7 +20,7 @@ const codeUnit = fc.nat(0xffff).map((code) => String.fromCharCode(code))
 
 describe('byAll', () => {
   const named = (...keys: readonly string[]) => byAll(...keys.map((key) => () => key))
-  const shown = { route: '/a', headers: { 'x-api-key': 'k' } }
+  const shown = { route: '/a', routeMethod: 'GET', headers: { 'x-api-key': 'k' } }
 
   test('puts each part behind its length', () => {
     expect(keyed(named('a:b', 'c'))).toEqual({ key: '3:a:b1:c', reports: [] })
@@ -63,7 +63,7 @@ describe('byAll', () => {
   })
 
   test('lets a part that names nothing fall back in its own place and keeps the others', async () => {
-    const { key, reports } = keyed(byAll(byHeader('x-api-key'), byRoute()), { route: '/a' })
+    const { key, reports } = keyed(byAll(byHeader('x-api-key'), byRoute()), { route: '/a', routeMethod: 'GET' })
     expect(key).toBe(`${fallback.length}:${fallback}6:GET /a`)
     expect(reports).toEqual([{ reason: 'anonymous' }])
     const rejected = keyed(

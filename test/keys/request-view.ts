@@ -5,17 +5,26 @@ interface Shown {
   readonly ip?: unknown
   readonly method?: string
   readonly route?: string
+  readonly routeMethod?: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly raw?: unknown
 }
 
 /** A request as an adapter shows it, header names in lower case; a header that came more than once has no value. */
-export function viewOf<Raw = unknown>({ ip = '203.0.113.7', method = 'GET', route, headers = {}, raw }: Shown = {}) {
+export function viewOf<Raw = unknown>({
+  ip = '203.0.113.7',
+  method = 'GET',
+  route,
+  routeMethod,
+  headers = {},
+  raw,
+}: Shown = {}) {
   const values = new Map(Object.entries(headers))
   return {
     ip,
     method,
     route,
+    routeMethod,
     raw,
     header: (name: string) => {
       const value = values.get(name)

@@ -159,20 +159,18 @@ describe('byPrincipal', () => {
 })
 
 describe('byRoute', () => {
-  test('is the method and the pattern', () => {
-    expect(keyed(byRoute(), { method: 'POST', route: '/v1/items/:id' })).toEqual({
+  test('is the method and the pattern that the route was declared with', () => {
+    expect(keyed(byRoute(), { method: 'PATCH', route: '/v1/items/:id', routeMethod: 'POST' })).toEqual({
       key: 'POST /v1/items/:id',
       reports: [],
     })
   })
 
-  test('counts HEAD as GET', () => {
-    expect(keyed(byRoute(), { method: 'HEAD', route: '/a' }).key).toBe('GET /a')
-    expect(keyed(byRoute(), { method: 'GET', route: '/a' }).key).toBe('GET /a')
-  })
-
-  test('is one value, whatever the method, where no pattern is known', () => {
-    for (const method of ['GET', 'POST', 'PROPFIND']) expect(keyed(byRoute(), { method }).key).toBe('(no route)')
+  test('is one value, whatever the method of the request, where no pattern is known or no method of it', () => {
+    for (const method of ['GET', 'HEAD', 'POST', 'PROPFIND', 'JUNK']) {
+      expect(keyed(byRoute(), { method, routeMethod: 'GET' }).key).toBe('(no route)')
+      expect(keyed(byRoute(), { method, route: '/a' }).key).toBe('* /a')
+    }
   })
 })
 

@@ -1,4 +1,4 @@
-import { Exchange, warnAboutExpressTrust } from '@sluice/node-http'
+import { Exchange, expressMethod, expressPattern, warnAboutExpressTrust } from '@sluice/node-http'
 import type { Request, Response } from 'express'
 
 /** A request of Express. Proxies are trusted as `app.set('trust proxy', …)` says. */
@@ -8,18 +8,12 @@ export class ExpressExchange extends Exchange<Request, Response> {
     return this.raw.ip
   }
 
-  /** Known in route-level middleware and later. Spellings of the mount path that Express takes for one are one here. */
+  /** Known in route-level middleware and later. */
   get route(): string | undefined {
-    const path: unknown = this.raw.route?.path
-    return path === undefined ? undefined : `${mountPath(this.raw.baseUrl)}${String(path)}`
+    return expressPattern(this.raw)
   }
-}
 
-// `baseUrl` is what the client wrote: /API, /%61pi and /api are one mount
-function mountPath(baseUrl: string): string {
-  try {
-    return decodeURIComponent(baseUrl).toLowerCase()
-  } catch {
-    return baseUrl.toLowerCase()
+  override get routeMethod(): string {
+    return expressMethod(this.raw)
   }
 }

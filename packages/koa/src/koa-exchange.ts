@@ -1,5 +1,13 @@
-import { Exchange, type HttpDenial, warnTrustsAnyone, warnUntrustedProxy } from '@sluice/node-http'
+import { Exchange, type HttpDenial, routeMethod, warnTrustsAnyone, warnUntrustedProxy } from '@sluice/node-http'
 import type { Context, Response } from 'koa'
+
+/** What routers of Koa tell of a request. */
+interface RouterContext {
+  readonly method: string
+  readonly _matchedRoute?: unknown
+  /** All whose pattern is met, whatever the method. */
+  readonly matched?: readonly { readonly path: unknown; readonly methods: readonly string[] }[]
+}
 
 /** A request of Koa. Proxies are trusted as `app.proxy` and `app.maxIpsCount` say. */
 export class KoaExchange extends Exchange<Context, Response> {
@@ -20,6 +28,17 @@ export class KoaExchange extends Exchange<Context, Response> {
   /** Known in middleware of a route and later; in `router.use` it is the pattern of the router. */
   get route(): string | undefined {
     return this.raw._matchedRoute?.toString()
+  }
+
+  /** Of all that the router has at this pattern for the request: whichever of them runs, a client has one key. */
+  override get routeMethod(): string | undefined {
+    const { matched = [], _matchedRoute: pattern, method } = this.raw as RouterContext
+    const lists = matched.filter(({ path }) => path === pattern).map(({ methods }) => methods)
+    const meant = lists.filter((methods) => methods.length === 0 || methods.includes(method))
+    // middleware of a router is for every method, and so lists none
+    if (meant.some((methods) => methods.length === 0)) return routeMethod([])
+    const [widest] = meant.sort((a, b) => b.length - a.length)
+    return widest && routeMethod(widest)
   }
 
   // a status that Koa has not heard of would become 200 with the body

@@ -47,6 +47,11 @@ export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
     return this.raw?.ip ?? this.raw?.handshake?.address ?? this.peer
   }
 
+  /** The kind of the call. */
+  override get routeMethod(): string {
+    return this.method
+  }
+
   // nothing is ever written
   override get answered(): boolean {
     return true

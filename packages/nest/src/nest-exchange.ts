@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Exchange, ReplyExchange, warnAboutExpressTrust } from '@sluice/node-http'
+import { Exchange, expressMethod, expressPattern, ReplyExchange, warnAboutExpressTrust } from '@sluice/node-http'
 
 /** A request of whichever platform Nest runs on: Express's or Fastify's own. */
 // biome-ignore lint/suspicious/noExplicitAny: the two platforms have no type in common, and neither is imported
@@ -28,8 +28,11 @@ class ExpressResponseExchange extends Exchange<PlatformRequest, PlatformResponse
     return this.raw.ip
   }
 
-  // Nest mounts nothing: the path of a route is whole
   get route(): string | undefined {
-    return this.raw.route?.path
+    return expressPattern(this.raw)
+  }
+
+  override get routeMethod(): string {
+    return expressMethod(this.raw)
   }
 }

@@ -26,6 +26,10 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
   abstract get ip(): string | undefined
   abstract get route(): string | undefined
 
+  get routeMethod(): string | undefined {
+    return undefined
+  }
+
   get peer(): string | undefined {
     return this.incoming.socket?.remoteAddress
   }

@@ -15,6 +15,7 @@ export { type DecoratedLimiters, type LimitDecorators, withDecorators } from './
 export { writeDenialHead, writeHeaderLines } from './denial-writer.ts'
 export { errorAt } from './error-at.ts'
 export { Exchange } from './exchange.ts'
+export { type ExpressRequest, expressMethod, expressPattern } from './express-route.ts'
 export { type ContinueGuard, type ContinueGuardOptions, guardContinue } from './guard-continue.ts'
 export { type ConnectionLimit, type ConnectionLimitOptions, limitConnections } from './limit-connections.ts'
 export type { LimitDecorator } from './limit-decorator.ts'
@@ -56,4 +57,5 @@ export {
 } from './request-limit.ts'
 export { type RouteConfig, routeConfigOf, routePattern } from './route-config.ts'
 export { RouteLayers, type RouteOfLayers } from './route-layers.ts'
+export { routeMethod } from './route-method.ts'
 export type { UpgradeListener } from './upgrade-exchange.ts'

@@ -3,6 +3,7 @@ import type { HttpDenial, RequestSluice } from '@sluice/limiter-core'
 import { Exchange } from './exchange.ts'
 import { type FastifyTrust, warnAboutFastifyTrust } from './proxy-trust.ts'
 import { type RoutedRequest, routeConfigOf, routePattern } from './route-config.ts'
+import { routeMethod } from './route-method.ts'
 
 /** A request of Fastify, by what is asked of it. */
 export interface ReplyRequest extends RoutedRequest {
@@ -41,6 +42,10 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
   /** Known from the first hook on; undefined where no route matched. */
   get route(): string | undefined {
     return routePattern(routeConfigOf(this.raw).url)
+  }
+
+  override get routeMethod(): string {
+    return routeMethod([routeConfigOf(this.raw).method ?? []].flat())
   }
 
   override get answered(): boolean {

@@ -28,18 +28,19 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   }
 
   /**
-   * The same one for a HEAD as for the GET that it goes with, and another one for each route, though they were given
+   * The same one for a HEAD as for the route that takes the GET, and another one for each route, though they were given
    * the same object. Throws coded errors that name the route.
    */
   of(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
     const { said } = route
     if (said === undefined) return this.above
-    const place = placeOf(route)
-    const known = this.#known.get(said)?.get(place)
-    if (known) return known
-    const made = this.#made(said, this.#names.of(place, said))
-    this.#known.set(said, (this.#known.get(said) ?? new Map()).set(place, made))
-    return made
+    const known = this.#known.get(said) ?? new Map<string, LimitLayer<Req, Res>>()
+    const places = methodsOf(route).map((method) => placeOf(route, [method]))
+    const place = places.find((one) => known.has(one))
+    const layer = (place && known.get(place)) || this.#made(said, this.#names.of(placeOf(route), said))
+    for (const one of places) known.set(one, layer)
+    this.#known.set(said, known)
+    return layer
   }
 
   /** As `of`, for a route that could not be refused at start-up: what it says is ignored where it is bad, with a warning. */
@@ -63,9 +64,13 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   }
 }
 
-function placeOf({ url, method = '', constraints }: RouteOfLayers<unknown>): string {
+function methodsOf({ method = '' }: RouteOfLayers<unknown>): string[] {
+  return [...new Set([method].flat().map((one) => (one === 'HEAD' ? 'GET' : one)))]
+}
+
+function placeOf(route: RouteOfLayers<unknown>, methods: readonly string[] = methodsOf(route)): string {
+  const { url, constraints } = route
   if (url === undefined) return '404'
-  const methods = [method].flat().map((one) => (one === 'HEAD' ? 'GET' : one))
-  const place = `${[...new Set(methods)].join()} ${url}`
+  const place = `${methods.join()} ${url}`
   return constraints ? `${place} ${constraints}` : place
 }

@@ -5,8 +5,10 @@ export interface RequestView<Raw = unknown> {
   /** The address at the other end of the socket: stands in where `ip` is no address. */
   readonly peer?: string | undefined
   readonly method: string
-  /** The pattern of the matched route, never the raw URL; undefined where none is known. */
+  /** The pattern of the matched route as the application wrote it, mounts included, and nothing of the URL; undefined where none is known. */
   readonly route: string | undefined
+  /** One method that the route was declared for, the same for all of a route that takes several; GET for HEAD. */
+  readonly routeMethod?: string | undefined
   /** The value of a header that came exactly once; undefined where it came never or more than once. */
   header(name: string): string | undefined
   readonly raw: Raw

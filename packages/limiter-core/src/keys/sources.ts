@@ -35,6 +35,7 @@ export interface ByHeaderOptions {
 
 const MISSING = { address: ANONYMOUS, deny: DENY, exempt: EXEMPT } as const
 const NO_ROUTE = '(no route)'
+const ANY_METHOD = '*'
 
 // RFC 9110 section 5.6.2
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
@@ -71,12 +72,14 @@ function orAnonymous(value: KeyResult | null): KeyResult {
   return value ?? ANONYMOUS
 }
 
-/** Counts each route by its pattern. HEAD is GET: a client could else ask everything twice. */
+/**
+ * Counts each route by what the application wrote of it: `GET /teams/:team`. A route that takes several methods is one
+ * key, and so is HEAD with GET.
+ */
 export function byRoute<Raw = unknown>(): LabelledKeySource<Raw> {
-  return labelled('route', (_request, { method, route }) => {
-    // never the URL instead: every spelling of it would be a new key
-    if (route === undefined) return NO_ROUTE
-    return `${method === 'HEAD' ? 'GET' : method} ${route}`
+  return labelled('route', (_request, { route, routeMethod = ANY_METHOD }) => {
+    // never the URL nor the method of the request instead: the client would choose its key
+    return route === undefined ? NO_ROUTE : `${routeMethod} ${route}`
   })
 }
 
