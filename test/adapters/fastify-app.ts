@@ -92,7 +92,7 @@ function native(layer: LayerSpec): FastifyRouteLimits {
 
 function declare(app: FastifyInstance, routes: readonly LayeredRoute[]): void {
   for (const { path, layer, handler = () => ({}) } of routes) {
-    app.get(path, layer ? { config: { sluice: native(layer) } } : {}, answering(handler))
+    app.all(path, layer ? { config: { sluice: native(layer) } } : {}, answering(handler))
   }
 }
 

@@ -1,4 +1,4 @@
-import { Controller, Get, Req, Res, type Type } from '@nestjs/common'
+import { All, Controller, Req, Res, type Type } from '@nestjs/common'
 import { InflightLimit, RateLimit, SkipLimits, SlowDown, SluiceModule } from '@sluice/nest'
 import {
   type Handler,
@@ -47,7 +47,7 @@ function controllerOf(className: string, routes: readonly LayeredRoute[]): Type 
     Res({ passthrough: true })(prototype, name, 1)
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor
     for (const decorator of decoratorsOf(layer)) decorator(prototype, name, descriptor)
-    Get(path)(prototype, name, descriptor)
+    All(path)(prototype, name, descriptor)
   })
   Controller()(controller)
   return controller

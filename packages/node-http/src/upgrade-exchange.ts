@@ -16,7 +16,7 @@ export type UpgradeCheck = (exchange: PlainExchange) => MaybePromise<UpgradeAdmi
 
 /** An upgrade as limits see it. */
 class UpgradeExchange extends PlainExchange {
-  // whatever it names: no browser sends a preflight with an upgrade, and a socket that was not counted would stay open
+  // whatever it names: no browser sends a preflight with an upgrade, and one dressed as such would have a second cap
   override get method(): string {
     return 'GET'
   }

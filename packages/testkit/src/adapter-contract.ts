@@ -8,6 +8,7 @@ import { headers } from './adapter/headers.ts'
 import { hooks } from './adapter/hooks.ts'
 import { mergedHeaders } from './adapter/merged-headers.ts'
 import { modes } from './adapter/modes.ts'
+import { preflights } from './adapter/preflights.ts'
 import { requestWords } from './adapter/request-words.ts'
 import { slowDown } from './adapter/slow-down.ts'
 import { Stage } from './adapter/stage.ts'
@@ -35,6 +36,7 @@ export function adapterContract(
   for (const theme of [
     goldens,
     headers,
+    preflights,
     mergedHeaders,
     answers,
     hooks,

@@ -2,7 +2,8 @@ import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contr
 import { messageOf } from '../errors.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
 import { RETRY_AFTER_MS } from '../inflight/memory-inflight.ts'
-import { EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
+import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
+import { hearing, isPreflight, preflightKey, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
@@ -13,7 +14,7 @@ import type { InflightLimitOptions } from './cap-options.ts'
 import { capEntry, type GateEntry, type HttpDenial, httpDenial } from './gate.ts'
 import { compileHeaders } from './header-dialect.ts'
 import { runHook } from './hook.ts'
-import { checkHooks, isPreflight, parseStatus } from './request-rules.ts'
+import { checkHooks, parseStatus } from './request-rules.ts'
 
 /** A place, or what to answer. */
 export type CapCheck =
@@ -80,31 +81,31 @@ export class CapGuard<Req, Res> {
 
   /** Undefined for a request that is not counted, or that a cap in shadow would have denied. */
   check(view: RequestView<Req>, signal?: AbortSignal): MaybePromise<CapCheck | undefined> {
-    if (this.mode === 'off' || isPreflight(view)) return undefined
+    if (this.mode === 'off') return undefined
     const { skip } = this.options
     if (!skip) return this.#checkKey(view, signal)
-    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, this.limiter.observers)
+    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, hearing(view, this.limiter.observers))
     return andThen(skipped, (yes) => (yes ? undefined : this.#checkKey(view, signal)))
   }
 
   #checkKey(view: RequestView<Req>, signal: AbortSignal | undefined): MaybePromise<CapCheck | undefined> {
     const { key, weight } = this.options
-    if (!key && typeof weight !== 'function') return this.#acquire('', { weight, signal })
-    const named = key ? resolveKey(key, view, this.#reportFallback) : ''
+    const named = key ? requestKey(key, view, this.#reportFallback) : wholeProcess(view)
+    if (!isPromise(named) && typeof weight !== 'function') return this.#acquire(named, { weight, signal })
     return andThen(named, (one) =>
       andThen(this.#weight(view), (places) => this.#acquire(one, { weight: places, signal })),
     )
   }
 
-  #weight({ raw }: RequestView<Req>): MaybePromise<number | undefined> {
+  #weight(view: RequestView<Req>): MaybePromise<number | undefined> {
     const { weight } = this.options
     if (typeof weight !== 'function') return weight
     return runHook(
       'weight',
-      () => weight(raw),
+      () => weight(view.raw),
       (places) => wholeUnits(places, 'weight'),
       1,
-      this.limiter.observers,
+      hearing(view, this.limiter.observers),
     )
   }
 
@@ -136,4 +137,8 @@ export class CapGuard<Req, Res> {
       () => `a request passed uncounted, as the backend of its cap failed: ${messageOf(error)}`,
     )
   }
+}
+
+function wholeProcess(view: RequestView): ResolvedKey {
+  return isPreflight(view) ? preflightKey('') : ''
 }

@@ -2,7 +2,8 @@ import type { Decision, MaybePromise, Moment, Policy, RequestView } from '../con
 import { wholeCostOfRequest } from '../cost.ts'
 import { messageOf, SluiceError, shown } from '../errors.ts'
 import { compileFailover } from '../failover/failover-options.ts'
-import { DENY, EXEMPT, type ReportFallback, type ResolvedKey, resolveKey } from '../keys/key-source.ts'
+import { DENY, EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
+import { hearing, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
 import type { LaneLimiter } from '../limiter.ts'
@@ -19,7 +20,7 @@ import type { OfPart, RateCheck } from './rate-check.ts'
 import { layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { compilePlans, type RatePlan, type RatePlans } from './rate-plans.ts'
-import { checkHooks, isPreflight, parseStatus } from './request-rules.ts'
+import { checkHooks, parseStatus } from './request-rules.ts'
 
 /**
  * `rateLimit` without a framework: from the view of a request to what it may do. Answers at once when keys, costs and
@@ -89,12 +90,11 @@ export class RateGuard<Req, Res> {
     return new RateGuard(all, this.#adapterOptions, { plans, observers })
   }
 
-  /** Undefined for a request that is not counted: skipped, exempt, a preflight, or the backend failed. */
+  /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
   check(view: RequestView<Req>, moment?: Moment): MaybePromise<RateCheck<Req, Res> | undefined> {
-    if (isPreflight(view)) return undefined
     const { skip } = this.options
     if (!skip) return this.#checkPlan(view, moment)
-    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, this.observers)
+    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, hearing(view, this.observers))
     return andThen(skipped, (yes) => (yes ? undefined : this.#checkPlan(view, moment)))
   }
 
@@ -110,7 +110,7 @@ export class RateGuard<Req, Res> {
       () => plan(view.raw),
       (name) => this.#planNamed(name),
       this.#first,
-      this.observers,
+      hearing(view, this.observers),
     )
     return andThen(guard, (one) => this.#checkKeys(view, one, moment))
   }
@@ -142,15 +142,16 @@ export class RateGuard<Req, Res> {
     const keys: MaybePromise<ResolvedKey>[] = []
     for (let index = 0; index < plan.length; index++) {
       const first = keyOf[index]
-      keys.push(first < index ? keys[first] : resolveKey(plan[index].key, view, this.#reportFallback))
+      keys.push(first < index ? keys[first] : requestKey(plan[index].key, view, this.#reportFallback))
     }
     return keys
   }
 
   #costs(view: RequestView<Req>, { plan }: PlanGuard<Req, Res>): MaybePromise<number>[] {
+    const observers = hearing(view, this.observers)
     return plan.map(({ cost }) => {
       if (cost.fixed !== undefined) return cost.fixed
-      return runHook('cost', () => cost.of?.(view.raw) as MaybePromise<number>, wholeCostOfRequest, 1, this.observers)
+      return runHook('cost', () => cost.of?.(view.raw) as MaybePromise<number>, wholeCostOfRequest, 1, observers)
     })
   }
 

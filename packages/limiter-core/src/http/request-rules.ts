@@ -1,18 +1,5 @@
-import type { RequestView } from '../contracts.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { optionalFunction } from '../options.ts'
-
-/**
- * A CORS preflight: a browser cannot read a denial of one, so none is counted. All three signs are needed, else
- * OPTIONS would be a way around the limit.
- */
-export function isPreflight(view: RequestView): boolean {
-  return (
-    view.method === 'OPTIONS' &&
-    view.header('origin') !== undefined &&
-    view.header('access-control-request-method') !== undefined
-  )
-}
 
 /** A status for denials; throws `SLUICE_BAD_OPTION` where it would not tell the client that it was denied. */
 export function parseStatus(status: unknown): number {

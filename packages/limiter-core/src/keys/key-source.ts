@@ -28,6 +28,8 @@ export interface KeyFallback {
 
 export type ReportFallback = (fallback: KeyFallback) => void
 
+export const unheard: ReportFallback = () => {}
+
 /** Names the key of a request. Your own function takes the framework's request; built-in sources read the view. */
 export type KeySource<Raw = unknown> = RequestHook<
   // the last two are for sources made of others, which hand them on to `resolveKey`

@@ -10,10 +10,11 @@ import {
   type KeyResult,
   type KeySource,
   keyOfAddress,
-  type ReportFallback,
   type ResolvedKey,
   resolveKey,
+  unheard,
 } from './key-source.ts'
+import { isPreflight } from './preflight.ts'
 
 /**
  * A source that says in logs what it reads. `Raw` is inferred also where a source ignores it: in `byAll` one of
@@ -56,7 +57,10 @@ export function byHeader<Raw = unknown>(name: string, options: ByHeaderOptions =
   if (!Object.hasOwn(MISSING, missing)) throw badOption('byHeader missing', missing, "'address', 'deny' or 'exempt'")
   const header = name.toLowerCase()
   const instead = MISSING[missing]
-  return labelled(`header ${header}`, (_request, view) => view.header(header) || instead)
+  return labelled(`header ${header}`, (_request, view) => {
+    // browsers send no header of the application's with a preflight, so its lack says nothing
+    return view.header(header) || (instead === DENY && isPreflight(view) ? ANONYMOUS : instead)
+  })
 }
 
 /** Counts each signed-in user, team or the like. Null and undefined are a visitor, who is counted by address. */
@@ -98,8 +102,6 @@ export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): Lab
     return parts.some(isThenable) ? Promise.all(parts).then(joined) : joined(parts as ResolvedKey[])
   })
 }
-
-const unheard: ReportFallback = () => {}
 
 function joined(parts: readonly ResolvedKey[]): KeyResult {
   if (parts.includes(DENY)) return DENY

@@ -3,13 +3,9 @@ import { byHeader } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
 import { type RateOptions, rate } from './app-description.ts'
 import { type Asked, own } from './client.ts'
-import { ok, type Site, type Stage, statuses } from './stage.ts'
+import { ok, type Site, type Stage } from './stage.ts'
 
 const ROUTES = [{ path: '/', handler: ok }]
-const PREFLIGHT = {
-  method: 'OPTIONS',
-  headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
-}
 
 /** What stands on a response besides the goldens: other methods, other origins, caches, dialects. */
 export function headers({ describe, test }: TestRunner, stage: Stage): void {
@@ -18,8 +14,6 @@ export function headers({ describe, test }: TestRunner, stage: Stage): void {
   })
   describe('pages of other origins', () => {
     test('see our headers besides those that the application exposes', () => exposed(stage))
-    test('have preflights uncounted and unmarked', () => preflights(stage))
-    test('have OPTIONS counted that lack a sign of a preflight', () => halfPreflights(stage))
   })
   describe('caches', () => {
     test('never store a denial, whatever the application said of its answer', () => uncached(stage))
@@ -66,30 +60,6 @@ async function exposed(stage: Stage): Promise<void> {
   assert.equal(answer.headers['access-control-expose-headers'], 'X-Total, ratelimit, RateLimit-Policy, Retry-After')
   const sameOrigin = await site.ask()
   assert.equal(sameOrigin.headers['access-control-expose-headers'], 'X-Total, ratelimit')
-}
-
-async function preflights(stage: Stage): Promise<void> {
-  const site = await stage.behind([rate(one(stage))])
-  for (let time = 0; time < 3; time++) {
-    const answer = await site.ask(PREFLIGHT)
-    assert.equal(answer.status, 200)
-    assert.equal('ratelimit' in answer.headers, false)
-  }
-  assert.deepEqual(await statuses(site, 2), [200, 429])
-}
-
-async function halfPreflights(stage: Stage): Promise<void> {
-  const { origin, ...method } = PREFLIGHT.headers
-  const half: Asked[] = [
-    { method: 'OPTIONS' },
-    { method: 'OPTIONS', headers: { origin } },
-    { method: 'OPTIONS', headers: method },
-    { ...PREFLIGHT, method: 'POST' },
-  ]
-  for (const asked of half) {
-    const site = await stage.behind([rate(one(stage))])
-    assert.deepEqual(await statuses(site, 2, asked), [200, 429], JSON.stringify(asked))
-  }
 }
 
 const OF_THE_ANSWER = {

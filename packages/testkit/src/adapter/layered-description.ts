@@ -10,7 +10,7 @@ export interface LayerSpec {
   readonly skipLimits?: readonly string[] | true
 }
 
-/** Answers GET at its path. */
+/** Answers every method at its path. */
 export interface LayeredRoute {
   readonly path: string
   readonly layer?: LayerSpec

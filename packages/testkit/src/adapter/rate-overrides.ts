@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestRunner } from '../suite-runner.ts'
 import type { RateOptions } from './app-description.ts'
 import type { LayeredDescription, LayerSpec } from './layered-description.ts'
+import { PREFLIGHT } from './preflights.ts'
 import { type BuildingStage, type Site, statuses } from './stage.ts'
 
 type LayeredStage = BuildingStage<LayeredDescription>
@@ -18,6 +19,7 @@ export function rateOverrides({ describe, test }: TestRunner, stage: LayeredStag
     test('are all removed by skipping all', () => skippedAll(stage))
     test('have the application’s key unless they say one', () => keyed(stage))
     test('are of this route alone, also where two say the same', () => apart(stage))
+    test('count preflights apart, with the limit of each layer', () => preflights(stage))
   })
   describe('rates of a part', () => {
     test('hold for its routes together, and for no other', () => grouped(stage))
@@ -130,6 +132,19 @@ async function apart(stage: LayeredStage): Promise<void> {
   assert.equal(await left(site, '/a'), '200, default 0')
   assert.equal(await left(site, '/b'), '200, default 0')
   assert.equal(await left(site, '/a'), '429, default 0')
+}
+
+async function preflights(stage: LayeredStage): Promise<void> {
+  const site = await serve(stage, { limit: 2 }, { rateLimit: { ...MINUTE, name: 'login', limit: 1 } })
+  const asked = (path: string): Promise<number[]> => statuses(site, 2, { ...PREFLIGHT, path })
+  assert.deepEqual(
+    [await asked('/login'), await asked('/free')],
+    [
+      [200, 429],
+      [200, 429],
+    ],
+  )
+  assert.equal(await left(site, '/login'), '200, default 1, login 0')
 }
 
 async function grouped(stage: LayeredStage): Promise<void> {

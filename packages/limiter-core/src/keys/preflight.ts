@@ -1,0 +1,39 @@
+import type { MaybePromise, RequestView } from '../contracts.ts'
+import { andThen } from '../maybe-promise.ts'
+import { type KeySource, type ReportFallback, type ResolvedKey, resolveKey, unheard } from './key-source.ts'
+
+const PREFLIGHT = '\0preflight:'
+
+/**
+ * A CORS preflight, or whatever a client made look like one: all three signs prove nothing of who asks, and a handler
+ * that does not look at the method runs as for any request.
+ */
+export function isPreflight(view: RequestView): boolean {
+  return (
+    view.method === 'OPTIONS' &&
+    view.header('origin') !== undefined &&
+    view.header('access-control-request-method') !== undefined
+  )
+}
+
+/**
+ * Whom a request counts. A preflight counts beside its client, under the same policies: so a browser whose requests are
+ * denied can read why, and preflights pass no more often than requests do.
+ */
+export function requestKey<Raw>(
+  source: KeySource<Raw>,
+  view: RequestView<Raw>,
+  report: ReportFallback,
+): MaybePromise<ResolvedKey> {
+  return isPreflight(view) ? andThen(resolveKey(source, view, unheard), preflightKey) : resolveKey(source, view, report)
+}
+
+/** No request has a key that begins so: behind a NUL `resolveKey` writes `address:`, or a second NUL. */
+export function preflightKey(key: ResolvedKey): ResolvedKey {
+  return typeof key === 'string' ? PREFLIGHT + key : key
+}
+
+/** Who hears of what fails on a request: nobody on a preflight, which by its standard has no credentials and no body. */
+export function hearing<Observers>(view: RequestView, observers: Observers): Observers | undefined {
+  return isPreflight(view) ? undefined : observers
+}
