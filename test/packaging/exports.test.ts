@@ -13,7 +13,7 @@ jest.setTimeout(60_000)
 const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/keyed-hash': 6,
   '@sluice/limiter-core': 80,
-  '@sluice/node-http': 20,
+  '@sluice/node-http': 22,
   '@sluice/express': 4,
   '@sluice/koa': 4,
   '@sluice/fastify': 6,
