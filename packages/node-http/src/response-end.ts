@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, type Http2Stream } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { closeResponse } from './closed-response.ts'
-import { watchStalled } from './stalled-streams.ts'
+import { stalledStreams } from './stalled-streams.ts'
+import { unreadConnections } from './unread-connections.ts'
 
 /** What carries a response: its connection, or in HTTP/2 its stream. */
 type Carrier = Duplex
@@ -40,14 +41,19 @@ export function onAbandoned(req: IncomingMessage, res: ServerResponse, run: () =
     closeResponse(res)
   })
   // a stream of HTTP/2 carries one response, and has finished before it closes, also where its client reset it
-  return req.httpVersionMajor < 2 ? forget : () => {}
+  if (req.httpVersionMajor >= 2) return () => {}
+  unreadConnections.add(req)
+  return () => {
+    forget()
+    unreadConnections.delete(req)
+  }
 }
 
 /** Sees to it that a response of HTTP/2 that can't be sent any more ends, whoever waits for it. */
 export function watchResponse(req: IncomingMessage, res: ServerResponse): void {
   if (req.httpVersionMajor < 2) return
   const stream = streamOf(res)
-  if (stream) watchStalled(stream)
+  if (stream) stalledStreams.add(stream)
 }
 
 /** Whether nobody will read the response any more, or nothing is left to be sent. */
