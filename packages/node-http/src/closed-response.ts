@@ -9,15 +9,15 @@ type CloseListener = (this: ServerResponse) => void
  * after its `close` that they are too late.
  */
 export function closeResponse(res: ServerResponse): void {
-  // in a turn of its own: first comes Node's, and a listener that throws silences nobody
+  // in turns of their own: first comes what Node emits, and a listener that throws silences nobody
   process.nextTick(() => {
-    if (res.closed) return
     // undefined in HTTP/2, where Node has emitted it
-    if (res.closed === false) {
-      res.destroy()
-      res.emit('close')
-    }
-    res.on('newListener', tellLate)
+    if (res.closed === false) res.destroy()
+    process.nextTick(() => {
+      if (res.closed) return
+      if (res.closed === false) res.emit('close')
+      res.on('newListener', tellLate)
+    })
   })
 }
 
