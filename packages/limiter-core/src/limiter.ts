@@ -103,13 +103,18 @@ export class LaneLimiter implements Limiter {
     return this.#take(this.#charges(key, cost, wholeCost), moment)
   }
 
-  /** `take` with one checked key and one checked cost for each policy that is not off, in their order. */
-  takeEach(keys: readonly string[], costs: readonly number[], moment?: Moment): MaybePromise<Decision> {
-    if (this.#sole) return this.#takeSole(this.#sole, keys[0], costs[0], moment)
-    return this.#take(
-      this.#lanes.map((lane, index) => chargeOf(lane, keys[index], costs[index])),
-      moment,
-    )
+  /**
+   * `take` with one checked key and one checked cost for each policy that is not off, in their order. A policy without
+   * a key is not asked; one has a key at least.
+   */
+  takeEach(keys: readonly (string | undefined)[], costs: readonly number[], moment?: Moment): MaybePromise<Decision> {
+    if (this.#sole) return this.#takeSole(this.#sole, keys[0] as string, costs[0], moment)
+    const charges: Charge[] = []
+    for (let index = 0; index < this.#lanes.length; index++) {
+      const key = keys[index]
+      if (key !== undefined) charges.push(chargeOf(this.#lanes[index], key, costs[index]))
+    }
+    return this.#take(charges, moment)
   }
 
   /** `charge` of one policy, by its place among those that are not off. */

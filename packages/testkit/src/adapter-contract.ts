@@ -3,9 +3,11 @@ import type { Feature, MakeApp } from './adapter/app-description.ts'
 import { backends } from './adapter/backends.ts'
 import { connections } from './adapter/connections.ts'
 import { costs } from './adapter/costs.ts'
+import { exemptions } from './adapter/exemptions.ts'
 import { goldens } from './adapter/goldens.ts'
 import { headers } from './adapter/headers.ts'
 import { hooks } from './adapter/hooks.ts'
+import { keyDenials } from './adapter/key-denials.ts'
 import { mergedHeaders } from './adapter/merged-headers.ts'
 import { modes } from './adapter/modes.ts'
 import { preflights } from './adapter/preflights.ts'
@@ -40,6 +42,8 @@ export function adapterContract(
     mergedHeaders,
     answers,
     hooks,
+    exemptions,
+    keyDenials,
     costs,
     requestWords,
     backends,

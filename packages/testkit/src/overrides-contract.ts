@@ -1,5 +1,6 @@
 import { capOverrides } from './adapter/cap-overrides.ts'
 import { layerBackends } from './adapter/layer-backends.ts'
+import { layerExemptions } from './adapter/layer-exemptions.ts'
 import type { MakeLayeredApp } from './adapter/layered-description.ts'
 import { rateOverrides } from './adapter/rate-overrides.ts'
 import { BuildingStage } from './adapter/stage.ts'
@@ -15,5 +16,5 @@ export function overridesContract(runner: TestRunner, makeApp: MakeLayeredApp): 
     describe: (name, define) => runner.describe(name, define),
     test: (name, run) => runner.test(name, () => stage.play(run)),
   }
-  for (const theme of [rateOverrides, capOverrides, layerBackends]) theme(staged, stage)
+  for (const theme of [rateOverrides, capOverrides, layerExemptions, layerBackends]) theme(staged, stage)
 }

@@ -1,8 +1,7 @@
-import type { Answer, Clock, Decision, Policy } from '../contracts.ts'
+import type { Clock, Decision, Policy } from '../contracts.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
 import { LaneLimiter } from '../limiter.ts'
 import type { Observers } from '../observers.ts'
-import { ChargeVerdict, RequestDecision } from '../verdict.ts'
 import { policyItems } from './gate.ts'
 import type { RatePlan } from './rate-plans.ts'
 
@@ -41,13 +40,4 @@ export function planGuard<Req, Res>(
 
 export function enforcedPolicies(decision: Decision): Policy[] {
   return decision.verdicts.filter(({ shadow }) => !shadow).map(({ policy }) => policy)
-}
-
-/** Of a request whose key source says DENY: every policy as if it were spent for good. */
-export function keyless<Req, Res>({ plan }: PlanGuard<Req, Res>): Decision {
-  const verdicts = plan.map(
-    ({ lane }) => new ChargeVerdict(lane.step.policy, lane.mode === 'shadow', 0, Number.POSITIVE_INFINITY, 0),
-  )
-  const answer: Answer = { verdicts, takenAt: 0, counted: false, source: 'key' }
-  return new RequestDecision(answer)
 }

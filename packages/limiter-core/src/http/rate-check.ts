@@ -1,14 +1,15 @@
 import type { Decision } from '../contracts.ts'
 import type { Observers } from '../observers.ts'
 import type { GateEntry, HttpDenial } from './gate.ts'
+import type { CountedKeys } from './key-answers.ts'
 import type { PlanGuard } from './plan-guard.ts'
 import type { RatePlans } from './rate-plans.ts'
 
 /** A request that was counted: what was asked, and what came of it. */
 export interface RateCheck<Req, Res> {
   readonly guard: PlanGuard<Req, Res>
-  /** One key and one cost for each policy of the plan. */
-  readonly keys: readonly string[]
+  /** One key and one cost for each policy of the plan; none at all where it was denied by its key. */
+  readonly keys: CountedKeys
   readonly costs: readonly number[]
   readonly decision: Decision
   readonly entry: GateEntry

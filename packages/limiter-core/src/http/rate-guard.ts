@@ -1,26 +1,28 @@
 import type { Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
-import { wholeCostOfRequest } from '../cost.ts'
 import { messageOf, SluiceError, shown } from '../errors.ts'
 import { compileFailover } from '../failover/failover-options.ts'
-import { DENY, EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
-import { hearing, requestKey } from '../keys/preflight.ts'
+import type { ReportFallback, ResolvedKey } from '../keys/key-source.ts'
+import { hearing } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
 import type { LaneLimiter } from '../limiter.ts'
-import { allOf, andThen, isPromise } from '../maybe-promise.ts'
+import { andThen, isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
 import { warnOnce } from '../warn-once.ts'
+import { type AskedPlan, costsOf, keysOf } from './asked-plan.ts'
 import { httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
 import { compileHeaders, type HeaderPlan } from './header-dialect.ts'
 import { runHook } from './hook.ts'
+import { type CountedKeys, KeyAnswers } from './key-answers.ts'
 import { compilePartitionKey } from './partition-key.ts'
-import { enforcedPolicies, keyless, type PlanGuard, planGuard } from './plan-guard.ts'
+import { enforcedPolicies, type PlanGuard, planGuard } from './plan-guard.ts'
 import type { OfPart, RateCheck } from './rate-check.ts'
 import { layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
-import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
+import type { PlansOptions, RateLimitOptions, SkipHook } from './rate-limit-options.ts'
 import { compilePlans, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { checkHooks, parseStatus } from './request-rules.ts'
+import { SkipHooks } from './skip-hooks.ts'
 
 /**
  * `rateLimit` without a framework: from the view of a request to what it may do. Answers at once when keys, costs and
@@ -31,6 +33,7 @@ export class RateGuard<Req, Res> {
   readonly observers: Observers
   readonly #plans: Map<string, PlanGuard<Req, Res>>
   readonly #first: PlanGuard<Req, Res>
+  readonly #skips: SkipHooks<Req>
   readonly #headers: HeaderPlan
   readonly #partition: ((key: string) => string) | undefined
   readonly #status: number
@@ -58,6 +61,7 @@ export class RateGuard<Req, Res> {
     // last, since it claims names that nobody would give back if another option were bad
     this.#plans = new Map([...plans()].map(([name, plan]) => [name, guardOf(plan)]))
     this.#first = this.#plans.values().next().value as PlanGuard<Req, Res>
+    this.#skips = new SkipHooks([...this.#plans.values()].map(({ plan }) => plan))
   }
 
   /** True where no policy of any plan is counted, so that requests can pass unseen. */
@@ -91,20 +95,19 @@ export class RateGuard<Req, Res> {
   }
 
   /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
-  check(view: RequestView<Req>, moment?: Moment): MaybePromise<RateCheck<Req, Res> | undefined> {
-    const { skip } = this.options
-    if (!skip) return this.#checkPlan(view, moment)
-    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, hearing(view, this.observers))
-    return andThen(skipped, (yes) => (yes ? undefined : this.#checkPlan(view, moment)))
+  check(view: RequestView<Req>, moment?: Moment): Checked<Req, Res> {
+    if (this.#skips.none) return this.#checkPlan(view, [], moment)
+    const skipping = this.#skips.asked(view, this.observers)
+    return andThen(skipping, (hooks) => hooks && this.#checkPlan(view, hooks, moment))
   }
 
   close(): void {
     for (const { limiter } of this.#plans.values()) limiter.close()
   }
 
-  #checkPlan(view: RequestView<Req>, moment: Moment | undefined): MaybePromise<RateCheck<Req, Res> | undefined> {
+  #checkPlan(view: RequestView<Req>, skipping: readonly SkipHook<Req>[], moment?: Moment): Checked<Req, Res> {
     const { plan } = this.options as Partial<PlansOptions<Req, Res>>
-    if (!plan) return this.#checkKeys(view, this.#first, moment)
+    if (!plan) return this.#checkKeys({ view, skipping, guard: this.#first }, moment)
     const guard = runHook(
       'plan',
       () => plan(view.raw),
@@ -112,7 +115,7 @@ export class RateGuard<Req, Res> {
       this.#first,
       hearing(view, this.observers),
     )
-    return andThen(guard, (one) => this.#checkKeys(view, one, moment))
+    return andThen(guard, (one) => this.#checkKeys({ view, skipping, guard: one }, moment))
   }
 
   #planNamed(name: string | undefined): PlanGuard<Req, Res> {
@@ -124,35 +127,15 @@ export class RateGuard<Req, Res> {
     )
   }
 
-  #checkKeys(
-    view: RequestView<Req>,
-    guard: PlanGuard<Req, Res>,
-    moment: Moment | undefined,
-  ): MaybePromise<RateCheck<Req, Res> | undefined> {
+  #checkKeys(asked: AskedPlan<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
+    const { guard } = asked
     if (guard.plan.length === 0) return undefined
-    const keys = allOf(this.#keys(view, guard))
-    const costs = guard.fixedCosts ?? allOf(this.#costs(view, guard))
+    const keys = keysOf(asked, this.#reportFallback)
+    const costs = costsOf(asked, this.observers)
     if (isPromise(keys) || isPromise(costs)) {
       return Promise.all([keys, costs]).then(([k, c]) => this.#take(guard, k, c, moment))
     }
     return this.#take(guard, keys, costs, moment)
-  }
-
-  #keys(view: RequestView<Req>, { plan, keyOf }: PlanGuard<Req, Res>): MaybePromise<ResolvedKey>[] {
-    const keys: MaybePromise<ResolvedKey>[] = []
-    for (let index = 0; index < plan.length; index++) {
-      const first = keyOf[index]
-      keys.push(first < index ? keys[first] : requestKey(plan[index].key, view, this.#reportFallback))
-    }
-    return keys
-  }
-
-  #costs(view: RequestView<Req>, { plan }: PlanGuard<Req, Res>): MaybePromise<number>[] {
-    const observers = hearing(view, this.observers)
-    return plan.map(({ cost }) => {
-      if (cost.fixed !== undefined) return cost.fixed
-      return runHook('cost', () => cost.of?.(view.raw) as MaybePromise<number>, wholeCostOfRequest, 1, observers)
-    })
   }
 
   #take(
@@ -160,14 +143,18 @@ export class RateGuard<Req, Res> {
     keys: readonly ResolvedKey[],
     costs: readonly number[],
     moment: Moment | undefined,
-  ): MaybePromise<RateCheck<Req, Res> | undefined> {
-    if (keys.includes(EXEMPT)) return undefined
-    if (keys.includes(DENY)) return this.#outcome(guard, [], costs, keyless(guard))
-    const named = keys as readonly string[]
+  ): Checked<Req, Res> {
+    const answers = keys.every(isText) ? undefined : new KeyAnswers(guard, keys)
+    if (answers?.isFinal) {
+      const { uncounted } = answers
+      return uncounted && this.#outcome({ guard, answers, keys: [], costs }, uncounted)
+    }
+    const counted: Counted<Req, Res> = { guard, answers, keys: answers?.counted ?? (keys as string[]), costs }
+    const decided = (decision: Decision): RateCheck<Req, Res> =>
+      this.#outcome(counted, answers ? answers.joined(decision) : decision)
     try {
-      const taken = guard.limiter.takeEach(named, costs, moment)
-      if (!isPromise(taken)) return this.#outcome(guard, named, costs, taken)
-      return taken.then((decision) => this.#outcome(guard, named, costs, decision)).catch(this.#backendFailed)
+      const taken = guard.limiter.takeEach(counted.keys, costs, moment)
+      return isPromise(taken) ? taken.then(decided).catch(this.#backendFailed) : decided(taken)
     } catch (error) {
       return this.#backendFailed(error)
     }
@@ -178,14 +165,10 @@ export class RateGuard<Req, Res> {
     warnOnce('SLUICE_BACKEND_FAILED', () => `a request passed uncounted, as its backend failed: ${messageOf(error)}`)
   }
 
-  #outcome(
-    guard: PlanGuard<Req, Res>,
-    keys: readonly string[],
-    costs: readonly number[],
-    decision: Decision,
-  ): RateCheck<Req, Res> {
+  #outcome({ guard, answers, keys, costs }: Counted<Req, Res>, decision: Decision): RateCheck<Req, Res> {
     const partition = this.#partition && keys.length > 0 ? this.#partitionOf(guard, keys, this.#partition) : undefined
-    const items = partition ? policyItems(enforcedPolicies(decision), partition) : guard.policyItems
+    const shown = answers?.policyItems ?? guard.policyItems
+    const items = partition ? policyItems(enforcedPolicies(decision), partition) : shown
     const entry = rateEntry(this.#headers, items, decision, partition)
     const denial = decision.allowed
       ? undefined
@@ -195,9 +178,21 @@ export class RateGuard<Req, Res> {
 
   #partitionOf(
     { plan }: PlanGuard<Req, Res>,
-    keys: readonly string[],
+    keys: CountedKeys,
     partition: (key: string) => string,
   ): (policy: Policy) => string {
-    return (policy) => partition(keys[plan.findIndex(({ lane }) => lane.step.policy === policy)])
+    return (policy) => partition(keys[plan.findIndex(({ lane }) => lane.step.policy === policy)] as string)
   }
+}
+
+type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
+
+/** A request with a key and a cost for each policy that counts it. */
+interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'guard' | 'keys' | 'costs'> {
+  /** Where a key source named nobody. */
+  readonly answers: KeyAnswers | undefined
+}
+
+function isText(key: ResolvedKey): key is string {
+  return typeof key === 'string'
 }

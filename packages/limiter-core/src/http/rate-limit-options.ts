@@ -27,6 +27,8 @@ export interface DeniedContext {
 /** Writes the answer to a denied request; status and headers stand already. Where it throws, the usual answer is sent. */
 export type DeniedAnswer<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
 
+export type SkipHook<Req> = RequestHook<[req: Req], boolean>
+
 /** Options that every limiter on requests has, whatever its policies. */
 export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, FailoverOptions {
   /** Whom to count; the client's address (`byIp()`) unless said. */
@@ -35,8 +37,8 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   /** Names the counts on a backend: limiters with equal scopes and policies share them. */
   readonly scope?: string | undefined
   readonly backend?: Backend | undefined
-  /** True for requests that are not counted at all. */
-  readonly skip?: RequestHook<[req: Req], boolean> | undefined
+  /** True for requests that none of these policies counts. */
+  readonly skip?: SkipHook<Req> | undefined
   readonly mode?: Mode | undefined
   /** Shows clients which of their keys was counted, as an HMAC. Off unless said. */
   readonly partitionKey?: PartitionKeyOptions | undefined

@@ -4,13 +4,15 @@ import { compileLanes, type Lane } from '../lanes.ts'
 import { optionsOf } from '../options.ts'
 import { POLICY_OPTIONS, type PolicyInput } from '../policy.ts'
 import { type CompiledCost, compileCost } from './cost-source.ts'
-import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy } from './rate-limit-options.ts'
+import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 
-/** A policy of a plan: the lane that counts it, whom it counts, what a request costs. */
+/** A policy of a plan: the lane that counts it, whom it counts, what a request costs, and which requests it skips. */
 interface RequestLane<Req, Res> {
   readonly lane: Lane
   readonly key: KeySource<Req>
   readonly cost: CompiledCost<Req, Res>
+  /** That of the list or the part which says the policy. */
+  readonly skip: SkipHook<Req> | undefined
 }
 
 /** The policies of one plan. */
@@ -56,6 +58,7 @@ export function compilePlans<Req, Res>(
     inputs[name].map((input) => ({
       key: keyOf(input.key ?? options.key ?? defaultKey),
       cost: compileCost(input.cost ?? options.cost),
+      skip: options.skip,
     })),
   )
   // last, since it claims names that nobody would give back if a key or a cost were bad

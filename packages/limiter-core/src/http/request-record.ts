@@ -47,7 +47,9 @@ export abstract class RequestRecord implements RequestSluice {
   }
 
   reset(policy?: string): MaybePromise<void> {
-    return this.#each('reset', policy, ({ check }, index) => check.guard.limiter.resetOne(index, check.keys[index]))
+    return this.#each('reset', policy, ({ check }, index) =>
+      check.guard.limiter.resetOne(index, check.keys[index] as string),
+    )
   }
 
   settle(actual: number, policy?: string): MaybePromise<void> {
@@ -90,6 +92,7 @@ export abstract class RequestRecord implements RequestSluice {
     for (const taken of this.#taken) {
       if (!taken.check.decision.allowed) continue
       taken.check.guard.plan.forEach(({ cost }, index) => {
+        if (taken.check.keys[index] === undefined) return
         const hook = cost.settle as
           | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
           | undefined
@@ -113,7 +116,8 @@ export abstract class RequestRecord implements RequestSluice {
     let found = false
     const pending: Promise<void>[] = []
     for (const taken of this.#taken) {
-      taken.check.keys.forEach((_key, index) => {
+      taken.check.keys.forEach((key, index) => {
+        if (key === undefined) return
         if (policy !== undefined && nameOf(taken, index) !== policy) return
         found = true
         const done = guarded(what, taken.observers, () => run(taken, index))
@@ -132,7 +136,7 @@ function nameOf({ check }: Taken, index: number): string {
 }
 
 function move({ check }: Taken, index: number, units: number): MaybePromise<unknown> {
-  return check.guard.limiter.chargeOne(index, check.keys[index], units, check.decision)
+  return check.guard.limiter.chargeOne(index, check.keys[index] as string, units, check.decision)
 }
 
 function settle(taken: Taken, index: number, actual: number): MaybePromise<unknown> {
@@ -145,9 +149,9 @@ function settle(taken: Taken, index: number, actual: number): MaybePromise<unkno
 }
 
 /** A denial takes nothing; a policy in shadow takes where every policy allows. */
-function wasTaken({ check: { decision } }: Taken, index: number): boolean {
+function wasTaken({ check: { decision, guard } }: Taken, index: number): boolean {
   if (!decision.allowed) return false
-  return !decision.verdicts[index].shadow || decision.verdicts.every((verdict) => verdict.allowed)
+  return guard.plan[index].lane.mode === 'enforce' || decision.verdicts.every((verdict) => verdict.allowed)
 }
 
 function guarded(what: string, observers: Observers, run: () => MaybePromise<unknown>): MaybePromise<void> {

@@ -7,9 +7,9 @@ import { type AddressRules, addressKey, compileAddressOptions } from './address-
 /** An answer instead of a key: a registered symbol, so that an ESM and a CommonJS copy in one process mean the same. */
 export type KeySign<Name extends string> = symbol & { readonly description: Name }
 
-/** Exempts a request from the limit. Besides `skip` nothing else does. */
+/** Exempts a request from the policies that have this key, and from no other. Besides `skip` nothing else exempts. */
 export const EXEMPT: KeySign<'sluice.exempt'> = Symbol.for('sluice.exempt') as KeySign<'sluice.exempt'>
-/** Answers the request as if the limit were spent. */
+/** Denies the request, as if the limit were spent, whatever keys of other policies say. */
 export const DENY: KeySign<'sluice.deny'> = Symbol.for('sluice.deny') as KeySign<'sluice.deny'>
 /** Nobody is named, as is normal for visitors: the address is counted instead, and nobody is warned. */
 export const ANONYMOUS: KeySign<'sluice.anonymous'> = Symbol.for('sluice.anonymous') as KeySign<'sluice.anonymous'>

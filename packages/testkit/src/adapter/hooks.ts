@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { EXEMPT } from '@sluice/limiter-core'
 import type { TestRunner } from '../suite-runner.ts'
 import { cap, type LimiterSpec, rate } from './app-description.ts'
-import { ok, type Stage, statuses } from './stage.ts'
+import { type Stage, statuses } from './stage.ts'
 import { until } from './until.ts'
 import { Watcher } from './watcher.ts'
 
@@ -48,11 +47,6 @@ export function hooks(runner: TestRunner, stage: Stage): void {
     test('counts the client by address where it is the key', () => countedByAddress(stage))
     test('takes the first plan where it is the plan', () => firstPlan(stage))
   })
-  describe('exemption', () => {
-    test('skip leaves a request uncounted and unmarked, at once or later', () => skipped(stage))
-    test('a key of EXEMPT leaves a request uncounted', () => exempt(stage))
-    test('skip leaves a request uncapped', () => uncapped(stage))
-  })
 }
 
 async function failing(stage: Stage, built: Built, hook: Hook): Promise<void> {
@@ -77,27 +71,4 @@ async function firstPlan(stage: Stage): Promise<void> {
   const site = await stage.behind([rate({ plans, plan: () => 'gold' })])
   assert.deepEqual(await statuses(site, 2), [200, 429])
   assert.match(stage.warnings.texts[0], /SLUICE_UNKNOWN_PLAN/)
-}
-
-async function skipped(stage: Stage): Promise<void> {
-  for (const skip of [() => true, async () => true]) {
-    const site = await stage.behind([rate({ limit: 1, window: '1m', skip })])
-    assert.deepEqual(await statuses(site, 3), [200, 200, 200])
-    assert.equal('ratelimit' in (await site.ask()).headers, false)
-  }
-}
-
-async function exempt(stage: Stage): Promise<void> {
-  const site = await stage.behind([
-    rate({ limit: 1, window: '1m', key: (req) => (req.header('x-staff') ? EXEMPT : 'guest') }),
-  ])
-  assert.deepEqual(await statuses(site, 3, { headers: { 'x-staff': 'yes' } }), [200, 200, 200])
-  assert.deepEqual(await statuses(site, 2), [200, 429])
-}
-
-async function uncapped(stage: Stage): Promise<void> {
-  const watcher = new Watcher()
-  const site = await stage.behind([cap({ limit: 1, skip: () => true, observers: [watcher] })], ok)
-  assert.equal((await site.ask()).status, 200)
-  assert.equal(watcher.acquired, 0)
 }

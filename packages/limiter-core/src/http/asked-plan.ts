@@ -1,0 +1,55 @@
+import type { MaybePromise, RequestView } from '../contracts.ts'
+import { wholeCostOfRequest } from '../cost.ts'
+import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
+import { hearing, requestKey } from '../keys/preflight.ts'
+import { allOf } from '../maybe-promise.ts'
+import type { Observers } from '../observers.ts'
+import { runHook } from './hook.ts'
+import type { PlanGuard } from './plan-guard.ts'
+import type { SkipHook } from './rate-limit-options.ts'
+
+/** A request and the plan that counts it. */
+export interface AskedPlan<Req, Res> {
+  readonly view: RequestView<Req>
+  readonly guard: PlanGuard<Req, Res>
+  /** The hooks that skip the request. */
+  readonly skipping: readonly SkipHook<Req>[]
+}
+
+/** The key of each policy. A source that several policies have is asked once. */
+export function keysOf<Req, Res>(
+  { view, guard: { plan, keyOf }, skipping }: AskedPlan<Req, Res>,
+  report: ReportFallback,
+): MaybePromise<ResolvedKey[]> {
+  const keys: MaybePromise<ResolvedKey>[] = []
+  for (let index = 0; index < plan.length; index++) {
+    const first = keyOf[index]
+    if (isSkipped(plan[index], skipping)) keys.push(EXEMPT)
+    // one that is skipped did not ask
+    else if (first < index && !isSkipped(plan[first], skipping)) keys.push(keys[first])
+    else keys.push(requestKey(plan[index].key, view, report))
+  }
+  return allOf(keys)
+}
+
+/** The cost for each policy. */
+export function costsOf<Req, Res>(
+  { view, guard: { plan, fixedCosts }, skipping }: AskedPlan<Req, Res>,
+  observers: Observers,
+): MaybePromise<readonly number[]> {
+  if (fixedCosts) return fixedCosts
+  const told = hearing(view, observers)
+  const costs = plan.map((one): MaybePromise<number> => {
+    const { fixed, of } = one.cost
+    if (fixed !== undefined || isSkipped(one, skipping)) return fixed ?? 0
+    return runHook('cost', () => of?.(view.raw) as MaybePromise<number>, wholeCostOfRequest, 1, told)
+  })
+  return allOf(costs)
+}
+
+function isSkipped<Req>(
+  { skip }: { readonly skip: SkipHook<Req> | undefined },
+  skipping: readonly SkipHook<Req>[],
+): boolean {
+  return skipping.length > 0 && skip !== undefined && skipping.includes(skip)
+}

@@ -1,0 +1,70 @@
+import type { Decision, PolicyVerdict } from '../contracts.ts'
+import { DENY, EXEMPT, type ResolvedKey } from '../keys/key-source.ts'
+import { ChargeVerdict, RequestDecision, vetoed } from '../verdict.ts'
+import { policyItems } from './gate.ts'
+import type { PlanGuard } from './plan-guard.ts'
+import type { RatePlan } from './rate-plans.ts'
+
+type AnyPlan = RatePlan<never, never>
+
+/** The key of each policy of a plan; undefined for one that does not count the request. */
+export type CountedKeys = readonly (string | undefined)[]
+
+/** What the key sources of a plan said of one request, where one of them named nobody: who counts it, and who denies. */
+export class KeyAnswers {
+  readonly counted: CountedKeys
+  /** Of policies whose source says DENY: as if they were spent for good. */
+  readonly denied: readonly PolicyVerdict[]
+  /** Items of `RateLimit-Policy`, without those of policies from which the request is exempt. */
+  readonly policyItems: string
+  readonly #plan: AnyPlan
+
+  constructor({ plan, policyItems: all }: PlanGuard<never, never>, keys: readonly ResolvedKey[]) {
+    this.#plan = plan
+    this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one)] : []))
+    // what denies takes nothing; where that is in shadow, it is those in shadow that would take nothing
+    const counts = ({ lane }: AnyPlan[number]): boolean => this.denied.length === 0 || lane.mode === 'enforce'
+    this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
+    this.policyItems = keys.includes(EXEMPT) ? itemsOf(plan.filter((_, index) => keys[index] !== EXEMPT)) : all
+  }
+
+  /** The decision where no count is asked, by those who deny. Undefined of a request that is exempt from all. */
+  get uncounted(): Decision | undefined {
+    if (this.denied.length === 0) return undefined
+    return new RequestDecision({ verdicts: this.denied, takenAt: 0, counted: false, source: 'key' })
+  }
+
+  /** Whether a policy that is enforced denies, or none counts. */
+  get isFinal(): boolean {
+    return vetoed(this.denied) || this.counted.every((key) => key === undefined)
+  }
+
+  /** The decision of the counts, with the verdicts of policies in shadow that would have denied, each at its place. */
+  joined(decision: Decision): Decision {
+    if (this.denied.length === 0) return decision
+    const { verdicts, takenAt, takenAts, counted, countedEach, source } = decision
+    const rows = [
+      ...verdicts.map((verdict, index) => ({ verdict, at: takenAts?.[index], counted: countedEach?.[index] })),
+      ...this.denied.map((verdict) => ({ verdict, at: takenAt, counted: true })),
+    ]
+    const placeOf = (verdict: PolicyVerdict): number =>
+      this.#plan.findIndex(({ lane }) => lane.step.policy === verdict.policy)
+    rows.sort((a, b) => placeOf(a.verdict) - placeOf(b.verdict))
+    return new RequestDecision({
+      verdicts: rows.map(({ verdict }) => verdict),
+      takenAt,
+      takenAts: takenAts && rows.map(({ at }) => at ?? takenAt),
+      counted,
+      countedEach: countedEach && rows.map((row) => row.counted ?? counted),
+      source,
+    })
+  }
+}
+
+function spent({ lane: { step, mode } }: AnyPlan[number]): PolicyVerdict {
+  return new ChargeVerdict(step.policy, mode === 'shadow', 0, Number.POSITIVE_INFINITY, 0)
+}
+
+function itemsOf(plan: AnyPlan): string {
+  return policyItems(plan.filter(({ lane }) => lane.mode === 'enforce').map(({ lane }) => lane.step.policy))
+}

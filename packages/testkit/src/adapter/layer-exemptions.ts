@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { byHeader, DENY, EXEMPT } from '@sluice/limiter-core'
+import type { TestRunner } from '../suite-runner.ts'
+import type { HookRequest, RateOptions } from './app-description.ts'
+import type { LayeredDescription } from './layered-description.ts'
+import { type BuildingStage, type Site, statuses } from './stage.ts'
+
+type LayeredStage = BuildingStage<LayeredDescription>
+type Said = Partial<RateOptions>
+
+const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
+
+/** Whom a route's word exempts, and from what: from the policies of the layer that says so, and from no other. */
+export function layerExemptions({ describe, test }: TestRunner, stage: LayeredStage): void {
+  describe('exemption by a route', () => {
+    test('by its key is from its own policy: the application’s counts', () => fromItsOwn(stage, { key: () => EXEMPT }))
+    test('by a key that answers later, as well', () => fromItsOwn(stage, { key: async () => EXEMPT }))
+    test('by its skip, as well', () => fromItsOwn(stage, { skip: () => true }))
+    test('without the header of its key, as well', () =>
+      fromItsOwn(stage, { key: byHeader<HookRequest>('x-api-key', { missing: 'exempt' }) }))
+    test('leaves those of its part', () => fromItsOwnOfThree(stage))
+  })
+  describe('exemption by the application', () => {
+    test('by its key leaves a route’s policy with a key of its own', () =>
+      fromTheApplications(stage, { key: () => EXEMPT }, { key: () => 'me', skip: () => false }))
+    test('by its skip leaves a route’s policy with a skip of its own', () =>
+      fromTheApplications(stage, { skip: () => true }, { skip: () => false }))
+    test('is for a route that says neither, too', () => fromBoth(stage))
+  })
+  describe('a key of DENY', () => {
+    test('of a route wins over the application’s EXEMPT', () =>
+      denied(
+        stage,
+        () => EXEMPT,
+        () => DENY,
+      ))
+    test('of the application wins over a route’s EXEMPT', () =>
+      denied(
+        stage,
+        () => DENY,
+        () => EXEMPT,
+      ))
+  })
+}
+
+function serve(stage: LayeredStage, app: Said, own: Said): Promise<Site> {
+  const rateLimit = { name: 'app', limit: 2, ...MINUTE, clock: stage.clock, ...app } as RateOptions
+  const layer = { rateLimit: { name: 'own', limit: 1, ...MINUTE, ...own } as RateOptions }
+  return stage.serve({ app: { rateLimit }, routes: [{ path: '/own', layer }, { path: '/free' }] })
+}
+
+async function fromItsOwn(stage: LayeredStage, own: Said): Promise<void> {
+  const site = await serve(stage, {}, own)
+  assert.deepEqual(await statuses(site, 4, { path: '/own' }), [200, 200, 429, 429])
+  assert.equal((await site.ask({ path: '/free' })).status, 429)
+}
+
+async function fromItsOwnOfThree(stage: LayeredStage): Promise<void> {
+  const own = { rateLimit: { name: 'own', limit: 1, ...MINUTE, key: () => EXEMPT } }
+  const site = await stage.serve({
+    app: { rateLimit: { name: 'app', limit: 9, ...MINUTE, clock: stage.clock } },
+    routes: [{ path: '/free' }],
+    group: { layer: { rateLimit: { name: 'part', limit: 2, ...MINUTE } }, routes: [{ path: '/own', layer: own }] },
+  })
+  assert.deepEqual(await statuses(site, 3, { path: '/own' }), [200, 200, 429])
+}
+
+async function fromTheApplications(stage: LayeredStage, app: Said, own: Said): Promise<void> {
+  const site = await serve(stage, app, own)
+  assert.deepEqual(await statuses(site, 2, { path: '/own' }), [200, 429])
+  assert.deepEqual(await statuses(site, 4, { path: '/free' }), [200, 200, 200, 200])
+}
+
+async function fromBoth(stage: LayeredStage): Promise<void> {
+  for (const app of [{ key: () => EXEMPT }, { skip: () => true }]) {
+    const site = await serve(stage, app as Said, {})
+    assert.deepEqual(await statuses(site, 3, { path: '/own' }), [200, 200, 200])
+  }
+}
+
+async function denied(stage: LayeredStage, app: RateOptions['key'], own: RateOptions['key']): Promise<void> {
+  const site = await serve(stage, { key: app }, { key: own })
+  assert.deepEqual(await statuses(site, 2, { path: '/own' }), [429, 429])
+}
