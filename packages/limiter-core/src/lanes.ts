@@ -1,10 +1,10 @@
-import { algorithms } from './algorithms/index.ts'
 import { clockOf } from './clock.ts'
 import type { Backend, Clock, Policy, Step } from './contracts.ts'
 import { SluiceError, shown } from './errors.ts'
 import { warnWhereOneOfSeveral } from './memory/one-of-several.ts'
 import { type Mode, modeOf, parseMode } from './mode.ts'
 import { compilePolicy, type PolicyInput } from './policy.ts'
+import { PolicyVariants } from './policy-variants.ts'
 import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
 
 /** A policy, ready to be charged. */
@@ -28,8 +28,8 @@ export interface LaneOptions {
 }
 
 /**
- * Compiles the policies of each plan (one plan where there are none). Policies of the same name in several plans share
- * their counts, so that a client who changes plan keeps what is used.
+ * Compiles the policies of each plan (one plan where there are none). Policies of the same name in several plans are one
+ * count, so that a client who changes plan keeps what is used.
  */
 export function compileLanes(plans: readonly (readonly PolicyInput[])[], options: LaneOptions): Lane[][] {
   clockOf(options.clock)
@@ -48,16 +48,20 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
   }
   const opened: (() => void)[] = []
   const laneOf = (input: PolicyInput, policy: Policy): Lane => {
-    const variants = policies.flat().filter((other) => other.name === policy.name)
+    const policiesOfName = policies.flat().filter(({ name }) => name === policy.name)
+    const variants = new PolicyVariants(policiesOfName)
     const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
-    const largest = Math.max(...sameAlgorithm(variants, policy).map((variant) => variant.limit))
-    const step = algorithms[policy.algorithm].compile(policy, largest)
-    const count = countName(scopeOn(backend), policy, step.version)
+    for (const [plan, others] of policies.entries()) {
+      const index = others.findIndex(({ name }) => name === policy.name)
+      if (index >= 0) oneBackend(policy, backend, plans[plan][index].backend ?? fallback)
+    }
+    const step = variants.stepOf(policy)
+    const count = countName(scopeOn(backend), policy, variants.countedAs)
     const mode = modeOf(options.mode, input.mode)
     const forget = backend.prepare?.(step, count) ?? (() => {})
     opened.push(forget)
     // nobody else can claim a name in a scope that is a limiter's own
-    const unclaim = scopeOn(backend) === own ? () => {} : claimCount(backend, scopeOn(backend), variants)
+    const unclaim = scopeOn(backend) === own ? () => {} : claimCount(backend, scopeOn(backend), policiesOfName)
     opened.push(unclaim)
     if (mode !== 'off') warnWhereOneOfSeveral(backend)
     return { step, count, backend, mode, unclaim: both(unclaim, forget) }
@@ -78,10 +82,6 @@ function both(one: () => void, other: () => void): () => void {
   }
 }
 
-function sameAlgorithm(variants: readonly Policy[], policy: Policy): Policy[] {
-  return variants.filter((variant) => variant.algorithm === policy.algorithm)
-}
-
 function compilePlan(inputs: readonly PolicyInput[]): Policy[] {
   if (!Array.isArray(inputs) || inputs.length === 0) {
     throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${shown(inputs)}, expected at least one policy`)
@@ -96,6 +96,16 @@ function compilePlan(inputs: readonly PolicyInput[]): Policy[] {
     names.add(name)
   }
   return policies
+}
+
+/** One backend holds what is used under every plan. */
+function oneBackend({ name }: Policy, one: Backend, other: Backend): void {
+  if (one === other) return
+  throw new SluiceError(
+    'SLUICE_BAD_POLICY',
+    `policy '${name}': backend: got ${shown(one.name)} and ${shown(other.name)} in several plans, expected one backend ` +
+      'for all of them, which counts together what is used under each; give policies names of their own to count them apart',
+  )
 }
 
 function backendOf(value: unknown, option: string): Backend {

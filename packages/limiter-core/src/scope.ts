@@ -50,9 +50,9 @@ export function parseScope(scope: unknown): string {
   )
 }
 
-/** The name of a count: equal names on one backend are one count. */
-export function countName(scope: string, policy: Policy, version: number): string {
-  return `${segment(scope)}/${policy.name}/${policy.algorithm}@${version}`
+/** The name of a count: equal names on one backend are one count. `cells` says what its cells are: `algorithm@version`. */
+export function countName(scope: string, policy: Policy, cells: string): string {
+  return `${segment(scope)}/${policy.name}/${cells}`
 }
 
 /**

@@ -41,6 +41,8 @@ function callOfOne({ charges, names }: Ask, time: TimeArg): BatchCall {
 interface Sole {
   readonly script: Script
   readonly constants: readonly string[]
+  /** The script takes several, of which this is the only one. */
+  readonly ofSeveral: boolean
 }
 
 const soles = new WeakMap<Step, Sole>()
@@ -49,12 +51,15 @@ const soles = new WeakMap<Step, Sole>()
 export function soleCall(step: Step, cost: number, keys: readonly string[], time: TimeArg): BatchCall {
   let sole = soles.get(step)
   if (!sole) {
-    const [, ...constants] = stepArgs(step)
-    sole = { script: soleScript(step), constants }
+    const [algorithm, ...constants] = stepArgs(step)
+    sole = step.variants
+      ? { script: severalScript([step]), constants: [algorithm, ...constants], ofSeveral: true }
+      : { script: soleScript(step), constants, ofSeveral: false }
     soles.set(step, sole)
   }
   const args: Arg[] = [time, ...sole.constants]
-  if (cost !== 1) args.push(cost)
+  if (sole.ofSeveral) args.push(cost, 0)
+  else if (cost !== 1) args.push(cost)
   return { script: sole.script, keys, args }
 }
 

@@ -55,7 +55,8 @@ export class EntityKeys {
 
   /** The name under which the cells of `key` are stored. Other slices are other cells, and nobody can tell the ones from the others. */
   nameOfCells({ key, step, count }: Pick<Charge, 'key' | 'step' | 'count'>): string {
-    const { slices = 1 } = step.policy
+    // the name of a count of several variants tells the cells of each
+    const { slices = 1 } = step.variants ? {} : step.policy
     return this.name(key, slices > 1 ? `${count}/${slices}` : count)
   }
 

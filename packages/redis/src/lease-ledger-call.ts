@@ -1,4 +1,5 @@
 import {
+  forgetsMs,
   GRACE,
   type LeaseAsk,
   type LeaseGrant,
@@ -61,9 +62,4 @@ function pushAsk(args: Arg[], ask: LeaseAsk, steps: Map<Step, number>, terms: Le
   }
   args.push(ask.owner, ask.seq, ask.base, ask.spent, ask.keep, ask.want, ask.demand, ask.minimum, ask.need)
   args.push(known?.used ?? 0, known?.resetAfterMs ?? 0)
-}
-
-// two epochs of a window, or as long as a bucket drains
-function forgetsMs({ policy, capacity }: Step): number {
-  return policy.windowMs * Math.max(2, capacity / policy.limit)
 }

@@ -17,13 +17,16 @@ class SlidingLogStep implements Step {
   readonly capacity: number
   readonly #windowMs: number
   readonly #room: number
+  readonly #chargedBeside: boolean
 
-  constructor(policy: Policy, room: number) {
+  /** A log that is `chargedBeside` has one place more than `room`: while that is free, no time was dropped for want of places. */
+  constructor(policy: Policy, room: number, chargedBeside: boolean) {
     this.policy = policy
     this.capacity = policy.limit
-    this.cells = HEAD + room
     this.#windowMs = policy.windowMs
-    this.#room = room
+    this.#room = chargedBeside ? room + 1 : room
+    this.cells = HEAD + this.#room
+    this.#chargedBeside = chargedBeside
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
@@ -40,8 +43,9 @@ class SlidingLogStep implements Step {
     const times = this.#live(cells, at, now)
     // times stay in order even if a reading is older than the last one
     const time = Math.max(now, times.at(-1) ?? now)
-    for (let unit = 0; unit < cost; unit++) times.push(time)
-    this.#write(cells, at, times)
+    const fitting = Math.min(cost, this.#room)
+    for (let unit = 0; unit < fitting; unit++) times.push(time)
+    this.#write(cells, at, this.#newest(times))
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
@@ -50,13 +54,11 @@ class SlidingLogStep implements Step {
     const before = times.length
     const first = times.findIndex((time) => time >= takenAt)
     const place = first < 0 ? before : first
-    if (units > 0) {
-      const fitting = Math.min(units, this.#room - before)
-      times.splice(place, 0, ...new Array<number>(fitting).fill(takenAt))
-    } else {
-      const same = times.filter((time) => time === takenAt).length
-      times.splice(place, Math.min(same, -units))
-    }
+    if (units > 0) return this.#charge(cells, at, times, place, units, takenAt)
+    // what was dropped for want of places is not made good by what is given back
+    if (this.#chargedBeside && before === this.#room) return 0
+    const same = times.filter((time) => time === takenAt).length
+    times.splice(place, Math.min(same, -units))
     this.#write(cells, at, times)
     return times.length - before
   }
@@ -74,6 +76,21 @@ class SlidingLogStep implements Step {
     const live = resetAfterMs > 0 ? Math.min(Math.ceil(used), this.#room) : 0
     const time = now + Math.min(resetAfterMs, this.#windowMs) - this.#windowMs
     this.#write(cells, at, new Array<number>(live).fill(time))
+  }
+
+  /** Puts units at their place among the times; returns those that found one. */
+  #charge(cells: Float64Array, at: number, times: number[], place: number, units: number, takenAt: number): number {
+    const free = this.#room - times.length
+    const fitting = Math.min(units, this.#chargedBeside ? free + place : free)
+    times.splice(place, 0, ...new Array<number>(fitting).fill(takenAt))
+    this.#write(cells, at, this.#newest(times))
+    return fitting
+  }
+
+  /** As many as there are places for. */
+  #newest(times: number[]): number[] {
+    if (times.length > this.#room) times.splice(0, times.length - this.#room)
+    return times
   }
 
   #time(cells: Float64Array, at: number, index: number): number {
@@ -104,7 +121,7 @@ class SlidingLogStep implements Step {
 export const slidingLog: Algorithm = {
   name: 'sliding-log',
   version: 1,
-  compile(policy, largestLimit = policy.limit) {
+  compile(policy, largestLimit = policy.limit, chargedBeside = false) {
     if (largestLimit > MAX_LIMIT) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
@@ -112,6 +129,6 @@ export const slidingLog: Algorithm = {
           `${MAX_LIMIT}; use sliding-window with slices`,
       )
     }
-    return new SlidingLogStep(policy, largestLimit)
+    return new SlidingLogStep(policy, largestLimit, chargedBeside)
   },
 }

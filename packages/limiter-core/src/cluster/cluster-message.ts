@@ -1,5 +1,6 @@
 import { algorithms } from '../algorithms/index.ts'
-import type { Answer, Charge, Policy, Step, Verdict } from '../contracts.ts'
+import { VariantsStep } from '../algorithms/variants-step.ts'
+import type { Answer, Charge, Policy, Step, StepVariant, Verdict } from '../contracts.ts'
 import type { LeaseAsk, LeaseGrant } from '../leases/lease-ledger.ts'
 import { ChargeVerdict } from '../verdict.ts'
 
@@ -8,6 +9,13 @@ export const MARK = 'sluice.cluster@1'
 
 /** A step as it is written in a message. */
 export interface SentStep {
+  readonly policy: Policy
+  readonly cells: number
+  /** Of a step of several variants. */
+  readonly variants?: readonly SentVariant[] | undefined
+}
+
+interface SentVariant extends Omit<StepVariant, 'step'> {
   readonly policy: Policy
   readonly cells: number
 }
@@ -54,7 +62,7 @@ export class SentSteps {
     const { step } = one
     let number = this.#numbers.get(step)
     if (number === undefined) {
-      number = this.list.push({ policy: step.policy, cells: step.cells }) - 1
+      number = this.list.push(sentStep(step)) - 1
       this.#numbers.set(step, number)
     }
     return { ...one, step: number }
@@ -107,9 +115,25 @@ function isListOfObjects(list: unknown): boolean {
   return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null)
 }
 
-function compiled({ policy, cells }: SentStep): Step {
+function sentStep({ policy, cells, variants }: Step): SentStep {
+  if (!variants) return { policy, cells }
+  const sent = variants.map(({ step, ...variant }) => ({ ...variant, policy: step.policy, cells: step.cells }))
+  return { policy, cells, variants: sent }
+}
+
+function compiled({ policy, cells, variants }: SentStep): Step {
+  if (!variants) return compiledOf({ policy, cells }, false)
+  return new VariantsStep(
+    variants.map(({ policy: own, cells: size, ...variant }) => ({
+      ...variant,
+      step: compiledOf({ policy: own, cells: size }, true),
+    })),
+  )
+}
+
+function compiledOf({ policy, cells }: SentStep, chargedBeside: boolean): Step {
   const { compile } = algorithms[policy.algorithm]
-  const step = compile(policy)
+  const step = compile(policy, policy.limit, chargedBeside)
   // a log made for a larger plan has a cell for each unit of that one
-  return step.cells === cells ? step : compile(policy, policy.limit + cells - step.cells)
+  return step.cells === cells ? step : compile(policy, policy.limit + cells - step.cells, chargedBeside)
 }

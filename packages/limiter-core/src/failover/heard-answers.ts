@@ -10,10 +10,15 @@ export interface HeardAnswer {
 
 type Adopt = (key: string, step: MirrorStep, count: string, heard: HeardAnswer) => void
 
+/** An answer with its place in the order in which they came. */
+interface Noted extends HeardAnswer {
+  order: number
+}
+
 interface Heard {
   readonly step: MirrorStep
   readonly count: string
-  readonly keys: Map<string, HeardAnswer>
+  readonly keys: Map<string, Noted>
 }
 
 /** So many keys take 0.2 ms to adopt. */
@@ -29,6 +34,7 @@ export class HeardAnswers {
   // most limiters have one policy
   #last: Heard | undefined
   #size = 0
+  #order = 0
 
   constructor(adopt: Adopt) {
     this.#adopt = adopt
@@ -42,9 +48,10 @@ export class HeardAnswers {
       known.resetAfterMs = resetAfterMs
       known.now = now
       known.generation = generation
+      known.order = ++this.#order
       return
     }
-    keys.set(key, { used, resetAfterMs, now, generation })
+    keys.set(key, { used, resetAfterMs, now, generation, order: ++this.#order })
     if (++this.#size > MOST_KEYS) this.flush()
   }
 
@@ -53,9 +60,23 @@ export class HeardAnswers {
     if (this.#size === 0) return
     this.#size = 0
     this.#last = undefined
-    for (const { step, count, keys } of this.#heard.splice(0)) {
-      for (const [key, heard] of keys) this.#adopt(key, step, count, heard)
+    const heard = this.#heard.splice(0)
+    if (new Set(heard.map(({ count }) => count)).size < heard.length) {
+      this.#adoptInOrder(heard)
+      return
     }
+    for (const { step, count, keys } of heard) {
+      for (const [key, answer] of keys) this.#adopt(key, step, count, answer)
+    }
+  }
+
+  /** Plans share counts: of a key that is asked under several the last answer has the last word. */
+  #adoptInOrder(heard: readonly Heard[]): void {
+    const answers = heard.flatMap(({ step, count, keys }) =>
+      [...keys].map(([key, answer]) => ({ step, count, key, answer })),
+    )
+    answers.sort((a, b) => a.answer.order - b.answer.order)
+    for (const { key, step, count, answer } of answers) this.#adopt(key, step, count, answer)
   }
 
   #of(step: MirrorStep, count: string): Heard {

@@ -1,5 +1,6 @@
+import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { algorithms } from '../algorithms/index.ts'
-import type { Known, Policy, Step } from '../contracts.ts'
+import type { Known, Policy, Step, StepVariant } from '../contracts.ts'
 
 // what a sum of scaled costs may be off without turning away the last one that is due
 const ROUNDING = 1e-12
@@ -19,6 +20,9 @@ export class MirrorStep implements Step {
   readonly capacity: number
   /** Units that the backend gives to a fresh key. */
   readonly fullCapacity: number
+  /** How long what is known of a key can matter. */
+  readonly forgetsMs: number
+  readonly variants: readonly StepVariant[] | undefined
   readonly #inner: Step
   /** Units of the backend that one unit here stands for. */
   readonly #scale: number
@@ -36,11 +40,13 @@ export class MirrorStep implements Step {
     this.cells = step.cells + 1
     this.capacity = part(step.capacity, share)
     this.fullCapacity = step.capacity
+    this.forgetsMs = forgetsMs(step)
+    this.variants = step.variants
     this.#scale = limit === policy.limit ? 1 : (policy.limit / limit) * (1 - ROUNDING)
     // an entry of a log stands for a whole unit
-    this.#whole = policy.algorithm === 'sliding-log'
+    this.#whole = policiesOf(step).some(({ algorithm }) => algorithm === 'sliding-log')
     // a small burst would round to more or less than its share of the rate: it is what the scaled units need
-    const rescaled = this.#scale !== 1 && SCALED_BURST.includes(policy.algorithm)
+    const rescaled = this.#scale !== 1 && SCALED_BURST.includes(policy.algorithm) && !step.variants
     const burst = (this.capacity * policy.limit) / limit
     this.#inner = rescaled ? algorithms[policy.algorithm].compile({ ...policy, burst }) : step
   }
@@ -69,6 +75,11 @@ export class MirrorStep implements Step {
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
     return this.#inner.resetAfterMs(cells, at, now)
+  }
+
+  keptMs(cells: Float64Array, at: number, now: number): number {
+    const { keptMs = this.#inner.resetAfterMs } = this.#inner
+    return keptMs.call(this.#inner, cells, at, now)
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
@@ -107,6 +118,10 @@ export class MirrorStep implements Step {
     const scaled = units * this.#scale
     return this.#whole ? Math.sign(scaled) * Math.ceil(Math.abs(scaled)) : scaled
   }
+}
+
+function policiesOf({ policy, variants }: Step): readonly Policy[] {
+  return variants?.map(({ step }) => step.policy) ?? [policy]
 }
 
 /** A part of a limit in whole units, at least one. */

@@ -31,9 +31,8 @@ export class Mirror {
   }
 
   /** A policy is mirrored: how long what is known of its keys can matter. */
-  mirrors({ policy, fullCapacity }: MirrorStep): void {
-    const fillsMs = (policy.windowMs * fullCapacity) / policy.limit
-    this.#longestMs = Math.max(this.#longestMs, 2 * Math.max(policy.windowMs, fillsMs))
+  mirrors({ forgetsMs }: MirrorStep): void {
+    this.#longestMs = Math.max(this.#longestMs, forgetsMs)
   }
 
   /** What the backend counted may be gone. */

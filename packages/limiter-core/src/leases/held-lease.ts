@@ -1,3 +1,4 @@
+import { formOf } from '../algorithms/policy-forms.ts'
 import type { Charge, Known, Step } from '../contracts.ts'
 import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
 import { LedgerView } from './ledger-view.ts'
@@ -56,7 +57,7 @@ export class HeldLease {
   /** Whether this step makes the same promise, so that what was leased under the one may be spent under the other. */
   promisesAs({ capacity, policy }: Step): boolean {
     const own = this.step.policy
-    return this.step.capacity === capacity && own.limit === policy.limit && own.windowMs === policy.windowMs
+    return this.step.capacity === capacity && own.limit === policy.limit && formOf(own) === formOf(policy)
   }
 
   /** Whether `cost` can be spent right now. Nothing is, once the lease has ended, whatever kept this process from it. */

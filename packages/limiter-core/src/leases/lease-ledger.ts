@@ -68,9 +68,11 @@ const LEAST_LEASE_MS = 100
 /** Windows in a lease: what is spent is charged up to a third of a lease late, which must be little of a window. */
 const LEASES_IN_WINDOW = 8
 
-/** How long leases of a step last: as long as is said, and an eighth of its window at most. */
+/** How long leases of a step last: as long as is said, and an eighth of its shortest window at most. */
 export function leaseMsOf(step: Step, { leaseMs }: LeaseTerms): number {
-  return Math.min(leaseMs, Math.max(LEAST_LEASE_MS, step.policy.windowMs / LEASES_IN_WINDOW))
+  const { policy, variants } = step
+  const shortestMs = Math.min(policy.windowMs, ...(variants?.map((one) => one.step.policy.windowMs) ?? []))
+  return Math.min(leaseMs, Math.max(LEAST_LEASE_MS, shortestMs / LEASES_IN_WINDOW))
 }
 
 /** Fewer units than this are not worth a lease. */
@@ -89,9 +91,13 @@ export function isLeased(
   return (
     step.capacity * fraction >= LEAST_LEASE_UNITS &&
     step.policy.windowMs >= LEAST_LEASE_MS * LEASES_IN_WINDOW &&
-    step.policy.algorithm !== 'sliding-log' &&
+    !isLog(step) &&
     key.length <= LONGEST_KEY
   )
+}
+
+function isLog({ policy, variants }: Step): boolean {
+  return policy.algorithm === 'sliding-log' || variants?.some(({ step }) => isLog(step)) === true
 }
 
 /** Units that a ledger grants of what is free. */

@@ -63,6 +63,8 @@ export class LeasingBackend implements Backend {
   readonly #leased: LeasedCharges
   readonly #table: LeaseTable
   readonly #terms: LeaseTerms
+  /** By count: how many of its steps are too small to be leased. Plans that share a count are leased all, or none is. */
+  readonly #small = new Map<string, number>()
 
   constructor({ name, exact, ledger, terms, clock }: LeasingParts) {
     const itsClock = clockOf(clock)
@@ -74,13 +76,25 @@ export class LeasingBackend implements Backend {
     this.#leased = new LeasedCharges(name, this.#table, exact, terms, itsClock)
   }
 
+  prepare(step: Step, count: string): () => void {
+    const forget = this.#exact.prepare?.(step, count)
+    const small = isLeased({ key: '', step }, this.#terms) ? 0 : 1
+    this.#addSmall(count, small)
+    let held = true
+    return () => {
+      if (held) this.#addSmall(count, -small)
+      held = false
+      forget?.()
+    }
+  }
+
   take(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
     return this.#home(charges).take(charges, moment)
   }
 
   takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): MaybePromise<Decision> {
     const charge = { key, step, count, cost }
-    if (isLeased(charge, this.#terms)) return this.#leased.takeCharge(charge, moment)
+    if (this.#isLeased(charge)) return this.#leased.takeCharge(charge, moment)
     if (this.#exact.takeOne) return this.#exact.takeOne(key, step, count, cost, moment)
     return andThen(this.#exact.take([charge], moment), (answer) => new RequestDecision(answer))
   }
@@ -112,14 +126,22 @@ export class LeasingBackend implements Backend {
     await this.#exact.close?.()
   }
 
+  #isLeased(charge: Pick<Charge, 'key' | 'step' | 'count'>): boolean {
+    return isLeased(charge, this.#terms) && (this.#small.size === 0 || !this.#small.has(charge.count))
+  }
+
+  #addSmall(count: string, steps: number): void {
+    const small = (this.#small.get(count) ?? 0) + steps
+    if (small > 0) this.#small.set(count, small)
+    else this.#small.delete(count)
+  }
+
   #home(charges: readonly Charge[]): Backend {
     let leased = 0
-    for (const charge of charges) if (isLeased(charge, this.#terms)) leased++
+    for (const charge of charges) if (this.#isLeased(charge)) leased++
     if (leased === charges.length) return this.#leased
     if (leased === 0) return this.#exact
-    const homes = charges.map(
-      (charge) => [charge.step, isLeased(charge, this.#terms) ? this.#leased : this.#exact] as const,
-    )
+    const homes = charges.map((charge) => [charge.step, this.#isLeased(charge) ? this.#leased : this.#exact] as const)
     // leases first: they are taken back without a round trip
     homes.sort(([, a], [, b]) => Number(b === this.#leased) - Number(a === this.#leased))
     return new GroupedBackend(new Map(homes))

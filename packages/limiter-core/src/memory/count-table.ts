@@ -28,6 +28,8 @@ export interface Lane {
   readonly tail: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number
+  /** `keptMs` of a step of several variants. */
+  readonly keptMs: Step['keptMs'] | undefined
 }
 
 /**
@@ -69,7 +71,8 @@ export class CountTable {
       this.#arenas.set(step.cells, arena)
     }
     const tail = this.#tails.numberOf(count, high)
-    return { step, count, arena, low, high, tail, fractionOfUnit: FRACTION / step.capacity }
+    const keptMs = step.variants && step.keptMs?.bind(step)
+    return { step, count, arena, low, high, tail, fractionOfUnit: FRACTION / step.capacity, keptMs }
   }
 
   /** Names a key of a lane by its hash. */
@@ -115,10 +118,12 @@ export class CountTable {
   /** Writes how used the key is and when it will be free, for whoever has to choose a victim. */
   mark(lane: Lane, place: Place, now: number, remaining: number, resetAfterMs: number): void {
     if (place === this.#absent) return
+    // what is used may matter longer to other plans than to the one that asked
+    const keptMs = lane.keptMs === undefined ? resetAfterMs : lane.keptMs(place.cells, place.at, now)
     const fraction = Math.ceil((lane.step.capacity - remaining) * lane.fractionOfUnit)
     place.words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
     // the end of the tick in which the key is new again: marking what was read back moves nothing
-    const endTick = Math.ceil((now + resetAfterMs - this.#originMs) * (1 / TICK_MS))
+    const endTick = Math.ceil((now + keptMs - this.#originMs) * (1 / TICK_MS))
     place.words[place.expiry] = Math.max(1, Math.min(LAST_TICK, endTick))
   }
 

@@ -79,8 +79,9 @@ while at < #ARGV do
         local step, cost, key = charge.step, charge.cost, KEYS[first + j]
         local c = cells[key]
         if takenAt then
-          local moved = cost == 0 and 0 or step.adjust(c, now, cost, takenAt)
-          if moved ~= 0 then written[key] = step end
+          local moved, changed = 0, false
+          if cost ~= 0 then moved, changed = step.adjust(c, now, cost, takenAt) end
+          if moved ~= 0 or changed then written[key] = step end
           told = told + 1
           out[told] = format('%.17g', moved)
         elseif mayTake and cost > 0 and (allFit or not charge.advisory) then
@@ -98,7 +99,7 @@ end
 -- an error of the first write, such as OOM or READONLY, ends the script before anything is written
 for key, step in pairs(written) do
   local c = cells[key]
-  store(key, c, step.layout, step.resetAfterMs(c, now))
+  store(key, c, step.layout, (step.keptMs or step.resetAfterMs)(c, now))
 end
 
 local text = table.concat(out, ' ')

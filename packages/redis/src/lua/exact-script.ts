@@ -1,4 +1,4 @@
-import type { Script, Step } from '@sluice/limiter-core'
+import type { Script, Step, StepVariant } from '@sluice/limiter-core'
 import { exactDriver } from './exact-driver.ts'
 import { exactHead, exactReader, exactStore } from './exact-head.ts'
 import { firstWholeMs } from './first-whole-ms.ts'
@@ -10,6 +10,7 @@ import { slidingLog } from './sliding-log.ts'
 import { severalDriver, soleDriver } from './sole-driver.ts'
 import { tokenBucket } from './token-bucket.ts'
 import { twoEpochWindow } from './two-epoch-window.ts'
+import { variants } from './variants.ts'
 
 /** The algorithms as Lua tells them apart. */
 type AlgorithmOfLua = 'fixed-window' | 'two-epoch-window' | 'sliced-window' | 'sliding-log' | 'token-bucket' | 'gcra'
@@ -24,7 +25,7 @@ const algorithms: Readonly<Record<AlgorithmOfLua, LuaAlgorithm>> = {
 }
 
 /** An algorithm and the constants of a step, in the order in which its Lua reads them. */
-type StepArgs = readonly [AlgorithmOfLua, ...string[]]
+type StepArgs = readonly [AlgorithmOfLua | 'variants', ...string[]]
 
 const argsByStep = new WeakMap<Step, StepArgs>()
 const scripts = new Map<string, Script>()
@@ -32,25 +33,46 @@ const scripts = new Map<string, Script>()
 export function stepArgs(step: Step): StepArgs {
   let args = argsByStep.get(step)
   if (!args) {
-    const [algorithm, ...constants] = constantsOf(step)
-    args = [algorithm, ...constants.map(String)]
+    args = step.variants ? variantsArgs(step.variants) : plainArgs(step, false)
     argsByStep.set(step, args)
   }
   return args
 }
 
-function constantsOf({ policy, capacity, cells }: Step): readonly [AlgorithmOfLua, ...number[]] {
+function variantsArgs(all: readonly StepVariant[]): StepArgs {
+  const each = all.flatMap(({ step, role, perMs, ceiling }) => [
+    role,
+    String(perMs),
+    String(ceiling),
+    ...plainArgs(step, true),
+  ])
+  return ['variants', String(all.length), ...each]
+}
+
+/** `beside`: others charge the same cells without asking. */
+function plainArgs(step: Step, beside: boolean): StepArgs {
+  const [algorithm, ...constants] = constantsOf(step, beside)
+  return [algorithm, ...constants.map(String)]
+}
+
+function constantsOf({ policy, capacity, cells }: Step, beside: boolean): readonly [AlgorithmOfLua, ...number[]] {
   const { algorithm, limit, windowMs, slices = 1 } = policy
   // two cells of a log are no room
-  if (algorithm === 'sliding-log') return [algorithm, capacity, windowMs, cells - 2]
+  if (algorithm === 'sliding-log') return [algorithm, capacity, windowMs, cells - 2, beside ? 1 : 0]
   if (algorithm === 'token-bucket' || algorithm === 'gcra') return [algorithm, capacity, windowMs, limit]
   if (algorithm === 'fixed-window') return [algorithm, capacity, windowMs]
   return slices > 1 ? ['sliced-window', capacity, windowMs, slices] : ['two-epoch-window', capacity, windowMs]
 }
 
+/** The algorithms that the Lua of a step needs. */
+function namesOf(step: Step): (AlgorithmOfLua | 'variants')[] {
+  const [name] = stepArgs(step)
+  return [name, ...(step.variants ?? []).flatMap((variant) => namesOf(variant.step))]
+}
+
 /** A driver behind the algorithms of these steps, which it makes as it reads them. */
 export function scriptOver(driverName: string, steps: Iterable<Step>, driver: string): Script {
-  const names = [...new Set(Array.from(steps, (step) => stepArgs(step)[0]))].sort()
+  const names = [...new Set(Array.from(steps, namesOf).flat())].sort()
   return scriptOf(`${driverName}:${names.join('+')}`, () =>
     [exactHead, exactReader, firstWholeMs, ...names.map(makerOf), driver].join(''),
   )
@@ -66,9 +88,9 @@ export function severalScript(steps: readonly Step[]): Script {
   return scriptOver('exact-several', steps, exactStore + severalDriver)
 }
 
-/** The script that takes one decision of one step. ARGV from the second on: its constants, and its cost unless that is 1. */
+/** The script that takes one decision of one step, which has no variants. ARGV from the second on: its constants, and its cost unless that is 1. */
 export function soleScript(step: Step): Script {
-  const [name] = stepArgs(step)
+  const [name] = plainArgs(step, false) as readonly [AlgorithmOfLua]
   const { constants, cells, layout, takes } = algorithms[name]
   const values = constants.map((_, index) => `tonumber(ARGV[${index + 2}])`)
   const locals = `
@@ -82,7 +104,8 @@ local cost = tonumber(ARGV[${constants.length + 2}] or 1)
 }
 
 /** What makes a step of the arguments that follow. */
-function makerOf(name: AlgorithmOfLua): string {
+function makerOf(name: AlgorithmOfLua | 'variants'): string {
+  if (name === 'variants') return variants
   const { constants, cells, layout, takes, moves } = algorithms[name]
   return `
 algorithms['${name}'] = function()

@@ -53,7 +53,7 @@ local function readLeases(key)
 end
 
 local function writeCells(key, step, c)
-  local ttl = max(1, min(ceil(step.resetAfterMs(c, now)) + longer, 2^52))
+  local ttl = max(1, min(ceil((step.keptMs or step.resetAfterMs)(c, now)) + longer, 2^52))
   redis.call('SET', key, struct.pack(step.layout, unpack(c)), 'PX', format('%d', ttl))
 end
 
@@ -73,6 +73,11 @@ local function writeLeases(key, step, c, leases)
   redis.call('SET', key, table.concat(parts), 'PX', format('%d', max(1, min(ceil(ttl) + longer, 2^52))))
 end
 
+local function moves(step, c, units, takenAt)
+  local moved, changed = step.adjust(c, now, units, takenAt)
+  return moved ~= 0 or changed
+end
+
 -- leases that have ended are charged whole, in the order in which they ended
 local function settle(step, c, leases)
   local ended, alive, charged = {}, {}, false
@@ -82,7 +87,7 @@ local function settle(step, c, leases)
   end
   table.sort(ended, function(a, b) return a.endsAt < b.endsAt end)
   for _, lease in ipairs(ended) do
-    if lease.units > 0 and step.adjust(c, now, lease.units, lease.endsAt) ~= 0 then charged = true end
+    if lease.units > 0 and moves(step, c, lease.units, lease.endsAt) then charged = true end
   end
   return alive, charged, #ended > 0
 end
@@ -117,7 +122,7 @@ local function tell(c, leases, lease, ask)
     charged = true
   end
   local spent = ask.spent - (lease and lease.base == ask.base and lease.charged or 0)
-  if spent > 0 and step.adjust(c, now, spent, now) ~= 0 then charged = true end
+  if spent > 0 and moves(step, c, spent, now) then charged = true end
   if lease or ask.keep > 0 then lend(leases, ask, ask.keep) end
   return charged
 end

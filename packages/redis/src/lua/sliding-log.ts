@@ -2,10 +2,11 @@ import type { LuaAlgorithm } from './lua-algorithm.ts'
 
 /**
  * `sliding-log` of limiter-core, in Lua: number for number the same. Cells: the times of the units taken, the oldest
- * first, as many as there are. There is no ring and no room left over, so that limits may change between takes.
+ * first, as many as there are. There is no ring and no room left over, so that limits may change between takes. `beside` is
+ * 1 where others charge without asking.
  */
 export const slidingLog: LuaAlgorithm = {
-  constants: ['capacity', 'windowMs', 'room'],
+  constants: ['capacity', 'windowMs', 'room', 'beside'],
   cells: 'nil',
   layout: 'nil',
   takes: `
@@ -15,11 +16,12 @@ local function expired(c, now)
   return gone
 end
 
-local function dropExpired(c, now)
-  local gone, count = expired(c, now), #c
-  if gone == 0 then return end
-  for i = 1, count do c[i] = c[i + gone] end
+local function dropOldest(c, gone)
+  if gone <= 0 then return end
+  for i = 1, #c do c[i] = c[i + gone] end
 end
+
+local function dropExpired(c, now) dropOldest(c, expired(c, now)) end
 
 local function waitMs(c, now, cost)
   local gone = expired(c, now)
@@ -34,7 +36,8 @@ local function spend(c, now, cost)
   if cost == 0 then return end
   dropExpired(c, now)
   local time = max(now, c[#c] or now)
-  for _ = 1, cost do c[#c + 1] = time end
+  for _ = 1, min(cost, room) do c[#c + 1] = time end
+  dropOldest(c, #c - room)
 end
 
 local function remaining(c, now) return max(0, capacity - (#c - expired(c, now))) end
@@ -52,12 +55,16 @@ local function adjust(c, now, units, takenAt)
   local place = 1
   while place <= before and c[place] < takenAt do place = place + 1 end
   if units > 0 then
-    for _ = 1, min(units, room - before) do table.insert(c, place, takenAt) end
-  else
-    for _ = 1, -units do
-      if c[place] ~= takenAt then break end
-      table.remove(c, place)
-    end
+    local free = room - before
+    local fitting = max(0, min(units, beside == 1 and free + place - 1 or free))
+    for _ = 1, fitting do table.insert(c, place, takenAt) end
+    dropOldest(c, #c - room)
+    return fitting
+  end
+  if beside == 1 and before == room then return 0 end
+  for _ = 1, -units do
+    if c[place] ~= takenAt then break end
+    table.remove(c, place)
   end
   return #c - before
 end

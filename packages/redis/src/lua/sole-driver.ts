@@ -40,7 +40,7 @@ for j = 1, #KEYS do
   local takes = not vetoed and (allFit or not advisory[j]) and costs[j] > 0
   if takes then step.spend(c, now, costs[j]) end
   local reset = step.resetAfterMs(c, now)
-  if takes then store(KEYS[j], c, step.layout, reset) end
+  if takes then store(KEYS[j], c, step.layout, step.keptMs and step.keptMs(c, now) or reset) end
   out[j + 1] = format('%d %d %.17g', step.remaining(c, now), waits[j], reset)
 end
 return table.concat(out, ' ')

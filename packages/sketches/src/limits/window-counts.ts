@@ -15,6 +15,8 @@ interface PolicyWatch {
 interface WindowLane {
   readonly count: string
   readonly rule: WindowRule
+  /** Those of larger plans, into which a take must fit as well: all plans read the same units. */
+  readonly larger: readonly WindowRule[]
   /** The hash of the count's name. */
   readonly low: number
   readonly high: number
@@ -80,20 +82,25 @@ export class WindowCounts {
 
   /** Whole ms until `cost` fits; 0 fits, Infinity never. */
   waitMs(cost: number): number {
-    const { rule } = this.#lane as WindowLane
-    if (this.#entry >= 0 && this.#forgiven.unitsOf(this.#entry) + cost <= rule.limit) return 0
-    return rule.waitMs(this.#memory.spans, this.#now, cost)
+    const { rule, larger } = this.#lane as WindowLane
+    let longest = this.#waitMs(rule, cost)
+    for (const one of larger) longest = Math.max(longest, this.#waitMs(one, cost))
+    return longest
   }
 
   remaining(): number {
-    const { rule } = this.#lane as WindowLane
-    const remaining = rule.remaining(this.#memory.spans, this.#now)
-    return this.#entry < 0 ? remaining : Math.max(remaining, rule.limit - this.#forgiven.unitsOf(this.#entry))
+    const { rule, larger } = this.#lane as WindowLane
+    let least = this.#remaining(rule)
+    for (const one of larger) least = Math.min(least, this.#remaining(one))
+    return least
   }
 
   resetAfterMs(): number {
     if (this.#entry >= 0 && this.#forgiven.unitsOf(this.#entry) === 0) return 0
-    return (this.#lane as WindowLane).rule.resetAfterMs(this.#memory.spans, this.#now)
+    const { rule, larger } = this.#lane as WindowLane
+    let longest = rule.resetAfterMs(this.#memory.spans, this.#now)
+    for (const one of larger) longest = Math.max(longest, one.resetAfterMs(this.#memory.spans, this.#now))
+    return longest
   }
 
   spend(cost: number): void {
@@ -127,6 +134,16 @@ export class WindowCounts {
     this.#forgiven.forgive(this.#low, this.#high, at, this.#memory.keptMs)
   }
 
+  #waitMs(rule: WindowRule, cost: number): number {
+    if (this.#entry >= 0 && this.#forgiven.unitsOf(this.#entry) + cost <= rule.limit) return 0
+    return rule.waitMs(this.#memory.spans, this.#now, cost)
+  }
+
+  #remaining(rule: WindowRule): number {
+    const remaining = rule.remaining(this.#memory.spans, this.#now)
+    return this.#entry < 0 ? remaining : Math.max(remaining, rule.limit - this.#forgiven.unitsOf(this.#entry))
+  }
+
   #laneOf(step: Step, count: string): WindowLane {
     const last = this.#lane
     if (last !== undefined && this.#lastStep === step && last.count === count) return last
@@ -141,7 +158,9 @@ export class WindowCounts {
     const rule = this.#memory.ruleOf(step.policy)
     const names = this.#names
     names.text(count)
-    const lane = { count, rule, low: names.low, high: names.high }
+    const larger = (step.variants ?? []).filter(({ role }) => role === 'larger')
+    const rules = larger.map((variant) => this.#memory.ruleOf(variant.step.policy))
+    const lane = { count, rule, larger: rules, low: names.low, high: names.high }
     if (!this.#lanes.has(step)) this.#watch.watch(step.policy.name, rule)
     this.#lanes.set(step, lane)
     return lane

@@ -1,0 +1,39 @@
+import type { AlgorithmName } from '@sluice/limiter-core'
+import type { SeededRandom } from '@sluice/testkit'
+import { algorithmNames } from '../algorithms/any-policy.ts'
+import type { PlanPolicy } from './plan-site.ts'
+
+export type Plans = Readonly<Record<string, PlanPolicy>>
+
+export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+
+/** A small plan of this algorithm: so many a minute or ten minutes. */
+export function smallPlan(algorithm: AlgorithmName, random: SeededRandom): PlanPolicy {
+  return shaped({ algorithm, limit: 1 + random.whole(8), windowMs: random.pick([MINUTE, 10 * MINUTE]) }, random)
+}
+
+/**
+ * A plan that is larger than that small one: whatever it lets pass fits in here, by the rates of both and twice what the
+ * small one gives at once. The log, which has 128 places, has a window in which that is enough.
+ */
+export function largerPlan(algorithm: AlgorithmName, small: PlanPolicy, random: SeededRandom): PlanPolicy {
+  const windowMs = random.pick(algorithm === 'sliding-log' ? [MINUTE, 10 * MINUTE] : [MINUTE, 10 * MINUTE, HOUR])
+  const most = 2 * small.limit + (2 * small.limit * windowMs) / small.windowMs
+  const limit = Math.ceil(most) + random.whole(algorithm === 'sliding-log' ? 1 : 100)
+  if (algorithm !== 'sliding-log' || limit <= 128) return shaped({ algorithm, limit, windowMs }, random)
+  return { algorithm, limit: 4 * small.limit, windowMs: Math.min(windowMs, small.windowMs) }
+}
+
+function shaped(policy: PlanPolicy, random: SeededRandom): PlanPolicy {
+  const { algorithm, limit } = policy
+  if (algorithm === 'sliding-window' && random.whole(2) === 0) return { ...policy, slices: random.pick([2, 5, 10]) }
+  const drains = algorithm === 'token-bucket' || algorithm === 'gcra'
+  return drains && random.whole(3) === 0 ? { ...policy, burst: limit + random.whole(limit) } : policy
+}
+
+/** Any plan, as large as it happens to be. */
+export function anyPlan(random: SeededRandom): PlanPolicy {
+  const algorithm = random.pick(algorithmNames)
+  return shaped({ algorithm, limit: 1 + random.whole(20), windowMs: random.pick([1_000, MINUTE, 10 * MINUTE]) }, random)
+}

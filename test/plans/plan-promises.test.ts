@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Backend, memoryBackend } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { algorithmNames } from '../algorithms/any-policy.ts'
+import { ownPrefix } from '../redis/exact/own-prefix.ts'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { HOUR, largerPlan, MINUTE, type Plans, smallPlan } from './any-plans.ts'
+import { PlanSite } from './plan-site.ts'
+import { mostIn, promiseOf, roomAfter, type Use } from './use-history.ts'
+
+const pairs = algorithmNames.flatMap((small) => algorithmNames.map((large) => [small, large] as const))
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+const backends = {
+  memory: { make: (clock: FakeClock): Backend => memoryBackend({ clock }), runs: 12, requests: 400 },
+  Redis: {
+    make: (clock: FakeClock): Backend =>
+      redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
+    runs: 2,
+    requests: 120,
+  },
+}
+
+/** Waits that end windows, meet within one, or come at once; now and then hours. */
+function someWait(random: SeededRandom): number {
+  const kind = random.whole(10)
+  if (kind < 4) return 0
+  if (kind < 8) return random.whole(MINUTE / 4)
+  return kind === 8 ? random.whole(10 * MINUTE) : random.whole(2 * HOUR)
+}
+
+interface Alternation {
+  readonly plans: Plans
+  readonly backend: Backend
+  readonly clock: FakeClock
+  readonly requests: number
+  /** Plans into which a take under a plan must fit. */
+  readonly asked: Readonly<Record<string, readonly string[]>>
+}
+
+/** One who takes what it can get, and changes plan as it likes. Fails where more or less passes than there is room for. */
+async function alternate(
+  { plans, backend, clock, requests, asked }: Alternation,
+  random: SeededRandom,
+): Promise<Use[]> {
+  const site = new PlanSite(plans, clock, backend)
+  const names = Object.keys(plans)
+  const ceiling = Math.max(...Object.values(plans).map(({ limit, burst = limit }) => burst))
+  const uses: Use[] = []
+  for (let done = 0; done < requests; done++) {
+    clock.advance(someWait(random))
+    const plan = random.pick(names)
+    const now = clock.now()
+    const cost = random.pick([1, 1, 2, 1 + random.whole(plans[plan].limit)])
+    const rooms = asked[plan].map((one) => {
+      // what fitted there when it was taken is charged whole
+      const fitted = names.filter((other) => asked[other].includes(one))
+      return roomAfter(plans[one], uses, now, fitted, ceiling)
+    })
+    const room = Math.min(...rooms)
+    const { allowed } = await site.take(plan, cost)
+    const about = `request ${done} of ${cost} under ${plan} at ${now}: ${JSON.stringify({ plans, rooms })}`
+    // but for the stated microsecond of those that drain
+    if (Math.abs(room - cost) > 1e-3) expect([about, allowed]).toEqual([about, cost <= room])
+    if (allowed) uses.push({ at: now, units: cost, plan })
+  }
+  site.close()
+  await backend.close?.()
+  return uses
+}
+
+describe.each(Object.entries(backends))('in %s', (_name, { make, runs, requests }) => {
+  test.each(pairs)(
+    '%s and %s: nobody gets more than the larger plan, and each plan counts what is used under both',
+    (small, large) =>
+      eachSeed(runs, async (random) => {
+        const clock = new FakeClock({ nowMs: 1 + random.whole(1_000_000) })
+        const free = smallPlan(small, random)
+        const plans = { free, pro: largerPlan(large, free, random) }
+        const asked = { free: ['free', 'pro'], pro: ['pro'] }
+        const uses = await alternate({ plans, backend: make(clock), clock, requests, asked }, random)
+        for (const length of [free.windowMs, plans.pro.windowMs, HOUR, 6 * HOUR]) {
+          expect(mostIn(uses, length)).toBeLessThanOrEqual(promiseOf(plans.pro, length))
+        }
+      }),
+    60_000,
+  )
+
+  test.each(pairs)(
+    '%s with more at once and %s with more over time: each counts what is used under both',
+    (atOnce, overTime) =>
+      eachSeed(runs, async (random) => {
+        const clock = new FakeClock({ nowMs: 1 + random.whole(1_000_000) })
+        const plans = {
+          atOnce: { algorithm: atOnce, limit: 40 + random.whole(20), windowMs: HOUR },
+          overTime: { algorithm: overTime, limit: 3 + random.whole(5), windowMs: MINUTE },
+        }
+        const asked = { atOnce: ['atOnce'], overTime: ['overTime'] }
+        const uses = await alternate({ plans, backend: make(clock), clock, requests, asked }, random)
+        for (const [plan, policy] of Object.entries(plans)) {
+          const own = uses.filter((use) => use.plan === plan)
+          for (const length of [MINUTE, HOUR])
+            expect(mostIn(own, length)).toBeLessThanOrEqual(promiseOf(policy, length))
+        }
+      }),
+    60_000,
+  )
+})

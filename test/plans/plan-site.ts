@@ -1,0 +1,46 @@
+import { type Answer, type Backend, type Decision, type Policy, RateGuard } from '@sluice/limiter-core'
+import type { FakeClock } from '@sluice/testkit'
+
+export type PlanPolicy = Omit<Policy, 'name' | 'windowMs'> & { readonly windowMs: number }
+
+/** One policy of one name in several plans, and one key. */
+export class PlanSite {
+  readonly #guard: RateGuard<unknown, unknown>
+
+  constructor(plans: Readonly<Record<string, PlanPolicy>>, clock: FakeClock, backend?: Backend) {
+    const inputs = Object.entries(plans).map(([plan, { windowMs, ...policy }]) => [
+      plan,
+      [{ name: 'quota', window: windowMs, ...policy }],
+    ])
+    const options = { plans: Object.fromEntries(inputs), plan: () => undefined, clock, ...(backend && { backend }) }
+    this.#guard = new RateGuard(options as never)
+  }
+
+  async take(plan: string, cost = 1): Promise<Decision> {
+    return this.#guard.limiter(plan).take('key', cost)
+  }
+
+  async peek(plan: string, cost = 1): Promise<Decision> {
+    return this.#guard.limiter(plan).peek('key', cost)
+  }
+
+  /** Charges or refunds units of a take. */
+  async charge(plan: string, units: number, taken: Decision | number): Promise<Decision> {
+    return this.#guard.limiter(plan).charge('key', units, taken) as Promise<Decision>
+  }
+
+  async reset(plan: string): Promise<void> {
+    await this.#guard.limiter(plan).reset('key')
+  }
+
+  async left(plan: string): Promise<number> {
+    return (await this.peek(plan, 0)).binding.remaining
+  }
+
+  close(): void {
+    this.#guard.close()
+  }
+}
+
+/** For backends that answer at once. */
+export type SyncBackend = Backend<Answer>
