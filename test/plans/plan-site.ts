@@ -1,4 +1,4 @@
-import { type Answer, type Backend, type Decision, type Policy, RateGuard } from '@sluice/limiter-core'
+import { type Backend, type Decision, type Policy, RateGuard } from '@sluice/limiter-core'
 import type { FakeClock } from '@sluice/testkit'
 
 export type PlanPolicy = Omit<Policy, 'name' | 'windowMs'> & { readonly windowMs: number }
@@ -7,12 +7,14 @@ export type PlanPolicy = Omit<Policy, 'name' | 'windowMs'> & { readonly windowMs
 export class PlanSite {
   readonly #guard: RateGuard<unknown, unknown>
 
-  constructor(plans: Readonly<Record<string, PlanPolicy>>, clock: FakeClock, backend?: Backend) {
+  /** Without a clock time is the real one. */
+  constructor(plans: Readonly<Record<string, PlanPolicy>>, clock?: FakeClock, backend?: Backend) {
     const inputs = Object.entries(plans).map(([plan, { windowMs, ...policy }]) => [
       plan,
       [{ name: 'quota', window: windowMs, ...policy }],
     ])
-    const options = { plans: Object.fromEntries(inputs), plan: () => undefined, clock, ...(backend && { backend }) }
+    const given = { ...(clock && { clock }), ...(backend && { backend }) }
+    const options = { plans: Object.fromEntries(inputs), plan: () => undefined, deadlineMs: 5_000, ...given }
     this.#guard = new RateGuard(options as never)
   }
 
@@ -41,6 +43,3 @@ export class PlanSite {
     this.#guard.close()
   }
 }
-
-/** For backends that answer at once. */
-export type SyncBackend = Backend<Answer>

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createLimiter, memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { leasedBackend, redisBackend } from '@sluice/redis'
+import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
+import { FakeClock } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { ownPrefix } from '../redis/exact/own-prefix.ts'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { HOUR, MINUTE, type Plans } from './any-plans.ts'
+import { PlanSite } from './plan-site.ts'
+
+const drainsForHours: Plans = {
+  free: { algorithm: 'token-bucket', limit: 10, windowMs: HOUR },
+  pro: { algorithm: 'fixed-window', limit: 100, windowMs: MINUTE },
+}
+
+describe('in memory', () => {
+  test('what a plan used is kept as long as any plan remembers it, in a table that is full', async () => {
+    const clock = new FakeClock({ nowMs: 17 })
+    const backend = memoryBackend({ maxBytes: 64 * 1_024, clock })
+    const site = new PlanSite(drainsForHours, clock, backend)
+    await site.take('pro', 100)
+    clock.advance(2 * MINUTE)
+    // keys of the same cells, each of which wants a place
+    const policies = [{ name: 'flood', limit: 1_000, window: '1h', algorithm: 'sliding-window', slices: 3 }] as const
+    const flood = createLimiter({ policies, backend, clock, scope: 'flood' })
+    for (let key = 0; key < 5_000; key++) flood.take(`stranger ${key}`)
+    expect((await site.take('free')).allowed).toBe(false)
+    // ten units drain in an hour
+    clock.advance(9.2 * HOUR)
+    expect((await site.take('free')).allowed).toBe(true)
+    flood.close()
+    site.close()
+  })
+})
+
+describe('in Redis', () => {
+  let server: RedisServer
+  let client: Redis
+
+  beforeAll(async () => {
+    server = await startRedis()
+    client = server.client()
+    await client.ping()
+  })
+
+  afterAll(() => server.stop())
+
+  async function stored(plans: Plans): Promise<{ readonly name: string; readonly ttlMs: number }> {
+    const prefix = ownPrefix()
+    const site = new PlanSite(plans, undefined, redisBackend(client, { prefix }))
+    expect((await site.take('pro', plans.pro.limit)).source).toBe('redis')
+    expect((await site.take('free')).allowed).toBe(false)
+    site.close()
+    const names = await client.keys(`${prefix}:*`)
+    expect(names).toHaveLength(1)
+    return { name: names[0].slice(prefix.length), ttlMs: await client.pttl(names[0]) }
+  }
+
+  test('all plans are one string, whose name tells its cells, and which lives as long as any of them needs it', async () => {
+    const { name, ttlMs } = await stored(drainsForHours)
+    expect(name).toBe(':{key}:default/quota/fixed-window@1+token-bucket@1')
+    expect(ttlMs).toBeGreaterThan(9 * HOUR)
+  })
+
+  test.each<[string, Plans]>([
+    [
+      'of one form',
+      {
+        free: { algorithm: 'fixed-window', limit: 79, windowMs: HOUR },
+        pro: { algorithm: 'fixed-window', limit: 1_000, windowMs: HOUR },
+      },
+    ],
+    [
+      'of several forms',
+      {
+        free: { algorithm: 'token-bucket', limit: 79, windowMs: HOUR },
+        pro: { algorithm: 'fixed-window', limit: 1_000, windowMs: MINUTE },
+      },
+    ],
+  ])(
+    'what a process would lease of a plan it takes at once where another plan is too small to be leased, %s',
+    async (_what, plans) => {
+      const backend = leasedBackend(client, { prefix: ownPrefix() })
+      const site = new PlanSite(plans, undefined, backend)
+      for (let takes = 0; takes < 100; takes++) expect((await site.take('pro')).allowed).toBe(true)
+      expect((await site.take('free')).allowed).toBe(false)
+      site.close()
+      await backend.close?.()
+    },
+  )
+
+  test('plans of one form have the name and the cells of one policy', async () => {
+    const { name, ttlMs } = await stored({
+      free: { algorithm: 'sliding-window', limit: 10, windowMs: HOUR },
+      pro: { algorithm: 'sliding-window', limit: 100, windowMs: HOUR },
+    })
+    expect(name).toBe(':{key}:default/quota/sliding-window@1')
+    expect(ttlMs).toBeLessThanOrEqual(2 * HOUR)
+  })
+
+  test('the name does not depend on the order of the plans, and tells slices', async () => {
+    const free = { algorithm: 'sliding-window', limit: 10, windowMs: HOUR, slices: 6 } as const
+    const pro = { algorithm: 'sliding-log', limit: 100, windowMs: HOUR } as const
+    const expected = ':{key}:default/quota/sliding-log@1+sliding-window@1/6'
+    expect((await stored({ free, pro })).name).toBe(expected)
+    expect((await stored({ pro, free })).name).toBe(expected)
+  })
+})
+
+describe('in sketches', () => {
+  const secret = { seed: 'sixteen secret bytes' } as const
+
+  async function both(options: SketchBackendOptions, plans: Plans): Promise<readonly number[]> {
+    const clock = new FakeClock({ nowMs: 1_000 })
+    const site = new PlanSite(plans, clock, sketchBackend({ ...options, ...secret, clock }))
+    await site.take('pro', 30)
+    const left = [await site.left('free'), await site.left('pro')]
+    await site.take('free', 5)
+    left.push(await site.left('free'), await site.left('pro'))
+    site.close()
+    return left
+  }
+
+  test('plans of one window read the same units, each by its own algorithm and limit', async () => {
+    const plans: Plans = {
+      free: { algorithm: 'fixed-window', limit: 40, windowMs: MINUTE },
+      pro: { algorithm: 'sliding-window', limit: 100, windowMs: MINUTE },
+    }
+    expect(await both({}, plans)).toEqual([10, 70, 5, 65])
+  })
+
+  test('plans of several windows do so over a history, and a larger plan binds as well', async () => {
+    const plans: Plans = {
+      free: { algorithm: 'sliding-window', limit: 4, windowMs: 10_000 },
+      pro: { algorithm: 'sliding-window', limit: 60, windowMs: MINUTE },
+    }
+    const clock = new FakeClock({ nowMs: 1_000 })
+    const site = new PlanSite(plans, clock, sketchBackend({ history: { unit: '1s', keep: '2m' }, ...secret, clock }))
+    expect((await site.take('pro', 60)).allowed).toBe(true)
+    expect((await site.take('free')).allowed).toBe(false)
+    // the ten seconds of the small plan are long over
+    clock.advance(30_000)
+    expect((await site.take('free')).allowed).toBe(false)
+    clock.advance(3 * MINUTE)
+    expect((await site.take('free')).allowed).toBe(true)
+    site.close()
+  })
+
+  test('plans that a sketch cannot keep are refused at start-up', () => {
+    const plans: Plans = {
+      free: { algorithm: 'fixed-window', limit: 40, windowMs: MINUTE },
+      pro: { algorithm: 'token-bucket', limit: 100, windowMs: MINUTE },
+    }
+    const clock = new FakeClock()
+    expect(() => new PlanSite(plans, clock, sketchBackend({ ...secret, clock }))).toThrow(
+      expect.objectContaining({ code: 'SLUICE_BAD_POLICY' }),
+    )
+  })
+})
+
+test('one policy of several plans on several backends is refused: no count would hold what is used under each', () => {
+  const plans = {
+    free: [{ name: 'quota', limit: 1, window: '1m', backend: memoryBackend() }],
+    pro: [{ name: 'quota', limit: 9, window: '1m', backend: memoryBackend() }],
+  } as const
+  expect(() => new RateGuard({ plans, plan: () => 'free' })).toThrow(
+    expect.objectContaining({ code: 'SLUICE_BAD_POLICY', message: expect.stringContaining("policy 'quota': backend") }),
+  )
+})

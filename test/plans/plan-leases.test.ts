@@ -1,0 +1,98 @@
+import { describe, expect, jest, test } from '@jest/globals'
+import { type LeaseAsk, LeasingBackend, MemoryLedger, memoryBackend } from '@sluice/limiter-core'
+import { eachSeed, FakeClock } from '@sluice/testkit'
+import { settled } from '../leases/simulated-fleet.ts'
+import { HOUR, MINUTE, type Plans } from './any-plans.ts'
+import { PlanSite } from './plan-site.ts'
+import { roomAfter, type Use } from './use-history.ts'
+
+jest.setTimeout(30_000)
+
+const terms = { fraction: 0.1, leaseMs: 2_000 }
+
+/** Two processes that lease of one ledger, a turn away, each with a limiter of these plans. */
+class LeasedPlans {
+  readonly clock = new FakeClock({ nowMs: 1_000 })
+  readonly sites: readonly PlanSite[]
+  readonly #ledger = new MemoryLedger('ledger', memoryBackend({ clock: this.clock }), terms, () => this.clock.now())
+  readonly #backends: readonly LeasingBackend[]
+
+  constructor(plans: Plans) {
+    const ledger = {
+      ask: async (asks: readonly LeaseAsk[]) => {
+        await Promise.resolve()
+        return this.#ledger.ask(asks)
+      },
+    }
+    const parts = { name: 'leased', exact: this.#ledger, ledger, terms, clock: this.clock }
+    this.#backends = [new LeasingBackend(parts), new LeasingBackend(parts)]
+    this.sites = this.#backends.map((backend) => new PlanSite(plans, this.clock, backend))
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 100) {
+      this.clock.advance(Math.min(100, left))
+      await settled()
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const site of this.sites) site.close()
+    await Promise.all(this.#backends.map((backend) => backend.close()))
+  }
+}
+
+const small: readonly (readonly [string, Plans])[] = [
+  [
+    'of one form',
+    {
+      free: { algorithm: 'fixed-window', limit: 79, windowMs: HOUR },
+      pro: { algorithm: 'fixed-window', limit: 1_000, windowMs: HOUR },
+    },
+  ],
+  [
+    'of several forms',
+    {
+      free: { algorithm: 'token-bucket', limit: 79, windowMs: HOUR },
+      pro: { algorithm: 'fixed-window', limit: 1_000, windowMs: MINUTE },
+    },
+  ],
+]
+
+describe('where a plan is too small to be leased', () => {
+  test.each(small)('no process spends of a larger one what the small one cannot see, %s', async (_what, plans) => {
+    const leased = new LeasedPlans(plans)
+    for (const [pro, free] of [leased.sites, leased.sites.toReversed()]) {
+      for (let takes = 0; takes < 100; takes++) expect((await pro.take('pro')).allowed).toBe(true)
+      expect((await free.take('free')).allowed).toBe(false)
+      expect((await pro.take('free')).allowed).toBe(false)
+    }
+    await leased.close()
+  })
+})
+
+describe('plans that are leased, all of them', () => {
+  const plans: Plans = {
+    free: { algorithm: 'token-bucket', limit: 200, windowMs: MINUTE },
+    pro: { algorithm: 'fixed-window', limit: 4_000, windowMs: MINUTE },
+  }
+
+  test('pass no more under one than it has room for, over all that every process spent under any', () =>
+    eachSeed(6, async (random) => {
+      const leased = new LeasedPlans(plans)
+      const uses: Use[] = []
+      for (let done = 0; done < 600; done++) {
+        if (random.whole(4) === 0) await leased.pass(random.pick([1, 50, 700, random.whole(5_000)]))
+        const plan = random.pick(['free', 'free', 'pro'])
+        const units = 1 + random.whole(12)
+        const { allowed } = await random.pick(leased.sites).take(plan, units)
+        if (!allowed) continue
+        const room = roomAfter(plans[plan], uses, leased.clock.now(), ['free'], 4_000)
+        // what a lease charges late drains late: it never frees early
+        expect([done, plan, units <= room + 1e-3]).toEqual([done, plan, true])
+        uses.push({ at: leased.clock.now(), units, plan })
+      }
+      expect(uses.some(({ plan }) => plan === 'free')).toBe(true)
+      await leased.close()
+    }))
+})
