@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, algorithms } from '@sluice/limiter-core'
 import { eachSeed, StepDriver } from '@sluice/testkit'
+import { mostIn, promiseOf, type Use } from '../plans/use-history.ts'
 import { algorithmNames } from './any-policy.ts'
 import { policyOf } from './step-of.ts'
 
@@ -42,6 +43,27 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
       const drains = algorithm === 'token-bucket' ? Math.ceil(before / after) : 1
       expect(retryAfterMs).toBeLessThanOrEqual(Math.max(drains, algorithm === 'sliding-window' ? 2 : 1) * windowMs)
       expect(resetAfterMs).toBeLessThanOrEqual(Math.max(drains, 2) * windowMs)
+    }))
+
+  test('while processes of both run, all of them together let nobody have more than the larger one promises', () =>
+    eachSeed(50, (random) => {
+      const [before, after] = [1 + random.whole(60), 1 + random.whole(60)]
+      const both = steps(algorithm, before, after)
+      const cells = new Float64Array(both[0].cells)
+      const larger = { algorithm, limit: Math.max(before, after), windowMs }
+      const uses: Use[] = []
+      let now = 1
+      for (let takes = 0; takes < 300; takes++) {
+        now += random.pick([0, 0, random.whole(windowMs / 20), random.whole(2 * windowMs)])
+        const step = random.pick(both)
+        const units = 1 + random.whole(4)
+        if (step.waitMs(cells, 0, now, units) > 0) continue
+        step.spend(cells, 0, now, units)
+        uses.push({ at: now, units, plan: '' })
+      }
+      for (const length of [windowMs, 5 * windowMs]) {
+        expect(mostIn(uses, length)).toBeLessThanOrEqual(promiseOf(larger, length))
+      }
     }))
 
   test('the key goes on under the new limit as any other', () => {

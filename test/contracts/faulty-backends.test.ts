@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Answer, type Backend, type Charge, memoryBackend } from '@sluice/limiter-core'
+import { type Answer, algorithms, type Backend, type Charge, memoryBackend } from '@sluice/limiter-core'
 import { backendContract } from '@sluice/testkit'
 import { firstFailedClaim } from './claims-run.ts'
 
@@ -25,6 +25,10 @@ const backendFaults: Readonly<Record<string, (memory: Memory) => Partial<Memory>
   'counts by the limit too': (memory) => ({
     take: (charges) => memory.take(charges.map(byLimit)),
     peek: (charges) => memory.peek(charges.map(byLimit)),
+  }),
+  'counts plans by their policies alone': (memory) => ({
+    take: (charges) => memory.take(charges.map(byPolicyAlone)),
+    peek: (charges) => memory.peek(charges.map(byPolicyAlone)),
   }),
   'answers single charges otherwise': (memory) => ({
     takeOne: (key, step, count, cost) => (memory as Required<Memory>).takeOne(key, step, count, cost + 1),
@@ -81,6 +85,12 @@ describe('the backend contract', () => {
     expect(failed).toBeDefined()
   })
 })
+
+function byPolicyAlone(charge: Charge): Charge {
+  const { policy, variants } = charge.step
+  if (!variants) return charge
+  return { ...charge, step: algorithms[policy.algorithm].compile(policy), count: `${charge.count} ${policy.algorithm}` }
+}
 
 function enforced(charge: Charge): Charge {
   return { ...charge, advisory: false }

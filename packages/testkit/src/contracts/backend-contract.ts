@@ -4,6 +4,7 @@ import { eachSeed } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
 import { type BackendBench, backendClaims, policyBeside, START_MS } from './backend-claims.ts'
 import { equalsReference } from './backend-history.ts'
+import { planClaims } from './plan-claims.ts'
 
 /**
  * A new backend, empty as far as the contract can see, that reads time from `clock` alone: also one whose server has
@@ -22,6 +23,7 @@ export interface BackendContractOptions {
 }
 
 const RUNS = 12
+const claims = { ...backendClaims, ...planClaims }
 
 /**
  * What every backend keeps, whether it answers at once or later. Runs with the test functions of your runner, against
@@ -33,7 +35,7 @@ export function backendContract(
   { ownModels = false, oneWindow = false, except = {} }: BackendContractOptions = {},
 ): void {
   for (const name of Object.keys(except)) {
-    if (!Object.hasOwn(backendClaims, name)) throw new RangeError(`except: there is no claim '${name}'`)
+    if (!Object.hasOwn(claims, name)) throw new RangeError(`except: there is no claim '${name}'`)
   }
   const onBench = async (run: (bench: BackendBench) => Promise<void>): Promise<void> => {
     const clock = new FakeClock({ nowMs: START_MS })
@@ -51,7 +53,7 @@ export function backendContract(
       test(`answers as the reference models do: ${name}, several policies and keys, advisory ones among them`, () =>
         eachSeed(RUNS, (random) => onBench(({ backend, clock }) => equalsReference(name, backend, clock, random))))
     }
-    for (const [name, run] of Object.entries(backendClaims)) {
+    for (const [name, run] of Object.entries(claims)) {
       if (!Object.hasOwn(except, name)) test(name, () => onBench(run))
     }
   })

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { type Charge, type Policy, PolicyVariants } from '@sluice/limiter-core'
+import type { BackendBench } from './backend-claims.ts'
+
+interface PlanBench {
+  readonly bench: BackendBench
+  charge(plan: 'free' | 'pro', cost?: number): Charge
+  left(plan: 'free' | 'pro'): Promise<number>
+}
+
+/** One policy that is 5 a minute in one plan, and 700 by another algorithm, in the bench's longer window, in the other. */
+function planBench(bench: BackendBench): PlanBench {
+  const plans: Readonly<Record<'free' | 'pro', Policy>> = {
+    free: { name: 'quota', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 },
+    pro: { name: 'quota', algorithm: 'sliding-window', limit: 700, windowMs: bench.hour.windowMs },
+  }
+  const variants = new PolicyVariants(Object.values(plans))
+  const steps = { free: variants.stepOf(plans.free), pro: variants.stepOf(plans.pro) }
+  const count = `contract/quota/${variants.countedAs}`
+  const charge = (plan: 'free' | 'pro', cost = 1): Charge => ({ key: 'a', step: steps[plan], count, cost })
+  const left = async (plan: 'free' | 'pro'): Promise<number> =>
+    (await bench.backend.peek([charge(plan)])).verdicts[0].remaining
+  return { bench, charge, left }
+}
+
+/** Claims about what several plans use of one key, by their names. */
+export const planClaims: Readonly<Record<string, (bench: BackendBench) => Promise<void>>> = {
+  'counts what is used under one plan in all plans, each by its own algorithm and window': async (on) => {
+    const { bench, charge, left } = planBench(on)
+    const answer = await bench.backend.take([charge('pro', 6)])
+    assert.equal(answer.verdicts[0].policy.limit, 700)
+    assert.deepEqual([await left('free'), await left('pro')], [0, 694])
+    assert.equal((await bench.backend.take([charge('free')])).verdicts[0].allowed, false)
+    assert.deepEqual([await left('free'), await left('pro')], [0, 694])
+  },
+
+  'takes and charges of a plan, and resets, are of all plans': async (on) => {
+    const { bench, charge, left } = planBench(on)
+    const { takenAt } = await bench.backend.take([charge('free', 2)])
+    await bench.backend.adjust([charge('free', 1)], takenAt)
+    assert.deepEqual([await left('free'), await left('pro')], [2, 697])
+    await bench.backend.reset([charge('pro')])
+    assert.deepEqual([await left('free'), await left('pro')], [5, 700])
+  },
+
+  'lets nobody take under a small plan what a larger one has not': async (on) => {
+    const { bench, charge } = planBench(on)
+    await bench.backend.take([charge('pro', 700)])
+    if (bench.hour.windowMs > 60_000) bench.clock.advance(60_000)
+    const [{ allowed, policy }] = (await bench.backend.take([charge('free')])).verdicts
+    assert.deepEqual([allowed, policy.limit], [false, 5])
+  },
+}

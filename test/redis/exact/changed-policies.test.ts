@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type AlgorithmName, createLimiter, type PolicyInput } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import { FakeClock } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { ownPrefix } from './own-prefix.ts'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+afterAll(() => server.stop())
+
+type Shape = Omit<PolicyInput, 'name'>
+
+/** Processes of several releases, each with its own words for one policy. */
+function releases(clock: FakeClock) {
+  const prefix = ownPrefix()
+  return (policy: Shape) => {
+    const backend = redisBackend(client, { prefix, clock, serverTime: () => clock.now() })
+    const limiter = createLimiter({ policies: [{ name: 'quota', ...policy }], backend, clock, deadlineMs: 5_000 })
+    return {
+      take: async (units: number) => limiter.take('key', units),
+      left: async () => (await limiter.peek('key', 0)).binding.remaining,
+    }
+  }
+}
+
+const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
+
+describe.each(algorithms)('a limit of %s that another release changed', (algorithm) => {
+  test.each([
+    [20, 100, 20],
+    [100, 20, 80],
+    [100, 20, 10],
+  ])('from %d to %d keeps what is used: %d', async (before, after, used) => {
+    const release = releases(new FakeClock({ nowMs: 1_000 }))
+    expect((await release({ algorithm, limit: before, window: '1h' }).take(used)).allowed).toBe(true)
+    // gcra keeps the part of the limit that is used, the others keep the units
+    const kept = algorithm === 'gcra' ? (used * after) / before : used
+    expect(await release({ algorithm, limit: after, window: '1h' }).left()).toBe(Math.max(0, after - kept))
+  })
+})
+
+test.each<[string, Shape, Shape]>([
+  [
+    'a bucket of another rate',
+    { algorithm: 'token-bucket', limit: 50, window: '1h' },
+    { algorithm: 'token-bucket', limit: 50, window: '1m' },
+  ],
+  [
+    'a window of another length',
+    { algorithm: 'fixed-window', limit: 50, window: '1m' },
+    { algorithm: 'fixed-window', limit: 50, window: '1h' },
+  ],
+  [
+    'sliding windows of another length',
+    { algorithm: 'sliding-window', limit: 50, window: '1h' },
+    { algorithm: 'sliding-window', limit: 50, window: '1m' },
+  ],
+  [
+    'a log of another length',
+    { algorithm: 'sliding-log', limit: 50, window: '1h' },
+    { algorithm: 'sliding-log', limit: 50, window: '1m' },
+  ],
+])('%s keeps what is used at that moment', async (_what, before, after) => {
+  const release = releases(new FakeClock({ nowMs: 1_000 }))
+  expect((await release(before).take(30)).allowed).toBe(true)
+  expect(await release(after).left()).toBe(20)
+})
+
+test('other slices and other algorithms are counted apart, and no call fails', async () => {
+  const release = releases(new FakeClock({ nowMs: 1_000 }))
+  expect((await release({ limit: 50, window: '1h', algorithm: 'sliding-window', slices: 4 }).take(30)).source).toBe(
+    'redis',
+  )
+  const other = await release({ limit: 50, window: '1h', algorithm: 'sliding-window', slices: 6 }).take(1)
+  expect([other.source, other.binding.remaining]).toEqual(['redis', 49])
+  expect(await release({ limit: 50, window: '1h', algorithm: 'fixed-window' }).left()).toBe(50)
+})
