@@ -7,6 +7,8 @@ import { frameworks, type Handler } from '../leaks/frameworks.ts'
 
 const SLOW = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'
 const LARGE = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'
+/** Its body never comes. */
+const UNFINISHED = 'POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n'
 
 /** The first response never comes, and those behind it are more than Node keeps: it stops reading the connection. */
 const handler: Handler = (req: IncomingMessage, res: ServerResponse) =>
@@ -24,7 +26,7 @@ describe.each(Object.entries(frameworks))('%s', (_name, framework) => {
     async (wrapped) => {
       capped = await CappedServer.of(framework, handler, { wrapped })
       const client = await capped.client()
-      client.send(SLOW + LARGE.repeat(2))
+      client.send(SLOW + LARGE + UNFINISHED)
       await until(() => capped.entered === 3)
       client.leave()
       await client.closed()

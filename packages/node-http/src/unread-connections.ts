@@ -26,11 +26,12 @@ export const unreadConnections: Sweep<IncomingMessage> = new Sweep(CHECK_MS, (re
 })
 
 function isForgotten({ complete, socket }: IncomingMessage, now: number): boolean {
-  // a body that waits for its reader is not behind a whole request, and has its bound in the server's requestTimeout
-  if (!complete || !socket.isPaused()) {
+  if (!socket.isPaused()) {
     silences.delete(socket)
     return false
   }
+  // a body that waits for its reader has its bound in the server's requestTimeout
+  if (!complete) return false
   const { bytesWritten } = socket
   const silence = silences.get(socket)
   if (silence?.bytesWritten === bytesWritten) return now - silence.since >= UNREAD_MS
