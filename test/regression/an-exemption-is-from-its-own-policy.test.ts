@@ -8,6 +8,7 @@ import { fastify as fastify4 } from 'fastify4'
 import request from 'supertest'
 import { limited, limits, opened } from '../adapters/fastify-injected.ts'
 import { viewOf } from '../keys/request-view.ts'
+import { UpgradeSite } from '../sockets/upgrade-site.ts'
 
 const partner = byHeader('x-api-key', { missing: 'exempt' })
 
@@ -45,6 +46,26 @@ describe('an attacker leaves out the header whose absence exempts', () => {
       expect(passed).toBe(2)
     })
   })
+})
+
+test('an upgrade whose key exempts it from one policy, or from one cap, is held by the others', async () => {
+  const clock = new FakeClock()
+  const address = { name: 'address', limit: 2, window: '1m' } as const
+  const rates = { policies: [address, { ...address, name: 'partner', key: partner as never }], clock }
+  const site = await UpgradeSite.of({ rateLimit: rates })
+  await site.open()
+  await site.open()
+  expect(await site.answer()).toMatch(/^HTTP\/1.1 429 .*"violated-policies":\["address"\]/s)
+  await site.close()
+  const capped = await UpgradeSite.of({
+    inflightLimit: [
+      { name: 'partner', limit: 9, key: partner as never },
+      { name: 'all', limit: 1 },
+    ],
+  })
+  await capped.open()
+  expect(await capped.answer()).toMatch(/^HTTP\/1.1 503 .*"violated-policies":\["all"\]/s)
+  await capped.close()
 })
 
 type Key = string | typeof EXEMPT | typeof DENY
