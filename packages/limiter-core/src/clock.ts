@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { Clock } from './contracts.ts'
+import type { Clock, TimerOptions } from './contracts.ts'
 import { optionalWith } from './options.ts'
 
 // setTimeout fires at once above this many ms
@@ -8,16 +8,19 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 // a timer keeps the async context it was made in, and with it a request's data: ours are all made in this one
 const outside = new AsyncResource('sluice.clock', { requireManualDestroy: true })
 
-/** `performance.now()` for limits, `Date.now()` for calendars, unref'd timers of any length. */
+/** Of a timer that ends what somebody awaits. */
+export const AWAITED: TimerOptions = { keepAlive: true }
+
+/** `performance.now()` for limits, `Date.now()` for calendars, timers of any length. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
-  after(ms, run) {
+  after(ms, run, options) {
     let timer: NodeJS.Timeout | undefined
     const arm = (leftMs: number): void => {
       const stepMs = Math.min(leftMs, MAX_TIMER_MS)
       timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : run()), stepMs)
-      timer.unref()
+      if (options?.keepAlive !== true) timer.unref()
     }
     outside.runInAsyncScope(arm, undefined, Math.max(0, ms))
     return () => clearTimeout(timer)
@@ -33,7 +36,7 @@ export function clockOf(clock: Partial<Clock> | undefined): Clock {
   return {
     now: () => clock.now?.() ?? systemClock.now(),
     wall: () => clock.wall?.() ?? systemClock.wall(),
-    after: (ms, run) => (clock.after ? clock.after(ms, run) : systemClock.after(ms, run)),
+    after: (ms, run, options) => (clock.after ? clock.after(ms, run, options) : systemClock.after(ms, run, options)),
   }
 }
 

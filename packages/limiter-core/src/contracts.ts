@@ -20,8 +20,13 @@ export interface Clock {
   now(): number
   /** Epoch milliseconds. For calendars and for headers that need a date; a limit never reads it. */
   wall(): number
-  /** Runs `run` once after `ms`. Returns a function that cancels it. Never keeps the process alive. */
-  after(ms: number, run: () => void): () => void
+  /** Runs `run` once after `ms`. Returns a function that cancels it. Keeps the process alive only with `keepAlive`. */
+  after(ms: number, run: () => void, options?: TimerOptions): () => void
+}
+
+export interface TimerOptions {
+  /** Somebody awaits what the timer ends: the process must not end before. Default: false. */
+  readonly keepAlive?: boolean
 }
 
 /** A named promise: at most `limit` units per `windowMs` for each key. Data only: logged, stored, compared, written in YAML. */

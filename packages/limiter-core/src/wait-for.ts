@@ -1,5 +1,5 @@
 import type { Costs, Keys } from './charges.ts'
-import { clockOf } from './clock.ts'
+import { AWAITED, clockOf } from './clock.ts'
 import type { Clock, Decision, MaybePromise } from './contracts.ts'
 import { type Duration, parseMs } from './duration.ts'
 import type { Limiter } from './limiter.ts'
@@ -43,10 +43,11 @@ export async function waitFor(
 
 function passing(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => {
+    const due = (): void => {
       signal?.removeEventListener('abort', aborted)
       resolve()
-    })
+    }
+    const cancel = clock.after(ms, due, AWAITED)
     const aborted = (): void => {
       cancel()
       reject(signal?.reason)

@@ -1,4 +1,5 @@
 import {
+  AWAITED,
   Birth,
   type Clock,
   clockOf,
@@ -105,7 +106,7 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
       const goOn = (): void => done(life.gone || outgoing.writableEnded ? 'gone' : 'passed')
       this.#waiting.add(goOn)
       // a clock of the user's may not wait at all, and some return nothing to cancel
-      cancel = this.#clock.after(delayMs, goOn)
+      cancel = this.#clock.after(delayMs, goOn, AWAITED)
       life.onEnd(() => done('gone'))
     })
   }

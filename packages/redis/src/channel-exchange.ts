@@ -1,4 +1,12 @@
-import { type Clock, Deadlines, messageOf, type Observers, type Script, type ScriptRunner } from '@sluice/limiter-core'
+import {
+  AWAITED,
+  type Clock,
+  Deadlines,
+  messageOf,
+  type Observers,
+  type Script,
+  type ScriptRunner,
+} from '@sluice/limiter-core'
 
 /** Batches are remembered by the server for a day, and not sent again after half of it. */
 const KEPT_MS = 86_400_000
@@ -91,7 +99,7 @@ export class ChannelExchange {
     this.#closing = true
     const flushed = (this.#underWay ?? Promise.resolve()).then(() => this.tick())
     await new Promise<void>((resolve) => {
-      const cancel = this.#parts.clock.after(ms, resolve)
+      const cancel = this.#parts.clock.after(ms, resolve, AWAITED)
       flushed.then(() => {
         cancel()
         resolve()

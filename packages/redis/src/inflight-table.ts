@@ -1,5 +1,6 @@
 import {
   type AcquireOptions,
+  AWAITED,
   Breaker,
   type BreakerState,
   type Cap,
@@ -49,6 +50,8 @@ export class InflightTable implements InflightBackend {
   readonly #holdings: Holdings
   readonly #breaker: Breaker
   readonly #deadlines: Deadlines
+  /** Of calls, which go on where nobody awaits them. */
+  readonly #background: Deadlines
   readonly #script: HoldScript
   readonly #line: InflightLine
   readonly #log: FailureLog
@@ -63,7 +66,8 @@ export class InflightTable implements InflightBackend {
     this.limit = options.cap?.limit
     this.#log = new FailureLog(NAME, clock)
     this.#breaker = new Breaker({ clock, deadlineMs, changed: (state) => this.#changed(state) })
-    this.#deadlines = new Deadlines(clock, deadlineMs)
+    this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
+    this.#background = new Deadlines(clock, deadlineMs)
     this.#script = new HoldScript(options)
     this.#heartbeat = new Heartbeat({ ...options, beat: () => this.#beat(), slept: (now) => this.#slept(now) })
     const awake = (): void => this.#heartbeat.awake()
@@ -73,7 +77,7 @@ export class InflightTable implements InflightBackend {
       ...options,
       awake,
       breaker: this.#breaker,
-      deadlines: this.#deadlines,
+      deadlines: this.#background,
       laneOf: runner.clustered ? hashSlot : () => 0,
       run: (requests, deadlineAt) => this.#script.run(requests, deadlineAt),
       failed: (failure) => this.#failed(failure),
@@ -121,7 +125,10 @@ export class InflightTable implements InflightBackend {
     this.#stopListening?.()
     this.#holdings.leave()
     this.#renewAll()
-    const done = (): void => this.#deadlines.close()
+    const done = (): void => {
+      this.#deadlines.close()
+      this.#background.close()
+    }
     await this.#deadlines.race(this.#line.drained(), { came: done, failed: done, late: done })
   }
 

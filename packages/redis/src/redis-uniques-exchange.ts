@@ -1,4 +1,4 @@
-import { Deadlines, messageOf } from '@sluice/limiter-core'
+import { AWAITED, Deadlines, messageOf } from '@sluice/limiter-core'
 import type { RedisHyperLogLog } from '@sluice/sketches'
 import type { ChannelSettings } from './channel-options.ts'
 import { mergeUniques } from './lua/merge-uniques.ts'
@@ -70,7 +70,7 @@ export class UniquesExchange {
     const { clock, closeMs } = this.#settings
     const flushed = (this.#underWay ?? Promise.resolve()).then(() => this.tick())
     await new Promise<void>((resolve) => {
-      const cancel = clock.after(closeMs, resolve)
+      const cancel = clock.after(closeMs, resolve, AWAITED)
       flushed.then(() => {
         cancel()
         resolve()

@@ -35,7 +35,7 @@ export class FakeClock implements Clock {
     return this.#nowMs + this.#aheadMs
   }
 
-  /** Runs `run` once when the clock has been moved by `ms`; 0 and less: at the next `advance`, were it of 0 ms. */
+  /** Runs `run` once when the clock has been moved by `ms`; 0 and less: at the next `advance`, were it of 0 ms. Never keeps the process alive. */
   after(ms: number, run: () => void): () => void {
     const timer = { dueMs: this.#nowMs + Math.max(0, ms), run }
     this.#timers.add(timer)

@@ -1,5 +1,5 @@
 import { afterThisTurn } from '../clock.ts'
-import type { Clock } from '../contracts.ts'
+import type { Clock, TimerOptions } from '../contracts.ts'
 
 /** What becomes of a promise. Exactly one is called, and what it answers is the answer. */
 export interface Outcome<T, R> {
@@ -66,10 +66,13 @@ export class Deadlines {
   #last: AnyWait | undefined
   #pending = 0
   #cancel: (() => void) | undefined
+  readonly #timer: TimerOptions | undefined
 
-  constructor(clock: Clock, ms: number) {
+  /** `timer`: `AWAITED` where somebody awaits the promises. */
+  constructor(clock: Clock, ms: number, timer?: TimerOptions) {
     this.#clock = clock
     this.#ms = ms
+    this.#timer = timer
   }
 
   /** Waits that have not ended. */
@@ -95,8 +98,7 @@ export class Deadlines {
 
   /** Ends all waits as late, and the timer. */
   close(): void {
-    this.#cancel?.()
-    this.#cancel = undefined
+    this.#disarm()
     for (let wait = this.#first; wait; wait = this.#first) {
       this.#end(wait)
       wait.late()
@@ -109,7 +111,7 @@ export class Deadlines {
     else this.#first = wait
     this.#last = wait
     this.#pending++
-    this.#cancel ??= this.#clock.after(this.#ms, this.#sweep)
+    if (this.#cancel === undefined) this.#arm(this.#ms)
   }
 
   /** False where it has ended before. */
@@ -123,8 +125,20 @@ export class Deadlines {
     wait.waits = false
     wait.before = undefined
     wait.after = undefined
-    this.#pending--
+    // nobody waits: a timer that went on would keep the process alive for nothing
+    if (--this.#pending === 0) this.#disarm()
     return true
+  }
+
+  #arm(ms: number): void {
+    const cancel = this.#clock.after(ms, this.#sweep, this.#timer)
+    // a clock of the user's may have run it at once
+    if (this.#pending > 0) this.#cancel = cancel
+  }
+
+  #disarm(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
   }
 
   readonly #sweep = (): void => {
@@ -135,11 +149,12 @@ export class Deadlines {
   }
 
   readonly #endLate = (): void => {
-    this.#cancel = undefined
+    // where the sweep was put off, another timer may have been set meanwhile
+    this.#disarm()
     for (let wait = this.#first; wait; wait = this.#first) {
       const leftMs = wait.dueAt - this.#clock.now()
       if (leftMs > 0) {
-        this.#cancel = this.#clock.after(leftMs, this.#sweep)
+        this.#arm(leftMs)
         return
       }
       this.#end(wait)

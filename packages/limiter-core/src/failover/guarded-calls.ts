@@ -1,3 +1,4 @@
+import { AWAITED } from '../clock.ts'
 import type { Backend, Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
 import { isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
@@ -31,6 +32,8 @@ export class GuardedCalls {
   readonly #clock: Clock
   readonly #deadlineMs: number
   readonly #deadlines: Deadlines
+  /** Of calls that nobody awaits. */
+  readonly #background: Deadlines
   readonly #late: LateError
   #closing = false
 
@@ -39,19 +42,20 @@ export class GuardedCalls {
     this.#health = health
     this.#clock = clock
     this.#deadlineMs = deadlineMs
-    this.#deadlines = new Deadlines(clock, deadlineMs)
+    this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
+    this.#background = new Deadlines(clock, deadlineMs)
     this.#late = new LateError(deadlineMs)
   }
 
   /** Calls the backend, as its breaker admitted. At once where it answers at once. */
-  call<T, R>(call: Call<T, R>, moment?: Moment): MaybePromise<R> {
+  call<T, R>(call: Call<T, R>, moment?: Moment, deadlines: Deadlines = this.#deadlines): MaybePromise<R> {
     const now = this.#clock.now()
     const soonestAt = now + this.#deadlineMs
     const { now: asOf = now, deadlineAt = soonestAt } = moment ?? {}
     try {
       const answer = call.send({ now: asOf, deadlineAt: Math.min(soonestAt, deadlineAt) }, now)
       if (!isPromise(answer)) return this.#came(call, answer, now)
-      return this.#deadlines.race(Promise.resolve(answer), new GuardedCalls.#Outcome(this, call), now)
+      return deadlines.race(Promise.resolve(answer), new GuardedCalls.#Outcome(this, call), now)
     } catch (error) {
       return this.#failed(call, error)
     }
@@ -81,6 +85,7 @@ export class GuardedCalls {
   close(): void {
     this.#closing = true
     this.#deadlines.close()
+    this.#background.close()
     this.#closing = false
     this.observers.clear()
   }
@@ -137,11 +142,12 @@ export class GuardedCalls {
   #repay(): void {
     const owed = this.#health.takeOwed()
     if (owed.length === 0) return
-    void this.call({
+    const call: Call<void, void> = {
       operation: 'reset',
       send: () => this.#backend.reset(owed),
       came: () => undefined,
       ruled: () => this.#health.owes(owed),
-    })
+    }
+    void this.call(call, undefined, this.#background)
   }
 }

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { AWAITED } from '../clock.ts'
 import type { Charge, Clock } from '../contracts.ts'
 import { AskedLease, type LeaseHome } from './asked-lease.ts'
 import { HeldLease } from './held-lease.ts'
@@ -115,7 +116,7 @@ export class LeaseTable implements LeaseHome {
     for (const leases of this.#counts.values()) for (const asked of leases.values()) this.#drop(leases, asked, now)
     let stop = (): void => {}
     const waited = new Promise<void>((resolve) => {
-      stop = this.#clock.after(CLOSES_WITHIN_MS, resolve)
+      stop = this.#clock.after(CLOSES_WITHIN_MS, resolve, AWAITED)
     })
     await Promise.race([this.#calls.idle(), waited])
     stop()

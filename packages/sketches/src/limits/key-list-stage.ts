@@ -1,4 +1,5 @@
 import {
+  AWAITED,
   Breaker,
   type BreakerState,
   causeOf,
@@ -41,7 +42,7 @@ export class KeyListStage {
     this.#plan = plan
     this.#listener = listener
     this.observers = new Observers(plan.observers)
-    this.#deadlines = new Deadlines(clock, deadlineMs)
+    this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
     this.#breaker = new Breaker({ clock, deadlineMs, changed: (state) => this.#changed(state) })
     this.#log = new FailureLog(plan.name, clock)
     this.#late = new LateError(deadlineMs)
