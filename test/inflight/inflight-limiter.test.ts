@@ -130,10 +130,10 @@ describe('a bounded hold', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('may be of years', () => {
-    const { cap, clock } = capOf({ maxHoldMs: '3650d' })
+  test('may be as long as a timer', () => {
+    const { cap, clock } = capOf({ maxHoldMs: 2 ** 31 - 1 })
     const permit = cap.acquire('a')
-    clock.advance(3_649 * 86_400_000)
+    clock.advance(24 * 86_400_000)
     expect(permit?.lost.aborted).toBe(false)
     clock.advance(86_400_000)
     expect(permit?.lost.aborted).toBe(true)

@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from './clock.ts'
 import { SluiceError, shown } from './errors.ts'
 
 type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
@@ -24,7 +25,7 @@ export function parseDuration(value: unknown, option: string): number {
 }
 
 /**
- * Milliseconds of an option whose name says so, like `maxHoldMs`: a number of ms, of any size from 0, or a duration.
+ * Milliseconds of an option whose name says so, like `maxWaitMs`: a number of ms, of any size from 0, or a duration.
  * Throws `SLUICE_BAD_DURATION`.
  */
 export function parseMs(value: unknown, option: string): number {
@@ -33,6 +34,19 @@ export function parseMs(value: unknown, option: string): number {
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
     `${option}: got ${shown(value)}, expected ms from 0, or '500ms', '10s', '1m'`,
+  )
+}
+
+/**
+ * Milliseconds of an option that bounds something, so that 0 would mean none: from 1 to the longest timer, or a
+ * duration. Throws `SLUICE_BAD_DURATION`.
+ */
+export function parseTimerMs(value: unknown, option: string): number {
+  const ms = typeof value === 'string' ? parseDuration(value, option) : value
+  if (typeof ms === 'number' && ms >= 1 && ms <= MAX_TIMER_MS) return ms
+  throw new SluiceError(
+    'SLUICE_BAD_DURATION',
+    `${option}: got ${shown(value)}, expected ms from 1 to ${MAX_TIMER_MS}, or '500ms', '10s', '1m'`,
   )
 }
 

@@ -5,7 +5,7 @@ export { type ChargePart, mergedAnswer, takeTogether } from './charge-parts.ts'
 export type { Costs, Keys } from './charges.ts'
 export { AWAITED, afterThisTurn, clockOf, systemClock } from './clock.ts'
 export type * from './contracts.ts'
-export { type Duration, parseDuration, parseMs } from './duration.ts'
+export { type Duration, parseDuration, parseMs, parseTimerMs } from './duration.ts'
 export { messageOf, type SluiceCode, SluiceError, shown } from './errors.ts'
 export { everyTick } from './every-tick.ts'
 export { causeOf, LateError } from './failover/backend-failure.ts'
@@ -55,6 +55,7 @@ export { RequestRecord } from './http/request-record.ts'
 export type { RequestSluice } from './http/request-sluice.ts'
 export { type SlowCheck, SlowGuard } from './http/slow-guard.ts'
 export type { SlowDownOptions } from './http/slow-options.ts'
+export { FULL, TOO_HEAVY } from './inflight/cap-denial.ts'
 export { HoldBound } from './inflight/hold-bound.ts'
 export {
   createInflightLimiter,
@@ -63,7 +64,6 @@ export {
   type LocalInflightLimiter,
   type LocalInflightOptions,
 } from './inflight/inflight-limiter.ts'
-export { RETRY_AFTER_MS } from './inflight/memory-inflight.ts'
 export { HeldPermit, type PermitHome } from './inflight/permit.ts'
 export { parseAddress, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'

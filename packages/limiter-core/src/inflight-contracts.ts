@@ -13,7 +13,7 @@ export interface Permit extends Disposable {
 /** No place was free. */
 export interface Denial {
   readonly allowed: false
-  /** Whole ms after which to ask again. A guess: nobody knows when a place comes back. */
+  /** Whole ms after which to ask again. A guess: nobody knows when a place comes back. Infinity: the work weighs more than the limit. */
   readonly retryAfterMs: number
 }
 
@@ -24,12 +24,12 @@ export interface Cap {
   readonly place?: string | undefined
   /** Whole places, at least 1. */
   readonly limit: number
-  /** Milliseconds after which a permit is taken back; no bound unless said. */
+  /** Milliseconds after which a permit is taken back, from 1 to 2^31 - 1; no bound unless said. */
   readonly maxHoldMs?: number | undefined
 }
 
 export interface AcquireOptions {
-  /** Places that this work takes; 1 unless said. */
+  /** Places that this work takes; 1 unless said. More than the limit never fit. */
   readonly weight?: number
   readonly priority?: string
   /** Aborted while an acquire is under way: the place goes straight back. */

@@ -2,6 +2,7 @@ import {
   type Cap,
   type Clock,
   type Denial,
+  FULL,
   HeldPermit,
   type HoldBound,
   type Permit,
@@ -9,7 +10,7 @@ import {
 } from '@sluice/limiter-core'
 import { HoldRequest } from './inflight-request.ts'
 import type { Waiter } from './inflight-waiter.ts'
-import { DENIAL, type Wish } from './inflight-wish.ts'
+import type { Wish } from './inflight-wish.ts'
 
 /** What all keys of a process share. */
 export interface HoldingMeans {
@@ -107,7 +108,7 @@ export class Holding implements PermitHome {
   }
 
   answerWishHere(wish: Wish): Permit | Denial {
-    return wish.answer(() => (wish.gone ? DENIAL : this.grantHere(wish.weight)))
+    return wish.answer(() => (wish.gone ? FULL : this.grantHere(wish.weight)))
   }
 
   /** Nobody calls: answers all who wait by what this process alone holds. */
@@ -143,7 +144,7 @@ export class Holding implements PermitHome {
   /** Gives places by what this process alone holds. */
   grantHere(weight: number): Permit | Denial {
     this.#means.uncounted()
-    if (this.#places + weight > this.cap.limit) return DENIAL
+    if (this.#places + weight > this.cap.limit) return FULL
     const permit = this.grant(weight)
     this.#means.changed(this)
     return permit

@@ -1,6 +1,7 @@
+import { FULL } from '@sluice/limiter-core'
 import type { Holding } from './inflight-holding.ts'
 import type { Waiter } from './inflight-waiter.ts'
-import { DENIAL, type Wish } from './inflight-wish.ts'
+import type { Wish } from './inflight-wish.ts'
 import { failureOfText, type RedisFailure } from './redis-failure.ts'
 
 interface Said {
@@ -63,7 +64,7 @@ export class HoldRequest {
     this.#runs.forEach(({ weight, wishes }, index) => {
       wishes.forEach((wish, place) => {
         const mine = place < granted[index] && !wish.gone
-        wish.answer(() => (mine ? holding.grant(weight) : DENIAL))
+        wish.answer(() => (mine ? holding.grant(weight) : FULL))
       })
     })
     for (const count of this.#said.counts) count.answer(() => total)

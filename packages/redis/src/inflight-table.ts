@@ -8,6 +8,7 @@ import {
   Deadlines,
   type Denial,
   FailureLog,
+  FULL,
   type InflightBackend,
   type Interruption,
   type MaybePromise,
@@ -15,6 +16,7 @@ import {
   type Permit,
   type ScriptRunner,
   SluiceError,
+  TOO_HEAVY,
 } from '@sluice/limiter-core'
 import { hashSlot } from './hash-slot.ts'
 import { Heartbeat } from './inflight-heartbeat.ts'
@@ -23,7 +25,7 @@ import { Holdings } from './inflight-holdings.ts'
 import { InflightLine } from './inflight-line.ts'
 import { HoldScript } from './inflight-script.ts'
 import { Waiter } from './inflight-waiter.ts'
-import { DENIAL, Wish } from './inflight-wish.ts'
+import { Wish } from './inflight-wish.ts'
 import type { RedisFailure } from './redis-failure.ts'
 
 const NAME = 'redis-inflight'
@@ -90,7 +92,8 @@ export class InflightTable implements InflightBackend {
     key: string,
     { weight = 1, signal, cap = this.#soleCap() }: AcquireOptions = {},
   ): MaybePromise<Permit | Denial> {
-    if (signal?.aborted || weight > cap.limit) return DENIAL
+    if (weight > cap.limit) return TOO_HEAVY
+    if (signal?.aborted) return FULL
     const holding = this.#holdingOf(key, cap)
     if (this.#isAway(holding)) return this.#acquireHere(holding, weight)
     const wish = new Wish(weight, signal)
@@ -98,7 +101,7 @@ export class InflightTable implements InflightBackend {
     this.#line.ask(holding)
     return this.#deadlines.race(wish.come, {
       came: (answer) => answer,
-      failed: () => DENIAL,
+      failed: () => FULL,
       late: () => holding.answerWishHere(wish),
     })
   }

@@ -1,7 +1,5 @@
-import { type Denial, type Permit, RETRY_AFTER_MS } from '@sluice/limiter-core'
+import type { Denial, Permit } from '@sluice/limiter-core'
 import { Waiter } from './inflight-waiter.ts'
-
-export const DENIAL: Denial = { allowed: false, retryAfterMs: RETRY_AFTER_MS }
 
 /** Places that somebody waits for. */
 export class Wish extends Waiter<Permit | Denial> {

@@ -11,6 +11,7 @@ import {
   optionsOf,
   parseMs,
   parseScope,
+  parseTimerMs,
   type ScriptRunner,
   SluiceError,
   shown,
@@ -33,7 +34,7 @@ export interface RedisInflightOptions extends EntityKeyOptions {
   readonly scope?: string | undefined
   /** How long an answer may take before this process answers by its own count, from 1 to 60,000 ms: 50 unless said. */
   readonly deadlineMs?: Duration | undefined
-  /** Permits held longer are taken back, unless their cap has a bound of its own. None unless said. */
+  /** Permits held longer are taken back, unless their cap has a bound of its own: 1 ms to 2^31 - 1 ms. None unless said. */
   readonly maxHoldMs?: Duration | undefined
   /** Told when Redis fails, and when it is called no more and again (`backendFailed`, `breaker`). */
   readonly observers?: readonly Observer[] | undefined
@@ -75,7 +76,8 @@ const LEAST_DEADLINES = 3
 export function redisInflight(client: RedisClient | ScriptRunner, options: RedisInflightOptions = {}): InflightBackend {
   optionsOf('redisInflight', options, OPTIONS)
   const { limit, serverTime, prefix, secret, hashKeys } = options
-  const maxHoldMs = options.maxHoldMs === undefined ? undefined : parseMs(options.maxHoldMs, 'redisInflight: maxHoldMs')
+  const maxHoldMs =
+    options.maxHoldMs === undefined ? undefined : parseTimerMs(options.maxHoldMs, 'redisInflight: maxHoldMs')
   if (limit !== undefined) wholeUnits(limit, 'redisInflight: limit')
   optionalFunction('redisInflight: serverTime', serverTime)
   const keys = new EntityKeys('redisInflight', { prefix, secret, hashKeys })

@@ -74,7 +74,7 @@ class Outer implements NestInterceptor {
 @Controller()
 class Capped {
   @Get()
-  @UseInterceptors(Outer, inflightLimit({ name: 'full', limit: 1, weight: 2, status: 429 }))
+  @UseInterceptors(Outer, inflightLimit({ name: 'full', limit: 1, weight: () => 2, status: 429 }))
   home(): string {
     return 'home'
   }

@@ -1,7 +1,7 @@
 import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
-import { messageOf } from '../errors.ts'
+import { messageOf, SluiceError } from '../errors.ts'
+import { RETRY_AFTER_MS } from '../inflight/cap-denial.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
-import { RETRY_AFTER_MS } from '../inflight/memory-inflight.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
 import { hearing, isPreflight, preflightKey, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
@@ -44,6 +44,8 @@ export class CapGuard<Req, Res> {
   readonly limiter: BackedInflightLimiter
   readonly mode: Mode
   readonly #denied: CapCheck
+  /** Of a request that no wait helps. */
+  readonly #never: CapCheck
   readonly #reportFallback: ReportFallback
   readonly #adapterOptions: readonly string[]
 
@@ -57,7 +59,7 @@ export class CapGuard<Req, Res> {
     checkHooks(options, adapterOptions)
     optionalFunction('key', options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
-    if (weight !== undefined && typeof weight !== 'function') wholeUnits(weight, 'weight')
+    if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, limit)
     if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
     const plan = compileHeaders({ headers })
     const refused = parseStatus(status)
@@ -67,10 +69,9 @@ export class CapGuard<Req, Res> {
     // last, since it claims a name that nobody would give back if another option were bad
     this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, clock, observers }, place)
     this.#reportFallback = fallbackReporter(this.limiter.observers)
-    this.#denied = {
-      denial: httpDenial(refused, [this.limiter.name], RETRY_AFTER_MS),
-      entry: capEntry(plan, this.limiter.name, limit),
-    }
+    const entry = capEntry(plan, this.limiter.name, limit)
+    this.#denied = { denial: httpDenial(refused, [this.limiter.name], RETRY_AFTER_MS), entry }
+    this.#never = { denial: httpDenial(refused, [this.limiter.name], Number.POSITIVE_INFINITY), entry }
   }
 
   /** The cap of a part of what this one caps, with its options where `options` says nothing. `place` names the part. */
@@ -114,20 +115,23 @@ export class CapGuard<Req, Res> {
     { weight = 1, signal }: { weight: number | undefined; signal: AbortSignal | undefined },
   ): MaybePromise<CapCheck | undefined> {
     if (key === EXEMPT) return undefined
-    if (typeof key !== 'string') return this.#refused()
+    if (typeof key !== 'string') return this.#refused(this.#never)
     const options: AcquireOptions = signal ? { weight, signal } : { weight }
     try {
       const held = this.limiter.acquire(key, options)
+      // asked all the same, so that observers hear of it
+      if (weight > this.limiter.limit) return this.#refused(this.#never)
       return isPromise(held) ? held.then(this.#checked, this.#backendFailed) : this.#checked(held)
     } catch (error) {
       return this.#backendFailed(error)
     }
   }
 
-  readonly #checked = (permit: Permit | undefined): CapCheck | undefined => (permit ? { permit } : this.#refused())
+  readonly #checked = (permit: Permit | undefined): CapCheck | undefined =>
+    permit ? { permit } : this.#refused(this.#denied)
 
-  #refused(): CapCheck | undefined {
-    return this.mode === 'shadow' ? undefined : this.#denied
+  #refused(denied: CapCheck): CapCheck | undefined {
+    return this.mode === 'shadow' ? undefined : denied
   }
 
   readonly #backendFailed = (error: unknown): undefined => {
@@ -141,4 +145,13 @@ export class CapGuard<Req, Res> {
 
 function wholeProcess(view: RequestView): ResolvedKey {
   return isPreflight(view) ? preflightKey('') : ''
+}
+
+/** Throws `SLUICE_BAD_LIMIT` for a weight that is none, or above the limit: it could never pass. */
+function fittingWeight(weight: unknown, limit: number): void {
+  if (!(wholeUnits(weight, 'weight') > limit)) return
+  throw new SluiceError(
+    'SLUICE_BAD_LIMIT',
+    `weight: got ${weight}, expected at most the limit ${limit}: no request could ever pass`,
+  )
 }

@@ -16,9 +16,9 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick
   readonly key?: KeySource<Req> | undefined
   /** Of a denial: 503 unless said; 429 says that the client itself has too many. */
   readonly status?: number | undefined
-  /** Places that a request takes; 1 unless said. */
+  /** Places that a request takes; 1 unless said, at most the limit. A function's that is above it denies the request for good. */
   readonly weight?: number | RequestHook<[req: Req], number> | undefined
-  /** A request held longer gives its place back, though it may go on. No bound unless said. */
+  /** A request held longer gives its place back, though it may go on: 1 ms to 2^31 - 1 ms. No bound unless said. */
   readonly maxHoldMs?: Duration | undefined
   /** `response`: until the response is over. `handler`: until the handler is done as well. */
   readonly holdUntil?: 'response' | 'handler' | undefined

@@ -9,13 +9,14 @@ import type {
   Observer,
   Permit,
 } from '../contracts.ts'
-import { type Duration, parseMs } from '../duration.ts'
+import { type Duration, parseTimerMs } from '../duration.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { andThen } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { optionalWith, optionsOf } from '../options.ts'
 import { headerText, wholeUnits } from '../policy.ts'
 import { claimCap } from './cap-claim.ts'
+import { TOO_HEAVY } from './cap-denial.ts'
 import { MemoryInflight } from './memory-inflight.ts'
 import { WatchedPermit } from './watched-permit.ts'
 
@@ -24,7 +25,7 @@ export interface InflightLimiterOptions {
   readonly name?: string | undefined
   /** Places for each key. */
   readonly limit: number
-  /** Permits held longer are taken back, and their `lost` aborts. No bound unless said. */
+  /** Permits held longer are taken back, and their `lost` aborts: 1 ms to 2^31 - 1 ms. No bound unless said. */
   readonly maxHoldMs?: Duration | undefined
   /**
    * Where permits live: this process unless said. It is shown this cap with each call: where it counts by that, caps
@@ -44,7 +45,7 @@ export interface LocalInflightOptions extends InflightLimiterOptions {
 export interface InflightLimiter<P extends MaybePromise<Permit | undefined> = MaybePromise<Permit | undefined>> {
   readonly name: string
   readonly limit: number
-  /** A permit, or undefined when no place is free. Without a key all work shares one count. */
+  /** A permit, or undefined when no place is free, or never is for such a weight. Without a key all work shares one count. */
   acquire(key?: string, options?: AcquireOptions): P
   /** Places held for the key. */
   count(key?: string): P extends Promise<unknown> ? Promise<number> : MaybePromise<number>
@@ -89,7 +90,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     this.observers = new Observers(observers)
     const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
-    const heldMs = maxHoldMs === undefined ? undefined : parseMs(maxHoldMs, `cap '${this.name}': maxHoldMs`)
+    const heldMs = maxHoldMs === undefined ? undefined : parseTimerMs(maxHoldMs, `cap '${this.name}': maxHoldMs`)
     if (backend?.limit !== undefined && backend.limit !== limit) {
       throw new SluiceError(
         'SLUICE_BAD_LIMIT',
@@ -114,7 +115,9 @@ export class BackedInflightLimiter implements InflightLimiter {
     if (typeof key !== 'string') {
       throw new SluiceError('SLUICE_BAD_KEY', `key: got ${shown(key)}, expected a string`)
     }
-    if (options?.weight !== undefined) wholeUnits(options.weight, 'weight')
+    if (options?.weight !== undefined && wholeUnits(options.weight, 'weight') > this.limit) {
+      return this.#told(key, TOO_HEAVY)
+    }
     const answer = this.#backend.acquire(key, this.#isOwn ? options : { ...options, cap: this.#cap })
     return andThen(answer, (come) => this.#told(key, come))
   }

@@ -1,9 +1,7 @@
 import type { AcquireOptions, Clock, Denial, InflightBackend, Permit } from '../contracts.ts'
+import { FULL, TOO_HEAVY } from './cap-denial.ts'
 import { HoldBound } from './hold-bound.ts'
 import { HeldPermit, type PermitHome } from './permit.ts'
-
-/** Nobody knows when a place comes back; a second is what a client may be asked to wait. */
-export const RETRY_AFTER_MS = 1_000
 
 export interface MemoryInflightOptions {
   readonly limit: number
@@ -25,8 +23,10 @@ export class MemoryInflight implements InflightBackend, PermitHome {
   }
 
   acquire(key: string, { weight = 1, signal }: AcquireOptions = {}): Permit | Denial {
+    const { limit } = this.#options
+    if (weight > limit) return TOO_HEAVY
     const held = this.count(key)
-    if (signal?.aborted || held + weight > this.#options.limit) return { allowed: false, retryAfterMs: RETRY_AFTER_MS }
+    if (signal?.aborted || held + weight > limit) return FULL
     this.#held.set(key, held + weight)
     const permit = new HeldPermit(this, key, weight, this.#options.clock.now())
     this.#bound?.add(permit)

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type Cap, type Denial, HeldPermit, type HoldBound, type Permit, RETRY_AFTER_MS } from '@sluice/limiter-core'
+import { type Cap, type Denial, FULL, HeldPermit, type HoldBound, type Permit, TOO_HEAVY } from '@sluice/limiter-core'
 import type { SignedRows } from '../signed-rows.ts'
 import type { ExactStage } from './exact-stage.ts'
-
-export const DENIAL: Denial = { allowed: false, retryAfterMs: RETRY_AFTER_MS }
 
 /** What a cap counts with. */
 export interface SketchInflightMeans {
@@ -65,15 +63,16 @@ export class SketchInflightCap {
   }
 
   acquire(key: string, weight: number): Permit | Denial {
+    if (weight > this.#limit) return TOO_HEAVY
     const { exact, trigger, bound } = this.#means
     const seen = this.#seen(key)
     const known = exact?.has(key) === true
     const held = known ? exact.held(key, seen) : seen
-    if (held + weight > this.#limit) return DENIAL
+    if (held + weight > this.#limit) return FULL
     const counted = known || (exact !== undefined && seen + weight > trigger)
     if (counted) exact?.add(key, weight, seen)
     else if (this.#counts.fits(weight)) this.#counts.add(weight)
-    else return DENIAL
+    else return FULL
     const acquiredAt = this.#means.now()
     const permit = new SketchPermit(this, {
       key,

@@ -3,6 +3,7 @@ import {
   type Cap,
   type Clock,
   type Denial,
+  FULL,
   HoldBound,
   type InflightBackend,
   type Observers,
@@ -14,7 +15,7 @@ import { KeyRows } from '../key-rows.ts'
 import { SignedRows } from '../signed-rows.ts'
 import type { SketchSeed } from '../sketch-seed.ts'
 import { ExactStage } from './exact-stage.ts'
-import { capId, DENIAL, SketchInflightCap } from './sketch-inflight-cap.ts'
+import { capId, SketchInflightCap } from './sketch-inflight-cap.ts'
 
 const NAME = 'sketch-inflight'
 /** A share of keys that is worth an alarm. */
@@ -49,9 +50,9 @@ export class SketchInflightTable implements InflightBackend {
   acquire(key: string, { weight = 1, signal, cap }: AcquireOptions = {}): Permit | Denial {
     const counting = this.#of(cap)
     wholeUnits(weight, 'weight')
-    if (signal?.aborted) return DENIAL
+    if (signal?.aborted) return FULL
     const answer = counting.acquire(key, weight)
-    if (answer === DENIAL && this.#parts.observers.any) this.#look(cap as Cap, counting)
+    if (answer === FULL && this.#parts.observers.any) this.#look(cap as Cap, counting)
     return answer
   }
 

@@ -20,6 +20,7 @@ export function goldens({ describe, test }: TestRunner, stage: Stage): void {
     test('B: two policies of one limiter stand in one line each', () => twoPolicies(stage))
     test('C: a denied request is answered 429 with a problem', () => denied(stage))
     test('D: a full cap is answered 503 with a problem', () => full(stage))
+    test('D: a request that no cap of this size ever fits is told no time to come back', () => tooHeavy(stage))
     test('F: a partition key stands behind the items', () => partitioned(stage))
     test('G: quotes and backslashes in names are escaped', () => escaped(stage))
   })
@@ -91,6 +92,20 @@ async function full(stage: Stage): Promise<void> {
   assert.equal(answer.body, CAPACITY)
   gate.open()
   assert.equal((await holder.answer).status, 200)
+}
+
+async function tooHeavy(stage: Stage): Promise<void> {
+  const site = await stage.behind([cap({ limit: 50, weight: () => 51 })])
+  const answer = await site.ask()
+  assert.equal(`${answer.status} ${answer.reason}`, '503 Service Unavailable')
+  assert.deepEqual(own(answer.headers), {
+    'ratelimit-policy': '"inflight";q=50;qu="concurrent-requests"',
+    ratelimit: '"inflight";r=0',
+    'cache-control': 'no-store',
+    'content-type': 'application/problem+json',
+    'content-length': '168',
+  })
+  assert.equal(answer.body, CAPACITY)
 }
 
 async function partitioned(stage: Stage): Promise<void> {
