@@ -46,7 +46,7 @@ function ownAnswers(app: Make): void {
       const made = app()
       // an answer that is on its way when the own one has returned
       made.addHook('onSend', (_request, _reply, payload, done) => void setImmediate(() => done(null, payload)))
-      made.addHook('onRequest', rateLimit({ ...once, cost: 2, denied, ...options }))
+      made.addHook('onRequest', rateLimit({ ...once, cost: () => 2, denied, ...options }))
       made.get('/', async () => 'ok')
       const { statusCode, payload } = await made.inject('/')
       warnings.stop()

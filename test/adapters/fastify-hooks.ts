@@ -94,7 +94,7 @@ function denials(app: Make): void {
       ran.push('onSend')
     })
     made.addHook('onResponse', async () => void ran.push('onResponse'))
-    made.addHook('onRequest', rateLimit({ ...once, cost: 2 }))
+    made.addHook('onRequest', rateLimit({ ...once, cost: () => 2 }))
     made.get('/', async () => {
       ran.push('handler')
       return 'ok'
@@ -112,7 +112,7 @@ function denials(app: Make): void {
       reply.raw.setHeader('last-modified', 'Sat, 21 Nov 2026 00:00:00 GMT')
       reply.raw.setHeader('x-frame-options', 'DENY')
     })
-    made.addHook('onRequest', rateLimit({ ...once, cost: 2 }))
+    made.addHook('onRequest', rateLimit({ ...once, cost: () => 2 }))
     made.get('/', async () => 'ok')
     const { headers } = await made.inject('/')
     expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'x-frame-options': 'DENY' })
@@ -130,7 +130,7 @@ function denials(app: Make): void {
     made.addHook('onRequest', async (_request, one) => {
       reply = one
     })
-    made.addHook('onRequest', rateLimit({ ...once, cost: 2, key: slow }))
+    made.addHook('onRequest', rateLimit({ ...once, cost: () => 2, key: slow }))
     made.get('/', async () => 'ok')
     const answer = made.inject('/')
     await until(() => reply !== undefined)

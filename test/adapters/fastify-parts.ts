@@ -49,7 +49,7 @@ function phases(app: Make): void {
   })
 
   test('before the body denies what is never read', async () => {
-    const made = await limited(app(), { rateLimit: { ...once, cost: 2 } })
+    const made = await limited(app(), { rateLimit: { ...once, cost: () => 2 } })
     made.post('/', ok)
     const junk = { method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload: '{' } as const
     expect((await made.inject(junk)).statusCode).toBe(429)

@@ -14,7 +14,7 @@ test.each([
   const warnings = new Warnings()
   warnings.listen()
   const app = new Make()
-  app.use(rateLimit({ limit: 1, window: '1m', cost: 2 }))
+  app.use(rateLimit({ limit: 1, window: '1m', cost: () => 2 }))
   const server = createServer(app.callback())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)

@@ -18,7 +18,7 @@ let session: ClientHttp2Session
 
 /** A server that denies every request. */
 async function denying(options: Partial<RateLimitOptions> = {}): Promise<void> {
-  const limit = rateLimit({ limit: 1, window: '1m', cost: 2, ...options } as RateLimitOptions as never)
+  const limit = rateLimit({ limit: 1, window: '1m', cost: () => 2, ...options } as RateLimitOptions as never)
   server = createServer(limit.wrap(() => {}))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)

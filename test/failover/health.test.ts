@@ -187,7 +187,7 @@ describe('observers', () => {
     ['LATE', () => new Promise(() => {})],
     ['ERROR', () => Promise.reject('no error at all')],
     ['ERROR', () => Promise.reject(undefined)],
-    ['ERROR', () => undefined],
+    ['MALFORMED', () => undefined],
     ['EPIPE', () => Promise.reject(Object.assign(new Error(), { code: 'EPIPE' }))],
   ])('hear of %s', async (cause, condition) => {
     const one = ward()

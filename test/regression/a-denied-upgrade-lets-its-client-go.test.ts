@@ -20,7 +20,7 @@ test.each(departures)('a client that %s while its denial is written is noticed',
     asked++
     return new Promise(() => {})
   }
-  const site = await UpgradeSite.of({ rateLimit: { limit: 1, window: '1m', cost: 2, denied } })
+  const site = await UpgradeSite.of({ rateLimit: { limit: 1, window: '1m', cost: () => 2, denied } })
   const client = await site.asking()
   await until(() => asked === 1, { what: 'the denial' })
   leave(client)
@@ -32,7 +32,7 @@ test('a denial that waits for the answer of a request before keeps no place of t
   const cap = inflightLimit({ limit: 1 })
   let pending = 0
   const server = createServer(cap.wrap(() => void pending++))
-  server.on('upgrade', limitUpgrade({ rateLimit: { limit: 1, window: '1m', cost: 2 } }))
+  server.on('upgrade', limitUpgrade({ rateLimit: { limit: 1, window: '1m', cost: () => 2 } }))
   const connected = once(server, 'connection')
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const client = await RawClient.to((server.address() as AddressInfo).port)

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { RateGuard } from '@sluice/limiter-core'
+import { type Charge, RateGuard } from '@sluice/limiter-core'
 import { Watcher } from '@sluice/testkit'
 import { viewOf } from '../keys/request-view.ts'
 
@@ -26,16 +26,11 @@ test('a hook may answer any thenable: its first value counts, once', async () =>
 
 test('a backend may answer any thenable', async () => {
   const watcher = new Watcher()
-  const verdict = {
-    policy: { name: 'default' },
-    shadow: false,
-    allowed: true,
-    remaining: 1,
-    retryAfterMs: 0,
-    resetAfterMs: 1,
+  const verdict = { shadow: false, allowed: true, remaining: 1, retryAfterMs: 0, resetAfterMs: 1 }
+  const take = ([{ step }]: readonly Charge[]) => {
+    const answer = { verdicts: [{ ...verdict, policy: step.policy }], takenAt: 0, counted: true, source: 'odd' }
+    return thenable(answer, answer)
   }
-  const answer = { verdicts: [verdict], takenAt: 0, counted: true, source: 'odd' }
-  const take = () => thenable(answer, answer)
   const backend = { name: 'odd', take, peek: take, adjust: take, reset: () => undefined } as never
   const guard = new RateGuard({ limit: 1, window: '1m', backend, observers: [watcher] })
   expect(await guard.check(viewOf())).toMatchObject({ decision: { source: 'odd' } })

@@ -6,7 +6,7 @@ import { rateLimit as fastifyRateLimit } from '@sluice/fastify'
 import express from 'express'
 import { fastify } from 'fastify'
 
-const DENIED = { limit: 1, window: '1m', cost: 2 } as const
+const DENIED = { limit: 1, window: '1m', cost: () => 2 } as const
 let close = async (): Promise<unknown> => undefined
 afterEach(() => close())
 

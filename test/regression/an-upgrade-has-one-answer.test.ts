@@ -7,7 +7,7 @@ import { until, Warnings, Watcher } from '@sluice/testkit'
 import { RawClient } from '../leaks/raw-client.ts'
 import { handshake } from '../sockets/upgrade-site.ts'
 
-const none = { rateLimit: { limit: 1, window: '1m', cost: 2 } } as const
+const none = { rateLimit: { limit: 1, window: '1m', cost: () => 2 } } as const
 const warnings = new Warnings()
 let server: Server
 let sockets: Socket[]

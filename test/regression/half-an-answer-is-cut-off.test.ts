@@ -36,7 +36,7 @@ test.each<[string, (res: ServerResponse) => unknown]>([
 ])('a client learns that an own answer which %s is not whole, and does not wait for the rest', async (_how, answer) => {
   const warnings = new Warnings()
   warnings.listen()
-  const limit = rateLimit({ limit: 1, window: '1m', cost: 2, denied: (_req, res) => answer(res) })
+  const limit = rateLimit({ limit: 1, window: '1m', cost: () => 2, denied: (_req, res) => answer(res) })
   const server = createServer(limit.wrap(() => {})).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const sent = request({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }).end()
@@ -63,7 +63,7 @@ test('a client of node:http2 learns it as well', async () => {
     half(res, { 'content-length': 100 })
     throw new Error('no template')
   }
-  const limit = rateLimit({ limit: 1, window: '1m', cost: 2, denied })
+  const limit = rateLimit({ limit: 1, window: '1m', cost: () => 2, denied })
   const server = createHttp2Server(limit.wrap(() => {}) as never).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)

@@ -1,4 +1,5 @@
 import type { Answer, Backend, Charge, MaybePromise, Moment } from './contracts.ts'
+import { checkedAnswer } from './failover/checked-answer.ts'
 import { allOf, andThen, isPromise } from './maybe-promise.ts'
 import { vetoed } from './verdict.ts'
 
@@ -34,7 +35,9 @@ function takeFrom(taking: Taking, answers: readonly Answer[]): MaybePromise<Answ
   const part = parts[answers.length]
   if (!part || answers.some((answer) => vetoed(answer.verdicts))) return settled(taking, answers)
   const failed = (error: unknown): MaybePromise<never> => takenBack(taking, answers, error)
-  const answer = attempt(() => part.backend.take(part.charges, moment), failed)
+  const take = (): MaybePromise<Answer> =>
+    andThen(part.backend.take(part.charges, moment), (come) => checkedAnswer(come, part.charges))
+  const answer = attempt(take, failed)
   return andThen(answer, (one) => takeFrom(taking, [...answers, one]))
 }
 

@@ -140,7 +140,7 @@ export interface Moment {
 /** Where counts live. */
 export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
   readonly name: string
-  /** True for one that always answers at once; of several it is asked before those that do not. */
+  /** True for one that always answers at once; of several it is asked before those that do not. Failover stands before it all the same. */
   readonly synchronous?: boolean
   /** True for one that counts for its own process: N processes admit up to N limits. */
   readonly perProcess?: boolean

@@ -18,6 +18,7 @@ export {
   type FailoverRule,
 } from './failover/failover-options.ts'
 export { FailureLog } from './failover/failure-log.ts'
+export { infallible } from './failover/infallible.ts'
 export { GroupedBackend } from './grouped-backend.ts'
 export { Birth } from './http/built-in-handler.ts'
 export { type CapCheck, CapGuard } from './http/cap-guard.ts'

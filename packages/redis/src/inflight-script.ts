@@ -69,6 +69,9 @@ function heardOf(requests: readonly HoldRequest[], reply: readonly unknown[]): H
     const [kept, total, ...granted] = reply.slice(at, at + replies)
     at += replies
     const failure = Number.isNaN(Number(kept)) ? String(kept) : undefined
+    const numbers = [kept, total, ...granted].map(Number)
+    const isWhole = granted.length === replies - 2 && numbers.every((one) => Number.isInteger(one) && one >= 0)
+    if (failure === undefined && !isWhole) throw new RedisFailure('ERR', 'the script answered what is no reply of it')
     return { failure, kept: Number(kept), total: Number(total), granted: granted.map(Number) }
   })
 }

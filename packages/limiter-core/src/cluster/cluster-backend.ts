@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Clock, MaybePromise } from '../contracts.ts'
+import { infallible } from '../failover/infallible.ts'
 import type { LeaseTerms } from '../leases/lease-ledger.ts'
 import { LEASE_OPTIONS, type LeaseOptions, LeasingBackend, leaseTermsOf } from '../leases/leasing-backend.ts'
 import { optionsOf } from '../options.ts'
@@ -59,7 +60,7 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
   const { ledger } = home.desk
   home.holders++
   let open = true
-  return {
+  return infallible({
     name: 'cluster',
     synchronous: true,
     take: (charges, moment) => ledger.take(charges, moment),
@@ -71,7 +72,7 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
       if (open && --home.holders === 0) home.stop()
       open = false
     },
-  }
+  })
 }
 
 function openHome(desk: PrimaryDesk): Home {

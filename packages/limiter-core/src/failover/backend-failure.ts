@@ -1,3 +1,5 @@
+import { shown } from '../errors.ts'
+
 /** A backend that did not answer within its deadline. */
 export class LateError extends Error {
   readonly code = 'LATE'
@@ -5,6 +7,18 @@ export class LateError extends Error {
   constructor(deadlineMs: number) {
     super(`no answer within ${deadlineMs} ms`)
     this.name = 'LateError'
+  }
+}
+
+/** A backend that answered what is no answer. Says of which part, and never what a text held. */
+export class MalformedAnswer extends Error {
+  readonly code = 'MALFORMED'
+
+  constructor(part: string, got: unknown, expected: string) {
+    super(
+      `it answered what is no answer: ${part}: got ${typeof got === 'string' ? 'a text' : shown(got)}, expected ${expected}`,
+    )
+    this.name = 'MalformedAnswer'
   }
 }
 

@@ -2,6 +2,7 @@ import type { Backend, Clock } from '../contracts.ts'
 import type { Lane } from '../lanes.ts'
 import { FailoverBackend } from './failover-backend.ts'
 import type { FailoverRule } from './failover-options.ts'
+import { isInfallible } from './infallible.ts'
 
 /** Lanes that always have an answer, and what ends what was made for that. */
 interface CoveredLanes {
@@ -9,11 +10,11 @@ interface CoveredLanes {
   readonly close: () => void
 }
 
-/** Puts failover before every backend that may fail or be slow: one for all lanes that count on the same. */
+/** Puts failover before every backend that may fail or be slow, and so before every one of somebody else: one for all lanes that count on the same. */
 export function coverLanes(lanes: readonly Lane[], clock: Clock | undefined, rule: FailoverRule): CoveredLanes {
   const covers = new Map<Backend, FailoverBackend>()
   const covered = lanes.map((lane) => {
-    if (lane.backend.synchronous) return lane
+    if (isInfallible(lane.backend)) return lane
     const backend = covers.get(lane.backend) ?? new FailoverBackend(lane.backend, rule, clock)
     covers.set(lane.backend, backend)
     return { ...lane, backend }

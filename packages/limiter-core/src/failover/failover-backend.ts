@@ -1,5 +1,6 @@
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, Observer, Step } from '../contracts.ts'
+import { checkedAnswer } from './checked-answer.ts'
 import type { FailoverRule } from './failover-options.ts'
 import { FailureRule } from './failure-rule.ts'
 import { GuardedCalls, type Limits, type Operation, type Target } from './guarded-calls.ts'
@@ -12,6 +13,7 @@ import { OneTake, type TakeParts } from './one-take.ts'
  */
 export class FailoverBackend implements Backend {
   readonly name: string
+  readonly synchronous: boolean
   readonly #remote: Backend
   readonly #clock: Clock
   readonly #deadlineMs: number
@@ -23,6 +25,7 @@ export class FailoverBackend implements Backend {
 
   constructor(remote: Backend, rule: FailoverRule, clock: Clock | undefined) {
     this.name = remote.name
+    this.synchronous = remote.synchronous === true
     this.#remote = remote
     this.#clock = clockOf(clock)
     this.#deadlineMs = rule.deadlineMs
@@ -138,7 +141,7 @@ export class FailoverBackend implements Backend {
 
   /** Remembers what the backend told. Throws where it is no answer. */
   #told(charges: readonly Charge[], answer: Answer, now: number, generation: number): Answer {
-    const { verdicts, takenAt } = answer
+    const { verdicts, takenAt } = checkedAnswer(answer, charges)
     if (verdicts.length === charges.length) {
       for (let index = 0; index < charges.length; index++) {
         const { remaining, resetAfterMs } = verdicts[index]

@@ -1,5 +1,5 @@
 import type { Answer, Backend, Charge, Decision, MaybePromise, Step } from '../contracts.ts'
-import { RequestDecision } from '../verdict.ts'
+import { checkedDecision } from './checked-answer.ts'
 import type { FailureRule } from './failure-rule.ts'
 import type { Call, Limits } from './guarded-calls.ts'
 import type { Health } from './health.ts'
@@ -41,7 +41,7 @@ export class OneTake implements Call<Answer | Decision, Decision>, Charge {
 
   came(answer: Answer | Decision, now: number): Decision {
     const { health, rule } = this.#parts
-    const decision = 'binding' in answer ? answer : new RequestDecision(answer)
+    const decision = checkedDecision(answer, this)
     const { remaining, resetAfterMs } = decision.binding
     rule.told(this, remaining, resetAfterMs, now, this.#generation)
     health.skewMs = now - decision.takenAt

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../contracts.ts'
+import type { MaybePromise, Step } from '../contracts.ts'
 import { wholeCost } from '../cost.ts'
 import { SluiceError, shown } from '../errors.ts'
 import { oneOf, optionsOf } from '../options.ts'
@@ -14,7 +14,7 @@ export interface SettleContext {
 
 /** Takes `reserve` at once, and corrects it when the response is complete. */
 export interface ReservedCost<Req, Res> {
-  /** At least 1 where it is a number: a policy that reserves nothing could never deny. */
+  /** As a number from 1 to what a fresh key has: a policy that reserves nothing could never deny. */
   readonly reserve: number | RequestHook<[req: Req], number>
   /** What the request cost in the end; `undefined` keeps the reservation. */
   readonly settle: RequestHook<[req: Req, res: Res, how: SettleContext], number | undefined>
@@ -24,7 +24,7 @@ export interface ReservedCost<Req, Res> {
   readonly settleOn?: 'completed' | 'always'
 }
 
-/** Units that a request takes: 1 unless said. */
+/** Units that a request takes: 1 unless said. A number is at least 1, and at most what a fresh key has: the limit, or the burst. */
 export type CostSource<Req, Res> = number | RequestHook<[req: Req], number> | ReservedCost<Req, Res>
 
 /** A cost, checked. */
@@ -36,15 +36,29 @@ export interface CompiledCost<Req, Res> {
 }
 
 export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledCost<Req, Res> {
-  if (typeof cost === 'number') return { fixed: wholeCost(cost), of: undefined, settle: undefined, settleAlways: false }
+  if (typeof cost === 'number') {
+    return { fixed: atLeastOne('cost', wholeCost(cost)), of: undefined, settle: undefined, settleAlways: false }
+  }
   if (typeof cost === 'function') return { fixed: undefined, of: cost, settle: undefined, settleAlways: false }
   const { reserve, settle, settleOn = 'completed' } = optionsOf('cost', cost, ['reserve', 'settle', 'settleOn'])
   if (typeof settle !== 'function') {
     throw new SluiceError('SLUICE_BAD_COST', `cost.settle: got ${shown(settle)}, expected a function`)
   }
-  if (reserve === 0) {
-    throw new SluiceError('SLUICE_BAD_COST', 'cost.reserve: got 0, expected at least 1: with 0 the policy never denies')
-  }
+  if (reserve === 0) atLeastOne('cost.reserve', reserve)
   const settleAlways = oneOf('cost.settleOn', settleOn, ['completed', 'always']) === 'always'
   return { ...compileCost<Req, Res>(reserve), settle, settleAlways }
+}
+
+/** Throws `SLUICE_BAD_COST` where a fixed cost does not fit even a fresh key: the policy would deny everybody. */
+export function checkFits({ fixed }: CompiledCost<never, never>, { policy, capacity }: Step): void {
+  if (fixed === undefined || fixed <= capacity) return
+  throw new SluiceError(
+    'SLUICE_BAD_COST',
+    `policy '${policy.name}': cost: got ${fixed}, expected at most ${capacity}, which a fresh key has: it would deny every request`,
+  )
+}
+
+function atLeastOne(option: string, units: number): number {
+  if (units >= 1) return units
+  throw new SluiceError('SLUICE_BAD_COST', `${option}: got 0, expected at least 1: with 0 the policy never denies`)
 }

@@ -3,7 +3,7 @@ import type { KeySource } from '../keys/key-source.ts'
 import { compileLanes, type Lane } from '../lanes.ts'
 import { optionsOf } from '../options.ts'
 import { POLICY_OPTIONS, type PolicyInput } from '../policy.ts'
-import { type CompiledCost, compileCost } from './cost-source.ts'
+import { type CompiledCost, checkFits, compileCost } from './cost-source.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 
 /** A policy of a plan: the lane that counts it, whom it counts, what a request costs, and which requests it skips. */
@@ -64,8 +64,17 @@ export function compilePlans<Req, Res>(
   // last, since it claims names that nobody would give back if a key or a cost were bad
   const lanes = compileLanes(policies, place === undefined ? options : { ...options, scope: undefined, place })
   const planOf = (plan: number): RatePlan<Req, Res> =>
-    lanes[plan].map((lane, index) => ({ lane, ...sources[plan][index] }))
-  return new Map(names.map((name, plan) => [name, planOf(plan)]))
+    lanes[plan].map((lane, index) => {
+      checkFits(sources[plan][index].cost, lane.step)
+      return { lane, ...sources[plan][index] }
+    })
+  try {
+    return new Map(names.map((name, plan) => [name, planOf(plan)]))
+  } catch (error) {
+    // one that is refused leaves nothing behind
+    for (const { unclaim } of lanes.flat()) unclaim()
+    throw error
+  }
 }
 
 function policyOf(input: unknown): PolicyInput {

@@ -11,6 +11,7 @@ import type {
 } from '../contracts.ts'
 import { type Duration, parseTimerMs } from '../duration.ts'
 import { SluiceError, shown } from '../errors.ts'
+import { MalformedAnswer } from '../failover/backend-failure.ts'
 import { andThen } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { optionalWith, optionsOf } from '../options.ts'
@@ -132,14 +133,20 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 
   #told(key: string, answer: Permit | Denial): Permit | undefined {
-    if ('release' in answer) {
+    if (isPermit(answer)) {
       if (!this.observers.any) return answer
       this.observers.permitAcquired(key)
       return this.#isOwn
         ? answer
         : new WatchedPermit(answer, this.#clock, (ms) => this.observers.permitReleased(key, ms))
     }
+    if (answer?.allowed !== false) throw new MalformedAnswer('answer', answer, 'a permit or a denial')
     if (this.observers.any) this.observers.capDenied(key)
     return undefined
   }
+}
+
+/** An answer of anybody's backend may be neither of both. */
+function isPermit(answer: Permit | Denial): answer is Permit {
+  return typeof (answer as Permit | undefined | null)?.release === 'function'
 }

@@ -1,5 +1,6 @@
 import { afterThisTurn } from '../clock.ts'
 import type { Clock } from '../contracts.ts'
+import { MalformedAnswer } from '../failover/backend-failure.ts'
 import { isPromise } from '../maybe-promise.ts'
 import type { LeaseAsk, LeaseGrant, LeaseLedger } from './lease-ledger.ts'
 
@@ -57,10 +58,13 @@ export class LeaseCalls {
     const deadlineAt = Math.max(...calls.map((call) => call.deadlineAt))
     const asks = calls.map((call) => call.compose())
     const done = (grants: readonly (LeaseGrant | Error)[]): void => {
+      // before anybody is served, so that nobody hears of both
+      if (!Array.isArray(grants)) throw new MalformedAnswer('grants', grants, 'a list')
       for (const [index, call] of calls.entries()) {
-        const grant = grants[index]
-        if (grant instanceof Error) call.failed(grant)
-        else call.came(asks[index], grant, sentAt)
+        const grant: LeaseGrant | Error = grants[index]
+        if (isGrant(grant, asks[index])) call.came(asks[index], grant, sentAt)
+        else
+          call.failed(grant instanceof Error ? grant : new MalformedAnswer('grant', grant, 'what was asked, at most'))
       }
     }
     const failed = (error: unknown): void => {
@@ -84,4 +88,13 @@ export class LeaseCalls {
       over()
     }
   }
+}
+
+/** More than was asked for would be spent beyond the limit, and what is no number would stay in the lease. */
+function isGrant(grant: LeaseGrant | Error | null | undefined, { want }: LeaseAsk): grant is LeaseGrant {
+  if (typeof grant !== 'object' || grant === null || grant instanceof Error) return false
+  const { granted, free, retryAfterMs, resetAfterMs, now } = grant
+  const counts = Number.isInteger(granted) && granted >= 0 && granted <= want && Number.isInteger(free) && free >= 0
+  const waits = retryAfterMs >= 0 && Number.isFinite(resetAfterMs) && resetAfterMs >= 0
+  return counts && waits && Number.isFinite(now)
 }

@@ -2,6 +2,7 @@ import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Known, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
 import { SluiceError, shown } from '../errors.ts'
+import { infallible } from '../failover/infallible.ts'
 import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
 import { RuledDecision } from '../ruled-decision.ts'
@@ -32,7 +33,7 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
       `memoryBackend: maxBytes: got ${shown(maxBytes)}, expected a whole number from ${LEAST_MAX_BYTES}`,
     )
   }
-  return new MemoryBackend(maxBytes, clockOf(clock))
+  return infallible(new MemoryBackend(maxBytes, clockOf(clock)))
 }
 
 /** Public to failover alone, which mirrors another backend in it. */

@@ -4,6 +4,7 @@ import {
   type Charge,
   ChargeVerdict,
   clockOf,
+  infallible,
   type Moment,
   type Observer,
   type ObserverEvent,
@@ -34,7 +35,7 @@ const FORGIVEN_PART = 32
  * too high. Answers at once, keeps no keys, has no timers. Throws `SLUICE_BAD_OPTION`.
  */
 export function sketchBackend(options: SketchBackendOptions = {}): Backend<Answer> {
-  return new SketchBackend(options)
+  return infallible(new SketchBackend(options))
 }
 
 class SketchBackend implements Backend<Answer> {

@@ -25,7 +25,7 @@ export function connections({ describe, test }: TestRunner, stage: Stage): void 
 
 /** A site that denies every request. */
 async function denying(stage: Stage): Promise<Site> {
-  return stage.behind([rate({ limit: 1, window: '1m', cost: 2 })], ok)
+  return stage.behind([rate({ limit: 1, window: '1m', cost: () => 2 })], ok)
 }
 
 async function keptAlive(stage: Stage): Promise<void> {

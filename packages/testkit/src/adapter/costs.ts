@@ -47,7 +47,7 @@ async function byFunction(stage: Stage): Promise<void> {
 }
 
 async function free(stage: Stage): Promise<void> {
-  const site = await stage.behind([costing(stage, 1, 0)])
+  const site = await stage.behind([costing(stage, 1, () => 0)])
   assert.deepEqual(await statuses(site, 3), [200, 200, 200])
   assert.equal(await left(site), 'r=1')
 }

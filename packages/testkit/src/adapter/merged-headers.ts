@@ -98,7 +98,7 @@ async function capListed(stage: Stage): Promise<void> {
 }
 
 async function neverFits(stage: Stage): Promise<void> {
-  const site = await stage.behind([limit(stage, { ...WIDE, cost: 11, headers: ['draft', 'legacy'] })])
+  const site = await stage.behind([limit(stage, { ...WIDE, cost: () => 11, headers: ['draft', 'legacy'] })])
   const { status, headers } = await site.ask()
   assert.equal(status, 429)
   assert.equal('retry-after' in headers, false)

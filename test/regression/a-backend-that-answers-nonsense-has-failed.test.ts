@@ -1,0 +1,374 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import {
+  algorithms,
+  type Backend,
+  CapGuard,
+  type Charge,
+  createInflightLimiter,
+  createLimiter,
+  type Decision,
+  GroupedBackend,
+  type InflightBackend,
+  type LeaseGrant,
+  LeasingBackend,
+  memoryBackend,
+  RateGuard,
+  RequestDecision,
+  type RequestView,
+  SlowGuard,
+} from '@sluice/limiter-core'
+import { redisBackend, redisInflight } from '@sluice/redis'
+import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
+
+const warnings = new Warnings()
+const unhandled: unknown[] = []
+const hear = (reason: unknown): number => unhandled.push(reason)
+
+beforeEach(() => {
+  warnings.listen()
+  process.on('unhandledRejection', hear)
+})
+afterEach(async () => {
+  await new Promise(setImmediate)
+  process.off('unhandledRejection', hear)
+  warnings.stop()
+  expect(unhandled.splice(0)).toEqual([])
+})
+
+const POLICY = { limit: 4, window: '1m', algorithm: 'fixed-window' } as const
+const view: RequestView = { raw: {}, ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined }
+
+type Verdict = Record<string, unknown>
+type Answered = Record<string, unknown> & { verdicts: Verdict[] }
+
+/** A good answer to these charges: whatever is asked is allowed. */
+function good(charges: readonly Pick<Charge, 'step' | 'advisory'>[]): Answered {
+  const numbers = { allowed: true, remaining: 1, retryAfterMs: 0, resetAfterMs: 1_000 }
+  const verdicts = charges.map(({ step, advisory }) => ({ policy: step.policy, shadow: advisory === true, ...numbers }))
+  return { verdicts, takenAt: 0, counted: true, source: 'odd' }
+}
+
+const verdict =
+  (change: Verdict) =>
+  (answer: Answered): unknown => ({ ...answer, verdicts: answer.verdicts.map((one) => ({ ...one, ...change })) })
+
+/** What somebody's backend may answer, made of a good answer. */
+const NONSENSE: Readonly<Record<string, (answer: Answered) => unknown>> = {
+  nothing: () => undefined,
+  null: () => null,
+  'a number': () => 7,
+  'a text': () => 'OK',
+  'a function': () => () => {},
+  'an empty object': () => ({}),
+  'an empty list': () => [],
+  'the verdicts alone': ({ verdicts }) => verdicts,
+  'no verdicts': ({ verdicts: _none, ...rest }) => rest,
+  'verdicts that are null': (answer) => ({ ...answer, verdicts: null }),
+  'verdicts that are a text': (answer) => ({ ...answer, verdicts: 'x' }),
+  'an empty list of verdicts': (answer) => ({ ...answer, verdicts: [] }),
+  'a verdict too many': (answer) => ({ ...answer, verdicts: [...answer.verdicts, answer.verdicts[0]] }),
+  'a verdict that is null': (answer) => ({ ...answer, verdicts: answer.verdicts.map(() => null) }),
+  'a verdict that is a number': (answer) => ({ ...answer, verdicts: answer.verdicts.map(() => 1) }),
+  'holes for verdicts': (answer) => ({ ...answer, verdicts: new Array(answer.verdicts.length) }),
+  'a verdict of another policy': verdict({ policy: { name: 'default', limit: 4, windowMs: 60_000 } }),
+  'a verdict of no policy': verdict({ policy: undefined }),
+  'a remaining of NaN': verdict({ remaining: Number.NaN }),
+  'a remaining of -1': verdict({ remaining: -1 }),
+  'a remaining of 0.5': verdict({ remaining: 0.5 }),
+  'a remaining above the limit': verdict({ remaining: 1_000_000 }),
+  'a remaining that is a text': verdict({ remaining: '1' }),
+  'no remaining': verdict({ remaining: undefined }),
+  'a wait of NaN': verdict({ allowed: false, retryAfterMs: Number.NaN }),
+  'a wait of -1': verdict({ allowed: false, retryAfterMs: -1 }),
+  'a wait that is a text': verdict({ allowed: false, retryAfterMs: '1000' }),
+  'a denial without a wait': verdict({ allowed: false, retryAfterMs: undefined }),
+  'a denial with a wait of 0': verdict({ allowed: false, retryAfterMs: 0 }),
+  'an allowance with a wait': verdict({ allowed: true, retryAfterMs: 1_000 }),
+  'an allowance that is 1': verdict({ allowed: 1 }),
+  'a reset of NaN': verdict({ resetAfterMs: Number.NaN }),
+  'an endless reset': verdict({ resetAfterMs: Number.POSITIVE_INFINITY }),
+  'a reset of -1': verdict({ resetAfterMs: -1 }),
+  'no reset': verdict({ resetAfterMs: undefined }),
+  'shadow for light, and light for shadow': (answer) => ({
+    ...answer,
+    verdicts: answer.verdicts.map((one) => ({ ...one, shadow: !one.shadow })),
+  }),
+  'a time of NaN': (answer) => ({ ...answer, takenAt: Number.NaN }),
+  'no time': (answer) => ({ ...answer, takenAt: undefined }),
+  'an answer that does not say whether it counted': (answer) => ({ ...answer, counted: undefined }),
+  'an answer of nobody': (answer) => ({ ...answer, source: undefined }),
+  'times that are no list': (answer) => ({ ...answer, takenAts: 5 }),
+  'a time of NaN for each': (answer) => ({ ...answer, takenAts: answer.verdicts.map(() => Number.NaN) }),
+  'one time too few': (answer) => ({ ...answer, takenAts: [] }),
+  'counts for each that are none': (answer) => ({ ...answer, countedEach: answer.verdicts.map(() => 'yes') }),
+  'what throws when it is looked at': () =>
+    new Proxy(
+      {},
+      {
+        get(_target, name) {
+          if (name === 'then') return undefined
+          throw new Error('looked at')
+        },
+      },
+    ),
+}
+
+/** How an answer comes. */
+const WAYS: Readonly<Record<string, (answer: unknown) => unknown>> = {
+  'at once': (answer) => answer,
+  'in a promise': (answer) => Promise.resolve(answer),
+  'in a thenable that calls back twice': (answer) => ({
+    // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+    then(came: (value: unknown) => void) {
+      came(answer)
+      came(answer)
+    },
+  }),
+}
+
+interface Odd {
+  readonly backend: Backend
+  readonly watcher: Watcher
+}
+
+/** A backend that answers so in every call. */
+function odd(nonsense: (answer: Answered) => unknown, way: (answer: unknown) => unknown, more: object = {}): Odd {
+  const answer = (charges: readonly Charge[]): never => way(nonsense(good(charges))) as never
+  const backend = { name: 'odd', take: answer, peek: answer, adjust: answer, reset: () => undefined, ...more }
+  return { backend, watcher: new Watcher() }
+}
+
+function causes({ watcher }: Odd): unknown[] {
+  return watcher.events.filter(({ name }) => name === 'backendFailed').map(({ data }) => data.cause)
+}
+
+describe.each(Object.entries(WAYS))('a backend that answers %s', (_way, way) => {
+  test.each(Object.entries(NONSENSE))(
+    '%s is answered for by the failure rule in every call',
+    async (what, nonsense) => {
+      const one = odd(nonsense, way)
+      const limiter = createLimiter({ policies: [POLICY], backend: one.backend, observers: [one.watcher] })
+      const decisions = [
+        await limiter.take('key'),
+        await limiter.take({ default: 'key' }),
+        await limiter.peek('key'),
+        await limiter.charge('key', 1),
+      ]
+      expect(decisions).toMatchObject(
+        [3, 2, 2, 1].map((remaining) => ({ allowed: true, counted: false, source: 'local', binding: { remaining } })),
+      )
+      expect(new Set(causes(one))).toEqual(new Set([what.startsWith('what throws') ? 'ERROR' : 'MALFORMED']))
+      await limiter.take('key')
+      expect(await limiter.take('key')).toMatchObject({ allowed: false, counted: false })
+    },
+  )
+
+  test.each(Object.entries(NONSENSE))('%s is so where it says that it answers at once', async (_what, nonsense) => {
+    const one = odd(nonsense, way, { synchronous: true })
+    const limiter = createLimiter({ policies: [POLICY], backend: one.backend })
+    expect(await limiter.take('key')).toMatchObject({ allowed: true, counted: false, source: 'local' })
+  })
+
+  test.each(Object.entries(NONSENSE))('%s is so for a single charge, and for a request', async (_what, nonsense) => {
+    const takeOne = (_key: string, step: Charge['step']): unknown => {
+      const answer = nonsense(good([{ step }]))
+      const isAnswer = typeof answer === 'object' && answer !== null && Array.isArray((answer as Answered).verdicts)
+      if (!isAnswer) return way(answer)
+      // as a backend makes a decision of an answer that it has not looked at
+      return way(new RequestDecision(answer as never))
+    }
+    const one = odd(nonsense, way, { takeOne })
+    const rate = new RateGuard({ ...POLICY, backend: one.backend, partitionKey: { secret: 'known to the servers' } })
+    const { decision, entry } = (await rate.check(view)) as { decision: Decision; entry: { rateItems: string } }
+    expect(decision).toMatchObject({ allowed: true, counted: false, source: 'local' })
+    expect(entry.rateItems).toMatch(/^"default";r=3;t=60;pk=/)
+    const slow = new SlowGuard({ after: 1, window: '1m', delayMs: 10, maxDelayMs: 100, backend: one.backend })
+    expect(await slow.check(view)).toMatchObject({ delayMs: 0, decision: { counted: false } })
+    expect(await slow.check(view)).toMatchObject({ delayMs: 10, decision: { counted: false } })
+  })
+})
+
+describe('a backend beside another', () => {
+  const two = (backend: Backend) => [
+    { ...POLICY, name: 'near', backend: memoryBackend() },
+    { ...POLICY, name: 'far', backend },
+  ]
+
+  test.each(Object.entries(NONSENSE))('that answers with %s leaves the other one as it is', async (_what, nonsense) => {
+    const one = odd(nonsense, (answer) => Promise.resolve(answer))
+    const limiter = createLimiter({ policies: two(one.backend), scope: 'api' })
+    expect(await limiter.take('key')).toMatchObject({ allowed: true, countedEach: [true, false], counted: false })
+    const peeked = await limiter.peek('key')
+    expect(peeked.verdicts.map(({ remaining }) => remaining)).toEqual([3, 3])
+  })
+
+  test('has its units back where the other one is part of one backend', () => {
+    const memory = memoryBackend()
+    const { backend } = odd(NONSENSE.null, (answer) => answer)
+    const [near, far] = ['near', 'far'].map((name): Charge => {
+      const step = algorithms['fixed-window'].compile({ name, algorithm: 'fixed-window', limit: 4, windowMs: 60_000 })
+      return { key: 'key', step, count: name, cost: 1 }
+    })
+    const both = new GroupedBackend(
+      new Map([
+        [near.step, memory],
+        [far.step, backend],
+      ]),
+    )
+    expect(() => both.take([near, far])).toThrow('no answer')
+    expect(memory.peek([near])).toMatchObject({ verdicts: [{ remaining: 4 }] })
+  })
+
+  test('may leave out charges behind a denial, and no others', async () => {
+    const first = (allowed: boolean) => (answer: Answered) => ({
+      ...answer,
+      verdicts: [{ ...answer.verdicts[0], allowed, retryAfterMs: allowed ? 0 : 500 }],
+    })
+    const policies = [
+      { ...POLICY, name: 'a' },
+      { ...POLICY, name: 'b' },
+    ]
+    const denying = createLimiter({ policies, backend: odd(first(false), (answer) => answer).backend })
+    expect(await denying.take('key')).toMatchObject({ allowed: false, counted: true, retryAfterMs: 500 })
+    const allowing = createLimiter({ policies, backend: odd(first(true), (answer) => answer).backend })
+    expect(await allowing.take('key')).toMatchObject({ allowed: true, counted: false, source: 'local' })
+  })
+})
+
+test('a good answer is taken, at once and later, and in shadow', async () => {
+  for (const way of Object.values(WAYS)) {
+    const one = odd((answer) => answer, way)
+    for (const mode of ['enforce', 'shadow'] as const) {
+      const limiter = createLimiter({ policies: [POLICY], backend: one.backend, mode, observers: [one.watcher] })
+      expect(await limiter.take('key')).toMatchObject({ allowed: true, counted: true, source: 'odd' })
+    }
+    expect(causes(one)).toEqual([])
+  }
+})
+
+test('a decision that claims other numbers than its verdicts is made anew of them', async () => {
+  const takeOne = (_key: string, step: Charge['step']) => {
+    const answer = good([{ step }])
+    return { ...answer, binding: answer.verdicts[0], allowed: false, retryAfterMs: Number.NaN }
+  }
+  const { backend } = odd(NONSENSE.null, (answer) => answer, { takeOne })
+  const limiter = createLimiter({ policies: [POLICY], backend })
+  expect(await limiter.take('key')).toMatchObject({ allowed: true, retryAfterMs: 0, counted: true })
+})
+
+test('a backend that answers nonsense is left alone after ten answers, and found again', async () => {
+  const clock = new FakeClock()
+  let asked = 0
+  let answersWell = false
+  const answer = (charges: readonly Charge[]): never => {
+    asked++
+    return (answersWell ? good(charges) : 'OK') as never
+  }
+  const backend: Backend = { name: 'odd', take: answer, peek: answer, adjust: answer, reset: () => undefined }
+  const limiter = createLimiter({ policies: [{ ...POLICY, limit: 100 }], backend, clock })
+  for (let take = 0; take < 50; take++) await limiter.take('key')
+  expect(asked).toBe(10)
+  answersWell = true
+  clock.advance(1_000)
+  for (let take = 0; take < 3; take++) await limiter.take('key')
+  expect(await limiter.take('key')).toMatchObject({ counted: true, source: 'odd' })
+})
+
+describe('a ledger of leases', () => {
+  const GRANTS: Readonly<Record<string, (grant: LeaseGrant) => unknown>> = {
+    nothing: () => undefined,
+    null: () => null,
+    'a text': () => 'OK',
+    'an empty list': () => [],
+    'a list of null': () => [null],
+    'a list of texts': () => ['10'],
+    'more than was asked for': (grant) => [{ ...grant, granted: 1e9 }],
+    'a grant of NaN': (grant) => [{ ...grant, granted: Number.NaN }],
+    'a negative grant': (grant) => [{ ...grant, granted: -1 }],
+    'a grant in a text': (grant) => [{ ...grant, granted: '10' }],
+    'no free units': (grant) => [{ ...grant, free: undefined }],
+    'a wait of NaN': (grant) => [{ ...grant, retryAfterMs: Number.NaN }],
+    'an endless reset': (grant) => [{ ...grant, resetAfterMs: Number.POSITIVE_INFINITY }],
+    'a time of NaN': (grant) => [{ ...grant, now: Number.NaN }],
+  }
+
+  test.each(Object.entries(GRANTS))(
+    'that answers with %s is answered for by the failure rule',
+    async (_what, answer) => {
+      for (const way of Object.values(WAYS)) {
+        const grant = { granted: 1, free: 0, retryAfterMs: 0, resetAfterMs: 1_000, now: 0 }
+        const ledger = { ask: () => way(answer(grant)) as never }
+        const { backend: exact } = odd(NONSENSE.null, (one) => one)
+        const terms = { leaseMs: 2_000, fraction: 0.1 }
+        const backend = new LeasingBackend({ name: 'leased', exact, ledger, terms })
+        const policy = { limit: 100, window: '1m', algorithm: 'fixed-window' } as const
+        const limiter = createLimiter({ policies: [policy], backend })
+        const decisions = await Promise.all([limiter.take('key'), limiter.take('key'), limiter.take('other')])
+        expect(decisions.map(({ allowed, counted, source }) => [allowed, counted, source])).toEqual(
+          Array(3).fill([true, false, 'local']),
+        )
+        await backend.close()
+      }
+    },
+  )
+})
+
+describe('a backend of permits', () => {
+  const PERMITS: Readonly<Record<string, () => unknown>> = {
+    nothing: () => undefined,
+    null: () => null,
+    true: () => true,
+    'a text': () => 'OK',
+    'an empty object': () => ({}),
+    'an allowance': () => ({ allowed: true }),
+    'a denial that is 0': () => ({ allowed: 0 }),
+    'a permit whose release is no function': () => ({ release: true }),
+  }
+
+  test.each(Object.entries(PERMITS))(
+    'that answers with %s has failed: the request passes, and is told',
+    async (_what, make) => {
+      for (const way of Object.values(WAYS)) {
+        const watcher = new Watcher()
+        const backend = { acquire: () => way(make()) } as InflightBackend
+        const guard = new CapGuard({ limit: 1, backend, observers: [watcher] })
+        expect(await guard.check(view)).toBeUndefined()
+        expect(watcher.events).toMatchObject([{ name: 'backendFailed', data: { error: { code: 'MALFORMED' } } }])
+        const limiter = createInflightLimiter({ limit: 1, backend })
+        await expect((async () => limiter.acquire('key'))()).rejects.toMatchObject({ code: 'MALFORMED' })
+        await limiter.close()
+      }
+    },
+  )
+})
+
+describe('a Redis', () => {
+  const REPLIES: readonly unknown[] = [
+    null,
+    undefined,
+    '',
+    'OK',
+    7,
+    [],
+    {},
+    'NaN NaN NaN NaN',
+    '1 2',
+    [0, 0],
+    '1 x y z',
+  ]
+
+  test.each(REPLIES)('that answers a script with %p is answered for by the failure rule', async (reply) => {
+    const runner = { run: async () => reply }
+    const policies = [{ ...POLICY }, { ...POLICY, name: 'second' }]
+    for (const mine of [policies.slice(1), policies]) {
+      const limiter = createLimiter({ policies: mine, backend: redisBackend(runner) })
+      for (const call of [limiter.take('key'), limiter.peek('key'), limiter.charge('key', 1)]) {
+        expect(await call).toMatchObject({ allowed: true, counted: false, source: 'local' })
+      }
+    }
+    const cap = createInflightLimiter({ limit: 1, backend: redisInflight(runner) })
+    expect(await cap.acquire('key')).toHaveProperty('release')
+    expect(await cap.acquire('key')).toBeUndefined()
+    expect(await cap.count('key')).toBe(1)
+  })
+})
