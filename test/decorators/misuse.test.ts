@@ -14,7 +14,7 @@ const got: Readonly<Record<Misuse, Readonly<Record<(typeof settings)[number], st
   'a setter': accessor('a setter', 'an accessor'),
   'an accessor': accessor('an accessor', 'an accessor'),
   'a class': accessor('a class', 'a class or the parameter of a constructor'),
-  'a field of no handler': accessor('a field that holds 3', 'a field, whose value'),
+  'a field of no handler': accessor('a field that holds a number', 'a field, whose value'),
   'an error handler': everywhere('4 parameters'),
   'a method, without options': everywhere('what it decorates'),
   'a static method, without options': everywhere('what it decorates'),

@@ -129,6 +129,6 @@ describe('byAll', () => {
 
   test('refuses no parts, and parts that are no sources', () => {
     expect(() => byAll()).toThrow('got an array of 0, expected one key source at least')
-    expect(() => byAll('ip' as never)).toThrow('got "ip", expected key sources')
+    expect(() => byAll('ip' as never)).toThrow('got a text of 2 characters, expected key sources')
   })
 })

@@ -93,7 +93,10 @@ function withoutFastifys(options: FastifySluiceOptions): FastifySluiceOptions {
 function checked<T extends FastifyRouteLimits>(owner: string, said: T, known: readonly (keyof T & string)[]): T {
   const { phase } = optionsOf(owner, said, known)
   if (phase === undefined || phase === 'onRequest' || phase === 'preHandler') return said
-  throw new SluiceError('SLUICE_BAD_OPTION', `phase: got ${shown(phase)}, expected one of 'onRequest', 'preHandler'`)
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `phase: got ${shown(phase, 'phase')}, expected one of 'onRequest', 'preHandler'`,
+  )
 }
 
 const uppermost = new WeakMap<object, FastifyInstance[]>()

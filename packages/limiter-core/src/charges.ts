@@ -1,6 +1,7 @@
 import type { Backend, Charge } from './contracts.ts'
-import { SluiceError, shown } from './errors.ts'
+import { SluiceError } from './errors.ts'
 import type { Lane } from './lanes.ts'
+import { kindOf } from './shown.ts'
 
 /** One key for all policies, or one for each by name. */
 export type Keys = string | Readonly<Record<string, string>>
@@ -18,7 +19,7 @@ export function chargesOf(
     const { name } = lane.step.policy
     const key = typeof keys === 'string' ? keys : ownValue(keys, name, 'SLUICE_BAD_KEY', 'key')
     if (typeof key !== 'string') {
-      throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': got ${shown(key)}, expected a string`)
+      throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': got ${kindOf(key)}, expected a string`)
     }
     const cost = whole(typeof costs === 'number' ? costs : ownValue(costs, name, 'SLUICE_BAD_COST', 'cost'))
     return chargeOf(lane, key, cost)
@@ -37,7 +38,7 @@ function ownValue<T>(
 ): T {
   if (typeof values === 'object' && values !== null && Object.hasOwn(values, name)) return values[name]
   const expected = `one ${what}, or one for each policy, among them '${name}'`
-  throw new SluiceError(code, `${what}: got ${shown(values)}, expected ${expected}`)
+  throw new SluiceError(code, `${what}: got ${kindOf(values)}, expected ${expected}`)
 }
 
 /** The only policy of a limiter, enforced by a backend that answers single charges at once. */

@@ -1,4 +1,5 @@
-import { SluiceError, shown } from './errors.ts'
+import { SluiceError } from './errors.ts'
+import { shown } from './shown.ts'
 
 /**
  * Whole units of a cost: a fraction of a unit is a unit. Throws `SLUICE_BAD_COST` for NaN, Infinity, anything below 0
@@ -9,7 +10,7 @@ export function wholeCost(value: unknown): number {
     const units = Math.ceil(value)
     if (units <= Number.MAX_SAFE_INTEGER) return units + 0
   }
-  throw new SluiceError('SLUICE_BAD_COST', `cost: got ${shown(value)}, expected a number from 0 to 2^53 - 1`)
+  throw new SluiceError('SLUICE_BAD_COST', `cost: got ${shown(value, 'cost')}, expected a number from 0 to 2^53 - 1`)
 }
 
 /**
@@ -23,5 +24,8 @@ export function wholeCostOfRequest(value: unknown): number {
 /** Whole units of a charge, which may be negative: away from zero for charges, towards zero for refunds. */
 export function wholeUnitsMoved(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(Math.ceil(value))) return Math.ceil(value) + 0
-  throw new SluiceError('SLUICE_BAD_COST', `units: got ${shown(value)}, expected a number between -2^53 and 2^53`)
+  throw new SluiceError(
+    'SLUICE_BAD_COST',
+    `units: got ${shown(value, 'units')}, expected a number between -2^53 and 2^53`,
+  )
 }

@@ -1,5 +1,6 @@
 import { MAX_TIMER_MS } from './clock.ts'
-import { SluiceError, shown } from './errors.ts'
+import { SluiceError } from './errors.ts'
+import { shown } from './shown.ts'
 
 type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
 
@@ -18,7 +19,7 @@ export function parseDuration(value: unknown, option: string): number {
   if (ms === undefined || !Number.isSafeInteger(ms) || ms < 1) {
     throw new SluiceError(
       'SLUICE_BAD_DURATION',
-      `${option}: got ${shown(value)}, expected '500ms', '10s', '1m', '1h', '1d' or a whole number of ms from 1000`,
+      `${option}: got ${shown(value, option)}, expected '500ms', '10s', '1m', '1h', '1d' or a whole number of ms from 1000`,
     )
   }
   return ms
@@ -33,7 +34,7 @@ export function parseMs(value: unknown, option: string): number {
   if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `${option}: got ${shown(value)}, expected ms from 0, or '500ms', '10s', '1m'`,
+    `${option}: got ${shown(value, option)}, expected ms from 0, or '500ms', '10s', '1m'`,
   )
 }
 
@@ -46,7 +47,7 @@ export function parseTimerMs(value: unknown, option: string): number {
   if (typeof ms === 'number' && ms >= 1 && ms <= MAX_TIMER_MS) return ms
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `${option}: got ${shown(value)}, expected ms from 1 to ${MAX_TIMER_MS}, or '500ms', '10s', '1m'`,
+    `${option}: got ${shown(value, option)}, expected ms from 1 to ${MAX_TIMER_MS}, or '500ms', '10s', '1m'`,
   )
 }
 

@@ -38,19 +38,6 @@ export class SluiceError extends Error {
   }
 }
 
-/** What was got, for an error message: short, and safe to print whatever it is. Of a url never its password. */
-export function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(shortened(value.replace(/:\/\/.*@/s, '://…@')))
-  if (typeof value === 'function') return 'a function'
-  if (Array.isArray(value)) return `an array of ${value.length}`
-  if (typeof value === 'object' && value !== null) return 'an object'
-  return String(value)
-}
-
-function shortened(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
-}
-
 /** What was thrown, as text. Anything can be thrown, also what has no text. */
 export function messageOf(error: unknown): string {
   try {

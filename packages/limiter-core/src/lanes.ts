@@ -1,11 +1,12 @@
 import { clockOf } from './clock.ts'
 import type { Backend, Clock, Policy, Step } from './contracts.ts'
-import { SluiceError, shown } from './errors.ts'
+import { SluiceError } from './errors.ts'
 import { warnWhereOneOfSeveral } from './memory/one-of-several.ts'
 import { type Mode, modeOf, parseMode } from './mode.ts'
 import { compilePolicy, type PolicyInput } from './policy.ts'
 import { PolicyVariants } from './policy-variants.ts'
 import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
+import { kindOf, shown } from './shown.ts'
 
 /** A policy, ready to be charged. */
 export interface Lane {
@@ -84,7 +85,7 @@ function both(one: () => void, other: () => void): () => void {
 
 function compilePlan(inputs: readonly PolicyInput[]): Policy[] {
   if (!Array.isArray(inputs) || inputs.length === 0) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${shown(inputs)}, expected at least one policy`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(inputs)}, expected at least one policy`)
   }
   // not `map`, which would pass over holes
   const policies = Array.from(inputs, (input) => compilePolicy(input))
@@ -103,7 +104,7 @@ function oneBackend({ name }: Policy, one: Backend, other: Backend): void {
   if (one === other) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
-    `policy '${name}': backend: got ${shown(one.name)} and ${shown(other.name)} in several plans, expected one backend ` +
+    `policy '${name}': backend: got ${shown(one.name, 'name')} and ${shown(other.name, 'name')} in several plans, expected one backend ` +
       'for all of them, which counts together what is used under each; give policies names of their own to count them apart',
   )
 }
@@ -113,6 +114,6 @@ function backendOf(value: unknown, option: string): Backend {
   if (typeof backend?.take === 'function' && typeof backend.adjust === 'function') return backend
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${shown(value)}, expected a backend such as memoryBackend() or redisBackend(client)`,
+    `${option}: got ${kindOf(value)}, expected a backend such as memoryBackend() or redisBackend(client)`,
   )
 }

@@ -1,5 +1,6 @@
 import type { Decision, Observer, ObserverEvent } from './contracts.ts'
-import { messageOf, SluiceError, shown } from './errors.ts'
+import { messageOf, SluiceError } from './errors.ts'
+import { kindOf } from './shown.ts'
 import { warnOnce } from './warn-once.ts'
 
 /** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
@@ -10,7 +11,7 @@ export class Observers implements Required<Observer> {
 
   constructor(observers: readonly Observer[] = []) {
     if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
-      throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${shown(observers)}, expected an array of observers`)
+      throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${kindOf(observers)}, expected an array of observers`)
     }
     this.#watching = observers
   }

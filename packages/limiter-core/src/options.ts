@@ -1,4 +1,5 @@
-import { SluiceError, shown } from './errors.ts'
+import { SluiceError } from './errors.ts'
+import { kindOf, shown } from './shown.ts'
 
 /**
  * The options themselves, once each of their names is known. Throws `SLUICE_BAD_OPTION` for anything that is no plain
@@ -6,13 +7,13 @@ import { SluiceError, shown } from './errors.ts'
  */
 export function optionsOf<T extends object>(owner: string, options: T, known: readonly (keyof T & string)[]): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${shown(options)}, expected an object of options`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${kindOf(options)}, expected an object of options`)
   }
   for (const name of Object.keys(options)) {
     if (known.includes(name as keyof T & string)) continue
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `${owner}: got an unknown option ${shown(name)}, expected one of ${known.join(', ')}`,
+      `${owner}: got an unknown option ${shown(name, 'name')}, expected one of ${known.join(', ')}`,
     )
   }
   return options
@@ -22,13 +23,13 @@ export function optionsOf<T extends object>(owner: string, options: T, known: re
 export function oneOf<T extends string>(option: string, value: unknown, choices: readonly T[]): T {
   if (choices.includes(value as T)) return value as T
   const expected = choices.map((choice) => `'${choice}'`).join(', ')
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value)}, expected one of ${expected}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value, option)}, expected one of ${expected}`)
 }
 
 /** Throws `SLUICE_BAD_OPTION` unless `value` is absent or a function. */
 export function optionalFunction(option: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value)}, expected a function`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected a function`)
 }
 
 /** Throws `SLUICE_BAD_OPTION` unless `value` is absent or has these methods. `what` says what was expected. */
@@ -36,5 +37,5 @@ export function optionalWith(option: string, value: unknown, methods: readonly s
   if (value === undefined) return
   const given = value as Readonly<Record<string, unknown>> | null
   if (methods.every((method) => typeof given?.[method] === 'function')) return
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value)}, expected ${what}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected ${what}`)
 }

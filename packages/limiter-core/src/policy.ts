@@ -1,9 +1,10 @@
 import { algorithms } from './algorithms/index.ts'
 import type { AlgorithmName, Backend, Policy } from './contracts.ts'
 import { type Duration, parseDuration } from './duration.ts'
-import { SluiceError, shown } from './errors.ts'
+import { SluiceError } from './errors.ts'
 import { type Mode, parseMode } from './mode.ts'
 import { optionsOf } from './options.ts'
+import { shown } from './shown.ts'
 
 /** A policy as a user writes it. */
 export interface PolicyInput {
@@ -51,7 +52,7 @@ export function compilePolicy(input: PolicyInput): Policy {
   if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
     throw new SluiceError(
       'SLUICE_BAD_POLICY',
-      `${owner}: algorithm: got ${shown(algorithm)}, expected one of ${Object.keys(algorithms).join(', ')}`,
+      `${owner}: algorithm: got ${shown(algorithm, 'algorithm')}, expected one of ${Object.keys(algorithms).join(', ')}`,
     )
   }
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
@@ -73,7 +74,7 @@ export function headerText(value: unknown, option: string): string {
   if (typeof value === 'string' && NAME.test(value)) return value
   throw new SluiceError(
     'SLUICE_BAD_NAME',
-    `${option}: got ${shown(value)}, expected 1 to 128 printable ASCII characters (an RFC 9651 string)`,
+    `${option}: got ${shown(value, option)}, expected 1 to 128 printable ASCII characters (an RFC 9651 string)`,
   )
 }
 
@@ -84,7 +85,7 @@ export function wholeUnits(value: unknown, option: string): number {
   }
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `${option}: got ${shown(value)}, expected a whole number from 1 to ${LARGEST_HEADER_INTEGER}`,
+    `${option}: got ${shown(value, option)}, expected a whole number from 1 to ${LARGEST_HEADER_INTEGER}`,
   )
 }
 
@@ -98,6 +99,6 @@ function only(
   if (value === undefined || allowed.includes(algorithm)) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
-    `${owner}: ${option}: got ${shown(value)} for ${algorithm}, expected it with ${allowed.join(' or ')} alone`,
+    `${owner}: ${option}: got ${shown(value, option)} for ${algorithm}, expected it with ${allowed.join(' or ')} alone`,
   )
 }

@@ -1,6 +1,7 @@
 import type { Answer, Backend, Clock, Policy } from './contracts.ts'
-import { SluiceError, shown } from './errors.ts'
+import { SluiceError } from './errors.ts'
 import { memoryBackend } from './memory/memory-backend.ts'
+import { kindOf } from './shown.ts'
 
 /** The data under which a name is counted, and how many limiters hold it. */
 interface Claim {
@@ -46,7 +47,7 @@ export function parseScope(scope: unknown): string {
   if (typeof scope === 'string' && /^[^#].{0,127}$/s.test(scope)) return scope
   throw new SluiceError(
     'SLUICE_BAD_NAME',
-    `scope: got ${shown(scope)}, expected 1 to 128 characters that do not start with '#'`,
+    `scope: got ${kindOf(scope)}, expected 1 to 128 characters that do not start with '#'`,
   )
 }
 

@@ -1,5 +1,5 @@
 import 'reflect-metadata'
-import { type LayerOptions, SluiceError, shown } from '@sluice/node-http'
+import { kindOf, type LayerOptions, SluiceError } from '@sluice/node-http'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
 /** What a class or a method of Nest may say of limits. */
@@ -44,7 +44,7 @@ export function SlowDown(limit: Said<'slowDown'>): LimitDecorator {
 /** Leaves out what is said above: `@SkipLimits('burst')` the policies and caps of these names, `@SkipLimits()` all. */
 export function SkipLimits(...names: readonly string[]): LimitDecorator {
   for (const name of names) {
-    if (typeof name !== 'string') throw misused('SkipLimits', shown(name), 'names of policies and caps')
+    if (typeof name !== 'string') throw misused('SkipLimits', kindOf(name), 'names of policies and caps')
   }
   return saying('SkipLimits', { skipLimits: names.length === 0 ? true : names })
 }
@@ -52,7 +52,7 @@ export function SkipLimits(...names: readonly string[]): LimitDecorator {
 function saying(decorator: string, word: LimitWord): LimitDecorator {
   return (target: object, _name?: string | symbol, descriptor?: PropertyDescriptor): void => {
     const place = descriptor ? descriptor.value : target
-    if (typeof place !== 'function') throw misused(decorator, shown(place), 'a class or a method')
+    if (typeof place !== 'function') throw misused(decorator, kindOf(place), 'a class or a method')
     // decorators run from the lowest up
     Reflect.defineMetadata(KEY, [word, ...wordsOn(place)], place)
   }
@@ -61,7 +61,7 @@ function saying(decorator: string, word: LimitWord): LimitDecorator {
 /** Without its parentheses a decorator is given what it decorates. */
 function known<T extends object | false>(decorator: string, limit: T, expected = 'options'): T {
   if (limit === false || (typeof limit === 'object' && limit !== null)) return limit
-  throw misused(decorator, shown(limit), expected)
+  throw misused(decorator, kindOf(limit), expected)
 }
 
 function misused(decorator: string, got: string, expected: string): SluiceError {

@@ -17,7 +17,7 @@ export class NamedPolicies {
     for (const policy of policies) {
       const name = nameOf(policy)
       if (names.has(name)) {
-        const message = `policies: got two named ${shown(name)}, expected names of their own`
+        const message = `policies: got two named ${shown(name, 'name')}, expected names of their own`
         throw new SluiceError('SLUICE_DUPLICATE_POLICY', message)
       }
       names.add(name)
@@ -32,8 +32,9 @@ export class NamedPolicies {
   readonly named = (name: string): NestRateOptions => {
     const options = this.#options.get(name)
     if (options) return options
-    const names = [...this.#options.keys()].map((one) => shown(one)).join(', ') || 'policies in SluiceModule.forRoot'
-    throw new SluiceError('SLUICE_UNKNOWN_POLICY', `@RateLimit: got ${shown(name)}, expected one of ${names}`)
+    const names =
+      [...this.#options.keys()].map((one) => shown(one, 'name')).join(', ') || 'policies in SluiceModule.forRoot'
+    throw new SluiceError('SLUICE_UNKNOWN_POLICY', `@RateLimit: got ${shown(name, 'name')}, expected one of ${names}`)
   }
 }
 

@@ -2,6 +2,7 @@ import type { ModuleMetadata } from '@nestjs/common'
 import {
   type Backend,
   type InflightLimitOptions,
+  kindOf,
   optionsOf,
   type PoliciesOptions,
   type RateLimitOptions,
@@ -9,7 +10,6 @@ import {
   type SlowDownOptions,
   SluiceError,
   type SluiceOptions,
-  shown,
 } from '@sluice/node-http'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
@@ -50,5 +50,5 @@ export function moduleOptions(options: SluiceModuleOptions): SluiceModuleOptions
   optionsOf<SluiceModuleOptions>('SluiceModule', options, OPTIONS)
   const { policies = [] } = options
   if (Array.isArray(policies)) return options
-  throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${shown(policies)}, expected a list of policies`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(policies)}, expected a list of policies`)
 }

@@ -1,4 +1,4 @@
-import { type Answer, type Backend, SluiceError, shown } from '@sluice/limiter-core'
+import { type Answer, type Backend, kindOf, SluiceError } from '@sluice/limiter-core'
 import { type LimitDecorator, limitDecorator } from './limit-decorator.ts'
 import type { Wrapping } from './limited-method.ts'
 import type { LimiterMakers, Limiters, Sluice, SluiceOptions } from './limiters.ts'
@@ -69,7 +69,7 @@ function maker<Args extends readonly unknown[], Options extends object, Made ext
     if (typeof given === 'object' && given !== null && forgotten.length === 0) {
       return limitDecorator(word, () => make(given as Options) as unknown as Wrapping)
     }
-    const got = forgotten.length > 0 ? 'what it decorates' : shown(given)
+    const got = forgotten.length > 0 ? 'what it decorates' : kindOf(given)
     throw new SluiceError('SLUICE_BAD_OPTION', `@${word}: got ${got}, expected options or a limiter: @${word}({ … })`)
   }
 }

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type InflightLimitOptions, optionsOf, type RateLimitOptions, SluiceError, shown } from '@sluice/limiter-core'
+import { type InflightLimitOptions, kindOf, optionsOf, type RateLimitOptions, SluiceError } from '@sluice/limiter-core'
 import type { ConnectMiddleware, WrappedHandler } from './connect.ts'
 import { inflightLimit, rateLimit } from './node-http.ts'
 import { RequestLifecycle } from './request-lifecycle.ts'
@@ -36,7 +36,7 @@ type Server = Pick<EventEmitter, 'on' | 'off' | 'emit' | 'listenerCount'>
  */
 export function guardContinue(server: Server, options: ContinueGuardOptions): ContinueGuard {
   const { rateLimit: rate, inflightLimit: cap } = optionsOf('guardContinue', options, ['rateLimit', 'inflightLimit'])
-  if (rate === undefined && cap === undefined) throw bad('options', options, 'rateLimit or inflightLimit in it')
+  if (rate === undefined && cap === undefined) throw bad('options', kindOf(options), 'rateLimit or inflightLimit in it')
   checkServer(server)
   const limits = [limitOf('rateLimit', rate, rateLimit), limitOf('inflightLimit', cap, inflightLimit)].flat()
   const listener = limits.reduceRight<Handler>(
@@ -64,13 +64,14 @@ function limitOf<Options>(
 ): Limit[] {
   if (given === undefined) return []
   if (typeof given !== 'function') return [make(given as Options)]
-  if (typeof (given as Limit).wrap !== 'function') throw bad(option, given, `options, or what ${option}(options) makes`)
+  if (typeof (given as Limit).wrap !== 'function')
+    throw bad(option, kindOf(given), `options, or what ${option}(options) makes`)
   return [given as Limit]
 }
 
 function checkServer(server: Server): void {
   if (typeof server?.listenerCount !== 'function' || typeof server.emit !== 'function') {
-    throw bad('server', server, 'an HTTP server')
+    throw bad('server', kindOf(server), 'an HTTP server')
   }
   if (server.listenerCount('checkContinue') > 0) {
     throw bad(
@@ -81,6 +82,6 @@ function checkServer(server: Server): void {
   }
 }
 
-function bad(option: string, got: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `guardContinue: ${option}: got ${shown(got)}, expected ${expected}`)
+function bad(option: string, got: string, expected: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_OPTION', `guardContinue: ${option}: got ${got}, expected ${expected}`)
 }

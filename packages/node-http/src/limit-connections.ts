@@ -6,10 +6,10 @@ import {
   type InflightLimiter,
   type InflightLimitOptions,
   isPromise,
+  kindOf,
   optionsOf,
   type RequestView,
   SluiceError,
-  shown,
 } from '@sluice/limiter-core'
 import { releasePermit } from './release-permit.ts'
 import { onCarrierClose } from './response-end.ts'
@@ -44,7 +44,7 @@ export function limitConnections(
   options: ConnectionLimitOptions,
 ): ConnectionLimit {
   if (typeof server?.on !== 'function' || typeof server.off !== 'function') {
-    throw new SluiceError('SLUICE_BAD_OPTION', `limitConnections: server: got ${shown(server)}, expected a net.Server`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `limitConnections: server: got ${kindOf(server)}, expected a net.Server`)
   }
   const { name = 'connections', ...rest } = optionsOf('limitConnections', options, OPTIONS)
   const guard = new CapGuard<Socket, never>({ name, ...rest })

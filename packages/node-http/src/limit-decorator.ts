@@ -1,4 +1,4 @@
-import { SluiceError, shown } from '@sluice/limiter-core'
+import { kindOf, SluiceError } from '@sluice/limiter-core'
 import { type AnyHandler, limitedMethod, type Wrapping } from './limited-method.ts'
 
 /** A method that a framework calls with `Args`. Written as a method, so that it may ask for a narrower request. */
@@ -56,7 +56,7 @@ function standard({ word, limitFor }: Decoration, value: unknown, { kind, name }
   const limit = limitFor()
   return (initial: unknown) => {
     if (typeof initial === 'function') return limitedMethod(limit, initial as AnyHandler, place)
-    throw refused(place, `a field that holds ${shown(initial)}`, 'expected one that holds a handler')
+    throw refused(place, `a field that holds ${kindOf(initial)}`, 'expected one that holds a handler')
   }
 }
 

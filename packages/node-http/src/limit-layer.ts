@@ -1,13 +1,13 @@
 import {
   CapGuard,
   type InflightLimitOptions,
+  kindOf,
   RateGuard,
   type RateLimitOptions,
   type SlowDownOptions,
   SlowGuard,
   SluiceError,
   scopeOfPart,
-  shown,
 } from '@sluice/limiter-core'
 import { type SharedWith, sharing } from './limiters.ts'
 import { RequestCap } from './request-cap.ts'
@@ -165,7 +165,7 @@ type Skips = readonly string[] | true
 function skipsOf(skipLimits: unknown): Skips {
   if (skipLimits === undefined || skipLimits === true) return skipLimits ?? []
   if (Array.isArray(skipLimits) && skipLimits.every((name) => typeof name === 'string')) return skipLimits
-  const message = `skipLimits: got ${shown(skipLimits)}, expected true or names of policies and caps`
+  const message = `skipLimits: got ${kindOf(skipLimits)}, expected true or names of policies and caps`
   throw new SluiceError('SLUICE_BAD_OPTION', message)
 }
 

@@ -5,11 +5,11 @@ import {
   type InflightLimiter,
   type InflightLimitOptions,
   isPromise,
+  kindOf,
   type Limiter,
   optionsOf,
   type RateLimitOptions,
   SluiceError,
-  shown,
 } from '@sluice/limiter-core'
 import { admitAll } from './admit-all.ts'
 import { afterCheck } from './after-check.ts'
@@ -52,9 +52,9 @@ type Limits = RequestLimit<IncomingMessage, ServerResponse>[]
  */
 export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeListener): UpgradeLimit {
   const { rateLimit, inflightLimit } = optionsOf('limitUpgrade', options, ['rateLimit', 'inflightLimit'])
-  if (upgrade !== undefined && typeof upgrade !== 'function') throw bad('upgrade', upgrade, 'a function')
+  if (upgrade !== undefined && typeof upgrade !== 'function') throw bad('upgrade', kindOf(upgrade), 'a function')
   if (rateLimit === undefined && inflightLimit === undefined) {
-    throw bad('options', options, 'rateLimit or inflightLimit in it')
+    throw bad('options', kindOf(options), 'rateLimit or inflightLimit in it')
   }
   const rates = rateLimit === undefined ? [] : [RequestRate.of<IncomingMessage, ServerResponse>(rateLimit)]
   const caps = capsOf(inflightLimit)
@@ -99,13 +99,13 @@ function capsOf(options: UpgradeLimitOptions['inflightLimit']): RequestCap<Incom
     return new CapGuard<IncomingMessage, ServerResponse>(one)
   })
   const names = caps.map(({ limiter }) => limiter.name)
-  if (names.length === 0) throw bad('inflightLimit', options, 'one cap at least')
+  if (names.length === 0) throw bad('inflightLimit', kindOf(options), 'one cap at least')
   if (new Set(names).size < names.length) {
     throw bad('inflightLimit', names.join(', '), 'a name of its own for each cap')
   }
   return caps.map((guard) => new RequestCap(guard))
 }
 
-function bad(option: string, got: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `limitUpgrade: ${option}: got ${shown(got)}, expected ${expected}`)
+function bad(option: string, got: string, expected: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_OPTION', `limitUpgrade: ${option}: got ${got}, expected ${expected}`)
 }

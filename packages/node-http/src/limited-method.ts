@@ -1,4 +1,4 @@
-import { SluiceError, shown, warnOnce } from '@sluice/limiter-core'
+import { kindOf, SluiceError, warnOnce } from '@sluice/limiter-core'
 
 /** A handler of whatever framework. */
 export type AnyHandler = (this: unknown, ...args: unknown[]) => unknown
@@ -58,6 +58,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function notCounted(place: string, args: readonly unknown[]): string {
-  const got = args.slice(0, 2).map(shown).join(', ') || 'no arguments'
+  const got =
+    args
+      .slice(0, 2)
+      .map((arg) => kindOf(arg))
+      .join(', ') || 'no arguments'
   return `${place}: called with ${got}, and not counted: expected all that the framework calls a handler with`
 }

@@ -72,7 +72,7 @@ export function whole(
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${shown(value)}, expected a whole number from ${least} to ${most}`,
+    `${option}: got ${shown(value, option)}, expected a whole number from ${least} to ${most}`,
   )
 }
 
@@ -81,6 +81,6 @@ export function checkTopic(owner: string, name: unknown): void {
   if (typeof name === 'string' && /^[ -z|~]{1,128}$/.test(name)) return
   throw new SluiceError(
     'SLUICE_BAD_MESSAGE',
-    `${owner}: got ${shown(name)}, expected 1 to 128 printable ASCII characters without braces`,
+    `${owner}: got ${shown(name, owner)}, expected 1 to 128 printable ASCII characters without braces`,
   )
 }

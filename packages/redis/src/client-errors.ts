@@ -1,15 +1,17 @@
-import { SluiceError, shown } from '@sluice/limiter-core'
+import { kindOf, SluiceError } from '@sluice/limiter-core'
 import type { Redis } from 'ioredis'
 
 /**
- * What hears the errors of a client: without a listener ioredis would print each of them. What `onError` throws must not
- * end the process, and is dropped. Throws `SLUICE_BAD_OPTION` where it is no function.
+ * What hears the errors of a client: without a listener ioredis would print each of them. Of their commands they keep
+ * the names alone, since the argument of `AUTH` is the password. What `onError` throws must not end the process, and is
+ * dropped. Throws `SLUICE_BAD_OPTION` where it is no function.
  */
 export function errorListener(owner: string, onError: ((error: Error) => void) | undefined): (error: Error) => void {
   if (onError !== undefined && typeof onError !== 'function') {
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: onError: got ${shown(onError)}, expected a function`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: onError: got ${kindOf(onError)}, expected a function`)
   }
   return (error) => {
+    withoutArguments(error)
     try {
       onError?.(error)
     } catch {
@@ -28,4 +30,16 @@ export function forgetDeadSockets(client: Redis): void {
     clearTimeout(timed.socketTimeoutTimer)
     timed.socketTimeoutTimer = undefined
   })
+}
+
+interface CommandError extends Error {
+  command?: { name: string; args: unknown[] }
+  /** Of a cluster none of whose nodes answers. */
+  readonly lastNodeError?: CommandError
+}
+
+function withoutArguments(error: CommandError | undefined): void {
+  if (!error) return
+  if (error.command) error.command.args = []
+  withoutArguments(error.lastNodeError)
 }

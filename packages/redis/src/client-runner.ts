@@ -108,7 +108,7 @@ export class ClientRunner implements ScriptRunner {
   /** A connection of a cluster that works says nothing of the other nodes: a dead one must not keep them from counting. */
   #ofOneNode(failure: RedisFailure): RedisFailure {
     const isOne = this.clustered && this.#client.status === 'ready' && failure.code === 'CONNECTION'
-    return isOne ? new RedisFailure(failure.code, failure.message, { keyOnly: true, cause: failure.cause }) : failure
+    return isOne ? new RedisFailure(failure.code, failure.message, { keyOnly: true }) : failure
   }
 
   /** A cluster of ioredis looks for a new master when a command fails, and here none was sent. */

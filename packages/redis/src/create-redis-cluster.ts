@@ -1,4 +1,4 @@
-import { SluiceError, shown } from '@sluice/limiter-core'
+import { kindOf, SluiceError } from '@sluice/limiter-core'
 import { Cluster, type ClusterOptions } from 'ioredis'
 import { errorListener } from './client-errors.ts'
 import { checkedOptions, survivingOptions } from './create-redis.ts'
@@ -39,7 +39,7 @@ export function createRedisCluster(
   options: CreateRedisClusterOptions = {},
 ): Cluster {
   if (!Array.isArray(nodes) || nodes.length === 0 || nodes.some((node) => typeof node?.host !== 'string')) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `createRedisCluster: got ${shown(nodes)}, expected [{ host, port }, …]`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `createRedisCluster: got ${kindOf(nodes)}, expected [{ host, port }, …]`)
   }
   const { onError, redisOptions, ...given } = checkedOptions('createRedisCluster', options)
   const heard = errorListener('createRedisCluster', onError)

@@ -1,4 +1,4 @@
-import { SluiceError, shown } from '@sluice/limiter-core'
+import { kindOf, SluiceError } from '@sluice/limiter-core'
 import { Redis, type RedisOptions } from 'ioredis'
 import { errorListener, forgetDeadSockets } from './client-errors.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
@@ -80,12 +80,12 @@ function redisUrl(url: string): string {
   if (fits) return url
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `createRedis: got ${parsed ? `a url of ${shown(parsed.protocol)}` : `a text that is no url`}, expected redis://host:6379/0, rediss:// or the absolute path of a socket`,
+    `createRedis: got ${parsed ? 'a url of something else' : 'a text that is no url'}, expected redis://host:6379/0, rediss:// or the absolute path of a socket`,
   )
 }
 
 /** Throws `SLUICE_BAD_OPTION` unless they are an object. */
 export function checkedOptions<T extends object>(owner: string, options: T): T {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
-  throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${shown(options)}, expected a url or options of ioredis`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${kindOf(options)}, expected a url or options of ioredis`)
 }

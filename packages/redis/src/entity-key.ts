@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type Charge, SluiceError, shown } from '@sluice/limiter-core'
+import { type Charge, kindOf, SluiceError } from '@sluice/limiter-core'
 
 /** How keys are named in Redis. */
 export interface EntityKeyOptions {
@@ -39,7 +39,7 @@ export class EntityKeys {
   constructor(owner: string, { prefix = 'sluice', secret, hashKeys = 'long' }: EntityKeyOptions) {
     checkPrefix(owner, prefix)
     if (hashKeys !== 'long' && hashKeys !== 'all') {
-      throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: hashKeys: got ${shown(hashKeys)}, expected 'long', 'all'`)
+      throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: hashKeys: got ${kindOf(hashKeys)}, expected 'long', 'all'`)
     }
     if (secret !== undefined) checkSecret(owner, secret)
     if (hashKeys === 'all' && secret === undefined) {
@@ -87,7 +87,7 @@ export function checkPrefix(owner: string, prefix: unknown): void {
   if (typeof prefix === 'string' && /^[^{}\p{Cc}\p{Cs}]{1,64}$/u.test(prefix)) return
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${owner}: prefix: got ${shown(prefix)}, expected 1 to 64 characters without braces`,
+    `${owner}: prefix: got ${kindOf(prefix)}, expected 1 to 64 characters without braces`,
   )
 }
 

@@ -65,7 +65,7 @@ export function redisBackend(
   if (!(Number.isInteger(maxBatch) && maxBatch >= 1 && maxBatch <= MOST_MAX_BATCH)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `redisBackend: maxBatch: got ${shown(maxBatch)}, expected a whole number from 1 to ${MOST_MAX_BATCH}`,
+      `redisBackend: maxBatch: got ${shown(maxBatch, 'maxBatch')}, expected a whole number from 1 to ${MOST_MAX_BATCH}`,
     )
   }
   optionalFunction('redisBackend: serverTime', serverTime)

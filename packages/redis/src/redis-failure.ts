@@ -1,4 +1,4 @@
-export interface RedisFailureOptions extends ErrorOptions {
+export interface RedisFailureOptions {
   readonly keyOnly?: boolean
 }
 
@@ -6,14 +6,15 @@ export interface RedisFailureOptions extends ErrorOptions {
  * Why Redis gave no answer. `code` is the first word of a Redis error (`OOM`, `READONLY`, `LOADING`, `BUSY`, `MISCONF`,
  * `NOAUTH`, `NOPERM`, `WRONGTYPE`, `CLUSTERDOWN`, …, `ERR` for one without a word of its own), or one of these:
  * `MAXCLIENTS`, `CONNECTION` (nothing was sent, or the connection broke on the way), `LATE` (the deadline had passed).
+ * It has no `cause`: errors of ioredis hold their command with its arguments, keys and passwords among them.
  */
 export class RedisFailure extends Error {
   readonly code: string
   /** True where only this key is at fault, or the node of a cluster that has it, and others may be asked. */
   readonly keyOnly: boolean
 
-  constructor(code: string, message: string, { keyOnly, ...options }: RedisFailureOptions = {}) {
-    super(message, options)
+  constructor(code: string, message: string, { keyOnly }: RedisFailureOptions = {}) {
+    super(message)
     this.name = 'RedisFailure'
     this.code = code
     this.keyOnly = keyOnly ?? code === 'WRONGTYPE'
@@ -27,11 +28,11 @@ export function failureOf(error: unknown): RedisFailure {
     const { message, code } = error as NodeJS.ErrnoException
     // of several addresses that all refuse Node says the code alone
     const text = message || code
-    if (typeof text === 'string') return new RedisFailure(codeOf(text), text, { cause: error })
+    if (typeof text === 'string') return new RedisFailure(codeOf(text), text)
   } catch {
     // anything can be thrown, also what throws when it is looked at
   }
-  return new RedisFailure('CONNECTION', 'the client rejected with something that is no error', { cause: error })
+  return new RedisFailure('CONNECTION', 'the client rejected with something that is no error')
 }
 
 /** A call that Redis read after its deadline. */

@@ -1,5 +1,5 @@
 import type { ScriptRunner } from '@sluice/limiter-core'
-import { SluiceError, shown } from '@sluice/limiter-core'
+import { kindOf, SluiceError } from '@sluice/limiter-core'
 import { ClientRunner } from './client-runner.ts'
 import type { RedisClient } from './redis-client.ts'
 
@@ -15,7 +15,7 @@ export function runnerOf(client: RedisClient | ScriptRunner): ScriptRunner {
   if (!isClient(client)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `client: got ${shown(client)}, expected a client of ioredis or a ScriptRunner`,
+      `client: got ${kindOf(client)}, expected a client of ioredis or a ScriptRunner`,
     )
   }
   const runner = runners.get(client) ?? new ClientRunner(client)

@@ -39,11 +39,14 @@ export function fractionOption(option: string, value: unknown, above = 0, below 
 /** Throws `SLUICE_BAD_OPTION` where `options` are none, or have a name that is not among `names`. */
 export function checkOptions(owner: string, options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
-    throw new SketchError('SLUICE_BAD_OPTION', `${owner}: got ${told(options)}, expected an object of options`)
+    throw new SketchError('SLUICE_BAD_OPTION', `${owner}: got ${kindTold(options)}, expected an object of options`)
   }
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) {
-    throw new SketchError('SLUICE_BAD_OPTION', `${owner}: got ${told(unknown)}, expected one of ${names.join(', ')}`)
+    throw new SketchError(
+      'SLUICE_BAD_OPTION',
+      `${owner}: got ${nameTold(unknown)}, expected one of ${names.join(', ')}`,
+    )
   }
 }
 
@@ -58,10 +61,21 @@ function badAmount(amount: unknown, least: number): SketchError {
   return new SketchError('SLUICE_BAD_AMOUNT', `got ${told(amount)}, expected a whole number from ${least}`)
 }
 
-/** What was got, short and safe to print whatever it is. */
+/** What was got, short and safe to print whatever it is. A text may be a seed in the wrong place: only its length is told. */
 export function told(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
+  if (typeof value === 'string') return value === '' ? 'an empty text' : `a text of ${value.length} characters`
   if (typeof value === 'function') return 'a function'
   if (ArrayBuffer.isView(value)) return `${keyBytes(value).length} bytes`
-  return typeof value === 'object' && value !== null ? 'an object' : String(value).slice(0, 60)
+  if (typeof value === 'symbol') return 'a symbol'
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
+
+/** As `told`, where not even a number may be shown. */
+export function kindTold(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'bigint' ? 'a number' : told(value)
+}
+
+/** The name of an option; of what looks like no name only what `told` says. */
+function nameTold(name: string): string {
+  return /^[\w-]{1,32}$/.test(name) ? JSON.stringify(name) : told(name)
 }

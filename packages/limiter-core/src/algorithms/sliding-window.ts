@@ -1,5 +1,6 @@
 import type { Algorithm } from '../contracts.ts'
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
+import { shown } from '../shown.ts'
 import { SlicedWindowStep } from './sliced-window.ts'
 import { TwoEpochStep } from './two-epoch-window.ts'
 
@@ -15,7 +16,7 @@ export const slidingWindow: Algorithm = {
     if (!Number.isInteger(slices) || slices < 1 || slices > MAX_SLICES) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': slices: got ${shown(slices)}, expected a whole number from 1 to ${MAX_SLICES}`,
+        `policy '${policy.name}': slices: got ${shown(slices, 'slices')}, expected a whole number from 1 to ${MAX_SLICES}`,
       )
     }
     return slices === 1 ? new TwoEpochStep(policy) : new SlicedWindowStep(policy, slices)

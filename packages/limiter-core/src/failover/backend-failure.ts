@@ -1,4 +1,4 @@
-import { shown } from '../errors.ts'
+import { shown } from '../shown.ts'
 
 /** A backend that did not answer within its deadline. */
 export class LateError extends Error {
@@ -15,9 +15,7 @@ export class MalformedAnswer extends Error {
   readonly code = 'MALFORMED'
 
   constructor(part: string, got: unknown, expected: string) {
-    super(
-      `it answered what is no answer: ${part}: got ${typeof got === 'string' ? 'a text' : shown(got)}, expected ${expected}`,
-    )
+    super(`it answered what is no answer: ${part}: got ${shown(got)}, expected ${expected}`)
     this.name = 'MalformedAnswer'
   }
 }

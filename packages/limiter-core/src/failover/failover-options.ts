@@ -1,5 +1,6 @@
 import { type Duration, parseMs } from '../duration.ts'
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
+import { shown } from '../shown.ts'
 
 /**
  * Who answers while a backend does not. `'local'`: the same policies in this process, from what was last known of each
@@ -34,7 +35,7 @@ export function compileFailover({ onBackendError = 'local', deadlineMs = DEADLIN
   if (!(ms >= 1 && ms <= MOST_DEADLINE_MS)) {
     throw new SluiceError(
       'SLUICE_BAD_DURATION',
-      `deadlineMs: got ${shown(deadlineMs)}, expected from 1 ms to ${MOST_DEADLINE_MS} ms`,
+      `deadlineMs: got ${shown(deadlineMs, 'deadlineMs')}, expected from 1 ms to ${MOST_DEADLINE_MS} ms`,
     )
   }
   if (onBackendError === 'local' || onBackendError === 'allow' || onBackendError === 'deny') {
@@ -48,7 +49,7 @@ function shareOf(rule: unknown): number {
   const { share, ...more } = objectOf(local)
   const alone = Object.keys({ ...others, ...more }).length === 0
   if (alone && typeof share === 'number' && share > 0 && share <= 1) return share
-  const got = share === undefined ? shown(rule) : `a share of ${shown(share)}`
+  const got = share === undefined ? shown(rule, 'onBackendError') : `a share of ${shown(share, 'share')}`
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
     `onBackendError: got ${got}, expected 'local', 'allow', 'deny' or { local: { share } } with a share above 0, at most 1`,

@@ -1,7 +1,8 @@
 import type { MaybePromise, Step } from '../contracts.ts'
 import { wholeCost } from '../cost.ts'
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { oneOf, optionsOf } from '../options.ts'
+import { kindOf } from '../shown.ts'
 import type { RequestHook } from './request-hook.ts'
 
 /** How a request ended, for `settle`. */
@@ -42,7 +43,7 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
   if (typeof cost === 'function') return { fixed: undefined, of: cost, settle: undefined, settleAlways: false }
   const { reserve, settle, settleOn = 'completed' } = optionsOf('cost', cost, ['reserve', 'settle', 'settleOn'])
   if (typeof settle !== 'function') {
-    throw new SluiceError('SLUICE_BAD_COST', `cost.settle: got ${shown(settle)}, expected a function`)
+    throw new SluiceError('SLUICE_BAD_COST', `cost.settle: got ${kindOf(settle)}, expected a function`)
   }
   if (reserve === 0) atLeastOne('cost.reserve', reserve)
   const settleAlways = oneOf('cost.settleOn', settleOn, ['completed', 'always']) === 'always'

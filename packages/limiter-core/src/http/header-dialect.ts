@@ -1,5 +1,6 @@
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { oneOf, optionsOf } from '../options.ts'
+import { kindOf } from '../shown.ts'
 
 /** draft: `RateLimit` and `RateLimit-Policy`. legacy: `X-RateLimit-Limit`, `-Remaining`, `-Reset`. */
 export type HeaderDialect = 'draft' | 'legacy'
@@ -24,7 +25,7 @@ export function compileHeaders(options: HeaderOptions): HeaderPlan {
   const { headers = 'draft', headersOn = 'all' } = options
   const dialects = headers === 'none' ? [] : Array.isArray(headers) ? headers : [headers]
   if (Array.isArray(headers) && headers.length === 0) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `headers: got ${shown(headers)}, expected 'none' or a dialect`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `headers: got ${kindOf(headers)}, expected 'none' or a dialect`)
   }
   for (const dialect of dialects)
     oneOf('headers', dialect, ['draft', 'legacy', ...(dialect === headers ? ['none'] : [])])

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { optionsOf } from '../options.ts'
+import { kindOf } from '../shown.ts'
 
 /** Nine bytes are twelve base64 characters without padding, and too few to be mistaken for an identifier. */
 const BYTES = 9
@@ -15,7 +16,10 @@ export function compilePartitionKey(options: PartitionKeyOptions | undefined): (
   if (options === undefined) return undefined
   const { secret } = optionsOf('partitionKey', options, ['secret'])
   if (typeof secret !== 'string' || secret === '') {
-    throw new SluiceError('SLUICE_BAD_OPTION', `partitionKey.secret: got ${shown(secret)}, expected a non-empty string`)
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `partitionKey.secret: got ${kindOf(secret)}, expected a non-empty string`,
+    )
   }
   return (key) => `;pk=:${createHmac('sha256', secret).update(key).digest().subarray(0, BYTES).toString('base64')}:`
 }

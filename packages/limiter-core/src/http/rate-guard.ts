@@ -1,5 +1,5 @@
 import type { Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
-import { messageOf, SluiceError, shown } from '../errors.ts'
+import { messageOf, SluiceError } from '../errors.ts'
 import { compileFailover } from '../failover/failover-options.ts'
 import type { ReportFallback, ResolvedKey } from '../keys/key-source.ts'
 import { hearing } from '../keys/preflight.ts'
@@ -9,6 +9,7 @@ import type { LaneLimiter } from '../limiter.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
+import { shown } from '../shown.ts'
 import { warnOnce } from '../warn-once.ts'
 import { type AskedPlan, costsOf, keysOf } from './asked-plan.ts'
 import { httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
@@ -123,7 +124,7 @@ export class RateGuard<Req, Res> {
     if (guard) return guard
     throw new SluiceError(
       'SLUICE_UNKNOWN_PLAN',
-      `plan: got ${shown(name)}, expected ${[...this.#plans.keys()].join(', ')}`,
+      `plan: got ${shown(name, 'plan')}, expected ${[...this.#plans.keys()].join(', ')}`,
     )
   }
 

@@ -1,8 +1,9 @@
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import { compileLanes, type Lane } from '../lanes.ts'
 import { optionsOf } from '../options.ts'
 import { POLICY_OPTIONS, type PolicyInput } from '../policy.ts'
+import { kindOf } from '../shown.ts'
 import { type CompiledCost, checkFits, compileCost } from './cost-source.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 
@@ -79,7 +80,7 @@ export function compilePlans<Req, Res>(
 
 function policyOf(input: unknown): PolicyInput {
   if (typeof input !== 'object' || input === null) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `policy: got ${shown(input)}, expected an object of options`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `policy: got ${kindOf(input)}, expected an object of options`)
   }
   const { key: _key, cost: _cost, ...policy } = input as RequestPolicy<unknown, unknown>
   return policy
@@ -96,10 +97,10 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
   if (given?.plans !== undefined) {
     own(['plans', 'plan'])
     if (typeof given.plan !== 'function') {
-      throw new SluiceError('SLUICE_BAD_OPTION', `plan: got ${shown(given.plan)}, expected a function of the request`)
+      throw new SluiceError('SLUICE_BAD_OPTION', `plan: got ${kindOf(given.plan)}, expected a function of the request`)
     }
     if (isPlans<Req, Res>(given.plans)) return given.plans
-    throw new SluiceError('SLUICE_BAD_OPTION', `plans: got ${shown(given.plans)}, expected policies by plan`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `plans: got ${kindOf(given.plans)}, expected policies by plan`)
   }
   if (given?.policies !== undefined) {
     own(['policies'])
@@ -120,10 +121,10 @@ function isPlans<Req, Res>(plans: unknown): plans is Inputs<Req, Res> {
 
 function listOf<T>(value: unknown): readonly T[] {
   if (Array.isArray(value) && value.length > 0) return value
-  throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${shown(value)}, expected at least one policy`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(value)}, expected at least one policy`)
 }
 
 function keyOf<Req>(key: unknown): KeySource<Req> {
   if (typeof key === 'function') return key as KeySource<Req>
-  throw new SluiceError('SLUICE_BAD_OPTION', `key: got ${shown(key)}, expected a function such as byIp()`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `key: got ${kindOf(key)}, expected a function such as byIp()`)
 }

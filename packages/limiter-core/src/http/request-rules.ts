@@ -1,10 +1,14 @@
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { optionalFunction } from '../options.ts'
+import { kindOf, shown } from '../shown.ts'
 
 /** A status for denials; throws `SLUICE_BAD_OPTION` where it would not tell the client that it was denied. */
 export function parseStatus(status: unknown): number {
   if (Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599) return status as number
-  throw new SluiceError('SLUICE_BAD_OPTION', `status: got ${shown(status)}, expected a whole number from 400 to 599`)
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `status: got ${shown(status, 'status')}, expected a whole number from 400 to 599`,
+  )
 }
 
 /** Throws `SLUICE_BAD_OPTION` for hooks that are no functions, and for options of an adapter that are no booleans. */
@@ -13,6 +17,6 @@ export function checkHooks(options: object, adapterOptions: readonly string[]): 
   for (const hook of ['skip', 'denied']) optionalFunction(hook, given[hook])
   for (const name of adapterOptions) {
     if (given[name] === undefined || typeof given[name] === 'boolean') continue
-    throw new SluiceError('SLUICE_BAD_OPTION', `${name}: got ${shown(given[name])}, expected true or false`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `${name}: got ${kindOf(given[name])}, expected true or false`)
   }
 }

@@ -1,5 +1,6 @@
 import { type Duration, parseMs } from '../duration.ts'
-import { messageOf, SluiceError, shown } from '../errors.ts'
+import { messageOf, SluiceError } from '../errors.ts'
+import { shown } from '../shown.ts'
 
 /** What the n-th unit over waits; how it was said. */
 export type SlowDelay = Duration | ((over: number) => number)
@@ -35,7 +36,7 @@ export class SlowCurve {
 
 function atLeastOne(ms: number, option: string): number {
   if (ms >= 1) return ms
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(ms)}, expected at least 1 ms`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(ms, option)}, expected at least 1 ms`)
 }
 
 /** Up to the first answer that reaches the longest delay; a flat end is one step. */
@@ -60,5 +61,8 @@ function answerOf(delayMs: (over: number) => number, over: number): number {
     throw new SluiceError('SLUICE_BAD_OPTION', message, { cause: error })
   }
   if (typeof answer === 'number' && answer >= 0) return answer
-  throw new SluiceError('SLUICE_BAD_OPTION', `delayMs: got ${shown(answer)} for ${over} over, expected ms from 0`)
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `delayMs: got ${shown(answer, 'delayMs')} for ${over} over, expected ms from 0`,
+  )
 }

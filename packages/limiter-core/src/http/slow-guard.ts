@@ -1,9 +1,10 @@
 import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { andThen } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
 import { optionsOf } from '../options.ts'
 import { LARGEST_HEADER_INTEGER, wholeUnits } from '../policy.ts'
+import { shown } from '../shown.ts'
 import { type HttpDenial, httpDenial } from './gate.ts'
 import type { RateCheck } from './rate-check.ts'
 import { RateGuard } from './rate-guard.ts'
@@ -109,7 +110,7 @@ function wholeUnitsOrNone(after: unknown): number {
   if (whole) return after as number
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `after: got ${shown(after)}, expected a whole number from 0 to ${LARGEST_HEADER_INTEGER}`,
+    `after: got ${shown(after, 'after')}, expected a whole number from 0 to ${LARGEST_HEADER_INTEGER}`,
   )
 }
 

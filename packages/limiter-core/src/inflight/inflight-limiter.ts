@@ -10,12 +10,13 @@ import type {
   Permit,
 } from '../contracts.ts'
 import { type Duration, parseTimerMs } from '../duration.ts'
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { MalformedAnswer } from '../failover/backend-failure.ts'
 import { andThen } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { optionalWith, optionsOf } from '../options.ts'
 import { headerText, wholeUnits } from '../policy.ts'
+import { kindOf, shown } from '../shown.ts'
 import { claimCap } from './cap-claim.ts'
 import { TOO_HEAVY } from './cap-denial.ts'
 import { MemoryInflight } from './memory-inflight.ts'
@@ -114,7 +115,7 @@ export class BackedInflightLimiter implements InflightLimiter {
 
   acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
     if (typeof key !== 'string') {
-      throw new SluiceError('SLUICE_BAD_KEY', `key: got ${shown(key)}, expected a string`)
+      throw new SluiceError('SLUICE_BAD_KEY', `key: got ${kindOf(key)}, expected a string`)
     }
     if (options?.weight !== undefined && wholeUnits(options.weight, 'weight') > this.limit) {
       return this.#told(key, TOO_HEAVY)

@@ -1,15 +1,21 @@
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
+import { kindOf, shown } from '../shown.ts'
 
 export function badOption(option: string, got: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(got)}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(got, option)}, expected ${expected}`)
 }
 
 /** Refuses what is no options object, and a misspelt option, which would otherwise be its default in silence. */
 export function checkOptions(where: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw badOption(`${where} options`, options, `an object of ${known.join(', ')}`)
+    const expected = `an object of ${known.join(', ')}`
+    throw new SluiceError('SLUICE_BAD_OPTION', `${where} options: got ${kindOf(options)}, expected ${expected}`)
   }
   for (const name of Object.keys(options)) {
-    if (!known.includes(name)) throw badOption(`${where} options`, name, known.join(' or '))
+    if (known.includes(name)) continue
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `${where} options: got ${shown(name, 'name')}, expected ${known.join(' or ')}`,
+    )
   }
 }

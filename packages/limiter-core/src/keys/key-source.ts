@@ -1,6 +1,6 @@
 import type { MaybePromise, RequestView } from '../contracts.ts'
-import { shown } from '../errors.ts'
 import type { RequestHook } from '../http/request-hook.ts'
+import { kindOf } from '../shown.ts'
 import { warnOnce } from '../warn-once.ts'
 import { type AddressRules, addressKey, compileAddressOptions } from './address-key.ts'
 
@@ -101,7 +101,7 @@ export function keyOfAddress(view: RequestView, rules: AddressRules): string {
   warnOnce(
     'SLUICE_NO_ADDRESS',
     () =>
-      `a request came with the client address ${shown(ip)}; all requests without a readable one share the key ` +
+      `a request came with the client address ${kindOf(ip)}; all requests without a readable one share the key ` +
       `"${NO_ADDRESS}"`,
   )
   return NO_ADDRESS

@@ -11,9 +11,10 @@ import type {
   Observer,
   Step,
 } from '../contracts.ts'
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { GroupedBackend } from '../grouped-backend.ts'
 import { andThen } from '../maybe-promise.ts'
+import { shown } from '../shown.ts'
 import { RequestDecision } from '../verdict.ts'
 import { isLeased, type LeaseLedger, type LeaseTerms } from './lease-ledger.ts'
 import { LeaseTable } from './lease-table.ts'
@@ -34,11 +35,14 @@ export function leaseTermsOf(owner: string, { fraction = 0.1, leaseMs = 2_000 }:
   if (!(fraction > 0 && fraction <= 0.5)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `${owner}: fraction: got ${shown(fraction)}, expected more than 0, at most 0.5`,
+      `${owner}: fraction: got ${shown(fraction, 'fraction')}, expected more than 0, at most 0.5`,
     )
   }
   if (!(leaseMs >= 100 && leaseMs <= 60_000)) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: leaseMs: got ${shown(leaseMs)}, expected 100 to 60000`)
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `${owner}: leaseMs: got ${shown(leaseMs, 'leaseMs')}, expected 100 to 60000`,
+    )
   }
   return { fraction, leaseMs }
 }

@@ -1,11 +1,12 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Known, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
-import { SluiceError, shown } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { infallible } from '../failover/infallible.ts'
 import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
 import { RuledDecision } from '../ruled-decision.ts'
+import { shown } from '../shown.ts'
 import { SoleDecision } from '../sole-decision.ts'
 import { ChargeVerdict, vetoed } from '../verdict.ts'
 import { CountTable, type Lane } from './count-table.ts'
@@ -30,7 +31,7 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
   if (!Number.isSafeInteger(maxBytes) || maxBytes < LEAST_MAX_BYTES) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `memoryBackend: maxBytes: got ${shown(maxBytes)}, expected a whole number from ${LEAST_MAX_BYTES}`,
+      `memoryBackend: maxBytes: got ${shown(maxBytes, 'maxBytes')}, expected a whole number from ${LEAST_MAX_BYTES}`,
     )
   }
   return infallible(new MemoryBackend(maxBytes, clockOf(clock)))

@@ -2,12 +2,12 @@ import type { Channel, Clock, Duration, Observer } from '@sluice/limiter-core'
 import {
   clockOf,
   everyTick,
+  kindOf,
   Observers,
   optionsOf,
   parseDuration,
   parseMs,
   SluiceError,
-  shown,
 } from '@sluice/limiter-core'
 import type { Sketch } from '../sketch.ts'
 import { SharedSketch } from './shared-sketch.ts'
@@ -49,7 +49,7 @@ export function shareSketch<S extends Sketch<S>>(channel: Channel, options: Shar
   const { topic, make, read, tickMs = 1_000, window } = options
   for (const [name, value] of Object.entries({ make, read })) {
     if (typeof value === 'function') continue
-    throw new SluiceError('SLUICE_BAD_OPTION', `shareSketch: ${name}: got ${shown(value)}, expected a function`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `shareSketch: ${name}: got ${kindOf(value)}, expected a function`)
   }
   const clock = clockOf(options.clock)
   const shared = new SharedSketch(channel, {

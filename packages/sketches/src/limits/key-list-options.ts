@@ -114,5 +114,5 @@ function rememberPlan(
 }
 
 function wrong(option: string, value: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value)}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value, option)}, expected ${expected}`)
 }

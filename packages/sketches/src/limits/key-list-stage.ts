@@ -6,11 +6,11 @@ import {
   Deadlines,
   FailureLog,
   isPromise,
+  kindOf,
   LateError,
   type MaybePromise,
   Observers,
   SluiceError,
-  shown,
 } from '@sluice/limiter-core'
 import type { KeyListPlan } from './key-list-options.ts'
 
@@ -117,5 +117,5 @@ export class KeyListStage {
 }
 
 function notSaid(answer: unknown): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `exact answered ${shown(answer)}, expected true or false`)
+  return new SluiceError('SLUICE_BAD_OPTION', `exact answered ${kindOf(answer)}, expected true or false`)
 }

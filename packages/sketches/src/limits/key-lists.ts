@@ -1,4 +1,4 @@
-import { type MaybePromise, SluiceError, shown } from '@sluice/limiter-core'
+import { kindOf, type MaybePromise, SluiceError } from '@sluice/limiter-core'
 import { BlockedBloomFilter } from '../bloom/blocked-bloom-filter.ts'
 import type { SketchSeed } from '../sketch-seed.ts'
 import type { KeyList, KeyListStats } from './key-list.ts'
@@ -161,5 +161,5 @@ function isAsync<T>(keys: Iterable<T> | AsyncIterable<T>): keys is AsyncIterable
 }
 
 function badKey(method: string, key: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_KEY', `${method}: got ${shown(key)}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_KEY', `${method}: got ${kindOf(key)}, expected ${expected}`)
 }
