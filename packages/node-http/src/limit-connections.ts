@@ -1,8 +1,9 @@
-import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import {
   type CapCheck,
   CapGuard,
+  clockOf,
+  Deadlines,
   type InflightLimiter,
   type InflightLimitOptions,
   isPromise,
@@ -10,7 +11,9 @@ import {
   optionsOf,
   type RequestView,
   SluiceError,
+  warnOnce,
 } from '@sluice/limiter-core'
+import { ConnectionGates, type ConnectionServer } from './connection-gates.ts'
 import { releasePermit } from './release-permit.ts'
 import { onCarrierClose } from './response-end.ts'
 
@@ -34,42 +37,48 @@ export interface ConnectionLimit {
 
 const OPTIONS = ['limit', 'name', 'key', 'weight', 'backend', 'skip', 'mode', 'observers', 'clock'] as const
 
+/** Milliseconds that a connection waits for an answer that comes later. */
+const WAITS_MS = 5_000
+const TOO_LATE = `a connection was closed: nobody said within ${WAITS_MS} ms whether it has a place`
+
 /**
  * Caps the TCP connections of a server of `node:net`, `tls`, `http`, `https` or `http2`: of the process, or with
  * `key: byIp()` of each client address. One too many is closed without a word, before TLS and HTTP see a byte of it.
- * Throws coded errors for bad options.
+ * Where the answer comes later the connection waits for it, five seconds at most; of several the first one is asked
+ * first. Throws coded errors for bad options.
  */
-export function limitConnections(
-  server: Pick<EventEmitter, 'on' | 'off'>,
-  options: ConnectionLimitOptions,
-): ConnectionLimit {
-  if (typeof server?.on !== 'function' || typeof server.off !== 'function') {
+export function limitConnections(server: ConnectionServer, options: ConnectionLimitOptions): ConnectionLimit {
+  if (typeof server?.on !== 'function' || typeof server.off !== 'function' || typeof server.emit !== 'function') {
     throw new SluiceError('SLUICE_BAD_OPTION', `limitConnections: server: got ${kindOf(server)}, expected a net.Server`)
   }
   const { name = 'connections', ...rest } = optionsOf('limitConnections', options, OPTIONS)
   const guard = new CapGuard<Socket, never>({ name, ...rest })
-  const connected = (socket: Socket): void => {
-    // another cap was first
-    if (socket.destroyed) return
+  const deadlines = new Deadlines(clockOf(options.clock), WAITS_MS)
+  const close = ConnectionGates.of(server).add((socket) => {
     const check = guard.check(viewOf(socket))
-    if (isPromise(check)) check.then((come) => admit(socket, come))
-    else admit(socket, check)
-  }
-  server.on('connection', connected)
-  return {
-    limiter: guard.limiter,
-    close: () => {
-      server.off('connection', connected)
-    },
-  }
+    return isPromise(check) ? inTime(check, socket, deadlines) : admit(socket, check)
+  })
+  return { limiter: guard.limiter, close }
 }
 
-/** The permit comes back when the socket closes, at once where it has. */
-function admit(socket: Socket, check: CapCheck | undefined): void {
-  if (!check) return
-  if (!check.permit) socket.destroy()
-  else if (socket.destroyed) releasePermit(check.permit, 'dropped')
+/** What comes too late changes nothing: the connection is closed by then, and its place goes straight back. */
+function inTime(check: Promise<CapCheck | undefined>, socket: Socket, deadlines: Deadlines): Promise<boolean> {
+  const refused = (): boolean => {
+    warnOnce('SLUICE_BACKEND_FAILED', TOO_LATE, 'limitConnections')
+    socket.destroy()
+    return false
+  }
+  const admitted = check.then((come) => admit(socket, come))
+  return deadlines.race(admitted, { came: (passes) => passes, failed: refused, late: refused })
+}
+
+/** Whether it may be served. The permit comes back when the socket closes, at once where it has. */
+function admit(socket: Socket, check: CapCheck | undefined): boolean {
+  if (!check) return !socket.destroyed
+  if (!check.permit) return false
+  if (socket.destroyed) releasePermit(check.permit, 'dropped')
   else onCarrierClose(socket, () => releasePermit(check.permit, socket.errored ? 'dropped' : 'success'))
+  return !socket.destroyed
 }
 
 /** A connection has an address, and nothing yet that a request has. */
