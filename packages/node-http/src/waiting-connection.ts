@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream'
 /**
  * A connection of which nobody knows yet whether it may be served. Nothing but the socket's own buffer takes what the
  * client sends: it stays there for whoever is told of the connection, and a full one stops the client. A client that
- * resets, or ends its side before it said anything, is gone.
+ * resets, or ends its side before it said anything, is gone; one that spoke and ended its side may still read, and whoever
+ * is told of the connection finds out.
  */
 export class WaitingConnection {
   readonly #socket: Duplex
