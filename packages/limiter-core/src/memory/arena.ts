@@ -2,17 +2,22 @@ import type { Budget, Spender } from './budget.ts'
 import type { Luggage } from './luggage.ts'
 import { PageLayout, TAG } from './page-layout.ts'
 import { type Place, Shard } from './shard.ts'
+import { ShardDirectory } from './shard-directory.ts'
 
 /** A shard of more pages is cut in two, so that no single insert moves more than some thousand keys. */
 const MAX_PAGES = 16
 const GROWTH = 1.25
+/** How full a shard is after it has grown. */
+const ROOMY = 0.6
+/** Shards that are looked at for expired keys, a page of each. */
+const LOOKS = 8
 
 /** Told of every key that had to go while it was live. */
 export type Evicted = (low: number, tag: number, expiry: number) => void
 
 /**
- * All keys with the same number of cells: an extendible directory of shards. A shard grows by a quarter while there
- * is budget, is cut in two at its largest, and evicts when there is none.
+ * All keys with the same number of cells: a directory of shards. A shard grows by a quarter while there is budget, is
+ * cut in two at its largest, and evicts when there is none. Where others need the bytes, shards shrink and become one.
  */
 export class Arena implements Spender {
   readonly place: Place
@@ -20,56 +25,91 @@ export class Arena implements Spender {
   readonly #budget: Budget
   readonly #luggage: Luggage
   readonly #evicted: Evicted
-  #depth = 0
-  #directory: Shard[]
-  #pages = 1
-  #shrunk = 0
+  readonly #shards: ShardDirectory
+  #pages = 0
   #tick = 1
+  #joined = false
 
+  /** Spends nothing before the first key. */
   constructor(cellsPerKey: number, budget: Budget, luggage: Luggage, evicted: Evicted) {
     this.#layout = new PageLayout(cellsPerKey)
     this.#budget = budget
     this.#luggage = luggage
     this.#evicted = evicted
-    const shard = new Shard(0, this.#layout)
-    shard.addPage()
-    this.#directory = [shard]
+    this.#shards = new ShardDirectory(new Shard(0, this.#layout))
     this.place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(0), at: 0 }
-    budget.join(this)
   }
 
   get bytes(): number {
     return this.#pages * this.#layout.bytes
   }
 
+  get pageBytes(): number {
+    return this.#layout.bytes
+  }
+
   /** Points `place` at a key; false when it is not here. */
   find(low: number, high: number): boolean {
-    return this.#shard(high).find(low, high, this.place)
+    return this.#pages > 0 && this.#shards.of(high).find(low, high, this.place)
   }
 
   /** Points `place` at a fresh slot for a key that is not here, its cells zeroed. */
   insert(low: number, high: number, tick: number): void {
     this.#tick = tick
-    do {
-      if (this.#shard(high).place(low, high, tick, this.place)) return
-    } while (this.#grow(this.#shard(high)))
-    this.#evict(this.#shard(high), low, high)
+    const budget = this.#budget
+    const gives = budget.isLow && !budget.owes(this, 0)
+    if (gives) budget.refill(tick)
+    if (this.#pages === 0) this.#open()
+    if (this.#shards.of(high).place(low, high, tick, this.place)) {
+      if (budget.isLow && !gives) budget.refill(tick, this)
+    } else if (!this.#growFor(low, high)) this.#evict(this.#shards.of(high), low, high)
   }
 
-  shrink(): boolean {
-    for (let tried = 0; tried < this.#directory.length; tried++) {
-      this.#shrunk = (this.#shrunk + 1) % this.#directory.length
-      const shard = this.#directory[this.#shrunk]
-      if (shard.pages < 2) continue
-      this.#rebuild(shard, shard, shard.pages - 1, false)
+  release(tick: number): boolean {
+    if (this.#pages === 0) return false
+    this.#tick = tick
+    for (let left = Math.min(LOOKS, this.#shards.size); left > 0; left--) {
+      const before = this.#pages
+      this.#releaseFrom(this.#shards.next())
+      if (this.#pages < before) return true
+    }
+    return false
+  }
+
+  shrink(tick: number): boolean {
+    this.#tick = tick
+    for (let left = this.#shards.size; left > 0; left--) {
+      const shard = this.#shards.next()
+      const { buddy } = this.#shards
+      if (shard.pages > 1)
+        this.#deal([shard], [shard], Math.min(shard.pages - 1, Math.ceil(shard.pages / GROWTH)), false)
+      else if (buddy?.pages === 1) this.#merge(shard, buddy, false)
+      else continue
       return true
     }
     return false
   }
 
-  #shard(high: number): Shard {
-    // a shift by 32 is a shift by 0, hence two
-    return this.#directory[(high >>> 1) >>> (31 - this.#depth)]
+  /** Gives back pages of a shard that the keys in it do not need, were it to grow again at once. */
+  #releaseFrom(shard: Shard): void {
+    const live = shard.livePart(this.#tick) * shard.pages
+    if (shard.pages > 1) {
+      const needed = Math.max(1, Math.ceil(live / ROOMY))
+      if (needed * GROWTH <= shard.pages) this.#deal([shard], [shard], needed, true)
+      return
+    }
+    const { buddy } = this.#shards
+    if (buddy?.pages === 1 && live + buddy.livePart(this.#tick) <= ROOMY) this.#merge(shard, buddy, true)
+    else if (this.#pages === 1 && live === 0) this.#deal([shard], [], 0, false)
+  }
+
+  /** Takes a first page: others make room for it where they must, and it is had in any case. */
+  #open(): void {
+    if (!this.#joined) this.#budget.join(this)
+    this.#joined = true
+    this.#budget.grant(this, 1, this.#tick)
+    this.#shards.current.addPage()
+    this.#spend(1)
   }
 
   #evict(shard: Shard, low: number, high: number): void {
@@ -82,77 +122,79 @@ export class Arena implements Spender {
     shard.place(low, high, this.#tick, place)
   }
 
-  #grow(shard: Shard): boolean {
-    const wanted = Math.ceil(shard.pages * GROWTH) - shard.pages
-    const more = this.#granted(wanted)
-    if (more === 0) return false
-    const pages = shard.pages + more
-    if (pages <= MAX_PAGES) this.#rebuild(shard, shard, pages, true)
-    else this.#rebuild(shard, this.#split(shard), Math.ceil(pages / 2), true)
+  /** Places a key in a shard that grows, again should chance have left it without a place; false where it may not. */
+  #growFor(low: number, high: number): boolean {
+    do {
+      if (!this.#grow(this.#shards.of(high))) return false
+    } while (!this.#shards.of(high).place(low, high, this.#tick, this.place))
     return true
   }
 
-  #granted(pages: number): number {
-    let granted = pages
-    while (granted > 0 && !this.#budget.grant(this, granted * this.#layout.bytes)) granted--
-    return granted
+  #grow(shard: Shard): boolean {
+    const more = this.#budget.grant(this, Math.ceil(shard.pages * GROWTH) - shard.pages, this.#tick)
+    if (more === 0) return false
+    const pages = shard.pages + more
+    if (pages < MAX_PAGES + 2) this.#deal([shard], [shard], Math.min(MAX_PAGES, pages), true)
+    else {
+      const sibling = new Shard(0, this.#layout)
+      this.#shards.split(shard, sibling)
+      this.#deal([shard], [shard, sibling], Math.floor(pages / 2), true)
+    }
+    return true
   }
 
-  /** Gives half of the shard's part of the directory to a new shard, which is returned. */
-  #split(shard: Shard): Shard {
-    if (shard.depth === this.#depth) {
-      this.#directory = this.#directory.flatMap((entry) => [entry, entry])
-      this.#depth++
-    }
-    shard.depth++
-    const sibling = new Shard(shard.depth, this.#layout)
-    const span = 2 ** (this.#depth - shard.depth)
-    const from = this.#directory.indexOf(shard) + span
-    this.#directory.fill(sibling, from, from + span)
-    return sibling
+  /** Makes one page of two. */
+  #merge(shard: Shard, buddy: Shard, mayGrow: boolean): void {
+    this.#shards.merge()
+    this.#deal([shard, buddy], [shard], 1, mayGrow)
   }
 
   /**
-   * Deals the live keys of `shard` out anew, over `pages` pages in it and as many in its sibling if it has one; where
-   * it may grow over more, should chance leave a key without a place, as long as there is budget.
+   * Deals the live keys of some shards out anew, over `pages` pages in each of others; where it may grow over more,
+   * should chance leave a key without a place, as long as there is budget.
    */
-  #rebuild(shard: Shard, sibling: Shard, pages: number, mayGrow: boolean): void {
+  #deal(from: readonly Shard[], to: readonly Shard[], pages: number, mayGrow: boolean): void {
     const luggage = this.#luggage
-    luggage.pack(shard, this.#layout, this.#tick, this.place)
-    this.#resize(shard, sibling, pages)
-    const step = shard === sibling ? 1 : 2
+    luggage.pack(from, this.#layout, this.#tick, this.place)
+    this.#resize(from, to, pages)
     for (let key = 0; key < luggage.count; key++) {
       const low = luggage.low(key)
       const tag = luggage.tag(key)
-      if (!this.#shard(tag).place(low, tag, this.#tick, this.place)) {
-        if (mayGrow && this.#mayOverdraw(step * this.#layout.bytes)) {
-          this.#resize(shard, sibling, shard.pages + 1)
+      if (!this.#shards.of(tag).place(low, tag, this.#tick, this.place)) {
+        if (mayGrow && this.#mayOverdraw(to.length * this.#layout.bytes)) {
+          this.#resize(to, to, to[0].pages + 1)
           key = -1
           continue
         }
-        this.#evict(this.#shard(tag), low, tag)
+        this.#evict(this.#shards.of(tag), low, tag)
       }
       luggage.unpack(key, this.#layout, this.place)
     }
     luggage.arrived()
   }
 
-  // no one else gives way in the middle of a move, as there is one luggage: what is owed is taken back with the next grant
+  // nobody else gives way in the middle of a move, as there is one luggage: what is owed is had, and refilled behind it
   #mayOverdraw(bytes: number): boolean {
-    return this.#budget.spare(bytes) || this.#budget.owes(this, bytes)
+    return this.#budget.has(bytes) || this.#budget.owes(this, bytes)
   }
 
-  /** Leaves `shard` and its sibling empty, with `pages` pages each. */
-  #resize(shard: Shard, sibling: Shard, pages: number): void {
-    const before = shard.pages + (shard === sibling ? 0 : sibling.pages)
-    while (shard.pages > pages) {
-      if (sibling.pages < pages) shard.givePage(sibling)
-      else shard.dropPage()
+  /** Leaves the shards of `to` empty, with `pages` pages each, and those that are in `from` alone without any. */
+  #resize(from: readonly Shard[], to: readonly Shard[], pages: number): void {
+    const surplus = new Shard(0, this.#layout)
+    for (const shard of from) {
+      this.#spend(-shard.pages)
+      shard.givePages(surplus, to.includes(shard) ? pages : 0)
     }
-    for (const target of [shard, sibling]) {
-      while (target.pages < pages) target.addPage()
-      target.clear()
+    for (const shard of to) {
+      surplus.givePages(shard, Math.max(0, surplus.pages - (pages - shard.pages)))
+      while (shard.pages < pages) shard.addPage()
+      shard.clear()
+      this.#spend(pages)
     }
-    this.#pages += shard.pages + (shard === sibling ? 0 : sibling.pages) - before
+  }
+
+  #spend(pages: number): void {
+    this.#pages += pages
+    this.#budget.spend(pages * this.#layout.bytes)
   }
 }

@@ -5,15 +5,16 @@ import { Luggage } from './luggage.ts'
 import { FRACTION, TAG, withTail } from './page-layout.ts'
 import type { Place } from './shard.ts'
 import { Tails } from './tails.ts'
+import { RECALLED, Ticks } from './ticks.ts'
 
-/** Milliseconds of one tick of expiry; 31 bits of ticks reach 8.7 years, and what would end later ends then. */
-const TICK_MS = 128
-const LAST_TICK = 2 ** 31 - 1
 /** A fourteenth of the budget is kept for the tails. */
 const TAIL_SHARE = 1 / 14
-/** What is kept for moving keys; a move may need more while it lasts. */
+/** What is kept for moving keys, a sixty-fourth at most; a move may need more while it lasts. */
+const LUGGAGE_BYTES = 512 * 1024
 const LUGGAGE_SHARE = 1 / 64
 const REPORT_EVERY_MS = 1_000
+/** What a sum of doubles may be off at the end of what was adopted. */
+const ROUNDING_MS = 1
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
@@ -44,7 +45,7 @@ export class CountTable {
   readonly #tails: Tails
   // stands in for a key that is not in the table, so that asking leaves no trace
   readonly #absent: Place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
-  #originMs = Number.NaN
+  readonly #ticks = new Ticks()
   #low = 0
   #high = 0
   #evictions = 0
@@ -53,14 +54,15 @@ export class CountTable {
 
   constructor(maxBytes: number, report: Report) {
     this.#tails = new Tails(maxBytes * TAIL_SHARE)
-    this.#luggage = new Luggage(maxBytes * LUGGAGE_SHARE)
-    this.#budget = new Budget(maxBytes * (1 - TAIL_SHARE), this.#luggage)
+    const luggageBytes = Math.min(LUGGAGE_BYTES, maxBytes * LUGGAGE_SHARE)
+    this.#luggage = new Luggage(luggageBytes)
+    this.#budget = new Budget(maxBytes * (1 - TAIL_SHARE) - luggageBytes)
     this.#report = report
   }
 
-  /** Ticks are counted from the first reading, of whatever clock. */
+  /** To be told of each reading of the clock, before it is used. */
   startAt(now: number): void {
-    if (Number.isNaN(this.#originMs)) this.#originMs = now
+    this.#ticks.startAt(now)
   }
 
   /** The lane of a step; `low` and `high` are the hash of the name of its count. */
@@ -115,16 +117,18 @@ export class CountTable {
     return place !== this.#absent
   }
 
-  /** Writes how used the key is and when it will be free, for whoever has to choose a victim. */
+  /** Writes what its eviction would forget of the key and when it will be free, for whoever has to choose a victim. */
   mark(lane: Lane, place: Place, now: number, remaining: number, resetAfterMs: number): void {
     if (place === this.#absent) return
+    const { words } = place
+    const used = lane.step.capacity - remaining
+    const remembered = (words[place.expiry] & RECALLED) !== 0 && this.#remembers(now)
+    const forgets = remembered ? this.#unremembered(lane, place, now, used) : used
+    const fraction = Math.ceil(forgets * lane.fractionOfUnit)
+    words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
     // what is used may matter longer to other plans than to the one that asked
     const keptMs = lane.keptMs === undefined ? resetAfterMs : lane.keptMs(place.cells, place.at, now)
-    const fraction = Math.ceil((lane.step.capacity - remaining) * lane.fractionOfUnit)
-    place.words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
-    // the end of the tick in which the key is new again: marking what was read back moves nothing
-    const endTick = Math.ceil((now + keptMs - this.#originMs) * (1 / TICK_MS))
-    place.words[place.expiry] = Math.max(1, Math.min(LAST_TICK, endTick))
+    words[place.expiry] = this.#ticks.until(now + keptMs) | (remembered ? RECALLED : 0)
   }
 
   /** Makes of the key what is known of it. A fresh one is not kept. `by` adopts in the place of the step. */
@@ -140,9 +144,9 @@ export class CountTable {
   reset(lane: Lane, now: number): void {
     const place = this.find(lane, now)
     if (place === this.#absent) return
+    if (this.#remembers(now)) this.#tails.forget(this.#low, this.#high)
     place.cells.fill(0, place.at, place.at + lane.step.cells)
     this.mark(lane, place, now, lane.step.capacity, 0)
-    if (this.#remembers(now)) this.#tails.forget(this.#low, this.#high)
   }
 
   #nothing({ step }: Lane): Place {
@@ -153,12 +157,12 @@ export class CountTable {
 
   #insert({ arena }: Lane, now: number): Place {
     this.#now = now
-    arena.insert(this.#low, this.#high, this.#tickOf(now))
+    arena.insert(this.#low, this.#high, this.#ticks.at(now))
     return arena.place
   }
 
   #remembers(now: number): boolean {
-    return this.#tails.remembers(this.#low, this.#high, this.#tickOf(now))
+    return this.#tails.remembers(this.#low, this.#high, this.#ticks.at(now))
   }
 
   #recall(lane: Lane, now: number): Place | undefined {
@@ -169,6 +173,7 @@ export class CountTable {
     this.#tails.memory.fraction = fraction
     this.#tails.memory.expiry = expiry
     this.#remember(lane, place, now)
+    place.words[place.expiry] |= RECALLED
     return place
   }
 
@@ -176,21 +181,26 @@ export class CountTable {
     // the fraction was rounded up when it was marked
     const { fraction, expiry } = this.#tails.memory
     const used = Math.floor((fraction * step.capacity) / FRACTION)
-    const resetAfterMs = this.#originMs + expiry * TICK_MS - now
-    step.adopt(cells, at, now, used, resetAfterMs)
+    step.adopt(cells, at, now, used, this.#ticks.endOf(expiry) - now)
+  }
+
+  /** Of the `used` units of a key that is remembered too, the most that the tail lacks: now, or once it forgets. */
+  #unremembered(lane: Lane, { cells, at }: Place, now: number, used: number): number {
+    const { step } = lane
+    const outlasting =
+      step.capacity - step.remaining(cells, at, this.#ticks.endOf(this.#tails.memory.expiry) + ROUNDING_MS)
+    const nothing = this.#nothing(lane)
+    this.#remember(lane, nothing, now)
+    const remembered = step.capacity - step.remaining(nothing.cells, nothing.at, now)
+    return Math.max(used - remembered, outlasting)
   }
 
   #evicted(low: number, tag: number, expiry: number): void {
     this.#evictions++
-    this.#tails.spill(low, tag, expiry, this.#tickOf(this.#now))
+    this.#tails.spill(low, tag, expiry, this.#ticks.at(this.#now))
     if (this.#now < this.#reportedAt + REPORT_EVERY_MS) return
     this.#reportedAt = this.#now
     this.#report('evicted', { keys: this.#evictions })
     if (this.#tails.spilled > 0) this.#report('tail', { keys: this.#tails.spilled })
-  }
-
-  // tick 0 is an empty slot
-  #tickOf(ms: number): number {
-    return Math.max(1, Math.min(LAST_TICK - 1, Math.floor((ms - this.#originMs) * (1 / TICK_MS)) + 1))
   }
 }

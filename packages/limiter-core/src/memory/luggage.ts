@@ -1,7 +1,7 @@
 import { type PageLayout, TAG } from './page-layout.ts'
 import type { Place, Shard } from './shard.ts'
 
-/** Keys on the move from one division of a shard to another. One for all arenas, since only one moves at a time. */
+/** Keys on the move from one division of shards to another. One for all arenas, since only one moves at a time. */
 export class Luggage {
   count = 0
   readonly #keptBytes: number
@@ -13,23 +13,21 @@ export class Luggage {
     this.#keptBytes = keptBytes
   }
 
-  get bytes(): number {
-    return this.#words.byteLength + this.#cells.byteLength
-  }
-
-  /** Packs the live keys of a shard; overwrites what was packed before. */
-  pack(shard: Shard, { slots, cells }: PageLayout, tick: number, place: Place): void {
-    const keys = shard.pages * slots
-    if (this.#words.length < keys * 3) this.#words = new Int32Array(keys * 3)
-    if (this.#cells.length < keys * cells) this.#cells = new Float64Array(keys * cells)
+  /** Packs the live keys of shards; overwrites what was packed before. */
+  pack(shards: readonly Shard[], { slots, cells }: PageLayout, tick: number, place: Place): void {
+    let room = 0
+    for (const { pages } of shards) room += pages * slots
+    if (this.#words.length < room * 3) this.#words = new Int32Array(room * 3)
+    if (this.#cells.length < room * cells) this.#cells = new Float64Array(room * cells)
     let key = 0
-    shard.each(tick, place, () => {
+    const packOne = (): void => {
       this.#words[3 * key] = place.words[place.word]
       this.#words[3 * key + 1] = place.words[place.word + TAG]
       this.#words[3 * key + 2] = place.words[place.expiry]
       for (let cell = 0; cell < cells; cell++) this.#cells[key * cells + cell] = place.cells[place.at + cell]
       key++
-    })
+    }
+    for (const shard of shards) shard.each(tick, place, packOne)
     this.count = key
   }
 
@@ -51,7 +49,7 @@ export class Luggage {
   /** Says that all keys have arrived. */
   arrived(): void {
     this.count = 0
-    if (this.bytes <= this.#keptBytes) return
+    if (this.#words.byteLength + this.#cells.byteLength <= this.#keptBytes) return
     this.#words = new Int32Array(0)
     this.#cells = new Float64Array(0)
   }

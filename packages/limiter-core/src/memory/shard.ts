@@ -53,20 +53,14 @@ export class Shard {
     this.#sets += this.#layout.sets
   }
 
-  /** Hands the last page over, as it is. Keys on both sides must be placed anew. */
-  givePage(to: Shard): void {
-    const words = this.#words.pop()
-    const cells = this.#cells.pop()
-    if (!words || !cells) return
-    to.#words.push(words)
-    to.#cells.push(cells)
-    this.#sets -= this.#layout.sets
-    to.#sets += this.#layout.sets
-  }
-
-  /** Drops the last page. */
-  dropPage(): void {
-    this.givePage(new Shard(0, this.#layout))
+  /** Hands its last pages over, as they are, until it has `kept`. Keys on both sides must be placed anew. */
+  givePages(to: Shard, kept: number): void {
+    const given = this.pages - kept
+    if (given <= 0) return
+    to.#words.push(...this.#words.splice(kept))
+    to.#cells.push(...this.#cells.splice(kept))
+    this.#sets -= given * this.#layout.sets
+    to.#sets += given * this.#layout.sets
   }
 
   /** Forgets every key. */
@@ -120,6 +114,13 @@ export class Shard {
         visit()
       }
     }
+  }
+
+  /** Which part of its slots holds live keys, by the first page: keys are spread evenly. */
+  livePart(tick: number): number {
+    let live = 0
+    for (let set = 0; set <= this.#inPage; set++) live += this.#live(set, tick)
+    return live / this.#layout.slots
   }
 
   // twenty bits of the lane scaled to the sets, which are fewer than 2^11

@@ -4,7 +4,7 @@ const ROWS = 4
 const CELL_BYTES = 5
 const MULTIPLIERS: readonly number[] = [0x1b873593, 0x52dce729 | 0, 0x38495ab5, 0x7b7d159d]
 
-/** What the tail remembers of a key: used fraction in 255ths, tick after which it is as good as new. */
+/** What the tail remembers of a key: used fraction in 255ths, expiry. */
 export interface Memory {
   fraction: number
   expiry: number
@@ -21,7 +21,6 @@ export class Tail {
   readonly #width: number
   readonly #fractions: Uint8Array
   readonly #expiries: Int32Array
-  readonly #known: Memory = { fraction: 0, expiry: 0 }
 
   /** Uses at most `bytes`. */
   constructor(bytes: number) {
@@ -31,21 +30,6 @@ export class Tail {
   }
 
   add(low: number, high: number, fraction: number, expiry: number, tick: number): void {
-    if (this.#adds(low, high, fraction, expiry, tick)) this.#write(low, high, fraction, expiry, tick)
-  }
-
-  /**
-   * Whether a key says more than is remembered of it already. A newcomer that was taken for a heavy key comes back with
-   * that key's numbers and its own unit on top: were they written each time, the tail would never forget.
-   */
-  #adds(low: number, high: number, fraction: number, expiry: number, tick: number): boolean {
-    const known = this.#known
-    if (!this.recall(low, high, tick, known) || fraction > known.fraction) return true
-    // of an expiry that grows with the use: a tick, or a sixteenth of what a full key has
-    return (expiry - known.expiry - 1) * fraction * 16 > (expiry - tick) * FRACTION
-  }
-
-  #write(low: number, high: number, fraction: number, expiry: number, tick: number): void {
     for (let row = 0; row < ROWS; row++) {
       const cell = this.#cell(row, low, high)
       const live = this.#expiries[cell] >= tick

@@ -1,7 +1,8 @@
 import { FRACTION, TAILS, tailOf } from './page-layout.ts'
 import { type Memory, Tail } from './tail.ts'
+import { RECALLED } from './ticks.ts'
 
-/** Used fraction, in 255ths, from which an evicted key is remembered. */
+/** What would be forgotten of an evicted key, in 255ths of its limit, from which on it is remembered. */
 const HEAVY = 128
 /** Of so many counts it is kept which tail is theirs. */
 const MOST_COUNTS = 1_000
@@ -36,13 +37,16 @@ export class Tails {
     return this.#tails[tailOf(high)]?.recall(low, high, tick, this.memory) === true
   }
 
-  /** Remembers an evicted key that had used half of its limit or more. */
+  /**
+   * Remembers an evicted key of which half of its limit or more would be forgotten: so much of it, and no longer than
+   * it lasts. What was remembered of the key before is not told again, else the tail would feed on its own answers.
+   */
   spill(low: number, tag: number, expiry: number, tick: number): void {
-    const fraction = tag & FRACTION
-    if (fraction < HEAVY) return
+    const forgotten = tag & FRACTION
+    if (forgotten < HEAVY) return
     const number = tailOf(tag)
     this.#tails[number] ??= new Tail(this.#tailBytes)
-    this.#tails[number].add(low, tag, fraction, expiry, tick)
+    this.#tails[number].add(low, tag, forgotten, expiry & ~RECALLED, tick)
     this.spilled++
   }
 

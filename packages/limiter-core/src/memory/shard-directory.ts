@@ -1,0 +1,68 @@
+import type { Shard } from './shard.ts'
+
+/** The shards of an arena by leading bits of the hash: an extendible directory, and a turn that goes around them. */
+export class ShardDirectory {
+  #depth = 0
+  #entries: Shard[]
+  #turn = 0
+
+  constructor(shard: Shard) {
+    this.#entries = [shard]
+  }
+
+  /** The shard of a key. */
+  of(high: number): Shard {
+    // a shift by 32 is a shift by 0, hence two
+    return this.#entries[(high >>> 1) >>> (31 - this.#depth)]
+  }
+
+  /** No fewer than there are shards. */
+  get size(): number {
+    return this.#entries.length
+  }
+
+  /** Whose turn it is. */
+  get current(): Shard {
+    return this.#entries[this.#turn]
+  }
+
+  /** The shard that was split from the current one last; undefined where either was split again, or none was. */
+  get buddy(): Shard | undefined {
+    const span = this.#span(this.current)
+    const buddy = this.#entries[this.#turn ^ span]
+    return span < this.size && buddy.depth === this.current.depth ? buddy : undefined
+  }
+
+  next(): Shard {
+    this.#turn = (this.#turn + this.#span(this.current)) & (this.size - 1)
+    return this.current
+  }
+
+  /** Gives half of what a shard has to `sibling`. */
+  split(shard: Shard, sibling: Shard): void {
+    if (shard.depth === this.#depth) {
+      this.#entries = this.#entries.flatMap((entry) => [entry, entry])
+      this.#depth++
+      this.#turn *= 2
+    }
+    shard.depth++
+    sibling.depth = shard.depth
+    const span = this.#span(shard)
+    const from = this.#entries.indexOf(shard) + span
+    this.#entries.fill(sibling, from, from + span)
+  }
+
+  /** Gives all that the buddy of the current shard has to the current one. */
+  merge(): void {
+    const shard = this.current
+    shard.depth--
+    const span = this.#span(shard)
+    this.#turn &= ~(span - 1)
+    this.#entries.fill(shard, this.#turn, this.#turn + span)
+  }
+
+  /** How many entries a shard has, side by side. */
+  #span(shard: Shard): number {
+    return 2 ** (this.#depth - shard.depth)
+  }
+}

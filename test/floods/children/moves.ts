@@ -1,0 +1,35 @@
+import { createLimiter, type PolicyInput } from '@sluice/limiter-core'
+import { Luggage } from '../../../packages/limiter-core/src/memory/luggage.ts'
+import { scene } from '../scene.ts'
+
+const [maxBytes, others, ...order] = process.argv.slice(1)
+const budget = Number(maxBytes)
+
+const policies: Readonly<Record<string, PolicyInput>> = {
+  gcra: { algorithm: 'gcra', limit: 5, window: '1m' },
+  fixed: { algorithm: 'fixed-window', limit: 5, window: '1m' },
+  window: { algorithm: 'sliding-window', limit: 5, window: '1m' },
+  log: { algorithm: 'sliding-log', limit: 3, window: '1m' },
+  wide: { algorithm: 'sliding-log', limit: 100, window: '1m' },
+}
+
+// keys that one take had moved
+let moved = 0
+const arrived = Luggage.prototype.arrived
+Luggage.prototype.arrived = function (): void {
+  moved += this.count
+  arrived.call(this)
+}
+
+const { backend, clock } = scene([{ limit: 1, window: '1s' }], budget)
+let most = 0
+for (const name of order) {
+  const limiter = createLimiter({ policies: [policies[name] as never], backend, clock, scope: name })
+  for (let key = 0; key < budget / 30; key++) {
+    moved = 0
+    limiter.take(`key-${key}`)
+    most = Math.max(most, moved)
+  }
+  if (others === 'expired') clock.advance(3 * 60_000)
+}
+console.log(JSON.stringify({ most }))

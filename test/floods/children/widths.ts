@@ -1,0 +1,71 @@
+import { createLimiter, type Decision, type Limiter, type PolicyInput } from '@sluice/limiter-core'
+import { type SeededRandom, seededRandom } from '@sluice/testkit'
+import { scene } from '../scene.ts'
+
+const [maxBytes, others, seed, ...counts] = process.argv.slice(1)
+const budget = Number(maxBytes)
+const LIMIT = 31
+
+interface Width {
+  readonly policy: PolicyInput
+  /** Of a slot. */
+  readonly bytes: number
+}
+
+/** Forty numbers of cells, from one to 129. */
+const WIDTHS: readonly Width[] = [
+  width(1, { algorithm: 'gcra', limit: LIMIT, window: '1m' }),
+  width(2, { algorithm: 'token-bucket', limit: LIMIT, window: '1m' }),
+  width(3, { algorithm: 'sliding-window', limit: LIMIT, window: '1m' }),
+  ...several(12, (index) => ({ algorithm: 'sliding-window', limit: LIMIT, window: '1m', slices: 2 + 2 * index })),
+  ...several(25, (index) => ({ algorithm: 'sliding-log', limit: LIMIT + 4 * index, window: '1m' })),
+]
+
+function width(cells: number, policy: PolicyInput): Width {
+  return { policy, bytes: 12 + 8 * cells }
+}
+
+function several(count: number, make: (index: number) => PolicyInput): Width[] {
+  return Array.from({ length: count }, (_, index) => {
+    const policy = make(index)
+    return width((policy.slices ?? policy.limit) + 2, policy)
+  })
+}
+
+function inSomeOrder<T>(list: readonly T[], random: SeededRandom): T[] {
+  const left = [...list]
+  return list.map(() => left.splice(random.whole(left.length), 1)[0])
+}
+
+/** A policy that comes last, where others have filled the budget one after the other. */
+function late(count: number, random: SeededRandom): object {
+  const { backend, clock } = scene([{ limit: 1, window: '1s' }], budget)
+  const widths = inSomeOrder(WIDTHS, random).slice(0, count)
+  const limiters: Limiter<Decision>[] = widths.map(({ policy }, index) =>
+    createLimiter({ policies: [policy as never], backend, clock, scope: `width ${index}` }),
+  )
+  let flooded = 0
+  const flood = (index: number): void => {
+    for (let key = budget / widths[index].bytes; key > 0; key--) limiters[index].take(`flood-${flooded++}`, 2)
+    if (others === 'expired') clock.advance(3 * 60_000)
+  }
+  for (let index = 0; index < count - 1; index++) flood(index)
+  const { bytes, policy } = widths[count - 1]
+  const last = limiters[count - 1]
+  const { limit } = policy
+  // where others live it has an equal share, else all; of two pages a table is sure to hold a third
+  const keys = Math.floor((0.35 * budget) / (others === 'expired' ? 1 : count) / bytes)
+  let passed = 0
+  let quiet = 0
+  for (let ask = 1; ask <= 5 * limit; ask++) {
+    if (last.take('client').allowed) passed++
+    while (quiet < (ask * keys) / 5 / limit) last.take(`quiet-${quiet++}`)
+  }
+  if (others === 'live') for (let index = 0; index < count - 1; index++) flood(index)
+  let lost = 0
+  for (let key = 0; key < quiet; key++) if (last.peek(`quiet-${key}`).verdicts[0].remaining !== limit - 1) lost++
+  return { count, bytes, keys, lost, above: passed - limit }
+}
+
+const random = seededRandom(Number(seed))
+console.log(JSON.stringify(counts.map((count) => late(Number(count), random))))

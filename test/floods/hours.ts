@@ -1,0 +1,71 @@
+import type { AlgorithmName } from '@sluice/limiter-core'
+import { KIB, type Scene, scene } from './scene.ts'
+
+export const LIMIT = 10
+export const HOUR_MS = 3_600_000
+
+/** At 512 KiB, and as much more or less as the budget is larger or smaller. */
+const CLIENTS_AN_HOUR = 60_000
+const FLOOD_KEYS = 18_000
+const REQUESTS = 5
+const UNKNOWN = 1_000
+
+/** What an hour of ordinary clients saw. */
+export interface Hour {
+  /** Of the clients who make five requests, the part that was denied one. */
+  readonly denied: number
+  /** Of keys that nobody has asked for, the part that is taken for one that was evicted, at the end of the hour. */
+  readonly clouded: number
+  /** Evicted keys that were written to the tail in it. */
+  readonly spilled: number
+}
+
+/** Clients who come once, a limit of ten an hour, and now and then a flood that spends as much as it wants. */
+export class Hours {
+  readonly #scene: Scene
+  readonly #part: number
+  readonly #oneIn: number
+  #clients = 0
+
+  /** One client in `oneIn` makes five requests at once, the others make one. */
+  constructor(algorithm: AlgorithmName, maxBytes: number, oneIn: number) {
+    this.#scene = scene([{ algorithm, limit: LIMIT, window: HOUR_MS }], maxBytes)
+    this.#part = maxBytes / (512 * KIB)
+    this.#oneIn = oneIn
+  }
+
+  next(): Hour {
+    const { limiter, clock, told } = this.#scene
+    const clients = CLIENTS_AN_HOUR * this.#part
+    const spilled = told.spilled
+    let denied = 0
+    for (let client = 0; client < clients; client++) {
+      clock.advance(HOUR_MS / clients)
+      const key = `client-${this.#clients++}`
+      let allowed = true
+      const keen = client % this.#oneIn === 0
+      for (let ask = keen ? REQUESTS : 1; ask > 0; ask--) allowed = limiter.take(key).allowed && allowed
+      if (keen && !allowed) denied++
+    }
+    let clouded = 0
+    for (let key = 0; key < UNKNOWN; key++) {
+      if (limiter.peek(`unknown-${this.#clients}-${key}`).verdicts[0].remaining < LIMIT) clouded++
+    }
+    return {
+      denied: (denied * this.#oneIn) / clients,
+      clouded: clouded / UNKNOWN,
+      spilled: told.spilled - spilled,
+    }
+  }
+
+  /** New keys that take `cost` units each, once and all at once. */
+  flood(cost: number): void {
+    for (let key = 0; key < FLOOD_KEYS * this.#part; key++)
+      this.#scene.limiter.take(`flood-${this.#clients}-${key}`, cost)
+  }
+}
+
+/** Cells of a row of a tail: a fourteenth of the budget, four tails, four rows, five bytes a cell. */
+export function tailCells(maxBytes: number): number {
+  return Math.floor(maxBytes / 14 / 4 / 4 / 5)
+}

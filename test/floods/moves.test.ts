@@ -1,0 +1,22 @@
+import { expect, test } from '@jest/globals'
+import { childResult } from './child.ts'
+import { MIB } from './scene.ts'
+
+// a shard has 8,192 slots at most, of which six thousand are taken when it grows
+const TWO_SHARDS = 2 * 8_192
+
+test.concurrent.each([
+  ['live', 'gcra fixed window log wide'],
+  ['live', 'wide log window fixed gcra'],
+  ['expired', 'gcra fixed window log wide'],
+  ['expired', 'wide log window fixed gcra'],
+])(
+  'beside policies whose keys are %s no take moves more keys than two shards have: %s',
+  async (others, order) => {
+    const args = [String(4 * MIB), others, ...order.split(' ')]
+    const { most } = await childResult<{ most: number }>('floods/children/moves.ts', { args, timeoutMs: 60_000 })
+    expect(most).toBeGreaterThan(0)
+    expect(most).toBeLessThanOrEqual(TWO_SHARDS)
+  },
+  60_000,
+)
