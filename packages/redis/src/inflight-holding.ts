@@ -8,15 +8,20 @@ import {
   type Permit,
   type PermitHome,
 } from '@sluice/limiter-core'
+import type { HoldTimes } from './inflight-hold-times.ts'
 import { HoldRequest } from './inflight-request.ts'
 import type { Waiter } from './inflight-waiter.ts'
 import type { Wish } from './inflight-wish.ts'
+
+/** Of the time for which a place is held: a place that lies free for others for longer costs more than it evens out. */
+const PATIENCE = 1 / 4
 
 /** What all keys of a process share. */
 export interface HoldingMeans {
   readonly clock: Clock
   readonly leaseMs: number
   readonly deadlineMs: number
+  readonly holdTimes: HoldTimes
   /** What takes permits back that are held too long. */
   readonly boundOf: (maxHoldMs: number) => HoldBound
   /** The server does not know yet what this holding is now. */
@@ -70,6 +75,11 @@ export class Holding implements PermitHome {
 
   get places(): number {
     return this.#places
+  }
+
+  /** For how long a free place may be left to other processes that wait. */
+  get patienceMs(): number {
+    return this.#means.holdTimes.meanMs(this.cap) * PATIENCE
   }
 
   /** Whether somebody waits for the next call. */
@@ -161,6 +171,7 @@ export class Holding implements PermitHome {
     if (!this.#permits.delete(permit)) return
     this.#bound?.delete(permit)
     this.#places -= permit.weight
+    this.#means.holdTimes.add(this.cap, this.#means.clock.now() - permit.acquiredAt)
     this.#means.changed(this)
   }
 

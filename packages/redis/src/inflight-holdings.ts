@@ -1,7 +1,8 @@
 import { type Cap, HoldBound } from '@sluice/limiter-core'
+import { HoldTimes } from './inflight-hold-times.ts'
 import { Holding, type HoldingMeans } from './inflight-holding.ts'
 
-export interface HoldingsOptions extends Omit<HoldingMeans, 'boundOf'> {
+export interface HoldingsOptions extends Omit<HoldingMeans, 'boundOf' | 'holdTimes'> {
   /** Of caps that have no bound of their own. */
   readonly maxHoldMs: number | undefined
   /** The name under which the server keeps a key of a cap. */
@@ -18,7 +19,7 @@ export class Holdings {
 
   constructor(options: HoldingsOptions) {
     this.#options = options
-    this.#means = { ...options, boundOf: (maxHoldMs) => this.#boundOf(maxHoldMs) }
+    this.#means = { ...options, holdTimes: new HoldTimes(), boundOf: (maxHoldMs) => this.#boundOf(maxHoldMs) }
   }
 
   [Symbol.iterator](): IterableIterator<Holding> {

@@ -47,7 +47,8 @@ export class HoldRequest {
   get args(): readonly number[] {
     const { held, lapsed } = this.#said
     const runs = this.#runs.flatMap(({ weight, wishes }) => [weight, wishes.length])
-    return [held, lapsed ? 1 : 0, this.holding.cap.limit, this.#runs.length, ...runs]
+    const patienceMs = Math.floor(this.holding.patienceMs) || 0
+    return [held, lapsed ? 1 : 0, this.holding.cap.limit, patienceMs, this.#runs.length, ...runs]
   }
 
   /** How many elements of the reply are about this key. */

@@ -113,7 +113,17 @@ describe('what is stored', () => {
 
   test('that is no count of ours is dropped from a hash', async () => {
     const cap = capOf(a, 'damaged', 2)
-    await admin.hset('sluice:{k}:default/damaged/inflight@1', 'x', 'nonsense', 'y', '1e9 12', 'z', '7 99999')
+    await admin.hset(
+      'sluice:{k}:default/damaged/inflight@1',
+      'x',
+      'nonsense',
+      'y',
+      '1e9 12',
+      'z',
+      '7 99999',
+      'waits:z',
+      '1',
+    )
     expect(await cap.count('k')).toBe(0)
   })
 })

@@ -1,0 +1,40 @@
+import type { Redis } from 'ioredis'
+import { startNode } from '../../services/child-node.ts'
+import { total } from './fairness.ts'
+
+type Contender = typeof import('./children/contender.ts')
+
+export interface Contention {
+  /** Of each process. */
+  readonly tasks: readonly number[]
+  readonly limit: number
+  readonly ms: number
+  readonly holdMs: number
+  /** After so long a task asks again that was denied. */
+  readonly retryMs: number
+}
+
+export interface Division {
+  /** Permits of each process. */
+  readonly permits: readonly number[]
+  readonly asks: number
+  readonly calls: number
+}
+
+/** How the tasks of real processes divide the places of one cap. */
+export async function contend(url: string, client: Redis, { tasks, limit, ...work }: Contention): Promise<Division> {
+  const processes = tasks.map(() => startNode<Contender>('redis/inflight/children/contender.ts'))
+  try {
+    await Promise.all(processes.map((one) => one.call('join', url, limit, { deadlineMs: 10_000, leaseMs: 60_000 })))
+    await client.config('RESETSTAT')
+    const ended = await Promise.all(processes.map((one, at) => one.call('contend', { ...work, tasks: tasks[at] })))
+    const calls = /cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))
+    return {
+      permits: ended.map(({ permits }) => permits),
+      asks: total(ended.map(({ asks }) => asks)),
+      calls: Number(calls?.[1]),
+    }
+  } finally {
+    await Promise.all(processes.map((one) => one.stop()))
+  }
+}
