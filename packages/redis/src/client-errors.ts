@@ -1,5 +1,4 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core'
-import type { Redis } from 'ioredis'
 
 /**
  * What hears the errors of a client: without a listener ioredis would print each of them. Of their commands they keep
@@ -18,18 +17,6 @@ export function errorListener(owner: string, onError: ((error: Error) => void) |
       // an outage goes on without it
     }
   }
-}
-
-/**
- * ioredis 5 leaves the timer of `socketTimeout` running when its socket breaks, and the timer then destroys the next
- * socket, a healthy one. 6 has none left when it closes.
- */
-export function forgetDeadSockets(client: Redis): void {
-  const timed = client as unknown as { socketTimeoutTimer: NodeJS.Timeout | undefined }
-  client.on('close', () => {
-    clearTimeout(timed.socketTimeoutTimer)
-    timed.socketTimeoutTimer = undefined
-  })
 }
 
 interface CommandError extends Error {

@@ -1,8 +1,9 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core'
-import { Cluster, type ClusterOptions } from 'ioredis'
+import { Cluster, type ClusterOptions, type Redis } from 'ioredis'
 import { errorListener } from './client-errors.ts'
-import { checkedOptions, survivingOptions } from './create-redis.ts'
+import { checkedOptions, silentMs, survivingOptions } from './create-redis.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
+import { watchSockets } from './socket-watch.ts'
 
 /** One node to begin with; it names the others. */
 export interface RedisClusterNode {
@@ -12,7 +13,7 @@ export interface RedisClusterNode {
 }
 
 export interface CreateRedisClusterOptions extends Omit<ClusterOptions, 'redisOptions'> {
-  /** Options of the connection to each node. */
+  /** Options of the connection to each node; its `socketTimeout` is the one of `createRedis`. */
   readonly redisOptions?: Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'> | undefined
   /** Hears when no node answers. Without it that is silent. */
   readonly onError?: ((error: Error) => void) | undefined
@@ -41,8 +42,13 @@ export function createRedisCluster(
   if (!Array.isArray(nodes) || nodes.length === 0 || nodes.some((node) => typeof node?.host !== 'string')) {
     throw new SluiceError('SLUICE_BAD_OPTION', `createRedisCluster: got ${kindOf(nodes)}, expected [{ host, port }, …]`)
   }
-  const { onError, redisOptions, ...given } = checkedOptions('createRedisCluster', options)
+  const {
+    onError,
+    redisOptions: { socketTimeout, ...redisOptions } = {},
+    ...given
+  } = checkedOptions('createRedisCluster', options)
   const heard = errorListener('createRedisCluster', onError)
+  const mostMs = silentMs('createRedisCluster', socketTimeout)
   const startup = nodes.map(({ host, port = 6379 }) => ({ host, port }))
   const { enableOfflineQueue, ...surviving } = survivingOptions
   const cluster = new Cluster(startup, {
@@ -51,5 +57,6 @@ export function createRedisCluster(
     redisOptions: { ...surviving, ...redisOptions },
     ...given,
   })
+  cluster.on('+node', (node: Redis) => watchSockets(node, mostMs))
   return cluster.on('error', heard)
 }

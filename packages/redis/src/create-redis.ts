@@ -1,19 +1,28 @@
-import { kindOf, SluiceError } from '@sluice/limiter-core'
+import { kindOf, parseMs, SluiceError } from '@sluice/limiter-core'
 import { Redis, type RedisOptions } from 'ioredis'
-import { errorListener, forgetDeadSockets } from './client-errors.ts'
+import { errorListener } from './client-errors.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
+import { watchSockets } from './socket-watch.ts'
 
 /** Options of ioredis, but for the shape of replies: scripts are read as RESP2 would bring them. */
 export interface CreateRedisOptions extends Omit<RedisOptions, 'replyMapping'> {
+  /**
+   * A connection on which nothing comes for so many ms while a reply is awaited is made anew: 1,000 unless said. Time in
+   * which the process stands still does not count, unlike with ioredis, which does not see this option.
+   */
+  readonly socketTimeout?: number | undefined
   /** Hears of every error of a connection: refused, cut, `LOADING`, a wrong password. Without it they are silent. */
   readonly onError?: ((error: Error) => void) | undefined
 }
 
+/**
+ * No answer for so many ms while one is awaited: the socket is dead. Nothing else finds out, since a path that swallows
+ * packets never closes it, and a request's own deadline ends the wait but not the socket.
+ */
+const SOCKET_TIMEOUT_MS = 1_000
+
 /** Options of one connection that survives a server which is slow, silent, or gone. Each can be given another value. */
 export const survivingOptions: Omit<RedisOptions, 'replyMapping'> = {
-  // no answer for this long while one is awaited: the socket is dead. Nothing else finds out, since a path that
-  // swallows packets never closes it, and a request's own deadline ends the wait but not the socket
-  socketTimeout: 1_000,
   // a path that swallows packets answers no connect either; the default waits 10 s for it
   connectTimeout: 1_000,
   // how long a socket that was told to close may stay half open
@@ -34,8 +43,8 @@ export const survivingOptions: Omit<RedisOptions, 'replyMapping'> = {
   reconnectOnError: (error: Error): boolean => error.message.startsWith('READONLY'),
   // what is sent in one turn is gathered before it gets here, for less
   enableAutoPipelining: false,
-  // no `commandTimeout`: every wait has a deadline of its own, and socketTimeout ends what stays unanswered, so a
-  // timer for each command would only cost
+  // no `commandTimeout`: every wait has a deadline of its own, and `watchSockets` ends what stays unanswered, so a timer
+  // for each command would only cost. No `socketTimeout`: it also ends what was answered while the process stood still
 }
 
 /** What a Sentinel connection needs besides. */
@@ -53,14 +62,15 @@ const survivingSentinels = {
  * `rediss://…` for TLS, or the absolute path of a socket; or options of ioredis, such as `{ name, sentinels }`. What
  * `options` say wins. A server that is not there is no error: commands fail until it is.
  *
- * Throws `SLUICE_BAD_OPTION` for a target that is none.
+ * Throws `SLUICE_BAD_OPTION` for a target that is none, `SLUICE_BAD_DURATION` for a `socketTimeout` that is none.
  */
 export function createRedis(target: string | CreateRedisOptions, options: CreateRedisOptions = {}): Redis {
-  const { onError, ...given } =
+  const { onError, socketTimeout, ...given } =
     typeof target === 'string'
       ? checkedOptions('createRedis', options)
       : { ...checkedOptions('createRedis', target), ...checkedOptions('createRedis', options) }
   const heard = errorListener('createRedis', onError)
+  const mostMs = silentMs('createRedis', socketTimeout)
   const surviving: Omit<RedisOptions, 'replyMapping'> = {
     ...survivingOptions,
     retryStrategy: reconnectDelays(),
@@ -68,7 +78,7 @@ export function createRedis(target: string | CreateRedisOptions, options: Create
     ...given,
   }
   const client = typeof target === 'string' ? new Redis(redisUrl(target), surviving) : new Redis(surviving)
-  forgetDeadSockets(client)
+  watchSockets(client, mostMs)
   return client.on('error', heard)
 }
 
@@ -82,6 +92,13 @@ function redisUrl(url: string): string {
     'SLUICE_BAD_OPTION',
     `createRedis: got ${parsed ? 'a url of something else' : 'a text that is no url'}, expected redis://host:6379/0, rediss:// or the absolute path of a socket`,
   )
+}
+
+/** For how long a socket may be silent. Throws `SLUICE_BAD_DURATION`. */
+export function silentMs(owner: string, socketTimeout: number | undefined): number {
+  const ms = parseMs(socketTimeout ?? SOCKET_TIMEOUT_MS, `${owner}: socketTimeout`)
+  if (ms > 0) return ms
+  throw new SluiceError('SLUICE_BAD_DURATION', `${owner}: socketTimeout: got ${shown(ms)}, expected more than 0 ms`)
 }
 
 /** Throws `SLUICE_BAD_OPTION` unless they are an object. */

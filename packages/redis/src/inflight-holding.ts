@@ -117,6 +117,12 @@ export class Holding implements PermitHome {
     return new HoldRequest(this, { held: this.#claimed, lapsed: this.#lapsesAt <= now, wishes: asked, counts })
   }
 
+  /** Puts those who still wait before all others. */
+  await(wishes: readonly Wish[], counts: readonly Waiter<number>[]): void {
+    this.wishes = [...wishes.filter(({ waits }) => waits), ...this.wishes]
+    this.counts = [...counts.filter(({ waits }) => waits), ...this.counts]
+  }
+
   answerWishHere(wish: Wish): Permit | Denial {
     return wish.answer(() => (wish.gone ? FULL : this.grantHere(wish.weight)))
   }

@@ -1,6 +1,7 @@
 import { afterThisTurn, type Breaker, type Clock, type Deadlines } from '@sluice/limiter-core'
 import type { Holding } from './inflight-holding.ts'
 import { type Heard, type HoldRequest, worstOf } from './inflight-request.ts'
+import type { Standstill } from './inflight-standstill.ts'
 import { failureOf, RedisFailure } from './redis-failure.ts'
 
 /** Keys of one call: a key costs the server some 10 microseconds, and more the more processes hold it. */
@@ -14,12 +15,13 @@ export interface InflightLineOptions {
   readonly leaseMs: number
   readonly breaker: Breaker
   readonly deadlines: Deadlines
+  readonly standstill: Standstill
   /** Names the keys that can go in one call: a hash slot, where there are several. */
   readonly laneOf: (name: string) => number
   /** Rejects, or answers each request. */
   readonly run: (requests: readonly HoldRequest[], deadlineAt: number) => Promise<readonly Heard[]>
   readonly failed: (failure: RedisFailure) => void
-  /** An answer came: time may have passed in which this process did nothing. */
+  /** About to say what is held, or to hear of it: time may have passed in which this process did nothing. */
   readonly awake: () => void
   /** No call is about it any more. */
   readonly freed: (holding: Holding) => void
@@ -85,6 +87,7 @@ export class InflightLine {
   }
 
   #flush(): void {
+    this.#options.awake()
     const lanes = new Map<number, Set<Holding>>()
     for (const holding of this.#soon) {
       const lane = this.#options.laneOf(holding.name)
@@ -116,12 +119,13 @@ export class InflightLine {
     const { clock, deadlineMs, deadlines, breaker, run } = this.#options
     const sentAt = clock.now()
     const requests = holdings.map((holding) => holding.request(sentAt))
+    const call = { requests, sentAt, isProbe }
     const answer = run(requests, sentAt + deadlineMs)
     this.#calls++
     const ended = deadlines.race(answer, {
-      came: (heard) => this.#answered(requests, { heard, sentAt, isProbe }),
-      failed: (error) => this.#failed(requests, failureOf(error)),
-      late: () => this.#failed(requests, new RedisFailure('LATE', `no answer within ${deadlineMs} ms`)),
+      came: (heard) => this.#answered(call, heard),
+      failed: (error) => this.#failed(call, failureOf(error)),
+      late: () => this.#failed(call, new RedisFailure('LATE', `no answer within ${deadlineMs} ms`)),
     })
     const done = (): void => {
       this.#calls--
@@ -132,12 +136,14 @@ export class InflightLine {
     if (isProbe) answer.then((heard) => !worstOf(heard) && breaker.probed(clock.now() - sentAt)).catch(() => {})
   }
 
-  #answered(requests: readonly HoldRequest[], { heard, sentAt, isProbe }: Answered): void {
-    const { breaker, awake, failed, clock, leaseMs } = this.#options
+  #answered(call: Call, heard: readonly Heard[]): void {
+    const { breaker, awake, failed, clock, leaseMs, standstill } = this.#options
+    const { requests, sentAt, isProbe } = call
     awake()
+    standstill.answered()
     // it was read so late that what it granted has run out
     if (clock.now() - sentAt >= leaseMs) {
-      this.#failed(requests, new RedisFailure('LATE', 'the answer was read when its leases had run out'))
+      this.#again(call)
       return
     }
     const worst = worstOf(heard)
@@ -151,11 +157,24 @@ export class InflightLine {
     })
   }
 
-  #failed(requests: readonly HoldRequest[], failure: RedisFailure): void {
+  /** Nobody knows what became of it, and that says nothing of the server: whoever still waits goes with the next call. */
+  #again({ requests }: Call): void {
+    for (const request of requests) {
+      request.holding.unanswered()
+      request.askAgain()
+      this.#free(request.holding, true)
+    }
+  }
+
+  #failed(call: Call, failure: RedisFailure): void {
+    if (failure.code === 'LATE' && this.#options.standstill.excuses(call.sentAt)) {
+      this.#again(call)
+      return
+    }
     this.#options.failed(failure)
     this.#options.breaker.failed()
     const mayArrive = failure.code === 'CONNECTION'
-    for (const request of requests) {
+    for (const request of call.requests) {
       const { holding } = request
       if (mayArrive || failure.code === 'LATE') holding.unanswered()
       holding.doubtful = mayArrive
@@ -163,7 +182,7 @@ export class InflightLine {
       if (mayArrive) holding.answerAllHere()
       else this.#free(holding, false)
     }
-    if (mayArrive) this.#freeLater(requests)
+    if (mayArrive) this.#freeLater(call.requests)
   }
 
   /** A call on a broken connection may still reach the server, up to its deadline: after that it does nothing. */
@@ -183,8 +202,8 @@ export class InflightLine {
   }
 }
 
-interface Answered {
-  readonly heard: readonly Heard[]
+interface Call {
+  readonly requests: readonly HoldRequest[]
   readonly sentAt: number
   readonly isProbe: boolean
 }

@@ -71,6 +71,12 @@ export class HoldRequest {
     for (const count of this.#said.counts) count.answer(() => total)
   }
 
+  /** Whoever still waits goes with the next call. */
+  askAgain(): void {
+    const { wishes, counts } = this.#said
+    this.holding.await(wishes, counts)
+  }
+
   /** Answers whoever waits by what this process alone holds. */
   failed(): void {
     const { wishes, counts } = this.#said

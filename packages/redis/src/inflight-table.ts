@@ -24,6 +24,7 @@ import type { Holding } from './inflight-holding.ts'
 import { Holdings } from './inflight-holdings.ts'
 import { InflightLine } from './inflight-line.ts'
 import { HoldScript } from './inflight-script.ts'
+import { Standstill } from './inflight-standstill.ts'
 import { Waiter } from './inflight-waiter.ts'
 import { Wish } from './inflight-wish.ts'
 import type { RedisFailure } from './redis-failure.ts'
@@ -54,6 +55,7 @@ export class InflightTable implements InflightBackend {
   readonly #deadlines: Deadlines
   /** Of calls, which go on where nobody awaits them. */
   readonly #background: Deadlines
+  readonly #standstill: Standstill
   readonly #script: HoldScript
   readonly #line: InflightLine
   readonly #log: FailureLog
@@ -70,6 +72,7 @@ export class InflightTable implements InflightBackend {
     this.#breaker = new Breaker({ clock, deadlineMs, changed: (state) => this.#changed(state) })
     this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
     this.#background = new Deadlines(clock, deadlineMs)
+    this.#standstill = new Standstill(options, this.#deadlines)
     this.#script = new HoldScript(options)
     this.#heartbeat = new Heartbeat({ ...options, beat: () => this.#beat(), slept: (now) => this.#slept(now) })
     const awake = (): void => this.#heartbeat.awake()
@@ -80,6 +83,7 @@ export class InflightTable implements InflightBackend {
       awake,
       breaker: this.#breaker,
       deadlines: this.#background,
+      standstill: this.#standstill,
       laneOf: runner.clustered ? hashSlot : () => 0,
       run: (requests, deadlineAt) => this.#script.run(requests, deadlineAt),
       failed: (failure) => this.#failed(failure),
@@ -99,11 +103,7 @@ export class InflightTable implements InflightBackend {
     const wish = new Wish(weight, signal)
     holding.wishes.push(wish)
     this.#line.ask(holding)
-    return this.#deadlines.race(wish.come, {
-      came: (answer) => answer,
-      failed: () => FULL,
-      late: () => holding.answerWishHere(wish),
-    })
+    return this.#standstill.answerOf(wish, () => holding.answerWishHere(wish))
   }
 
   /** Places of all processes; of this one alone while the server does not answer. */
@@ -113,11 +113,7 @@ export class InflightTable implements InflightBackend {
     const asked = new Waiter<number>()
     holding.counts.push(asked)
     this.#line.ask(holding)
-    return this.#deadlines.race(asked.come, {
-      came: (places) => places,
-      failed: () => holding.places,
-      late: () => asked.answer(() => holding.places),
-    })
+    return this.#standstill.answerOf(asked, () => asked.answer(() => holding.places))
   }
 
   /** Gives all places back to the others, within the deadline. Permits stay with their holders, counted here alone. */

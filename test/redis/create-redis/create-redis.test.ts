@@ -70,10 +70,18 @@ describe('createRedis', () => {
   test('lets every option be another', () => {
     const { options } = client('redis://localhost', {
       lazyConnect: true,
-      socketTimeout: 5_000,
+      disconnectTimeout: 5_000,
       maxRetriesPerRequest: 3,
     })
-    expect(options).toMatchObject({ socketTimeout: 5_000, maxRetriesPerRequest: 3, connectTimeout: 1_000 })
+    expect(options).toMatchObject({ disconnectTimeout: 5_000, maxRetriesPerRequest: 3, connectTimeout: 1_000 })
+  })
+
+  test('refuses a socketTimeout that is no time', () => {
+    const refused = expect.objectContaining({ code: 'SLUICE_BAD_DURATION' })
+    for (const socketTimeout of [-1, 0, Number.NaN, 'soon' as never]) {
+      expect(() => createRedis('redis://localhost', { socketTimeout })).toThrow(refused)
+      expect(() => createRedisCluster([{ host: 'localhost' }], { redisOptions: { socketTimeout } })).toThrow(refused)
+    }
   })
 
   test('throws nothing where no server is, and fails commands at once', async () => {

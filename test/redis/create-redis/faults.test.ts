@@ -96,6 +96,18 @@ describe.each([5, 6] as const)('createRedis on ioredis %i', (major) => {
     expect(healedMs).toBeLessThan(1_000)
   })
 
+  test('settles it as soon as socketTimeout says', async () => {
+    const hasty = redis.createRedis(path.url, { socketTimeout: 200 })
+    await until(() => hasty.status === 'ready')
+    server.pause()
+    const { ms, outcomes } = await timed(inFlight(hasty))
+    server.resume()
+    hasty.disconnect()
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(ms).toBeGreaterThan(150)
+    expect(ms).toBeLessThan(900)
+  })
+
   test('settles what a path that swallows packets leaves unanswered, and is answered within 2 s of its mending', async () => {
     path.blackHole()
     const before = path.connections
