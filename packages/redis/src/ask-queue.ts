@@ -44,8 +44,7 @@ export class AskQueue {
     let from = 0
     let keys = 0
     for (const [at, ask] of asks.entries()) {
-      // an ask with a deadline never waits for one without, nor ends it
-      const apart = at > from && (ask.deadlineAt === undefined) !== (asks[from].deadlineAt === undefined)
+      const apart = at > from && !mayGoTogether(ask, asks[from])
       if (at > from && (apart || keys + ask.names.length > this.#maxKeys)) {
         this.#call(asks.slice(from, at))
         from = at
@@ -65,4 +64,10 @@ export class AskQueue {
       settle()
     })
   }
+}
+
+// an ask with a deadline never waits for one without, nor ends it; an adjustment may arrive much later than a take
+function mayGoTogether(one: Ask, other: Ask): boolean {
+  const isTimed = (one.deadlineAt === undefined) === (other.deadlineAt === undefined)
+  return isTimed && (one.operation === 'adjust') === (other.operation === 'adjust')
 }

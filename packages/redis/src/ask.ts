@@ -11,6 +11,8 @@ export interface Ask {
   /** Of an adjustment, else 0: when was taken what is adjusted. */
   readonly takenAt: number
   readonly deadlineAt: number | undefined
+  /** Of an adjustment, else nothing: under what the server remembers that it was made. */
+  readonly id: string
   /** A take of one enforced charge whose answer is a flat decision. */
   readonly flat: boolean
   readonly resolve: (answer: Answer) => void
@@ -29,6 +31,7 @@ export function askOfOne(charge: Charge, name: string, deadlineAt: number | unde
       names: [name],
       takenAt: 0,
       deadlineAt,
+      id: '',
       flat: true,
       // what is flat is both
       resolve: resolve as (answer: Answer) => void,
@@ -41,7 +44,8 @@ export function askOfOne(charge: Charge, name: string, deadlineAt: number | unde
 
 /** Whether two asks differ in nothing but their keys. */
 export function asksAlike(a: Ask, b: Ask): boolean {
-  if (a.operation !== b.operation || a.takenAt !== b.takenAt || a.charges.length !== b.charges.length) return false
+  if (a.operation !== b.operation || a.takenAt !== b.takenAt || a.id !== b.id) return false
+  if (a.charges.length !== b.charges.length) return false
   for (let index = 0; index < a.charges.length; index++) {
     if (!chargesAlike(a.charges[index], b.charges[index])) return false
   }

@@ -85,9 +85,9 @@ function callOfMany(asks: readonly Ask[], time: TimeArg): BatchCall {
 }
 
 /** A run of one ask. */
-function pushRun(args: Arg[], { operation, takenAt, charges }: Ask, steps: Map<Step, number>): void {
+function pushRun(args: Arg[], { operation, takenAt, id, charges }: Ask, steps: Map<Step, number>): void {
   args.push(1, operation)
-  if (operation === 'adjust') args.push(takenAt)
+  if (operation === 'adjust') args.push(takenAt, id)
   args.push(charges.length)
   for (const charge of charges) pushCharge(args, charge, steps)
 }

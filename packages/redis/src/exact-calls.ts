@@ -4,6 +4,7 @@ import { AskQueue } from './ask-queue.ts'
 import { batchCall, soleCall, type TimeArg, timeArg } from './batch-call.ts'
 import { BatchReply } from './batch-reply.ts'
 import { hashSlot } from './hash-slot.ts'
+import { resetScript } from './lua/reset-script.ts'
 import { failureOf, RedisFailure, reachedLate } from './redis-failure.ts'
 import { ServerTime } from './server-time.ts'
 
@@ -61,6 +62,15 @@ export class ExactCalls {
     )
   }
 
+  /** Forgets names of one slot. */
+  async reset(names: readonly string[], id: string, deadlineAt: number): Promise<void> {
+    const { runner, serverTime } = this.#options
+    if (!serverTime) await this.#knowTime(names[0])
+    const time = timeArg(serverTime ? undefined : this.#times.deadline(names[0], deadlineAt), serverTime?.())
+    const reply = await runner.run(resetScript, names, [time, id], { deadlineAt })
+    if (String(reply).startsWith('late')) throw reachedLate()
+  }
+
   close(): void {
     this.#stopListening?.()
   }
@@ -111,7 +121,7 @@ export class ExactCalls {
     try {
       const key = asks[0].names[0]
       const isTimed = asks[0].deadlineAt !== undefined && this.#options.serverTime === undefined
-      if (isTimed && this.#times.deadline(key, 0) === undefined) await this.#times.ask(key)
+      if (isTimed) await this.#knowTime(key)
       const wanted = this.#stillWanted(asks)
       if (wanted.length === 0) return () => {}
       const reply = await this.#call(wanted, isTimed ? soonest(wanted) : undefined)
@@ -122,6 +132,10 @@ export class ExactCalls {
         for (const ask of asks) ask.reject(failure)
       }
     }
+  }
+
+  async #knowTime(key: string): Promise<void> {
+    if (this.#times.deadline(key, 0) === undefined) await this.#times.ask(key)
   }
 
   async #call(asks: readonly Ask[], deadlineAt: number | undefined): Promise<BatchReply> {

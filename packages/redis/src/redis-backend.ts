@@ -9,6 +9,7 @@ import {
   type Interruption,
   type Moment,
   mergedAnswer,
+  newIdempotencyKey,
   type Observer,
   Observers,
   optionalFunction,
@@ -23,7 +24,7 @@ import type { Operation } from './ask.ts'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from './entity-key.ts'
 import { ExactCalls } from './exact-calls.ts'
 import { hashSlot } from './hash-slot.ts'
-import { resetScript } from './lua/reset-script.ts'
+import { IDEMPOTENT_MS } from './idempotent-ms.ts'
 import type { RedisClient } from './redis-client.ts'
 import { runnerOf } from './script-runner.ts'
 
@@ -71,22 +72,39 @@ export function redisBackend(
   optionalFunction('redisBackend: serverTime', serverTime)
   const observers = new Observers()
   const runner = runnerOf(client)
-  const calls = new ExactCalls({ runner, clock: clockOf(clock), serverTime, maxBatch, observers })
-  return new RedisBackend(runner, calls, new EntityKeys('redisBackend', keys), observers)
+  const itsClock = clockOf(clock)
+  const calls = new ExactCalls({ runner, clock: itsClock, serverTime, maxBatch, observers })
+  return new RedisBackend({ runner, calls, keys: new EntityKeys('redisBackend', keys), observers, clock: itsClock })
+}
+
+interface RedisParts {
+  readonly runner: ScriptRunner
+  readonly calls: ExactCalls
+  readonly keys: EntityKeys
+  readonly observers: Observers
+  readonly clock: Clock
+}
+
+/** Until when an ask may arrive, and of what is to be done once its id. */
+interface AskTimes {
+  readonly deadlineAt?: number | undefined
+  readonly id?: string
 }
 
 class RedisBackend implements Backend<Promise<Answer>> {
   readonly name = 'redis'
+  readonly #clock: Clock
   readonly #runner: ScriptRunner
   readonly #calls: ExactCalls
   readonly #keys: EntityKeys
   readonly #observers: Observers
   readonly #oneSlot: ChargePart['backend'] = {
     take: (charges, moment) => this.#ask('take', charges, 0, moment),
-    adjust: (charges, takenAt, moment) => this.#ask('adjust', charges, takenAt, moment),
+    adjust: (charges, takenAt, moment) => this.#ask('adjust', charges, takenAt, this.#once(moment)),
   }
 
-  constructor(runner: ScriptRunner, calls: ExactCalls, keys: EntityKeys, observers: Observers) {
+  constructor({ runner, calls, keys, observers, clock }: RedisParts) {
+    this.#clock = clock
     this.#runner = runner
     this.#calls = calls
     this.#keys = keys
@@ -112,13 +130,14 @@ class RedisBackend implements Backend<Promise<Answer>> {
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
     // a later instant, or none at all, means now
     const then = Number.isNaN(takenAt) ? Number.MAX_VALUE : Math.min(takenAt, Number.MAX_VALUE)
-    return this.#askEach('adjust', charges, then, moment)
+    return this.#askEach('adjust', charges, then, this.#once(moment))
   }
 
   async reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): Promise<void> {
     const names = targets.map((target) => this.#keys.nameOfCells(target))
     const slots = this.#bySlot(names).map((indexes) => indexes.map((index) => names[index]))
-    await Promise.all(slots.map((keys) => this.#runner.run(resetScript, keys, [])))
+    const { id, deadlineAt } = this.#once()
+    await Promise.all(slots.map((keys) => this.#calls.reset(keys, id, deadlineAt)))
   }
 
   observe(observer: Observer): () => void {
@@ -138,24 +157,31 @@ class RedisBackend implements Backend<Promise<Answer>> {
     operation: 'peek' | 'adjust',
     charges: readonly Charge[],
     takenAt: number,
-    moment: Moment | undefined,
+    times: AskTimes | undefined,
   ): Promise<Answer> {
     const parts = this.#parts(charges)
-    if (parts.length === 1) return this.#ask(operation, charges, takenAt, moment)
-    const answers = await Promise.all(parts.map((part) => this.#ask(operation, part.charges, takenAt, moment)))
+    if (parts.length === 1) return this.#ask(operation, charges, takenAt, times)
+    const answers = await Promise.all(parts.map((part) => this.#ask(operation, part.charges, takenAt, times)))
     return mergedAnswer(parts, answers)
   }
 
-  #ask(operation: Operation, charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+  /** What must arrive also where nobody waits for it, and not twice. */
+  #once(moment?: Moment): { readonly id: string; readonly deadlineAt: number } {
+    const { id, issuedAt } = moment?.idempotencyKey ?? newIdempotencyKey(this.#clock.now())
+    return { id, deadlineAt: issuedAt + IDEMPOTENT_MS }
+  }
+
+  #ask(operation: Operation, charges: readonly Charge[], takenAt: number, times?: AskTimes): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const names = charges.map((charge) => this.#keys.nameOfCells(charge))
-      const deadlineAt = moment?.deadlineAt
+      const { id = '', deadlineAt } = times ?? {}
       this.#calls.add({
         operation,
         charges,
         names,
         takenAt,
         deadlineAt,
+        id,
         flat: false,
         resolve,
         reject,

@@ -1,13 +1,13 @@
 /**
  * After the algorithms: runs a batch of decisions over KEYS, each key read once and written once.
  *
- * ARGV: as `exactHead` says; then runs of decisions that ask the same: how many, operation, of an adjustment takenAt,
- * number of charges, and of each charge the number of its step, where that is the first time its algorithm and
+ * ARGV: as `exactHead` says; then runs of decisions that ask the same: how many, operation, of an adjustment takenAt and
+ * the id under which it is made once, number of charges, and of each charge the number of its step, where that is the first time its algorithm and
  * constants, its cost, and what it is: 0 enforced, 1 advisory; 2 more where what is known of the key follows, used and
  * resetAfterMs. KEYS are those of all charges in this order.
  *
  * Answers one text, its numbers apart by spaces: the time; then of each charge what remains, the wait (-1: never) and
- * resetAfterMs, of an adjustment behind the units that it moved. A decision whose key is unusable is '!' and the number
+ * resetAfterMs, of an adjustment behind the units that it moved, be it now or before. A decision whose key is unusable is '!' and the number
  * of a message; the messages follow in lines of their own.
  */
 export const exactDriver: string = `
@@ -48,7 +48,11 @@ while at < #ARGV do
   local decisions = number()
   at = at + 1
   local operation = ARGV[at]
-  local takenAt = operation == 'adjust' and min(number(), now)
+  local takenAt, id = operation == 'adjust' and min(number(), now)
+  if takenAt then
+    at = at + 1
+    id = ARGV[at]
+  end
   local count = number()
   readCharges(count)
   for _ = 1, decisions do
@@ -79,9 +83,14 @@ while at < #ARGV do
         local step, cost, key = charge.step, charge.cost, KEYS[first + j]
         local c = cells[key]
         if takenAt then
-          local moved, changed = 0, false
-          if cost ~= 0 then moved, changed = step.adjust(c, now, cost, takenAt) end
-          if moved ~= 0 or changed then written[key] = step end
+          local moved, changed = cost == 0 and 0 or tonumber(doneBefore(key, id)), false
+          if not moved then
+            moved, changed = step.adjust(c, now, cost, takenAt)
+            if moved ~= 0 or changed then
+              written[key] = step
+              isDone(key, id, format('%.17g', moved))
+            end
+          end
           told = told + 1
           out[told] = format('%.17g', moved)
         elseif mayTake and cost > 0 and (allFit or not charge.advisory) then
@@ -101,6 +110,7 @@ for key, step in pairs(written) do
   local c = cells[key]
   store(key, c, step.layout, (step.keptMs or step.resetAfterMs)(c, now))
 end
+storeDone()
 
 local text = table.concat(out, ' ')
 if #messages > 0 then text = text .. '\\n' .. table.concat(messages, '\\n') end

@@ -5,6 +5,7 @@ import { firstWholeMs } from './first-whole-ms.ts'
 import { fixedWindow } from './fixed-window.ts'
 import { gcra } from './gcra.ts'
 import type { LuaAlgorithm } from './lua-algorithm.ts'
+import { runOnce } from './run-once.ts'
 import { slicedWindow } from './sliced-window.ts'
 import { slidingLog } from './sliding-log.ts'
 import { severalDriver, soleDriver } from './sole-driver.ts'
@@ -80,7 +81,7 @@ export function scriptOver(driverName: string, steps: Iterable<Step>, driver: st
 
 /** The script that decides batches over these steps. */
 export function exactScript(steps: Iterable<Step>): Script {
-  return scriptOver('exact', steps, exactStore + exactDriver)
+  return scriptOver('exact', steps, exactStore + runOnce + exactDriver)
 }
 
 /** The script that takes one decision over these steps. */

@@ -1,0 +1,23 @@
+import { IDEMPOTENT_MS } from '../idempotent-ms.ts'
+
+// what is remembered must outlive the deadline, which clients reckon from clocks that they know to the millisecond
+const REMEMBERED_MS = IDEMPOTENT_MS + 1_000
+
+/**
+ * What was done to a key under an id is remembered beside it, in its slot. After the last moment at which the command
+ * may arrive it is forgotten.
+ */
+export const runOnce: string = `
+-- by name: what is to be remembered
+local done = {}
+local function doneBefore(key, id)
+  local name = key .. ':done:' .. id
+  return done[name] or redis.pcall('GET', name)
+end
+
+local function isDone(key, id, result) done[key .. ':done:' .. id] = result end
+
+local function storeDone()
+  for name, result in pairs(done) do call('SET', name, result, 'PX', format('%d', ${REMEMBERED_MS} + longer)) end
+end
+`
