@@ -44,7 +44,8 @@ export class AskQueue {
     let from = 0
     let keys = 0
     for (const [at, ask] of asks.entries()) {
-      const apart = at > from && !mayGoTogether(ask, asks[from])
+      // an urgent ask never waits for another one, nor ends it
+      const apart = at > from && isUrgent(ask) !== isUrgent(asks[from])
       if (at > from && (apart || keys + ask.names.length > this.#maxKeys)) {
         this.#call(asks.slice(from, at))
         from = at
@@ -66,8 +67,7 @@ export class AskQueue {
   }
 }
 
-// an ask with a deadline never waits for one without, nor ends it; an adjustment may arrive much later than a take
-function mayGoTogether(one: Ask, other: Ask): boolean {
-  const isTimed = (one.deadlineAt === undefined) === (other.deadlineAt === undefined)
-  return isTimed && (one.operation === 'adjust') === (other.operation === 'adjust')
+/** Whether somebody waits for it, and no longer than until its deadline. That of an adjustment is far away. */
+function isUrgent({ operation, deadlineAt }: Ask): boolean {
+  return deadlineAt !== undefined && operation !== 'adjust'
 }

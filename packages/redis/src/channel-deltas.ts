@@ -6,24 +6,34 @@ import { channelSums } from './lua/channel-sums.ts'
 /** So many sums go up at a time and come down at a time, which takes Redis about 2 ms. */
 const BATCH_SUMS = 1_000
 
+export interface SumsBounds {
+  /** So many are kept of the fleet; those that did not change for the longest time go first. */
+  readonly maxSums: number
+  readonly maxUnsent: number
+  readonly observers: Observers
+}
+
 /** Sums as this process knows them: those of Redis as of the last tick, and what it added since. */
 export class ChannelDeltas implements ChannelSide {
   readonly script: Script = channelSums
   readonly keys: readonly string[]
-  readonly settings: readonly number[] = [BATCH_SUMS]
+  readonly settings: readonly number[]
   readonly topic: string
   listening = true
   readonly #maxUnsent: number
   readonly #observers: Observers
   readonly #merged = new Map<string, number>()
+  // of the last change of each as it was heard, in their order
+  readonly #versions = new Map<string, number>()
   readonly #unsent = new Map<string, number>()
   // in the batch that is not acknowledged yet
   readonly #sent = new Map<string, number>()
   #dropped = 0
 
   /** `name` is that of the sums in Redis; its braces hold all keys of it in one slot. */
-  constructor(topic: string, name: string, { maxUnsent, observers }: { maxUnsent: number; observers: Observers }) {
+  constructor(topic: string, name: string, { maxSums, maxUnsent, observers }: SumsBounds) {
     this.topic = topic
+    this.settings = [BATCH_SUMS, maxSums]
     this.keys = [`${name}:sums`, `${name}:values`, `${name}:versions`]
     this.#maxUnsent = maxUnsent
     this.#observers = observers
@@ -78,11 +88,26 @@ export class ChannelDeltas implements ChannelSide {
     this.#sent.clear()
   }
 
-  heard(news: readonly unknown[], missed: boolean): void {
+  heard([forgotten, ...news]: readonly unknown[], missed: boolean): void {
     if (missed) {
       this.#merged.clear()
+      this.#versions.clear()
       this.#observers.event('sync', { topic: this.topic, missed: true })
     }
-    for (let at = 0; at < news.length; at += 2) this.#merged.set(String(news[at]), Number(news[at + 1]))
+    this.#forget(Number(forgotten))
+    for (let at = 0; at < news.length; at += 3) {
+      const name = String(news[at])
+      this.#merged.set(name, Number(news[at + 1]))
+      this.#versions.delete(name)
+      this.#versions.set(name, Number(news[at + 2]))
+    }
+  }
+
+  #forget(upTo: number): void {
+    for (const [name, version] of this.#versions) {
+      if (version > upTo) return
+      this.#versions.delete(name)
+      this.#merged.delete(name)
+    }
   }
 }

@@ -7,9 +7,12 @@ import {
   type Script,
   type ScriptRunner,
 } from '@sluice/limiter-core'
+import { channelLeave } from './lua/channel-leave.ts'
 
-/** Batches are remembered by the server for a day, and not sent again after half of it. */
+/** What nobody adds to for so long is forgotten. */
 const KEPT_MS = 86_400_000
+/** For so long the server remembers the last batch of a writer that is gone; a batch is not sent again after half of it. */
+const REMEMBERED_MS = 3_600_000
 /** An exchange that has no answer by then is begun again; each is safe to repeat. */
 const ANSWER_MS = 1_000
 
@@ -107,6 +110,18 @@ export class ChannelExchange {
     })
     this.#closed = true
     this.#deadlines.close()
+    void this.#leave()
+  }
+
+  /** Nobody waits for it: where it fails, what is remembered of this writer ends a little later. */
+  async #leave(): Promise<void> {
+    const { runner, writerKey } = this.#parts
+    if (this.#number === 0 || this.#batch) return
+    try {
+      await runner.run(channelLeave, [writerKey], [])
+    } catch {
+      // as after a crash
+    }
   }
 
   async #exchange(): Promise<void> {
@@ -126,7 +141,7 @@ export class ChannelExchange {
     const batch = this.#pending()
     const reader = this.#reader
     if (!batch && !listening) return false
-    const place = [batch?.number ?? 0, writer, reader.position, reader.born, listening ? 1 : 0, KEPT_MS]
+    const place = [batch?.number ?? 0, writer, reader.position, reader.born, listening ? 1 : 0, REMEMBERED_MS, KEPT_MS]
     const answer = runner.run(script, [writerKey, ...keys], [...place, ...settings, ...(batch?.args ?? [])])
     return this.#deadlines.race(answer, {
       came: (reply) => this.#came(reply as unknown[], batch, reader),
@@ -137,7 +152,7 @@ export class ChannelExchange {
 
   #pending(): Batch | undefined {
     const now = this.#parts.clock.now()
-    if (this.#batch && now - this.#batch.since > KEPT_MS / 2) {
+    if (this.#batch && now - this.#batch.since > REMEMBERED_MS / 2) {
       this.#batch = undefined
       this.#side.abandoned()
     }

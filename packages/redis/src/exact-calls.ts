@@ -66,7 +66,7 @@ export class ExactCalls {
   async reset(names: readonly string[], id: string, deadlineAt: number): Promise<void> {
     const { runner, serverTime } = this.#options
     if (!serverTime) await this.#knowTime(names[0])
-    const time = timeArg(serverTime ? undefined : this.#times.deadline(names[0], deadlineAt), serverTime?.())
+    const time = timeArg(serverTime ? undefined : this.#deadline(names[0], deadlineAt), serverTime?.())
     const reply = await runner.run(resetScript, names, [time, id], { deadlineAt })
     if (String(reply).startsWith('late')) throw reachedLate()
   }
@@ -120,7 +120,7 @@ export class ExactCalls {
   async #send(asks: readonly Ask[]): Promise<() => void> {
     try {
       const key = asks[0].names[0]
-      const isTimed = asks[0].deadlineAt !== undefined && this.#options.serverTime === undefined
+      const isTimed = soonest(asks) < Number.POSITIVE_INFINITY && this.#options.serverTime === undefined
       if (isTimed) await this.#knowTime(key)
       const wanted = this.#stillWanted(asks)
       if (wanted.length === 0) return () => {}
@@ -138,14 +138,18 @@ export class ExactCalls {
     if (this.#times.deadline(key, 0) === undefined) await this.#times.ask(key)
   }
 
+  /** In the server's time. */
+  #deadline(key: string, deadlineAt: number): number {
+    const deadline = this.#times.deadline(key, deadlineAt)
+    if (deadline !== undefined) return deadline
+    throw new RedisFailure('CONNECTION', 'the connection to Redis broke before the call was sent')
+  }
+
   async #call(asks: readonly Ask[], deadlineAt: number | undefined): Promise<BatchReply> {
     const { runner, clock, serverTime } = this.#options
     const key = asks[0].names[0]
     const sentAt = clock.now()
-    const deadline = deadlineAt === undefined ? undefined : this.#times.deadline(key, deadlineAt)
-    if (deadlineAt !== undefined && deadline === undefined) {
-      throw new RedisFailure('CONNECTION', 'the connection to Redis broke before the call was sent')
-    }
+    const deadline = deadlineAt === undefined ? undefined : this.#deadline(key, deadlineAt)
     const { script, keys, args } = batchCall(asks, timeArg(deadline, serverTime?.()))
     const reply = new BatchReply(
       await runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }),
@@ -171,7 +175,7 @@ export class ExactCalls {
   #again(asks: readonly Ask[]): void {
     const now = this.#options.clock.now()
     for (const ask of asks) {
-      if (ask.retried || !(ask.deadlineAt !== undefined && ask.deadlineAt > now)) ask.reject(reachedLate())
+      if (ask.retried || (ask.deadlineAt ?? Number.POSITIVE_INFINITY) <= now) ask.reject(reachedLate())
       else {
         ask.retried = true
         this.add(ask)

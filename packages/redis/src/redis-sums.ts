@@ -1,5 +1,5 @@
 import { everyTick, optionsOf, type ScriptRunner } from '@sluice/limiter-core'
-import { ChannelDeltas } from './channel-deltas.ts'
+import { ChannelDeltas, type SumsBounds } from './channel-deltas.ts'
 import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
@@ -14,6 +14,11 @@ import type { RedisClient } from './redis-client.ts'
 export interface RedisSumsOptions extends SharedChannelOptions {
   /** Processes with the same name and prefix share sums. 1 to 128 printable ASCII characters without braces. */
   readonly name: string
+  /**
+   * So many sums are kept at most: 1,000,000 unless said, some 200 bytes of Redis each. Those to which nobody added for
+   * the longest time go first. The same in all processes that share.
+   */
+  readonly maxSums?: number | undefined
   /** So many sums that were not sent yet wait in this process at most: 100,000 unless said. What goes to one more is dropped. */
   readonly maxUnsent?: number | undefined
 }
@@ -23,16 +28,17 @@ export interface RedisSumsOptions extends SharedChannelOptions {
  * them as of its last tick. What it added goes up once a tick, and what changed comes down, in one script call for each
  * 1,000 sums. Every amount counts exactly once.
  *
- * Sums to which nobody adds for a day are forgotten. Where Redis lost its data the sums begin anew, with what was not
+ * A sum to which nobody adds for a day is forgotten, each by itself. Where Redis lost its data the sums begin anew, with what was not
  * sent yet; observers hear `sync` with `missed`, and of what was dropped here `sync` with `dropped`.
  *
  * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, and `SLUICE_BAD_MESSAGE` for the name.
  */
 export function redisSums(client: RedisClient | ScriptRunner, options: RedisSumsOptions): RedisSums {
-  optionsOf('redisSums', options, [...SHARED_CHANNEL_OPTIONS, 'name', 'maxUnsent'])
+  optionsOf('redisSums', options, [...SHARED_CHANNEL_OPTIONS, 'name', 'maxSums', 'maxUnsent'])
   checkTopic('redisSums: name', options.name)
+  const maxSums = whole(options.maxSums ?? 1_000_000, 'redisSums: maxSums')
   const maxUnsent = whole(options.maxUnsent ?? 100_000, 'redisSums: maxUnsent')
-  return new RedisSums(channelSettings('redisSums', client, options), options.name, maxUnsent)
+  return new RedisSums(channelSettings('redisSums', client, options), options.name, { maxSums, maxUnsent })
 }
 
 /** Made by `redisSums`. */
@@ -43,10 +49,10 @@ export class RedisSums {
   readonly #stop: () => void
   #closing: Promise<void> | undefined
 
-  constructor(settings: ChannelSettings, name: string, maxUnsent: number) {
+  constructor(settings: ChannelSettings, name: string, bounds: Omit<SumsBounds, 'observers'>) {
     const { prefix, writer, observers, clock, tickMs, closeMs } = settings
     const stored = `${prefix}:{${name}}`
-    this.#deltas = new ChannelDeltas(name, stored, { maxUnsent, observers })
+    this.#deltas = new ChannelDeltas(name, stored, { ...bounds, observers })
     this.#exchange = new ChannelExchange(this.#deltas, { ...settings, writerKey: `${stored}:writer:${writer}` })
     this.#closeMs = closeMs
     this.#stop = everyTick(clock, tickMs, () => {

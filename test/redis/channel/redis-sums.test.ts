@@ -68,7 +68,7 @@ describe('redisSums', () => {
     const spy: ScriptRunner = {
       async run(...call) {
         const reply = (await runner.run(...call)) as unknown[]
-        replies.push(reply.slice(4))
+        replies.push(reply.slice(5).filter((_, at) => at % 3 < 2))
         return reply
       },
     }

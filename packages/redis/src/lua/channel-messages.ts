@@ -4,7 +4,7 @@ import { channelOnce } from './channel-once.ts'
 /**
  * Adds a batch of messages to a topic, once, and answers the batches that others added since.
  *
- * KEYS: the two of `channelOnce`; the stream. ARGV: its six; ms and bytes that the topic retains; bytes after which an
+ * KEYS: the two of `channelOnce`; the stream. ARGV: its seven; ms and bytes that the topic retains; bytes after which an
  * answer is long enough; the batch. What is known of the topic: the last batch that was added and the last that was
  * forgotten, by their ids, and the bytes it has.
  *
@@ -14,8 +14,8 @@ import { channelOnce } from './channel-once.ts'
 export const channelMessages: Script = {
   name: 'channel-messages',
   text: `${channelOnce}
-local stream, batch = KEYS[3], ARGV[10]
-local cutoff = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[7])
+local stream, batch = KEYS[3], ARGV[11]
+local cutoff = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[8])
 
 local function parts(id)
   local ms, number = string.match(id, '^(%d+)-(%d+)$')
@@ -48,13 +48,13 @@ if fresh then
   bytes = bytes + #batch
   for _ = 1, 64 do
     local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
-    if oldest[1] == last or (parts(oldest[1]) > cutoff and bytes <= tonumber(ARGV[8])) then break end
+    if oldest[1] == last or (parts(oldest[1]) > cutoff and bytes <= tonumber(ARGV[9])) then break end
     lost = oldest[1]
     bytes = bytes - #oldest[2][4]
     redis.call('XDEL', stream, lost)
   end
   redis.call('HSET', KEYS[2], 'last', last, 'lost', lost, 'bytes', bytes)
-  redis.call('PEXPIRE', stream, ARGV[7])
+  redis.call('PEXPIRE', stream, ARGV[8])
 end
 
 local missed = reborn or (known ~= '' and older(position, lost))
@@ -62,7 +62,7 @@ if older(position, lost) then position = lost end
 -- a replica that took over had not got all of it yet
 if older(last, position) then position, missed = last, true end
 local reply = { born, position, missed and 1 or 0, 0 }
-local size, enough = 0, tonumber(ARGV[9])
+local size, enough = 0, tonumber(ARGV[10])
 while wanted do
   local chunk = redis.call('XRANGE', stream, '(' .. position, '+', 'COUNT', 8)
   for _, entry in ipairs(chunk) do

@@ -4,11 +4,12 @@
  *
  * KEYS: number of the last batch that counts, of this writer; what is known of the topic.
  * ARGV: number of the batch (0: none is sent), writer, where the reader stands (nothing: at the start), birth of the
- * topic as the reader knows it (nothing: not at all), 1 where news are wanted, ms for which batches are remembered.
+ * topic as the reader knows it (nothing: not at all), 1 where news are wanted, ms for which the number of a batch is
+ * remembered, ms for which a topic is kept where nobody adds to it.
  */
 export const channelOnce: string = `
 local writer, position, known = ARGV[2], ARGV[3], ARGV[4]
-local wanted, keptMs = ARGV[5] == '1', ARGV[6]
+local wanted, keptMs = ARGV[5] == '1', ARGV[7]
 local time = redis.call('TIME')
 local born = redis.call('HGET', KEYS[2], 'born') or ''
 local fresh = tonumber(ARGV[1]) > tonumber(redis.call('GET', KEYS[1]) or 0)
@@ -17,7 +18,7 @@ local reborn = known ~= '' and known ~= born
 if known ~= born or position == '' then position = '0-0' end
 
 local function count()
-  redis.call('SET', KEYS[1], ARGV[1], 'PX', keptMs)
+  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[6])
   if born == '' then
     born = time[1] .. '.' .. time[2] .. '.' .. writer
     redis.call('HSET', KEYS[2], 'born', born)
