@@ -1,4 +1,4 @@
-import { kindOf, parseMs, SluiceError } from '@sluice/limiter-core'
+import { kindOf, parseTimerMs, SluiceError } from '@sluice/limiter-core'
 import { Redis, type RedisOptions } from 'ioredis'
 import { errorListener } from './client-errors.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
@@ -96,9 +96,7 @@ function redisUrl(url: string): string {
 
 /** For how long a socket may be silent. Throws `SLUICE_BAD_DURATION`. */
 export function silentMs(owner: string, socketTimeout: number | undefined): number {
-  const ms = parseMs(socketTimeout ?? SOCKET_TIMEOUT_MS, `${owner}: socketTimeout`)
-  if (ms > 0) return ms
-  throw new SluiceError('SLUICE_BAD_DURATION', `${owner}: socketTimeout: got ${shown(ms)}, expected more than 0 ms`)
+  return parseTimerMs(socketTimeout ?? SOCKET_TIMEOUT_MS, `${owner}: socketTimeout`)
 }
 
 /** Throws `SLUICE_BAD_OPTION` unless they are an object. */
