@@ -41,7 +41,7 @@ export class KeyAnswers {
 
   /** The decision of the counts, with the verdicts of policies in shadow that would have denied, each at its place. */
   joined(decision: Decision): Decision {
-    if (this.denied.length === 0) return decision
+    if (this.denied.length === 0 || this.isFinal) return decision
     const { verdicts, takenAt, takenAts, counted, countedEach, source } = decision
     const rows = [
       ...verdicts.map((verdict, index) => ({ verdict, at: takenAts?.[index], counted: countedEach?.[index] })),

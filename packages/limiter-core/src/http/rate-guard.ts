@@ -97,7 +97,7 @@ export class RateGuard<Req, Res> {
 
   /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
   check(view: RequestView<Req>, moment?: Moment): Checked<Req, Res> {
-    if (this.#skips.none) return this.#checkPlan(view, [], moment)
+    if (this.#skips.none) return this.#checkPlan(view, NONE, moment)
     const skipping = this.#skips.asked(view, this.observers)
     return andThen(skipping, (hooks) => hooks && this.#checkPlan(view, hooks, moment))
   }
@@ -145,17 +145,16 @@ export class RateGuard<Req, Res> {
     costs: readonly number[],
     moment: Moment | undefined,
   ): Checked<Req, Res> {
-    const answers = keys.every(isText) ? undefined : new KeyAnswers(guard, keys)
+    const answers = areTexts(keys) ? undefined : new KeyAnswers(guard, keys)
     if (answers?.isFinal) {
       const { uncounted } = answers
       return uncounted && this.#outcome({ guard, answers, keys: [], costs }, uncounted)
     }
-    const counted: Counted<Req, Res> = { guard, answers, keys: answers?.counted ?? (keys as string[]), costs }
-    const decided = (decision: Decision): RateCheck<Req, Res> =>
-      this.#outcome(counted, answers ? answers.joined(decision) : decision)
+    const counted: Counted<Req, Res> = { guard, answers, keys: answers?.counted ?? (keys as readonly string[]), costs }
     try {
       const taken = guard.limiter.takeEach(counted.keys, costs, moment)
-      return isPromise(taken) ? taken.then(decided).catch(this.#backendFailed) : decided(taken)
+      if (!isPromise(taken)) return this.#outcome(counted, taken)
+      return taken.then((decision) => this.#outcome(counted, decision)).catch(this.#backendFailed)
     } catch (error) {
       return this.#backendFailed(error)
     }
@@ -166,7 +165,8 @@ export class RateGuard<Req, Res> {
     warnOnce('SLUICE_BACKEND_FAILED', () => `a request passed uncounted, as its backend failed: ${messageOf(error)}`)
   }
 
-  #outcome({ guard, answers, keys, costs }: Counted<Req, Res>, decision: Decision): RateCheck<Req, Res> {
+  #outcome({ guard, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {
+    const decision = answers ? answers.joined(taken) : taken
     const partition = this.#partition && keys.length > 0 ? this.#partitionOf(guard, keys, this.#partition) : undefined
     const shown = answers?.policyItems ?? guard.policyItems
     const items = partition ? policyItems(enforcedPolicies(decision), partition) : shown
@@ -186,6 +186,8 @@ export class RateGuard<Req, Res> {
   }
 }
 
+const NONE: readonly never[] = []
+
 type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
 
 /** A request with a key and a cost for each policy that counts it. */
@@ -194,6 +196,7 @@ interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'guard' | 'keys' |
   readonly answers: KeyAnswers | undefined
 }
 
-function isText(key: ResolvedKey): key is string {
-  return typeof key === 'string'
+function areTexts(keys: readonly ResolvedKey[]): keys is readonly string[] {
+  for (const key of keys) if (typeof key !== 'string') return false
+  return true
 }
