@@ -1,8 +1,8 @@
 import type { AlgorithmName } from '@sluice/limiter-core'
 import { KIB, type Scene, scene } from './scene.ts'
 
-export const LIMIT = 10
-export const HOUR_MS = 3_600_000
+const LIMIT = 10
+const HOUR_MS = 3_600_000
 
 /** At 512 KiB, and as much more or less as the budget is larger or smaller. */
 const CLIENTS_AN_HOUR = 60_000

@@ -3,7 +3,7 @@ import type { Clock, TimerOptions } from './contracts.ts'
 import { optionalWith } from './options.ts'
 
 /** The longest timer: `setTimeout` fires at once above it. */
-export const MAX_TIMER_MS = 2 ** 31 - 1
+export const MAX_TIMER_MS: number = 2 ** 31 - 1
 
 // a timer keeps the async context it was made in, and with it a request's data: ours are all made in this one
 const outside = new AsyncResource('sluice.clock', { requireManualDestroy: true })
