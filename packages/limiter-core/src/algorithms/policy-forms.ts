@@ -21,7 +21,8 @@ export function formOf(policy: Policy): string {
   // gcra keeps milliseconds, of which a unit is so many
   if (algorithm === 'gcra') return `gcra ${windowMs / limit}`
   if (algorithm === 'token-bucket') return `token-bucket ${limit / windowMs}`
-  return `${algorithm} ${windowMs} ${slices}`
+  // its algorithm refuses slices that are no number, which may have no text either
+  return `${algorithm} ${windowMs} ${Number.isInteger(slices) ? slices : ''}`
 }
 
 /**
