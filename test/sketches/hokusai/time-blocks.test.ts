@@ -76,6 +76,7 @@ describe('time aggregation', () => {
         expect(sketch.last('y', n - k, n)).toBe(0)
       }
       expect(sketch.last('x', 0, n)).toBe(0)
+      sketch.advance(n)
       expect(sketch.unit('x', n)).toBe(0)
       expect(sketch.unit('x', n + 1)).toBeUndefined()
     }

@@ -44,11 +44,13 @@ export class LeaseBook {
     leases.byOwner.set(owner, lease)
   }
 
-  /** Units of a key that are on lease. */
-  units(target: Target): number {
+  /** Units of a key on leases that end after `since`. */
+  units(target: Target, since: number = Number.NEGATIVE_INFINITY): number {
     if (this.#leases.size === 0) return 0
     let units = 0
-    for (const lease of this.#leases.get(idOf(target))?.byOwner.values() ?? []) units += lease.units
+    for (const lease of this.#leases.get(idOf(target))?.byOwner.values() ?? []) {
+      if (lease.endsAt > since) units += lease.units
+    }
     return units
   }
 

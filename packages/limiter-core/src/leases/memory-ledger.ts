@@ -1,3 +1,4 @@
+import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import type { Answer, Backend, Charge, Known, Moment, Observer, PolicyVerdict } from '../contracts.ts'
 import { ChargeVerdict, vetoed } from '../verdict.ts'
 import { type BookedLease, LeaseBook } from './lease-book.ts'
@@ -65,7 +66,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
 
   peek(charges: readonly Charge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
-    this.#onLease(charges, now)
+    // by the own clock: what a caller asks about has not come yet
+    for (const charge of charges) this.#book.settle(charge, this.#now())
     const answer = this.#memory.peek(charges, { now })
     const verdicts = answer.verdicts.map((verdict, index) => this.#lessLeases(charges[index], verdict, now))
     return this.#own({ ...answer, verdicts })
@@ -105,7 +107,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     const { remaining, resetAfterMs } = this.#memory.peek([chargeOf(ask, 0)], { now }).verdicts[0]
     const free = Math.max(0, remaining - this.#book.units(ask))
     const granted = stale ? 0 : grantOf(ask, free, this.#terms.fraction)
-    const retryAfterMs = free >= ask.need ? 0 : this.#waitMs(chargeOf(ask, ask.need), now)
+    const retryAfterMs = free >= ask.need ? 0 : this.#waitMs(chargeOf(ask, ask.need), this.#book.units(ask), now)
     if (granted > 0) this.#lend(ask, ask.keep + granted, now)
     return { granted, free: free - granted, retryAfterMs, resetAfterMs, now }
   }
@@ -141,20 +143,23 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return units
   }
 
-  /** A verdict of what is charged, made one for which units on lease are used. */
+  /**
+   * A verdict of what is charged, made one for which units on lease are used, and those of leases that are not settled
+   * yet for as long as they would be when charged.
+   */
   #lessLeases(charge: Charge, verdict: PolicyVerdict, now: number): PolicyVerdict {
-    const units = this.#book.units(charge)
+    const units = this.#book.units(charge, now - forgetsMs(charge.step))
     if (units === 0) return verdict
     const { step, advisory, cost } = charge
     const remaining = Math.max(0, verdict.remaining - units)
-    const waitMs = cost <= remaining ? 0 : this.#waitMs(charge, now)
+    const waitMs = cost <= remaining ? 0 : this.#waitMs(charge, units, now)
     return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, verdict.resetAfterMs)
   }
 
   /** How long a cost that does not fit beside the leases may have to wait: as if they were never spent nor returned. */
-  #waitMs(charge: Charge, now: number): number {
+  #waitMs(charge: Charge, units: number, now: number): number {
     const { capacity } = charge.step
-    const cost = charge.cost > capacity ? charge.cost : Math.min(capacity, charge.cost + this.#book.units(charge))
+    const cost = charge.cost > capacity ? charge.cost : Math.min(capacity, charge.cost + units)
     const [{ retryAfterMs }] = this.#memory.peek([{ ...charge, cost }], { now }).verdicts
     const endsAt = this.#book.firstEnd(charge)
     return retryAfterMs > 0 || endsAt === undefined ? retryAfterMs : Math.max(1, Math.ceil(endsAt - now))

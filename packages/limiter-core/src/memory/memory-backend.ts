@@ -84,7 +84,7 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Answer {
-    const now = this.#now(moment)
+    const now = this.#read(moment)
     return this.#answer(this.#ask(charges, now, false), now)
   }
 
@@ -105,7 +105,6 @@ export class MemoryBackend implements Backend<Answer> {
 
   /** The numbers of a key, to read before anything else is asked: changes nothing. */
   look(key: string, step: Step, count: string, now: number): Place {
-    this.#table.startAt(now)
     return this.#table.look(this.#aim(key, step, count), now)
   }
 
@@ -180,12 +179,16 @@ export class MemoryBackend implements Backend<Answer> {
     return { verdicts, takenAt: now, counted: this.#ruledBy === undefined, source: this.#ruledBy ?? 'memory' }
   }
 
-  /** A reading that is no number is as good as none. */
   #now(moment: Moment | undefined): number {
-    const given = moment?.now ?? this.#clock.now()
-    const now = Math.abs(given) <= Number.MAX_SAFE_INTEGER ? given : this.#clock.now()
+    const now = this.#read(moment)
     this.#table.startAt(now)
     return now
+  }
+
+  /** A reading that is no number is as good as none. */
+  #read(moment: Moment | undefined): number {
+    const given = moment?.now ?? this.#clock.now()
+    return Math.abs(given) <= Number.MAX_SAFE_INTEGER ? given : this.#clock.now()
   }
 
   /** Points the table at a key of a count. */

@@ -1,6 +1,20 @@
 import { FULL_CELL } from './cell-sums.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 
+/** The past cut into parts, newest first, part 0 being the unit that runs: what each of them holds of a key. */
+export interface PastParts {
+  /** How many parts there are. */
+  readonly parts: number
+  /** First unit of each part. */
+  readonly from: Float64Array
+  /** First unit behind each part. */
+  readonly to: Float64Array
+  /** The count of one cell of a part. A full cell says nothing of its parts: it stays full. */
+  rowCount(part: number, cell: number): number
+  /** The estimate of a part, of the key whose cells are `at`: never too small. */
+  count(part: number, at: Int32Array): number
+}
+
 /**
  * The past cut into the shortest disjoint parts that the blocks can tell apart, newest first. Part 0 is the running
  * unit. Where a block begins before all of the level below, but ends within it, the part is their difference: both are
@@ -13,12 +27,9 @@ import type { TimeBlocks } from './time-blocks.ts'
  *
  * The sum of the least is at most the least of the sums, so that no other cover by the same blocks is nearer the truth.
  */
-export class BlockCover {
-  /** How many parts there are. */
+export class BlockCover implements PastParts {
   parts = 0
-  /** First unit of each part. */
   readonly from: Float64Array
-  /** First unit behind each part. */
   readonly to: Float64Array
   readonly level: Uint8Array
   readonly #blocks: TimeBlocks
@@ -83,7 +94,6 @@ export class BlockCover {
     return -1
   }
 
-  /** The count of one cell of a part. A full cell says nothing of its parts: it stays full. */
   rowCount(part: number, cell: number): number {
     const { cells } = this.#blocks
     const count = cells[this.#cells[part] + cell]
@@ -95,7 +105,6 @@ export class BlockCover {
     return rest
   }
 
-  /** The estimate of a part, of the key whose cells are `at`: never too small. */
   count(part: number, at: Int32Array): number {
     let least = this.rowCount(part, at[0])
     for (let row = 1; row < at.length; row++) {

@@ -20,8 +20,9 @@ import { UnitClock } from './unit-clock.ts'
  * events: never too small, and too large by more than e / width of what was counted in it with chance e^-depth at most.
  * Where a question cuts a stretch in two, `PartialBlock` says what becomes of it. Full cells (2³² - 1) count no more.
  *
- * Time is handed in, and goes on with every call that has a `nowMs`, questions too; a silence of any length costs no
- * more than a pass over the blocks. A clock that steps back counts into the running unit.
+ * Time is handed in, and goes on with `add` and `advance`; a silence of any length costs no more than a pass over the
+ * blocks. A question changes nothing: one about a later time is answered as if that had come. A clock that steps back
+ * counts into the running unit.
  */
 export class HokusaiTime implements Sketch<HokusaiTime> {
   readonly #shape: HokusaiShape
@@ -69,7 +70,7 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     return this.#shape.retainUnits
   }
 
-  /** The unit that runs: floor(ms / `unitMs`) of the latest time that was handed in, 0 before. */
+  /** The unit that runs: floor(ms / `unitMs`) of the latest time of `add` and `advance`, 0 before. */
   get running(): number {
     return this.#clock.running
   }
@@ -93,9 +94,8 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
 
   /** How often in the running unit and the `units` before it. Units that are no longer kept add nothing. */
   last(key: SketchKey, units: number, nowMs: number, partial: PartialBlock = 'whole'): number {
-    this.advance(nowMs)
     this.#rows.aim(key)
-    return this.#answers.last(units, partial)
+    return this.#answers.last(units, partial, nowMs)
   }
 
   /**
@@ -130,7 +130,6 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
 
   /** How often in the last `windowMs`, a stretch that is partly in it whole: never too small. Throws `SLUICE_SKETCH_REFUSES` beyond `retainMs`. */
   aimedWindow(windowMs: number, nowMs: number): number {
-    this.advance(nowMs)
     return this.#answers.window(windowMs, nowMs)
   }
 
@@ -139,7 +138,6 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
    * Never too short; exact where no other key shares the cells of this one.
    */
   aimedWaitMs(most: number, windowMs: number, nowMs: number): number {
-    this.advance(nowMs)
     return this.#answers.waitMs(most, windowMs, nowMs)
   }
 
@@ -150,13 +148,12 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
 
   /** Writes for each stretch of time, newest first, the ms at which it ends and the key's count in it; answers how many. */
   aimedParts(into: Float64Array, nowMs: number): number {
-    this.advance(nowMs)
-    return this.#answers.parts(into)
+    return this.#answers.parts(into, nowMs)
   }
 
   /** The ms at which the oldest of these stretches begins, but not before the unit of the first count. */
-  get partsFromMs(): number {
-    return this.#answers.oldest() * this.#shape.unitMs
+  partsFromMs(nowMs: number): number {
+    return this.#answers.oldest(nowMs) * this.#shape.unitMs
   }
 
   /** All blocks of the past that are kept, level by level, newest first. */

@@ -72,7 +72,7 @@ export class Hokusai implements Sketch<Hokusai> {
     return this.#shape.retainUnits
   }
 
-  /** The unit that runs: floor(ms / `unitMs`) of the latest time that was handed in, 0 before. */
+  /** The unit that runs: floor(ms / `unitMs`) of the latest time of `add` and `advance`, 0 before. */
   get running(): number {
     return this.#clock.running
   }
@@ -101,9 +101,8 @@ export class Hokusai implements Sketch<Hokusai> {
 
   /** How often in the running unit and the `units` before it, like `HokusaiTime.last`. */
   last(key: SketchKey, units: number, nowMs: number, partial: PartialBlock = 'whole'): number {
-    this.advance(nowMs)
     this.#rows.aim(key)
-    return this.#answers.last(units, partial)
+    return this.#answers.last(units, partial, nowMs)
   }
 
   /** How often in unit number `unit`, never too small; undefined where that is no longer kept, or has not begun. */

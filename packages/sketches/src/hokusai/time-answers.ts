@@ -1,6 +1,7 @@
 import type { KeyRows } from '../key-rows.ts'
 import { SketchError, told, wholeAmount } from '../sketch-error.ts'
-import { BlockCover } from './block-cover.ts'
+import { BlockCover, type PastParts } from './block-cover.ts'
+import { LaterCover } from './later-cover.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 import type { UnitClock } from './unit-clock.ts'
 import { WindowWait } from './window-wait.ts'
@@ -11,9 +12,13 @@ import { WindowWait } from './window-wait.ts'
  */
 export type PartialBlock = 'whole' | 'weighted' | 'none'
 
-/** What blocks say of the key that `rows` were last aimed at, in the unit that runs. Allocates nothing. */
+/**
+ * What blocks say of the key that `rows` were last aimed at. A question about a later time than that which runs is
+ * answered as if it had come, and moves nothing. Allocates nothing.
+ */
 export class TimeAnswers {
   readonly cover: BlockCover
+  readonly #later: LaterCover
   readonly #rows: KeyRows
   readonly #clock: UnitClock
   readonly #wait: WindowWait
@@ -23,19 +28,22 @@ export class TimeAnswers {
     this.#rows = rows
     this.#clock = clock
     this.cover = new BlockCover(blocks)
-    this.#wait = new WindowWait(blocks.shape, this.cover)
+    this.#later = new LaterCover(blocks, this.cover)
+    this.#wait = new WindowWait(blocks.shape, this.cover.from.length)
     this.#retainUnits = blocks.shape.retainUnits
   }
 
-  /** In the running unit and `units` before it. */
-  last(units: number, partial: PartialBlock): number {
-    return this.#since(this.#clock.running - wholeAmount(units), partial)
+  /** In the unit of `nowMs` and `units` before it. */
+  last(units: number, partial: PartialBlock, nowMs: number): number {
+    const running = this.#clock.unitAt(nowMs)
+    return this.#since(running, running - wholeAmount(units), partial)
   }
 
   /** In one unit; undefined where it is no longer kept, or has not begun. */
   unit(unit: number, partial: PartialBlock): number | undefined {
     wholeAmount(unit)
-    const cover = this.#cut()
+    const { cover } = this
+    cover.cut(this.#clock.running)
     const part = cover.partOf(unit)
     if (part < 0) return undefined
     const from = Math.max(cover.from[part], this.#clock.since)
@@ -49,7 +57,8 @@ export class TimeAnswers {
   /** In the last `windowMs`, never too small. Throws `SLUICE_SKETCH_REFUSES` where so much is not kept. */
   window(windowMs: number, nowMs: number): number {
     this.#checkWindow(windowMs)
-    return this.#since(Math.floor((this.#now(nowMs) - windowMs) / this.#clock.unitMs), 'whole')
+    const running = this.#clock.unitAt(nowMs)
+    return this.#since(running, Math.floor((this.#now(nowMs) - windowMs) / this.#clock.unitMs), 'whole')
   }
 
   /** Whole ms until `window` is `most` or less, if nothing comes. Never too short. Infinity for less than 0. */
@@ -57,14 +66,15 @@ export class TimeAnswers {
     const counted = this.window(windowMs, nowMs)
     if (!(typeof most === 'number' && most >= 0)) return Number.POSITIVE_INFINITY
     if (counted <= most) return 0
-    const { running } = this.#clock
-    const at = this.#wait.find(this.#rows.at, { running, most, windowMs, nowMs: this.#now(nowMs) })
+    const running = this.#clock.unitAt(nowMs)
+    const cover = this.#cut(running)
+    const at = this.#wait.find(this.#rows.at, { cover, running, most, windowMs, nowMs: this.#now(nowMs) })
     return Math.ceil(at - nowMs)
   }
 
   /** Writes when each part ended, in ms, and its count, newest first; answers how many parts. */
-  parts(into: Float64Array): number {
-    const cover = this.#cut()
+  parts(into: Float64Array, nowMs: number): number {
+    const cover = this.#cut(this.#clock.unitAt(nowMs))
     let part = 0
     for (; part < cover.parts && cover.to[part] > this.#clock.since; part++) {
       into[2 * part] = cover.to[part] * this.#clock.unitMs
@@ -74,13 +84,13 @@ export class TimeAnswers {
   }
 
   /** The first unit of the oldest part that `parts` writes, but none before the first count. */
-  oldest(): number {
-    const cover = this.#cut()
+  oldest(nowMs: number): number {
+    const cover = this.#cut(this.#clock.unitAt(nowMs))
     return Math.max(cover.from[cover.parts - 1], this.#clock.since)
   }
 
-  #since(first: number, partial: PartialBlock): number {
-    const cover = this.#cut()
+  #since(running: number, first: number, partial: PartialBlock): number {
+    const cover = this.#cut(running)
     const { since } = this.#clock
     const { at } = this.#rows
     let sum = 0
@@ -94,9 +104,15 @@ export class TimeAnswers {
     return sum
   }
 
-  #cut(): BlockCover {
-    this.cover.cut(this.#clock.running)
-    return this.cover
+  /** The past when `unit` runs: the one that runs, or a later one. */
+  #cut(unit: number): PastParts {
+    const { running } = this.#clock
+    if (unit === running) {
+      this.cover.cut(running)
+      return this.cover
+    }
+    this.#later.cut(running, unit)
+    return this.#later
   }
 
   // a clock that steps back stands at the start of the running unit

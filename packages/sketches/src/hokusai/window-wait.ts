@@ -1,8 +1,9 @@
-import type { BlockCover } from './block-cover.ts'
+import type { PastParts } from './block-cover.ts'
 import type { HokusaiShape } from './hokusai-shape.ts'
 
 interface Wanted {
-  /** The unit for which the cover was cut. */
+  /** The parts of the past when `running` runs. */
+  readonly cover: PastParts
   readonly running: number
   /** 0 or more. */
   readonly most: number
@@ -18,19 +19,18 @@ interface Wanted {
  */
 export class WindowWait {
   readonly #shape: HokusaiShape
-  readonly #cover: BlockCover
   /** For each part, and each row: counted in it and in all newer parts. */
   readonly #sums: Float64Array
 
-  constructor(shape: HokusaiShape, cover: BlockCover) {
+  /** `parts`: how many a cover may have. */
+  constructor(shape: HokusaiShape, parts: number) {
     this.#shape = shape
-    this.#cover = cover
-    this.#sums = new Float64Array(cover.from.length * shape.depth)
+    this.#sums = new Float64Array(parts * shape.depth)
   }
 
   /** The instant in ms, after `nowMs`. */
-  find(at: Int32Array, { running, most, windowMs, nowMs }: Wanted): number {
-    this.#sum(at)
+  find(at: Int32Array, { cover, running, most, windowMs, nowMs }: Wanted): number {
+    this.#sum(cover, at)
     const { unitMs } = this.#shape
     const units = Math.ceil(windowMs / unitMs)
     const offsetMs = windowMs % unitMs
@@ -39,14 +39,14 @@ export class WindowWait {
     for (let base = Math.floor(running / span) * span; ; base += span) {
       for (let turn = 0; turn < 3; turn++) {
         const unit = base + turnOf(turn, units, span)
-        if (unit * unitMs > nowMs && this.#fits(unit, units, most)) return unit * unitMs
-        if (unit * unitMs + offsetMs > nowMs && this.#fits(unit, fewer, most)) return unit * unitMs + offsetMs
+        if (unit * unitMs > nowMs && this.#fits(cover, this.#startOf(unit, units), most)) return unit * unitMs
+        if (unit * unitMs + offsetMs > nowMs && this.#fits(cover, this.#startOf(unit, fewer), most))
+          return unit * unitMs + offsetMs
       }
     }
   }
 
-  #sum(at: Int32Array): void {
-    const cover = this.#cover
+  #sum(cover: PastParts, at: Int32Array): void {
     const depth = at.length
     for (let row = 0; row < depth; row++) {
       let sum = 0
@@ -65,9 +65,8 @@ export class WindowWait {
     return span
   }
 
-  #fits(unit: number, units: number, most: number): boolean {
-    const start = this.#startOf(unit, units)
-    const cover = this.#cover
+  /** Whether no more than `most` is left of what began in `start` or later. */
+  #fits(cover: PastParts, start: number, most: number): boolean {
     let part = cover.parts - 1
     while (part >= 0 && cover.from[part] < start) part--
     if (part < 0) return true

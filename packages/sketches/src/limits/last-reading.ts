@@ -10,12 +10,17 @@ export class LastReading {
     this.#clock = clock
   }
 
-  /** Reads the time anew. A reading that is no number is as good as none. */
+  /** Reads the time anew. */
   read(moment: Moment | undefined): number {
+    this.now = this.at(moment)
+    return this.now
+  }
+
+  /** As `read`, for a question that changes nothing. A reading that is no number is as good as none. */
+  at(moment: Moment | undefined): number {
     const given = moment?.now ?? this.#clock.now()
     const now = isReading(given) ? given : this.#clock.now()
-    if (isReading(now)) this.now = now
-    return this.now
+    return isReading(now) ? now : this.now
   }
 
   /**

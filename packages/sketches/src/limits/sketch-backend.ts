@@ -98,9 +98,12 @@ class SketchBackend implements Backend<Answer> {
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Answer {
-    const now = this.#now(moment)
-    const verdicts = charges.map((charge) => this.#ask(charge, now))
-    return this.#answer(verdicts, now)
+    const now = this.#time.at(moment)
+    const verdicts = charges.map((charge) => {
+      this.#counts.look(charge.key, charge.step, charge.count, now)
+      return this.#verdict(charge, this.#counts.waitMs(charge.cost))
+    })
+    return { verdicts, takenAt: this.#takenAt(now), counted: true, source: NAME }
   }
 
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
@@ -114,7 +117,7 @@ class SketchBackend implements Backend<Answer> {
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): void {
     const at = this.#time.own(this.#memory.keptMs)
     for (const { key, step, count } of targets) {
-      this.#counts.aim(key, step, count, this.#time.now)
+      this.#counts.look(key, step, count, this.#time.now)
       this.#counts.forgive(at)
     }
   }

@@ -62,13 +62,16 @@ export class SlotMemory implements WindowMemory {
         `got limit ${policy.limit}, expected at most ${most}, which cells of ${cells} bits hold; give cells: 32`,
       )
     }
-    this.#grid ??= new SlotGrid(policy.windowMs, slots)
-    const { windowMs } = this.#grid
+    const { windowMs } = this.#grid ?? policy
     if (policy.windowMs === windowMs) return rule
     throw refused(
       policy,
       `got a window of ${policy.windowMs} ms, expected ${windowMs} ms as all of this sketchBackend; give it a history, or the policy a backend of its own`,
     )
+  }
+
+  bind({ windowMs }: WindowRule): void {
+    this.#grid ??= new SlotGrid(windowMs, this.#options.slots)
   }
 
   unbind(): void {
@@ -94,12 +97,22 @@ export class SlotMemory implements WindowMemory {
       this.#begin(slot, slot - running)
       return true
     }
-    // a clock that was set back by more than is kept: what is counted stays, as if it had been counted just now
-    if (slot < running - this.#slots.length) {
+    // what is counted stays, as if it had been counted just now
+    if (this.#isSetBack(now)) {
       grid.shift(running, now)
       this.#place()
     }
     return false
+  }
+
+  asOf(now: number): number {
+    return this.#isSetBack(now) ? this.countsFrom : now
+  }
+
+  /** Whether a clock was set back by more than is kept. */
+  #isSetBack(now: number): boolean {
+    const { length } = this.spans
+    return length > 0 && (this.#grid as SlotGrid).slotAt(now) < this.#slots[length - 1].number - this.#slots.length
   }
 
   open(now: number): void {

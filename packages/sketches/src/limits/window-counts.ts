@@ -70,7 +70,18 @@ export class WindowCounts {
 
   /** Reads a key: everything else is about it until the next call. */
   aim(key: string, step: Step, count: string, now: number): void {
-    const lane = this.#laneOf(step, count)
+    this.#aimIn(this.#laneOf(step, count), key, now)
+  }
+
+  /** `aim` for a question: where nobody has prepared the policy, nobody has after it. */
+  look(key: string, step: Step, count: string, now: number): void {
+    const kept = this.#lanes.get(step)
+    this.#lastStep = undefined
+    this.#lane = kept?.count === count ? kept : this.#compile(step, count)
+    this.#aimIn(this.#lane, key, this.#memory.asOf(now))
+  }
+
+  #aimIn(lane: WindowLane, key: string, now: number): void {
     const hash = this.#keys
     hash.text(key)
     this.#low = hash.low ^ lane.low
@@ -155,15 +166,24 @@ export class WindowCounts {
   }
 
   #newLane(step: Step, count: string): WindowLane {
+    const memory = this.#memory
+    // first, since larger plans have to be kept beside it
+    memory.bind(memory.ruleOf(step.policy))
+    const lane = this.#compile(step, count)
+    for (const rule of lane.larger) memory.bind(rule)
+    if (!this.#lanes.has(step)) this.#watch.watch(step.policy.name, lane.rule)
+    this.#lanes.set(step, lane)
+    return lane
+  }
+
+  /** Throws `SLUICE_BAD_POLICY`. */
+  #compile(step: Step, count: string): WindowLane {
     const rule = this.#memory.ruleOf(step.policy)
     const names = this.#names
     names.text(count)
     const larger = (step.variants ?? []).filter(({ role }) => role === 'larger')
     const rules = larger.map((variant) => this.#memory.ruleOf(variant.step.policy))
-    const lane = { count, rule, larger: rules, low: names.low, high: names.high }
-    if (!this.#lanes.has(step)) this.#watch.watch(step.policy.name, rule)
-    this.#lanes.set(step, lane)
-    return lane
+    return { count, rule, larger: rules, low: names.low, high: names.high }
   }
 
   #drop(step: Step): void {

@@ -34,11 +34,6 @@ export class WindowHistory implements WindowMemory {
   #turnedAt = Number.NEGATIVE_INFINITY
   // what to add to a reading, where the clock was set back by more than is kept
   #offsetMs = 0
-  #running = -1
-  // of the parts of this unit: how many there are, and when the oldest of them began
-  #count = -1
-  #oldestMs = 0
-  #sinceMs = Number.POSITIVE_INFINITY
 
   /** Throws `SLUICE_BAD_DURATION`, and `SLUICE_BAD_OPTION` where `bytes` hold no such history. */
   constructor({ unit, keep, blocksPerLevel = BLOCKS_PER_LEVEL }: HistoryOptions, bytes: number) {
@@ -74,8 +69,11 @@ export class WindowHistory implements WindowMemory {
     }
     if (limit >= FULL[32])
       throw refused(policy, `got limit ${limit}, expected at most ${FULL[32] - 1}, which a history holds`)
-    this.#shortestMs = Math.min(this.#shortestMs, windowMs)
     return slices === 1 ? new WindowRule('weighted', limit, windowMs) : new WholeBlocks(limit, windowMs, this.#waitMs)
+  }
+
+  bind({ windowMs }: WindowRule): void {
+    this.#shortestMs = Math.min(this.#shortestMs, windowMs)
   }
 
   unbind(): void {}
@@ -87,18 +85,20 @@ export class WindowHistory implements WindowMemory {
 
   turn(now: number): boolean {
     const history = this.#history
-    const behindMs = history.running * this.#unitMs - (now + this.#offsetMs)
+    const behindMs = this.#behindMs(now)
     const tooLate = now + this.#offsetMs > LATEST_MS
     if (tooLate && -behindMs > this.keptMs) this.#beginAgain(now)
     else if (tooLate || behindMs > this.keptMs) this.#offsetMs += behindMs
     history.advance(now + this.#offsetMs)
-    if (history.running !== this.#running) {
-      this.#running = history.running
-      this.#count = -1
-    }
     if (Math.abs(now - this.#turnedAt) < this.#shortestMs / 2) return false
     this.#turnedAt = now
     return true
+  }
+
+  /** A clock that was set back by more than is kept stands at the start of the running unit. */
+  asOf(now: number): number {
+    const behindMs = this.#behindMs(now)
+    return behindMs > this.keptMs ? now + behindMs : Math.min(now, LATEST_MS - this.#offsetMs)
   }
 
   open(): void {}
@@ -111,7 +111,6 @@ export class WindowHistory implements WindowMemory {
   add(units: number, now: number): void {
     // a sum above 2^32 is full, however large
     this.#history.addAimed(Math.min(units, FULL[32]), now + this.#offsetMs)
-    this.#sinceMs = Math.min(this.#sinceMs, this.#running * this.#unitMs)
     this.#read(now)
   }
 
@@ -126,18 +125,21 @@ export class WindowHistory implements WindowMemory {
   #beginAgain(now: number): void {
     this.#history.clear()
     this.#offsetMs = -now
-    this.#running = -1
-    this.#sinceMs = Number.POSITIVE_INFINITY
+  }
+
+  /** How long ago `now` was when the running unit began. */
+  #behindMs(now: number): number {
+    return this.#history.running * this.#unitMs - (now + this.#offsetMs)
   }
 
   /** Turns the parts around: the oldest first, each from where the one before it ended. */
   #read(now: number): void {
     const { spans } = this
     const parts = this.#parts
-    const count = this.#history.aimedParts(parts, now + this.#offsetMs)
-    if (count !== this.#count) this.#measure(count)
+    const at = now + this.#offsetMs
+    const count = this.#history.aimedParts(parts, at)
     spans.length = count
-    let from = this.#oldestMs - this.#offsetMs
+    let from = this.#history.partsFromMs(at) - this.#offsetMs
     for (let i = 0, part = count - 1; part >= 0; i++, part--) {
       spans.from[i] = from
       from = parts[2 * part] - this.#offsetMs
@@ -145,15 +147,6 @@ export class WindowHistory implements WindowMemory {
       const units = parts[2 * part + 1]
       spans.units[i] = units < FULL[32] ? units : SATURATED
     }
-  }
-
-  /** Finds when the oldest part began: with the last block that began before it ended, but not before the first count. */
-  #measure(count: number): void {
-    this.#count = count
-    const endedMs = this.#parts[2 * count - 2]
-    const starts = this.#history.blocks().map(({ from }) => from * this.#unitMs)
-    const began = Math.max(0, ...starts.filter((start) => start < endedMs))
-    this.#oldestMs = Math.max(began, Math.min(this.#sinceMs, this.#running * this.#unitMs))
   }
 
   readonly #waitMs = (most: number, windowMs: number, now: number): number =>

@@ -6,12 +6,16 @@ import type { WindowSpans } from './window-spans.ts'
 export interface WindowMemory {
   /** Of the key that was aimed at last. */
   readonly spans: WindowSpans
-  /** How one policy reads it. Throws `SLUICE_BAD_POLICY` where it cannot keep the policy. */
+  /** How one policy reads it. Throws `SLUICE_BAD_POLICY` where it cannot keep the policy beside those that are bound. */
   ruleOf(policy: Policy): WindowRule
+  /** A policy of this rule is asked from now on. */
+  bind(rule: WindowRule): void
   /** No limiter has a policy here any more: where nothing was counted either, the next one may have any window. */
   unbind(): void
-  /** Makes time stand at `now`; true where what is counted from now on lies in another slot. Before anything else. */
+  /** Makes time stand at `now`; true where what is counted from now on lies in another slot. Before anything counts. */
   turn(now: number): boolean
+  /** The instant as of which a question about `now` is answered where time is not made to stand there. */
+  asOf(now: number): number
   /** Makes ready to count: the first count begins the time of all keys. */
   open(now: number): void
   /** Reads a key into `spans`: the other methods are about it until the next call. */

@@ -4,6 +4,7 @@ import { eachSeed } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
 import { type BackendBench, backendClaims, policyBeside, START_MS } from './backend-claims.ts'
 import { equalsReference } from './backend-history.ts'
+import { peekClaims } from './peek-claims.ts'
 import { planClaims } from './plan-claims.ts'
 
 /**
@@ -23,7 +24,7 @@ export interface BackendContractOptions {
 }
 
 const RUNS = 12
-const claims = { ...backendClaims, ...planClaims }
+const claims = { ...backendClaims, ...peekClaims, ...planClaims }
 
 /**
  * What every backend keeps, whether it answers at once or later. Runs with the test functions of your runner, against

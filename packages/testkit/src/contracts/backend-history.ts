@@ -12,6 +12,7 @@ import { ReferenceBackend } from '../models/reference-backend.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { contractPolicies } from './contract-policies.ts'
 import { type Deed, randomDeed } from './deeds.ts'
+import { otherTimes } from './other-times.ts'
 import { assertSameVerdict } from './same-verdict.ts'
 
 const DEEDS = 50
@@ -38,6 +39,7 @@ export async function equalsReference(
   for (let done = 0; done < DEEDS; done++) {
     const policy = random.pick(policies)
     const deed = randomDeed(random, policy, true)
+    if (random.whole(3) === 0) await peekAtAnotherTime(backend, clock.now(), policy, random)
     const about = `deed ${done} ${JSON.stringify(deed)} at ${clock.now()}`
     if (deed.kind === 'wait') clock.advance(deed.ms)
     else if (deed.kind === 'adjust') await adjustBoth(backend, reference, clock.now(), taken, deed, about)
@@ -48,6 +50,12 @@ export async function equalsReference(
       if (deed.kind === 'take') taken.unshift({ charges, takenAt: answer.takenAt, at: clock.now() })
     }
   }
+}
+
+/** A peek that changes nothing, whatever it answers. */
+async function peekAtAnotherTime(backend: Backend, now: number, policy: Policy, random: SeededRandom): Promise<void> {
+  const charges = someCharges(random, policy, random.whole(3))
+  await backend.peek(charges, { now: now + random.pick(otherTimes(policy.windowMs)) })
 }
 
 /** One charge, or with it one of a second policy, for the same key or another, enforced or advisory. */

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import type { Backend, Policy } from '@sluice/limiter-core'
+import { type Claim, charge, minute, remaining } from './backend-claims.ts'
+import { otherTimes } from './other-times.ts'
+
+/** Peeks before, at and behind every border of a window, and years away. */
+async function peekAtOtherTimes(backend: Backend, now: number, policies: readonly Policy[]): Promise<void> {
+  for (const policy of policies) {
+    for (const away of otherTimes(policy.windowMs)) {
+      await backend.peek([charge(policy, 'a'), charge(policy, 'unseen', 2)], { now: now + away })
+    }
+  }
+}
+
+/** Claims about questions, by their names. */
+export const peekClaims: Readonly<Record<string, Claim>> = {
+  'changes nothing by a peek': async ({ backend, clock }) => {
+    for (let peeks = 0; peeks < 20; peeks++) await backend.peek([charge(minute, 'a', 5), charge(minute, `b${peeks}`)])
+    clock.advance(10)
+    const { verdicts } = await backend.take([charge(minute, 'a', 5)])
+    const [{ policy: _, ...first }] = verdicts
+    assert.deepEqual(
+      { ...first },
+      { shadow: false, allowed: true, remaining: 0, retryAfterMs: 0, resetAfterMs: 60_000 },
+    )
+  },
+
+  'changes nothing by a peek at another time, whether anything was counted before or not': async ({
+    backend,
+    clock,
+    hour,
+  }) => {
+    const policies = [minute, hour]
+    await peekAtOtherTimes(backend, clock.now(), policies)
+    for (const policy of policies) await backend.take([charge(policy, 'a', 5)])
+    clock.advance(20_000)
+    await peekAtOtherTimes(backend, clock.now(), policies)
+    for (const policy of policies) assert.equal(await remaining(backend, policy, 'a'), policy.limit - 5)
+    clock.advance(39_999)
+    const denied = await backend.take([charge(minute, 'a')])
+    assert.deepEqual([denied.verdicts[0].allowed, denied.verdicts[0].retryAfterMs], [false, 1])
+    await peekAtOtherTimes(backend, clock.now(), policies)
+    clock.advance(1)
+    assert.equal((await backend.take([charge(minute, 'a', 5)])).verdicts[0].allowed, true)
+  },
+}
