@@ -1,11 +1,10 @@
 import { afterThisTurn, type Breaker, type Clock, type Deadlines } from '@sluice/limiter-core'
 import type { Holding } from './inflight-holding.ts'
+import { Lanes } from './inflight-lanes.ts'
 import { type Heard, type HoldRequest, worstOf } from './inflight-request.ts'
 import type { Standstill } from './inflight-standstill.ts'
 import { failureOf, RedisFailure } from './redis-failure.ts'
 
-/** Keys of one call: a key costs the server some 10 microseconds, and more the more processes hold it. */
-const MOST_KEYS = 32
 /** Calls under way beyond which renewals wait, so that a heartbeat of many keys does not hold up those who ask. */
 const MOST_CALLS = 4
 
@@ -34,15 +33,17 @@ export interface InflightLineOptions {
 export class InflightLine {
   readonly #options: InflightLineOptions
   /** Holdings that somebody waits for, or whose places came back. */
-  readonly #soon = new Set<Holding>()
-  /** By lane: holdings that are renewed as soon as there is time. */
-  readonly #later = new Map<number, Set<Holding>>()
+  #soon: Lanes
+  /** Those that are renewed as soon as there is time. */
+  readonly #later: Lanes
   #calls = 0
   #scheduled = false
   #drained: (() => void) | undefined
 
   constructor(options: InflightLineOptions) {
     this.#options = options
+    this.#soon = new Lanes(options.laneOf)
+    this.#later = new Lanes(options.laneOf)
   }
 
   /** With nothing under way it goes out at once: to wait for others would only cost time. */
@@ -58,9 +59,7 @@ export class InflightLine {
   }
 
   renew(holding: Holding): void {
-    const lane = this.#options.laneOf(holding.name)
-    const waiting = this.#later.get(lane) ?? new Set<Holding>()
-    this.#later.set(lane, waiting.add(holding))
+    this.#later.add(holding)
     this.#flushSoon()
   }
 
@@ -88,23 +87,11 @@ export class InflightLine {
 
   #flush(): void {
     this.#options.awake()
-    const lanes = new Map<number, Set<Holding>>()
-    for (const holding of this.#soon) {
-      const lane = this.#options.laneOf(holding.name)
-      lanes.set(lane, (lanes.get(lane) ?? new Set<Holding>()).add(holding))
-    }
-    this.#soon.clear()
-    this.#callAll(lanes, Number.POSITIVE_INFINITY)
-    this.#callAll(this.#later, MOST_CALLS)
-    if (this.#calls === 0 && this.#soon.size === 0) this.#drained?.()
-  }
-
-  #callAll(lanes: Map<number, Set<Holding>>, mostCalls: number): void {
-    for (const [lane, waiting] of lanes) {
-      if (this.#calls >= mostCalls) return
-      while (waiting.size > 0 && this.#calls < mostCalls) this.#call(firstOf(waiting))
-      if (waiting.size === 0) lanes.delete(lane)
-    }
+    const soon = this.#soon
+    this.#soon = new Lanes(this.#options.laneOf)
+    while (soon.any) this.#call(soon.take())
+    while (this.#later.any && this.#calls < MOST_CALLS) this.#call(this.#later.take())
+    if (this.#calls === 0 && !this.#soon.any) this.#drained?.()
   }
 
   #call(holdings: readonly Holding[]): void {
@@ -206,14 +193,4 @@ interface Call {
   readonly requests: readonly HoldRequest[]
   readonly sentAt: number
   readonly isProbe: boolean
-}
-
-function firstOf(waiting: Set<Holding>): Holding[] {
-  const first: Holding[] = []
-  for (const holding of waiting) {
-    if (first.length === MOST_KEYS) break
-    first.push(holding)
-    waiting.delete(holding)
-  }
-  return first
 }

@@ -75,19 +75,20 @@ describe('a server that stands still', () => {
   test('holds nobody longer than the deadline, and what it granted too late goes back', async () => {
     const backend = await fleet.member({ deadlineMs: 100, observers: observers() })
     const other = await fleet.member({ deadlineMs: 3_000, leaseMs: 10_000 })
-    const cap = createInflightLimiter({ name: 'still', limit: 5, backend })
-    const others = createInflightLimiter({ name: 'still', limit: 5, backend: other })
+    const cap = createInflightLimiter({ name: 'still', limit: 500, backend })
+    const others = createInflightLimiter({ name: 'still', limit: 500, backend: other })
     await cap.count('k')
     server.pause()
     const askedAt = systemClock.now()
     const permits = await Promise.all([1, 2].map(() => cap.acquire('k')))
     expect(systemClock.now() - askedAt).toBeLessThan(1_000)
-    expect(permits.map((permit) => permit !== undefined)).toEqual([true, true])
+    // a call that is late because this process stood still is excused, once
+    while (!events.includes('backendFailed LATE')) permits.push(await cap.acquire('k'))
+    expect(permits).not.toContain(undefined)
     server.resume()
-    await eventually(() => others.count('k'), 2)
+    await eventually(() => others.count('k'), permits.length)
     for (const permit of permits) permit?.release()
     await eventually(() => others.count('k'), 0)
-    expect(events).toContain('backendFailed LATE')
   }, 20_000)
 
   test('lets a backend close within its deadline', async () => {

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { AlgorithmName, Policy } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import type { Redis } from 'ioredis'
+import { eventually } from '../../services/eventually.ts'
+import { onFreePorts } from '../../services/free-port.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { chargeOf } from './charge.ts'
+
+const HOUR_MS = 3_600_000
+const algorithms: readonly [AlgorithmName, number][] = [
+  ['fixed-window', 1],
+  ['sliding-window', 1],
+  ['sliding-window', 6],
+  ['sliding-log', 1],
+  ['token-bucket', 1],
+  ['gcra', 1],
+]
+
+let server: RedisServer
+let client: Redis
+let now: number
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+
+beforeEach(async () => {
+  now = 2e12
+  await client.flushall()
+})
+
+afterAll(() => server.stop())
+
+const policyOf = (algorithm: AlgorithmName, slices: number, limit: number): Policy => ({
+  ...{ name: 'api', algorithm, limit, windowMs: 60_000 },
+  ...(algorithm === 'sliding-window' ? { slices } : {}),
+})
+
+describe.each(algorithms)('a key of %s with %d slices', (algorithm, slices) => {
+  const policy = policyOf(algorithm, slices, 10)
+
+  test('that was denied waits for no longer than the clock of the server steps back', async () => {
+    const backend = redisBackend(client, { serverTime: () => now })
+    const take = async () => (await backend.take([chargeOf(policy, 'k')])).verdicts[0]
+    for (let unit = 0; unit < 10; unit++) await take()
+    const before = (await take()).retryAfterMs
+    now -= HOUR_MS
+    const { allowed, retryAfterMs } = await take()
+    expect([allowed, retryAfterMs <= before + HOUR_MS]).toEqual([false, true])
+    now += retryAfterMs
+    expect((await take()).allowed).toBe(true)
+  })
+
+  test('goes on with what is used where its limit changes, and back', async () => {
+    const backend = redisBackend(client, { serverTime: () => now })
+    const left = async (limit: number): Promise<number> =>
+      (await backend.peek([chargeOf(policyOf(algorithm, slices, limit), 'k')])).verdicts[0].remaining
+    for (let unit = 0; unit < 8; unit++) await backend.take([chargeOf(policy, 'k')])
+    const isPart = algorithm === 'gcra'
+    expect([await left(20), await left(5), await left(10)]).toEqual(isPart ? [4, 1, 2] : [12, 0, 2])
+  })
+})
+
+describe('a cluster that lacks a slot', () => {
+  test.each([
+    ['yes', 'CLUSTERDOWN'],
+    ['no', 'counted'],
+  ])('with cluster-require-full-coverage %s: a key of another slot is %s', async (coverage, expected) => {
+    const node = await onFreePorts((port, busPort) =>
+      startRedis({
+        port,
+        args: [
+          ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+          ...['--cluster-require-full-coverage', coverage],
+        ],
+      }),
+    )
+    const direct = node.client()
+    await direct.cluster('ADDSLOTSRANGE', 0, 16_382)
+    const backend = redisBackend(direct)
+    const policy = policyOf('fixed-window', 1, 10)
+    const outcome = (): Promise<string> =>
+      backend.take([chargeOf(policy, 'k')]).then(
+        () => 'counted',
+        ({ code }) => code,
+      )
+    await eventually(async () => (await outcome()) === expected, { what: expected })
+    await node.stop()
+  })
+})
