@@ -110,6 +110,8 @@ class Scene {
 
   /** Whoever holds nothing finds out that the server answers when it asks: by a probe and a trial. */
   async reconnect(): Promise<void> {
+    // what was lost last is waited for until then, and nobody asks meanwhile
+    await this.pass(DEADLINE_MS)
     for (const { runner, backend } of this.#members) {
       runner.tell('back')
       await this.#quiet()
