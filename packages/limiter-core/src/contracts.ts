@@ -4,11 +4,13 @@
  */
 
 import type { Interruption } from './fleet-contracts.ts'
+import type { Known } from './known-contracts.ts'
 import type { Step } from './step-contracts.ts'
 
 export type { Channel, Interruption, Script, ScriptRunner } from './fleet-contracts.ts'
 export type { RequestView } from './http/request-view.ts'
 export type { AcquireOptions, Cap, Denial, InflightBackend, Permit, PermitOutcome } from './inflight-contracts.ts'
+export type { Admitted, Known } from './known-contracts.ts'
 export type { Algorithm, Step, StepVariant } from './step-contracts.ts'
 
 /** A value now, or a promise of it. Whoever can answer at once does, so that a limit in memory costs no promise. */
@@ -102,18 +104,10 @@ export interface Charge {
   /** In shadow: counted as if it could deny, and never a veto. */
   readonly advisory?: boolean
   /**
-   * What the caller knows of this key from before. A backend that knows less (it was restarted, or away) first makes
-   * the key what `Step.adopt` makes of it. Only `take` looks at it.
+   * What the caller knows of this key and the backend may not. A backend that lost what it counted, or never counted it,
+   * first makes that good. `take` and `adjust` look at it.
    */
   readonly known?: Known | undefined
-}
-
-/** The state of a key as it can be told without its cells. */
-export interface Known {
-  /** Units; more than 0. */
-  readonly used: number
-  /** Milliseconds; more than 0. */
-  readonly resetAfterMs: number
 }
 
 /** One verdict for each charge, in their order; a composite of several backends may leave out charges not asked. */
@@ -187,8 +181,18 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): MaybePromise<void>
   /** Tells an observer of evictions, tails, breakers, syncs. Returns a function that stops it. */
   observe?(observer: Observer): () => void
+  /**
+   * `take` of what this process holds ready, so that nobody needs to be asked: for while nobody answers. Undefined where
+   * something must be asked.
+   */
+  takeHeld?(charges: readonly Charge[], moment?: Moment): Answer | undefined
   /** Tells that the way to the counts broke or came back. Returns a function that stops it. */
   interrupted?(listener: (event: Interruption) => void): () => void
+  /**
+   * Whether what it counted of a key up to `ageMs` ago may be gone; true where that is not known yet. Of a backend that
+   * does not say so it may be gone after every interruption.
+   */
+  mayHaveLost?(target: Pick<Charge, 'key' | 'step' | 'count'>, ageMs: number): boolean
   close?(): MaybePromise<void>
 }
 

@@ -29,8 +29,11 @@ export interface ScriptRunner {
   readonly clustered?: boolean
   /** Names the server that holds `key`, so that its clock is told from those of others. One server unless said. */
   serverOf?(key: string): string
-  /** Tells that a connection broke or came back, so that what was counted may be gone. Returns a function that stops it. */
-  interrupted?(listener: (event: Interruption) => void): () => void
+  /**
+   * Tells that a connection broke or came back: that to the server of this name, as `serverOf` names it, or where none is
+   * said to any. Returns a function that stops it.
+   */
+  interrupted?(listener: (event: Interruption, server?: string) => void): () => void
 }
 
 /** What befell the way to a backend: `lost`, and what it counted may be gone; `back`, and it may be asked again. */

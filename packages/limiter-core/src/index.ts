@@ -115,6 +115,7 @@ export {
   type LimiterOptions,
   type SyncLimiterOptions,
 } from './limiter.ts'
+export { makeGood } from './make-good.ts'
 export { andThen, isPromise } from './maybe-promise.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
 export type { Mode } from './mode.ts'

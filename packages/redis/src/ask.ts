@@ -1,4 +1,5 @@
 import type { Answer, Charge, Decision } from '@sluice/limiter-core'
+import type { ToldKnown } from './told-known.ts'
 
 export type Operation = 'take' | 'peek' | 'adjust'
 
@@ -13,6 +14,10 @@ export interface Ask {
   readonly deadlineAt: number | undefined
   /** Of an adjustment, else nothing: under what the server remembers that it was made. */
   readonly id: string
+  /** When it was asked, by the process clock. */
+  readonly askedAt: number
+  /** What the server is told of the key of each charge; undefined where it is told of none. */
+  told: readonly (ToldKnown | undefined)[] | undefined
   /** A take of one enforced charge whose answer is a flat decision. */
   readonly flat: boolean
   readonly resolve: (answer: Answer) => void
@@ -22,7 +27,12 @@ export interface Ask {
 }
 
 /** A take of one enforced charge, answered by a flat decision. */
-export function askOfOne(charge: Charge, name: string, deadlineAt: number | undefined): [Ask, Promise<Decision>] {
+export function askOfOne(
+  charge: Charge,
+  name: string,
+  askedAt: number,
+  deadlineAt: number | undefined,
+): [Ask, Promise<Decision>] {
   let ask: Ask | undefined
   const decided = new Promise<Decision>((resolve, reject) => {
     ask = {
@@ -32,6 +42,8 @@ export function askOfOne(charge: Charge, name: string, deadlineAt: number | unde
       takenAt: 0,
       deadlineAt,
       id: '',
+      askedAt,
+      told: undefined,
       flat: true,
       // what is flat is both
       resolve: resolve as (answer: Answer) => void,
@@ -45,6 +57,7 @@ export function askOfOne(charge: Charge, name: string, deadlineAt: number | unde
 /** Whether two asks differ in nothing but their keys. */
 export function asksAlike(a: Ask, b: Ask): boolean {
   if (a.operation !== b.operation || a.takenAt !== b.takenAt || a.id !== b.id) return false
+  if (a.told || b.told) return false
   if (a.charges.length !== b.charges.length) return false
   for (let index = 0; index < a.charges.length; index++) {
     if (!chargesAlike(a.charges[index], b.charges[index])) return false
@@ -53,11 +66,5 @@ export function asksAlike(a: Ask, b: Ask): boolean {
 }
 
 function chargesAlike(a: Charge, b: Charge): boolean {
-  return (
-    a.step === b.step &&
-    a.cost === b.cost &&
-    a.advisory === b.advisory &&
-    a.known === undefined &&
-    b.known === undefined
-  )
+  return a.step === b.step && a.cost === b.cost && a.advisory === b.advisory
 }

@@ -1,6 +1,7 @@
 import type { Charge, Script, Step } from '@sluice/limiter-core'
 import { type Ask, asksAlike } from './ask.ts'
-import { exactScript, severalScript, soleScript, stepArgs } from './lua/exact-script.ts'
+import { exactMindingScript, exactScript, severalScript, soleScript, stepArgs } from './lua/exact-script.ts'
+import type { ToldKnown } from './told-known.ts'
 
 type Arg = string | number
 
@@ -18,14 +19,15 @@ export function timeArg(deadline: number | undefined, now: number | undefined): 
   return deadline ?? (now === undefined ? '' : `=${now}`)
 }
 
-export function batchCall(asks: readonly Ask[], time: TimeArg): BatchCall {
+/** `server`: the number of the server that the call goes to, where that matters to any of the asks. */
+export function batchCall(asks: readonly Ask[], time: TimeArg, server: number | undefined): BatchCall {
   const [ask] = asks
-  return asks.length === 1 && isPlainTake(ask) ? callOfOne(ask, time) : callOfMany(asks, time)
+  const isOne = asks.length === 1 && server === undefined && isPlainTake(ask)
+  return isOne ? callOfOne(ask, time) : callOfMany(asks, time, server)
 }
 
-function isPlainTake({ operation, charges, names }: Ask): boolean {
+function isPlainTake({ operation, names }: Ask): boolean {
   if (operation !== 'take') return false
-  for (const { known } of charges) if (known !== undefined) return false
   return names.length === 1 || new Set(names).size === names.length
 }
 
@@ -63,9 +65,9 @@ export function soleCall(step: Step, cost: number, keys: readonly string[], time
   return { script: sole.script, keys, args }
 }
 
-function callOfMany(asks: readonly Ask[], time: TimeArg): BatchCall {
+function callOfMany(asks: readonly Ask[], time: TimeArg, server: number | undefined): BatchCall {
   const keys: string[] = []
-  const args: Arg[] = [time]
+  const args: Arg[] = server === undefined ? [time] : [time, server]
   const steps = new Map<Step, number>()
   let first: Ask | undefined
   let countAt = 0
@@ -81,24 +83,35 @@ function callOfMany(asks: readonly Ask[], time: TimeArg): BatchCall {
       pushRun(args, ask, steps)
     }
   }
-  return { script: exactScript(steps.keys()), keys, args }
+  const script = server === undefined ? exactScript(steps.keys()) : exactMindingScript(steps.keys())
+  return { script, keys, args }
 }
 
 /** A run of one ask. */
-function pushRun(args: Arg[], { operation, takenAt, id, charges }: Ask, steps: Map<Step, number>): void {
+function pushRun(args: Arg[], { operation, takenAt, id, charges, told }: Ask, steps: Map<Step, number>): void {
   args.push(1, operation)
   if (operation === 'adjust') args.push(takenAt, id)
   args.push(charges.length)
-  for (const charge of charges) pushCharge(args, charge, steps)
+  for (const [index, charge] of charges.entries()) pushCharge(args, charge, told?.[index], steps)
 }
 
-function pushCharge(args: Arg[], { step, cost, advisory, known }: Charge, steps: Map<Step, number>): void {
+function pushCharge(
+  args: Arg[],
+  { step, cost, advisory }: Charge,
+  told: ToldKnown | undefined,
+  steps: Map<Step, number>,
+): void {
   const met = steps.get(step)
   args.push(met ?? steps.size + 1)
   if (met === undefined) {
     steps.set(step, steps.size + 1)
     args.push(...stepArgs(step))
   }
-  args.push(cost, (advisory ? 1 : 0) + (known ? 2 : 0))
-  if (known) args.push(known.used, known.resetAfterMs)
+  args.push(cost, (advisory ? 1 : 0) + (told ? 2 : 0))
+  if (told) args.push(...toldArgs(told))
+}
+
+/** As `makeGood` of the scripts reads them. */
+export function toldArgs({ used, resetAfterMs, usedAt, uncounted, unsure, upTo, admittedAt }: ToldKnown): number[] {
+  return [used, resetAfterMs, usedAt, uncounted, unsure, upTo, admittedAt]
 }

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { type Interruption, type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core'
 import { ConnectionWatch } from './connection-watch.ts'
 import { hashSlot } from './hash-slot.ts'
-import { isCluster, type RedisClient, type RedisClusterClient, type RedisConnection } from './redis-client.ts'
+import {
+  isCluster,
+  type RedisClient,
+  type RedisClusterClient,
+  type RedisConnection,
+  type RedisNode,
+} from './redis-client.ts'
 import { failureOf, RedisFailure } from './redis-failure.ts'
 
 /** A call that was sent and not answered yet. */
@@ -30,7 +36,7 @@ export class ClientRunner implements ScriptRunner {
   readonly clustered: boolean
   readonly #client: RedisClient
   readonly #calls = new Set<Call>()
-  readonly #listeners = new Set<(event: Interruption) => void>()
+  readonly #listeners = new Set<(event: Interruption, server?: string) => void>()
   #watch: ConnectionWatch | undefined
   #lookedAt: number = Number.NEGATIVE_INFINITY
   /** Why the last attempt to connect failed: what Redis said, or the network. */
@@ -76,15 +82,15 @@ export class ClientRunner implements ScriptRunner {
     return client.slots[hashSlot(`${client.options.keyPrefix ?? ''}${key}`)]?.[0] ?? ''
   }
 
-  interrupted(listener: (event: Interruption) => void): () => void {
+  interrupted(listener: (event: Interruption, server?: string) => void): () => void {
     // one function may listen twice, and stop once
-    const heard = (event: Interruption): void => listener(event)
+    const heard = (event: Interruption, server?: string): void => listener(event, server)
     this.#listeners.add(heard)
     this.#watch ??= new ConnectionWatch(this.#client, {
       lost: (connection) => this.#lost(connection),
-      back: () => {
+      back: (connection) => {
         this.#refusal = undefined
-        this.#tell('back')
+        this.#tell('back', connection)
       },
       failed: (error) => {
         this.#refusal = failureOf(error)
@@ -108,7 +114,9 @@ export class ClientRunner implements ScriptRunner {
   /** A connection of a cluster that works says nothing of the other nodes: a dead one must not keep them from counting. */
   #ofOneNode(failure: RedisFailure): RedisFailure {
     const isOne = this.clustered && this.#client.status === 'ready' && failure.code === 'CONNECTION'
-    return isOne ? new RedisFailure(failure.code, failure.message, { keyOnly: true }) : failure
+    if (!isOne) return failure
+    const { code, message, mayHaveCounted } = failure
+    return new RedisFailure(code, message, { keyOnly: true, mayHaveCounted })
   }
 
   /** A cluster of ioredis looks for a new master when a command fails, and here none was sent. */
@@ -130,14 +138,23 @@ export class ClientRunner implements ScriptRunner {
     for (const call of this.#calls) {
       if (call.connection !== connection) continue
       this.#calls.delete(call)
-      const failure = new RedisFailure('CONNECTION', 'the connection to Redis broke before the answer came')
+      const message = 'the connection to Redis broke before the answer came'
+      const failure = new RedisFailure('CONNECTION', message, { mayHaveCounted: true })
       call.reject(this.#ofOneNode(failure))
     }
-    this.#tell('lost')
+    this.#tell('lost', connection)
   }
 
-  #tell(event: Interruption): void {
-    for (const listener of this.#listeners) listener(event)
+  #tell(event: Interruption, connection: RedisConnection): void {
+    const server = this.#nameOf(connection)
+    for (const listener of this.#listeners) listener(event, server)
+  }
+
+  /** As `serverOf` names it; undefined for a cluster as a whole. */
+  #nameOf(connection: RedisConnection): string | undefined {
+    if (!this.clustered) return ''
+    const { host, port } = (connection as Partial<RedisNode>).options ?? {}
+    return connection === this.#client ? undefined : `${host}:${port}`
   }
 }
 

@@ -5,8 +5,9 @@ import { batchCall, soleCall, type TimeArg, timeArg } from './batch-call.ts'
 import { BatchReply } from './batch-reply.ts'
 import { hashSlot } from './hash-slot.ts'
 import { resetScript } from './lua/reset-script.ts'
-import { failureOf, RedisFailure, reachedLate } from './redis-failure.ts'
+import { RedisFailure, reachedLate } from './redis-failure.ts'
 import { ServerTime } from './server-time.ts'
+import { KnownTelling } from './told-known.ts'
 
 export interface ExactCallsOptions {
   readonly runner: ScriptRunner
@@ -20,13 +21,20 @@ export interface ExactCallsOptions {
 export class ExactCalls {
   readonly #options: ExactCallsOptions
   readonly #times: ServerTime
+  readonly #telling: KnownTelling
   readonly #queues = new Map<number, AskQueue>()
   readonly #stopListening: (() => void) | undefined
 
   constructor(options: ExactCallsOptions) {
     this.#options = options
     this.#times = new ServerTime(options.runner, options.clock)
-    this.#stopListening = options.runner.interrupted?.(() => this.#times.forget())
+    this.#telling = new KnownTelling(this.#times, options.clock, options.serverTime)
+    this.#stopListening = options.runner.interrupted?.((_, server) => this.#times.forget(server))
+  }
+
+  /** Whether what was counted under `name` until `ageMs` ago may be gone. */
+  mayHaveLost(name: string, ageMs: number): boolean {
+    return this.#telling.mayHaveLost(name, ageMs)
   }
 
   /** Settles `ask` when the runner settles its call, or at once where nobody waits for it any more. */
@@ -40,15 +48,15 @@ export class ExactCalls {
    */
   takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<Decision> {
     const queue = this.#queueOf(name)
-    const time = queue.isIdle ? this.#timeNow(name, deadlineAt) : undefined
+    const { runner, clock } = this.#options
+    const sentAt = clock.now()
+    const time = queue.isIdle ? this.#timeNow(name, deadlineAt, sentAt) : undefined
     if (time === undefined) {
-      const [ask, decided] = askOfOne(charge, name, deadlineAt)
+      const [ask, decided] = askOfOne(charge, name, sentAt, deadlineAt)
       queue.add(ask)
       return decided
     }
-    const { runner, clock } = this.#options
     const { script, keys, args } = soleCall(charge.step, charge.cost, [name], time)
-    const sentAt = clock.now()
     queue.began()
     return runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }).then(
       (answer) => {
@@ -57,17 +65,17 @@ export class ExactCalls {
       },
       (error) => {
         queue.ended()
-        throw failureOf(error)
+        throw this.#telling.failed(name, error)
       },
     )
   }
 
-  /** Forgets names of one slot. */
-  async reset(names: readonly string[], id: string, deadlineAt: number): Promise<void> {
+  /** Forgets names of one slot, of each of which what was known before may matter for so many ms. */
+  async reset(names: readonly string[], forgetsMs: readonly number[], id: string, deadlineAt: number): Promise<void> {
     const { runner, serverTime } = this.#options
     if (!serverTime) await this.#knowTime(names[0])
     const time = timeArg(serverTime ? undefined : this.#deadline(names[0], deadlineAt), serverTime?.())
-    const reply = await runner.run(resetScript, names, [time, id], { deadlineAt })
+    const reply = await runner.run(resetScript, names, [time, id, ...forgetsMs], { deadlineAt })
     if (String(reply).startsWith('late')) throw reachedLate()
   }
 
@@ -91,11 +99,11 @@ export class ExactCalls {
   }
 
   /** The time of a call that goes out now; undefined where the server's clock is not known, or nobody waits any more. */
-  #timeNow(name: string, deadlineAt: number | undefined): TimeArg | undefined {
-    const { serverTime, clock } = this.#options
+  #timeNow(name: string, deadlineAt: number | undefined, now: number): TimeArg | undefined {
+    const { serverTime } = this.#options
     if (serverTime) return timeArg(undefined, serverTime())
     if (deadlineAt === undefined) return timeArg(undefined, undefined)
-    return deadlineAt > clock.now() ? this.#times.deadline(name, deadlineAt) : undefined
+    return deadlineAt > now ? this.#times.deadline(name, deadlineAt) : undefined
   }
 
   #decided(
@@ -107,7 +115,7 @@ export class ExactCalls {
   ): Decision | Promise<Decision> {
     if (!this.#options.serverTime) this.#times.told(name, reply.now, sentAt)
     if (reply.late) {
-      const [ask, decided] = askOfOne(charge, name, deadlineAt)
+      const [ask, decided] = askOfOne(charge, name, sentAt, deadlineAt)
       this.#again([ask])
       return decided
     }
@@ -122,12 +130,13 @@ export class ExactCalls {
       const key = asks[0].names[0]
       const isTimed = soonest(asks) < Number.POSITIVE_INFINITY && this.#options.serverTime === undefined
       if (isTimed) await this.#knowTime(key)
+      if (asks.some(mindsServer) && this.#telling.isInDoubt(key)) await this.#times.ask(key)
       const wanted = this.#stillWanted(asks)
       if (wanted.length === 0) return () => {}
       const reply = await this.#call(wanted, isTimed ? soonest(wanted) : undefined)
       return () => (reply.late ? this.#again(wanted) : this.#settle(wanted, reply))
     } catch (error) {
-      const failure = failureOf(error)
+      const failure = this.#telling.failed(asks[0].names[0], error)
       return () => {
         for (const ask of asks) ask.reject(failure)
       }
@@ -150,12 +159,23 @@ export class ExactCalls {
     const key = asks[0].names[0]
     const sentAt = clock.now()
     const deadline = deadlineAt === undefined ? undefined : this.#deadline(key, deadlineAt)
-    const { script, keys, args } = batchCall(asks, timeArg(deadline, serverTime?.()))
+    for (const ask of asks) ask.told = this.#told(ask)
+    const server = asks.some((ask) => ask.told !== undefined || givesBack(ask))
+      ? this.#telling.numberOf(key)
+      : undefined
+    const { script, keys, args } = batchCall(asks, timeArg(deadline, serverTime?.()), server)
     const reply = new BatchReply(
       await runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }),
     )
     if (!serverTime) this.#times.told(key, reply.now, sentAt)
     return reply
+  }
+
+  /** What the server of an ask is told of its keys; undefined where that is nothing. */
+  #told({ charges, names, askedAt }: Ask): Ask['told'] {
+    if (!charges.some(({ known }) => known)) return undefined
+    const told = charges.map(({ known }, index) => known && this.#telling.told(known, names[index], askedAt))
+    return told.some((one) => one) ? told : undefined
   }
 
   #settle(asks: readonly Ask[], reply: BatchReply): void {
@@ -192,6 +212,15 @@ export class ExactCalls {
       return wanted
     })
   }
+}
+
+/** Whether an ask must know who its server is: it may tell it what it lost, or gives units back. */
+function mindsServer(ask: Ask): boolean {
+  return givesBack(ask) || ask.charges.some(({ known }) => (known?.used ?? 0) > 0)
+}
+
+function givesBack({ operation, charges }: Ask): boolean {
+  return operation === 'adjust' && charges.some(({ cost }) => cost < 0)
 }
 
 function soonest(asks: readonly Ask[]): number {

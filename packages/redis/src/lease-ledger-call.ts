@@ -8,11 +8,13 @@ import {
   type Script,
   type Step,
 } from '@sluice/limiter-core'
-import type { TimeArg } from './batch-call.ts'
+import { type TimeArg, toldArgs } from './batch-call.ts'
 import { timeOf } from './batch-reply.ts'
 import { scriptOver, stepArgs } from './lua/exact-script.ts'
 import { leaseLedger } from './lua/lease-ledger.ts'
+import { makeGood } from './lua/make-good.ts'
 import { failureOfText, RedisFailure } from './redis-failure.ts'
+import type { ToldKnown } from './told-known.ts'
 
 type Arg = string | number
 
@@ -22,11 +24,23 @@ export interface LeaseLedgerCall {
   readonly args: readonly Arg[]
 }
 
-export function leaseLedgerCall(asks: readonly LeaseAsk[], terms: LeaseTerms, time: TimeArg): LeaseLedgerCall {
-  const args: Arg[] = [time, terms.fraction]
+/** An ask, and what the server is told of its key. */
+export interface ToldAsk {
+  readonly ask: LeaseAsk
+  readonly told: ToldKnown | undefined
+}
+
+/** `server`: the number of the server that the call goes to. */
+export function leaseLedgerCall(
+  asks: readonly ToldAsk[],
+  terms: LeaseTerms,
+  time: TimeArg,
+  server: number,
+): LeaseLedgerCall {
+  const args: Arg[] = [time, server, terms.fraction]
   const steps = new Map<Step, number>()
-  for (const ask of asks) pushAsk(args, ask, steps, terms)
-  return { script: scriptOver('leases', steps.keys(), leaseLedger), args }
+  for (const one of asks) pushAsk(args, one, steps, terms)
+  return { script: scriptOver('leases', steps.keys(), makeGood + leaseLedger), args }
 }
 
 /** What the script answered: the server's time, and an answer to each ask; undefined where it came too late. */
@@ -44,16 +58,17 @@ export function leaseLedgerReply(reply: unknown): {
   for (let at = 1; at < fields.length; ) {
     if (fields[at].startsWith('!')) grants.push(failureOfText(messages[Number(fields[at++].slice(1)) - 1]))
     else {
-      const [granted, free, waitMs, resetAfterMs] = fields.slice(at, at + 4).map(Number)
-      grants.push({ granted, free, retryAfterMs: waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs, resetAfterMs, now })
-      at += 4
+      const [granted, free, charged, waitMs, resetAfterMs] = fields.slice(at, at + 5).map(Number)
+      const retryAfterMs = waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
+      grants.push({ granted, free, charged, retryAfterMs, resetAfterMs, now })
+      at += 5
     }
   }
   return { now, grants }
 }
 
-function pushAsk(args: Arg[], ask: LeaseAsk, steps: Map<Step, number>, terms: LeaseTerms): void {
-  const { step, known } = ask
+function pushAsk(args: Arg[], { ask, told }: ToldAsk, steps: Map<Step, number>, terms: LeaseTerms): void {
+  const { step } = ask
   const met = steps.get(step)
   args.push(met ?? steps.size + 1)
   if (met === undefined) {
@@ -61,5 +76,6 @@ function pushAsk(args: Arg[], ask: LeaseAsk, steps: Map<Step, number>, terms: Le
     args.push(...stepArgs(step), leaseMsOf(step, terms) * GRACE, forgetsMs(step))
   }
   args.push(ask.owner, ask.seq, ask.base, ask.spent, ask.keep, ask.want, ask.demand, ask.minimum, ask.need)
-  args.push(known?.used ?? 0, known?.resetAfterMs ?? 0)
+  args.push(told ? 1 : 0)
+  if (told) args.push(...toldArgs(told))
 }

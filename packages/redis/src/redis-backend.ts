@@ -6,6 +6,7 @@ import {
   type Clock,
   clockOf,
   type Decision,
+  forgetsMs,
   type Interruption,
   type Moment,
   mergedAnswer,
@@ -135,9 +136,13 @@ class RedisBackend implements Backend<Promise<Answer>> {
 
   async reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): Promise<void> {
     const names = targets.map((target) => this.#keys.nameOfCells(target))
-    const slots = this.#bySlot(names).map((indexes) => indexes.map((index) => names[index]))
     const { id, deadlineAt } = this.#once()
-    await Promise.all(slots.map((keys) => this.#calls.reset(keys, id, deadlineAt)))
+    const calls = this.#bySlot(names).map((indexes) => {
+      const keys = indexes.map((index) => names[index])
+      const lives = indexes.map((index) => forgetsMs(targets[index].step))
+      return this.#calls.reset(keys, lives, id, deadlineAt)
+    })
+    await Promise.all(calls)
   }
 
   observe(observer: Observer): () => void {
@@ -145,7 +150,11 @@ class RedisBackend implements Backend<Promise<Answer>> {
   }
 
   interrupted(listener: (event: Interruption) => void): () => void {
-    return this.#runner.interrupted?.(listener) ?? (() => {})
+    return this.#runner.interrupted?.((event) => listener(event)) ?? (() => {})
+  }
+
+  mayHaveLost(target: Pick<Charge, 'key' | 'step' | 'count'>, ageMs: number): boolean {
+    return this.#calls.mayHaveLost(this.#keys.nameOfCells(target), ageMs)
   }
 
   close(): void {
@@ -182,6 +191,8 @@ class RedisBackend implements Backend<Promise<Answer>> {
         takenAt,
         deadlineAt,
         id,
+        askedAt: this.#clock.now(),
+        told: undefined,
         flat: false,
         resolve,
         reject,

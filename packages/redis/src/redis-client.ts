@@ -23,7 +23,8 @@ export interface RedisClusterClient extends RedisClient {
   refreshSlotsCache(): void
 }
 
-interface RedisNode extends RedisConnection {
+/** A connection to one node of a cluster. */
+export interface RedisNode extends RedisConnection {
   readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
 }
 

@@ -1,5 +1,6 @@
 export interface RedisFailureOptions {
   readonly keyOnly?: boolean
+  readonly mayHaveCounted?: boolean
 }
 
 /**
@@ -12,14 +13,20 @@ export class RedisFailure extends Error {
   readonly code: string
   /** True where only this key is at fault, or the node of a cluster that has it, and others may be asked. */
   readonly keyOnly: boolean
+  /** True where the command may have been run, and only its answer is missing. */
+  readonly mayHaveCounted: boolean
 
-  constructor(code: string, message: string, { keyOnly }: RedisFailureOptions = {}) {
+  constructor(code: string, message: string, { keyOnly, mayHaveCounted = false }: RedisFailureOptions = {}) {
     super(message)
     this.name = 'RedisFailure'
     this.code = code
     this.keyOnly = keyOnly ?? code === 'WRONGTYPE'
+    this.mayHaveCounted = mayHaveCounted
   }
 }
+
+/** Codes of those that no server sent. */
+const UNANSWERED: readonly string[] = ['CONNECTION', 'LATE']
 
 /** What a client rejected with, as a `RedisFailure`. */
 export function failureOf(error: unknown): RedisFailure {
@@ -28,11 +35,15 @@ export function failureOf(error: unknown): RedisFailure {
     const { message, code } = error as NodeJS.ErrnoException
     // of several addresses that all refuse Node says the code alone
     const text = message || code
-    if (typeof text === 'string') return new RedisFailure(codeOf(text), text)
+    if (typeof text === 'string') {
+      const named = codeOf(text)
+      return new RedisFailure(named, text, { mayHaveCounted: UNANSWERED.includes(named) })
+    }
   } catch {
     // anything can be thrown, also what throws when it is looked at
   }
-  return new RedisFailure('CONNECTION', 'the client rejected with something that is no error')
+  const message = 'the client rejected with something that is no error'
+  return new RedisFailure('CONNECTION', message, { mayHaveCounted: true })
 }
 
 /** A call that Redis read after its deadline. */

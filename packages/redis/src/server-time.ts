@@ -1,4 +1,5 @@
 import { type Clock, type Script, type ScriptRunner, warnOnce } from '@sluice/limiter-core'
+import { ServerIdentities } from './server-identities.ts'
 
 /** What is known of the clock of one server, as what to add to a reading of ours. */
 interface Offset {
@@ -13,14 +14,25 @@ interface Offset {
 // clocks drift apart by up to 0.5 ms a second while they are slewed: what was learned is forgotten after two terms
 const TERM_MS = 5_000
 
-// besides the time: what Redis evicts once its memory is spent, where it has a bound and this may be read
+// besides the time: what Redis evicts once its memory is spent, where it has a bound; and who it is: its run, its history
+// of replication, and how often all that it held was flushed. Where this may not be read it is ''
 const ASK: Script = {
   name: 'server-time',
   text: `
 local t = redis.call('TIME')
-local memory = redis.pcall('INFO', 'memory')
-local bounded = type(memory) == 'string' and not string.find(memory, '\\nmaxmemory:0\\r', 1, true)
-return { t[1], t[2], bounded and string.match(memory, 'maxmemory_policy:(%S+)') or '' }
+local function info(section)
+  local text = redis.pcall('INFO', section)
+  return type(text) == 'string' and text or ''
+end
+local memory, stats = info('memory'), info('commandstats')
+local function calls(command) return string.match(stats, 'cmdstat_' .. command .. ':calls=(%d+)') or '0' end
+local bounded = memory ~= '' and not string.find(memory, '\\nmaxmemory:0\\r', 1, true)
+local run = string.match(info('server'), 'run_id:(%x+)')
+local history = string.match(info('replication'), 'master_replid:(%x+)')
+return {
+  t[1], t[2], bounded and string.match(memory, 'maxmemory_policy:(%S+)') or '',
+  run and history and run .. ' ' .. history .. ' ' .. calls('flushall') .. ' ' .. calls('flushdb') or '',
+}
 `,
 }
 
@@ -30,6 +42,7 @@ return { t[1], t[2], bounded and string.match(memory, 'maxmemory_policy:(%S+)') 
  * counted after its deadline; it may be refused early, by the time that the quickest answer took to come back.
  */
 export class ServerTime {
+  readonly identities: ServerIdentities = new ServerIdentities()
   readonly #runner: ScriptRunner
   readonly #clock: Clock
   readonly #offsets = new Map<string, Offset>()
@@ -45,13 +58,19 @@ export class ServerTime {
    * its clock: `ask` first.
    */
   deadline(key: string, deadlineAt: number): number | undefined {
-    const offset = this.#offsets.get(this.#serverOf(key))
-    return offset && Math.floor(deadlineAt + Math.max(offset.least, offset.leastBefore))
+    const at = this.at(key, deadlineAt)
+    return at && Math.floor(at)
   }
 
-  /** Asks the server of `key` for its time; once, however many ask. Rejects as the runner does. */
+  /** A reading of the process clock as the server of `key` has it, or a little less; undefined as above. */
+  at(key: string, processAt: number): number | undefined {
+    const offset = this.#offsets.get(this.serverOf(key))
+    return offset && processAt + Math.max(offset.least, offset.leastBefore)
+  }
+
+  /** Asks the server of `key` for its time, and who it is; once, however many ask. Rejects as the runner does. */
   ask(key: string): Promise<void> {
-    const server = this.#serverOf(key)
+    const server = this.serverOf(key)
     const asking = this.#asking.get(server) ?? this.#ask(key).finally(() => this.#asking.delete(server))
     this.#asking.set(server, asking)
     return asking
@@ -62,7 +81,7 @@ export class ServerTime {
     const now = this.#clock.now()
     const least = serverMs - now
     const most = serverMs - sentAt
-    const server = this.#serverOf(key)
+    const server = this.serverOf(key)
     const known = this.#offsets.get(server)
     // bounds that exclude each other: a clock was stepped, or another server answers
     if (!known || least > known.most || most < Math.max(known.least, known.leastBefore)) {
@@ -75,20 +94,25 @@ export class ServerTime {
     }
   }
 
-  /** Forgets all clocks: after an interruption another server may answer under the same name. */
-  forget(): void {
-    this.#offsets.clear()
+  /** After an interruption another server may answer under the same name; under any where none is said. */
+  forget(server?: string): void {
+    if (server === undefined) this.#offsets.clear()
+    else this.#offsets.delete(server)
+    this.identities.doubt(server, this.#clock.now())
+  }
+
+  /** The name of the server of `key`. */
+  serverOf(key: string): string {
+    return this.#runner.serverOf?.(key) ?? ''
   }
 
   async #ask(key: string): Promise<void> {
     const sentAt = this.#clock.now()
-    const [seconds, micros, policy] = (await this.#runner.run(ASK, [key], [])) as [string, string, string]
+    const reply = (await this.#runner.run(ASK, [key], [])) as [string, string, string, string | undefined]
+    const [seconds, micros, policy, identity = ''] = reply
+    this.identities.told(this.serverOf(key), identity, sentAt)
     this.told(key, Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt)
     if (policy && policy !== 'noeviction') warnOfEviction(policy)
-  }
-
-  #serverOf(key: string): string {
-    return this.#runner.serverOf?.(key) ?? ''
   }
 }
 

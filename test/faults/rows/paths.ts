@@ -52,8 +52,9 @@ function later(ms: number, breaker: 'closed' | 'open'): Row<Bench> {
       const seconds = form === 'long' ? 10 : 2.5
       let calls = Number.NaN
       const passed = await fleet.through(async () => {
+        // what is sent before the breaker opens arrives later, too
         const times = await during(
-          500,
+          500 + ms,
           () => proxy.degrade({ delayMs: ms / 2 }),
           () => {},
         )

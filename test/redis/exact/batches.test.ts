@@ -83,7 +83,8 @@ describe('calls', () => {
       backend.take([chargeOf(minute, 'c', 6)]),
       hold,
     ])
-    expect(runner.calls).toHaveLength(2)
+    // who gives back asks first which server that is
+    expect(runner.calls.map(({ script }) => script.name).filter((name) => name !== 'server-time')).toHaveLength(2)
     expect(taken.verdicts[0]).toMatchObject({ allowed: true, remaining: 0 })
     expect(looked.verdicts[0]).toMatchObject({ allowed: false, remaining: 0 })
     expect(refunded.verdicts[0]).toMatchObject({ allowed: true, remaining: 1 })

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict'
-import { type Answer, algorithms, type Backend, type Charge, type Policy, type Step } from '@sluice/limiter-core'
+import {
+  type Answer,
+  algorithms,
+  type Backend,
+  type Charge,
+  type Known,
+  makeGood,
+  type Policy,
+  type Step,
+} from '@sluice/limiter-core'
 import type { SeededRandom } from '@sluice/testkit'
 
 /** What is done to a key in one tick. */
@@ -68,11 +77,22 @@ export class StepTwin {
     }
     const cost = random.pick([0, 1, 1, random.whole(capacity) + 1, capacity, capacity + 1])
     if (kind === 'peek' || random.whole(6) > 0) return { kind, charge: { ...charge, cost } }
-    const known = {
-      used: 1 + random.whole(capacity + 1),
-      resetAfterMs: random.next() * random.pick([1, 2]) * this.#policy.windowMs,
+    return { kind, charge: { ...charge, cost, known: this.#known(random, capacity) } }
+  }
+
+  /** What a caller knows of the key: from before, or of what it admitted itself. */
+  #known(random: SeededRandom, capacity: number): Known {
+    const admitted = {
+      uncounted: random.whole(3),
+      unsure: random.whole(3),
+      upTo: random.whole(capacity + 3),
+      ageMs: random.whole(99),
     }
-    return { kind, charge: { ...charge, cost, known } }
+    return {
+      used: random.whole(capacity + 2),
+      resetAfterMs: random.next() * random.pick([1, 2]) * this.#policy.windowMs,
+      admitted: random.pick([undefined, admitted]),
+    }
   }
 
   #do(deed: Deed, now: number): number[] {
@@ -86,9 +106,7 @@ export class StepTwin {
       if (moved === 0) cells.set(before)
       return verdict
     }
-    if (known && deed.kind === 'take' && step.capacity - step.remaining(cells, 0, now) < known.used) {
-      step.adopt(cells, 0, now, known.used, Math.max(known.resetAfterMs, step.resetAfterMs(cells, 0, now)))
-    }
+    if (known && deed.kind === 'take') makeGood(step, cells, 0, now, known)
     const waitMs = step.waitMs(cells, 0, now, cost)
     if (waitMs === 0 && deed.kind === 'take') {
       step.spend(cells, 0, now, cost)

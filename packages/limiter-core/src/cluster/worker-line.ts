@@ -89,6 +89,11 @@ export class WorkerLine implements Backend<Promise<Answer>>, LeaseLedger {
     return () => this.#listeners.delete(listener)
   }
 
+  /** A primary that lives has lost nothing, and one that ended does not come back. */
+  mayHaveLost(): boolean {
+    return false
+  }
+
   /** Calls that are under way go unanswered, but for what `close` of leases has just said. */
   close(): void {
     this.#flush()
@@ -177,7 +182,8 @@ export class WorkerLine implements Backend<Promise<Answer>>, LeaseLedger {
     this.#stopTimer ??= this.#clock.after(GREET_EVERY_MS, () => {
       this.#stopTimer = undefined
       const now = this.#clock.now()
-      this.#fail(({ deadlineAt }) => deadlineAt < now, new ClusterFailure('LATE', 'the primary did not answer in time'))
+      const late = new ClusterFailure('LATE', 'the primary did not answer in time', this.#heard)
+      this.#fail(({ deadlineAt }) => deadlineAt < now, late)
       if (this.#sent.size + this.#unsent.length === 0) return
       if (!this.#heard) this.#flush()
       this.#watch()

@@ -3,6 +3,7 @@ import { shown } from '../shown.ts'
 /** A backend that did not answer within its deadline. */
 export class LateError extends Error {
   readonly code = 'LATE'
+  readonly mayHaveCounted = true
 
   constructor(deadlineMs: number) {
     super(`no answer within ${deadlineMs} ms`)
@@ -32,6 +33,11 @@ export function causeOf(error: unknown): string {
 /** Whether the error says that this key alone is at fault, and that the backend is well. */
 export function isOfOneKey(error: unknown): boolean {
   return told(error, 'keyOnly') === true
+}
+
+/** Whether the backend may have counted what it was asked to, though no answer came. */
+export function mayHaveCounted(error: unknown): boolean {
+  return told(error, 'mayHaveCounted') === true
 }
 
 // anything can be thrown, also what throws when it is looked at

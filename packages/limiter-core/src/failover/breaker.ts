@@ -26,6 +26,7 @@ export class Breaker {
   #state: BreakerState = 'closed'
   #failures = 0
   #failingSince = 0
+  #failedAt = Number.NEGATIVE_INFINITY
   #nextProbeAt = 0
   #trial = false
 
@@ -51,9 +52,14 @@ export class Breaker {
     if (this.#state === 'half-open') this.#change('closed')
   }
 
-  /** A call that was let through failed, or was not answered in time. */
-  failed(): void {
+  /**
+   * A call that was let through at `calledAt` failed, or was not answered in time. Whatever was under way when the last
+   * failure came to light is the same failure: many wait for one answer.
+   */
+  failed(calledAt: number = this.#options.clock.now()): void {
     const now = this.#options.clock.now()
+    if (calledAt < this.#failedAt && this.#failures > 0) return
+    this.#failedAt = now
     if (this.#failures++ === 0) this.#failingSince = now
     const enough = this.#failures >= FAILURES || (this.#failures > 1 && now - this.#failingSince >= FAILING_MS)
     if (this.#state === 'half-open' || (this.#state === 'closed' && enough)) this.#change('open')

@@ -1,11 +1,14 @@
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, Observer, Step } from '../contracts.ts'
+import { RequestDecision } from '../verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
 import type { FailoverRule } from './failover-options.ts'
 import { FailureRule } from './failure-rule.ts'
-import { GuardedCalls, type Limits, type Operation, type Target } from './guarded-calls.ts'
+import { GuardedCalls, type Limits, type Target } from './guarded-calls.ts'
 import { type Health, healthOf } from './health.ts'
+import type { Basis } from './mirror-step.ts'
 import { OneTake, type TakeParts } from './one-take.ts'
+import { Repayment } from './repayment.ts'
 
 /**
  * A backend that always answers: within the deadline, and at once while its breaker is open; by the failure rule where
@@ -21,6 +24,7 @@ export class FailoverBackend implements Backend {
   readonly #rule: FailureRule
   readonly #calls: GuardedCalls
   readonly #parts: TakeParts
+  readonly #repayment: Repayment
   readonly #leave: () => void
 
   constructor(remote: Backend, rule: FailoverRule, clock: Clock | undefined) {
@@ -31,56 +35,103 @@ export class FailoverBackend implements Backend {
     this.#deadlineMs = rule.deadlineMs
     this.#health = healthOf(remote, clock, rule.deadlineMs)
     this.#rule = new FailureRule(rule, this.#health.mirror)
-    this.#calls = new GuardedCalls(remote, this.#health, this.#clock, rule.deadlineMs)
+    this.#calls = new GuardedCalls(remote, this.#health, this.#clock, rule.deadlineMs, () => this.#repayment.begin())
     this.#parts = { remote, health: this.#health, rule: this.#rule }
+    this.#repayment = new Repayment(this.#parts, this.#calls)
     this.#leave = this.#health.join()
   }
 
   take(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    const ruled = (now: number): Answer => this.#rule.take(charges, now)
-    const { breaker, mirror } = this.#health
-    if (!breaker.admits()) return this.#meanwhile(charges, ruled, moment)
-    const { generation } = mirror
+    const { breaker } = this.#health
+    if (!breaker.admits()) {
+      const held = this.#held(charges, moment)
+      return held ?? this.#meanwhile(charges, (now) => this.#rule.take(charges, now, 'uncounted'), moment)
+    }
+    let sent = charges
+    let heardAt = 0
     return this.#calls.call(
       {
         operation: 'take',
-        send: (limits) => this.#remote.take(this.#withKnown(charges), limits),
-        came: (answer, now) => this.#told(charges, answer, now, generation),
-        ruled,
+        send: (limits, now) => {
+          heardAt = this.#health.mirror.callAt(now)
+          sent = this.#withKnown(charges, now)
+          return this.#remote.take(sent, limits)
+        },
+        came: (answer, now) => this.#told(charges, answer, now, heardAt),
+        ruled: (now, basis) => {
+          this.#handBack(sent, now, basis)
+          return this.#rule.take(charges, now, basis)
+        },
       },
       moment,
     )
   }
 
   takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): MaybePromise<Decision> {
-    if (!this.#health.breaker.admits()) {
-      const now = this.#clock.now()
-      if (this.#calls.passedOver(now)) this.#calls.probe([{ key, step, count }], now)
-      return this.#rule.takeOne(key, step, count, cost, moment?.now ?? now)
-    }
-    return this.#calls.call(new OneTake(this.#parts, key, step, count, cost), moment)
+    const take = new OneTake(this.#parts, key, step, count, cost)
+    if (this.#health.breaker.admits()) return this.#calls.call(take, moment)
+    const held = this.#held([take], moment)
+    if (held) return new RequestDecision(held)
+    const now = this.#clock.now()
+    if (this.#calls.passedOver(now)) this.#calls.probe([take], now)
+    return take.ruled(moment?.now ?? now, 'uncounted')
   }
 
   peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const { breaker, mirror } = this.#health
     const ruled = (now: number): Answer => this.#rule.peek(charges, now)
-    const send = (limits: Limits): MaybePromise<Answer> => this.#remote.peek(charges, limits)
-    return this.#asked('peek', charges, send, ruled, moment)
+    if (!breaker.admits()) return this.#meanwhile(charges, ruled, moment)
+    let heardAt = 0
+    const send = (limits: Limits, now: number): MaybePromise<Answer> => {
+      heardAt = mirror.callAt(now)
+      return this.#remote.peek(charges, limits)
+    }
+    // a backend that was told nothing may know less than this process
+    const came = (answer: Answer, now: number): Answer =>
+      this.#told(charges, answer, now, mirror.mayBeUntold(now) ? undefined : heardAt)
+    return this.#calls.call({ operation: 'peek', send, came, ruled }, moment)
   }
 
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
-    if (moment?.uncounted) return this.#rule.adjust(charges, takenAt, moment.now ?? this.#clock.now(), true)
+    if (moment?.uncounted) return this.#adjustUncounted(charges, takenAt, moment.now ?? this.#clock.now())
+    const { breaker, mirror, owed, skewMs } = this.#health
     // not earlier than the take by our clock, so that what belongs to it finds its window here
     const ruled = (now: number): Answer =>
-      this.#rule.adjust(charges, takenAt + this.#health.skewMs + this.#deadlineMs, now, false)
-    // without a deadline: what is given back must arrive, also where nobody waits for it any more
-    const send = ({ now }: Limits): MaybePromise<Answer> => this.#remote.adjust(charges, takenAt, { now })
-    return this.#asked('adjust', charges, send, ruled, moment)
+      this.#rule.adjust(charges, takenAt + skewMs + this.#deadlineMs, now, 'counted')
+    const owes = (): void => {
+      for (const charge of charges) owed.addAdjustment({ charge, takenAt })
+    }
+    if (!breaker.admits()) {
+      owes()
+      return this.#meanwhile(charges, ruled, moment)
+    }
+    let sent = charges
+    let heardAt = 0
+    return this.#calls.call(
+      {
+        operation: 'adjust',
+        // without a deadline: what is given back must arrive, also where nobody waits for it any more
+        send: ({ now: asOf }, now) => {
+          heardAt = mirror.callAt(now)
+          sent = this.#withKnown(charges, now)
+          return this.#remote.adjust(sent, takenAt, { now: asOf })
+        },
+        came: (answer, now) => this.#told(charges, answer, now, heardAt),
+        ruled: (now, basis) => {
+          this.#handBack(sent, now, basis)
+          // what may have been done is not done again
+          if (basis === 'uncounted') owes()
+          return ruled(now)
+        },
+      },
+      moment,
+    )
   }
 
   reset(targets: readonly Target[]): MaybePromise<void> {
     if (targets.length === 0) return
     this.#rule.reset(targets)
-    const ruled = (): void => this.#health.owes(targets)
+    const ruled = (): void => this.#health.owed.addResets(targets)
     if (!this.#health.breaker.admits()) return this.#meanwhile(targets, ruled)
     return this.#calls.call({
       operation: 'reset',
@@ -107,19 +158,25 @@ export class FailoverBackend implements Backend {
     this.#leave()
   }
 
-  /** A call that tells what is used and needs not know what is known. */
-  #asked(
-    operation: Operation,
-    charges: readonly Charge[],
-    send: (limits: Limits) => MaybePromise<Answer>,
-    ruled: (now: number) => Answer,
-    moment: Moment | undefined,
-  ): MaybePromise<Answer> {
-    const { breaker, mirror } = this.#health
-    if (!breaker.admits()) return this.#meanwhile(charges, ruled, moment)
-    const { generation } = mirror
-    const came = (answer: Answer, now: number): Answer => this.#told(charges, answer, now, generation)
-    return this.#calls.call({ operation, send, came, ruled }, moment)
+  /** What the rule took is given back here, and at the backend where it was told of it since. */
+  #adjustUncounted(charges: readonly Charge[], takenAt: number, now: number): Answer {
+    const answer = this.#rule.adjust(charges, takenAt, now, 'uncounted')
+    // not earlier than the take by its clock, so that what belongs to it finds its window there
+    const takenThereAt = takenAt - this.#health.skewMs + this.#deadlineMs
+    for (const charge of this.#rule.takeToldBack(charges)) {
+      this.#health.owed.addAdjustment({ charge, takenAt: takenThereAt })
+    }
+    if (this.#health.owed.any) this.#repayment.begin()
+    return answer
+  }
+
+  /** What the backend answers of what it holds, while nobody asks it. */
+  #held(charges: readonly Charge[], moment: Moment | undefined): Answer | undefined {
+    const now = this.#clock.now()
+    const answer = this.#remote.takeHeld?.(charges, moment)
+    if (!answer) return undefined
+    if (this.#health.breaker.mayProbe(now)) this.#calls.probe(charges, now)
+    return this.#told(charges, answer, now, this.#health.mirror.callAt(now))
   }
 
   #meanwhile<R>(targets: readonly Target[], ruled: (now: number) => R, moment?: Moment): R {
@@ -129,23 +186,27 @@ export class FailoverBackend implements Backend {
     return ruled(moment?.now ?? now)
   }
 
-  #withKnown(charges: readonly Charge[]): readonly Charge[] {
-    const { mirror } = this.#health
-    const now = this.#clock.now()
-    if (!mirror.mayBeUntold(now)) return charges
+  #withKnown(charges: readonly Charge[], now: number): readonly Charge[] {
+    if (!this.#health.mirror.mayBeUntold(now)) return charges
     return charges.map((charge) => {
-      const known = this.#rule.untold(charge, now)
+      const known = this.#rule.known(charge, now)
       return known ? { ...charge, known } : charge
     })
   }
 
-  /** Remembers what the backend told. Throws where it is no answer. */
-  #told(charges: readonly Charge[], answer: Answer, now: number, generation: number): Answer {
+  #handBack(charges: readonly Charge[], now: number, basis: Basis): void {
+    for (const charge of charges) {
+      if (charge.known?.admitted) this.#rule.handBack(charge, charge.known.admitted, now, basis)
+    }
+  }
+
+  /** Remembers what the backend told, where it is said in answer to a call of when. Throws where it is no answer. */
+  #told(charges: readonly Charge[], answer: Answer, now: number, heardAt: number | undefined): Answer {
     const { verdicts, takenAt } = checkedAnswer(answer, charges)
     if (verdicts.length === charges.length) {
       for (let index = 0; index < charges.length; index++) {
         const { remaining, resetAfterMs } = verdicts[index]
-        this.#rule.told(charges[index], remaining, resetAfterMs, now, generation)
+        if (heardAt !== undefined) this.#rule.told(charges[index], remaining, resetAfterMs, now, heardAt)
       }
     }
     this.#health.skewMs = now - takenAt

@@ -1,9 +1,9 @@
-import type { Answer, Charge, Decision, Known, PolicyVerdict, Step } from '../contracts.ts'
+import type { Admitted, Answer, Charge, Decision, Known, PolicyVerdict, Step } from '../contracts.ts'
 import { RuledDecision } from '../ruled-decision.ts'
 import { ChargeVerdict } from '../verdict.ts'
 import type { FailoverRule } from './failover-options.ts'
 import type { Mirror, MirrorCharge } from './mirror.ts'
-import { MirrorStep } from './mirror-step.ts'
+import { type Basis, MirrorStep } from './mirror-step.ts'
 
 /** A denial whose end nobody knows: by then the backend may answer again. */
 const RETRY_AFTER_MS = 1_000
@@ -24,15 +24,17 @@ export class FailureRule {
     this.#mirror = mirror
   }
 
-  take(charges: readonly Charge[], now: number): Answer {
+  /** `basis`: what the backend knows of what is admitted here. */
+  take(charges: readonly Charge[], now: number, basis: Basis): Answer {
     if (this.#source !== 'local') return this.#flat(charges, now)
-    const mirrored = charges.map((charge) => this.#mirrored(charge))
+    const mirrored = charges.map((charge) => this.#mirrored(charge, basis))
     return this.#local(mirrored, this.#mirror.take(mirrored, now))
   }
 
-  takeOne(key: string, step: Step, count: string, cost: number, now: number): Decision {
+  takeOne({ key, step, count, cost }: Charge, now: number, basis: Basis): Decision {
     if (this.#source !== 'local') return this.#flatOne(step, now)
     const mine = this.#mirrorOf(step)
+    mine.basis = basis
     const taken = this.#mirror.takeOne(key, mine, count, cost, now)
     const { policy, remaining, retryAfterMs, resetAfterMs } = taken
     const waitMs = waitOf(retryAfterMs, cost, mine)
@@ -46,34 +48,51 @@ export class FailureRule {
   }
 
   /** What is charged to a take that was counted is kept, whoever answers. */
-  adjust(charges: readonly Charge[], takenAt: number, now: number, uncounted: boolean): Answer {
-    if (uncounted && this.#source !== 'local') return this.#flat(charges, now)
-    const mirrored = charges.map((charge) => this.#mirrored(charge))
+  adjust(charges: readonly Charge[], takenAt: number, now: number, basis: Basis): Answer {
+    if (basis !== 'counted' && this.#source !== 'local') return this.#flat(charges, now)
+    const mirrored = charges.map((charge) => this.#mirrored(charge, basis))
     const adjusted = this.#mirror.adjust(mirrored, takenAt, now)
     return this.#source === 'local' ? this.#local(mirrored, adjusted) : this.#flat(charges, now)
+  }
+
+  /** Of what was given back here, as charges: that of which the backend had been told. */
+  takeToldBack(charges: readonly Charge[]): readonly Charge[] {
+    return charges.flatMap((charge) => {
+      const mine = this.#mirrorOf(charge.step)
+      const units = Math.floor(mine.toldBack)
+      mine.toldBack = 0
+      return units > 0 ? [{ ...charge, cost: -units }] : []
+    })
   }
 
   reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): void {
     this.#mirror.reset(targets.map((target) => this.#mirrored({ ...target, cost: 0 })))
   }
 
-  /** The backend told what is left of a key, in answer to a call that was made in `generation`. */
-  told(charge: Charge, remaining: number, resetAfterMs: number, now: number, generation: number): void {
+  /** The backend told what is left of a key, in answer to a call that was made at `heardAt`. */
+  told(charge: Charge, remaining: number, resetAfterMs: number, now: number, heardAt: number): void {
     const { capacity } = charge.step
     // what is no number, or has no end, would stay
     if (!(remaining <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const used = Math.min(capacity, capacity - remaining)
-    this.#mirror.told(charge.key, this.#mirrorOf(charge.step), charge.count, used, resetAfterMs, now, generation)
+    this.#mirror.told(charge.key, this.#mirrorOf(charge.step), charge.count, used, resetAfterMs, now, heardAt)
   }
 
-  /** What the backend may not know of a key. */
-  untold({ key, step, count }: Charge, now: number): Known | undefined {
-    return this.#mirror.untold(key, this.#mirrorOf(step), count, now)
+  /** What the backend may not know of a key. Whoever cannot tell what was admitted hands it back. */
+  known({ key, step, count }: Charge, now: number): Known | undefined {
+    return this.#mirror.known({ key, step: this.#mirrorOf(step), count }, now)
+  }
+
+  /** Takes back what could not be told. */
+  handBack({ key, step, count }: Charge, admitted: Admitted, now: number, basis: Basis): void {
+    this.#mirror.handBack({ key, step: this.#mirrorOf(step), count }, admitted, now, basis)
   }
 
   /** A charge as the mirror counts it. */
-  #mirrored({ key, step, count, cost, advisory }: Charge): MirrorCharge {
-    return { key, step: this.#mirrorOf(step), count, cost, advisory: advisory === true }
+  #mirrored({ key, step, count, cost, advisory }: Charge, basis: Basis = 'counted'): MirrorCharge {
+    const mine = this.#mirrorOf(step)
+    mine.basis = basis
+    return { key, step: mine, count, cost, advisory: advisory === true }
   }
 
   #mirrorOf(step: Step): MirrorStep {

@@ -2,11 +2,12 @@ import { AWAITED } from '../clock.ts'
 import type { Backend, Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
 import { isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
-import { causeOf, isOfOneKey, LateError } from './backend-failure.ts'
+import { causeOf, isOfOneKey, LateError, mayHaveCounted } from './backend-failure.ts'
 import { Deadlines, type Outcome } from './deadlines.ts'
 import type { Health } from './health.ts'
+import type { Basis } from './mirror-step.ts'
 
-export type Operation = 'take' | 'peek' | 'adjust' | 'reset'
+type Operation = 'take' | 'peek' | 'adjust' | 'reset'
 export type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
 /** When a call is made, and until when its answer is waited for. */
@@ -19,8 +20,8 @@ export interface Call<T, R> {
   send(limits: Limits, now: number): MaybePromise<T>
   /** Where it throws, the answer was none. */
   came(answer: T, now: number): R
-  /** The failure rule; never throws. */
-  ruled(now: number): R
+  /** The failure rule; never throws. `basis`: whether the backend may have done what it was asked to. */
+  ruled(now: number, basis: Basis): R
 }
 
 /** Calls of a backend that always end: in time, by its answer or by the failure rule. Tells health how each went. */
@@ -35,9 +36,12 @@ export class GuardedCalls {
   /** Of calls that nobody awaits. */
   readonly #background: Deadlines
   readonly #late: LateError
+  readonly #repay: () => void
   #closing = false
 
-  constructor(backend: Backend, health: Health, clock: Clock, deadlineMs: number) {
+  /** `repay` does what the backend is owed: called after an answer while anything is. */
+  constructor(backend: Backend, health: Health, clock: Clock, deadlineMs: number, repay: () => void) {
+    this.#repay = repay
     this.#backend = backend
     this.#health = health
     this.#clock = clock
@@ -55,9 +59,9 @@ export class GuardedCalls {
     try {
       const answer = call.send({ now: asOf, deadlineAt: Math.min(soonestAt, deadlineAt) }, now)
       if (!isPromise(answer)) return this.#came(call, answer, now)
-      return deadlines.race(Promise.resolve(answer), new GuardedCalls.#Outcome(this, call), now)
+      return deadlines.race(Promise.resolve(answer), new GuardedCalls.#Outcome(this, call, now), now)
     } catch (error) {
-      return this.#failed(call, error)
+      return this.#failed(call, error, now)
     }
   }
 
@@ -94,10 +98,12 @@ export class GuardedCalls {
   static readonly #Outcome = class<T, R> implements Outcome<T, R> {
     readonly #calls: GuardedCalls
     readonly #call: Call<T, R>
+    readonly #calledAt: number
 
-    constructor(calls: GuardedCalls, call: Call<T, R>) {
+    constructor(calls: GuardedCalls, call: Call<T, R>, calledAt: number) {
       this.#calls = calls
       this.#call = call
+      this.#calledAt = calledAt
     }
 
     came(value: T): R {
@@ -105,11 +111,11 @@ export class GuardedCalls {
     }
 
     failed(error: unknown): R {
-      return this.#calls.#failed(this.#call, error)
+      return this.#calls.#failed(this.#call, error, this.#calledAt)
     }
 
     late(): R {
-      return this.#calls.#failed(this.#call, this.#calls.#late)
+      return this.#calls.#failed(this.#call, this.#calls.#late, this.#calledAt)
     }
   }
 
@@ -118,14 +124,14 @@ export class GuardedCalls {
     try {
       worth = call.came(answer, now)
     } catch (error) {
-      return this.#failed(call, error)
+      return this.#failed(call, error, now)
     }
     this.#health.breaker.succeeded()
-    if (this.#health.owing) this.#repay()
+    if (this.#health.owed.any) this.#repay()
     return worth
   }
 
-  #failed<T, R>(call: Call<T, R>, error: unknown): R {
+  #failed<T, R>(call: Call<T, R>, error: unknown, calledAt: number): R {
     const { breaker, log } = this.#health
     log.ruled()
     if (!this.#closing) {
@@ -133,21 +139,9 @@ export class GuardedCalls {
       if (isOfOneKey(error)) {
         breaker.succeeded()
         log.failed(cause, error)
-      } else this.#health.failed(cause, error)
+      } else this.#health.failed(cause, error, calledAt)
       this.observers.event('backendFailed', { backend: this.#backend.name, operation: call.operation, cause, error })
     } else breaker.abandoned()
-    return call.ruled(this.#clock.now())
-  }
-
-  #repay(): void {
-    const owed = this.#health.takeOwed()
-    if (owed.length === 0) return
-    const call: Call<void, void> = {
-      operation: 'reset',
-      send: () => this.#backend.reset(owed),
-      came: () => undefined,
-      ruled: () => this.#health.owes(owed),
-    }
-    void this.call(call, undefined, this.#background)
+    return call.ruled(this.#clock.now(), mayHaveCounted(error) ? 'unsure' : 'uncounted')
   }
 }

@@ -1,27 +1,24 @@
 import { clockOf, systemClock } from '../clock.ts'
-import type { Backend, Charge, Clock } from '../contracts.ts'
+import type { Backend, Clock } from '../contracts.ts'
 import { Observers } from '../observers.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
 import { FailureLog } from './failure-log.ts'
 import { Mirror } from './mirror.ts'
-
-type Target = Pick<Charge, 'key' | 'step' | 'count'>
-
-/** Resets that a dead backend is owed; older ones are forgotten. */
-const MOST_OWED = 1_000
+import { OwedCalls } from './owed-calls.ts'
 
 /** What this process knows of a backend, whatever limiters count on it: whether it answers, and what it last said. */
 export class Health {
   readonly breaker: Breaker
   readonly mirror: Mirror
   readonly log: FailureLog
+  /** What it did not do while it did not answer. */
+  readonly owed: OwedCalls = new OwedCalls()
   /** Told of the breaker. */
   readonly observers: Observers = new Observers()
   /** What is to be added to a reading of the backend's clock to get one of ours, as far as is known. */
   skewMs = 0
   readonly #backend: Backend
   readonly #clock: Clock
-  readonly #owed = new Map<string, Target>()
   #cause = ''
   #users = 0
   #stopListening: (() => void) | undefined
@@ -29,7 +26,7 @@ export class Health {
   constructor(backend: Backend, clock: Clock, deadlineMs: number) {
     this.#backend = backend
     this.#clock = clock
-    this.mirror = new Mirror(clock)
+    this.mirror = new Mirror(clock, backend, this.owed)
     this.log = new FailureLog(backend.name, clock)
     this.breaker = new Breaker({ clock, deadlineMs, changed: (state) => this.#changed(state) })
   }
@@ -45,36 +42,15 @@ export class Health {
     }
   }
 
-  /** A call failed, or was not answered in time. */
-  failed(cause: string, error: unknown): void {
+  /** A call that was made at `calledAt` failed, or was not answered in time. */
+  failed(cause: string, error: unknown, calledAt: number): void {
     this.#cause = cause
     const now = this.#clock.now()
     // one that tells of no interruptions may have been away, and lost what it counted
     if (this.#backend.interrupted || cause === 'LATE') this.mirror.decidedHere(now)
     else this.mirror.outdated(now)
-    this.breaker.failed()
+    this.breaker.failed(calledAt)
     this.log.failed(cause, error)
-  }
-
-  /** A reset that the backend did not do: it is done once it answers again. */
-  owes(targets: readonly Target[]): void {
-    for (const target of targets) {
-      const id = JSON.stringify([target.count, target.key])
-      this.#owed.delete(id)
-      this.#owed.set(id, target)
-    }
-    for (const id of this.#owed.keys()) if (this.#owed.size > MOST_OWED) this.#owed.delete(id)
-  }
-
-  get owing(): boolean {
-    return this.#owed.size > 0
-  }
-
-  /** The resets that are owed, which the caller now tries again. */
-  takeOwed(): readonly Target[] {
-    const targets = [...this.#owed.values()]
-    this.#owed.clear()
-    return targets
   }
 
   #listen(): void {

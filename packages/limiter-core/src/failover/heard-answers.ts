@@ -1,11 +1,11 @@
 import type { MirrorStep } from './mirror-step.ts'
 
-/** What a backend told of a key: at `now`, in answer to a call that was made in `generation`. */
+/** What a backend told of a key: at `now`, in answer to a call that was made at `heardAt`. */
 export interface HeardAnswer {
   used: number
   resetAfterMs: number
   now: number
-  generation: number
+  heardAt: number
 }
 
 type Adopt = (key: string, step: MirrorStep, count: string, heard: HeardAnswer) => void
@@ -40,18 +40,18 @@ export class HeardAnswers {
     this.#adopt = adopt
   }
 
-  note(key: string, step: MirrorStep, count: string, { used, resetAfterMs, now, generation }: HeardAnswer): void {
+  note(key: string, step: MirrorStep, count: string, { used, resetAfterMs, now, heardAt }: HeardAnswer): void {
     const { keys } = this.#last?.step === step && this.#last.count === count ? this.#last : this.#of(step, count)
     const known = keys.get(key)
     if (known) {
       known.used = used
       known.resetAfterMs = resetAfterMs
       known.now = now
-      known.generation = generation
+      known.heardAt = heardAt
       known.order = ++this.#order
       return
     }
-    keys.set(key, { used, resetAfterMs, now, generation, order: ++this.#order })
+    keys.set(key, { used, resetAfterMs, now, heardAt, order: ++this.#order })
     if (++this.#size > MOST_KEYS) this.flush()
   }
 

@@ -1,16 +1,41 @@
 import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { algorithms } from '../algorithms/index.ts'
-import type { Known, Policy, Step, StepVariant } from '../contracts.ts'
+import type { Admitted, Known, Policy, Step, StepVariant } from '../contracts.ts'
 
 // what a sum of scaled costs may be off without turning away the last one that is due
 const ROUNDING = 1e-12
 const EPSILON = 1e-6
 const SCALED_BURST: readonly string[] = ['token-bucket', 'gcra']
 
+/** Behind the cells of the step: when the answer was asked for that they come from, 0 where there was none. */
+const HEARD_AT = 0
+/** Units that were admitted here since, and that the backend did not count. */
+const UNCOUNTED = 1
+/** Units that were admitted here since, and that the backend may have counted. */
+const UNSURE = 2
+/** Units that were admitted here, and of which the backend was told since. */
+const TOLD = 3
+/** When the last unit was admitted here. */
+const ADMITTED_AT = 4
+const BESIDES = 5
+
+/** What a backend knows of the units that are counted here in its place. */
+export type Basis = 'counted' | 'uncounted' | 'unsure'
+
+type OwnUnits = Pick<Admitted, 'uncounted' | 'unsure'>
+
+/** How what is known here of a key stands to what its backend has. */
+export interface Standing {
+  /** Whether the backend may have lost what was heard of it at an instant. */
+  mayHaveLost(heardAt: number): boolean
+  /** Units by which it is ahead, since the backend was not yet told of an adjustment. */
+  readonly owed: number
+}
+
 /**
- * A step that counts in this process what a backend counts for all: cells of the step and one more, the generation of
- * the answer that they come from, 0 where the key was decided here since. A share is a scale of costs: with a fourth of
- * the limit every unit counts four, so that what a backend told needs no conversion, and what is told to it none either.
+ * A step that counts in this process what a backend counts for all: cells of the step, and behind them what the backend
+ * does not know of them. A share is a scale of costs: with a fourth of the limit every unit counts four, so that what a
+ * backend told needs no conversion, and what is told to it none either.
  */
 export class MirrorStep implements Step {
   readonly policy: Policy
@@ -23,21 +48,25 @@ export class MirrorStep implements Step {
   /** How long what is known of a key can matter. */
   readonly forgetsMs: number
   readonly variants: readonly StepVariant[] | undefined
+  /** Of what is counted here from now on. */
+  basis: Basis = 'uncounted'
+  /** Units given back of which the backend had been told: it is to hear that they came back, too. */
+  toldBack = 0
   readonly #inner: Step
   /** Units of the backend that one unit here stands for. */
   readonly #scale: number
-  readonly #mark: number
+  readonly #behind: number
   readonly #whole: boolean
   readonly #told: Pick<Step, 'adopt'> = { adopt: (...told) => this.#adoptTold(...told) }
-  #generation = 0
+  #heardAt = 0
 
   constructor(step: Step, share: number) {
     const { policy } = step
     const limit = part(policy.limit, share)
     this.policy = policy
     this.version = step.version
-    this.#mark = step.cells
-    this.cells = step.cells + 1
+    this.#behind = step.cells
+    this.cells = step.cells + BESIDES
     this.capacity = part(step.capacity, share)
     this.fullCapacity = step.capacity
     this.forgetsMs = forgetsMs(step)
@@ -56,13 +85,17 @@ export class MirrorStep implements Step {
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    this.#forgetIfFresh(cells, at, now)
     this.#inner.spend(cells, at, now, this.#scaled(cost))
-    cells[at + this.#mark] = 0
+    this.#admitted(cells, at, now, cost)
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    cells[at + this.#mark] = 0
-    return this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
+    this.#forgetIfFresh(cells, at, now)
+    const moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
+    // of a refund the part that has drained meanwhile was admitted, too
+    this.#admitted(cells, at, now, Math.min(moved, units))
+    return moved
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
@@ -84,28 +117,102 @@ export class MirrorStep implements Step {
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.#inner.adopt(cells, at, now, this.#scaled(used), resetAfterMs)
-    cells[at + this.#mark] = 0
+    cells.fill(0, at + this.#behind, at + this.cells)
   }
 
-  /** Adopts what the backend told in a generation, in units of the backend. Holds until it is asked for again. */
-  told(generation: number): Pick<Step, 'adopt'> {
-    this.#generation = generation
+  /** Adopts what the backend told in answer to a call that was made at `heardAt`, in units of the backend. Holds until it is asked for again. */
+  told(heardAt: number): Pick<Step, 'adopt'> {
+    this.#heardAt = heardAt
     return this.#told
   }
 
-  /** What a backend may not know of a key: nothing where it is fresh, or comes from an answer of this generation. */
-  untold(cells: Float64Array, at: number, now: number, generation: number): Known | undefined {
-    if (cells[at + this.#mark] === generation) return undefined
+  /**
+   * What the backend may not know of a key; nothing where it is fresh. What was admitted here is handed out once: whoever
+   * cannot tell it hands it back.
+   */
+  known(cells: Float64Array, at: number, now: number, { mayHaveLost, owed }: Standing): Known | undefined {
     const used = this.#used(cells, at, now)
     const resetAfterMs = this.#inner.resetAfterMs(cells, at, now)
-    return used > 0 && resetAfterMs > 0 ? { used, resetAfterMs } : undefined
+    if (!(used > 0 && resetAfterMs > 0)) return undefined
+    const heardAt = cells[at + this.#behind + HEARD_AT]
+    const own = this.#ownUnits(cells, at, used)
+    const told = Math.max(0, Math.floor(used - (own.uncounted + own.unsure) * this.#scale - owed + EPSILON))
+    const mayBeGone = told > 0 && mayHaveLost(heardAt)
+    const admitted = this.#handOut(cells, at, now, own, told)
+    if (!mayBeGone && !admitted) return undefined
+    const ageMs = heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt)
+    return { used: mayBeGone ? told : 0, resetAfterMs, ageMs, admitted }
+  }
+
+  /** Takes back what could not be told. */
+  handBack(cells: Float64Array, at: number, { uncounted, unsure, ageMs }: Admitted, now: number, basis: Basis): void {
+    const own = at + this.#behind
+    const untold = uncounted + unsure / this.#scale
+    const sure = basis === 'uncounted' ? uncounted : 0
+    cells[own + TOLD] = Math.max(0, cells[own + TOLD] - untold)
+    cells[own + UNCOUNTED] += sure
+    cells[own + UNSURE] += untold - sure
+    cells[own + ADMITTED_AT] = Math.max(cells[own + ADMITTED_AT], now - ageMs)
+  }
+
+  /** What was admitted before the key was new again matters no more. */
+  #forgetIfFresh(cells: Float64Array, at: number, now: number): void {
+    if (this.#inner.resetAfterMs(cells, at, now) === 0) cells.fill(0, at + this.#behind + UNCOUNTED, at + this.cells)
+  }
+
+  /** Units were admitted here, or are given back. */
+  #admitted(cells: Float64Array, at: number, now: number, units: number): void {
+    if (this.basis === 'counted') return
+    const own = at + this.#behind
+    if (units > 0) {
+      cells[own + (this.basis === 'uncounted' ? UNCOUNTED : UNSURE)] += units
+      cells[own + ADMITTED_AT] = now
+      return
+    }
+    let back = -units
+    for (const cell of [UNCOUNTED, UNSURE, TOLD]) {
+      const taken = Math.min(cells[own + cell], back)
+      cells[own + cell] -= taken
+      back -= taken
+      if (cell === TOLD) this.toldBack += taken
+    }
+  }
+
+  /** What was admitted here of what is used: of units that are new again by now nobody needs to hear. */
+  #ownUnits(cells: Float64Array, at: number, used: number): OwnUnits {
+    const own = at + this.#behind
+    const most = Math.ceil(used / this.#scale - EPSILON)
+    const uncounted = Math.min(most, Math.ceil(cells[own + UNCOUNTED] - EPSILON))
+    return { uncounted, unsure: Math.min(most - uncounted, Math.ceil(cells[own + UNSURE] - EPSILON)) }
+  }
+
+  #handOut(
+    cells: Float64Array,
+    at: number,
+    now: number,
+    { uncounted, unsure }: OwnUnits,
+    told: number,
+  ): Admitted | undefined {
+    if (uncounted + unsure === 0) return undefined
+    const own = at + this.#behind
+    const ageMs = Math.max(0, now - cells[own + ADMITTED_AT])
+    cells[own + UNCOUNTED] = 0
+    cells[own + UNSURE] = 0
+    cells[own + TOLD] += uncounted + unsure
+    if (this.#scale === 1) return { uncounted, unsure, upTo: told + unsure, ageMs }
+    // of a share all processes are taken to have admitted as much: together they say so once
+    const units = Math.ceil((uncounted + unsure) * this.#scale)
+    return { uncounted: 0, unsure: units, upTo: told + units, ageMs }
   }
 
   #adoptTold(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    // the backend does not know yet what was decided here since
-    if (cells[at + this.#mark] !== this.#generation && this.#used(cells, at, now) > used) return
+    const own = at + this.#behind
+    const { uncounted, unsure } = this.#ownUnits(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, used, resetAfterMs)
-    cells[at + this.#mark] = this.#generation
+    cells[own + HEARD_AT] = this.#heardAt
+    // what the backend does not know of yet comes on top
+    const units = this.#scaled(uncounted + unsure)
+    if (units > 0) this.#inner.adjust(cells, at, now, units, now)
   }
 
   /** Whole units of the backend. */

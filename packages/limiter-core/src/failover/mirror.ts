@@ -1,8 +1,9 @@
-import type { Answer, Charge, Clock, Known } from '../contracts.ts'
+import type { Admitted, Answer, Backend, Charge, Clock, Known } from '../contracts.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
 import type { SoleDecision } from '../sole-decision.ts'
 import { type HeardAnswer, HeardAnswers } from './heard-answers.ts'
-import type { MirrorStep } from './mirror-step.ts'
+import type { Basis, MirrorStep } from './mirror-step.ts'
+import type { OwedCalls } from './owed-calls.ts'
 
 /** Bytes of what is kept of keys that another backend counts, for all limiters on it. */
 const MAX_BYTES = 16 * 2 ** 20
@@ -13,21 +14,30 @@ const LONGEST_HEARD = 256
 /** A charge as the mirror counts it. */
 export type MirrorCharge = Charge & { readonly step: MirrorStep }
 
+type MirrorTarget = Pick<MirrorCharge, 'key' | 'step' | 'count'>
+
 /**
- * What was last known of each key of a backend, and the counts that go on here while it does not answer. A generation
- * ends whenever counts of the backend may have been lost: from then on it is told of each key what it may not know.
+ * What was last known of each key of a backend, and the counts that go on here while it does not answer. Knows of each
+ * key what the backend may not know: what it told before counts of it may have been lost, and what was admitted here.
  */
 export class Mirror {
-  /** Of the answers that come now. */
-  generation = 1
   readonly #memory: MemoryBackend
+  readonly #mayHaveLost: Backend['mayHaveLost']
+  readonly #owed: OwedCalls
   readonly #heard: HeardAnswers = new HeardAnswers((...heard) => this.#adopt(...heard))
+  /** What was heard until then may be lost, of a backend that does not say so itself. */
+  #outdatedAt = Number.MIN_SAFE_INTEGER
+  /** When a call last failed, the way to the backend broke, or a key was decided here. */
+  #troubledAt = Number.MIN_SAFE_INTEGER
   /** Until then keys may be known here of which the backend was not told. */
   #untoldUntil = Number.NEGATIVE_INFINITY
   #longestMs = 0
 
-  constructor(clock: Clock) {
+  /** `owed`: adjustments that are made here, and not yet by the backend. */
+  constructor(clock: Clock, backend: Backend, owed: OwedCalls) {
+    this.#owed = owed
     this.#memory = new MemoryBackend(MAX_BYTES, clock, 'local')
+    this.#mayHaveLost = backend.mayHaveLost && ((...asked) => backend.mayHaveLost?.(...asked) ?? true)
   }
 
   /** A policy is mirrored: how long what is known of its keys can matter. */
@@ -38,12 +48,18 @@ export class Mirror {
   /** What the backend counted may be gone. */
   outdated(now: number): void {
     this.#heard.flush()
-    this.generation++
+    this.#outdatedAt = Math.max(now, after(this.#outdatedAt))
     this.decidedHere(now)
+  }
+
+  /** The instant of a call that is made now: later than whatever made earlier answers outdated. */
+  callAt(now: number): number {
+    return now > this.#outdatedAt ? now : after(this.#outdatedAt)
   }
 
   /** Keys were or will be decided here that the backend does not know of. */
   decidedHere(now: number): void {
+    this.#troubledAt = Math.max(now, this.#outdatedAt)
     const until = now + this.#longestMs
     if (until > this.#untoldUntil) this.#untoldUntil = until
   }
@@ -76,7 +92,7 @@ export class Mirror {
     this.#memory.reset(charges)
   }
 
-  /** The backend told what is used of a key, in answer to a call that was made in `generation`. */
+  /** The backend told what is used of a key, in answer to a call that was made at `heardAt`. */
   told(
     key: string,
     step: MirrorStep,
@@ -84,9 +100,9 @@ export class Mirror {
     used: number,
     resetAfterMs: number,
     now: number,
-    generation: number,
+    heardAt: number,
   ): void {
-    const heard = { used, resetAfterMs, now, generation }
+    const heard = { used, resetAfterMs, now, heardAt }
     // else what was decided here must be compared with each answer
     if (key.length <= LONGEST_HEARD && !this.mayBeUntold(now)) this.#heard.note(key, step, count, heard)
     else {
@@ -100,14 +116,34 @@ export class Mirror {
     return now < this.#untoldUntil
   }
 
-  /** What the backend may not know of a key. */
-  untold(key: string, step: MirrorStep, count: string, now: number): Known | undefined {
+  /** What the backend may not know of a key. Whoever cannot tell what was admitted hands it back. */
+  known(target: MirrorTarget, now: number): Known | undefined {
     this.#heard.flush()
+    const { key, step, count } = target
     const { cells, at } = this.#memory.look(key, step, count, now)
-    return step.untold(cells, at, now, this.generation)
+    const mayHaveLost = (heardAt: number): boolean => this.#isOutdated(target, heardAt, now)
+    return step.known(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(target) })
   }
 
-  #adopt(key: string, step: MirrorStep, count: string, { used, resetAfterMs, now, generation }: HeardAnswer): void {
-    this.#memory.adopt({ key, step, count }, { used, resetAfterMs }, now, step.told(generation))
+  /** Takes back what could not be told, and what the backend knows of it. */
+  handBack({ key, step, count }: MirrorTarget, admitted: Admitted, now: number, basis: Basis): void {
+    this.decidedHere(now)
+    const { cells, at } = this.#memory.look(key, step, count, now)
+    step.handBack(cells, at, admitted, now, basis)
   }
+
+  #isOutdated(target: MirrorTarget, heardAt: number, now: number): boolean {
+    if (heardAt > this.#troubledAt) return false
+    if (!this.#mayHaveLost) return heardAt <= this.#outdatedAt
+    return this.#mayHaveLost(target, heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt))
+  }
+
+  #adopt(key: string, step: MirrorStep, count: string, { used, resetAfterMs, now, heardAt }: HeardAnswer): void {
+    this.#memory.adopt({ key, step, count }, { used, resetAfterMs }, now, step.told(heardAt))
+  }
+}
+
+/** The next instant that a number can tell apart. */
+function after(instant: number): number {
+  return instant + Math.max(Math.abs(instant), Number.EPSILON) * Number.EPSILON
 }

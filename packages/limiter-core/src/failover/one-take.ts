@@ -1,8 +1,9 @@
-import type { Answer, Backend, Charge, Decision, MaybePromise, Step } from '../contracts.ts'
+import type { Answer, Backend, Charge, Decision, Known, MaybePromise, Step } from '../contracts.ts'
 import { checkedDecision } from './checked-answer.ts'
 import type { FailureRule } from './failure-rule.ts'
 import type { Call, Limits } from './guarded-calls.ts'
 import type { Health } from './health.ts'
+import type { Basis } from './mirror-step.ts'
 
 /** What a take needs besides its charge. */
 export interface TakeParts {
@@ -18,8 +19,9 @@ export class OneTake implements Call<Answer | Decision, Decision>, Charge {
   readonly step: Step
   readonly count: string
   readonly cost: number
+  known: Known | undefined = undefined
   readonly #parts: TakeParts
-  readonly #generation: number
+  #heardAt = 0
 
   constructor(parts: TakeParts, key: string, step: Step, count: string, cost: number) {
     this.key = key
@@ -27,15 +29,15 @@ export class OneTake implements Call<Answer | Decision, Decision>, Charge {
     this.count = count
     this.cost = cost
     this.#parts = parts
-    this.#generation = parts.health.mirror.generation
   }
 
   send(limits: Limits, now: number): MaybePromise<Answer | Decision> {
     const { key, step, count, cost } = this
     const { remote, rule, health } = this.#parts
-    const mayBeUntold = health.mirror.mayBeUntold(now)
-    if (remote.takeOne && !mayBeUntold) return remote.takeOne(key, step, count, cost, limits)
-    const known = mayBeUntold ? rule.untold(this, now) : undefined
+    this.#heardAt = health.mirror.callAt(now)
+    if (health.mirror.mayBeUntold(now)) this.known = rule.known(this, now)
+    const { known } = this
+    if (remote.takeOne && !known) return remote.takeOne(key, step, count, cost, limits)
     return remote.take([{ key, step, count, cost, known }], limits)
   }
 
@@ -43,12 +45,14 @@ export class OneTake implements Call<Answer | Decision, Decision>, Charge {
     const { health, rule } = this.#parts
     const decision = checkedDecision(answer, this)
     const { remaining, resetAfterMs } = decision.binding
-    rule.told(this, remaining, resetAfterMs, now, this.#generation)
+    rule.told(this, remaining, resetAfterMs, now, this.#heardAt)
     health.skewMs = now - decision.takenAt
     return decision
   }
 
-  ruled(now: number): Decision {
-    return this.#parts.rule.takeOne(this.key, this.step, this.count, this.cost, now)
+  ruled(now: number, basis: Basis): Decision {
+    const { rule } = this.#parts
+    if (this.known?.admitted) rule.handBack(this, this.known.admitted, now, basis)
+    return rule.takeOne(this, now, basis)
   }
 }

@@ -1,6 +1,7 @@
 import type { Known } from '../contracts.ts'
 import { isOfOneKey } from '../failover/backend-failure.ts'
 import type { Demand, HeldLease } from './held-lease.ts'
+import { joinedKnown } from './joined-known.ts'
 import { LateAnswer } from './late-answer.ts'
 import type { LeaseCall } from './lease-calls.ts'
 import type { LeaseAsk, LeaseGrant } from './lease-ledger.ts'
@@ -24,6 +25,8 @@ export interface LeaseHome {
   call(call: LeaseCall): void
   told(ledgerNow: number): void
   failed(): void
+  /** Whether what the ledger had charged of a key so long ago may be gone. */
+  mayHaveLost(lease: HeldLease, ageMs: number): boolean
 }
 
 /** A lease and the requests that wait for it. One ask is under way at a time, and those who come meanwhile share the next. */
@@ -54,7 +57,8 @@ export class AskedLease implements LeaseCall {
   /** Waits for the ledger. */
   wait(waiter: Waiter): void {
     this.#waiting.push(waiter)
-    this.#ask(waiter.spends, waiter.deadlineAt)
+    // who only has something to tell needs no more than there is
+    this.#ask(waiter.spends && !this.lease.fits(waiter.cost, this.#home.now()), waiter.deadlineAt)
   }
 
   /** Asks for more without waiting for it. */
@@ -86,7 +90,8 @@ export class AskedLease implements LeaseCall {
     const more = this.#more && !this.#retired
     this.#more = false
     this.#deadlineAt = 0
-    return this.lease.ask(this.#home.nextSeq(), this.#home.now(), demandOf(this.#asked), more)
+    const now = this.#home.now()
+    return this.lease.ask(this.#home.nextSeq(), now, demandOf(this.#asked, this.#known(now)), more)
   }
 
   came(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void {
@@ -110,6 +115,17 @@ export class AskedLease implements LeaseCall {
     const all = [...this.#takeAsked(), ...this.#waiting]
     this.#waiting = []
     for (const waiter of all) waiter.fail(error)
+  }
+
+  /** What the ledger may not know. What it told itself to be charged is better than what a caller made of answers. */
+  #known(now: number): Known | undefined {
+    const { view } = this.lease
+    const ageMs = view.ageMs(now)
+    const isHeard = ageMs < Number.POSITIVE_INFINITY
+    const charged = isHeard && this.#home.mayHaveLost(this.lease, ageMs) ? view.known(now) : undefined
+    const told = this.#asked.flatMap(({ known }) => known ?? [])
+    const others = isHeard ? told.map((one) => (one.ageMs === undefined ? one : { ...one, used: 0 })) : told
+    return joinedKnown(charged ? [charged, ...others] : others)
   }
 
   #ask(more: boolean, deadlineAt: number): void {
@@ -158,14 +174,13 @@ function isLate({ deadlineAt, fail }: Waiter, now: number): boolean {
   return true
 }
 
-function demandOf(waiters: readonly Waiter[]): Demand | undefined {
-  if (waiters.length === 0) return undefined
+function demandOf(waiters: readonly Waiter[], known: Known | undefined): Demand {
   const spending = waiters.filter(({ spends }) => spends).map(({ cost }) => cost)
   return {
     units: spending.reduce((sum, cost) => sum + cost, 0),
     // no list of arguments: a crowd may be too large for one
-    least: spending.reduce((least, cost) => Math.min(least, cost), Number.POSITIVE_INFINITY),
+    least: spending.reduce((least, cost) => Math.min(least, cost), waiters.length > 0 ? Number.POSITIVE_INFINITY : 1),
     most: waiters.reduce((most, { cost }) => Math.max(most, cost), 0),
-    known: waiters.find(({ known }) => known)?.known,
+    known,
   }
 }

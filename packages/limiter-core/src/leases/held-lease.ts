@@ -14,7 +14,7 @@ export interface Demand {
   readonly units: number
   readonly least: number
   readonly most: number
-  readonly known?: Known | undefined
+  readonly known: Known | undefined
 }
 
 /** What a process holds of one key, and what it knows of it. Times are of the process clock. */
@@ -120,15 +120,15 @@ export class HeldLease {
     this.#spent = 0
     this.#telling = 0
     this.#base = seq
-    this.view.hope()
+    this.view.forget()
   }
 
-  /** What to ask the ledger now. Without a demand it only tells, unless `more` is wanted. */
-  ask(seq: number, now: number, demand: Demand | undefined, more: boolean): LeaseAsk {
+  /** What to ask the ledger now. Where nobody demands anything it only tells, unless `more` is wanted. */
+  ask(seq: number, now: number, demand: Demand, more: boolean): LeaseAsk {
     if (now >= this.#endsAt) this.#left = 0
     if (more) this.#grow(now)
     const missing = (units: number): number => Math.max(0, units - this.#left)
-    const waited = missing(demand?.units ?? 0)
+    const waited = missing(demand.units)
     const target = Math.max(0, this.#size - this.#left)
     this.#toldAt = now
     this.#telling = this.#spent
@@ -144,9 +144,9 @@ export class HeldLease {
       keep: this.#left,
       want: more ? waited + target : waited,
       demand: waited,
-      minimum: Math.max(1, missing(demand?.least ?? 1)),
-      need: missing(Math.min(this.step.capacity, demand?.most ?? 0)),
-      known: demand?.known,
+      minimum: Math.max(1, missing(demand.least)),
+      need: missing(Math.min(this.step.capacity, demand.most)),
+      known: demand.known,
     }
   }
 
@@ -161,7 +161,7 @@ export class HeldLease {
     this.#left += grant.granted
     this.#endsAt = askedAt + this.leaseMs
     if (grant.granted > 0) this.#filledAt = now
-    this.view.said(grant, now)
+    this.view.said(grant, askedAt, now)
     // more is not to be had, and asking at a mark of this size would be asking all the time
     if (grant.granted < ask.want) this.#size = Math.min(this.#size, this.#left)
   }
@@ -172,9 +172,10 @@ export class HeldLease {
     return Math.min(this.step.capacity, left + this.view.free)
   }
 
-  /** A lease that did not last for half of its time was too small. */
+  /** A lease that did not last for half of its time was too small. One that was not filled since is no larger for it. */
   #grow(now: number): void {
     if (now - this.#filledAt < this.leaseMs / 2) this.#size = Math.max(1, this.#size) * 2
     this.#size = Math.min(this.#size, this.#largest)
+    this.#filledAt = Number.NEGATIVE_INFINITY
   }
 }

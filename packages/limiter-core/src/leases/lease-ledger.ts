@@ -23,7 +23,7 @@ export interface LeaseAsk {
   readonly minimum: number
   /** Units for which the wait is asked. */
   readonly need: number
-  /** What was known of the key before the ledger may have lost it. */
+  /** What is known of the key and the ledger may not know: of what was charged, never of what is on lease. */
   readonly known?: Known | undefined
 }
 
@@ -31,6 +31,8 @@ export interface LeaseGrant {
   readonly granted: number
   /** Units that fit now and are on nobody's lease. */
   readonly free: number
+  /** Units that are charged, whoever spent them. */
+  readonly charged: number
   /** Whole ms until `need` may be free; 0 where it is. A guess while units are on lease. */
   readonly retryAfterMs: number
   /** Milliseconds until what is charged is forgotten; 0 where nothing is. */
@@ -57,6 +59,8 @@ export interface LeaseLedger {
    * clock nobody waits: asks that arrive later must change nothing.
    */
   ask(asks: readonly LeaseAsk[], deadlineAt: number): MaybePromise<readonly (LeaseGrant | Error)[]>
+  /** As `Backend.mayHaveLost`; of a ledger that does not say so nothing ever is. */
+  mayHaveLost?(target: Pick<LeaseAsk, 'key' | 'step' | 'count'>, ageMs: number): boolean
   close?(): void
 }
 

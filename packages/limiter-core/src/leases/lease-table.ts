@@ -27,6 +27,7 @@ export class LeaseTable implements LeaseHome {
   #owner: number = randomInt(OWNERS)
   readonly #terms: LeaseTerms
   readonly #clock: Clock
+  readonly #ledger: LeaseLedger
   readonly #calls: LeaseCalls
   readonly #counts = new Map<string, Map<string, AskedLease>>()
   #last: { readonly count: string; readonly leases: Map<string, AskedLease> } | undefined
@@ -41,6 +42,7 @@ export class LeaseTable implements LeaseHome {
   constructor(ledger: LeaseLedger, terms: LeaseTerms, clock: Clock) {
     this.#terms = terms
     this.#clock = clock
+    this.#ledger = ledger
     this.#calls = new LeaseCalls(ledger, clock)
   }
 
@@ -68,6 +70,10 @@ export class LeaseTable implements LeaseHome {
 
   failed(): void {
     this.#failing = true
+  }
+
+  mayHaveLost(target: Target, ageMs: number): boolean {
+    return this.#ledger.mayHaveLost?.(target, ageMs) ?? false
   }
 
   /** The ledger did not answer last time: nobody asks it unless a request has to wait, but for one lease a second. */

@@ -32,11 +32,7 @@ export class LeasedCharges implements Backend {
     const held = charges.map((charge) => this.#table.of(charge, now))
     const fits = charges.map((charge, index) => fitOf(charge, held[index], now))
     if (fits.includes('miss')) return this.#askAll(charges, held, moment, now)
-    const spends = standing(charges, fits)
-    for (const [index, asked] of held.entries()) {
-      if (spends[index]) this.#spend(asked, charges[index].cost, now)
-    }
-    return this.#answer(charges, held, fits, now)
+    return this.#takeFitting(charges, held, fits, now)
   }
 
   /** `take` of one enforced charge: at once, and without a list, where its lease or a remembered denial tells. */
@@ -55,6 +51,15 @@ export class LeasedCharges implements Backend {
     return new SourcedDecision(this.name, policy, asked.lease.remaining(now), waitMs, view.resetAfterMs(now), takenAt)
   }
 
+  /** `take` where what is held or remembered tells of all of them; undefined where it does not. */
+  takeHeld(charges: readonly Charge[]): Answer | undefined {
+    const now = this.#clock.now()
+    const held = charges.flatMap((charge) => this.#table.find(charge) ?? [])
+    if (held.length < charges.length) return undefined
+    const fits = charges.map((charge, index) => fitOf(charge, held[index], now))
+    return fits.includes('miss') ? undefined : this.#takeFitting(charges, held, fits, now)
+  }
+
   peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
     const now = this.#clock.now()
     const held = charges.map((charge) => this.#table.of(charge, now))
@@ -65,9 +70,11 @@ export class LeasedCharges implements Backend {
   /** Where the take is not yet told to the ledger it is the lease that units come from and go to. */
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
     const now = this.#clock.now()
-    const far = charges.filter(
-      (charge) => !this.#table.find(charge)?.lease.move(charge.cost, takenAt - this.#table.offsetMs(charge), now),
-    )
+    const isNear = (charge: Charge): boolean =>
+      // what the caller knows must reach the ledger
+      !charge.known &&
+      this.#table.find(charge)?.lease.move(charge.cost, takenAt - this.#table.offsetMs(charge), now) === true
+    const far = charges.filter((charge) => !isNear(charge))
     const near = (charge: Charge): PolicyVerdict => verdictOf(charge, this.#table.of(charge, now), 'fits', now)
     if (far.length === 0) return this.#own(charges, charges.map(near), now)
     const answers = allOf(far.map((charge) => this.#adjustAtLedger(charge, takenAt, moment)))
@@ -83,6 +90,14 @@ export class LeasedCharges implements Backend {
   reset(targets: readonly Target[]): MaybePromise<void> {
     for (const target of targets) this.#table.forget(target)
     return this.#exact.reset(targets)
+  }
+
+  #takeFitting(charges: readonly Charge[], held: readonly AskedLease[], fits: readonly Fit[], now: number): Answer {
+    const spends = standing(charges, fits)
+    for (const [index, asked] of held.entries()) {
+      if (spends[index]) this.#spend(asked, charges[index].cost, now)
+    }
+    return this.#answer(charges, held, fits, now)
   }
 
   /** Takes what it can of each, and gives all of it back where one does not fit, or nobody answers. */

@@ -119,8 +119,17 @@ export class LeasingBackend implements Backend {
     return this.#exact.observe?.(observer) ?? (() => {})
   }
 
+  takeHeld(charges: readonly Charge[]): Answer | undefined {
+    return charges.every((charge) => isLeased(charge, this.#terms)) ? this.#leased.takeHeld(charges) : undefined
+  }
+
   interrupted(listener: (event: Interruption) => void): () => void {
     return this.#exact.interrupted?.(listener) ?? (() => {})
+  }
+
+  mayHaveLost(target: Pick<Charge, 'key' | 'step' | 'count'>, ageMs: number): boolean {
+    const home = isLeased(target, this.#terms) ? this.#ledger : this.#exact
+    return home.mayHaveLost?.(target, ageMs) ?? false
   }
 
   /** Gives all leases back. */

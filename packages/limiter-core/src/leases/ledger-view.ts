@@ -1,8 +1,16 @@
-import type { Step } from '../contracts.ts'
+import type { Known, Step } from '../contracts.ts'
 import type { LeaseGrant } from './lease-ledger.ts'
 
 /** How long a denial is remembered at most: so long a flood of a denied key asks nobody. */
 const DENIED_MS = 100
+
+/** What the ledger had charged of a key. */
+interface Charged {
+  readonly units: number
+  readonly resetAfterMs: number
+  readonly askedAt: number
+  readonly toldAt: number
+}
 
 /** What the ledger said last of one key. Times are of the process clock. */
 export class LedgerView {
@@ -11,6 +19,7 @@ export class LedgerView {
   /** What to add to a reading of ours for one of the ledger, or a little less; undefined before it answered. */
   offsetMs: number | undefined
   readonly #step: Step
+  #charged: Charged | undefined
   #resetAt = Number.NEGATIVE_INFINITY
   #retryAt = Number.NEGATIVE_INFINITY
   #deniedUntil = Number.NEGATIVE_INFINITY
@@ -20,12 +29,30 @@ export class LedgerView {
     this.#step = step
   }
 
-  said({ free, now: ledgerNow, resetAfterMs, retryAfterMs }: LeaseGrant, now: number): void {
+  /** The ledger answered what it was asked at `askedAt`. */
+  said({ free, charged, now: ledgerNow, resetAfterMs, retryAfterMs }: LeaseGrant, askedAt: number, now: number): void {
     this.free = free
     this.offsetMs = ledgerNow - now
+    this.#charged = { units: charged, resetAfterMs, toldAt: now, askedAt }
     // while nothing is charged: as if all that is on lease were spent now
     this.#resetAt = now + (resetAfterMs || resetOfFresh(this.#step, this.#step.capacity - free))
     this.#retryAt = now + retryAfterMs
+  }
+
+  /** Milliseconds since the ledger was last asked what is charged; Infinity where it never was. */
+  ageMs(now: number): number {
+    return this.#charged ? now - this.#charged.askedAt : Number.POSITIVE_INFINITY
+  }
+
+  /** What is known of the key: what was charged, as far as it still would be, and nothing of what is on lease. */
+  known(now: number): Known | undefined {
+    if (!this.#charged) return undefined
+    const { units, resetAfterMs, toldAt } = this.#charged
+    const cells = new Float64Array(this.#step.cells)
+    this.#step.adopt(cells, 0, toldAt, units, resetAfterMs)
+    const used = this.#step.capacity - this.#step.remaining(cells, 0, now)
+    const leftMs = this.#step.resetAfterMs(cells, 0, now)
+    return used > 0 && leftMs > 0 ? { used, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined
   }
 
   /** Whether a denial is remembered that holds for `cost`. */
@@ -48,6 +75,12 @@ export class LedgerView {
   /** The ledger may have more than it had: a denial is not remembered any longer. */
   hope(): void {
     this.#deniedUntil = Number.NEGATIVE_INFINITY
+  }
+
+  /** The key was reset: nothing is known of it. */
+  forget(): void {
+    this.#charged = undefined
+    this.hope()
   }
 
   /** Whole ms until `cost`, which does not fit, may: a guess. Infinity where it never does. */

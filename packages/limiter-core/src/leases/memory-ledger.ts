@@ -1,5 +1,5 @@
 import { forgetsMs } from '../algorithms/forgets-ms.ts'
-import type { Answer, Backend, Charge, Known, Moment, Observer, PolicyVerdict } from '../contracts.ts'
+import type { Answer, Backend, Charge, Moment, Observer, PolicyVerdict } from '../contracts.ts'
 import { ChargeVerdict, vetoed } from '../verdict.ts'
 import { type BookedLease, LeaseBook } from './lease-book.ts'
 import {
@@ -52,6 +52,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   take(charges: readonly Charge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
     if (this.#onLease(charges, now) === 0) return this.#own(this.#memory.take(charges, { now }))
+    for (const charge of charges) if (charge.known) this.#memory.take([{ ...charge, cost: 0 }], { now })
     const asked = this.peek(charges, { now })
     if (vetoed(asked.verdicts)) return asked
     const allFit = asked.verdicts.every((verdict) => verdict.allowed)
@@ -109,23 +110,16 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     const granted = stale ? 0 : grantOf(ask, free, this.#terms.fraction)
     const retryAfterMs = free >= ask.need ? 0 : this.#waitMs(chargeOf(ask, ask.need), this.#book.units(ask), now)
     if (granted > 0) this.#lend(ask, ask.keep + granted, now)
-    return { granted, free: free - granted, retryAfterMs, resetAfterMs, now }
+    return { granted, free: free - granted, charged: ask.step.capacity - remaining, retryAfterMs, resetAfterMs, now }
   }
 
   /** Charges what the owner spent; from now on it has on lease what it keeps. */
   #tell(ask: LeaseAsk, lease: BookedLease | undefined, now: number): void {
     const { known, keep } = ask
-    if (known) this.#takeOver(ask, known, now)
+    if (known) this.#memory.take([{ ...chargeOf(ask, 0), known }], { now })
     const spent = ask.spent - (lease?.base === ask.base ? lease.charged : 0)
     if (spent > 0) this.#memory.adjust([chargeOf(ask, spent)], now, { now })
     if (lease || keep > 0) this.#lend(ask, keep, now)
-  }
-
-  /** Where more is known to be used than is charged; what is charged is not forgotten sooner by it. */
-  #takeOver(ask: LeaseAsk, { used, resetAfterMs }: Known, now: number): void {
-    const [charged] = this.#memory.peek([chargeOf(ask, 0)], { now }).verdicts
-    const known = { used, resetAfterMs: Math.max(resetAfterMs, charged.resetAfterMs) }
-    this.#memory.take([{ ...chargeOf(ask, 0), known }], { now })
   }
 
   #lend(ask: LeaseAsk, units: number, now: number): void {

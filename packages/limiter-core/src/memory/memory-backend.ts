@@ -3,6 +3,7 @@ import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Known, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
 import { SluiceError } from '../errors.ts'
 import { infallible } from '../failover/infallible.ts'
+import { isMissing, makeGood } from '../make-good.ts'
 import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
 import { RuledDecision } from '../ruled-decision.ts'
@@ -92,6 +93,7 @@ export class MemoryBackend implements Backend<Answer> {
     const now = this.#now(moment)
     // a later instant, or none at all, means now
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
+    for (const charge of charges) if (charge.known) this.#takeOver(charge, charge.known, now)
     const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
     return this.#answer(verdicts, now)
   }
@@ -125,12 +127,14 @@ export class MemoryBackend implements Backend<Answer> {
 
   #takeOver({ key, step, count }: Charge, known: Known, now: number): void {
     const lane = this.#aim(key, step, count)
-    const { cells, at } = this.#table.look(lane, now)
+    const looked = this.#table.look(lane, now)
     // what is no number, or has no end, would stay
     const ends = known.resetAfterMs > 0 && known.resetAfterMs <= Number.MAX_SAFE_INTEGER
-    if (!ends || step.capacity - step.remaining(cells, at, now) >= known.used) return
-    const resetAfterMs = Math.max(known.resetAfterMs, step.resetAfterMs(cells, at, now))
-    this.#table.adopt(lane, { used: known.used, resetAfterMs }, now)
+    if (!ends || !isMissing(step, looked.cells, looked.at, now, known)) return
+    const place = this.#table.hold(lane, this.#table.find(lane, now), now)
+    const { cells, at } = place
+    makeGood(step, cells, at, now, known)
+    this.#table.mark(lane, place, now, step.remaining(cells, at, now), step.resetAfterMs(cells, at, now))
   }
 
   // asked first and found again for the spending: an insert may move or evict what was found before it

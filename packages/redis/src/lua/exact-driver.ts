@@ -1,10 +1,10 @@
 /**
  * After the algorithms: runs a batch of decisions over KEYS, each key read once and written once.
  *
- * ARGV: as `exactHead` says; then runs of decisions that ask the same: how many, operation, of an adjustment takenAt and
+ * ARGV: as `exactHead` and `makeGood` say; then runs of decisions that ask the same: how many, operation, of an adjustment takenAt and
  * the id under which it is made once, number of charges, and of each charge the number of its step, where that is the first time its algorithm and
- * constants, its cost, and what it is: 0 enforced, 1 advisory; 2 more where what is known of the key follows, used and
- * resetAfterMs. KEYS are those of all charges in this order.
+ * constants, its cost, and what it is: 0 enforced, 1 advisory; 2 more where what is known of the key follows, as
+ * `readKnown` reads it. KEYS are those of all charges in this order.
  *
  * Answers one text, its numbers apart by spaces: the time; then of each charge what remains, the wait (-1: never) and
  * resetAfterMs, of an adjustment behind the units that it moved, be it now or before. A decision whose key is unusable is '!' and the number
@@ -23,7 +23,7 @@ local function readCharges(count)
     local charge = { step = steps[n], cost = number() }
     local kind = number()
     charge.advisory = kind % 2 == 1
-    if kind > 1 then charge.known = { used = number(), resetAfterMs = number() } end
+    if kind > 1 then charge.known = readKnown() end
     charges[j] = charge
   end
 end
@@ -34,13 +34,6 @@ local function cellsOf(key, step)
   if c then return c end
   messages[#messages + 1] = message
   broken[key] = #messages
-end
-
-local function recall(step, c, known, key)
-  local resetAfterMs = step.resetAfterMs(c, now)
-  if step.capacity - step.remaining(c, now) >= known.used then return end
-  step.adopt(c, now, known.used, max(known.resetAfterMs, resetAfterMs))
-  written[key] = step
 end
 
 local first = 0
@@ -66,7 +59,8 @@ while at < #ARGV do
         message = broken[key]
         break
       end
-      if charge.known and mayTake then recall(step, c, charge.known, key) end
+      local tells = charge.known and (mayTake or (takenAt and not doneBefore(key, id)))
+      if tells and makeGood(key, step, c, charge.known) then written[key] = step end
       local wait = takenAt and 0 or step.waitMs(c, now, charge.cost)
       if wait > 0 then
         allFit = false
@@ -85,11 +79,13 @@ while at < #ARGV do
         if takenAt then
           local moved, changed = cost == 0 and 0 or tonumber(doneBefore(key, id)), false
           if not moved then
+            local before = cost < 0 and (step.keptMs or step.resetAfterMs)(c, now)
             moved, changed = step.adjust(c, now, cost, takenAt)
             if moved ~= 0 or changed then
               written[key] = step
-              isDone(key, id, format('%.17g', moved))
+              if before then gaveBack(key, before) end
             end
+            if moved ~= 0 or changed or charge.known then isDone(key, id, format('%.17g', moved)) end
           end
           told = told + 1
           out[told] = format('%.17g', moved)
@@ -111,6 +107,7 @@ for key, step in pairs(written) do
   store(key, c, step.layout, (step.keptMs or step.resetAfterMs)(c, now))
 end
 storeDone()
+if storeMarks then storeMarks() end
 
 local text = table.concat(out, ' ')
 if #messages > 0 then text = text .. '\\n' .. table.concat(messages, '\\n') end

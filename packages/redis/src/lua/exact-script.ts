@@ -5,6 +5,7 @@ import { firstWholeMs } from './first-whole-ms.ts'
 import { fixedWindow } from './fixed-window.ts'
 import { gcra } from './gcra.ts'
 import type { LuaAlgorithm } from './lua-algorithm.ts'
+import { makeGood, withoutMarks } from './make-good.ts'
 import { runOnce } from './run-once.ts'
 import { slicedWindow } from './sliced-window.ts'
 import { slidingLog } from './sliding-log.ts'
@@ -79,9 +80,14 @@ export function scriptOver(driverName: string, steps: Iterable<Step>, driver: st
   )
 }
 
-/** The script that decides batches over these steps. */
+/** The script that decides batches over these steps, of which none knows more of a key nor gives units back. */
 export function exactScript(steps: Iterable<Step>): Script {
-  return scriptOver('exact', steps, exactStore + runOnce + exactDriver)
+  return scriptOver('exact', steps, exactStore + runOnce + withoutMarks + exactDriver)
+}
+
+/** The script that decides any batch over these steps. */
+export function exactMindingScript(steps: Iterable<Step>): Script {
+  return scriptOver('exact-minding', steps, exactStore + runOnce + makeGood + exactDriver)
 }
 
 /** The script that takes one decision over these steps. */

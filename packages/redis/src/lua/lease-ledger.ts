@@ -3,13 +3,13 @@
  *
  * KEYS: of each ask the key of its cells, as the exact backend has them, and the key of its leases: of each owner six
  * doubles, its number, units, end, seq, base and what was charged since base.
- * ARGV: as `exactHead` says, then fraction; then of each ask the number of its step,
+ * ARGV: as `exactHead` and `makeGood` say, then fraction; then of each ask the number of its step,
  * where that is the first time its algorithm and constants, how long a lease lasts and after how many ms all that it
- * may hold is forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need, and what is known of the key,
- * used and resetAfterMs, 0 where nothing is.
+ * may hold is forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need; 1 where what is known of the key
+ * follows, as `readKnown` reads it, else 0.
  *
- * Answers one text, its numbers apart by spaces: the time; then of each ask what is granted, what is free, the wait (-1:
- * never) and the reset, or '!' and the number of a message, which follow in lines of their own.
+ * Answers one text, its numbers apart by spaces: the time; then of each ask what is granted, what is free, what is
+ * charged, the wait (-1: never) and the reset, or '!' and the number of a message, which follow in lines of their own.
  */
 export const leaseLedger: string = `
 local fraction = number()
@@ -115,12 +115,9 @@ local function lend(leases, ask, units)
 end
 
 -- what the owner spent is charged; from now on it has on lease what it keeps
-local function tell(c, leases, lease, ask)
-  local step, charged = ask.step, false
-  if ask.used > 0 and step.capacity - step.remaining(c, now) < ask.used then
-    step.adopt(c, now, ask.used, max(ask.reset, step.resetAfterMs(c, now)))
-    charged = true
-  end
+local function tell(key, c, leases, lease, ask)
+  local step = ask.step
+  local charged = ask.known and makeGood(key, step, c, ask.known) or false
   local spent = ask.spent - (lease and lease.base == ask.base and lease.charged or 0)
   if spent > 0 and moves(step, c, spent, now) then charged = true end
   if lease or ask.keep > 0 then lend(leases, ask, ask.keep) end
@@ -145,7 +142,8 @@ local function readAsk()
   local n = number()
   local ask = { step = steps[n] or readTerms(n), owner = number(), seq = number(), base = number() }
   ask.spent, ask.keep, ask.want, ask.demand = number(), number(), number(), number()
-  ask.minimum, ask.need, ask.used, ask.reset = number(), number(), number(), number()
+  ask.minimum, ask.need = number(), number()
+  ask.known = number() == 1 and readKnown()
   return ask
 end
 
@@ -167,7 +165,7 @@ local function answer(ask, cellsKey, leasesKey)
   local lease = find(leases, ask.owner)
   local stale = lease ~= nil and ask.seq <= lease.seq
   if not stale then
-    local told = tell(c, leases, lease, ask)
+    local told = tell(cellsKey, c, leases, lease, ask)
     charged, changed = charged or told, changed or lease ~= nil or ask.keep > 0
   end
   local free = max(0, step.remaining(c, now) - unitsOf(leases))
@@ -177,7 +175,8 @@ local function answer(ask, cellsKey, leasesKey)
   if charged then writeCells(cellsKey, step, c) end
   if changed or granted > 0 then writeLeases(leasesKey, step, c, leases) end
   local told = wait == huge and -1 or wait
-  out[#out + 1] = format('%d %d %d %.17g', granted, free - granted, told, step.resetAfterMs(c, now))
+  local used = usedUnits(step, c)
+  out[#out + 1] = format('%d %d %d %d %.17g', granted, free - granted, used, told, step.resetAfterMs(c, now))
 end
 
 local first = 1

@@ -1,0 +1,49 @@
+import type { Admitted, Known, Step } from './contracts.ts'
+
+/**
+ * Makes good in cells what is known of a key and missing there: first what a backend had told of it, as far as more was
+ * used than is by now; then what was admitted in its place, on top and up to the capacity.
+ */
+export function makeGood(step: Step, cells: Float64Array, at: number, now: number, known: Known): void {
+  const { used, resetAfterMs, admitted } = known
+  const missing = used - usedUnits(step, cells, at, now)
+  if (missing > 0) {
+    raise(step, cells, at, now, missing, resetAfterMs)
+    // it was in debt, or begins its window anew too soon
+    if (step.resetAfterMs(cells, at, now) < resetAfterMs) step.adopt(cells, at, now, used, resetAfterMs)
+  }
+  if (!admitted) return
+  const units = admittedUnits(admitted, usedUnits(step, cells, at, now))
+  const fitting = Math.min(units, step.remaining(cells, at, now))
+  if (fitting > 0) raise(step, cells, at, now, fitting, resetAfterMs)
+}
+
+/** Whether anything is missing in cells of what is known. */
+export function isMissing(
+  step: Step,
+  cells: Float64Array,
+  at: number,
+  now: number,
+  { used, admitted }: Known,
+): boolean {
+  const usedNow = usedUnits(step, cells, at, now)
+  return used > usedNow || (admitted !== undefined && admittedUnits(admitted, usedNow) > 0)
+}
+
+function admittedUnits({ uncounted, unsure, upTo }: Admitted, used: number): number {
+  return uncounted + Math.max(0, Math.min(unsure, upTo - used))
+}
+
+/**
+ * Of a key of which nothing is used it is known when that will be so again; of another one the units are of now, unless
+ * its cells have no place for them, as those of a clock that was ahead.
+ */
+function raise(step: Step, cells: Float64Array, at: number, now: number, units: number, resetAfterMs: number): void {
+  const used = usedUnits(step, cells, at, now)
+  if (used > 0 && step.adjust(cells, at, now, units, now) === units) return
+  step.adopt(cells, at, now, used + units, Math.max(resetAfterMs, step.resetAfterMs(cells, at, now)))
+}
+
+function usedUnits(step: Step, cells: Float64Array, at: number, now: number): number {
+  return step.capacity - step.remaining(cells, at, now)
+}

@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import {
+  type Backend,
+  type BackendErrorRule,
+  compilePolicy,
+  createLimiter,
+  type Limiter,
+  type PolicyInput,
+  systemClock,
+} from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import type { Cluster, Redis } from 'ioredis'
+
+export interface MemberOptions {
+  readonly scope: string
+  readonly policy: PolicyInput
+  readonly onBackendError?: BackendErrorRule
+}
+
+/** A process of a fleet: a client, a backend and a limiter of its own, and what it admitted. */
+export class Member {
+  readonly client: Redis | Cluster
+  readonly backend: Backend
+  readonly limiter: Limiter
+  admitted = 0
+  uncounted = 0
+  #answered = 0
+  #breaker = 'closed'
+
+  /** The deadline is long, so that a busy machine is no bad day by itself. */
+  constructor(client: Redis | Cluster, backend: Backend, { scope, policy, onBackendError }: MemberOptions) {
+    this.client = client
+    this.backend = backend
+    const event = (name: string, { state }: Readonly<Record<string, unknown>>): void => {
+      if (name === 'breaker') this.#breaker = `${state}`
+    }
+    const observers = [{ event }]
+    this.limiter = createLimiter({ policies: [policy], backend, scope, deadlineMs: 2_000, onBackendError, observers })
+  }
+
+  async ready(): Promise<this> {
+    if (this.client.status !== 'ready') await once(this.client, 'ready')
+    return this
+  }
+
+  /** Takes so often, one after the other. */
+  async take(key: string, times: number, cost = 1): Promise<void> {
+    for (let taken = 0; taken < times; taken++) {
+      const { allowed, counted } = await this.limiter.take(key, cost)
+      if (allowed) this.admitted += cost
+      if (allowed && !counted) this.uncounted += cost
+      // what is held on lease is counted, too, while nobody asks
+      if (counted && this.#breaker === 'closed' && this.client.status === 'ready') this.#answered++
+    }
+  }
+
+  /** Takes until the backend has counted again. */
+  async takeUntilCounted(key: string): Promise<void> {
+    const before = this.#answered
+    for (let turn = 0; this.#answered === before; turn++) {
+      await this.take(key, 1)
+      if (turn > 20_000) throw new Error('the backend never counted again')
+      // an answer at hand lets nothing else happen
+      await new Promise<void>((resolve) => systemClock.after(1, resolve))
+    }
+  }
+
+  /** Loses its connection, and has another one. */
+  async reconnect(): Promise<void> {
+    const back = new Promise((resolve) => this.client.once('ready', resolve))
+    const stream = (this.client as unknown as { stream: { destroy(): void } }).stream
+    stream.destroy()
+    await back
+  }
+
+  async close(): Promise<void> {
+    this.limiter.close()
+    await this.backend.close?.()
+    this.client.disconnect()
+  }
+}
+
+/** Units of a key that are charged in Redis, whatever is on lease. */
+export async function chargedOf(
+  client: Redis | Cluster,
+  { scope, policy }: MemberOptions,
+  key: string,
+): Promise<number> {
+  // one that is still connecting is refused
+  await client.ping()
+  const { limit, burst = limit } = compilePolicy(policy)
+  const exact = redisBackend(client)
+  const limiter = createLimiter({ policies: [policy], backend: exact, scope, deadlineMs: 10_000 })
+  const { binding, counted } = await limiter.peek(key)
+  limiter.close()
+  exact.close?.()
+  if (!counted) throw new Error('Redis did not tell what it counted')
+  return burst - binding.remaining
+}
