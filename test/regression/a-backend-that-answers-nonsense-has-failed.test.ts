@@ -286,6 +286,7 @@ describe('a ledger of leases', () => {
     'a grant of NaN': (grant) => [{ ...grant, granted: Number.NaN }],
     'a negative grant': (grant) => [{ ...grant, granted: -1 }],
     'a grant in a text': (grant) => [{ ...grant, granted: '10' }],
+    'no charged units': (grant) => [{ ...grant, charged: undefined }],
     'no free units': (grant) => [{ ...grant, free: undefined }],
     'a wait of NaN': (grant) => [{ ...grant, retryAfterMs: Number.NaN }],
     'an endless reset': (grant) => [{ ...grant, resetAfterMs: Number.POSITIVE_INFINITY }],
@@ -296,7 +297,7 @@ describe('a ledger of leases', () => {
     'that answers with %s is answered for by the failure rule',
     async (_what, answer) => {
       for (const way of Object.values(WAYS)) {
-        const grant = { granted: 1, free: 0, retryAfterMs: 0, resetAfterMs: 1_000, now: 0 }
+        const grant = { granted: 1, free: 0, charged: 0, retryAfterMs: 0, resetAfterMs: 1_000, now: 0 }
         const ledger = { ask: () => way(answer(grant)) as never }
         const { backend: exact } = odd(NONSENSE.null, (one) => one)
         const terms = { leaseMs: 2_000, fraction: 0.1 }
