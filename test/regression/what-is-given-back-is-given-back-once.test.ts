@@ -61,7 +61,7 @@ async function scene(Client: RedisClass, algorithm: AlgorithmName) {
   const charge = (cost: number) => [chargeOf(policy, 'key', cost)]
   // whose scripts the server knows, so that each arrival is one EVALSHA
   const { takenAt } = await backend.take(charge(40))
-  await backend.adjust([{ ...charge(0)[0], key: 'other' }], takenAt)
+  for (const cost of [0, 1, -1]) await backend.adjust([{ ...charge(cost)[0], key: 'other' }], takenAt)
   await backend.reset([{ ...charge(0)[0], key: 'other' }])
   const used = async (): Promise<number> => LIMIT - (await remaining(direct, policy, 'key'))
   const close = (): void => {

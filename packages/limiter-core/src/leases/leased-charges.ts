@@ -51,13 +51,13 @@ export class LeasedCharges implements Backend {
     return new SourcedDecision(this.name, policy, asked.lease.remaining(now), waitMs, view.resetAfterMs(now), takenAt)
   }
 
-  /** `take` where what is held or remembered tells of all of them; undefined where it does not. */
+  /** `take` where all of them fit into what is held. */
   takeHeld(charges: readonly Charge[]): Answer | undefined {
     const now = this.#clock.now()
     const held = charges.flatMap((charge) => this.#table.find(charge) ?? [])
     if (held.length < charges.length) return undefined
     const fits = charges.map((charge, index) => fitOf(charge, held[index], now))
-    return fits.includes('miss') ? undefined : this.#takeFitting(charges, held, fits, now)
+    return fits.every((fit) => fit === 'fits') ? this.#takeFitting(charges, held, fits, now) : undefined
   }
 
   peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
