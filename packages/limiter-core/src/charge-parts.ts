@@ -97,7 +97,7 @@ function undo(
 }
 
 /** The answers of all parts as one, each verdict where its charge stands. */
-export function mergedAnswer(parts: readonly ChargePart[], answers: readonly Answer[]): Answer {
+export function mergedAnswer(parts: readonly Pick<ChargePart, 'indexes'>[], answers: readonly Answer[]): Answer {
   const rows = answers.flatMap((answer, part) =>
     answer.verdicts.map((verdict, at) => ({ index: parts[part].indexes[at], verdict, answer })),
   )

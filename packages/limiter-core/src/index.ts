@@ -56,7 +56,7 @@ export { RequestRecord } from './http/request-record.ts'
 export type { RequestSluice } from './http/request-sluice.ts'
 export { type SlowCheck, SlowGuard } from './http/slow-guard.ts'
 export type { SlowDownOptions } from './http/slow-options.ts'
-export { newIdempotencyKey } from './idempotency-key.ts'
+export { IDEMPOTENT_MS, newIdempotencyKey } from './idempotency-key.ts'
 export { FULL, TOO_HEAVY } from './inflight/cap-denial.ts'
 export { HoldBound } from './inflight/hold-bound.ts'
 export {

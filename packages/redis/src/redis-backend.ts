@@ -7,6 +7,7 @@ import {
   clockOf,
   type Decision,
   forgetsMs,
+  IDEMPOTENT_MS,
   type Interruption,
   type Moment,
   mergedAnswer,
@@ -25,7 +26,6 @@ import type { Operation } from './ask.ts'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from './entity-key.ts'
 import { ExactCalls } from './exact-calls.ts'
 import { hashSlot } from './hash-slot.ts'
-import { IDEMPOTENT_MS } from './idempotent-ms.ts'
 import type { RedisClient } from './redis-client.ts'
 import { runnerOf } from './script-runner.ts'
 

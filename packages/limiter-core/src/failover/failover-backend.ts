@@ -1,5 +1,7 @@
+import { mergedAnswer } from '../charge-parts.ts'
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, Observer, Step } from '../contracts.ts'
+import { allOf, andThen } from '../maybe-promise.ts'
 import { RequestDecision } from '../verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
 import type { FailoverRule } from './failover-options.ts'
@@ -7,6 +9,7 @@ import { FailureRule } from './failure-rule.ts'
 import { GuardedCalls, type Limits, type Target } from './guarded-calls.ts'
 import { type Health, healthOf } from './health.ts'
 import type { Basis } from './mirror-step.ts'
+import { OneAdjustment } from './one-adjustment.ts'
 import { OneTake, type TakeParts } from './one-take.ts'
 import { Repayment } from './repayment.ts'
 
@@ -37,7 +40,7 @@ export class FailoverBackend implements Backend {
     this.#rule = new FailureRule(rule, this.#health.mirror)
     this.#calls = new GuardedCalls(remote, this.#health, this.#clock, rule.deadlineMs, () => this.#repayment.begin())
     this.#parts = { remote, health: this.#health, rule: this.#rule }
-    this.#repayment = new Repayment(this.#parts, this.#calls)
+    this.#repayment = new Repayment(this.#parts, this.#calls, this.#clock)
     this.#leave = this.#health.join()
   }
 
@@ -94,43 +97,17 @@ export class FailoverBackend implements Backend {
 
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
     if (moment?.uncounted) return this.#adjustUncounted(charges, takenAt, moment.now ?? this.#clock.now())
-    const { breaker, mirror, owed, skewMs } = this.#health
-    // not earlier than the take by our clock, so that what belongs to it finds its window here
-    const ruled = (now: number): Answer =>
-      this.#rule.adjust(charges, takenAt + skewMs + this.#deadlineMs, now, 'counted')
-    const owes = (): void => {
-      for (const charge of charges) owed.addAdjustment({ charge, takenAt })
-    }
-    if (!breaker.admits()) {
-      owes()
-      return this.#meanwhile(charges, ruled, moment)
-    }
-    let sent = charges
-    let heardAt = 0
-    return this.#calls.call(
-      {
-        operation: 'adjust',
-        // without a deadline: what is given back must arrive, also where nobody waits for it any more
-        send: ({ now: asOf }, now) => {
-          heardAt = mirror.callAt(now)
-          sent = this.#withKnown(charges, now)
-          return this.#remote.adjust(sent, takenAt, { now: asOf })
-        },
-        came: (answer, now) => this.#told(charges, answer, now, heardAt),
-        ruled: (now, basis) => {
-          this.#handBack(sent, now, basis)
-          // what may have been done is not done again
-          if (basis === 'uncounted') owes()
-          return ruled(now)
-        },
-      },
-      moment,
-    )
+    // each by itself, so that of those that fail it is known which did
+    const answers = charges.map((charge) => this.#adjustOne(charge, takenAt, moment))
+    if (charges.length === 1) return answers[0]
+    const parts = charges.map((_, index) => ({ indexes: [index] }))
+    return andThen(allOf(answers), (all) => mergedAnswer(parts, all))
   }
 
   reset(targets: readonly Target[]): MaybePromise<void> {
     if (targets.length === 0) return
     this.#rule.reset(targets)
+    this.#health.owed.forgetAdjustments(targets)
     const ruled = (): void => this.#health.owed.addResets(targets)
     if (!this.#health.breaker.admits()) return this.#meanwhile(targets, ruled)
     return this.#calls.call({
@@ -158,13 +135,25 @@ export class FailoverBackend implements Backend {
     this.#leave()
   }
 
+  #adjustOne(charge: Charge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
+    const { breaker, owed, skewMs } = this.#health
+    const adjustment = { charge, takenAt, idempotencyKey: moment?.idempotencyKey, attempts: 0 }
+    // not earlier than the take by our clock, so that what belongs to it finds its window here
+    const ruled = (now: number): Answer =>
+      this.#rule.adjust([charge], takenAt + skewMs + this.#deadlineMs, now, 'counted')
+    if (breaker.admits()) return this.#calls.call(new OneAdjustment(this.#parts, adjustment, ruled), moment)
+    const answer = this.#meanwhile([charge], ruled, moment)
+    owed.addAdjustment(adjustment)
+    return answer
+  }
+
   /** What the rule took is given back here, and at the backend where it was told of it since. */
   #adjustUncounted(charges: readonly Charge[], takenAt: number, now: number): Answer {
     const answer = this.#rule.adjust(charges, takenAt, now, 'uncounted')
     // not earlier than the take by its clock, so that what belongs to it finds its window there
     const takenThereAt = takenAt - this.#health.skewMs + this.#deadlineMs
     for (const charge of this.#rule.takeToldBack(charges)) {
-      this.#health.owed.addAdjustment({ charge, takenAt: takenThereAt })
+      this.#health.owed.addAdjustment({ charge, takenAt: takenThereAt, attempts: 0 })
     }
     if (this.#health.owed.any) this.#repayment.begin()
     return answer

@@ -52,7 +52,16 @@ export class GuardedCalls {
   }
 
   /** Calls the backend, as its breaker admitted. At once where it answers at once. */
-  call<T, R>(call: Call<T, R>, moment?: Moment, deadlines: Deadlines = this.#deadlines): MaybePromise<R> {
+  call<T, R>(call: Call<T, R>, moment?: Moment): MaybePromise<R> {
+    return this.#call(call, this.#deadlines, moment)
+  }
+
+  /** A call that nobody awaits. */
+  callUnawaited<T, R>(call: Call<T, R>): void {
+    void this.#call(call, this.#background)
+  }
+
+  #call<T, R>(call: Call<T, R>, deadlines: Deadlines, moment?: Moment): MaybePromise<R> {
     const now = this.#clock.now()
     const soonestAt = now + this.#deadlineMs
     const { now: asOf = now, deadlineAt = soonestAt } = moment ?? {}

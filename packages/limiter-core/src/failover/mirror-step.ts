@@ -59,6 +59,7 @@ export class MirrorStep implements Step {
   readonly #whole: boolean
   readonly #told: Pick<Step, 'adopt'> = { adopt: (...told) => this.#adoptTold(...told) }
   #heardAt = 0
+  #owed = 0
 
   constructor(step: Step, share: number) {
     const { policy } = step
@@ -92,6 +93,8 @@ export class MirrorStep implements Step {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     this.#forgetIfFresh(cells, at, now)
+    // what the backend counted is in its units
+    if (this.basis === 'counted') return this.#inner.adjust(cells, at, now, units, takenAt)
     const moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
     // of a refund the part that has drained meanwhile was admitted, too
     this.#admitted(cells, at, now, Math.min(moved, units))
@@ -120,9 +123,13 @@ export class MirrorStep implements Step {
     cells.fill(0, at + this.#behind, at + this.cells)
   }
 
-  /** Adopts what the backend told in answer to a call that was made at `heardAt`, in units of the backend. Holds until it is asked for again. */
-  told(heardAt: number): Pick<Step, 'adopt'> {
+  /**
+   * Adopts what the backend told in answer to a call that was made at `heardAt`, while it was owed so many units; in units
+   * of the backend. Holds until it is asked for again.
+   */
+  told(heardAt: number, owed: number): Pick<Step, 'adopt'> {
     this.#heardAt = heardAt
+    this.#owed = owed
     return this.#told
   }
 
@@ -157,12 +164,11 @@ export class MirrorStep implements Step {
 
   /** What was admitted before the key was new again matters no more. */
   #forgetIfFresh(cells: Float64Array, at: number, now: number): void {
-    if (this.#inner.resetAfterMs(cells, at, now) === 0) cells.fill(0, at + this.#behind + UNCOUNTED, at + this.cells)
+    if (this.keptMs(cells, at, now) === 0) cells.fill(0, at + this.#behind + UNCOUNTED, at + this.cells)
   }
 
   /** Units were admitted here, or are given back. */
   #admitted(cells: Float64Array, at: number, now: number, units: number): void {
-    if (this.basis === 'counted') return
     const own = at + this.#behind
     if (units > 0) {
       cells[own + (this.basis === 'uncounted' ? UNCOUNTED : UNSURE)] += units
@@ -208,7 +214,7 @@ export class MirrorStep implements Step {
   #adoptTold(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     const own = at + this.#behind
     const { uncounted, unsure } = this.#ownUnits(cells, at, this.#used(cells, at, now))
-    this.#inner.adopt(cells, at, now, used, resetAfterMs)
+    this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
     cells[own + HEARD_AT] = this.#heardAt
     // what the backend does not know of yet comes on top
     const units = this.#scaled(uncounted + unsure)

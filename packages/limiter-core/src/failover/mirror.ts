@@ -139,7 +139,12 @@ export class Mirror {
   }
 
   #adopt(key: string, step: MirrorStep, count: string, { used, resetAfterMs, now, heardAt }: HeardAnswer): void {
-    this.#memory.adopt({ key, step, count }, { used, resetAfterMs }, now, step.told(heardAt))
+    this.#memory.adopt(
+      { key, step, count },
+      { used, resetAfterMs },
+      now,
+      step.told(heardAt, this.#owed.unitsOf({ key, step, count })),
+    )
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Charge } from '../contracts.ts'
+import type { Charge, IdempotencyKey } from '../contracts.ts'
+import { IDEMPOTENT_MS } from '../idempotency-key.ts'
 
 type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
@@ -7,12 +8,18 @@ export interface OwedAdjustment {
   readonly charge: Charge
   /** By the clock of the backend. */
   readonly takenAt: number
+  /** Under which it may have been made, so that it must not be made under another one. */
+  readonly idempotencyKey?: IdempotencyKey | undefined
+  /** How often it was tried in vain. */
+  readonly attempts: number
 }
 
 /** Resets that are kept at most; older ones are forgotten. */
 const MOST_RESETS = 1_000
 /** Adjustments that are kept at most, some two megabytes; older ones are forgotten. */
 const MOST_ADJUSTMENTS = 10_000
+/** A key at fault is not tried for ever. */
+const MOST_ATTEMPTS = 100
 
 /**
  * Resets and adjustments that a backend did not do, since it did not answer: they are done, once, when it does. A reset
@@ -21,6 +28,8 @@ const MOST_ADJUSTMENTS = 10_000
 export class OwedCalls {
   /** Of these calls, how many are being made. */
   underWay = 0
+  /** Until then none of them is tried again. */
+  pausedUntil: number = Number.NEGATIVE_INFINITY
   readonly #resets = new Map<string, Target>()
   readonly #adjustments = new Set<OwedAdjustment>()
   readonly #ofKeys = new Map<string, { units: number; size: number }>()
@@ -34,13 +43,21 @@ export class OwedCalls {
       const id = idOf(target)
       this.#resets.delete(id)
       this.#resets.set(id, target)
-      if (!this.#ofKeys.has(id)) continue
-      for (const one of this.#adjustments) if (idOf(one.charge) === id) this.#remove(one)
     }
+    this.forgetAdjustments(targets)
     for (const id of this.#resets.keys()) if (this.#resets.size > MOST_RESETS) this.#resets.delete(id)
   }
 
+  /** Of keys that are reset nothing is owed any more. */
+  forgetAdjustments(targets: readonly Target[]): void {
+    if (this.#ofKeys.size === 0) return
+    const ids = new Set(targets.map(idOf).filter((id) => this.#ofKeys.has(id)))
+    if (ids.size === 0) return
+    for (const one of this.#adjustments) if (ids.has(idOf(one.charge))) this.#remove(one)
+  }
+
   addAdjustment(adjustment: OwedAdjustment): void {
+    if (adjustment.attempts > MOST_ATTEMPTS) return
     this.#adjustments.add(adjustment)
     this.#count(adjustment, 1)
     for (const oldest of this.#adjustments) {
@@ -61,13 +78,14 @@ export class OwedCalls {
     return targets
   }
 
-  /** The oldest adjustments, which the caller now tries again. */
-  takeAdjustments(most: number): readonly OwedAdjustment[] {
+  /** The oldest adjustments, which the caller now tries again. One that may have been made is refused when its key is old. */
+  takeAdjustments(most: number, now: number): readonly OwedAdjustment[] {
     const taken: OwedAdjustment[] = []
     for (const one of this.#adjustments) {
-      if (taken.push(one) === most) break
+      if (taken.length === most) break
+      this.#remove(one)
+      if (one.idempotencyKey === undefined || now - one.idempotencyKey.issuedAt < IDEMPOTENT_MS) taken.push(one)
     }
-    for (const one of taken) this.#remove(one)
     return taken
   }
 

@@ -1,69 +1,65 @@
-import type { GuardedCalls } from './guarded-calls.ts'
+import type { Clock } from '../contracts.ts'
+import type { Call, GuardedCalls } from './guarded-calls.ts'
+import { OneAdjustment } from './one-adjustment.ts'
 import type { TakeParts } from './one-take.ts'
 import type { OwedAdjustment } from './owed-calls.ts'
 
 /** Adjustments that are sent at once. */
 const AT_ONCE = 128
+/** After one failed. */
+const AGAIN_MS = 1_000
 
-/**
- * Does what a backend is owed, now that it answers: first all resets, then a part of the adjustments at a time. What may
- * have been done is not done again.
- */
+/** Does what a backend is owed, now that it answers: first all resets, then a part of the adjustments at a time. */
 export class Repayment {
   readonly #parts: TakeParts
   readonly #calls: GuardedCalls
+  readonly #clock: Clock
 
-  constructor(parts: TakeParts, calls: GuardedCalls) {
+  constructor(parts: TakeParts, calls: GuardedCalls, clock: Clock) {
     this.#parts = parts
     this.#calls = calls
+    this.#clock = clock
   }
 
   /** Begins, unless it is under way or the backend is not asked right now; each answer asks for more. */
   begin(): void {
     const { owed, breaker } = this.#parts.health
-    if (owed.underWay > 0 || breaker.state !== 'closed') return
+    const now = this.#clock.now()
+    if (owed.underWay > 0 || breaker.state !== 'closed' || now < owed.pausedUntil) return
     const targets = owed.takeResets()
     if (targets.length > 0) this.#reset(targets)
-    else for (const adjustment of owed.takeAdjustments(AT_ONCE)) this.#adjust(adjustment)
+    else for (const adjustment of owed.takeAdjustments(AT_ONCE, now)) this.#adjust(adjustment)
   }
 
   #reset(targets: ReturnType<TakeParts['health']['owed']['takeResets']>): void {
     const { remote, health } = this.#parts
-    const { owed } = health
-    owed.underWay++
-    void this.#calls.call({
+    this.#call({
       operation: 'reset',
       send: () => remote.reset(targets),
-      came: () => {
-        owed.underWay--
-      },
-      ruled: () => {
-        owed.underWay--
-        owed.addResets(targets)
-      },
+      came: () => undefined,
+      ruled: () => health.owed.addResets(targets),
     })
   }
 
   #adjust(adjustment: OwedAdjustment): void {
-    const { remote, rule, health } = this.#parts
-    const { owed } = health
-    const { takenAt } = adjustment
-    let { charge } = adjustment
+    this.#call(new OneAdjustment(this.#parts, adjustment, () => undefined))
+  }
+
+  #call<T, R>(call: Call<T, R>): void {
+    const { owed } = this.#parts.health
     owed.underWay++
-    void this.#calls.call({
-      operation: 'adjust',
-      send: ({ now: asOf }, now) => {
-        const known = rule.known(charge, now)
-        if (known) charge = { ...charge, known }
-        return remote.adjust([charge], takenAt, { now: asOf })
-      },
-      came: () => {
+    this.#calls.callUnawaited<T, R>({
+      operation: call.operation,
+      send: (limits, now) => call.send(limits, now),
+      came: (answer, now) => {
+        const worth = call.came(answer, now)
         owed.underWay--
+        return worth
       },
       ruled: (now, basis) => {
         owed.underWay--
-        if (charge.known?.admitted) rule.handBack(charge, charge.known.admitted, now, basis)
-        if (basis === 'uncounted') owed.addAdjustment(adjustment)
+        owed.pausedUntil = now + AGAIN_MS
+        return call.ruled(now, basis)
       },
     })
   }

@@ -1,4 +1,4 @@
-import { IDEMPOTENT_MS } from '../idempotent-ms.ts'
+import { IDEMPOTENT_MS } from '@sluice/limiter-core'
 
 // what is remembered must outlive the deadline, which clients reckon from clocks that they know to the millisecond
 const REMEMBERED_MS = IDEMPOTENT_MS + 1_000

@@ -1,0 +1,71 @@
+import type { Answer, Known, MaybePromise } from '../contracts.ts'
+import { newIdempotencyKey } from '../idempotency-key.ts'
+import { mayHaveCounted } from './backend-failure.ts'
+import { checkedAnswer } from './checked-answer.ts'
+import type { Call, Limits } from './guarded-calls.ts'
+import type { Basis } from './mirror-step.ts'
+import type { TakeParts } from './one-take.ts'
+import type { OwedAdjustment } from './owed-calls.ts'
+
+/**
+ * An adjustment of one charge, under way. Where the backend did not make it, it is owed: under the same key where it may
+ * have been made, so that it counts once. One whose answer is late is not owed before its call has failed.
+ */
+export class OneAdjustment<R extends Answer | undefined> implements Call<Answer, Answer | R> {
+  readonly operation = 'adjust'
+  readonly #parts: TakeParts
+  readonly #owed: OwedAdjustment
+  readonly #meanwhile: (now: number) => R
+  #known: Known | undefined
+  #key: OwedAdjustment['idempotencyKey']
+  #heardAt = 0
+  #answer: MaybePromise<Answer> | undefined
+
+  /** `meanwhile` is what is answered where the backend did not. */
+  constructor(parts: TakeParts, owed: OwedAdjustment, meanwhile: (now: number) => R) {
+    this.#parts = parts
+    this.#owed = owed
+    this.#meanwhile = meanwhile
+  }
+
+  send({ now: asOf }: Limits, now: number): MaybePromise<Answer> {
+    const { remote, rule, health } = this.#parts
+    const { charge, takenAt, idempotencyKey = newIdempotencyKey(now) } = this.#owed
+    this.#heardAt = health.mirror.callAt(now)
+    this.#known = health.mirror.mayBeUntold(now) ? rule.known(charge, now) : undefined
+    this.#key = idempotencyKey
+    const sent = this.#known ? { ...charge, known: this.#known } : charge
+    // without a deadline: what is given back must arrive, also where nobody waits for it any more
+    this.#answer = remote.adjust([sent], takenAt, { now: asOf, idempotencyKey })
+    return this.#answer
+  }
+
+  came(answer: Answer, now: number): Answer {
+    const { rule, health } = this.#parts
+    const { charge } = this.#owed
+    const { verdicts, takenAt } = checkedAnswer(answer, [charge])
+    const [{ remaining, resetAfterMs }] = verdicts
+    rule.told(charge, remaining, resetAfterMs, now, this.#heardAt)
+    health.skewMs = now - takenAt
+    return answer
+  }
+
+  ruled(now: number, basis: Basis): R {
+    const { charge } = this.#owed
+    if (this.#known?.admitted) this.#parts.rule.handBack(charge, this.#known.admitted, now, basis)
+    // it is made here first: what is owed is what is ahead here
+    const answer = this.#meanwhile(now)
+    if (basis === 'uncounted') this.#owe(this.#owed.idempotencyKey)
+    else if (this.#answer === undefined) this.#owe(this.#key)
+    else {
+      const failed = (error: unknown): void => this.#owe(mayHaveCounted(error) ? this.#key : this.#owed.idempotencyKey)
+      Promise.resolve(this.#answer).catch(failed)
+    }
+    return answer
+  }
+
+  #owe(idempotencyKey: OwedAdjustment['idempotencyKey']): void {
+    const { charge, takenAt, attempts } = this.#owed
+    this.#parts.health.owed.addAdjustment({ charge, takenAt, idempotencyKey, attempts: attempts + 1 })
+  }
+}
