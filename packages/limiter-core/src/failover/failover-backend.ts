@@ -8,9 +8,9 @@ import type { FailoverRule } from './failover-options.ts'
 import { FailureRule } from './failure-rule.ts'
 import { GuardedCalls, type Limits, type Target } from './guarded-calls.ts'
 import { type Health, healthOf } from './health.ts'
-import type { Basis } from './mirror-step.ts'
 import { OneAdjustment } from './one-adjustment.ts'
 import { OneTake, type TakeParts } from './one-take.ts'
+import type { Basis } from './own-units.ts'
 import { Repayment } from './repayment.ts'
 
 /**

@@ -3,7 +3,8 @@ import { RuledDecision } from '../ruled-decision.ts'
 import { ChargeVerdict } from '../verdict.ts'
 import type { FailoverRule } from './failover-options.ts'
 import type { Mirror, MirrorCharge } from './mirror.ts'
-import { type Basis, MirrorStep } from './mirror-step.ts'
+import { MirrorStep } from './mirror-step.ts'
+import type { Basis } from './own-units.ts'
 
 /** A denial whose end nobody knows: by then the backend may answer again. */
 const RETRY_AFTER_MS = 1_000
@@ -58,9 +59,9 @@ export class FailureRule {
   /** Of what was given back here, as charges: that of which the backend had been told. */
   takeToldBack(charges: readonly Charge[]): readonly Charge[] {
     return charges.flatMap((charge) => {
-      const mine = this.#mirrorOf(charge.step)
-      const units = Math.floor(mine.toldBack)
-      mine.toldBack = 0
+      const { own } = this.#mirrorOf(charge.step)
+      const units = Math.floor(own.toldBack)
+      own.toldBack = 0
       return units > 0 ? [{ ...charge, cost: -units }] : []
     })
   }

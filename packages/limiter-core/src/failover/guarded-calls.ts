@@ -5,7 +5,7 @@ import { Observers } from '../observers.ts'
 import { causeOf, isOfOneKey, LateError, mayHaveCounted } from './backend-failure.ts'
 import { Deadlines, type Outcome } from './deadlines.ts'
 import type { Health } from './health.ts'
-import type { Basis } from './mirror-step.ts'
+import type { Basis } from './own-units.ts'
 
 type Operation = 'take' | 'peek' | 'adjust' | 'reset'
 export type Target = Pick<Charge, 'key' | 'step' | 'count'>

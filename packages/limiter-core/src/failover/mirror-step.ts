@@ -1,28 +1,12 @@
 import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { algorithms } from '../algorithms/index.ts'
-import type { Admitted, Known, Policy, Step, StepVariant } from '../contracts.ts'
+import type { Known, Policy, Step, StepVariant } from '../contracts.ts'
+import { type Basis, OwnUnits } from './own-units.ts'
 
 // what a sum of scaled costs may be off without turning away the last one that is due
 const ROUNDING = 1e-12
 const EPSILON = 1e-6
 const SCALED_BURST: readonly string[] = ['token-bucket', 'gcra']
-
-/** Behind the cells of the step: when the answer was asked for that they come from, 0 where there was none. */
-const HEARD_AT = 0
-/** Units that were admitted here since, and that the backend did not count. */
-const UNCOUNTED = 1
-/** Units that were admitted here since, and that the backend may have counted. */
-const UNSURE = 2
-/** Units that were admitted here, and of which the backend was told since. */
-const TOLD = 3
-/** When the last unit was admitted here. */
-const ADMITTED_AT = 4
-const BESIDES = 5
-
-/** What a backend knows of the units that are counted here in its place. */
-export type Basis = 'counted' | 'uncounted' | 'unsure'
-
-type OwnUnits = Pick<Admitted, 'uncounted' | 'unsure'>
 
 /** How what is known here of a key stands to what its backend has. */
 export interface Standing {
@@ -50,12 +34,13 @@ export class MirrorStep implements Step {
   readonly variants: readonly StepVariant[] | undefined
   /** Of what is counted here from now on. */
   basis: Basis = 'uncounted'
-  /** Units given back of which the backend had been told: it is to hear that they came back, too. */
-  toldBack = 0
+  /** What was admitted here. */
+  readonly own: OwnUnits
   readonly #inner: Step
   /** Units of the backend that one unit here stands for. */
   readonly #scale: number
-  readonly #behind: number
+  /** Behind the cells of the step: when the answer was asked for that they come from, 0 where there was none. */
+  readonly #heard: number
   readonly #whole: boolean
   readonly #told: Pick<Step, 'adopt'> = { adopt: (...told) => this.#adoptTold(...told) }
   #heardAt = 0
@@ -66,13 +51,14 @@ export class MirrorStep implements Step {
     const limit = part(policy.limit, share)
     this.policy = policy
     this.version = step.version
-    this.#behind = step.cells
-    this.cells = step.cells + BESIDES
+    this.#heard = step.cells
+    this.cells = step.cells + 1 + OwnUnits.cells
     this.capacity = part(step.capacity, share)
     this.fullCapacity = step.capacity
     this.forgetsMs = forgetsMs(step)
     this.variants = step.variants
     this.#scale = limit === policy.limit ? 1 : (policy.limit / limit) * (1 - ROUNDING)
+    this.own = new OwnUnits(step.cells + 1, this.#scale)
     // an entry of a log stands for a whole unit
     this.#whole = policiesOf(step).some(({ algorithm }) => algorithm === 'sliding-log')
     // a small burst would round to more or less than its share of the rate: it is what the scaled units need
@@ -88,7 +74,7 @@ export class MirrorStep implements Step {
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
     this.#forgetIfFresh(cells, at, now)
     this.#inner.spend(cells, at, now, this.#scaled(cost))
-    this.#admitted(cells, at, now, cost)
+    this.own.add(cells, at, now, cost, this.basis)
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
@@ -97,7 +83,7 @@ export class MirrorStep implements Step {
     if (this.basis === 'counted') return this.#inner.adjust(cells, at, now, units, takenAt)
     const moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
     // of a refund the part that has drained meanwhile was admitted, too
-    this.#admitted(cells, at, now, Math.min(moved, units))
+    this.own.add(cells, at, now, Math.min(moved, units), this.basis)
     return moved
   }
 
@@ -120,7 +106,7 @@ export class MirrorStep implements Step {
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.#inner.adopt(cells, at, now, this.#scaled(used), resetAfterMs)
-    cells.fill(0, at + this.#behind, at + this.cells)
+    cells.fill(0, at + this.#heard, at + this.cells)
   }
 
   /**
@@ -141,81 +127,25 @@ export class MirrorStep implements Step {
     const used = this.#used(cells, at, now)
     const resetAfterMs = this.#inner.resetAfterMs(cells, at, now)
     if (!(used > 0 && resetAfterMs > 0)) return undefined
-    const heardAt = cells[at + this.#behind + HEARD_AT]
-    const own = this.#ownUnits(cells, at, used)
+    const heardAt = cells[at + this.#heard]
+    const own = this.own.untold(cells, at, used)
     const told = Math.max(0, Math.floor(used - (own.uncounted + own.unsure) * this.#scale - owed + EPSILON))
     const mayBeGone = told > 0 && mayHaveLost(heardAt)
-    const admitted = this.#handOut(cells, at, now, own, told)
+    const admitted = this.own.handOut(cells, at, now, own, told)
     if (!mayBeGone && !admitted) return undefined
     const ageMs = heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt)
     return { used: mayBeGone ? told : 0, resetAfterMs, ageMs, admitted }
   }
 
-  /** Takes back what could not be told. */
-  handBack(cells: Float64Array, at: number, { uncounted, unsure, ageMs }: Admitted, now: number, basis: Basis): void {
-    const own = at + this.#behind
-    const untold = uncounted + unsure / this.#scale
-    const sure = basis === 'uncounted' ? uncounted : 0
-    cells[own + TOLD] = Math.max(0, cells[own + TOLD] - untold)
-    cells[own + UNCOUNTED] += sure
-    cells[own + UNSURE] += untold - sure
-    cells[own + ADMITTED_AT] = Math.max(cells[own + ADMITTED_AT], now - ageMs)
-  }
-
   /** What was admitted before the key was new again matters no more. */
   #forgetIfFresh(cells: Float64Array, at: number, now: number): void {
-    if (this.keptMs(cells, at, now) === 0) cells.fill(0, at + this.#behind + UNCOUNTED, at + this.cells)
-  }
-
-  /** Units were admitted here, or are given back. */
-  #admitted(cells: Float64Array, at: number, now: number, units: number): void {
-    const own = at + this.#behind
-    if (units > 0) {
-      cells[own + (this.basis === 'uncounted' ? UNCOUNTED : UNSURE)] += units
-      cells[own + ADMITTED_AT] = now
-      return
-    }
-    let back = -units
-    for (const cell of [UNCOUNTED, UNSURE, TOLD]) {
-      const taken = Math.min(cells[own + cell], back)
-      cells[own + cell] -= taken
-      back -= taken
-      if (cell === TOLD) this.toldBack += taken
-    }
-  }
-
-  /** What was admitted here of what is used: of units that are new again by now nobody needs to hear. */
-  #ownUnits(cells: Float64Array, at: number, used: number): OwnUnits {
-    const own = at + this.#behind
-    const most = Math.ceil(used / this.#scale - EPSILON)
-    const uncounted = Math.min(most, Math.ceil(cells[own + UNCOUNTED] - EPSILON))
-    return { uncounted, unsure: Math.min(most - uncounted, Math.ceil(cells[own + UNSURE] - EPSILON)) }
-  }
-
-  #handOut(
-    cells: Float64Array,
-    at: number,
-    now: number,
-    { uncounted, unsure }: OwnUnits,
-    told: number,
-  ): Admitted | undefined {
-    if (uncounted + unsure === 0) return undefined
-    const own = at + this.#behind
-    const ageMs = Math.max(0, now - cells[own + ADMITTED_AT])
-    cells[own + UNCOUNTED] = 0
-    cells[own + UNSURE] = 0
-    cells[own + TOLD] += uncounted + unsure
-    if (this.#scale === 1) return { uncounted, unsure, upTo: told + unsure, ageMs }
-    // of a share all processes are taken to have admitted as much: together they say so once
-    const units = Math.ceil((uncounted + unsure) * this.#scale)
-    return { uncounted: 0, unsure: units, upTo: told + units, ageMs }
+    if (this.keptMs(cells, at, now) === 0) this.own.forget(cells, at)
   }
 
   #adoptTold(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    const own = at + this.#behind
-    const { uncounted, unsure } = this.#ownUnits(cells, at, this.#used(cells, at, now))
+    const { uncounted, unsure } = this.own.untold(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
-    cells[own + HEARD_AT] = this.#heardAt
+    cells[at + this.#heard] = this.#heardAt
     // what the backend does not know of yet comes on top
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.#inner.adjust(cells, at, now, units, now)

@@ -2,8 +2,9 @@ import type { Admitted, Answer, Backend, Charge, Clock, Known } from '../contrac
 import { MemoryBackend } from '../memory/memory-backend.ts'
 import type { SoleDecision } from '../sole-decision.ts'
 import { type HeardAnswer, HeardAnswers } from './heard-answers.ts'
-import type { Basis, MirrorStep } from './mirror-step.ts'
+import type { MirrorStep } from './mirror-step.ts'
 import type { OwedCalls } from './owed-calls.ts'
+import type { Basis } from './own-units.ts'
 
 /** Bytes of what is kept of keys that another backend counts, for all limiters on it. */
 const MAX_BYTES = 16 * 2 ** 20
@@ -129,7 +130,7 @@ export class Mirror {
   handBack({ key, step, count }: MirrorTarget, admitted: Admitted, now: number, basis: Basis): void {
     this.decidedHere(now)
     const { cells, at } = this.#memory.look(key, step, count, now)
-    step.handBack(cells, at, admitted, now, basis)
+    step.own.handBack(cells, at, admitted, now, basis)
   }
 
   #isOutdated(target: MirrorTarget, heardAt: number, now: number): boolean {

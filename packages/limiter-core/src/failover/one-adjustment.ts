@@ -3,9 +3,9 @@ import { newIdempotencyKey } from '../idempotency-key.ts'
 import { mayHaveCounted } from './backend-failure.ts'
 import { checkedAnswer } from './checked-answer.ts'
 import type { Call, Limits } from './guarded-calls.ts'
-import type { Basis } from './mirror-step.ts'
 import type { TakeParts } from './one-take.ts'
 import type { OwedAdjustment } from './owed-calls.ts'
+import type { Basis } from './own-units.ts'
 
 /**
  * An adjustment of one charge, under way. Where the backend did not make it, it is owed: under the same key where it may

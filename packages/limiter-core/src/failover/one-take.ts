@@ -3,7 +3,7 @@ import { checkedDecision } from './checked-answer.ts'
 import type { FailureRule } from './failure-rule.ts'
 import type { Call, Limits } from './guarded-calls.ts'
 import type { Health } from './health.ts'
-import type { Basis } from './mirror-step.ts'
+import type { Basis } from './own-units.ts'
 
 /** What a take needs besides its charge. */
 export interface TakeParts {
