@@ -346,7 +346,7 @@ describe('an error of Redis', () => {
       observers,
       deadlineMs: '5s',
     })
-    await client.lpush('sluice:{sesame}:default/default/fixed-window@1', 'somebody else')
+    await client.lpush('sluice:{sesame}:default/default/fixed-window@1/60000', 'somebody else')
     expect(await limiter.take('sesame')).toMatchObject({ counted: false })
     client.disconnect()
     expect(errors).toMatchObject([{ cause: 'WRONGTYPE' }])

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { type Charge, kindOf, SluiceError } from '@sluice/limiter-core'
+import { type Charge, kindOf, SluiceError, type Step } from '@sluice/limiter-core'
 
 /** How keys are named in Redis. */
 export interface EntityKeyOptions {
@@ -53,11 +53,9 @@ export class EntityKeys {
     this.#hashesAll = hashKeys === 'all'
   }
 
-  /** The name under which the cells of `key` are stored. Other slices are other cells, and nobody can tell the ones from the others. */
+  /** The name under which the cells of `key` are stored: it says what they mean, since nobody can tell that from them. */
   nameOfCells({ key, step, count }: Pick<Charge, 'key' | 'step' | 'count'>): string {
-    // the name of a count of several variants tells the cells of each
-    const { slices = 1 } = step.variants ? {} : step.policy
-    return this.name(key, slices > 1 ? `${count}/${slices}` : count)
+    return this.name(key, count + meaningOf(step))
   }
 
   /** The name under which `count` of `key` is stored. */
@@ -75,6 +73,27 @@ export class EntityKeys {
     const hash = createHmac('sha256', this.#secret).update(Buffer.from(key, 'utf16le'))
     return `#${hash.digest('base64url')}`
   }
+}
+
+const meanings = new WeakMap<Step, string>()
+
+/** What a count does not say of its cells: the windows with which units end, and into how many slices they are cut. */
+function meaningOf(step: Step): string {
+  let meaning = meanings.get(step)
+  if (meaning === undefined) {
+    // the name of a count of several variants tells the slices of each
+    const { slices = 1 } = step.variants ? {} : step.policy
+    const windows = step.variants?.flatMap((variant) => windowOf(variant.step)) ?? windowOf(step)
+    const ends = windows.length > 0 ? `/${windows.join('+')}` : ''
+    meaning = slices > 1 ? `${ends}/${slices}` : ends
+    meanings.set(step, meaning)
+  }
+  return meaning
+}
+
+/** Units that drain are the same ones in any window. */
+function windowOf({ policy: { algorithm, windowMs } }: Step): readonly number[] {
+  return algorithm === 'token-bucket' || algorithm === 'gcra' ? [] : [windowMs]
 }
 
 function isPlain(key: string): boolean {

@@ -25,7 +25,7 @@ beforeEach(() => {
   backend = redisBackend(client, { prefix })
 })
 
-const nameOf = (key: string): string => `${prefix}:{${key}}:exact/minute/fixed-window@1`
+const nameOf = (key: string): string => `${prefix}:{${key}}:exact/minute/fixed-window@1/60000`
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
   return promise.then(

@@ -35,7 +35,9 @@ export class StepTwin {
 
   /** Where Redis has its cells, under the given prefix. */
   storedAs(prefix: string): string {
-    return `${prefix}:{${this.#key}}:twin${(this.#policy.slices ?? 1) > 1 ? `/${this.#policy.slices}` : ''}`
+    const { algorithm, windowMs, slices = 1 } = this.#policy
+    const ends = algorithm === 'token-bucket' || algorithm === 'gcra' ? '' : `/${windowMs}`
+    return `${prefix}:{${this.#key}}:twin${ends}${slices > 1 ? `/${slices}` : ''}`
   }
 
   /** Does something random on both sides at `now`. Answers a check of what the other side answered. */

@@ -30,13 +30,13 @@ async function storedAs(key: string, options: RedisBackendOptions = {}, policies
 
 describe('names', () => {
   test('tell prefix, key, scope, policy, algorithm and version', async () => {
-    expect(await storedAs('user:17')).toEqual([':{user:17}:exact/minute/fixed-window@1'])
-    expect(await storedAs('é'.repeat(32))).toEqual([`:{${'é'.repeat(32)}}:exact/minute/fixed-window@1`])
+    expect(await storedAs('user:17')).toEqual([':{user:17}:exact/minute/fixed-window@1/60000'])
+    expect(await storedAs('é'.repeat(32))).toEqual([`:{${'é'.repeat(32)}}:exact/minute/fixed-window@1/60000`])
   })
 
-  test('tell slices apart, which are cells of other meaning', async () => {
+  test('tell windows and slices apart, which are cells of other meaning', async () => {
     const sliced = { ...hour, slices: 6 }
-    expect(await storedAs('a', {}, [sliced])).toEqual([':{a}:exact/hour/sliding-window@1/6'])
+    expect(await storedAs('a', {}, [sliced])).toEqual([':{a}:exact/hour/sliding-window@1/3600000/6'])
   })
 
   test.each([

@@ -75,7 +75,7 @@ describe('a take of one charge', () => {
 
   test('of a key that holds something else fails alone, and the next one goes out at once', async () => {
     await takeOne(minute, 'a')
-    await client.set(`${prefix}:{spoilt}:exact/minute/fixed-window@1`, 'hello')
+    await client.set(`${prefix}:{spoilt}:exact/minute/fixed-window@1/60000`, 'hello')
     await expect(takeOne(minute, 'spoilt')).rejects.toMatchObject({ code: 'WRONGTYPE', keyOnly: true })
     const taken = takeOne(minute, 'a')
     expect((await taken).binding.remaining).toBe(3)
