@@ -34,6 +34,43 @@ class Bench {
 }
 
 describe('a ledger', () => {
+  test('charges of a lease that has ended what its owner says later that it spent, within a minute', () => {
+    for (const awayMs of [2_100, 5_000, 50_000]) {
+      const bench = new Bench()
+      bench.ask(1, 1, { want: 20, demand: 20 })
+      bench.clock.advance(2_100)
+      expect(bench.free).toBe(80)
+      bench.clock.advance(awayMs - 2_100)
+      for (const seq of [2, 2, 3]) expect(bench.ask(1, seq, { base: 1, spent: 12 }).charged).toBe(12)
+      expect(bench.ask(1, 4, { base: 1, spent: 13 }).charged).toBe(13)
+    }
+  })
+
+  test('gives nothing back of a lease that had ended when the key was reset', () => {
+    const bench = new Bench()
+    bench.ask(1, 1, { want: 20, demand: 20 })
+    bench.clock.advance(3_000)
+    bench.ledger.reset([charge])
+    bench.ledger.take([{ ...charge, cost: 30 }])
+    expect(bench.ask(1, 2, { base: 1, spent: 5 }).charged).toBe(35)
+  })
+
+  test('passes over what was known or admitted before a reset', () => {
+    const bench = new Bench()
+    bench.clock.advance(1_000)
+    bench.ledger.reset([charge])
+    bench.clock.advance(100)
+    const admitted = { uncounted: 5, unsure: 5, upTo: 50 }
+    const known = { used: 50, resetAfterMs: 60_000 }
+    bench.ledger.take([{ ...charge, cost: 0, known: { ...known, ageMs: 200, admitted: { ...admitted, ageMs: 150 } } }])
+    bench.ask(1, 1, { known: { ...known, ageMs: 100 } })
+    expect(bench.free).toBe(100)
+    bench.ask(1, 2, { known: { ...known, used: 0, ageMs: 200, admitted: { ...admitted, ageMs: 50 } } })
+    expect(bench.free).toBe(90)
+    bench.ledger.adjust([{ ...charge, cost: 0, known: { ...known, ageMs: 50 } }], bench.clock.now())
+    expect(bench.free).toBe(50)
+  })
+
   test('grants what requests wait for, and beyond it a part of what is left', () => {
     const bench = new Bench()
     expect(bench.ask(1, 1, { want: 50 })).toMatchObject({ granted: 10, free: 90 })
@@ -72,13 +109,14 @@ describe('a ledger', () => {
     expect(bench.ledger.keys).toBe(1)
     bench.clock.advance(2_000 * (GRACE - 1) + 1)
     bench.ledger.sweep()
-    expect(bench.ledger.keys).toBe(0)
     expect(bench.free).toBe(80)
     // from its end on, not from its grant
     bench.clock.advance(59_000)
     expect(bench.free).toBe(80)
     bench.clock.advance(1_000)
     expect(bench.free).toBe(100)
+    bench.ledger.sweep()
+    expect(bench.ledger.keys).toBe(0)
   })
 
   test('takes beside leases no more than they leave, all or nothing', () => {

@@ -91,6 +91,7 @@ export {
   type LabelledKeySource,
   labelOf,
 } from './keys/sources.ts'
+export { SETTLED_MS } from './leases/lease-book.ts'
 export {
   GRACE,
   isLeased,

@@ -8,7 +8,12 @@ export interface BookedLease {
   readonly base: number
   /** Units charged since `base`. */
   readonly charged: number
+  /** Of a lease that has ended: units that were charged at its end, though its owner may not have spent them. */
+  readonly settled: number
 }
+
+/** How long an owner may be away and still say what it spent of a lease that has ended. */
+export const SETTLED_MS = 60_000
 
 type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
@@ -27,7 +32,7 @@ export class LeaseBook {
     this.#charge = charge
   }
 
-  /** Keys of which somebody has a lease, or had one that is not yet settled. */
+  /** Keys of which somebody has a lease, or had one within the last minute. */
   get size(): number {
     return this.#leases.size
   }
@@ -57,7 +62,8 @@ export class LeaseBook {
   /** When the first lease of a key ends; undefined where there is none. */
   firstEnd(target: Target): number | undefined {
     const leases = this.#leases.get(idOf(target))
-    return leases && Math.min(...[...leases.byOwner.values()].map(({ endsAt }) => endsAt))
+    const ends = [...(leases?.byOwner.values() ?? [])].flatMap(({ endsAt, settled }) => (settled > 0 ? [] : [endsAt]))
+    return ends.length > 0 ? Math.min(...ends) : undefined
   }
 
   /** Charges leases of a key that have ended. */
@@ -76,9 +82,13 @@ export class LeaseBook {
     if (!leases) return
     const ended = [...leases.byOwner].filter(([, lease]) => lease.endsAt <= now)
     ended.sort(([, a], [, b]) => a.endsAt - b.endsAt)
-    for (const [owner, { units, endsAt }] of ended) {
-      leases.byOwner.delete(owner)
-      if (units > 0) this.#charge({ ...leases.charge, cost: units }, endsAt, now)
+    for (const [owner, lease] of ended) {
+      const { units, endsAt } = lease
+      if (units > 0) {
+        this.#charge({ ...leases.charge, cost: units }, endsAt, now)
+        leases.byOwner.set(owner, { ...lease, units: 0, settled: units })
+      }
+      if (units + lease.settled === 0 || endsAt + SETTLED_MS <= now) leases.byOwner.delete(owner)
     }
     if (leases.byOwner.size === 0) this.#leases.delete(id)
   }

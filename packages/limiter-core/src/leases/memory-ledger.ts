@@ -11,6 +11,7 @@ import {
   type LeaseTerms,
   leaseMsOf,
 } from './lease-ledger.ts'
+import { ResetMarks } from './reset-marks.ts'
 
 type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
@@ -25,6 +26,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   readonly #terms: LeaseTerms
   readonly #now: () => number
   readonly #book: LeaseBook
+  readonly #marks: ResetMarks = new ResetMarks()
 
   constructor(name: string, memory: Backend<Answer>, terms: LeaseTerms, now: () => number) {
     this.name = name
@@ -34,7 +36,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     this.#book = new LeaseBook((charge, endedAt, at) => memory.adjust([charge], endedAt, { now: at }))
   }
 
-  /** Keys of which somebody has a lease, or had one that is not yet settled. */
+  /** Keys of which somebody has a lease, or had one within the last minute. */
   get keys(): number {
     return this.#book.size
   }
@@ -49,20 +51,21 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     this.#book.settleAll(this.#now())
   }
 
-  take(charges: readonly Charge[], moment?: Moment): Answer {
+  take(asked: readonly Charge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
+    const charges = this.#unmarked(asked, now)
     if (this.#onLease(charges, now) === 0) return this.#own(this.#memory.take(charges, { now }))
     for (const charge of charges) if (charge.known) this.#memory.take([{ ...charge, cost: 0 }], { now })
-    const asked = this.peek(charges, { now })
-    if (vetoed(asked.verdicts)) return asked
-    const allFit = asked.verdicts.every((verdict) => verdict.allowed)
+    const looked = this.peek(charges, { now })
+    if (vetoed(looked.verdicts)) return looked
+    const allFit = looked.verdicts.every((verdict) => verdict.allowed)
     const standing = charges.filter(({ advisory }) => allFit || !advisory)
     const taken = this.#memory.take(standing, { now }).verdicts
     const verdicts = charges.map((charge, index) => {
       const at = standing.indexOf(charge)
-      return at < 0 ? asked.verdicts[index] : this.#lessLeases({ ...charge, cost: 0 }, taken[at], now)
+      return at < 0 ? looked.verdicts[index] : this.#lessLeases({ ...charge, cost: 0 }, taken[at], now)
     })
-    return { ...asked, verdicts }
+    return { ...looked, verdicts }
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Answer {
@@ -74,8 +77,9 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return this.#own({ ...answer, verdicts })
   }
 
-  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+  adjust(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
+    const charges = this.#unmarked(asked, now)
     this.#onLease(charges, now)
     const answer = this.#memory.adjust(charges, takenAt, { now })
     const verdicts = answer.verdicts.map((verdict, index) =>
@@ -87,7 +91,10 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   /** Makes keys as good as new. What others have on lease stays used until it is settled. */
   reset(targets: readonly Target[]): void {
     const now = this.#now()
-    for (const target of targets) this.#book.settle(target, now)
+    for (const target of targets) {
+      this.#book.settle(target, now)
+      this.#marks.note(target, now)
+    }
     this.#memory.reset(targets)
   }
 
@@ -113,18 +120,28 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return { granted, free: free - granted, charged: ask.step.capacity - remaining, retryAfterMs, resetAfterMs, now }
   }
 
-  /** Charges what the owner spent; from now on it has on lease what it keeps. */
+  /** Charges what the owner spent and no lease was charged for; from now on it has on lease what it keeps. */
   #tell(ask: LeaseAsk, lease: BookedLease | undefined, now: number): void {
-    const { known, keep } = ask
+    const { keep } = ask
+    const known = this.#marks.since(ask, ask.known, now)
     if (known) this.#memory.take([{ ...chargeOf(ask, 0), known }], { now })
     const spent = ask.spent - (lease?.base === ask.base ? lease.charged : 0)
-    if (spent > 0) this.#memory.adjust([chargeOf(ask, spent)], now, { now })
+    const settled = lease && !this.#marks.isVoid(ask, lease.endsAt) ? lease.settled : 0
+    const units = spent - settled
+    if (units > 0) this.#memory.adjust([chargeOf(ask, units)], now, { now })
+    else if (lease && units < 0) this.#memory.adjust([chargeOf(ask, units)], lease.endsAt, { now })
     if (lease || keep > 0) this.#lend(ask, keep, now)
   }
 
   #lend(ask: LeaseAsk, units: number, now: number): void {
     const endsAt = now + leaseMsOf(ask.step, this.#terms) * GRACE
-    this.#book.write(ask, ask.owner, { units, endsAt, seq: ask.seq, base: ask.base, charged: ask.spent })
+    this.#book.write(ask, ask.owner, { units, endsAt, seq: ask.seq, base: ask.base, charged: ask.spent, settled: 0 })
+  }
+
+  /** The same, which know nothing that is older than a reset. */
+  #unmarked(charges: readonly Charge[], now: number): readonly Charge[] {
+    if (charges.every(({ known }) => !known)) return charges
+    return charges.map((charge) => ({ ...charge, known: this.#marks.since(charge, charge.known, now) }))
   }
 
   /** Units on lease of any of these keys, ended leases settled. */

@@ -1,8 +1,10 @@
+import { SETTLED_MS } from '@sluice/limiter-core'
+
 /**
  * The ledger of leases, behind the algorithms, for which it is `MemoryLedger` number for number.
  *
- * KEYS: of each ask the key of its cells, as the exact backend has them, and the key of its leases: of each owner six
- * doubles, its number, units, end, seq, base and what was charged since base.
+ * KEYS: of each ask the key of its cells, as the exact backend has them, and the key of its leases: of each owner seven
+ * doubles, its number, units, end, seq, base, what was charged since base, and once it has ended what was charged then.
  * ARGV: as `exactHead` and `makeGood` say, then fraction; then of each ask the number of its step,
  * where that is the first time its algorithm and constants, how long a lease lasts and after how many ms all that it
  * may hold is forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need; 1 where what is known of the key
@@ -22,8 +24,9 @@ local function readTerms(n)
   return step
 end
 
-local FIELDS = 6
-local RECORD = '<dddddd'
+local FIELDS = 7
+local RECORD = '<ddddddd'
+local SETTLED_MS = ${SETTLED_MS}
 
 -- numbers of a key that holds nothing else, or a message why it does not
 local function numbers(key, size)
@@ -46,7 +49,7 @@ local function readLeases(key)
   for i = 1, #read, FIELDS do
     leases[#leases + 1] = {
       owner = read[i], units = read[i + 1], endsAt = read[i + 2],
-      seq = read[i + 3], base = read[i + 4], charged = read[i + 5],
+      seq = read[i + 3], base = read[i + 4], charged = read[i + 5], settled = read[i + 6],
     }
   end
   return leases
@@ -65,8 +68,10 @@ local function writeLeases(key, step, c, leases)
   end
   local parts, lastEnd, units = {}, now, 0
   for i, lease in ipairs(leases) do
-    parts[i] = struct.pack(RECORD, lease.owner, lease.units, lease.endsAt, lease.seq, lease.base, lease.charged)
-    lastEnd, units = max(lastEnd, lease.endsAt), units + lease.units
+    local told = { lease.seq, lease.base, lease.charged, lease.settled }
+    parts[i] = struct.pack(RECORD, lease.owner, lease.units, lease.endsAt, unpack(told))
+    lastEnd = max(lastEnd, lease.endsAt + (lease.settled > 0 and SETTLED_MS or 0))
+    units = units + lease.units
   end
   local ttl = lastEnd - now
   if units > 0 then ttl = ttl + step.resetAfterMs(c, now) + step.forgetsMs end
@@ -78,18 +83,27 @@ local function moves(step, c, units, takenAt)
   return moved ~= 0 or changed
 end
 
--- leases that have ended are charged whole, in the order in which they ended
-local function settle(step, c, leases)
+-- leases that have ended are charged whole, in the order in which they ended, unless the key was reset since. What was
+-- charged is kept, until their owners say what they spent
+local function settle(key, step, c, leases)
   local ended, alive, charged = {}, {}, false
   for _, lease in ipairs(leases) do
     local list = lease.endsAt <= now and ended or alive
     list[#list + 1] = lease
   end
   table.sort(ended, function(a, b) return a.endsAt < b.endsAt end)
+  local changed
   for _, lease in ipairs(ended) do
-    if lease.units > 0 and moves(step, c, lease.units, lease.endsAt) then charged = true end
+    local units = lease.units
+    if units > 0 then
+      if lease.endsAt > voidUntil(key) and moves(step, c, units, lease.endsAt) then charged = true end
+      lease.units, lease.settled = 0, units
+    end
+    local isKept = lease.settled > 0 and lease.endsAt + SETTLED_MS > now
+    if isKept then alive[#alive + 1] = lease end
+    changed = changed or units > 0 or not isKept
   end
-  return alive, charged, #ended > 0
+  return alive, charged, changed
 end
 
 local function find(leases, owner)
@@ -111,15 +125,19 @@ local function lend(leases, ask, units)
     leases[#leases + 1] = lease
   end
   lease.units, lease.endsAt = units, now + ask.step.leaseMs
-  lease.seq, lease.base, lease.charged = ask.seq, ask.base, ask.spent
+  lease.seq, lease.base, lease.charged, lease.settled = ask.seq, ask.base, ask.spent, 0
 end
 
--- what the owner spent is charged; from now on it has on lease what it keeps
+-- what the owner spent and no lease was charged for is charged; from now on it has on lease what it keeps
 local function tell(key, c, leases, lease, ask)
   local step = ask.step
   local charged = ask.known and makeGood(key, step, c, ask.known) or false
   local spent = ask.spent - (lease and lease.base == ask.base and lease.charged or 0)
-  if spent > 0 and moves(step, c, spent, now) then charged = true end
+  local settled = lease and lease.settled or 0
+  if settled > 0 and lease.endsAt <= voidUntil(key) then settled = 0 end
+  local units = spent - settled
+  if units < 0 then gaveBack(key, (step.keptMs or step.resetAfterMs)(c, now)) end
+  if units ~= 0 and moves(step, c, units, units > 0 and now or lease.endsAt) then charged = true end
   if lease or ask.keep > 0 then lend(leases, ask, ask.keep) end
   return charged
 end
@@ -129,8 +147,10 @@ local function waitMs(step, c, leases, need)
   local wait = step.waitMs(c, now, cost)
   if wait > 0 or #leases == 0 then return wait end
   local first = huge
-  for _, lease in ipairs(leases) do first = min(first, lease.endsAt - now) end
-  return max(1, ceil(first))
+  for _, lease in ipairs(leases) do
+    if lease.settled == 0 then first = min(first, lease.endsAt - now) end
+  end
+  return first == huge and wait or max(1, ceil(first))
 end
 
 local function grantOf(ask, free)
@@ -161,7 +181,7 @@ local function answer(ask, cellsKey, leasesKey)
   end
   for i = #c + 1, step.cells do c[i] = 0 end
   local charged, changed
-  leases, charged, changed = settle(step, c, leases)
+  leases, charged, changed = settle(cellsKey, step, c, leases)
   local lease = find(leases, ask.owner)
   local stale = lease ~= nil and ask.seq <= lease.seq
   if not stale then
@@ -184,6 +204,8 @@ while at < #ARGV do
   answer(readAsk(), KEYS[first], KEYS[first + 1])
   first = first + 2
 end
+
+storeMarks()
 
 local text = stamp .. ' ' .. table.concat(out, ' ')
 if #messages > 0 then text = text .. '\\n' .. table.concat(messages, '\\n') end

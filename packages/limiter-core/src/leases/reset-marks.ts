@@ -1,0 +1,42 @@
+import type { Charge, Known } from '../contracts.ts'
+
+type Target = Pick<Charge, 'key' | 'count'>
+
+/** Keys that are remembered at most; those that were reset longest ago are forgotten. */
+const MOST_KEYS = 1_000
+
+/** When keys were reset, so that what was known of them before is passed over. */
+export class ResetMarks {
+  readonly #resetAt = new Map<string, number>()
+
+  note(target: Target, now: number): void {
+    const id = idOf(target)
+    this.#resetAt.delete(id)
+    this.#resetAt.set(id, now)
+    for (const oldest of this.#resetAt.keys()) {
+      if (this.#resetAt.size <= MOST_KEYS) break
+      this.#resetAt.delete(oldest)
+    }
+  }
+
+  /** Whether the key was reset since. */
+  isVoid(target: Target, at: number): boolean {
+    return this.#resetAt.size > 0 && at <= (this.#resetAt.get(idOf(target)) ?? Number.NEGATIVE_INFINITY)
+  }
+
+  /** What of that which is known at `now` is not older than the last reset of the key. */
+  since(target: Target, known: Known | undefined, now: number): Known | undefined {
+    if (!known || this.#resetAt.size === 0) return known
+    const { used, ageMs, admitted } = known
+    const isOld = (age: number): boolean => this.isVoid(target, now - age)
+    return {
+      ...known,
+      used: typeof ageMs === 'number' && isOld(ageMs) ? 0 : used,
+      admitted: admitted && isOld(admitted.ageMs) ? undefined : admitted,
+    }
+  }
+}
+
+function idOf({ key, count }: Target): string {
+  return JSON.stringify([count, key])
+}
