@@ -17,7 +17,7 @@ export interface ToldKnown {
 }
 
 /** Of what is believed whenever it was heard: later than any time. */
-const ALWAYS = 2 ** 52
+export const ALWAYS: number = 2 ** 52
 
 /** Makes of what callers know what a server must be told: nothing of what it counted itself. */
 export class KnownTelling {

@@ -1,3 +1,5 @@
+import { ALWAYS } from '../told-known.ts'
+
 /**
  * `makeGood` of limiter-core in Lua, and the marks that older knowledge respects. A mark stands beside the cells of a key
  * that was reset or given units back, and lives as long as older knowledge of it may matter. Its four doubles: until when
@@ -9,6 +11,7 @@
 export const makeGood: string = `
 local server = number()
 local MARK = '<dddd'
+local ALWAYS = ${ALWAYS}
 
 -- until when all that was known of a key is void, and until when what was told of it
 local function voidUntil(key)
@@ -29,7 +32,37 @@ local function storeMark(key, void, endsAt)
   return redis.pcall('SET', key .. ':mark', struct.pack(MARK, void, now, server, endsAt), 'PX', ttl, 'GET')
 end
 
+-- by name: the cells that a key would have by what was told of it alone, and its step
+local toldCells = {}
+-- What several know from before is one count of which each knows a part: the most of it counts, once, and beside it what
+-- was counted here since. A server that nobody can tell from another one has only the sum of both.
+local function cellsTold(key, step, c, known)
+  if server == 0 or known.usedAt >= ALWAYS then return c end
+  local name = key .. ':told:' .. format('%.0f', server)
+  if toldCells[name] then return toldCells[name].cells end
+  local value = redis.pcall('GET', name)
+  local count = type(value) == 'string' and #value / 8
+  local cells = {}
+  if count and count == (step.cells or floor(count)) then
+    cells = { struct.unpack('<' .. string.rep('d', count), value) }
+    cells[count + 1] = nil
+  else
+    for i = 1, #c do cells[i] = c[i] end
+  end
+  toldCells[name] = { cells = cells, step = step }
+  return cells
+end
+
+local function storeToldCells()
+  for name, told in pairs(toldCells) do
+    local cells, step = told.cells, told.step
+    local ttl = max(1, min(ceil((step.keptMs or step.resetAfterMs)(cells, now)) + longer, 2^52))
+    call('SET', name, struct.pack('<' .. string.rep('d', #cells), unpack(cells)), 'PX', format('%d', ttl))
+  end
+end
+
 local function storeMarks()
+  storeToldCells()
   for key, resetAfterMs in pairs(givenBack) do
     local endsAt = now + resetAfterMs
     local before = storeMark(key, 0, endsAt)
@@ -49,6 +82,13 @@ local function raise(step, c, units, resetAfterMs)
   step.adopt(c, now, used + units, max(resetAfterMs, step.resetAfterMs(c, now)))
 end
 
+local function tell(step, c, missing, known)
+  local used = usedUnits(step, c) + missing
+  raise(step, c, missing, known.resetAfterMs)
+  -- it was in debt, or begins its window anew too soon
+  if step.resetAfterMs(c, now) < known.resetAfterMs then step.adopt(c, now, used, known.resetAfterMs) end
+end
+
 local function readKnown()
   local known = { used = number(), resetAfterMs = number(), usedAt = number() }
   known.uncounted, known.unsure, known.upTo, known.admittedAt = number(), number(), number(), number()
@@ -59,11 +99,14 @@ end
 local function makeGood(key, step, c, known)
   local changed = false
   local void, toldVoid = voidUntil(key)
-  local missing = known.used - usedUnits(step, c)
-  if missing > 0 and known.usedAt > toldVoid then
-    raise(step, c, missing, known.resetAfterMs)
-    if step.resetAfterMs(c, now) < known.resetAfterMs then step.adopt(c, now, known.used, known.resetAfterMs) end
-    changed = true
+  if known.used > 0 and known.usedAt > toldVoid then
+    local told = cellsTold(key, step, c, known)
+    local missing = known.used - usedUnits(step, told)
+    if missing > 0 then
+      if told ~= c then tell(step, told, missing, known) end
+      tell(step, c, missing, known)
+      changed = true
+    end
   end
   local units = known.uncounted + max(0, min(known.unsure, known.upTo - usedUnits(step, c)))
   units = min(units, step.remaining(c, now))
