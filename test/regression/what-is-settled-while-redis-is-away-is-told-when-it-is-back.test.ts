@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { AlgorithmName, Decision } from '@sluice/limiter-core'
-import { createRedis, redisBackend } from '@sluice/redis'
+import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
 import { chargedOf, Member } from '../redis/known/member.ts'
 import { eventually } from '../services/eventually.ts'
 import { type RedisServer, startRedis } from '../services/redis-server.ts'
@@ -23,11 +23,15 @@ afterAll(async () => {
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 
 /** A process whose way to Redis breaks, and what is charged there. */
-async function bench(algorithm: AlgorithmName) {
-  const policy = { name: 'tokens', limit: 120, window: '1h', algorithm } as const
+async function bench(algorithm: AlgorithmName, leased = false) {
+  const policy = { name: 'tokens', limit: leased ? 1_000 : 120, window: '1h', algorithm } as const
   const options = { scope: `jobs-${scopes++}`, policy }
   const client = createRedis(proxy.url, { retryStrategy: () => 20 })
-  const member = await new Member(client, redisBackend(client), options).ready()
+  const member = await new Member(
+    client,
+    leased ? leasedBackend(client, { leaseMs: 100 }) : redisBackend(client),
+    options,
+  ).ready()
   const admin = server.client()
   const charged = (): Promise<number> => chargedOf(admin, options, 'key')
   const breaks = async (): Promise<void> => {
@@ -82,3 +86,31 @@ describe.each(algorithms)('by %s, ten jobs that reserve 12 of 120', (algorithm) 
     await member.close()
   })
 })
+
+// a log is not leased
+test.each(algorithms.filter((one) => one !== 'sliding-log'))(
+  'of leases by %s that were told to Redis, what is given back meanwhile comes back',
+  async (algorithm) => {
+    const { member, charged, breaks, heals } = await bench(algorithm, true)
+    // a window begins with what is charged first
+    await member.take('key', 1)
+    await eventually(async () => (await charged()) >= 1, { what: 'a charge' })
+    const reserved: Decision[] = []
+    for (let job = 0; job < 10; job++) reserved.push(await member.limiter.take('key', 12))
+    await eventually(async () => (await charged()) >= 120, { what: 'a charge of what was reserved' })
+    await breaks()
+    for (const taken of reserved) await member.limiter.charge('key', -10, taken)
+    await heals()
+    await member.takeUntilCounted('another key')
+    await eventually(
+      async () => {
+        await member.take('another key', 1)
+        return (await charged()) <= 22
+      },
+      { what: 'a charge of what was used' },
+    )
+    await member.takeUntilCounted('another key')
+    expect(await charged()).toBeGreaterThanOrEqual(20)
+    await member.close()
+  },
+)

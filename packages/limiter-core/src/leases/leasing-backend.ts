@@ -120,7 +120,7 @@ export class LeasingBackend implements Backend {
   }
 
   takeHeld(charges: readonly Charge[]): Answer | undefined {
-    return charges.every((charge) => isLeased(charge, this.#terms)) ? this.#leased.takeHeld(charges) : undefined
+    return charges.every((charge) => this.#isLeased(charge)) ? this.#leased.takeHeld(charges) : undefined
   }
 
   interrupted(listener: (event: Interruption) => void): () => void {
@@ -128,7 +128,7 @@ export class LeasingBackend implements Backend {
   }
 
   mayHaveLost(target: Pick<Charge, 'key' | 'step' | 'count'>, ageMs: number): boolean {
-    const home = isLeased(target, this.#terms) ? this.#ledger : this.#exact
+    const home = this.#isLeased(target) ? this.#ledger : this.#exact
     return home.mayHaveLost?.(target, ageMs) ?? false
   }
 
