@@ -95,6 +95,23 @@ describe.each(algorithms)('a server that comes back empty, by %s', (algorithm) =
     expect(charged).toBe(120)
   })
 
+  test('or was flushed is told by each what all of them had used, beside what it counted since', async () => {
+    const options = optionsOf(algorithm)
+    const server = await startRedis()
+    ends.push(() => server.stop())
+    const [one, other] = [await member(server.url, options), await member(server.url, options)]
+    await one.take('key', 30)
+    await other.take('key', 30)
+    await server.client().flushall()
+    await Promise.all([one.reconnect(), other.reconnect()])
+    for (const process of [one, other]) await process.takeUntilCounted('of the connection')
+    // who knows less comes first
+    await one.take('key', 10)
+    await other.take('key', 10)
+    const charged = await chargedOf(server.client(), options, 'key')
+    expect(Math.abs(charged - 80)).toBeLessThanOrEqual(1)
+  })
+
   test('is not told what was reset there', async () => {
     const options = optionsOf(algorithm)
     const server = await startRedis()

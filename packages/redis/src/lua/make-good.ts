@@ -35,7 +35,7 @@ end
 -- by name: the cells that a key would have by what was told of it alone, and its step
 local toldCells = {}
 -- What several know from before is one count of which each knows a part: the most of it counts, once, and beside it what
--- was counted here since. A server that nobody can tell from another one has only the sum of both.
+-- was counted here since. Where nobody knows which server this is, or when it was heard, the key itself is that count.
 local function cellsTold(key, step, c, known)
   if server == 0 or known.usedAt >= ALWAYS then return c end
   local name = key .. ':told:' .. format('%.0f', server)
@@ -82,7 +82,7 @@ local function raise(step, c, units, resetAfterMs)
   step.adopt(c, now, used + units, max(resetAfterMs, step.resetAfterMs(c, now)))
 end
 
-local function tell(step, c, missing, known)
+local function addTold(step, c, missing, known)
   local used = usedUnits(step, c) + missing
   raise(step, c, missing, known.resetAfterMs)
   -- it was in debt, or begins its window anew too soon
@@ -103,8 +103,8 @@ local function makeGood(key, step, c, known)
     local told = cellsTold(key, step, c, known)
     local missing = known.used - usedUnits(step, told)
     if missing > 0 then
-      if told ~= c then tell(step, told, missing, known) end
-      tell(step, c, missing, known)
+      if told ~= c then addTold(step, told, missing, known) end
+      addTold(step, c, missing, known)
       changed = true
     end
   end
