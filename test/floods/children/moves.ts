@@ -10,6 +10,7 @@ const policies: Readonly<Record<string, PolicyInput>> = {
   fixed: { algorithm: 'fixed-window', limit: 5, window: '1m' },
   window: { algorithm: 'sliding-window', limit: 5, window: '1m' },
   log: { algorithm: 'sliding-log', limit: 3, window: '1m' },
+  eight: { algorithm: 'sliding-log', limit: 6, window: '1m' },
   wide: { algorithm: 'sliding-log', limit: 100, window: '1m' },
 }
 

@@ -4,7 +4,7 @@ import { PageLayout, TAG } from './page-layout.ts'
 import { type Place, Shard } from './shard.ts'
 import { ShardDirectory } from './shard-directory.ts'
 
-/** A shard of more pages is cut in two, so that no single insert moves more than some thousand keys. */
+/** A shard of more pages is cut in two, so that no single insert moves more keys than two of them have. */
 const MAX_PAGES = 16
 const GROWTH = 1.25
 /** How full a shard is after it has grown. */
@@ -59,9 +59,10 @@ export class Arena implements Spender {
     const budget = this.#budget
     const gives = budget.isLow && !budget.owes(this, 0)
     if (gives) budget.refill(tick)
-    if (this.#pages === 0) this.#open()
+    const opens = this.#pages === 0
+    if (opens) this.#open()
     if (this.#shards.of(high).place(low, high, tick, this.place)) {
-      if (budget.isLow && !gives) budget.refill(tick, this)
+      if (budget.isLow && !gives && !opens) budget.refill(tick, this)
     } else if (!this.#growFor(low, high)) this.#evict(this.#shards.of(high), low, high)
   }
 

@@ -95,8 +95,8 @@ export class Budget {
 
   /** Fills the reserve again: with what expired keys hold, else by a step, with what the largest has above its share. */
   refill(tick: number, but?: Spender): void {
-    if (!this.#mayLook(tick)) return
-    let found = this.#release(tick, but)
+    // a look that finds nothing is dear, a claim is not: a reserve that is left low is spent by the growths that follow
+    let found = this.#mayLook(tick) && this.#release(tick, but)
     while (found && this.isLow) found = this.#release(tick, but)
     if (found || this.#claim(tick)) this.#lookedAt = 0
   }
