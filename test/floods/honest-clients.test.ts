@@ -39,8 +39,8 @@ function newcomersDenied(beyond: number): { spilled: number; denied: number } {
   return { spilled: told.spilled, denied: denied / 5_000 }
 }
 
-// a row of the tail has 2,048 cells here; four rows must agree before a newcomer is mistaken for an old hand
-const CELLS = Math.floor(2 ** 20 / 14 / 4 / 20)
+// a row of the tail has 468 cells here; four rows must agree before a newcomer is mistaken for an old hand
+const CELLS = Math.floor(2 ** 20 / 14 / 4 / 40)
 
 test('newcomers are mistaken for denied keys only as often as four rows of cells agree by chance', () => {
   const rows = [300, 1_000, 3_000, 10_000].map((beyond) => newcomersDenied(beyond))

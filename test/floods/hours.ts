@@ -65,7 +65,7 @@ export class Hours {
   }
 }
 
-/** Cells of a row of a tail: a fourteenth of the budget, four tails, four rows, five bytes a cell. */
+/** Cells of a row of a tail: a fourteenth of the budget, four tails, four rows, ten bytes a cell. */
 export function tailCells(maxBytes: number): number {
-  return Math.floor(maxBytes / 14 / 4 / 4 / 5)
+  return Math.floor(maxBytes / 14 / 4 / 4 / 10)
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, type Decision, type Limiter } from '@sluice/limiter-core'
+import type { Decision, Limiter, PolicyInput } from '@sluice/limiter-core'
 import { baseSeed, seededRandom } from '@sluice/testkit'
+import { planLimiters } from './plan-limiters.ts'
 import { capacityOf, everyAlgorithm, KIB, type Scene, scene } from './scene.ts'
 
 const LIMIT = 100
@@ -17,6 +18,23 @@ const FLOODS = [
   { scope: 'heavier', cost: LIMIT, window: 2 * WINDOW_MS },
 ] as const
 
+/** One plan; and several whose policy is kept in cells of several kinds. The first one is that of the client. */
+const PLANS: readonly (readonly [string, readonly PolicyInput[]])[] = [
+  ...everyAlgorithm.map((algorithm) => [algorithm, [{ algorithm, limit: LIMIT, window: WINDOW_MS }]] as const),
+  ...[
+    ['sliding-log', 'token-bucket'],
+    ['gcra', 'fixed-window'],
+    ['sliding-window', 'gcra', 'fixed-window'],
+    ['fixed-window', 'token-bucket'],
+  ].map(
+    (algorithms) =>
+      [
+        `plans of ${algorithms.join(', ')}`,
+        algorithms.map((algorithm, plan) => ({ algorithm, limit: LIMIT * (1 + plan), window: WINDOW_MS })),
+      ] as unknown as readonly [string, readonly PolicyInput[]],
+  ),
+]
+
 /** A client, and policies beside it whose keys displace it, and are remembered in other tails than its own. */
 class Displacer {
   readonly limiter: Limiter<Decision>
@@ -25,18 +43,19 @@ class Displacer {
   readonly #keys: number
   #flooded = 0
 
-  constructor(algorithm: (typeof everyAlgorithm)[number]) {
-    const policy = { algorithm, limit: LIMIT, window: WINDOW_MS } as const
-    this.#scene = scene([policy], 64 * KIB)
-    this.limiter = this.#scene.limiter
+  constructor(plans: readonly PolicyInput[]) {
+    this.#scene = scene([{ limit: 1, window: '1s' }], 64 * KIB)
+    const { backend, clock } = this.#scene
+    const limiterOf = (policies: readonly PolicyInput[], scope: string) =>
+      planLimiters(policies, { backend, clock, scope })[0]
+    this.limiter = limiterOf(plans, 'client')
     // the first count has the first tail
     this.remaining()
-    const { backend, clock } = this.#scene
     this.#floods = FLOODS.map(({ scope, cost, window }) => {
-      const policies = [{ ...policy, window }] as const
-      return [createLimiter({ policies, backend, clock, scope }), cost] as const
+      const policies = plans.map((policy) => ({ ...policy, window }))
+      return [limiterOf(policies, scope), cost] as const
     })
-    this.#keys = capacityOf(policy, 64 * KIB)
+    this.#keys = capacityOf(plans[0], 64 * KIB)
   }
 
   advance(ms: number): void {
@@ -60,60 +79,57 @@ class Displacer {
   }
 }
 
-describe.each(everyAlgorithm)(
-  '%s: a client that is displaced, comes back, spends and is displaced again',
-  (algorithm) => {
-    const seed = baseSeed()
+describe.each(PLANS)('%s: a client that is displaced, comes back, spends and is displaced again', (_what, plans) => {
+  const seed = baseSeed()
 
-    test(`is forgotten half a limit of each time, now and at any time to come (seed ${seed})`, () => {
-      const random = seededRandom(seed)
-      const client = new Displacer(algorithm)
-      let forgotten = 0
-      for (let round = 0; round < 40; round++) {
-        client.advance(2 * MINUTE_MS + random.whole(random.pick([MINUTE_MS, WINDOW_MS / 4, 2 * WINDOW_MS])))
-        for (let takes = random.whole(4); takes >= 0; takes--) client.take(1 + random.whole(random.pick([10, LIMIT])))
-        const before = client.remaining()
-        client.evict()
-        client.remaining().forEach((after, index) => {
-          const more = after - before[index]
-          forgotten = Math.max(forgotten, more)
-          expect({ round, ms: OFFSETS[index], more, tooMuch: more > HALF }).toMatchObject({ tooMuch: false })
-        })
-      }
-      expect(forgotten).toBeGreaterThan(0)
-    })
-
-    test('is remembered for what it spent just before the end of what was remembered', () => {
-      const client = new Displacer(algorithm)
-      client.take(LIMIT)
-      client.evict()
-      const { resetAfterMs } = client.limiter.peek('client', 0).verdicts[0]
-      client.advance(resetAfterMs - MINUTE_MS)
-      client.limiter.take('client', 0)
-      for (let second = 0; second < 59; second++) {
-        client.advance(1_000)
-        const { remaining } = client.limiter.peek('client', 0).verdicts[0]
-        if (second > 50) client.take(remaining)
-      }
+  test(`is forgotten half a limit of each time, now and at any time to come (seed ${seed})`, () => {
+    const random = seededRandom(seed)
+    const client = new Displacer(plans)
+    let forgotten = 0
+    for (let round = 0; round < 40; round++) {
+      client.advance(2 * MINUTE_MS + random.whole(random.pick([MINUTE_MS, WINDOW_MS / 4, 2 * WINDOW_MS])))
+      for (let takes = random.whole(4); takes >= 0; takes--) client.take(1 + random.whole(random.pick([10, LIMIT])))
       const before = client.remaining()
       client.evict()
-      for (const [index, after] of client.remaining().entries()) expect(after - before[index]).toBeLessThanOrEqual(HALF)
-    })
+      client.remaining().forEach((after, index) => {
+        const more = after - before[index]
+        forgotten = Math.max(forgotten, more)
+        expect({ round, ms: OFFSETS[index], more, tooMuch: more > HALF }).toMatchObject({ tooMuch: false })
+      })
+    }
+    expect(forgotten).toBeGreaterThan(0)
+  })
 
-    test('is free no sooner for being displaced where it had spent all', () => {
-      const client = new Displacer(algorithm)
-      client.take(LIMIT)
-      const before = client.remaining()
-      for (let time = 0; time < 5; time++) {
-        client.evict()
-        client.take(1)
-      }
-      expect(
-        client
-          .remaining()
-          .map((after, index) => after - before[index])
-          .every((more) => more <= 0),
-      ).toBe(true)
-    })
-  },
-)
+  test('is remembered for what it spent just before the end of what was remembered', () => {
+    const client = new Displacer(plans)
+    client.take(LIMIT)
+    client.evict()
+    const { resetAfterMs } = client.limiter.peek('client', 0).verdicts[0]
+    client.advance(resetAfterMs - MINUTE_MS)
+    client.limiter.take('client', 0)
+    for (let second = 0; second < 59; second++) {
+      client.advance(1_000)
+      const { remaining } = client.limiter.peek('client', 0).verdicts[0]
+      if (second > 50) client.take(remaining)
+    }
+    const before = client.remaining()
+    client.evict()
+    for (const [index, after] of client.remaining().entries()) expect(after - before[index]).toBeLessThanOrEqual(HALF)
+  })
+
+  test('is free no sooner for being displaced where it had spent all', () => {
+    const client = new Displacer(plans)
+    client.take(LIMIT)
+    const before = client.remaining()
+    for (let time = 0; time < 5; time++) {
+      client.evict()
+      client.take(1)
+    }
+    expect(
+      client
+        .remaining()
+        .map((after, index) => after - before[index])
+        .every((more) => more <= 0),
+    ).toBe(true)
+  })
+})

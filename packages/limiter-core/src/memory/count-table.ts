@@ -1,8 +1,9 @@
-import type { Known, ObserverEvent, Step } from '../contracts.ts'
+import type { Known, ObserverEvent, Step, StepVariant } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
 import { Luggage } from './luggage.ts'
 import { FRACTION, TAG, withTail } from './page-layout.ts'
+import { formsOf, Recall } from './recall.ts'
 import type { Place } from './shard.ts'
 import { Tails } from './tails.ts'
 import { RECALLED, Ticks } from './ticks.ts'
@@ -13,8 +14,6 @@ const TAIL_SHARE = 1 / 14
 const LUGGAGE_BYTES = 512 * 1024
 const LUGGAGE_SHARE = 1 / 64
 const REPORT_EVERY_MS = 1_000
-/** What a sum of doubles may be off at the end of what was adopted. */
-const ROUNDING_MS = 1
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
@@ -31,6 +30,8 @@ export interface Lane {
   readonly fractionOfUnit: number
   /** `keptMs` of a step of several variants. */
   readonly keptMs: Step['keptMs'] | undefined
+  /** What the step counts. */
+  readonly forms: readonly StepVariant[]
 }
 
 /**
@@ -43,8 +44,8 @@ export class CountTable {
   readonly #budget: Budget
   readonly #report: Report
   readonly #tails: Tails
-  // stands in for a key that is not in the table, so that asking leaves no trace
-  readonly #absent: Place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
+  readonly #recall: Recall
+  readonly #absent: Place
   readonly #ticks = new Ticks()
   #low = 0
   #high = 0
@@ -54,6 +55,8 @@ export class CountTable {
 
   constructor(maxBytes: number, report: Report) {
     this.#tails = new Tails(maxBytes * TAIL_SHARE)
+    this.#recall = new Recall(this.#tails.memory, this.#ticks)
+    this.#absent = this.#recall.absent
     const luggageBytes = Math.min(LUGGAGE_BYTES, maxBytes * LUGGAGE_SHARE)
     this.#luggage = new Luggage(luggageBytes)
     this.#budget = new Budget(maxBytes * (1 - TAIL_SHARE) - luggageBytes)
@@ -74,7 +77,17 @@ export class CountTable {
     }
     const tail = this.#tails.numberOf(count, high)
     const keptMs = step.variants && step.keptMs?.bind(step)
-    return { step, count, arena, low, high, tail, fractionOfUnit: FRACTION / step.capacity, keptMs }
+    return {
+      step,
+      count,
+      arena,
+      low,
+      high,
+      tail,
+      fractionOfUnit: FRACTION / step.capacity,
+      keptMs,
+      forms: formsOf(step),
+    }
   }
 
   /** Names a key of a lane by its hash. */
@@ -88,15 +101,15 @@ export class CountTable {
   find(lane: Lane, now: number): Place {
     const { arena } = lane
     if (arena.find(this.#low, this.#high)) return arena.place
-    return this.#recall(lane, now) ?? this.#nothing(lane)
+    return this.#recalled(lane, now) ?? this.#recall.nothing(lane)
   }
 
   /** The numbers of the key, to read: changes nothing. */
   look(lane: Lane, now: number): Place {
     const { arena } = lane
     if (arena.find(this.#low, this.#high)) return arena.place
-    const nothing = this.#nothing(lane)
-    if (this.#remembers(now)) this.#remember(lane, nothing, now)
+    const nothing = this.#recall.nothing(lane)
+    if (this.#remembers(now)) this.#recall.write(lane, nothing, now)
     return nothing
   }
 
@@ -122,13 +135,16 @@ export class CountTable {
     if (place === this.#absent) return
     const { words } = place
     const used = lane.step.capacity - remaining
-    const remembered = (words[place.expiry] & RECALLED) !== 0 && this.#remembers(now)
-    const forgets = remembered ? this.#unremembered(lane, place, now, used) : used
-    const fraction = Math.ceil(forgets * lane.fractionOfUnit)
-    words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
+    if ((words[place.expiry] & RECALLED) !== 0 && this.#remembers(now)) {
+      const { units, expiry } = this.#recall.lacked(lane, place, now, used)
+      this.#write(lane, place, units)
+      words[place.expiry] = expiry | RECALLED
+      return
+    }
+    this.#write(lane, place, used)
     // what is used may matter longer to other plans than to the one that asked
     const keptMs = lane.keptMs === undefined ? resetAfterMs : lane.keptMs(place.cells, place.at, now)
-    words[place.expiry] = this.#ticks.until(now + keptMs) | (remembered ? RECALLED : 0)
+    words[place.expiry] = this.#ticks.until(now + keptMs)
   }
 
   /** Makes of the key what is known of it. A fresh one is not kept. `by` adopts in the place of the step. */
@@ -149,10 +165,9 @@ export class CountTable {
     this.mark(lane, place, now, lane.step.capacity, 0)
   }
 
-  #nothing({ step }: Lane): Place {
-    if (this.#absent.cells.length < step.cells) this.#absent.cells = new Float64Array(step.cells)
-    else this.#absent.cells.fill(0)
-    return this.#absent
+  /** Writes how many units the eviction of the key would forget. */
+  #write(lane: Lane, { words, word }: Place, units: number): void {
+    words[word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, Math.ceil(units * lane.fractionOfUnit))
   }
 
   #insert({ arena }: Lane, now: number): Place {
@@ -165,34 +180,16 @@ export class CountTable {
     return this.#tails.remembers(this.#low, this.#high, this.#ticks.at(now))
   }
 
-  #recall(lane: Lane, now: number): Place | undefined {
+  #recalled(lane: Lane, now: number): Place | undefined {
     if (!this.#remembers(now)) return undefined
     const { fraction, expiry } = this.#tails.memory
     const place = this.#insert(lane, now)
     // the insert may itself have spilled a key into the tail, and so changed what is remembered of this one
     this.#tails.memory.fraction = fraction
     this.#tails.memory.expiry = expiry
-    this.#remember(lane, place, now)
+    this.#recall.write(lane, place, now)
     place.words[place.expiry] |= RECALLED
     return place
-  }
-
-  #remember({ step }: Lane, { cells, at }: Place, now: number): void {
-    // the fraction was rounded up when it was marked
-    const { fraction, expiry } = this.#tails.memory
-    const used = Math.floor((fraction * step.capacity) / FRACTION)
-    step.adopt(cells, at, now, used, this.#ticks.endOf(expiry) - now)
-  }
-
-  /** Of the `used` units of a key that is remembered too, the most that the tail lacks: now, or once it forgets. */
-  #unremembered(lane: Lane, { cells, at }: Place, now: number, used: number): number {
-    const { step } = lane
-    const outlasting =
-      step.capacity - step.remaining(cells, at, this.#ticks.endOf(this.#tails.memory.expiry) + ROUNDING_MS)
-    const nothing = this.#nothing(lane)
-    this.#remember(lane, nothing, now)
-    const remembered = step.capacity - step.remaining(nothing.cells, nothing.at, now)
-    return Math.max(used - remembered, outlasting)
   }
 
   #evicted(low: number, tag: number, expiry: number): void {

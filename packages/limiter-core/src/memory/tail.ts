@@ -1,7 +1,8 @@
 import { FRACTION } from './page-layout.ts'
 
 const ROWS = 4
-const CELL_BYTES = 5
+/** Two entries a cell, of five bytes each. */
+const CELL_BYTES = 10
 const MULTIPLIERS: readonly number[] = [0x1b873593, 0x52dce729 | 0, 0x38495ab5, 0x7b7d159d]
 
 /** What the tail remembers of a key: used fraction in 255ths, expiry. */
@@ -11,10 +12,11 @@ export interface Memory {
 }
 
 /**
- * What is left of evicted keys that had used half of their limit or more: four rows of cells, each the largest
- * fraction and expiry that met there, read as the smallest of the four. It never forgets too much and may remember
- * too much; a sum instead of the largest would feed on its own answers. With n keys over m cells a row it takes
- * (1 - e^(-n/m))^4 of all newcomers for one of them.
+ * What is left of evicted keys that had used half of their limit or more: four rows of cells, read as the smallest of
+ * the four. A cell keeps the largest fraction that met there, and beside it what lasts longer and is less: were they one
+ * entry, each lighter key would renew the heavier ones. It never forgets too much and may remember too much; a sum
+ * would feed on its own answers. With n keys over m cells a row it takes (1 - e^(-n/m))^4 of all newcomers for one of
+ * them.
  */
 export class Tail {
   /** Cells of a row. */
@@ -25,16 +27,23 @@ export class Tail {
   /** Uses at most `bytes`. */
   constructor(bytes: number) {
     this.#width = Math.max(1, Math.floor(bytes / (ROWS * CELL_BYTES)))
-    this.#fractions = new Uint8Array(ROWS * this.#width)
-    this.#expiries = new Int32Array(ROWS * this.#width)
+    this.#fractions = new Uint8Array(2 * ROWS * this.#width)
+    this.#expiries = new Int32Array(2 * ROWS * this.#width)
   }
 
   add(low: number, high: number, fraction: number, expiry: number, tick: number): void {
     for (let row = 0; row < ROWS; row++) {
-      const cell = this.#cell(row, low, high)
-      const live = this.#expiries[cell] >= tick
-      this.#fractions[cell] = live ? Math.max(this.#fractions[cell], fraction) : fraction
-      this.#expiries[cell] = live ? Math.max(this.#expiries[cell], expiry) : expiry
+      const heavy = this.#cell(row, low, high)
+      this.#end(heavy, tick)
+      if (fraction >= this.#fractions[heavy] && expiry >= this.#expiries[heavy]) {
+        this.#set(heavy, fraction, expiry)
+        if (this.#expiries[heavy + 1] <= expiry) this.#set(heavy + 1, 0, 0)
+      } else if (fraction > this.#fractions[heavy]) {
+        this.#raise(heavy + 1, this.#fractions[heavy], this.#expiries[heavy])
+        this.#set(heavy, fraction, expiry)
+      } else if (expiry > this.#expiries[heavy]) {
+        this.#raise(heavy + 1, fraction, expiry)
+      }
     }
   }
 
@@ -43,10 +52,12 @@ export class Tail {
     memory.fraction = FRACTION
     memory.expiry = 2 ** 31 - 1
     for (let row = 0; row < ROWS; row++) {
-      const cell = this.#cell(row, low, high)
-      if (this.#expiries[cell] < tick) return false
-      memory.fraction = Math.min(memory.fraction, this.#fractions[cell])
-      memory.expiry = Math.min(memory.expiry, this.#expiries[cell])
+      const heavy = this.#cell(row, low, high)
+      const expiry = Math.max(this.#expiries[heavy], this.#expiries[heavy + 1])
+      if (expiry < tick) return false
+      const fraction = this.#fractions[this.#expiries[heavy] < tick ? heavy + 1 : heavy]
+      memory.fraction = Math.min(memory.fraction, fraction)
+      memory.expiry = Math.min(memory.expiry, expiry)
     }
     return true
   }
@@ -56,11 +67,35 @@ export class Tail {
    * would soon be filled again by chance.
    */
   forget(low: number, high: number): void {
-    for (let row = 0; row < ROWS / 2; row++) this.#expiries[this.#cell(row, low, high)] = 0
+    for (let row = 0; row < ROWS / 2; row++) {
+      const heavy = this.#cell(row, low, high)
+      this.#set(heavy, 0, 0)
+      this.#set(heavy + 1, 0, 0)
+    }
   }
 
+  /** Drops what has ended of a cell. */
+  #end(heavy: number, tick: number): void {
+    const light = heavy + 1
+    if (this.#expiries[light] < tick) this.#set(light, 0, 0)
+    if (this.#expiries[heavy] >= tick) return
+    this.#set(heavy, this.#fractions[light], this.#expiries[light])
+    this.#set(light, 0, 0)
+  }
+
+  #raise(entry: number, fraction: number, expiry: number): void {
+    this.#set(entry, Math.max(this.#fractions[entry], fraction), Math.max(this.#expiries[entry], expiry))
+  }
+
+  #set(entry: number, fraction: number, expiry: number): void {
+    this.#fractions[entry] = fraction
+    this.#expiries[entry] = expiry
+  }
+
+  /** The index of the heavier entry of a cell; the other one is next to it. */
   #cell(row: number, low: number, high: number): number {
     const mixed = Math.imul(low ^ Math.imul(high & ~FRACTION, MULTIPLIERS[row]), 0x9e3779b1 | 0)
-    return row * this.#width + Math.floor(((mixed ^ (mixed >>> 15)) >>> 0) * (this.#width / 2 ** 32))
+    const column = Math.floor(((mixed ^ (mixed >>> 15)) >>> 0) * (this.#width / 2 ** 32))
+    return 2 * (row * this.#width + column)
   }
 }

@@ -1,0 +1,96 @@
+import { drainPerMs } from '../algorithms/policy-forms.ts'
+import type { Step, StepVariant } from '../contracts.ts'
+import { FRACTION } from './page-layout.ts'
+import type { Place } from './shard.ts'
+import type { Memory } from './tail.ts'
+import type { Ticks } from './ticks.ts'
+
+/** What a sum of doubles may be off. */
+const ROUNDING_MS = 1
+
+/** What a step counts, each with cells of its own: its variants, else itself. */
+export function formsOf(step: Step): readonly StepVariant[] {
+  const perMs = drainPerMs(step.policy)
+  return step.variants ?? [{ step, at: 0, role: 'own', perMs, ceiling: Number.POSITIVE_INFINITY }]
+}
+
+/** A step and what it counts. */
+interface Counted {
+  readonly step: Step
+  readonly forms: readonly StepVariant[]
+}
+
+/** What an eviction would have to tell the tail of a key. */
+interface Lacked {
+  units: number
+  expiry: number
+}
+
+/**
+ * What the tail remembers of a key, as numbers of its step. Whoever adopts it ends with it, under any plan, and leaves
+ * behind what is its own: else what is remembered would outlast what made it.
+ */
+export class Recall {
+  /** Stands in for a key that is not in the table, so that asking leaves no trace. */
+  readonly absent: Place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
+  readonly #memory: Memory
+  readonly #ticks: Ticks
+  readonly #lacked: Lacked = { units: 0, expiry: 0 }
+
+  /** `memory` is what was remembered of the key that is asked for. */
+  constructor(memory: Memory, ticks: Ticks) {
+    this.#memory = memory
+    this.#ticks = ticks
+  }
+
+  /** The place of a key without any use. */
+  nothing({ step }: Counted): Place {
+    if (this.absent.cells.length < step.cells) this.absent.cells = new Float64Array(step.cells)
+    else this.absent.cells.fill(0)
+    return this.absent
+  }
+
+  /** Writes what is remembered to a place without any use. */
+  write({ step, forms }: Counted, { cells, at }: Place, now: number): void {
+    const { fraction, expiry } = this.#memory
+    // the fraction was rounded up when it was marked
+    const used = Math.floor((fraction * step.capacity) / FRACTION)
+    const endsMs = this.#ticks.endOf(expiry) - now
+    for (const { step: counted, at: from, role, perMs, ceiling } of forms) {
+      const longestMs = perMs > 0 ? (role === 'own' ? ceiling : used) / perMs : endsMs
+      counted.adopt(cells, at + from, now, Math.min(used, counted.capacity), Math.min(endsMs, longestMs))
+    }
+  }
+
+  /**
+   * Of the `used` units of a key that is remembered too, `units` is the most that the tail lacks, now or once it forgets;
+   * at `expiry` the key may be forgotten.
+   */
+  lacked(counted: Counted, place: Place, now: number, used: number): Lacked {
+    const { step } = counted
+    const remembered = this.nothing(counted)
+    this.write(counted, remembered, now)
+    const left = step.remaining(remembered.cells, remembered.at, now)
+    const forgottenAt = this.#ticks.endOf(this.#memory.expiry) + ROUNDING_MS
+    const leftThen = step.remaining(place.cells, place.at, forgottenAt)
+    this.#lacked.units = Math.max(used - step.capacity + left, step.capacity - leftThen)
+    const ownEndsAt = this.#ticks.until(now + ownMs(counted.forms, place, remembered, now))
+    this.#lacked.expiry = Math.max(this.#memory.expiry, ownEndsAt)
+    return this.#lacked
+  }
+}
+
+/**
+ * For how long a key is used by its own, beside what is remembered of it. What drains ends later for what was there
+ * before; a debt is kept whole.
+ */
+function ownMs(forms: readonly StepVariant[], { cells, at }: Place, remembered: Place, now: number): number {
+  let longest = 0
+  for (const { step, at: from, perMs } of forms) {
+    const keptMs = step.resetAfterMs(cells, at + from, now)
+    const drainsAfterOthers = perMs > 0 && keptMs <= step.capacity / perMs + ROUNDING_MS
+    const othersMs = drainsAfterOthers ? step.resetAfterMs(remembered.cells, remembered.at + from, now) : 0
+    longest = Math.max(longest, keptMs - othersMs)
+  }
+  return longest
+}
