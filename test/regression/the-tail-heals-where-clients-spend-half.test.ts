@@ -17,6 +17,7 @@ const alone = everyAlgorithm.map(
 )
 
 const together: readonly Plans[] = [
+  ['four slices', 2, [{ ...policy('sliding-window', 10, '1h'), slices: 4 }]],
   ['a log and a bucket', 1, [policy('sliding-log', 10, '1h'), policy('token-bucket', 10, '1h')]],
   ['a log and gcra', 1, [policy('sliding-log', 10, '1h'), policy('gcra', 12, '1h')]],
   ['gcra and a bucket', 1, [policy('gcra', 10, '1h'), policy('token-bucket', 12, '1h')]],

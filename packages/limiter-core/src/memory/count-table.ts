@@ -135,13 +135,9 @@ export class CountTable {
     if (place === this.#absent) return
     const { words } = place
     const used = lane.step.capacity - remaining
-    if ((words[place.expiry] & RECALLED) !== 0 && this.#remembers(now)) {
-      const { units, expiry } = this.#recall.lacked(lane, place, now, used)
-      this.#write(lane, place, units)
-      words[place.expiry] = expiry | RECALLED
-      return
-    }
-    this.#write(lane, place, used)
+    if ((words[place.expiry] & RECALLED) !== 0 && this.#markRecalled(lane, place, now, used)) return
+    const fraction = Math.ceil(used * lane.fractionOfUnit)
+    words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
     // what is used may matter longer to other plans than to the one that asked
     const keptMs = lane.keptMs === undefined ? resetAfterMs : lane.keptMs(place.cells, place.at, now)
     words[place.expiry] = this.#ticks.until(now + keptMs)
@@ -165,9 +161,14 @@ export class CountTable {
     this.mark(lane, place, now, lane.step.capacity, 0)
   }
 
-  /** Writes how many units the eviction of the key would forget. */
-  #write(lane: Lane, { words, word }: Place, units: number): void {
-    words[word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, Math.ceil(units * lane.fractionOfUnit))
+  /** Marks a key that the tail remembers, too; false where it has forgotten it. */
+  #markRecalled(lane: Lane, place: Place, now: number, used: number): boolean {
+    if (!this.#remembers(now)) return false
+    const { units, expiry } = this.#recall.lacked(lane, place, now, used)
+    const fraction = Math.ceil(units * lane.fractionOfUnit)
+    place.words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
+    place.words[place.expiry] = expiry | RECALLED
+    return true
   }
 
   #insert({ arena }: Lane, now: number): Place {
