@@ -63,14 +63,16 @@ describe.each(['fixed-window', 'sliding-log'] as const)('a refund under %s', (al
 })
 
 describe('a refund under sliding-window', () => {
-  test('finds the epoch of its take while that is weighed, to the last of it and not beyond', () => {
+  test('finds its take for a window, also in the epoch before, and not beyond', () => {
     const key = keyOf({ algorithm: 'sliding-window', limit })
-    key.take(0.125, 4)
-    key.take(1_000.125, 2)
-    expect(key.adjust(1_999, -1, 0.125)).toBe(-1)
-    key.take(2_000.125, 1)
-    expect(key.adjust(2_000.125, -1, 0.125)).toBeCloseTo(0, 9)
-    expect(key.adjust(2_000.125, -1, 1_000.125)).toBe(-1)
+    key.take(0.125, 2)
+    key.take(900.125, 2)
+    key.take(1_000.125, 1)
+    expect(key.adjust(1_001, -1, 0.125)).toBeCloseTo(0, 9)
+    expect(key.adjust(1_900, -1, 900.125)).toBe(-1)
+    expect(key.adjust(1_900.125, -1, 900.125)).toBeCloseTo(0, 9)
+    expect(key.adjust(2_000, -1, 1_000.125)).toBe(-1)
+    expect(key.adjust(2_000.125, -1, 1_000.125)).toBeCloseTo(0, 9)
   })
 
   // 60 s after a start with a fraction, doubles round the start of the next window to either side of it

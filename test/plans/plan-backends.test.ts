@@ -95,14 +95,14 @@ describe('in Redis', () => {
       free: { algorithm: 'sliding-window', limit: 10, windowMs: HOUR },
       pro: { algorithm: 'sliding-window', limit: 100, windowMs: HOUR },
     })
-    expect(name).toBe(':{key}:default/quota/sliding-window@1/3600000')
+    expect(name).toBe(':{key}:default/quota/sliding-window@2/3600000')
     expect(ttlMs).toBeLessThanOrEqual(2 * HOUR)
   })
 
   test('the name does not depend on the order of the plans, and tells slices', async () => {
     const free = { algorithm: 'sliding-window', limit: 10, windowMs: HOUR, slices: 6 } as const
     const pro = { algorithm: 'sliding-log', limit: 100, windowMs: HOUR } as const
-    const expected = ':{key}:default/quota/sliding-log@1+sliding-window@1/6/3600000+3600000'
+    const expected = ':{key}:default/quota/sliding-log@1+sliding-window@2/6/3600000+3600000'
     expect((await stored({ free, pro })).name).toBe(expected)
     expect((await stored({ pro, free })).name).toBe(expected)
   })

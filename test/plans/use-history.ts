@@ -106,9 +106,28 @@ function stretches(
   return { start, units }
 }
 
+/** Windows that follow one another, and the one before weighted until its last unit has left, where that is known. */
 function weighted(uses: readonly Use[], now: number, windowMs: number): number {
-  const { start, units } = stretches(uses, now, windowMs, 2)
-  return units[1] === 0 ? units[0] : units[0] + (units[1] * (windowMs - (now - start))) / windowMs
+  const none = { units: 0, last: 0 }
+  let start = Number.NEGATIVE_INFINITY
+  let before = none
+  let current = none
+  const roll = (to: number): void => {
+    if (to >= start + windowMs) {
+      before = to < start + 2 * windowMs ? current : none
+      current = none
+      start += windowMs
+    }
+    if (to >= before.last + windowMs) before = none
+  }
+  for (const { at, units } of uses) {
+    roll(at)
+    if (before.units + current.units === 0) start = at
+    // while some of the one before counts, nobody notes when the last one of this was
+    current = { units: current.units + units, last: before.units > 0 ? start + windowMs : at }
+  }
+  roll(now)
+  return before.units === 0 ? current.units : current.units + (before.units * (start + windowMs - now)) / windowMs
 }
 
 function inSlices(uses: readonly Use[], now: number, sliceMs: number, slices: number): number {

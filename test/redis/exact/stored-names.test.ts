@@ -36,7 +36,7 @@ describe('names', () => {
 
   test('tell windows and slices apart, which are cells of other meaning', async () => {
     const sliced = { ...hour, slices: 6 }
-    expect(await storedAs('a', {}, [sliced])).toEqual([':{a}:exact/hour/sliding-window@1/3600000/6'])
+    expect(await storedAs('a', {}, [sliced])).toEqual([':{a}:exact/hour/sliding-window@2/3600000/6'])
   })
 
   test.each([

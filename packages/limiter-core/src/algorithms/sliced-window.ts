@@ -9,7 +9,7 @@ import { firstWholeMs } from './whole-ms.ts'
  */
 export class SlicedWindowStep implements Step {
   readonly policy: Policy
-  readonly version = 1
+  readonly version = 2
   readonly cells: number
   readonly capacity: number
   readonly #kept: number

@@ -10,7 +10,7 @@ const MAX_SLICES = 60
 /** One slice: the weighted two-epoch counter. More: whole slices, never above the limit. */
 export const slidingWindow: Algorithm = {
   name: 'sliding-window',
-  version: 1,
+  version: 2,
   compile(policy) {
     const slices = policy.slices ?? 1
     if (!Number.isInteger(slices) || slices < 1 || slices > MAX_SLICES) {

@@ -1,21 +1,31 @@
 import type { Policy, Step } from '../contracts.ts'
-import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
+// of cells and of `#epochs`
+const START = 0
+const CURRENT = 1
+const PREVIOUS = 2
+const LAST = 3
+
 /**
- * Cells: [start of the current epoch, units in it, units in the epoch before]. Epochs are one window long and follow
- * one another from the key's first take. Used units are estimated as previous * (1 - progress) + current; everything
- * is compared after multiplying by the window, so that whole units and whole ms give exact answers.
- * Promise: at most 2 limits in any window (1.999 at worst against an adversary), near 1 in ordinary traffic.
+ * Cells: [start of the current epoch, units in it, units in the epoch before, time of a last unit]. Epochs are one window
+ * long and follow one another from the key's first take. Units of the epoch before are weighted by the part of it that a
+ * window ending now still covers, and none count once its last unit has left: who spends all at once has all of it back
+ * a window later. The one time is that of the epoch before while that has units, else of the current epoch; an epoch
+ * whose last unit is not known is taken to end with one. Units of which nobody knows when they were taken stand below 0
+ * in the epoch before, and count whole until the time has left. Everything is compared after multiplying by the window, so that
+ * whole units and whole ms give exact answers.
+ * Promise: at most 2 limits in any window (1.999 at worst against an adversary), near 1 in ordinary traffic; no wait is
+ * longer than two windows, nor than one for who spends all at once.
  */
 export class TwoEpochStep implements Step {
   readonly policy: Policy
-  readonly version = 1
-  readonly cells = 3
+  readonly version = 2
+  readonly cells = 4
   readonly capacity: number
   readonly #windowMs: number
-  // the epochs as they stand at the `now` of the call: start, current, previous
-  readonly #epochs = new Float64Array(3)
+  // the cells as they stand at the `now` of the call
+  readonly #epochs = new Float64Array(4)
 
   constructor(policy: Policy) {
     this.policy = policy
@@ -26,42 +36,38 @@ export class TwoEpochStep implements Step {
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    const room = this.capacity - cost
-    const current = this.#epochs[1]
-    const epochs = current <= room ? 1 - (room - current) / this.#epochs[2] : 2 - room / current
-    const freeAt = this.#epochs[0] + this.#windowMs * epochs
-    return firstWholeMs(freeAt - now, (ms) => this.#fits(cells, at, now + ms, cost))
+    return firstWholeMs(this.#freeAt(cost) - now, (ms) => this.#fits(cells, at, now + ms, cost))
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
     if (cost === 0) return
-    const epochs = this.#roll(cells, at, now)
-    cells[at] = epochs[1] === 0 && epochs[2] === 0 ? now : epochs[0]
-    cells[at + 1] = epochs[1] + cost
-    cells[at + 2] = epochs[2]
+    const epochs = this.#settle(cells, at, now)
+    if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) {
+      epochs[START] = now
+      epochs[LAST] = now
+    } else if (epochs[PREVIOUS] === 0) epochs[LAST] = Math.max(epochs[LAST], now)
+    epochs[CURRENT] += cost
+    cells.set(epochs, at)
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    const epochs = this.#roll(cells, at, now)
-    if (epochs[1] === 0 && epochs[2] === 0) {
+    const epochs = this.#settle(cells, at, now)
+    if (takenAt <= Math.max(now, epochs[START]) - this.#windowMs) return 0
+    if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) {
       if (units < 0) return 0
       // nothing is counted, so the epochs follow from the take that is charged late
-      epochs[0] = now < takenAt + this.#windowMs ? takenAt : takenAt + this.#windowMs
-      if (now >= epochs[0] + this.#windowMs) return 0
+      epochs[START] = takenAt
+      epochs[LAST] = takenAt
     }
-    if (takenAt < epochs[0] - this.#windowMs - EPSILON_MS) return 0
-    const epoch = takenAt >= epochs[0] ? 1 : 2
-    const adjusted = Math.max(0, epochs[epoch] + units)
-    const moved = adjusted - epochs[epoch]
-    epochs[epoch] = adjusted
+    const moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
     cells.set(epochs, at)
     return moved
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
     const epochs = this.#roll(cells, at, now)
-    const carriedOver = (epochs[2] * (this.#windowMs - this.#elapsed(now))) / this.#windowMs
-    let units = Math.max(0, Math.floor(this.capacity - epochs[1] - carriedOver))
+    const carriedOver = this.#unitMs(now) / this.#windowMs
+    let units = Math.max(0, Math.floor(this.capacity - epochs[CURRENT] - carriedOver))
     // the division may round across a whole number; the comparison that decides is the one to agree with
     while (units > 0 && !this.#fitsRolled(now, units)) units--
     while (units < this.capacity && this.#fitsRolled(now, units + 1)) units++
@@ -70,37 +76,73 @@ export class TwoEpochStep implements Step {
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
     const epochs = this.#roll(cells, at, now)
-    if (epochs[1] > 0) return epochs[0] + 2 * this.#windowMs - now
-    return epochs[2] > 0 ? epochs[0] + this.#windowMs - now : 0
+    if (epochs[CURRENT] > 0) {
+      const last = epochs[PREVIOUS] !== 0 ? epochs[START] + this.#windowMs : epochs[LAST]
+      return last + this.#windowMs - now
+    }
+    return epochs[PREVIOUS] !== 0 ? epochs[LAST] + this.#windowMs - now : 0
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    cells.fill(0, at, at + this.cells)
     const resetMs = Math.min(resetAfterMs, 2 * this.#windowMs)
-    if (!(used > 0 && resetMs > 0)) {
-      cells.fill(0, at, at + 3)
-      return
+    if (!(used > 0 && resetMs > 0)) return
+    const last = now + resetMs - this.#windowMs
+    const inCurrent = last > now
+    cells[at + START] = inCurrent ? last - this.#windowMs : now
+    cells[at + (inCurrent ? CURRENT : PREVIOUS)] = inCurrent ? used : -used
+    cells[at + LAST] = last
+  }
+
+  /** Units of the current epoch: its last one is known where those of the epoch before are gone. */
+  #moveCurrent(units: number, takenAt: number): number {
+    const epochs = this.#epochs
+    const before = epochs[CURRENT]
+    epochs[CURRENT] = Math.max(0, before + units)
+    if (units > 0 && epochs[PREVIOUS] === 0) {
+      epochs[LAST] = before === 0 ? takenAt : Math.max(epochs[LAST], takenAt)
     }
-    const inCurrent = resetMs > this.#windowMs
-    cells[at] = now + resetMs - (inCurrent ? 2 : 1) * this.#windowMs
-    cells[at + 1] = inCurrent ? used : 0
-    cells[at + 2] = inCurrent ? 0 : (used * this.#windowMs) / resetMs
+    return epochs[CURRENT] - before
+  }
+
+  #movePrevious(units: number, takenAt: number, now: number): number {
+    const epochs = this.#epochs
+    const before = Math.abs(epochs[PREVIOUS])
+    const after = Math.max(0, before + units)
+    epochs[PREVIOUS] = epochs[PREVIOUS] < 0 ? -after : after
+    if (units > 0) epochs[LAST] = before === 0 ? takenAt : Math.max(epochs[LAST], takenAt)
+    // the time is that of the current epoch now, which has had its last unit by now
+    else if (before > 0 && after === 0) epochs[LAST] = now
+    return after - before
+  }
+
+  /** `#roll`, and forgets an epoch of which nothing counts any more: from here on the last unit of this one is known. */
+  #settle(cells: Float64Array, at: number, now: number): Float64Array {
+    const epochs = this.#roll(cells, at, now)
+    if (epochs[PREVIOUS] !== 0 && this.#unitMs(now) === 0) {
+      epochs[PREVIOUS] = 0
+      epochs[LAST] = now
+    }
+    return epochs
   }
 
   #roll(cells: Float64Array, at: number, now: number): Float64Array {
     const epochs = this.#epochs
-    const passedMs = now - cells[at]
-    if (passedMs < this.#windowMs) {
-      epochs[0] = cells[at]
-      epochs[1] = cells[at + 1]
-      epochs[2] = cells[at + 2]
-    } else if (passedMs < 2 * this.#windowMs) {
-      epochs[0] = cells[at] + this.#windowMs
-      epochs[1] = 0
-      epochs[2] = cells[at + 1]
-    } else {
-      epochs[0] = now
-      epochs[1] = 0
-      epochs[2] = 0
+    const windowMs = this.#windowMs
+    epochs[START] = cells[at + START]
+    epochs[CURRENT] = cells[at + CURRENT]
+    epochs[PREVIOUS] = cells[at + PREVIOUS]
+    epochs[LAST] = cells[at + LAST]
+    const passedMs = now - epochs[START]
+    if (passedMs >= windowMs) {
+      epochs[START] += windowMs
+      if (epochs[PREVIOUS] !== 0) epochs[LAST] = epochs[START]
+      epochs[PREVIOUS] = epochs[CURRENT]
+      epochs[CURRENT] = 0
+    }
+    if (epochs[CURRENT] === 0 && (passedMs >= 2 * windowMs || this.#unitMs(now) === 0)) {
+      epochs[START] = now
+      epochs[PREVIOUS] = 0
     }
     return epochs
   }
@@ -112,11 +154,30 @@ export class TwoEpochStep implements Step {
 
   #fitsRolled(now: number, cost: number): boolean {
     const epochs = this.#epochs
-    const leftMs = this.#windowMs - this.#elapsed(now)
-    return epochs[2] * leftMs + (epochs[1] + cost) * this.#windowMs <= this.capacity * this.#windowMs
+    const windowMs = this.#windowMs
+    return this.#unitMs(now) + (epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs
   }
 
-  #elapsed(now: number): number {
-    return Math.max(0, now - this.#epochs[0])
+  /** Units of the epoch before, weighted, times the window. A clock behind the current one stands at its start. */
+  #unitMs(now: number): number {
+    const epochs = this.#epochs
+    const at = Math.max(now, epochs[START])
+    if (at >= epochs[LAST] + this.#windowMs) return 0
+    if (epochs[PREVIOUS] < 0) return -epochs[PREVIOUS] * this.#windowMs
+    return epochs[PREVIOUS] * (epochs[START] + this.#windowMs - at)
+  }
+
+  /** About when `cost`, which does not fit, does: while the epoch before leaves, or this one in the next. */
+  #freeAt(cost: number): number {
+    const epochs = this.#epochs
+    const windowMs = this.#windowMs
+    const room = this.capacity - cost
+    if (epochs[CURRENT] <= room) {
+      if (epochs[PREVIOUS] < 0) return epochs[LAST] + windowMs
+      const weighted = epochs[START] + windowMs * (1 - (room - epochs[CURRENT]) / epochs[PREVIOUS])
+      return Math.min(weighted, epochs[LAST] + windowMs)
+    }
+    const weighted = epochs[START] + windowMs * (2 - room / epochs[CURRENT])
+    return epochs[PREVIOUS] !== 0 ? weighted : Math.min(weighted, epochs[LAST] + windowMs)
   }
 }

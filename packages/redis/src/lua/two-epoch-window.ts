@@ -2,91 +2,134 @@ import type { LuaAlgorithm } from './lua-algorithm.ts'
 
 /**
  * `sliding-window` of one slice of limiter-core, in Lua: number for number the same. Cells: start of the current epoch,
- * units in it, units in the epoch before.
+ * units in it, units in the epoch before (below 0: they count whole), time of a last unit: of the epoch before while that
+ * has units.
  */
 export const twoEpochWindow: LuaAlgorithm = {
   constants: ['capacity', 'windowMs'],
-  cells: '3',
-  layout: "'<ddd'",
+  cells: '4',
+  layout: "'<dddd'",
   takes: `
-local function roll(c, now)
-  local passedMs = now - c[1]
-  if passedMs < windowMs then return c[1], c[2], c[3] end
-  if passedMs < 2 * windowMs then return c[1] + windowMs, 0, c[2] end
-  return now, 0, 0
+local function unitMsOf(start, previous, last, now)
+  local at = max(now, start)
+  if at >= last + windowMs then return 0 end
+  if previous < 0 then return -previous * windowMs end
+  return previous * (start + windowMs - at)
 end
 
-local function fitsRolled(start, current, previous, now, cost)
-  local leftMs = windowMs - max(0, now - start)
-  return previous * leftMs + (current + cost) * windowMs <= capacity * windowMs
+local function roll(c, now)
+  local start, current, previous, last = c[1], c[2], c[3], c[4]
+  local passedMs = now - start
+  if passedMs >= windowMs then
+    start = start + windowMs
+    if previous ~= 0 then last = start end
+    current, previous = 0, current
+  end
+  if current == 0 and (passedMs >= 2 * windowMs or unitMsOf(start, previous, last, now) == 0) then
+    start, previous = now, 0
+  end
+  return start, current, previous, last
+end
+
+local function settle(c, now)
+  local start, current, previous, last = roll(c, now)
+  if previous ~= 0 and unitMsOf(start, previous, last, now) == 0 then previous, last = 0, now end
+  return start, current, previous, last
+end
+
+local function fitsRolled(start, current, previous, last, now, cost)
+  return unitMsOf(start, previous, last, now) + (current + cost) * windowMs <= capacity * windowMs
 end
 
 local function fits(c, now, cost)
-  local start, current, previous = roll(c, now)
-  return fitsRolled(start, current, previous, now, cost)
+  local start, current, previous, last = roll(c, now)
+  return fitsRolled(start, current, previous, last, now, cost)
 end
 
 local function waitMs(c, now, cost)
   if cost == 0 or fits(c, now, cost) then return 0 end
   if cost > capacity then return huge end
   local room = capacity - cost
-  local start, current, previous = roll(c, now)
-  local epochs = current <= room and 1 - (room - current) / previous or 2 - room / current
-  local freeAt = start + windowMs * epochs
+  local start, current, previous, last = roll(c, now)
+  local freeAt
+  if current <= room and previous < 0 then
+    freeAt = last + windowMs
+  elseif current <= room then
+    freeAt = min(start + windowMs * (1 - (room - current) / previous), last + windowMs)
+  else
+    freeAt = start + windowMs * (2 - room / current)
+    if previous == 0 then freeAt = min(freeAt, last + windowMs) end
+  end
   return firstWholeMs(freeAt - now, function(ms) return fits(c, now + ms, cost) end)
 end
 
 local function spend(c, now, cost)
   if cost == 0 then return end
-  local start, current, previous = roll(c, now)
-  c[1] = current == 0 and previous == 0 and now or start
-  c[2] = current + cost
-  c[3] = previous
+  local start, current, previous, last = settle(c, now)
+  if current == 0 and previous == 0 then
+    start, last = now, now
+  elseif previous == 0 then
+    last = max(last, now)
+  end
+  c[1], c[2], c[3], c[4] = start, current + cost, previous, last
 end
 
 local function remaining(c, now)
-  local start, current, previous = roll(c, now)
+  local start, current, previous, last = roll(c, now)
   -- no step wrote that, and with such numbers the search below might not end
-  if not (current >= 0 and previous >= 0) then return 0 end
-  local carriedOver = (previous * (windowMs - max(0, now - start))) / windowMs
+  if not (current >= 0 and previous > -huge and previous < huge and last <= start + windowMs) then return 0 end
+  local carriedOver = unitMsOf(start, previous, last, now) / windowMs
   local units = max(0, floor(capacity - current - carriedOver))
-  while units > 0 and not fitsRolled(start, current, previous, now, units) do units = units - 1 end
-  while units < capacity and fitsRolled(start, current, previous, now, units + 1) do units = units + 1 end
+  while units > 0 and not fitsRolled(start, current, previous, last, now, units) do units = units - 1 end
+  while units < capacity and fitsRolled(start, current, previous, last, now, units + 1) do units = units + 1 end
   return units
 end
 
 local function resetAfterMs(c, now)
-  local start, current, previous = roll(c, now)
-  if current > 0 then return start + 2 * windowMs - now end
-  return previous > 0 and start + windowMs - now or 0
+  local start, current, previous, last = roll(c, now)
+  if current > 0 then return (previous ~= 0 and start + windowMs or last) + windowMs - now end
+  return previous ~= 0 and last + windowMs - now or 0
 end
 `,
   moves: `
 local function adjust(c, now, units, takenAt)
-  local start, current, previous = roll(c, now)
+  local start, current, previous, last = settle(c, now)
+  if takenAt <= max(now, start) - windowMs then return 0 end
   if current == 0 and previous == 0 then
     if units < 0 then return 0 end
-    start = now < takenAt + windowMs and takenAt or takenAt + windowMs
-    if now >= start + windowMs then return 0 end
+    start, last = takenAt, takenAt
   end
-  if takenAt < start - windowMs - EPSILON_MS then return 0 end
-  local isCurrent = takenAt >= start
-  local before = isCurrent and current or previous
-  local adjusted = max(0, before + units)
-  c[1] = start
-  c[2] = isCurrent and adjusted or current
-  c[3] = isCurrent and previous or adjusted
-  return adjusted - before
+  local moved
+  if takenAt >= start then
+    local before = current
+    current = max(0, before + units)
+    moved = current - before
+    if units > 0 and previous == 0 then last = before == 0 and takenAt or max(last, takenAt) end
+  else
+    local before = max(previous, -previous)
+    local after = max(0, before + units)
+    previous = previous < 0 and -after or after
+    moved = after - before
+    if units > 0 then
+      last = before == 0 and takenAt or max(last, takenAt)
+    elseif before > 0 and after == 0 then
+      last = now
+    end
+  end
+  c[1], c[2], c[3], c[4] = start, current, previous, last
+  return moved
 end
 
 local function adopt(c, now, known, resetAfterMs)
   local resetMs = min(resetAfterMs, 2 * windowMs)
-  c[1], c[2], c[3] = 0, 0, 0
+  c[1], c[2], c[3], c[4] = 0, 0, 0, 0
   if not (known > 0 and resetMs > 0) then return end
-  local inCurrent = resetMs > windowMs
-  c[1] = now + resetMs - (inCurrent and 2 or 1) * windowMs
+  local last = now + resetMs - windowMs
+  local inCurrent = last > now
+  c[1] = inCurrent and last - windowMs or now
   c[2] = inCurrent and known or 0
-  c[3] = inCurrent and 0 or (known * windowMs) / resetMs
+  c[3] = inCurrent and 0 or -known
+  c[4] = last
 end
 `,
 }

@@ -2,32 +2,102 @@ import type { Policy } from '@sluice/limiter-core'
 import { EpochBook } from './epoch-book.ts'
 import { msOf, type Rule, ticksOf } from './rule.ts'
 
-/** Epochs of one window; the one before counts by the part of it that a window ending now still covers. */
+/**
+ * Epochs of one window. The one before counts by the part of it that a window ending now still covers, and not at all
+ * once its last unit has left. When that was is known where the epoch before it did not count any more; else it is taken
+ * for the end of the epoch.
+ */
 export function twoEpochRule(policy: Policy): Rule {
-  const length = ticksOf(policy.windowMs)
-  const book = new EpochBook(length, 1n)
-  const current = (now: bigint): bigint => book.unitsOf(book.epochOf(now))
-  const previous = (now: bigint): bigint => book.unitsOf(book.epochOf(now) - 1n)
-  const idle = (now: bigint): boolean => current(now) === 0n && previous(now) === 0n
-  const leftOfEpoch = (now: bigint): bigint => book.startOf(book.epochOf(now) + 1n) - now
-  return {
-    fits: (now, cost) =>
-      previous(now) * leftOfEpoch(now) + (current(now) + cost) * length <= BigInt(policy.limit) * length,
-    record(now, cost) {
-      if (idle(now)) book.restart(now)
-      book.add(book.epochOf(now), cost)
-    },
-    adjust(now, units, takenAt) {
-      if (idle(now)) {
-        if (units < 0n || now >= takenAt + 2n * length) return 0
-        book.restart(takenAt)
-      }
-      const epoch = book.epochOf(takenAt)
-      return epoch < book.epochOf(now) - 1n ? 0 : book.add(epoch, units)
-    },
-    resetAfterMs(now) {
-      if (current(now) > 0n) return msOf(leftOfEpoch(now) + length)
-      return previous(now) > 0n ? msOf(leftOfEpoch(now)) : 0
-    },
+  return new TwoEpochRule(BigInt(policy.limit), ticksOf(policy.windowMs))
+}
+
+class TwoEpochRule implements Rule {
+  readonly #limit: bigint
+  readonly #length: bigint
+  readonly #book: EpochBook
+  readonly #lasts = new Map<bigint, bigint>()
+
+  constructor(limit: bigint, length: bigint) {
+    this.#limit = limit
+    this.#length = length
+    this.#book = new EpochBook(length, 1n)
+  }
+
+  fits(now: bigint, cost: bigint): boolean {
+    const epoch = this.#book.epochOf(now)
+    const left = this.#book.startOf(epoch + 1n) - now
+    const before = this.#counts(now) ? this.#book.unitsOf(epoch - 1n) : 0n
+    return before * left + (this.#book.unitsOf(epoch) + cost) * this.#length <= this.#limit * this.#length
+  }
+
+  record(now: bigint, cost: bigint): void {
+    if (this.#idle(now)) this.#restart(now)
+    this.#settle(now)
+    this.#add(this.#book.epochOf(now), cost, now, now)
+  }
+
+  adjust(now: bigint, units: bigint, takenAt: bigint): number {
+    if (now >= takenAt + this.#length) return 0
+    if (this.#idle(now)) {
+      if (units < 0n) return 0
+      this.#restart(takenAt)
+    }
+    this.#settle(now)
+    return this.#add(this.#book.epochOf(takenAt), units, takenAt, now)
+  }
+
+  resetAfterMs(now: bigint): number {
+    const running = this.#book.epochOf(now)
+    if (this.#book.unitsOf(running) > 0n) {
+      // behind an epoch that has units, though they count no more
+      const last = this.#book.unitsOf(running - 1n) > 0n ? this.#book.startOf(running + 1n) : this.#lastOf(running)
+      return msOf(last + this.#length - now)
+    }
+    return this.#counts(now) ? msOf(this.#lastOf(running - 1n) + this.#length - now) : 0
+  }
+
+  #add(epoch: bigint, units: bigint, at: bigint, now: bigint): number {
+    const running = this.#book.epochOf(now)
+    const countedBefore = this.#book.unitsOf(running - 1n) > 0n
+    if (units > 0n) this.#noteLast(epoch, at)
+    const moved = this.#book.add(epoch, units)
+    const countsBefore = this.#book.unitsOf(running - 1n) > 0n
+    // one last unit is known: that of the epoch before while that counts
+    if (countsBefore) this.#lasts.delete(running)
+    else if (countedBefore) this.#lasts.set(running, now)
+    return moved
+  }
+
+  #noteLast(epoch: bigint, at: bigint): void {
+    const last = this.#lasts.get(epoch)
+    if (this.#book.unitsOf(epoch) === 0n || (last !== undefined && last < at)) this.#lasts.set(epoch, at)
+  }
+
+  #lastOf(epoch: bigint): bigint {
+    return this.#lasts.get(epoch) ?? this.#book.startOf(epoch + 1n)
+  }
+
+  /** Whether units of the epoch before still count. */
+  #counts(now: bigint): boolean {
+    const epoch = this.#book.epochOf(now) - 1n
+    return this.#book.unitsOf(epoch) > 0n && now < this.#lastOf(epoch) + this.#length
+  }
+
+  #idle(now: bigint): boolean {
+    return this.#book.unitsOf(this.#book.epochOf(now)) === 0n && !this.#counts(now)
+  }
+
+  #restart(at: bigint): void {
+    this.#book.restart(at)
+    this.#lasts.clear()
+  }
+
+  /** Forgets an epoch of which nothing counts any more: from here on the last unit of this one is known. */
+  #settle(now: bigint): void {
+    const running = this.#book.epochOf(now)
+    const units = this.#book.unitsOf(running - 1n)
+    if (units === 0n || this.#counts(now)) return
+    this.#book.add(running - 1n, -units)
+    this.#lasts.set(running, now)
   }
 }
