@@ -152,6 +152,8 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   readonly synchronous?: boolean
   /** True for one that counts for its own process: N processes admit up to N limits. */
   readonly perProcess?: boolean
+  /** Those that it can keep; all unless said. A policy that names none gets one of them; `prepare` refuses the others. */
+  readonly algorithms?: readonly AlgorithmName[]
   /**
    * Asked once for each policy before anything is counted under it, when a limiter is built. Throws a `SluiceError`
    * where this backend cannot keep it. What it returns is called where the limiter fails to build, or is closed.

@@ -1,9 +1,10 @@
+import { defaultAlgorithm } from './algorithms/default-algorithm.ts'
 import { clockOf } from './clock.ts'
-import type { Backend, Clock, Policy, Step } from './contracts.ts'
+import type { AlgorithmName, Backend, Clock, Policy, Step } from './contracts.ts'
 import { SluiceError } from './errors.ts'
 import { warnWhereOneOfSeveral } from './memory/one-of-several.ts'
 import { type Mode, modeOf, parseMode } from './mode.ts'
-import { compilePolicy, type PolicyInput } from './policy.ts'
+import { compilePolicy, type PolicyInput, UNNAMED } from './policy.ts'
 import { PolicyVariants } from './policy-variants.ts'
 import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
 import { kindOf, shown } from './shown.ts'
@@ -34,7 +35,12 @@ export interface LaneOptions {
  */
 export function compileLanes(plans: readonly (readonly PolicyInput[])[], options: LaneOptions): Lane[][] {
   clockOf(options.clock)
-  const policies = plans.map((inputs) => compilePlan(inputs))
+  const largest = largestLimits(plans)
+  const policies = plans.map((inputs) =>
+    compilePlan(inputs, (input) =>
+      defaultAlgorithm(largest.get(nameOf(input)) as number, input?.backend ?? options.backend ?? {}),
+    ),
+  )
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
@@ -83,12 +89,27 @@ function both(one: () => void, other: () => void): () => void {
   }
 }
 
-function compilePlan(inputs: readonly PolicyInput[]): Policy[] {
+/** By the names of policies; of what is no policy it says nothing. */
+function largestLimits(plans: readonly (readonly PolicyInput[])[]): Map<string, number> {
+  const largest = new Map<string, number>()
+  for (const input of plans.flat()) {
+    const name = nameOf(input)
+    const limit = typeof input?.limit === 'number' ? input.limit : Number.NaN
+    largest.set(name, Math.max(limit, largest.get(name) ?? 0))
+  }
+  return largest
+}
+
+function nameOf(input: PolicyInput): string {
+  return input?.name ?? UNNAMED
+}
+
+function compilePlan(inputs: readonly PolicyInput[], unnamed: (input: PolicyInput) => AlgorithmName): Policy[] {
   if (!Array.isArray(inputs) || inputs.length === 0) {
     throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(inputs)}, expected at least one policy`)
   }
   // not `map`, which would pass over holes
-  const policies = Array.from(inputs, (input) => compilePolicy(input))
+  const policies = Array.from(inputs, (input) => compilePolicy(input, unnamed(input)))
   const names = new Set<string>()
   for (const { name } of policies) {
     if (names.has(name)) {

@@ -1,3 +1,4 @@
+import { defaultAlgorithm } from './algorithms/default-algorithm.ts'
 import { algorithms } from './algorithms/index.ts'
 import type { AlgorithmName, Backend, Policy } from './contracts.ts'
 import { type Duration, parseDuration } from './duration.ts'
@@ -13,7 +14,7 @@ export interface PolicyInput {
   /** Whole units from 1 to 999,999,999,999,999, the largest integer that a header can carry. */
   readonly limit: number
   readonly window: Duration
-  /** `sliding-window` unless said. */
+  /** Unless said `sliding-log` up to a limit of 32, above it and with `slices` `sliding-window`. */
   readonly algorithm?: AlgorithmName
   /** token-bucket and gcra: units that fit at once; `limit` unless said. */
   readonly burst?: number
@@ -26,6 +27,8 @@ export interface PolicyInput {
   readonly backend?: Backend
 }
 
+/** The name of a policy that says none. */
+export const UNNAMED = 'default'
 /** RFC 9651 section 3.3.1: an integer has at most 15 digits. */
 export const LARGEST_HEADER_INTEGER = 999_999_999_999_999
 const NAME = /^[\x20-\x7e]{1,128}$/
@@ -43,12 +46,15 @@ export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
   'backend',
 ]
 
-/** The data of a policy, checked. Throws a coded error that says what was got and what was expected. */
-export function compilePolicy(input: PolicyInput): Policy {
+/**
+ * The data of a policy, checked. Throws a coded error that says what was got and what was expected. `unnamed` is the
+ * algorithm of one that names none.
+ */
+export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defaultAlgorithm(input?.limit, {})): Policy {
   optionsOf('policy', input, POLICY_OPTIONS)
-  const name = headerText(input.name ?? 'default', 'name')
+  const name = headerText(input.name ?? UNNAMED, 'name')
   const owner = `policy '${name}'`
-  const algorithm = input.algorithm ?? 'sliding-window'
+  const algorithm = input.algorithm ?? (input.slices === undefined ? unnamed : 'sliding-window')
   if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
     throw new SluiceError(
       'SLUICE_BAD_POLICY',

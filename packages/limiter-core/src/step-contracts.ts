@@ -20,6 +20,8 @@ export interface Step {
   readonly version: number
   /** Float64 cells a key. All zero is a new key. */
   readonly cells: number
+  /** Of a log: units whose times it has places for; of others undefined. */
+  readonly room?: number
   /** The most units that a fresh key can give at once: `limit`, or `burst` where the algorithm has one. */
   readonly capacity: number
   /** Whole ms until `cost` fits: 0 fits now, Infinity never. Writes nothing. */

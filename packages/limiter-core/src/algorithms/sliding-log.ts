@@ -7,7 +7,8 @@ const MAX_LIMIT = 128
 const HEAD = 2
 
 /**
- * Cells: [index of the oldest entry, number of entries, a ring of the times of the units taken, oldest first].
+ * Cells: [index of the oldest entry, number of entries, a ring of the times of the units taken, oldest first], and
+ * behind it what makes the places a power of two, so that policies of many limits share few widths of cells.
  * Promise: exact, never more than the limit in any window.
  */
 class SlidingLogStep implements Step {
@@ -16,7 +17,7 @@ class SlidingLogStep implements Step {
   readonly cells: number
   readonly capacity: number
   readonly #windowMs: number
-  readonly #room: number
+  readonly room: number
   readonly #chargedBeside: boolean
 
   /** A log that is `chargedBeside` has one place more than `room`: while that is free, no time was dropped for want of places. */
@@ -24,8 +25,8 @@ class SlidingLogStep implements Step {
     this.policy = policy
     this.capacity = policy.limit
     this.#windowMs = policy.windowMs
-    this.#room = chargedBeside ? room + 1 : room
-    this.cells = HEAD + this.#room
+    this.room = chargedBeside ? room + 1 : room
+    this.cells = HEAD + 2 ** Math.ceil(Math.log2(this.room))
     this.#chargedBeside = chargedBeside
   }
 
@@ -43,7 +44,7 @@ class SlidingLogStep implements Step {
     const times = this.#live(cells, at, now)
     // times stay in order even if a reading is older than the last one
     const time = Math.max(now, times.at(-1) ?? now)
-    const fitting = Math.min(cost, this.#room)
+    const fitting = Math.min(cost, this.room)
     for (let unit = 0; unit < fitting; unit++) times.push(time)
     this.#write(cells, at, this.#newest(times))
   }
@@ -56,9 +57,11 @@ class SlidingLogStep implements Step {
     const place = first < 0 ? before : first
     if (units > 0) return this.#charge(cells, at, times, place, units, takenAt)
     // what was dropped for want of places is not made good by what is given back
-    if (this.#chargedBeside && before === this.#room) return 0
-    const same = times.filter((time) => time === takenAt).length
-    times.splice(place, Math.min(same, -units))
+    if (this.#chargedBeside && before === this.room) return 0
+    // who does not know when gives back what was taken last
+    const same = first < 0 ? before : times.filter((time) => time === takenAt).length
+    const back = Math.min(same, -units)
+    times.splice(first < 0 ? before - back : place, back)
     this.#write(cells, at, times)
     return times.length - before
   }
@@ -73,14 +76,14 @@ class SlidingLogStep implements Step {
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    const live = resetAfterMs > 0 ? Math.min(Math.ceil(used), this.#room) : 0
+    const live = resetAfterMs > 0 ? Math.min(Math.ceil(used), this.room) : 0
     const time = now + Math.min(resetAfterMs, this.#windowMs) - this.#windowMs
     this.#write(cells, at, new Array<number>(live).fill(time))
   }
 
   /** Puts units at their place among the times; returns those that found one. */
   #charge(cells: Float64Array, at: number, times: number[], place: number, units: number, takenAt: number): number {
-    const free = this.#room - times.length
+    const free = this.room - times.length
     const fitting = Math.min(units, this.#chargedBeside ? free + place : free)
     times.splice(place, 0, ...new Array<number>(fitting).fill(takenAt))
     this.#write(cells, at, this.#newest(times))
@@ -89,12 +92,12 @@ class SlidingLogStep implements Step {
 
   /** As many as there are places for. */
   #newest(times: number[]): number[] {
-    if (times.length > this.#room) times.splice(0, times.length - this.#room)
+    if (times.length > this.room) times.splice(0, times.length - this.room)
     return times
   }
 
   #time(cells: Float64Array, at: number, index: number): number {
-    return cells[at + HEAD + ((cells[at] + index) % this.#room)]
+    return cells[at + HEAD + ((cells[at] + index) % this.room)]
   }
 
   #expired(cells: Float64Array, at: number, now: number): number {

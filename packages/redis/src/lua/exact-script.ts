@@ -57,10 +57,12 @@ function plainArgs(step: Step, beside: boolean): StepArgs {
   return [algorithm, ...constants.map(String)]
 }
 
-function constantsOf({ policy, capacity, cells }: Step, beside: boolean): readonly [AlgorithmOfLua, ...number[]] {
+function constantsOf(
+  { policy, capacity, room = capacity }: Step,
+  beside: boolean,
+): readonly [AlgorithmOfLua, ...number[]] {
   const { algorithm, limit, windowMs, slices = 1 } = policy
-  // two cells of a log are no room
-  if (algorithm === 'sliding-log') return [algorithm, capacity, windowMs, cells - 2, beside ? 1 : 0]
+  if (algorithm === 'sliding-log') return [algorithm, capacity, windowMs, room, beside ? 1 : 0]
   if (algorithm === 'token-bucket' || algorithm === 'gcra') return [algorithm, capacity, windowMs, limit]
   if (algorithm === 'fixed-window') return [algorithm, capacity, windowMs]
   return slices > 1 ? ['sliced-window', capacity, windowMs, slices] : ['two-epoch-window', capacity, windowMs]

@@ -62,8 +62,10 @@ local function adjust(c, now, units, takenAt)
     return fitting
   end
   if beside == 1 and before == room then return 0 end
+  local isAfterLast = place > before
   for _ = 1, -units do
-    if c[place] ~= takenAt then break end
+    if isAfterLast then place = #c elseif c[place] ~= takenAt then break end
+    if place == 0 then break end
     table.remove(c, place)
   end
   return #c - before

@@ -1,4 +1,5 @@
 import {
+  type AlgorithmName,
   type Answer,
   type Backend,
   type Charge,
@@ -42,6 +43,7 @@ class SketchBackend implements Backend<Answer> {
   readonly name = NAME
   readonly synchronous = true
   readonly perProcess = true
+  readonly algorithms: readonly AlgorithmName[]
   readonly #bytes: number
   readonly #time: LastReading
   readonly #memory: WindowMemory
@@ -59,6 +61,7 @@ class SketchBackend implements Backend<Answer> {
     this.#time = new LastReading(clockOf(options.clock))
     const forgivenBytes = Math.floor(plan.bytes / FORGIVEN_PART)
     const bytes = plan.bytes - forgivenBytes - BYTES_BESIDE
+    this.algorithms = options.history ? ['sliding-window'] : ['fixed-window', 'sliding-window']
     this.#memory = options.history
       ? new WindowHistory(options.history, bytes)
       : new SlotMemory({ ...plan, bytes }, secret)
