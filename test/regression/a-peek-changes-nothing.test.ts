@@ -1,5 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
-import { algorithms, type LeaseAsk, MemoryLedger, memoryBackend, type Policy } from '@sluice/limiter-core'
+import {
+  type Answer,
+  algorithms,
+  type Backend,
+  createLimiter,
+  type LeaseAsk,
+  MemoryLedger,
+  memoryBackend,
+  type Policy,
+} from '@sluice/limiter-core'
 import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { KIB, scene } from '../floods/scene.ts'
@@ -94,4 +103,28 @@ test('a lease goes on though somebody asked about a time after its end', () => {
   expect([0, 10_000, 3 * MINUTE].map(remaining)).toEqual([90, 90, 100])
   ask(2, { spent: 3 })
   expect(remaining(0)).toBe(97)
+})
+
+// what a backend said of another time was taken for what it says now, and its clock for one that runs otherwise
+test('what a backend answers of another time is not what is known of a key when it fails', () => {
+  const clock = new FakeClock({ nowMs: 1_000 })
+  const memory = memoryBackend({ clock })
+  let fails = false
+  const backend: Backend<Answer> = {
+    name: 'custom',
+    synchronous: true,
+    take(charges, moment) {
+      if (fails) throw new Error('away')
+      return memory.take(charges, moment)
+    },
+    peek: (charges, moment) => memory.peek(charges, moment),
+    adjust: (charges, takenAt, moment) => memory.adjust(charges, takenAt, moment),
+    reset: (targets) => memory.reset(targets),
+  }
+  const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], backend, clock })
+  limiter.take('key', 5)
+  for (const now of [-YEAR, YEAR]) limiter.peek('key', 1, { now })
+  fails = true
+  const { allowed, source, retryAfterMs } = limiter.take('key')
+  expect({ allowed, source, retryAfterMs }).toEqual({ allowed: false, source: 'local', retryAfterMs: MINUTE })
 })

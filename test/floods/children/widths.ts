@@ -12,24 +12,21 @@ interface Width {
   readonly bytes: number
 }
 
-/** Forty numbers of cells, from one to 129. */
+/** Forty numbers of cells, from one to 130. */
 const WIDTHS: readonly Width[] = [
   width(1, { algorithm: 'gcra', limit: LIMIT, window: '1m' }),
   width(2, { algorithm: 'token-bucket', limit: LIMIT, window: '1m' }),
-  width(3, { algorithm: 'sliding-window', limit: LIMIT, window: '1m' }),
-  ...several(12, (index) => ({ algorithm: 'sliding-window', limit: LIMIT, window: '1m', slices: 2 + 2 * index })),
-  ...several(25, (index) => ({ algorithm: 'sliding-log', limit: LIMIT + 4 * index, window: '1m' })),
+  width(4, { algorithm: 'sliding-window', limit: LIMIT, window: '1m' }),
+  ...several(36, (slices) => width(slices + 2, { algorithm: 'sliding-window', limit: LIMIT, window: '1m', slices })),
+  width(130, { algorithm: 'sliding-log', limit: 128, window: '1m' }),
 ]
 
 function width(cells: number, policy: PolicyInput): Width {
   return { policy, bytes: 12 + 8 * cells }
 }
 
-function several(count: number, make: (index: number) => PolicyInput): Width[] {
-  return Array.from({ length: count }, (_, index) => {
-    const policy = make(index)
-    return width((policy.slices ?? policy.limit) + 2, policy)
-  })
+function several(count: number, make: (slices: number) => Width): Width[] {
+  return Array.from({ length: count }, (_, index) => make(index + 3))
 }
 
 function inSomeOrder<T>(list: readonly T[], random: SeededRandom): T[] {

@@ -89,9 +89,13 @@ export class FailoverBackend implements Backend {
       heardAt = mirror.callAt(now)
       return this.#remote.peek(charges, limits)
     }
+    // what it says of a time that the caller names says nothing of now
+    const isNow = moment?.now === undefined
     // a backend that was told nothing may know less than this process
     const came = (answer: Answer, now: number): Answer =>
-      this.#told(charges, answer, now, mirror.mayBeUntold(now) ? undefined : heardAt)
+      isNow
+        ? this.#told(charges, answer, now, mirror.mayBeUntold(now) ? undefined : heardAt)
+        : checkedAnswer(answer, charges)
     return this.#calls.call({ operation: 'peek', send, came, ruled }, moment)
   }
 

@@ -32,7 +32,8 @@ const MOST_WAITING = 1_000
 /**
  * `slowDown` without a framework: from the view of a request to how long it waits. Beneath it is a policy with room for
  * `after` units and for as many more as the curve has steps. It never denies: who has used them all waits as the last
- * step says, and is not counted further until some of it has passed.
+ * step says. In a sliding window, the default, such requests are counted as well, so that who goes on asking stays
+ * there; the other algorithms count no more until some of it has passed.
  */
 export class SlowGuard<Req, Res> {
   readonly options: SlowDownOptions<Req, Res>
@@ -44,6 +45,8 @@ export class SlowGuard<Req, Res> {
   readonly #after: number
   readonly #curve: SlowCurve
   readonly #status: number
+  /** Requests beyond the end of the curve are charged without asking: only a sliding window forgets such a debt in time. */
+  readonly #countsBeyond: boolean
 
   /**
    * `adapterOptions` are the names of options that the adapter reads itself; `place` is the scope on a backend of the
@@ -53,6 +56,7 @@ export class SlowGuard<Req, Res> {
     const known = [...OWN, ...POLICY, ...SHARED, ...adapterOptions]
     optionsOf('slowDown', options as object as Record<string, unknown>, known)
     const { after, delayMs, maxDelayMs, maxWaiting = MOST_WAITING, name = 'slow-down', status = 429, mode } = options
+    const { algorithm = 'sliding-window' } = options
     this.options = options
     this.name = name
     this.#adapterOptions = adapterOptions
@@ -62,9 +66,16 @@ export class SlowGuard<Req, Res> {
     this.#status = parseStatus(status)
     if (mode !== undefined) parseMode(mode, 'mode')
     this.mode = modeOf(mode)
+    this.#countsBeyond = algorithm === 'sliding-window'
     const limit = this.#after + this.#curve.steps
     // to observers a request that waits was not denied: its policy counts and has no veto
-    const counting = { name, limit, window: options.window, mode: this.mode === 'off' ? 'off' : 'shadow' } as const
+    const counting = {
+      name,
+      algorithm,
+      limit,
+      window: options.window,
+      mode: this.mode === 'off' ? 'off' : 'shadow',
+    } as const
     const shared = some(options, [...POLICY, ...SHARED, ...adapterOptions])
     this.rate = new RateGuard<Req, Res>({ ...shared, ...counting, headers: 'none' }, adapterOptions, { place })
   }
@@ -77,9 +88,11 @@ export class SlowGuard<Req, Res> {
 
   /** Undefined for a request that is not counted, and so not delayed. */
   check(view: RequestView<Req>, moment?: Moment): MaybePromise<SlowCheck<Req, Res> | undefined> {
-    return andThen(this.rate.check(view, moment), (check) =>
-      check ? { ...check, delayMs: this.#delayMs(check.decision), shadow: this.mode === 'shadow' } : undefined,
-    )
+    return andThen(this.rate.check(view, moment), (check) => {
+      if (!check) return undefined
+      if (this.#isBeyond(check.decision)) this.#charge(check, 1)
+      return { ...check, delayMs: this.#delayMs(check.decision), shadow: this.mode === 'shadow' }
+    })
   }
 
   /** The answer where too many wait already: to come back when the wait would have been over. */
@@ -87,12 +100,22 @@ export class SlowGuard<Req, Res> {
     return httpDenial(this.#status, [this.name], delayMs)
   }
 
-  /** Gives back what a request took that is denied after all: a denial costs nothing. Never throws nor rejects. */
-  forget({ guard, keys: [key], costs: [cost], decision }: SlowCheck<Req, Res>): void {
-    if (key === undefined || !decision.verdicts[0]?.allowed) return
+  /** Gives back what a request took that is denied after all: a denial costs nothing. */
+  forget(check: SlowCheck<Req, Res>): void {
+    if (check.decision.verdicts[0]?.allowed || this.#isBeyond(check.decision)) this.#charge(check, -1)
+  }
+
+  /** Whether a request came after all units were used, and is counted nevertheless. */
+  #isBeyond({ verdicts: [verdict] }: Decision): boolean {
+    return this.#countsBeyond && verdict !== undefined && !verdict.allowed && verdict.remaining === 0
+  }
+
+  /** Adds what a request costs, so many times. Never throws nor rejects. */
+  #charge({ guard, keys: [key], costs: [cost], decision }: RateCheck<Req, Res>, times: number): void {
+    if (key === undefined) return
     const failed = (error: unknown): void => this.rate.observers.event('backendFailed', { error })
     try {
-      Promise.resolve(guard.limiter.chargeOne(0, key, -cost, decision)).catch(failed)
+      Promise.resolve(guard.limiter.chargeOne(0, key, times * cost, decision)).catch(failed)
     } catch (error) {
       failed(error)
     }
