@@ -13,7 +13,7 @@ const handedTargets = { hot: 1.2, uni10k: 0.9, uni1m: 0.6, zipf1m: 0.6 }
 const garbageFlags = ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256']
 
 export async function run({ smoke = false, rounds = 3, only, cellMs = 1_000, progress = () => {} } = {}) {
-  const chosen = chooseContenders(only)
+  const chosen = chooseContenders(only).filter(({ onlyMemory }) => !onlyMemory)
   const taken = []
   for (let round = 0; round < (smoke ? 1 : rounds); round++) {
     taken.push(await runRound(chosen, round, { smoke, cellMs: smoke ? 10 : cellMs, progress }))

@@ -10,8 +10,6 @@ const promise = { limit: 100, windowMs: 86_400_000, capacity: keys, maxBytes: 64
 const batch = 64
 const attackers = 100
 const honest = 1_000
-// 30 % of the limit, spread over the flood
-const honestTakes = 30
 
 // an odd factor walks all 2^24 indices once, so that floods never repeat a key nor come in order
 const scatter = 0x9e3779b1
@@ -25,6 +23,8 @@ await rehearse()
 globalThis.gc()
 const rssBefore = process.memoryUsage().rss
 const opened = await openContender(name, promise)
+// 30 % of the limit, spread over the flood
+const honestTakes = Math.max(1, Math.floor(0.3 * opened.limit))
 for (let who = 0; who < attackers; who++) {
   for (let call = 0; call <= opened.limit; call++) await ask(opened, `attacker:${who}`)
 }

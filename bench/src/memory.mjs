@@ -72,7 +72,7 @@ function floodTable(chosen, of) {
     rows: chosen.map(({ name }) => [name, ...figures.map((figure) => of(name, figure))]),
     notes: [
       'Sluice: maxBytes 64 MiB. Stall: the longest gap between batches of 64 decisions, less the median batch; CPU time well below it means that the machine was busy elsewhere.',
-      'Readmitted: takes of 100 clients, denied before the flood, that were allowed during or after it. Honest: takes of 1,000 clients at 30 % of their limit that were denied during it.',
+      'Readmitted: takes of 100 clients, denied before the flood, that were allowed during or after it. Honest: takes of 1,000 clients at 30 % of their limit (all of a limit of one) that were denied during it.',
     ],
   }
 }

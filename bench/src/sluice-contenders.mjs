@@ -28,11 +28,29 @@ function handed(algorithm) {
   }
 }
 
+/** A log with places for so many units, which a limit of fewer requests spends in larger takes. */
+function log(units) {
+  return {
+    name: `sluice sliding-log of ${units}, clock handed in`,
+    role: 'sluice',
+    handed: true,
+    maxLimit: units,
+    onlyMemory: true,
+    async open(promise) {
+      const limiter = await openLimiter('sliding-log', { ...promise, limit: units })
+      const cost = Math.floor(units / promise.limit)
+      const tick = handedClock()
+      return { take: (key) => limiter.take(key, cost, tick()), allowed }
+    },
+  }
+}
+
 export const sluiceContenders = [
   handed('fixed-window'),
   handed('sliding-window'),
   handed('gcra'),
   handed('token-bucket'),
+  ...[1, 2, 5, 10, 32].map(log),
   {
     name: 'sluice sliding-window, own clock',
     role: 'sluice',

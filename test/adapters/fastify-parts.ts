@@ -183,7 +183,7 @@ function lifetimes(app: Make): void {
   test('who waits goes on when the application closes, and names of counts are given back', async () => {
     const [clock, backend] = [new FakeClock(), memoryBackend()]
     const slowDown = { after: 0, window: '1m', delayMs: '1s', maxDelayMs: '1s', clock } as const
-    const made = await limited(app(), { rateLimit: { ...twice, backend }, slowDown })
+    const made = await limited(app(), { rateLimit: { ...twice, algorithm: 'fixed-window', backend }, slowDown })
     let waits = 0
     made.get('/', async () => {
       waits++
@@ -193,7 +193,7 @@ function lifetimes(app: Make): void {
     await until(() => clock.pending > 0)
     await made.close()
     expect([(await asked).statusCode, waits]).toEqual([200, 1])
-    const next = await limited(app(), { rateLimit: { limit: 3, window: '1m', backend } })
+    const next = await limited(app(), { rateLimit: { limit: 3, window: '1m', algorithm: 'fixed-window', backend } })
     next.get('/', ok)
     expect((await next.inject('/')).headers.ratelimit).toContain('r=1')
   })

@@ -26,7 +26,7 @@ describe('createLimiter', () => {
   test('names the policies as it keeps them', () => {
     const { limiter } = limiterOf(api, { limit: 5, window: 2_000, algorithm: 'gcra', burst: 3, unit: 'tokens' })
     expect(limiter.policies).toEqual([
-      { name: 'api', algorithm: 'sliding-window', limit: 10, windowMs: 60_000 },
+      { name: 'api', algorithm: 'sliding-log', limit: 10, windowMs: 60_000 },
       { name: 'default', algorithm: 'gcra', limit: 5, windowMs: 2_000, burst: 3, unit: 'tokens' },
     ])
   })

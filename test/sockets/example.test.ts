@@ -50,7 +50,7 @@ describe('the WebSocket example', () => {
   test('says what its limits are', async () => {
     const response = await fetch(`http://${address}`)
     expect(Object.keys((await response.json()) as object)).toEqual(['connections', 'handshakes', 'sockets', 'messages'])
-    expect(response.headers.get('ratelimit')).toBe('"page";r=59;t=120')
+    expect(response.headers.get('ratelimit')).toBe('"page";r=59;t=60')
   })
 
   test('says back twenty messages, denies five, closes with 1013, and lets the client on when it comes back as told', async () => {

@@ -59,8 +59,10 @@ export class TwoEpochStep implements Step {
       epochs[START] = takenAt
       epochs[LAST] = takenAt
     }
-    const moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
-    cells.set(epochs, at)
+    let moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
+    // of what was adopted nobody knows when it was taken: it may be what is given back here
+    if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, takenAt, now)
+    if (moved !== 0) cells.set(epochs, at)
     return moved
   }
 

@@ -92,6 +92,17 @@ local function resetAfterMs(c, now)
 end
 `,
   moves: `
+local function movePrevious(previous, last, now, units, takenAt)
+  local before = max(previous, -previous)
+  local after = max(0, before + units)
+  if units > 0 then
+    last = before == 0 and takenAt or max(last, takenAt)
+  elseif before > 0 and after == 0 then
+    last = now
+  end
+  return previous < 0 and -after or after, last, after - before
+end
+
 local function adjust(c, now, units, takenAt)
   local start, current, previous, last = settle(c, now)
   if takenAt <= max(now, start) - windowMs then return 0 end
@@ -106,17 +117,14 @@ local function adjust(c, now, units, takenAt)
     moved = current - before
     if units > 0 and previous == 0 then last = before == 0 and takenAt or max(last, takenAt) end
   else
-    local before = max(previous, -previous)
-    local after = max(0, before + units)
-    previous = previous < 0 and -after or after
-    moved = after - before
-    if units > 0 then
-      last = before == 0 and takenAt or max(last, takenAt)
-    elseif before > 0 and after == 0 then
-      last = now
-    end
+    previous, last, moved = movePrevious(previous, last, now, units, takenAt)
   end
-  c[1], c[2], c[3], c[4] = start, current, previous, last
+  if moved > units and previous < 0 then
+    local rest
+    previous, last, rest = movePrevious(previous, last, now, units - moved, takenAt)
+    moved = moved + rest
+  end
+  if moved ~= 0 then c[1], c[2], c[3], c[4] = start, current, previous, last end
   return moved
 end
 

@@ -38,10 +38,9 @@ class TwoEpochRule implements Rule {
 
   adjust(now: bigint, units: bigint, takenAt: bigint): number {
     if (now >= takenAt + this.#length) return 0
-    if (this.#idle(now)) {
-      if (units < 0n) return 0
-      this.#restart(takenAt)
-    }
+    // what moves nothing leaves the epochs as they are
+    if (units < 0n && this.#held(this.#book.epochOf(takenAt), now) === 0n) return 0
+    if (this.#idle(now)) this.#restart(takenAt)
     this.#settle(now)
     return this.#add(this.#book.epochOf(takenAt), units, takenAt, now)
   }
@@ -66,6 +65,11 @@ class TwoEpochRule implements Rule {
     if (countsBefore) this.#lasts.delete(running)
     else if (countedBefore) this.#lasts.set(running, now)
     return moved
+  }
+
+  /** What can be given back of an epoch. */
+  #held(epoch: bigint, now: bigint): bigint {
+    return epoch < this.#book.epochOf(now) && !this.#counts(now) ? 0n : this.#book.unitsOf(epoch)
   }
 
   #noteLast(epoch: bigint, at: bigint): void {
