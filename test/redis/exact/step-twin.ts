@@ -58,7 +58,7 @@ export class StepTwin {
   /** Fails unless `stored` holds the same cells. */
   check(stored: Buffer | null): void {
     const cells = [...this.#cells]
-    const held = this.#policy.algorithm === 'sliding-log' ? cells.slice(2, 2 + cells[1]) : cells
+    const held = this.#policy.algorithm === 'sliding-log' ? cells.slice(1, 1 + cells[0]) : cells
     const doubles = Array.from(
       { length: (stored?.length ?? 0) / 8 },
       (_, index) => stored?.readDoubleLE(index * 8) ?? 0,

@@ -4,11 +4,11 @@ import { firstWholeMs } from './whole-ms.ts'
 
 // a kilobyte a key; above it a sliced window says the same for less
 const MAX_LIMIT = 128
-const HEAD = 2
+const HEAD = 1
 
 /**
- * Cells: [index of the oldest entry, number of entries, a ring of the times of the units taken, oldest first], and
- * behind it what makes the places a power of two, so that policies of many limits share few widths of cells.
+ * Cells: [number of entries, times of the units taken, oldest first], and behind them what makes the places a power of
+ * two, so that policies of many limits share few widths of cells.
  * Promise: exact, never more than the limit in any window.
  */
 class SlidingLogStep implements Step {
@@ -32,7 +32,7 @@ class SlidingLogStep implements Step {
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     const gone = this.#expired(cells, at, now)
-    const tooMany = cells[at + 1] - gone + cost - this.capacity
+    const tooMany = cells[at] - gone + cost - this.capacity
     if (cost === 0 || tooMany <= 0) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
     const lastToGo = this.#time(cells, at, gone + tooMany - 1)
@@ -67,12 +67,12 @@ class SlidingLogStep implements Step {
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    return Math.max(0, this.capacity - (cells[at + 1] - this.#expired(cells, at, now)))
+    return Math.max(0, this.capacity - (cells[at] - this.#expired(cells, at, now)))
   }
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
-    if (cells[at + 1] === this.#expired(cells, at, now)) return 0
-    return this.#time(cells, at, cells[at + 1] - 1) + this.#windowMs - now
+    if (cells[at] === this.#expired(cells, at, now)) return 0
+    return this.#time(cells, at, cells[at] - 1) + this.#windowMs - now
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
@@ -97,26 +97,25 @@ class SlidingLogStep implements Step {
   }
 
   #time(cells: Float64Array, at: number, index: number): number {
-    return cells[at + HEAD + ((cells[at] + index) % this.room)]
+    return cells[at + HEAD + index]
   }
 
   #expired(cells: Float64Array, at: number, now: number): number {
     let gone = 0
-    while (gone < cells[at + 1] && this.#time(cells, at, gone) <= now - this.#windowMs) gone++
+    while (gone < cells[at] && this.#time(cells, at, gone) <= now - this.#windowMs) gone++
     return gone
   }
 
   #live(cells: Float64Array, at: number, now: number): number[] {
     const times: number[] = []
-    for (let index = this.#expired(cells, at, now); index < cells[at + 1]; index++) {
+    for (let index = this.#expired(cells, at, now); index < cells[at]; index++) {
       times.push(this.#time(cells, at, index))
     }
     return times
   }
 
   #write(cells: Float64Array, at: number, times: readonly number[]): void {
-    cells[at] = 0
-    cells[at + 1] = times.length
+    cells[at] = times.length
     cells.set(times, at + HEAD)
   }
 }
