@@ -43,7 +43,7 @@ function heldTable(chosen, of) {
     columns: ['contender', 'heap + external B/key', 'RSS B/key', 'insert CPU ns/key', 'forgotten %'],
     rows: chosen.map(({ name }) => [name, ...figures.map((figure) => of(name, figure))]),
     notes: [
-      'Bytes: heapUsed + external (array buffers included) after a collection; key strings belong to who keeps them. Sluice: maxBytes 96 MiB, room for all keys; the default of 64 MiB is the budget of the flood.',
+      'Bytes: heapUsed + external (array buffers included) after a collection; key strings belong to who keeps them. Sluice: maxBytes 96 MiB, for logs 768 MiB, room for all keys; the default of 64 MiB is the budget of the flood.',
       'Forgotten: of 1,000 sampled keys with a limit of 1, those that were allowed once more.',
     ],
   }

@@ -37,7 +37,9 @@ function log(units) {
     maxLimit: units,
     onlyMemory: true,
     async open(promise) {
-      const limiter = await openLimiter('sliding-log', { ...promise, limit: units })
+      // where every key is to be held, room for so much larger ones
+      const maxBytes = promise.limit === 1 ? promise.maxBytes * 8 : promise.maxBytes
+      const limiter = await openLimiter('sliding-log', { ...promise, maxBytes, limit: units })
       const cost = Math.floor(units / promise.limit)
       const tick = handedClock()
       return { take: (key) => limiter.take(key, cost, tick()), allowed }
