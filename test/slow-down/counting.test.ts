@@ -57,7 +57,25 @@ describe('what is counted', () => {
     expect(await waitsOf(app, 2)).toEqual([300, 300])
   })
 
-  test('is given back by a refund, but not of a request at the end of the curve, which took nothing', async () => {
+  // what came after the end of the curve was charged, and stayed: who only succeeds was slow for good
+  test.each(['settle', 'refund'])('is given back by a %s after the end of the curve as well', async (how) => {
+    const settle = (_req: unknown, res: ServerResponse): number => (res.statusCode === 401 ? 1 : 0)
+    const cost = how === 'settle' ? { cost: { reserve: 1, settle } } : {}
+    const app = express().use(limited({ window: '1m', ...cost }))
+    app.all('/', (req, res) => {
+      if (how === 'refund' && !req.query.status) req.sluice?.refund()
+      res.status(Number(req.query.status ?? 200)).send('ok')
+    })
+    await waitsOf(app, Array<string>(6).fill('?status=401'))
+    const waits: number[] = []
+    for (let success = 0; success < 30; success++) {
+      clock.advance(5_000)
+      waits.push(...(await waitsOf(app, 1)))
+    }
+    expect(waits.slice(-5)).toEqual(Array<number>(5).fill(0))
+  })
+
+  test('is given back by a refund, also of a request after the end of the curve', async () => {
     const app = (limit: ReturnType<typeof slowDown>): Express =>
       express().use(limit, (req, res) => {
         if (req.query.refund) req.sluice?.refund()

@@ -58,10 +58,11 @@ class SlidingLogStep implements Step {
     if (units > 0) return this.#charge(cells, at, times, place, units, takenAt)
     // what was dropped for want of places is not made good by what is given back
     if (this.#chargedBeside && before === this.room) return 0
-    // who does not know when gives back what was taken last
-    const same = first < 0 ? before : times.filter((time) => time === takenAt).length
+    // who does not say when gives back what was taken last
+    const isNow = first < 0 && takenAt >= now
+    const same = isNow ? before : times.filter((time) => time === takenAt).length
     const back = Math.min(same, -units)
-    times.splice(first < 0 ? before - back : place, back)
+    times.splice(isNow ? before - back : place, back)
     this.#write(cells, at, times)
     return times.length - before
   }

@@ -114,7 +114,7 @@ export class TwoEpochStep implements Step {
     epochs[PREVIOUS] = epochs[PREVIOUS] < 0 ? -after : after
     if (units > 0) epochs[LAST] = before === 0 ? takenAt : Math.max(epochs[LAST], takenAt)
     // the time is that of the current epoch now, which has had its last unit by now
-    else if (before > 0 && after === 0) epochs[LAST] = now
+    else if (before > 0 && after === 0) epochs[LAST] = Math.max(now, epochs[START])
     return after - before
   }
 
@@ -123,7 +123,7 @@ export class TwoEpochStep implements Step {
     const epochs = this.#roll(cells, at, now)
     if (epochs[PREVIOUS] !== 0 && this.#unitMs(now) === 0) {
       epochs[PREVIOUS] = 0
-      epochs[LAST] = now
+      epochs[LAST] = Math.max(now, epochs[START])
     }
     return epochs
   }

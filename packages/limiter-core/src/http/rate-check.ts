@@ -12,6 +12,8 @@ export interface RateCheck<Req, Res> {
   readonly keys: CountedKeys
   readonly costs: readonly number[]
   readonly decision: Decision
+  /** Of a slow-down: it did not fit, and was charged without asking. */
+  readonly chargedBeyond?: boolean
   readonly entry: GateEntry
   /** What to answer; undefined for a request that passes. */
   readonly denial: HttpDenial | undefined

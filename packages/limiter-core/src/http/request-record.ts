@@ -149,7 +149,8 @@ function settle(taken: Taken, index: number, actual: number): MaybePromise<unkno
 }
 
 /** A denial takes nothing; a policy in shadow takes where every policy allows. */
-function wasTaken({ check: { decision, guard } }: Taken, index: number): boolean {
+function wasTaken({ check: { decision, guard, chargedBeyond } }: Taken, index: number): boolean {
+  if (chargedBeyond) return true
   if (!decision.allowed) return false
   return guard.plan[index].lane.mode === 'enforce' || decision.verdicts.every((verdict) => verdict.allowed)
 }

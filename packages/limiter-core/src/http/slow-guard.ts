@@ -90,8 +90,10 @@ export class SlowGuard<Req, Res> {
   check(view: RequestView<Req>, moment?: Moment): MaybePromise<SlowCheck<Req, Res> | undefined> {
     return andThen(this.rate.check(view, moment), (check) => {
       if (!check) return undefined
-      if (this.#isBeyond(check.decision)) this.#charge(check, 1)
-      return { ...check, delayMs: this.#delayMs(check.decision), shadow: this.mode === 'shadow' }
+      const chargedBeyond = this.#isBeyond(check.decision)
+      if (chargedBeyond) this.#charge(check, 1)
+      const delayMs = this.#delayMs(check.decision)
+      return { ...check, chargedBeyond, delayMs, shadow: this.mode === 'shadow' }
     })
   }
 
@@ -102,7 +104,7 @@ export class SlowGuard<Req, Res> {
 
   /** Gives back what a request took that is denied after all: a denial costs nothing. */
   forget(check: SlowCheck<Req, Res>): void {
-    if (check.decision.verdicts[0]?.allowed || this.#isBeyond(check.decision)) this.#charge(check, -1)
+    if (check.decision.verdicts[0]?.allowed || check.chargedBeyond) this.#charge(check, -1)
   }
 
   /** Whether a request came after all units were used, and is counted nevertheless. */

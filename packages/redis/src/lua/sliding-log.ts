@@ -62,9 +62,9 @@ local function adjust(c, now, units, takenAt)
     return fitting
   end
   if beside == 1 and before == room then return 0 end
-  local isAfterLast = place > before
+  local isNow = place > before and takenAt >= now
   for _ = 1, -units do
-    if isAfterLast then place = #c elseif c[place] ~= takenAt then break end
+    if isNow then place = #c elseif c[place] ~= takenAt then break end
     if place == 0 then break end
     table.remove(c, place)
   end

@@ -33,7 +33,7 @@ end
 
 local function settle(c, now)
   local start, current, previous, last = roll(c, now)
-  if previous ~= 0 and unitMsOf(start, previous, last, now) == 0 then previous, last = 0, now end
+  if previous ~= 0 and unitMsOf(start, previous, last, now) == 0 then previous, last = 0, max(now, start) end
   return start, current, previous, last
 end
 
@@ -92,13 +92,13 @@ local function resetAfterMs(c, now)
 end
 `,
   moves: `
-local function movePrevious(previous, last, now, units, takenAt)
+local function movePrevious(start, previous, last, now, units, takenAt)
   local before = max(previous, -previous)
   local after = max(0, before + units)
   if units > 0 then
     last = before == 0 and takenAt or max(last, takenAt)
   elseif before > 0 and after == 0 then
-    last = now
+    last = max(now, start)
   end
   return previous < 0 and -after or after, last, after - before
 end
@@ -117,11 +117,11 @@ local function adjust(c, now, units, takenAt)
     moved = current - before
     if units > 0 and previous == 0 then last = before == 0 and takenAt or max(last, takenAt) end
   else
-    previous, last, moved = movePrevious(previous, last, now, units, takenAt)
+    previous, last, moved = movePrevious(start, previous, last, now, units, takenAt)
   end
   if moved > units and previous < 0 then
     local rest
-    previous, last, rest = movePrevious(previous, last, now, units - moved, takenAt)
+    previous, last, rest = movePrevious(start, previous, last, now, units - moved, takenAt)
     moved = moved + rest
   end
   if moved ~= 0 then c[1], c[2], c[3], c[4] = start, current, previous, last end

@@ -19,8 +19,9 @@ export function logRule(policy: Policy): Rule {
         times = [...before, ...new Array<bigint>(fitting).fill(takenAt)]
         return fitting
       }
-      // after the last one: whoever refunds does not know when, and means what was taken last
-      const newest = before.every((time) => time < takenAt) ? before.toSorted((a, b) => Number(b - a)) : []
+      // now, at which nothing was taken: whoever refunds does not say when, and means what was taken last
+      const newest =
+        takenAt >= now && before.every((time) => time < takenAt) ? before.toSorted((a, b) => Number(b - a)) : []
       const mine = newest.length > 0 ? newest : before.filter((time) => time === takenAt)
       const kept = mine.slice(Math.min(mine.length, Number(-units)))
       times = newest.length > 0 ? kept : [...before.filter((time) => time !== takenAt), ...kept]
