@@ -195,14 +195,7 @@ describe.each(cases)(
 describe('what a client says while its connection waits', () => {
   test('is not lost: an upload, byte for byte, more than any buffer holds', async () => {
     const answers = new Answers()
-    const body = Buffer.alloc(1_000_000, 'sluice')
-    const uploads: Buffer[] = []
-    const http = createHttpServer(async (req, res) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of req) chunks.push(chunk)
-      uploads.push(Buffer.concat(chunks))
-      res.end('taken')
-    })
+    const { body, uploads, http } = uploadServer()
     const port = await limited(http, { limit: 1, key: () => answers.later(() => 'all') })
     const client = await RawClient.to(port)
     clients.push(client.socket)
@@ -266,14 +259,7 @@ describe('what a client says while its connection waits', () => {
 
 test('an upload that asks first, and does not wait for the answer, arrives whole behind a key that comes later', async () => {
   const answers = new Answers()
-  const body = Buffer.alloc(1_000_000, 'sluice')
-  const uploads: Buffer[] = []
-  const http = createHttpServer(async (req, res) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of req) chunks.push(chunk)
-    uploads.push(Buffer.concat(chunks))
-    res.end('taken')
-  })
+  const { body, uploads, http } = uploadServer()
   const guard = guardContinue(http, {
     inflightLimit: { limit: 1, key: () => answers.later(() => 'all'), observers: [watcher] },
   })
@@ -445,3 +431,16 @@ describe('several caps', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening')
   })
 })
+
+/** Keeps what it is sent; and something to send that no buffer holds. */
+function uploadServer() {
+  const body = Buffer.alloc(1_000_000, 'sluice')
+  const uploads: Buffer[] = []
+  const http = createHttpServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk)
+    uploads.push(Buffer.concat(chunks))
+    res.end('taken')
+  })
+  return { body, uploads, http }
+}

@@ -13,8 +13,8 @@ const LAST = 3
  * window ending now still covers, and none count once its last unit has left: who spends all at once has all of it back
  * a window later. The one time is that of the epoch before while that has units, else of the current epoch; an epoch
  * whose last unit is not known is taken to end with one. Units of which nobody knows when they were taken stand below 0
- * in the epoch before, and count whole until the time has left. Everything is compared after multiplying by the window, so that
- * whole units and whole ms give exact answers.
+ * in the epoch before, and count whole until the time has left. Everything is compared after multiplying by the window,
+ * so that whole units and whole ms give exact answers.
  * Promise: at most 2 limits in any window (1.999 at worst against an adversary), near 1 in ordinary traffic; no wait is
  * longer than two windows, nor than one for who spends all at once.
  */
@@ -78,10 +78,7 @@ export class TwoEpochStep implements Step {
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
     const epochs = this.#roll(cells, at, now)
-    if (epochs[CURRENT] > 0) {
-      const last = epochs[PREVIOUS] !== 0 ? epochs[START] + this.#windowMs : epochs[LAST]
-      return last + this.#windowMs - now
-    }
+    if (epochs[CURRENT] > 0) return this.#lastOfCurrent() + this.#windowMs - now
     return epochs[PREVIOUS] !== 0 ? epochs[LAST] + this.#windowMs - now : 0
   }
 
@@ -137,8 +134,8 @@ export class TwoEpochStep implements Step {
     epochs[LAST] = cells[at + LAST]
     const passedMs = now - epochs[START]
     if (passedMs >= windowMs) {
+      epochs[LAST] = this.#lastOfCurrent()
       epochs[START] += windowMs
-      if (epochs[PREVIOUS] !== 0) epochs[LAST] = epochs[START]
       epochs[PREVIOUS] = epochs[CURRENT]
       epochs[CURRENT] = 0
     }
@@ -174,12 +171,18 @@ export class TwoEpochStep implements Step {
     const epochs = this.#epochs
     const windowMs = this.#windowMs
     const room = this.capacity - cost
-    if (epochs[CURRENT] <= room) {
-      if (epochs[PREVIOUS] < 0) return epochs[LAST] + windowMs
-      const weighted = epochs[START] + windowMs * (1 - (room - epochs[CURRENT]) / epochs[PREVIOUS])
-      return Math.min(weighted, epochs[LAST] + windowMs)
+    if (epochs[CURRENT] > room) {
+      const weighted = epochs[START] + windowMs * (2 - room / epochs[CURRENT])
+      return Math.min(weighted, this.#lastOfCurrent() + windowMs)
     }
-    const weighted = epochs[START] + windowMs * (2 - room / epochs[CURRENT])
-    return epochs[PREVIOUS] !== 0 ? weighted : Math.min(weighted, epochs[LAST] + windowMs)
+    // units that count whole have no weight, and leave with the last one
+    const weighted = epochs[START] + windowMs * (1 - (room - epochs[CURRENT]) / epochs[PREVIOUS])
+    return Math.min(weighted, epochs[LAST] + windowMs)
+  }
+
+  /** When the current epoch had its last unit: its end where nobody knows. */
+  #lastOfCurrent(): number {
+    const epochs = this.#epochs
+    return epochs[PREVIOUS] === 0 ? epochs[LAST] : epochs[START] + this.#windowMs
   }
 }

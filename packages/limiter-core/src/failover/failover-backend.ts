@@ -10,7 +10,6 @@ import { GuardedCalls, type Limits, type Target } from './guarded-calls.ts'
 import { type Health, healthOf } from './health.ts'
 import { OneAdjustment } from './one-adjustment.ts'
 import { OneTake, type TakeParts } from './one-take.ts'
-import type { Basis } from './own-units.ts'
 import { Repayment } from './repayment.ts'
 
 /**
@@ -62,7 +61,7 @@ export class FailoverBackend implements Backend {
         },
         came: (answer, now) => this.#told(charges, answer, now, heardAt),
         ruled: (now, basis) => {
-          this.#handBack(sent, now, basis)
+          for (const charge of sent) this.#rule.handBack(charge, charge.known, now, basis)
           return this.#rule.take(charges, now, basis)
         },
       },
@@ -185,12 +184,6 @@ export class FailoverBackend implements Backend {
       const known = this.#rule.known(charge, now)
       return known ? { ...charge, known } : charge
     })
-  }
-
-  #handBack(charges: readonly Charge[], now: number, basis: Basis): void {
-    for (const charge of charges) {
-      if (charge.known?.admitted) this.#rule.handBack(charge, charge.known.admitted, now, basis)
-    }
   }
 
   /** Remembers what the backend told, where it is said in answer to a call of when. Throws where it is no answer. */

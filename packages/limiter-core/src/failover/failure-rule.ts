@@ -1,4 +1,4 @@
-import type { Admitted, Answer, Charge, Decision, Known, PolicyVerdict, Step } from '../contracts.ts'
+import type { Answer, Charge, Decision, Known, PolicyVerdict, Step } from '../contracts.ts'
 import { RuledDecision } from '../ruled-decision.ts'
 import { ChargeVerdict } from '../verdict.ts'
 import type { FailoverRule } from './failover-options.ts'
@@ -85,8 +85,9 @@ export class FailureRule {
   }
 
   /** Takes back what could not be told. */
-  handBack({ key, step, count }: Charge, admitted: Admitted, now: number, basis: Basis): void {
-    this.#mirror.handBack({ key, step: this.#mirrorOf(step), count }, admitted, now, basis)
+  handBack({ key, step, count }: Charge, known: Known | undefined, now: number, basis: Basis): void {
+    const admitted = known?.admitted
+    if (admitted) this.#mirror.handBack({ key, step: this.#mirrorOf(step), count }, admitted, now, basis)
   }
 
   /** A charge as the mirror counts it. */

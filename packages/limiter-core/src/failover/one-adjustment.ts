@@ -52,7 +52,7 @@ export class OneAdjustment<R extends Answer | undefined> implements Call<Answer,
 
   ruled(now: number, basis: Basis): R {
     const { charge } = this.#owed
-    if (this.#known?.admitted) this.#parts.rule.handBack(charge, this.#known.admitted, now, basis)
+    this.#parts.rule.handBack(charge, this.#known, now, basis)
     // it is made here first: what is owed is what is ahead here
     const answer = this.#meanwhile(now)
     if (basis === 'uncounted') this.#owe(this.#owed.idempotencyKey)

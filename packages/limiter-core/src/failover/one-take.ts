@@ -52,7 +52,7 @@ export class OneTake implements Call<Answer | Decision, Decision>, Charge {
 
   ruled(now: number, basis: Basis): Decision {
     const { rule } = this.#parts
-    if (this.known?.admitted) rule.handBack(this, this.known.admitted, now, basis)
+    rule.handBack(this, this.known, now, basis)
     return rule.takeOne(this, now, basis)
   }
 }

@@ -1,5 +1,6 @@
 import type { Charge, IdempotencyKey } from '../contracts.ts'
 import { IDEMPOTENT_MS } from '../idempotency-key.ts'
+import { targetId } from '../target-id.ts'
 
 type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
@@ -40,7 +41,7 @@ export class OwedCalls {
 
   addResets(targets: readonly Target[]): void {
     for (const target of targets) {
-      const id = idOf(target)
+      const id = targetId(target)
       this.#resets.delete(id)
       this.#resets.set(id, target)
     }
@@ -51,9 +52,9 @@ export class OwedCalls {
   /** Of keys that are reset nothing is owed any more. */
   forgetAdjustments(targets: readonly Target[]): void {
     if (this.#ofKeys.size === 0) return
-    const ids = new Set(targets.map(idOf).filter((id) => this.#ofKeys.has(id)))
+    const ids = new Set(targets.map(targetId).filter((id) => this.#ofKeys.has(id)))
     if (ids.size === 0) return
-    for (const one of this.#adjustments) if (ids.has(idOf(one.charge))) this.#remove(one)
+    for (const one of this.#adjustments) if (ids.has(targetId(one.charge))) this.#remove(one)
   }
 
   addAdjustment(adjustment: OwedAdjustment): void {
@@ -68,7 +69,7 @@ export class OwedCalls {
 
   /** The sum of the adjustments of a key: by so much what is known here of it is ahead of the backend. */
   unitsOf(target: Target): number {
-    return this.#ofKeys.size === 0 ? 0 : (this.#ofKeys.get(idOf(target))?.units ?? 0)
+    return this.#ofKeys.size === 0 ? 0 : (this.#ofKeys.get(targetId(target))?.units ?? 0)
   }
 
   /** The resets, which the caller now tries again. */
@@ -94,15 +95,11 @@ export class OwedCalls {
   }
 
   #count({ charge }: OwedAdjustment, times: 1 | -1): void {
-    const id = idOf(charge)
+    const id = targetId(charge)
     const ofKey = this.#ofKeys.get(id) ?? { units: 0, size: 0 }
     ofKey.units += times * charge.cost
     ofKey.size += times
     if (ofKey.size === 0) this.#ofKeys.delete(id)
     else this.#ofKeys.set(id, ofKey)
   }
-}
-
-function idOf({ key, count }: Target): string {
-  return JSON.stringify([count, key])
 }

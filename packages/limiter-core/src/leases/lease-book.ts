@@ -1,4 +1,5 @@
 import type { Charge } from '../contracts.ts'
+import { targetId } from '../target-id.ts'
 
 /** What one owner has on lease of one key. */
 export interface BookedLease {
@@ -38,11 +39,11 @@ export class LeaseBook {
   }
 
   of(target: Target, owner: number): BookedLease | undefined {
-    return this.#leases.get(idOf(target))?.byOwner.get(owner)
+    return this.#leases.get(targetId(target))?.byOwner.get(owner)
   }
 
   write(target: Target, owner: number, lease: BookedLease): void {
-    const id = idOf(target)
+    const id = targetId(target)
     const { key, step, count } = target
     const leases = this.#leases.get(id) ?? { charge: { key, step, count, cost: 0 }, byOwner: new Map() }
     this.#leases.set(id, leases)
@@ -53,7 +54,7 @@ export class LeaseBook {
   units(target: Target, since: number = Number.NEGATIVE_INFINITY): number {
     if (this.#leases.size === 0) return 0
     let units = 0
-    for (const lease of this.#leases.get(idOf(target))?.byOwner.values() ?? []) {
+    for (const lease of this.#leases.get(targetId(target))?.byOwner.values() ?? []) {
       if (lease.endsAt > since) units += lease.units
     }
     return units
@@ -61,14 +62,14 @@ export class LeaseBook {
 
   /** When the first lease of a key ends; undefined where there is none. */
   firstEnd(target: Target): number | undefined {
-    const leases = this.#leases.get(idOf(target))
+    const leases = this.#leases.get(targetId(target))
     const ends = [...(leases?.byOwner.values() ?? [])].flatMap(({ endsAt, settled }) => (settled > 0 ? [] : [endsAt]))
     return ends.length > 0 ? Math.min(...ends) : undefined
   }
 
   /** Charges leases of a key that have ended. */
   settle(target: Target, now: number): void {
-    if (this.#leases.size > 0) this.#settle(idOf(target), now)
+    if (this.#leases.size > 0) this.#settle(targetId(target), now)
   }
 
   /** Charges all that have ended: those of which nobody speaks any more are by this alone. */
@@ -92,9 +93,4 @@ export class LeaseBook {
     }
     if (leases.byOwner.size === 0) this.#leases.delete(id)
   }
-}
-
-// the length first, so that no two pairs are written alike
-function idOf({ key, count }: Target): string {
-  return `${count.length}:${count}${key}`
 }

@@ -1,4 +1,5 @@
 import type { Charge, Known } from '../contracts.ts'
+import { targetId } from '../target-id.ts'
 
 type Target = Pick<Charge, 'key' | 'count'>
 
@@ -10,7 +11,7 @@ export class ResetMarks {
   readonly #resetAt = new Map<string, number>()
 
   note(target: Target, now: number): void {
-    const id = idOf(target)
+    const id = targetId(target)
     this.#resetAt.delete(id)
     this.#resetAt.set(id, now)
     for (const oldest of this.#resetAt.keys()) {
@@ -21,7 +22,7 @@ export class ResetMarks {
 
   /** Whether the key was reset since. */
   isVoid(target: Target, at: number): boolean {
-    return this.#resetAt.size > 0 && at <= (this.#resetAt.get(idOf(target)) ?? Number.NEGATIVE_INFINITY)
+    return this.#resetAt.size > 0 && at <= (this.#resetAt.get(targetId(target)) ?? Number.NEGATIVE_INFINITY)
   }
 
   /** What of that which is known at `now` is not older than the last reset of the key. */
@@ -35,8 +36,4 @@ export class ResetMarks {
       admitted: admitted && isOld(admitted.ageMs) ? undefined : admitted,
     }
   }
-}
-
-function idOf({ key, count }: Target): string {
-  return JSON.stringify([count, key])
 }

@@ -17,12 +17,16 @@ local function unitMsOf(start, previous, last, now)
   return previous * (start + windowMs - at)
 end
 
+local function lastOfCurrent(start, previous, last)
+  return previous == 0 and last or start + windowMs
+end
+
 local function roll(c, now)
   local start, current, previous, last = c[1], c[2], c[3], c[4]
   local passedMs = now - start
   if passedMs >= windowMs then
+    last = lastOfCurrent(start, previous, last)
     start = start + windowMs
-    if previous ~= 0 then last = start end
     current, previous = 0, current
   end
   if current == 0 and (passedMs >= 2 * windowMs or unitMsOf(start, previous, last, now) == 0) then
@@ -52,13 +56,10 @@ local function waitMs(c, now, cost)
   local room = capacity - cost
   local start, current, previous, last = roll(c, now)
   local freeAt
-  if current <= room and previous < 0 then
-    freeAt = last + windowMs
-  elseif current <= room then
-    freeAt = min(start + windowMs * (1 - (room - current) / previous), last + windowMs)
+  if current > room then
+    freeAt = min(start + windowMs * (2 - room / current), lastOfCurrent(start, previous, last) + windowMs)
   else
-    freeAt = start + windowMs * (2 - room / current)
-    if previous == 0 then freeAt = min(freeAt, last + windowMs) end
+    freeAt = min(start + windowMs * (1 - (room - current) / previous), last + windowMs)
   end
   return firstWholeMs(freeAt - now, function(ms) return fits(c, now + ms, cost) end)
 end
@@ -87,7 +88,7 @@ end
 
 local function resetAfterMs(c, now)
   local start, current, previous, last = roll(c, now)
-  if current > 0 then return (previous ~= 0 and start + windowMs or last) + windowMs - now end
+  if current > 0 then return lastOfCurrent(start, previous, last) + windowMs - now end
   return previous ~= 0 and last + windowMs - now or 0
 end
 `,
