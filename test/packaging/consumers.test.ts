@@ -8,8 +8,8 @@ import { askConsumer } from './consumer-server.ts'
 
 jest.setTimeout(120_000)
 
-// KB (1,000 bytes) that `npm install @sluice/express` adds; of the 1,920 when this was set, 700 were source maps
-const expressBudgetKb = 3500
+// KB (1,000 bytes) that `npm install @sluice/express` adds
+const expressBudgetKb = 900
 
 const scripts = [
   'esm.mjs',

@@ -4,23 +4,23 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { packages, root } from '../repository.ts'
-import { run } from './command.ts'
+import { mustRun, run } from './command.ts'
 import { packPackages, type Tarball } from './tarballs.ts'
 
 jest.setTimeout(60_000)
 
-// KB (1,000 bytes) of all that one format loads, compressed: what a bundle of the package costs
+// KB (1,000 bytes) of all that a process loads, compressed: what a bundle of the package costs
 const budgetKb: Readonly<Record<string, number>> = {
-  '@sluice/keyed-hash': 6,
-  '@sluice/limiter-core': 100,
-  '@sluice/node-http': 25,
-  '@sluice/express': 4,
-  '@sluice/koa': 4,
-  '@sluice/fastify': 6,
+  '@sluice/keyed-hash': 4,
+  '@sluice/limiter-core': 85,
+  '@sluice/node-http': 21,
+  '@sluice/express': 2,
+  '@sluice/koa': 3,
+  '@sluice/fastify': 5,
   '@sluice/nest': 10,
-  '@sluice/sketches': 90,
-  '@sluice/redis': 62,
-  '@sluice/testkit': 48,
+  '@sluice/sketches': 62,
+  '@sluice/redis': 50,
+  '@sluice/testkit': 40,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-exports-'))
@@ -32,8 +32,10 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe.each(packages)('the tarball of $name', ({ name, folder: source, manifest }) => {
+describe.each(packages)('the tarball of $name', ({ name, folder: source }) => {
   const tarball = () => tarballs.find((each) => each.name === name) as Tarball
+  const manifest = async () =>
+    JSON.parse(await mustRun('tar', ['-xOf', tarball().path, 'package/package.json'], folder))
 
   test('passes publint in its strict form', async () => {
     await expectToPass('publint/src/cli.js', ['run', '--strict', tarball().path])
@@ -44,21 +46,45 @@ describe.each(packages)('the tarball of $name', ({ name, folder: source, manifes
     await expectToPass(cli, [tarball().path, '--profile', 'node16', '--no-definitely-typed', '--no-emoji'])
   })
 
-  test('holds every file that its exports name', () => {
-    const named = targetsOf(manifest.exports).map((target) => target.replace('./', ''))
+  test('holds every file that its exports name', async () => {
+    const named = targetsOf((await manifest()).exports).map((target) => target.replace('./', ''))
     expect(tarball().files).toEqual(expect.arrayContaining(named))
   })
 
-  test('holds what runs, its source, its README and the licence, and nothing else', () => {
+  test('says where it is from, what it needs and what it is about, and how it is published', async () => {
+    const url = 'git+https://github.com/sluicejs/sluice.git'
+    const published = await manifest()
+    expect(published).toMatchObject({
+      license: 'MIT',
+      repository: { type: 'git', url, directory: expect.stringMatching(/^packages\//) },
+      homepage: expect.stringContaining('https://'),
+      bugs: { url: expect.stringContaining('https://') },
+      engines: { node: '>=20.19' },
+      sideEffects: false,
+      publishConfig: { access: 'public', provenance: true },
+    })
+    expect(published.description.length).toBeGreaterThan(10)
+    expect(published.keywords.length).toBeGreaterThan(0)
+    expect(published.scripts).toBeUndefined()
+  })
+
+  test('holds what runs once, its types once, its README and the licence, and nothing else', () => {
     const { files } = tarball()
-    const documents = files.filter((path) => !/^(dist|src)\//.test(path))
+    expect(files.filter((path) => /\.map$|^src\//.test(path))).toEqual([])
+    const documents = files.filter((path) => !/^dist\//.test(path))
     expect(documents.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
     expect(files.filter((path) => /test|spec|fixture|\.tsbuildinfo$|\.tgz$/.test(path))).toEqual([])
     expect(readFileSync(join(source, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
   })
 
+  test('would be published as it is', async () => {
+    const args = ['publish', tarball().path, '--dry-run', '--offline', '--cache', join(folder, 'cache')]
+    const { code, output } = await run('npm', args, folder)
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`+ ${name}@`) })
+  })
+
   test('stays within its size', () => {
-    const loaded = tarball().files.filter((path) => /^dist\/esm\/.*\.js$/.test(path))
+    const loaded = tarball().files.filter((path) => /^dist\/cjs\/.*\.js$/.test(path))
     const bytes = gzipSync(loaded.map((path) => readFileSync(join(source, path), 'utf8')).join('\n')).length
     process.stdout.write(`${name}: ${(bytes / 1000).toFixed(1)} KB gzipped, budget ${budgetKb[name]} KB\n`)
     expect(bytes).toBeLessThanOrEqual((budgetKb[name] ?? 0) * 1000)

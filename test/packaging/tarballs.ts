@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Manifest, packages, readManifest, root } from '../repository.ts'
 import { mustRun } from './command.ts'
@@ -9,17 +8,12 @@ export interface Tarball {
   readonly path: string
   /** What is in it, as paths from the package's own folder. */
   readonly files: readonly string[]
+  readonly unpackedSize: number
 }
 
-/** `npm pack` of our packages into `folder`, as they would be published. */
-export function packPackages(folder: string): Promise<Tarball[]> {
-  for (const { name, folder: source } of packages) {
-    if (!existsSync(join(source, 'dist'))) throw new Error(`${name} has no dist/: npm run build comes before this test`)
-  }
-  return pack(
-    packages.map((each) => each.folder),
-    folder,
-  )
+/** Our packages in `folder`, as they are published. */
+export async function packPackages(folder: string): Promise<Tarball[]> {
+  return JSON.parse(await mustRun(process.execPath, [join(root, 'tools/pack-all.mjs'), folder], root))
 }
 
 /** All that our packages install from elsewhere, packed from this repository's node_modules: no network is asked. */
@@ -50,12 +44,13 @@ export function installedFolder(name: string): string {
 async function pack(sources: readonly string[], folder: string): Promise<Tarball[]> {
   if (sources.length === 0) return []
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...sources]
-  const packed: { name: string; filename: string; files: { path: string }[] }[] = JSON.parse(
+  const packed: { name: string; filename: string; files: { path: string }[]; unpackedSize: number }[] = JSON.parse(
     await mustRun('npm', args, root),
   )
-  return packed.map(({ name, filename, files }) => ({
+  return packed.map(({ name, filename, files, unpackedSize }) => ({
     name,
     path: join(folder, filename),
     files: files.map((file) => file.path),
+    unpackedSize,
   }))
 }

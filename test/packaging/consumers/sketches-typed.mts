@@ -48,9 +48,9 @@ export const others = (runner: ScriptRunner, key: SketchKey): unknown[] => {
     total([new HyperLogLog({ seed })], new HyperLogLog({ seed })).count(),
     new RedisHyperLogLog().add(key),
     new TDigest({ scale: 'k1' }).quantile(0.5),
-    new BloomFilter({ expected: 10 }).has(key),
+    new BloomFilter({ capacity: 10 }).has(key),
     new HokusaiTime({ width: 64, depth: 4, unitMs: 1_000 }).last(key, 5, 0),
-    blockList({ expected: 1_000, exact: async () => true }).has('anna'),
+    blockList({ capacity: 1_000, exact: async () => true }).has('anna'),
   ]
 }
 
