@@ -29,6 +29,7 @@ export async function startRedis() {
     port,
     version,
     spent,
+    usedBytes: async () => Number(/^used_memory:(\d+)/m.exec(await admin.info('memory'))[1]),
     empty: () => admin.flushall(),
     close: () => {
       admin.disconnect()

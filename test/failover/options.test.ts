@@ -97,14 +97,21 @@ describe('deadlineMs', () => {
 describe('layers', () => {
   const denied = { onBackendError: 'deny', deadlineMs: 9 } as const
 
-  test('below a layer inherit its rule, and may say their own', async () => {
+  test('below a layer inherit its rule, and may say their own for their own policies', async () => {
     const one = ward()
     const above = new RateGuard({ ...policy, name: 'all', backend: one.patient, clock: one.clock, ...denied })
     const inherits = above.below({ options: { ...policy, name: 'part' }, place: 'a' })
     const says = above.below({ options: { ...policy, name: 'part', onBackendError: 'allow' }, place: 'b' })
     one.patient.condition = serverError('OOM')
-    const sources = [above, inherits, says].map(async (guard) => (await guard.check(view))?.decision.source)
-    expect(await Promise.all(sources)).toEqual(['deny', 'deny', 'allow'])
+    const answers = [above, inherits, says].map(async (guard) => {
+      const decision = (await guard.check(view))?.decision
+      return [decision?.source, ...(decision?.verdicts ?? []).map(({ policy, allowed }) => `${policy.name} ${allowed}`)]
+    })
+    expect(await Promise.all(answers)).toEqual([
+      ['deny', 'all false'],
+      ['deny', 'all false', 'part false'],
+      ['deny', 'all false', 'part true'],
+    ])
   })
 
   test('ask one backend once for the policies of all of them', async () => {
@@ -140,7 +147,7 @@ describe('createSluice', () => {
     })
     one.patient.condition = serverError('OOM')
     expect(await one.takes(limiter({ policies: [policy] }), 1)).toBe('-deny')
-    expect(await one.takes(limiter({ policies: [policy], onBackendError: 'allow' }), 1)).toBe('+allow')
+    expect(await one.takes(limiter({ policies: [policy], shared: true, onBackendError: 'allow' }), 1)).toBe('+allow')
     expect((await limited({ ...policy, scope: 'api' }).limiter.take('key')).source).toBe('deny')
     expect(one.patient.heard.map(({ moment }) => moment?.deadlineAt)).toEqual([1_009, 1_009, 1_009])
   })

@@ -139,6 +139,7 @@ export function ward(aheadMs = 0): Ward {
       createLimiter({
         policies: [{ limit: 4, window: '1m', algorithm: 'fixed-window', ...policy }],
         backend: patient,
+        shared: true,
         clock,
         observers: [watcher],
         onBackendError,

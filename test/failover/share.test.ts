@@ -15,7 +15,13 @@ function fleet(size: number, share: number, policy: { algorithm: AlgorithmName; 
   const backend = new Patient(serverClock)
   const clocks = Array.from({ length: size }, () => new FakeClock({ nowMs: 1_000 }))
   const limiters = clocks.map((clock) =>
-    createLimiter({ policies: [{ window: '1m', ...policy }], backend, clock, onBackendError: { local: { share } } }),
+    createLimiter({
+      policies: [{ window: '1m', ...policy }],
+      backend,
+      shared: true,
+      clock,
+      onBackendError: { local: { share } },
+    }),
   )
   const advance = (ms: number): void => {
     for (const clock of [serverClock, ...clocks]) clock.advance(ms)

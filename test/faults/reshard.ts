@@ -11,7 +11,7 @@ export async function reshard(
 ): Promise<number> {
   const [source, target] = [from.client(), to.client()]
   const [sourceId, targetId] = [await idOf(source), await idOf(target)]
-  const masters = nodes.slice(0, 3).map((node) => node.client())
+  const masters = await mastersOf(nodes.map((node) => node.client()))
   let keys = 0
   for (const slot of slots) {
     await target.cluster('SETSLOT', slot, 'IMPORTING', sourceId)
@@ -22,6 +22,12 @@ export async function reshard(
     await Promise.all(masters.map((master) => master.cluster('SETSLOT', slot, 'NODE', targetId)))
   }
   return keys
+}
+
+/** Those that are masters by now. */
+async function mastersOf(clients: readonly Redis[]): Promise<readonly Redis[]> {
+  const roles = await Promise.all(clients.map((client) => client.role()))
+  return clients.filter((_, index) => roles[index][0] === 'master')
 }
 
 async function moveKeys(source: Redis, port: number, slot: number): Promise<number> {

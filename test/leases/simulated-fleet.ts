@@ -1,4 +1,5 @@
 import {
+  type Answer,
   type Charge,
   type LeaseAsk,
   type LeaseGrant,
@@ -6,6 +7,8 @@ import {
   LeasingBackend,
   MemoryLedger,
   memoryBackend,
+  type PolicyVerdict,
+  SourcedDecision,
   type Step,
 } from '@sluice/limiter-core'
 import { FakeClock, type SeededRandom } from '@sluice/testkit'
@@ -34,7 +37,9 @@ export class SimulatedProcess {
     const rate = fleet.nextRate()
     const after = (ms: number, run: () => void): (() => void) => clock.after(ms / rate, () => this.run(run))
     const own = { now: () => clock.now() * rate, wall: () => clock.wall(), after }
-    this.backend = new LeasingBackend({ name: 'leased', exact, ledger, terms: fleet.terms, clock: own })
+    const takeUnleased = (charge: Charge): Promise<SourcedDecision> =>
+      fleet.deliver(this, () => flat(exact.take([charge])))
+    this.backend = new LeasingBackend({ name: 'leased', exact, ledger, takeUnleased, terms: fleet.terms, clock: own })
   }
 
   /** Runs now, when it wakes up, or never. */
@@ -87,15 +92,20 @@ export class SimulatedFleet {
     return this.#random.pick([0.96, 1, 1.04])
   }
 
-  /** Brings asks to the ledger and the answer back. A process gives up after 100 ms; what it sent may yet arrive. */
+  /** Brings asks to the ledger and the answer back. */
   carry(from: SimulatedProcess, asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> {
     this.asks += asks.length
+    return this.deliver(from, () => this.ledger.ask(asks.map(this.tamper)))
+  }
+
+  /** Brings a message to the ledger and its answer back. A process gives up after 100 ms; what it sent may yet arrive. */
+  deliver<T>(from: SimulatedProcess, ask: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const late = (): void => reject(new Error('late'))
       this.clock.after(GIVES_UP_AFTER_MS, () => from.run(late))
       if (this.#isLost()) return
       this.clock.after(this.#delayMs(), () => {
-        const answer = this.ledger.ask(asks.map(this.tamper))
+        const answer = ask()
         if (!this.#isLost()) this.clock.after(this.#delayMs(), () => from.run(() => resolve(answer)))
       })
     })
@@ -118,6 +128,11 @@ export class SimulatedFleet {
     const late = this.#weather.lateOneIn > 0 && this.#random.whole(this.#weather.lateOneIn) === 0
     return late ? this.#random.whole(4_000) : this.#random.whole(8)
   }
+}
+
+function flat({ takenAt, verdicts: [verdict] }: Answer): SourcedDecision {
+  const { policy, remaining, retryAfterMs, resetAfterMs } = verdict as PolicyVerdict
+  return new SourcedDecision('leased', policy, remaining, retryAfterMs, resetAfterMs, takenAt)
 }
 
 /** Everything that promises bring about now. */

@@ -54,8 +54,10 @@ describe.each(algorithms)('a replica that takes over, by %s', (algorithm) => {
     for (const key of ['given back', 'reset', 'lost']) await one.take(key, 10)
     await other.limiter.charge('given back', -29, reserved)
     await other.limiter.reset('reset')
-    // all of it is there, and then nothing more
-    expect(await master.client().wait(1, 10_000)).toBe(1)
+    // WAIT asks about what its own connection wrote: all of it is there, and then nothing more
+    const witness = master.client()
+    await witness.set('written last', 1)
+    expect(await witness.wait(1, 10_000)).toBe(1)
     link.blackHole()
     await one.take('lost', 50)
     await promote()

@@ -76,7 +76,7 @@ const AWAITED: Readonly<Record<string, Script>> = {
   'a list whose database is silent': {
     modules: { limits: '@sluice/sketches/limits' },
     script: `${SILENT}
-    const blocked = limits.blockList({ expected: 10, exact: silent })
+    const blocked = limits.blockList({ capacity: 10, exact: silent })
     blocked.add('user')
     await blocked.has('user')`,
   },

@@ -1,10 +1,13 @@
 import { defaultAlgorithm } from './algorithms/default-algorithm.ts'
 import { clockOf } from './clock.ts'
 import type { AlgorithmName, Backend, Clock, Policy, Step } from './contracts.ts'
+import { DEFAULT_NAMES } from './default-names.ts'
 import { SluiceError } from './errors.ts'
+import type { FailoverRule } from './failover/failover-options.ts'
 import { warnWhereOneOfSeveral } from './memory/one-of-several.ts'
 import { type Mode, modeOf, parseMode } from './mode.ts'
-import { compilePolicy, type PolicyInput, UNNAMED } from './policy.ts'
+import { optionalBoolean } from './options.ts'
+import { compilePolicy, type PolicyInput } from './policy.ts'
 import { PolicyVariants } from './policy-variants.ts'
 import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
 import { kindOf, shown } from './shown.ts'
@@ -15,6 +18,8 @@ export interface Lane {
   readonly count: string
   readonly backend: Backend
   readonly mode: Mode
+  /** Who answers while the backend does not; the rule of the limiter unless given. */
+  readonly failover?: FailoverRule
   /** Gives the name of the count back, and what its backend prepared. */
   readonly unclaim: () => void
 }
@@ -24,6 +29,8 @@ export interface LaneOptions {
   readonly scope?: string | undefined
   /** The scope on a backend that was handed in, where none is said; `default` unless said. */
   readonly place?: string | undefined
+  /** Says that its counts are those of other limiters, too. */
+  readonly shared?: boolean | undefined
   readonly mode?: Mode | undefined
   /** Without a backend limiters of one clock count in memory of their own, so that no two clocks meet. */
   readonly clock?: Clock | undefined
@@ -44,6 +51,7 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
+  const shared = optionalBoolean('shared', options.shared)
   const memory = defaultBackend(options.clock)
   const fallback = options.backend ?? memory
   const scopeOn = (backend: Backend): string =>
@@ -52,6 +60,13 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
   const unshared = (): string => {
     own ??= ownScope()
     return own
+  }
+  const limiter = {}
+  const claim = (backend: Backend, ofName: readonly Policy[]): (() => void) => {
+    // nobody else can claim a name in a scope that is a limiter's own
+    if (scopeOn(backend) === own) return () => {}
+    // to share is all that a scope is for in the memory of the process
+    return claimCount(backend, scopeOn(backend), ofName, { limiter, shared: shared || backend === memory })
   }
   const opened: (() => void)[] = []
   const laneOf = (input: PolicyInput, policy: Policy): Lane => {
@@ -67,8 +82,7 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
     const mode = modeOf(options.mode, input.mode)
     const forget = backend.prepare?.(step, count) ?? (() => {})
     opened.push(forget)
-    // nobody else can claim a name in a scope that is a limiter's own
-    const unclaim = scopeOn(backend) === own ? () => {} : claimCount(backend, scopeOn(backend), policiesOfName)
+    const unclaim = claim(backend, policiesOfName)
     opened.push(unclaim)
     if (mode !== 'off') warnWhereOneOfSeveral(backend)
     return { step, count, backend, mode, unclaim: both(unclaim, forget) }
@@ -101,7 +115,7 @@ function largestLimits(plans: readonly (readonly PolicyInput[])[]): Map<string, 
 }
 
 function nameOf(input: PolicyInput): string {
-  return input?.name ?? UNNAMED
+  return input?.name ?? DEFAULT_NAMES.rateLimit
 }
 
 function compilePlan(inputs: readonly PolicyInput[], unnamed: (input: PolicyInput) => AlgorithmName): Policy[] {

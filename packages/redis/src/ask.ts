@@ -1,4 +1,4 @@
-import type { Answer, Charge, Decision } from '@sluice/limiter-core'
+import type { Answer, Charge, SourcedDecision } from '@sluice/limiter-core'
 import type { ToldKnown } from './told-known.ts'
 
 export type Operation = 'take' | 'peek' | 'adjust'
@@ -32,9 +32,9 @@ export function askOfOne(
   name: string,
   askedAt: number,
   deadlineAt: number | undefined,
-): [Ask, Promise<Decision>] {
+): [Ask, Promise<SourcedDecision>] {
   let ask: Ask | undefined
-  const decided = new Promise<Decision>((resolve, reject) => {
+  const decided = new Promise<SourcedDecision>((resolve, reject) => {
     ask = {
       operation: 'take',
       charges: [charge],
@@ -54,8 +54,11 @@ export function askOfOne(
   return [ask as Ask, decided]
 }
 
+/** What a script must know of an ask. */
+export type AskedCharges = Pick<Ask, 'operation' | 'takenAt' | 'id' | 'names' | 'charges' | 'told'>
+
 /** Whether two asks differ in nothing but their keys. */
-export function asksAlike(a: Ask, b: Ask): boolean {
+export function asksAlike(a: AskedCharges, b: AskedCharges): boolean {
   if (a.operation !== b.operation || a.takenAt !== b.takenAt || a.id !== b.id) return false
   if (a.told || b.told) return false
   if (a.charges.length !== b.charges.length) return false

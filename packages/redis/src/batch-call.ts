@@ -1,15 +1,23 @@
 import type { Charge, Script, Step } from '@sluice/limiter-core'
-import { type Ask, asksAlike } from './ask.ts'
+import { type Ask, type AskedCharges, asksAlike } from './ask.ts'
 import { exactMindingScript, exactScript, severalScript, soleScript, stepArgs } from './lua/exact-script.ts'
 import type { ToldKnown } from './told-known.ts'
 
-type Arg = string | number
+export type Arg = string | number
 
 /** One script call for many asks, as `exactDriver` reads it. */
 export interface BatchCall {
   readonly script: Script
   readonly keys: readonly string[]
   readonly args: readonly Arg[]
+}
+
+/** How takes are asked for: by which scripts, and with which keys. */
+export interface CallForm {
+  /** A take of one charge that is not known from before. */
+  sole(step: Step, cost: number, name: string, time: TimeArg): BatchCall
+  /** `server`: the number of the server that the call goes to, where that matters to any of the asks. */
+  batch(asks: readonly Ask[], time: TimeArg, server: number | undefined): BatchCall
 }
 
 /** The first argument: the deadline in ms of the server, `=` and the time that the script takes for now, or ''. */
@@ -19,11 +27,13 @@ export function timeArg(deadline: number | undefined, now: number | undefined): 
   return deadline ?? (now === undefined ? '' : `=${now}`)
 }
 
-/** `server`: the number of the server that the call goes to, where that matters to any of the asks. */
-export function batchCall(asks: readonly Ask[], time: TimeArg, server: number | undefined): BatchCall {
-  const [ask] = asks
-  const isOne = asks.length === 1 && server === undefined && isPlainTake(ask)
-  return isOne ? callOfOne(ask, time) : callOfMany(asks, time, server)
+/** Takes, looks and adjusts whatever anybody has on lease. */
+export const exactForm: CallForm = {
+  sole: (step, cost, name, time) => soleCall(step, cost, [name], time),
+  batch(asks, time, server) {
+    if (asks.length === 1 && server === undefined && isPlainTake(asks[0])) return callOfOne(asks[0], time)
+    return callOfMany(asks, time, server)
+  },
 }
 
 function isPlainTake({ operation, names }: Ask): boolean {
@@ -50,7 +60,7 @@ interface Sole {
 const soles = new WeakMap<Step, Sole>()
 
 /** A take of one charge that is not known from before. */
-export function soleCall(step: Step, cost: number, keys: readonly string[], time: TimeArg): BatchCall {
+function soleCall(step: Step, cost: number, keys: readonly string[], time: TimeArg): BatchCall {
   let sole = soles.get(step)
   if (!sole) {
     const [algorithm, ...constants] = stepArgs(step)
@@ -66,10 +76,20 @@ export function soleCall(step: Step, cost: number, keys: readonly string[], time
 }
 
 function callOfMany(asks: readonly Ask[], time: TimeArg, server: number | undefined): BatchCall {
-  const keys: string[] = []
   const args: Arg[] = server === undefined ? [time] : [time, server]
+  const { keys, steps } = pushRuns(args, asks)
+  const script = server === undefined ? exactScript(steps) : exactMindingScript(steps)
+  return { script, keys, args }
+}
+
+/** Writes asks as `exactDriver` reads them. Answers their keys and their steps. */
+export function pushRuns(
+  args: Arg[],
+  asks: readonly AskedCharges[],
+): { readonly keys: readonly string[]; readonly steps: readonly Step[] } {
+  const keys: string[] = []
   const steps = new Map<Step, number>()
-  let first: Ask | undefined
+  let first: AskedCharges | undefined
   let countAt = 0
   let count = 0
   for (const ask of asks) {
@@ -83,12 +103,11 @@ function callOfMany(asks: readonly Ask[], time: TimeArg, server: number | undefi
       pushRun(args, ask, steps)
     }
   }
-  const script = server === undefined ? exactScript(steps.keys()) : exactMindingScript(steps.keys())
-  return { script, keys, args }
+  return { keys, steps: [...steps.keys()] }
 }
 
 /** A run of one ask. */
-function pushRun(args: Arg[], { operation, takenAt, id, charges, told }: Ask, steps: Map<Step, number>): void {
+function pushRun(args: Arg[], { operation, takenAt, id, charges, told }: AskedCharges, steps: Map<Step, number>): void {
   args.push(1, operation)
   if (operation === 'adjust') args.push(takenAt, id)
   args.push(charges.length)

@@ -10,9 +10,12 @@ export class BatchReply {
   readonly late: boolean
   readonly #fields: readonly string[]
   readonly #messages: readonly string[]
+  readonly #source: string
   #at = 1
 
-  constructor(reply: unknown) {
+  /** `source`: the name of the backend that answers. */
+  constructor(reply: unknown, source: string) {
+    this.#source = source
     const text = String(reply)
     const end = text.indexOf('\n')
     this.#messages = end < 0 ? [] : text.slice(end + 1).split('\n')
@@ -33,10 +36,11 @@ export class BatchReply {
       const { step, advisory } = charges[index]
       if (ask.operation === 'adjust') moved(index, this.#number())
       const remaining = this.#number()
-      verdicts.push(new ChargeVerdict(step.policy, advisory === true, remaining, this.#waitMs(), this.#number()))
+      const [waitMs, resetMs, growsMs] = [this.#waitMs(), this.#number(), this.#waitMs()]
+      verdicts.push(new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, resetMs, growsMs))
     }
     if (this.#at > this.#fields.length) return noReply()
-    return { verdicts, takenAt: this.now, counted: true, source: 'redis' }
+    return { verdicts, takenAt: this.now, counted: true, source: this.#source }
   }
 
   /** The decision of the next ask, a take of one enforced charge. */
@@ -44,7 +48,9 @@ export class BatchReply {
     const failure = this.#failure()
     if (failure) return failure
     const remaining = this.#number()
-    const decision = new SourcedDecision('redis', policy, remaining, this.#waitMs(), this.#number(), this.now)
+    const waitMs = this.#waitMs()
+    const resetMs = this.#number()
+    const decision = new SourcedDecision(this.#source, policy, remaining, waitMs, resetMs, this.now, this.#waitMs())
     return this.#at > this.#fields.length ? noReply() : decision
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Interruption, type Script, type ScriptRunner, systemClock } from '@sluice/limiter-core'
 import { ConnectionWatch } from './connection-watch.ts'
+import { FirstContacts } from './first-contacts.ts'
 import { hashSlot } from './hash-slot.ts'
 import {
   isCluster,
@@ -24,7 +25,8 @@ const shas = new WeakMap<Script, string>()
 
 /**
  * Scripts over ioredis: `EVALSHA`, and `EVAL` where the server does not know the text, which teaches it. Calls are
- * refused with `CONNECTION` while their connection is not ready, so that ioredis queues none of them.
+ * refused with `CONNECTION` while their connection is not ready, so that ioredis queues none of them; while it is made
+ * for the first time they wait until it is, or has failed.
  *
  * As long as somebody listens to interruptions, calls under way are rejected when their connection breaks, which
  * ioredis alone may never do.
@@ -36,6 +38,7 @@ export class ClientRunner implements ScriptRunner {
   readonly clustered: boolean
   readonly #client: RedisClient
   readonly #calls = new Set<Call>()
+  readonly #contacts = new FirstContacts()
   readonly #listeners = new Set<(event: Interruption, server?: string) => void>()
   #watch: ConnectionWatch | undefined
   #lookedAt: number = Number.NEGATIVE_INFINITY
@@ -48,14 +51,29 @@ export class ClientRunner implements ScriptRunner {
   }
 
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    const connection = this.#connectionFor(keys[0])
+    if (connection?.status === 'ready') return this.#send(connection, script, keys, args)
+    const first = connection && this.#firstContact(connection, keys[0])
+    if (first) return first.then(() => this.run(script, keys, args))
+    // a node of a cluster that connects when it is first asked
+    if (connection?.status === 'wait') return this.#send(connection, script, keys, args)
+    if (isCluster(this.#client)) this.#lookForNodes(this.#client)
+    return Promise.reject(this.#unready(connection))
+  }
+
+  #firstContact(connection: RedisConnection, key: string): Promise<void> | undefined {
+    // a client that connects when it is first asked
+    if (connection === this.#client && connection.status === 'wait') connection.connect?.().catch(() => {})
+    return this.#contacts.of(connection === this.#client ? '' : this.serverOf(key), connection)
+  }
+
+  #send(
+    connection: RedisConnection,
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const connection = this.#connectionFor(keys[0])
-      // `wait` is a client that connects when it is first asked
-      if (connection?.status !== 'ready' && connection?.status !== 'wait') {
-        if (isCluster(this.#client)) this.#lookForNodes(this.#client)
-        reject(this.#unready(connection))
-        return
-      }
       const client = this.#client
       const sent = client.evalsha(shaOf(script), keys.length, ...keys, ...args)
       const call: Call = { connection, reject }

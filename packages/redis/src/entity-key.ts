@@ -28,6 +28,7 @@ const NOT_PLAIN = /^#|[{}\p{Cc}\p{Cs}]/u
  * no two keys share a name; it stands in braces, so that all counts of one key lie in one slot of a cluster.
  */
 export class EntityKeys {
+  readonly prefix: string
   readonly #head: string
   readonly #secret: string | Uint8Array
   readonly #hashesAll: boolean
@@ -48,6 +49,7 @@ export class EntityKeys {
         `${owner}: hashKeys: got 'all' without a secret, expected a secret of ${LEAST_SECRET_BYTES} bytes or more`,
       )
     }
+    this.prefix = prefix
     this.#head = `${prefix}:{`
     this.#secret = secret ?? 'sluice'
     this.#hashesAll = hashKeys === 'all'

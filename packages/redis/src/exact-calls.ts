@@ -1,18 +1,21 @@
-import type { Charge, Clock, Decision, Observers, ScriptRunner } from '@sluice/limiter-core'
+import type { Charge, Clock, Observers, ScriptRunner, SourcedDecision } from '@sluice/limiter-core'
 import { type Ask, askOfOne } from './ask.ts'
 import { AskQueue } from './ask-queue.ts'
-import { batchCall, soleCall, type TimeArg, timeArg } from './batch-call.ts'
+import type { CallForm } from './batch-call.ts'
 import { BatchReply } from './batch-reply.ts'
+import { CROSSSLOT } from './given-runner.ts'
 import { hashSlot } from './hash-slot.ts'
+import type { KnownServers } from './known-servers.ts'
 import { resetScript } from './lua/reset-script.ts'
-import { RedisFailure, reachedLate } from './redis-failure.ts'
-import { ServerTime } from './server-time.ts'
-import { KnownTelling } from './told-known.ts'
+import { neverSent, RedisFailure, reachedLate } from './redis-failure.ts'
 
 export interface ExactCallsOptions {
   readonly runner: ScriptRunner
   readonly clock: Clock
-  readonly serverTime: (() => number) | undefined
+  readonly servers: KnownServers
+  readonly form: CallForm
+  /** The name of the backend that answers. */
+  readonly source: string
   readonly maxBatch: number
   readonly observers: Observers
 }
@@ -20,21 +23,12 @@ export interface ExactCallsOptions {
 /** Sends asks in batches, in a cluster one for each slot, each batch with a deadline that the server keeps. */
 export class ExactCalls {
   readonly #options: ExactCallsOptions
-  readonly #times: ServerTime
-  readonly #telling: KnownTelling
+  readonly #servers: KnownServers
   readonly #queues = new Map<number, AskQueue>()
-  readonly #stopListening: (() => void) | undefined
 
   constructor(options: ExactCallsOptions) {
     this.#options = options
-    this.#times = new ServerTime(options.runner, options.clock)
-    this.#telling = new KnownTelling(this.#times, options.clock, options.serverTime)
-    this.#stopListening = options.runner.interrupted?.((_, server) => this.#times.forget(server))
-  }
-
-  /** Whether what was counted under `name` until `ageMs` ago may be gone. */
-  mayHaveLost(name: string, ageMs: number): boolean {
-    return this.#telling.mayHaveLost(name, ageMs)
+    this.#servers = options.servers
   }
 
   /** Settles `ask` when the runner settles its call, or at once where nobody waits for it any more. */
@@ -46,41 +40,36 @@ export class ExactCalls {
    * Takes one enforced charge of which nothing is known from before: by a call of its own where nothing is under way,
    * with as few promises and objects as that needs.
    */
-  takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<Decision> {
+  takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SourcedDecision> {
     const queue = this.#queueOf(name)
-    const { runner, clock } = this.#options
+    const { runner, clock, form } = this.#options
     const sentAt = clock.now()
-    const time = queue.isIdle ? this.#timeNow(name, deadlineAt, sentAt) : undefined
+    const time = queue.isIdle ? this.#servers.timeNow(name, deadlineAt, sentAt) : undefined
     if (time === undefined) {
       const [ask, decided] = askOfOne(charge, name, sentAt, deadlineAt)
       queue.add(ask)
       return decided
     }
-    const { script, keys, args } = soleCall(charge.step, charge.cost, [name], time)
+    const { script, keys, args } = form.sole(charge.step, charge.cost, name, time)
     queue.began()
     return runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }).then(
       (answer) => {
         queue.ended()
-        return this.#decided(charge, name, deadlineAt, sentAt, new BatchReply(answer))
+        return this.#decided(charge, name, deadlineAt, sentAt, new BatchReply(answer, this.#options.source))
       },
       (error) => {
         queue.ended()
-        throw this.#telling.failed(name, error)
+        throw this.#servers.telling.failed(name, error)
       },
     )
   }
 
   /** Forgets names of one slot, of each of which what was known before may matter for so many ms. */
   async reset(names: readonly string[], forgetsMs: readonly number[], id: string, deadlineAt: number): Promise<void> {
-    const { runner, serverTime } = this.#options
-    if (!serverTime) await this.#knowTime(names[0])
-    const time = timeArg(serverTime ? undefined : this.#deadline(names[0], deadlineAt), serverTime?.())
-    const reply = await runner.run(resetScript, names, [time, id, ...forgetsMs], { deadlineAt })
+    await this.#servers.knowTime(names[0])
+    const args = [this.#servers.time(names[0], deadlineAt), id, ...forgetsMs]
+    const reply = await this.#options.runner.run(resetScript, names, args, { deadlineAt })
     if (String(reply).startsWith('late')) throw reachedLate()
-  }
-
-  close(): void {
-    this.#stopListening?.()
   }
 
   #queueOf(name: string): AskQueue {
@@ -98,22 +87,14 @@ export class ExactCalls {
     return queue
   }
 
-  /** The time of a call that goes out now; undefined where the server's clock is not known, or nobody waits any more. */
-  #timeNow(name: string, deadlineAt: number | undefined, now: number): TimeArg | undefined {
-    const { serverTime } = this.#options
-    if (serverTime) return timeArg(undefined, serverTime())
-    if (deadlineAt === undefined) return timeArg(undefined, undefined)
-    return deadlineAt > now ? this.#times.deadline(name, deadlineAt) : undefined
-  }
-
   #decided(
     charge: Charge,
     name: string,
     deadlineAt: number | undefined,
     sentAt: number,
     reply: BatchReply,
-  ): Decision | Promise<Decision> {
-    if (!this.#options.serverTime) this.#times.told(name, reply.now, sentAt)
+  ): SourcedDecision | Promise<SourcedDecision> {
+    this.#servers.told(name, reply.now, sentAt)
     if (reply.late) {
       const [ask, decided] = askOfOne(charge, name, sentAt, deadlineAt)
       this.#again([ask])
@@ -126,55 +107,48 @@ export class ExactCalls {
 
   /** Answers how to settle the asks. */
   async #send(asks: readonly Ask[]): Promise<() => void> {
+    const key = asks[0].names[0]
+    let isSent = false
     try {
-      const key = asks[0].names[0]
-      const isTimed = soonest(asks) < Number.POSITIVE_INFINITY && this.#options.serverTime === undefined
-      if (isTimed) await this.#knowTime(key)
-      if (asks.some(mindsServer) && this.#telling.isInDoubt(key)) await this.#times.ask(key)
+      const isTimed = soonest(asks) < Number.POSITIVE_INFINITY
+      if (isTimed) await this.#servers.knowTime(key)
+      if (asks.some(mindsServer)) await this.#servers.knowIdentity(key)
       const wanted = this.#stillWanted(asks)
       if (wanted.length === 0) return () => {}
+      isSent = true
       const reply = await this.#call(wanted, isTimed ? soonest(wanted) : undefined)
       return () => (reply.late ? this.#again(wanted) : this.#settle(wanted, reply))
     } catch (error) {
-      const failure = this.#telling.failed(asks[0].names[0], error)
+      const failed = this.#servers.telling.failed(key, error)
+      if (failed.code === CROSSSLOT) return () => this.#again(asks, failed)
+      const failure = isSent ? failed : neverSent(failed)
       return () => {
         for (const ask of asks) ask.reject(failure)
       }
     }
   }
 
-  async #knowTime(key: string): Promise<void> {
-    if (this.#times.deadline(key, 0) === undefined) await this.#times.ask(key)
-  }
-
-  /** In the server's time. */
-  #deadline(key: string, deadlineAt: number): number {
-    const deadline = this.#times.deadline(key, deadlineAt)
-    if (deadline !== undefined) return deadline
-    throw new RedisFailure('CONNECTION', 'the connection to Redis broke before the call was sent')
-  }
-
   async #call(asks: readonly Ask[], deadlineAt: number | undefined): Promise<BatchReply> {
-    const { runner, clock, serverTime } = this.#options
+    const { runner, clock, form, source } = this.#options
     const key = asks[0].names[0]
     const sentAt = clock.now()
-    const deadline = deadlineAt === undefined ? undefined : this.#deadline(key, deadlineAt)
+    const time = this.#servers.time(key, deadlineAt)
     for (const ask of asks) ask.told = this.#told(ask)
-    const server = asks.some((ask) => ask.told !== undefined || givesBack(ask))
-      ? this.#telling.numberOf(key)
-      : undefined
-    const { script, keys, args } = batchCall(asks, timeArg(deadline, serverTime?.()), server)
+    const isMinded = asks.some((ask) => ask.told !== undefined || givesBack(ask))
+    const server = isMinded ? this.#servers.telling.numberOf(key) : undefined
+    const { script, keys, args } = form.batch(asks, time, server)
     const reply = new BatchReply(
       await runner.run(script, keys, args, deadlineAt === undefined ? undefined : { deadlineAt }),
+      source,
     )
-    if (!serverTime) this.#times.told(key, reply.now, sentAt)
+    this.#servers.told(key, reply.now, sentAt)
     return reply
   }
 
   /** What the server of an ask is told of its keys; undefined where that is nothing. */
   #told({ charges, names, askedAt }: Ask): Ask['told'] {
     if (!charges.some(({ known }) => known)) return undefined
-    const told = charges.map(({ known }, index) => known && this.#telling.told(known, names[index], askedAt))
+    const told = charges.map(({ known }, index) => known && this.#servers.telling.told(known, names[index], askedAt))
     return told.some((one) => one) ? told : undefined
   }
 
@@ -191,11 +165,11 @@ export class ExactCalls {
     this.#options.observers.event('lateCharge', { policy: step.policy.name, key, units: cost - units })
   }
 
-  /** The reply has told the right time of the server: who still waits is asked for once more. */
-  #again(asks: readonly Ask[]): void {
+  /** The reply has told the right time of the server, or that it is one of several: who still waits is asked for once more. */
+  #again(asks: readonly Ask[], failure: RedisFailure = reachedLate()): void {
     const now = this.#options.clock.now()
     for (const ask of asks) {
-      if (ask.retried || (ask.deadlineAt ?? Number.POSITIVE_INFINITY) <= now) ask.reject(reachedLate())
+      if (ask.retried || (ask.deadlineAt ?? Number.POSITIVE_INFINITY) <= now) ask.reject(failure)
       else {
         ask.retried = true
         this.add(ask)

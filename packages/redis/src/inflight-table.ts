@@ -34,6 +34,7 @@ const NAME = 'redis-inflight'
 /** `RedisInflightOptions`, checked. */
 export interface InflightTableOptions {
   readonly runner: ScriptRunner
+  readonly identity: object
   readonly clock: Clock
   readonly observers: Observers
   readonly leaseMs: number
@@ -49,6 +50,7 @@ export interface InflightTableOptions {
 /** The permits of this process, each a lease on the server; and while that does not answer, a count of its own. */
 export class InflightTable implements InflightBackend {
   readonly limit: number | undefined
+  readonly identity: object
   readonly #options: InflightTableOptions
   readonly #holdings: Holdings
   readonly #breaker: Breaker
@@ -68,6 +70,7 @@ export class InflightTable implements InflightBackend {
     const { runner, clock, deadlineMs } = options
     this.#options = options
     this.limit = options.cap?.limit
+    this.identity = options.identity
     this.#log = new FailureLog(NAME, clock)
     this.#breaker = new Breaker({ clock, deadlineMs, changed: (state) => this.#changed(state) })
     this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)

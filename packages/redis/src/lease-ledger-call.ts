@@ -58,10 +58,10 @@ export function leaseLedgerReply(reply: unknown): {
   for (let at = 1; at < fields.length; ) {
     if (fields[at].startsWith('!')) grants.push(failureOfText(messages[Number(fields[at++].slice(1)) - 1]))
     else {
-      const [granted, free, charged, waitMs, resetAfterMs] = fields.slice(at, at + 5).map(Number)
+      const [granted, free, charged, waitMs, resetAfterMs, availableAfterMs] = fields.slice(at, at + 6).map(Number)
       const retryAfterMs = waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
-      grants.push({ granted, free, charged, retryAfterMs, resetAfterMs, now })
-      at += 5
+      grants.push({ granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs, now })
+      at += 6
     }
   }
   return { now, grants }

@@ -1,18 +1,17 @@
 import type { Clock, LeaseAsk, LeaseGrant, LeaseLedger, LeaseTerms, ScriptRunner } from '@sluice/limiter-core'
-import { timeArg } from './batch-call.ts'
 import type { EntityKeys } from './entity-key.ts'
+import { CROSSSLOT } from './given-runner.ts'
 import { hashSlot } from './hash-slot.ts'
+import type { KnownServers } from './known-servers.ts'
 import { leaseLedgerCall, leaseLedgerReply } from './lease-ledger-call.ts'
 import { RedisFailure, reachedLate } from './redis-failure.ts'
-import { ServerTime } from './server-time.ts'
-import { KnownTelling } from './told-known.ts'
 
 export interface LeaseRedisOptions {
   readonly runner: ScriptRunner
   readonly clock: Clock
   readonly keys: EntityKeys
   readonly terms: LeaseTerms
-  readonly serverTime: (() => number) | undefined
+  readonly servers: KnownServers
 }
 
 /** An ask, and where its cells and its leases are. */
@@ -29,24 +28,26 @@ const BATCH = 64
 /** The ledger of leases in Redis: one script call for many asks, in a cluster one for each slot. */
 export class LeaseRedisLedger implements LeaseLedger {
   readonly #options: LeaseRedisOptions
-  readonly #times: ServerTime
-  readonly #telling: KnownTelling
-  readonly #stopListening: (() => void) | undefined
 
   constructor(options: LeaseRedisOptions) {
     this.#options = options
-    this.#times = new ServerTime(options.runner, options.clock)
-    this.#telling = new KnownTelling(this.#times, options.clock, options.serverTime)
-    this.#stopListening = options.runner.interrupted?.((_, server) => this.#times.forget(server))
   }
 
-  async ask(asks: readonly LeaseAsk[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
+  ask(asks: readonly LeaseAsk[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
+    return this.#ask(asks, deadlineAt, false)
+  }
+
+  async #ask(asks: readonly LeaseAsk[], deadlineAt: number, again: boolean): Promise<readonly (LeaseGrant | Error)[]> {
     const answers = new Map<LeaseAsk, LeaseGrant | Error>()
     await Promise.all(
       this.#batches(asks).map(async (batch) => {
         const [{ names }] = batch
-        const failed = (error: unknown): RedisFailure => this.#telling.failed(names[0], error)
-        const grants = await this.#send(batch, deadlineAt, false).catch(failed)
+        const failed = (error: unknown): RedisFailure => this.#options.servers.telling.failed(names[0], error)
+        let grants = await this.#send(batch, deadlineAt, false).catch(failed)
+        if (grants instanceof RedisFailure && grants.code === CROSSSLOT && !again) {
+          const one = batch.map(({ ask }) => ask)
+          grants = await this.#ask(one, deadlineAt, true)
+        }
         for (const [index, { ask }] of batch.entries()) {
           answers.set(ask, grants instanceof RedisFailure ? grants : grants[index])
         }
@@ -56,11 +57,11 @@ export class LeaseRedisLedger implements LeaseLedger {
   }
 
   mayHaveLost(target: Pick<LeaseAsk, 'key' | 'step' | 'count'>, ageMs: number): boolean {
-    return this.#telling.mayHaveLost(this.#options.keys.nameOfCells(target), ageMs)
+    return this.#options.servers.telling.mayHaveLost(this.#options.keys.nameOfCells(target), ageMs)
   }
 
   close(): void {
-    this.#stopListening?.()
+    this.#options.servers.close()
   }
 
   #batches(asks: readonly LeaseAsk[]): Placed[][] {
@@ -81,21 +82,20 @@ export class LeaseRedisLedger implements LeaseLedger {
   }
 
   async #send(batch: readonly Placed[], deadlineAt: number, again: boolean): Promise<readonly (LeaseGrant | Error)[]> {
-    const { runner, clock, terms, serverTime } = this.#options
+    const { runner, clock, terms, servers } = this.#options
     const [key] = batch[0].names
-    const lacksTime = !serverTime && this.#times.deadline(key, 0) === undefined
-    if (lacksTime || (this.#telling.isInDoubt(key) && batch.some(tellsOfLoss))) await this.#times.ask(key)
+    await servers.knowTime(key)
+    if (batch.some(tellsOfLoss)) await servers.knowIdentity(key)
     const sentAt = clock.now()
     if (sentAt > deadlineAt) throw reachedLate()
-    const deadline = serverTime ? undefined : this.#times.deadline(key, deadlineAt)
+    const time = servers.time(key, deadlineAt)
     const asks = batch.map(({ ask, names, askedAt }) => {
-      return { ask, told: ask.known && this.#telling.told(ask.known, names[0], askedAt) }
+      return { ask, told: ask.known && servers.telling.told(ask.known, names[0], askedAt) }
     })
-    const time = timeArg(deadline, serverTime?.())
-    const { script, args } = leaseLedgerCall(asks, terms, time, this.#telling.numberOf(key))
+    const { script, args } = leaseLedgerCall(asks, terms, time, servers.telling.numberOf(key))
     const names = batch.flatMap((placed) => placed.names)
     const { now, grants } = leaseLedgerReply(await runner.run(script, names, args, { deadlineAt }))
-    if (!serverTime) this.#times.told(key, now, sentAt)
+    servers.told(key, now, sentAt)
     if (grants) return grants
     // the reply has told the right time of the server
     if (again) throw reachedLate()

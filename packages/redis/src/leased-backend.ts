@@ -7,15 +7,20 @@ import {
   type LeaseOptions,
   LeasingBackend,
   leaseTermsOf,
+  Observers,
   optionalFunction,
   optionsOf,
   type ScriptRunner,
 } from '@sluice/limiter-core'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from './entity-key.ts'
-import { LeaseRedisLedger } from './lease-redis-ledger.ts'
-import { redisBackend } from './redis-backend.ts'
+import { ExactBackend } from './exact-backend.ts'
+import { ExactCalls } from './exact-calls.ts'
+import { KnownServers } from './known-servers.ts'
+import { LeaseRedisLedger, type LeaseRedisOptions } from './lease-redis-ledger.ts'
+import { DEFAULT_MAX_BATCH } from './redis-backend.ts'
 import type { RedisClient } from './redis-client.ts'
 import { runnerOf } from './script-runner.ts'
+import { unleasedForm } from './unleased-form.ts'
 
 export interface LeasedBackendOptions extends EntityKeyOptions, LeaseOptions {
   /** The process clock, by which leases end for those who spend them. */
@@ -39,18 +44,35 @@ export interface LeasedBackendOptions extends EntityKeyOptions, LeaseOptions {
  * processes of a fleet need the same `fraction` and `leaseMs`: an exact take does not see what is on lease.
  */
 export function leasedBackend(client: RedisClient | ScriptRunner, options: LeasedBackendOptions = {}): Backend {
-  const ledger = redisLedger(client, options)
-  const { clock, serverTime, prefix, secret, hashKeys } = options
-  const exact = redisBackend(client, { prefix, secret, hashKeys, clock, serverTime })
-  return new LeasingBackend({ name: 'leased', exact, ledger, terms: leaseTermsOf('leasedBackend', options), clock })
+  const parts = partsOf(client, options)
+  const { runner, clock, keys, servers, terms } = parts
+  const maxBatch = DEFAULT_MAX_BATCH
+  const exact = new ExactBackend({ runner, clock, keys, servers, maxBatch })
+  const observers = new Observers()
+  const name = 'leased'
+  const unleased = new ExactCalls({ runner, clock, servers, form: unleasedForm, source: name, maxBatch, observers })
+  return new LeasingBackend({
+    name,
+    exact,
+    ledger: new LeaseRedisLedger(parts),
+    takeUnleased: (charge, deadlineAt) => unleased.takeOne(charge, keys.nameOfCells(charge), deadlineAt),
+    terms,
+    clock,
+  })
 }
 
 /** The ledger of `leasedBackend` alone: who holds how much of each key. */
 export function redisLedger(client: RedisClient | ScriptRunner, options: LeasedBackendOptions = {}): LeaseLedger {
+  return new LeaseRedisLedger(partsOf(client, options))
+}
+
+function partsOf(client: RedisClient | ScriptRunner, options: LeasedBackendOptions): LeaseRedisOptions {
   const names = [...ENTITY_KEY_OPTIONS, ...LEASE_OPTIONS, 'clock', 'serverTime'] as const
-  const { clock, serverTime, prefix, secret, hashKeys } = optionsOf('leasedBackend', options, names)
+  const { clock: given, serverTime, prefix, secret, hashKeys } = optionsOf('leasedBackend', options, names)
   optionalFunction('leasedBackend: serverTime', serverTime)
   const terms = leaseTermsOf('leasedBackend', options)
   const keys = new EntityKeys('leasedBackend', { prefix, secret, hashKeys })
-  return new LeaseRedisLedger({ runner: runnerOf(client), clock: clockOf(clock), keys, terms, serverTime })
+  const runner = runnerOf(client)
+  const clock = clockOf(given)
+  return { runner, clock, keys, terms, servers: new KnownServers({ runner, clock, serverTime }) }
 }

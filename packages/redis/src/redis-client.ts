@@ -3,7 +3,8 @@ export interface RedisConnection {
   readonly status: string
   on(event: string, listener: (...args: unknown[]) => void): unknown
   off(event: string, listener: (...args: unknown[]) => void): unknown
-  listenerCount(event: string): number
+  /** Of a client that was told to connect later, and has the status `wait`. */
+  connect?(): Promise<unknown>
 }
 
 /** What Sluice needs of a client: a `Redis` or a `Cluster` of ioredis 5 or 6 is one. */

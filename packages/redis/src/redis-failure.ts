@@ -5,7 +5,7 @@ export interface RedisFailureOptions {
 
 /**
  * Why Redis gave no answer. `code` is the first word of a Redis error (`OOM`, `READONLY`, `LOADING`, `BUSY`, `MISCONF`,
- * `NOAUTH`, `NOPERM`, `WRONGTYPE`, `CLUSTERDOWN`, …, `ERR` for one without a word of its own), or one of these:
+ * `NOAUTH`, `NOPERM`, `WRONGTYPE`, `LEASED` of the scripts, `CLUSTERDOWN`, …, `ERR` for one without a word of its own), or one of these:
  * `MAXCLIENTS`, `CONNECTION` (nothing was sent, or the connection broke on the way), `LATE` (the deadline had passed).
  * It has no `cause`: errors of ioredis hold their command with its arguments, keys and passwords among them.
  */
@@ -49,6 +49,11 @@ export function failureOf(error: unknown): RedisFailure {
 /** A call that Redis read after its deadline. */
 export function reachedLate(): RedisFailure {
   return new RedisFailure('LATE', 'Redis was reached after the deadline, and did nothing')
+}
+
+/** Of a call that waited for another one, which failed. */
+export function neverSent({ code, message, keyOnly }: RedisFailure): RedisFailure {
+  return new RedisFailure(code, message, { keyOnly })
 }
 
 /** A failure that Redis told as text, as a script reads it from `pcall`. */

@@ -17,6 +17,7 @@ import {
   shown,
   wholeUnits,
 } from '@sluice/limiter-core'
+import { countIdentity } from './count-identity.ts'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from './entity-key.ts'
 import { InflightTable } from './inflight-table.ts'
 import type { RedisClient } from './redis-client.ts'
@@ -81,10 +82,13 @@ export function redisInflight(client: RedisClient | ScriptRunner, options: Redis
   if (limit !== undefined) wholeUnits(limit, 'redisInflight: limit')
   optionalFunction('redisInflight: serverTime', serverTime)
   const keys = new EntityKeys('redisInflight', { prefix, secret, hashKeys })
-  const countOf = countNames(parseScope(options.scope ?? 'default'))
+  const scope = parseScope(options.scope ?? 'default')
+  const countOf = countNames(scope)
+  const runner = runnerOf(client)
   return new InflightTable({
     ...timesOf(options),
-    runner: runnerOf(client),
+    runner,
+    identity: countIdentity(runner, JSON.stringify([keys.prefix, scope])),
     clock: clockOf(options.clock),
     observers: new Observers(options.observers),
     cap: limit === undefined ? undefined : { name: 'inflight', limit },

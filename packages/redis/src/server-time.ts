@@ -76,12 +76,20 @@ export class ServerTime {
     return asking
   }
 
-  /** The server of `key` told its time, in ms, in answer to a call that was sent at `sentAt` of the process clock. */
+  /**
+   * The server of `key` told its time, in ms, in answer to a call that was sent at `sentAt` of the process clock. It is
+   * taken from a server that was asked before: or nobody would ever ask one whose first answer was to another call, such
+   * as the probe of a breaker, who it is.
+   */
   told(key: string, serverMs: number, sentAt: number): void {
+    const server = this.serverOf(key)
+    if (this.#offsets.has(server)) this.#learn(server, serverMs, sentAt)
+  }
+
+  #learn(server: string, serverMs: number, sentAt: number): void {
     const now = this.#clock.now()
     const least = serverMs - now
     const most = serverMs - sentAt
-    const server = this.serverOf(key)
     const known = this.#offsets.get(server)
     // bounds that exclude each other: a clock was stepped, or another server answers
     if (!known || least > known.most || most < Math.max(known.least, known.leastBefore)) {
@@ -110,8 +118,9 @@ export class ServerTime {
     const sentAt = this.#clock.now()
     const reply = (await this.#runner.run(ASK, [key], [])) as [string, string, string, string | undefined]
     const [seconds, micros, policy, identity = ''] = reply
-    this.identities.told(this.serverOf(key), identity, sentAt)
-    this.told(key, Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt)
+    const server = this.serverOf(key)
+    this.identities.told(server, identity, sentAt)
+    this.#learn(server, Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt)
     if (policy && policy !== 'noeviction') warnOfEviction(policy)
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {
   type Answer,
   algorithms,
+  availableAfterMs,
   type Backend,
   type Charge,
   type Known,
@@ -51,8 +52,8 @@ export class StepTwin {
     // here the deed is done before the other side answers, so that all twins share a batch
     const expected = this.#do(deed, now)
     const { verdicts } = await answer
-    const { remaining, retryAfterMs, resetAfterMs } = verdicts[0]
-    same([remaining, retryAfterMs, resetAfterMs], expected, () => `${JSON.stringify(deed)} at ${now}`)
+    const { remaining, retryAfterMs, resetAfterMs, availableAfterMs: growsMs = Number.NaN } = verdicts[0]
+    same([remaining, retryAfterMs, resetAfterMs, growsMs], expected, () => `${JSON.stringify(deed)} at ${now}`)
   }
 
   /** Fails unless `stored` holds the same cells. */
@@ -103,7 +104,7 @@ export class StepTwin {
     if (deed.kind === 'adjust') {
       const before = cells.slice()
       const moved = cost === 0 ? 0 : step.adjust(cells, 0, now, cost, Math.min(now, deed.takenAt))
-      const verdict = [step.remaining(cells, 0, now), 0, step.resetAfterMs(cells, 0, now)]
+      const verdict = this.#verdict(step, now, 0)
       // what moved nothing is not written
       if (moved === 0) cells.set(before)
       return verdict
@@ -114,7 +115,14 @@ export class StepTwin {
       step.spend(cells, 0, now, cost)
       this.#lastTakeAt = now
     }
-    return [step.remaining(cells, 0, now), waitMs, step.resetAfterMs(cells, 0, now)]
+    return this.#verdict(step, now, waitMs)
+  }
+
+  #verdict(step: Step, now: number, waitMs: number): number[] {
+    const cells = this.#cells
+    const remaining = step.remaining(cells, 0, now)
+    const growsMs = availableAfterMs(step, cells, 0, now, remaining)
+    return [remaining, waitMs, step.resetAfterMs(cells, 0, now), growsMs]
   }
 }
 

@@ -28,7 +28,8 @@ afterAll(async () => {
   await server.stop()
 })
 
-const capOf = (backend: InflightBackend, name: string, limit: number) => createInflightLimiter({ name, limit, backend })
+const capOf = (backend: InflightBackend, name: string, limit: number) =>
+  createInflightLimiter({ name, limit, backend, shared: true })
 
 describe('two processes', () => {
   test('hold together no more than the limit, and see what both hold', async () => {

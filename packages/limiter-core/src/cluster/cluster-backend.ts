@@ -4,7 +4,9 @@ import type { Answer, Backend, Clock, MaybePromise } from '../contracts.ts'
 import { infallible } from '../failover/infallible.ts'
 import type { LeaseTerms } from '../leases/lease-ledger.ts'
 import { LEASE_OPTIONS, type LeaseOptions, LeasingBackend, leaseTermsOf } from '../leases/leasing-backend.ts'
+import type { TakeUnleased } from '../leases/unleased-takes.ts'
 import { optionsOf } from '../options.ts'
+import { SourcedDecision } from '../sourced-decision.ts'
 import { PrimaryDesk } from './primary-desk.ts'
 import { type Port, WorkerLine } from './worker-line.ts'
 import { WorkerPort } from './worker-port.ts'
@@ -39,7 +41,13 @@ let port: WorkerPort | undefined
 /** What a worker counts in: it leases over `port` from the `PrimaryDesk` at its other end, whatever carries the messages. */
 export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Backend {
   const line = new WorkerLine(port, clock)
-  return new LeasingBackend({ name: 'cluster', exact: line, ledger: line, terms, clock })
+  const takeUnleased: TakeUnleased = (charge, deadlineAt) =>
+    // the primary knows what is on lease, and takes of the rest
+    line.take([charge], { deadlineAt }).then(({ verdicts: [verdict], takenAt, source }) => {
+      const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
+      return new SourcedDecision(source, policy, remaining, retryAfterMs, resetAfterMs, takenAt, availableAfterMs)
+    })
+  return new LeasingBackend({ name: 'cluster', exact: line, ledger: line, takeUnleased, terms, clock })
 }
 
 /** What the primary counts in, and how many backends hold it. */
@@ -51,7 +59,7 @@ interface Home {
 
 const KEY = Symbol.for('sluice.cluster@1')
 
-// one for the ESM and the CommonJS copy: each message has one answer
+// one for every copy of the package: each message has one answer
 const homes = globalThis as { [KEY]?: Home | undefined }
 
 function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock): Backend<Answer> {

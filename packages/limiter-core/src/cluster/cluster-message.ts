@@ -1,6 +1,6 @@
 import { algorithms } from '../algorithms/index.ts'
 import { VariantsStep } from '../algorithms/variants-step.ts'
-import type { Answer, Charge, Policy, Step, StepVariant, Verdict } from '../contracts.ts'
+import type { Answer, Charge, Policy, Step, StepVariant } from '../contracts.ts'
 import type { LeaseAsk, LeaseGrant } from '../leases/lease-ledger.ts'
 import { ChargeVerdict } from '../verdict.ts'
 
@@ -86,11 +86,11 @@ export class ReceivedSteps {
 export function received(charges: readonly Charge[], { verdicts, ...answer }: Answer): Answer {
   return {
     ...answer,
-    verdicts: verdicts.map((verdict: Verdict, index) => {
+    verdicts: verdicts.map((verdict, index) => {
       const { step, advisory } = charges[index]
-      const { remaining, retryAfterMs, resetAfterMs } = verdict
+      const { remaining, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
       const waitMs = retryAfterMs ?? Number.POSITIVE_INFINITY
-      return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, resetAfterMs)
+      return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, resetAfterMs, availableAfterMs)
     }),
   }
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../errors.ts'
 import type { LeaseGrant, LeaseTerms } from '../leases/lease-ledger.ts'
 import { MemoryLedger } from '../leases/memory-ledger.ts'
 import { memoryBackend } from '../memory/memory-backend.ts'
+import { plainVerdict } from '../verdict.ts'
 import { type AnswerMessage, isCall, MARK, ReceivedSteps, type SentCall, type SentStep } from './cluster-message.ts'
 
 /** The counts of a cluster, in its primary: answers the calls of workers. */
@@ -50,8 +51,8 @@ export class PrimaryDesk {
       return undefined
     }
     const charges: Charge[] = unpacked(call.charges)
-    if (call.op === 'adjust') return this.ledger.adjust(charges, call.takenAt ?? Number.POSITIVE_INFINITY)
-    if (call.op === 'take' || call.op === 'peek') return this.ledger[call.op](charges)
+    if (call.op === 'adjust') return plainAnswer(this.ledger.adjust(charges, call.takenAt ?? Number.POSITIVE_INFINITY))
+    if (call.op === 'take' || call.op === 'peek') return plainAnswer(this.ledger[call.op](charges))
     throw new TypeError('a worker called what is no operation of a ledger')
   }
 
@@ -64,4 +65,9 @@ export class PrimaryDesk {
       this.#watch()
     })
   }
+}
+
+/** An answer without getters, which not every way of sending looks at. */
+function plainAnswer({ verdicts, ...answer }: Answer): Answer {
+  return { ...answer, verdicts: verdicts.map(plainVerdict) }
 }

@@ -1,5 +1,5 @@
-import type { Answer, Charge, Decision, PolicyVerdict } from '../contracts.ts'
-import { RequestDecision, vetoed } from '../verdict.ts'
+import type { Answer, AnsweredVerdict, Charge, Decision, PolicyVerdict } from '../contracts.ts'
+import { plainVerdict, RequestDecision, vetoed } from '../verdict.ts'
 import { MalformedAnswer } from './backend-failure.ts'
 
 /** What a verdict has to answer. */
@@ -7,7 +7,7 @@ type Asked = Pick<Charge, 'step' | 'advisory'>
 
 /**
  * `answer`, where it is one to these charges. Throws `MalformedAnswer` otherwise: what a limit, a header or a mirror
- * makes of nonsense nobody can say. Charges behind a denial may be left out.
+ * makes of nonsense nobody can say. Charges behind a denial may be left out. What a verdict may leave out is completed.
  */
 export function checkedAnswer(answer: Answer, charges: readonly Asked[]): Answer {
   checkHead(answer)
@@ -18,18 +18,22 @@ export function checkedAnswer(answer: Answer, charges: readonly Asked[]): Answer
   } else checkSome(verdicts, charges)
   if (takenAts !== undefined) checkEach('takenAts', takenAts, verdicts.length, Number.isFinite)
   if (countedEach !== undefined) checkEach('countedEach', countedEach, verdicts.length, isBoolean)
-  return answer
+  return verdicts.some(isIncomplete) ? { ...answer, verdicts: verdicts.map(plainVerdict) } : answer
 }
 
 /** The decision of one charge, of an answer to it or of a decision that a backend made itself. Throws as `checkedAnswer`. */
 export function checkedDecision(answer: Answer | Decision, charge: Asked): Decision {
   const flat = answer as (Decision & PolicyVerdict) | null | undefined
   // a decision that is its own verdict, as ours are
-  if (flat?.binding !== flat || !flat) return new RequestDecision(checkedAnswer(answer, [charge]))
+  if (flat?.binding !== flat || !flat || isIncomplete(flat)) return new RequestDecision(checkedAnswer(answer, [charge]))
   checkHead(flat)
   checkVerdict(flat, charge)
   if (flat.verdicts?.[0] !== flat) throw new MalformedAnswer('verdicts', flat.verdicts, 'itself alone')
   return flat
+}
+
+function isIncomplete({ availableAfterMs }: AnsweredVerdict): boolean {
+  return availableAfterMs === undefined
 }
 
 function checkHead(answer: Answer): void {
@@ -40,24 +44,32 @@ function checkHead(answer: Answer): void {
   if (typeof source !== 'string') throw new MalformedAnswer('source', source, 'a text')
 }
 
-function checkVerdict(verdict: PolicyVerdict, { step, advisory }: Asked): void {
+function checkVerdict(verdict: AnsweredVerdict, { step, advisory }: Asked): void {
   if (typeof verdict !== 'object' || verdict === null) throw new MalformedAnswer('verdict', verdict, 'an object')
-  const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs } = verdict
+  const { policy, shadow, allowed, remaining, retryAfterMs } = verdict
   if (policy !== step.policy) throw new MalformedAnswer('policy', policy, 'that of its charge')
   if ((shadow === true) !== (advisory === true)) throw new MalformedAnswer('shadow', shadow, `${advisory === true}`)
   // Infinity is what the rule `allow` of a part answers
   const isLeft = Number.isInteger(remaining) && remaining >= 0 && remaining <= step.capacity
   if (!isLeft && remaining !== Number.POSITIVE_INFINITY)
     throw new MalformedAnswer('remaining', remaining, `0 to ${step.capacity}`)
-  if (typeof retryAfterMs !== 'number' || !(retryAfterMs >= 0))
-    throw new MalformedAnswer('retryAfterMs', retryAfterMs, '0 or more')
+  checkWaits(verdict)
   if (allowed !== (retryAfterMs === 0)) throw new MalformedAnswer('allowed', allowed, `${retryAfterMs === 0}`)
-  if (!(Number.isFinite(resetAfterMs) && resetAfterMs >= 0))
+}
+
+function checkWaits({ retryAfterMs, resetAfterMs, availableAfterMs = 0 }: AnsweredVerdict): void {
+  if (!isWait(retryAfterMs)) throw new MalformedAnswer('retryAfterMs', retryAfterMs, '0 or more')
+  if (!(isWait(resetAfterMs) && resetAfterMs < Number.POSITIVE_INFINITY))
     throw new MalformedAnswer('resetAfterMs', resetAfterMs, '0 or more')
+  if (!isWait(availableAfterMs)) throw new MalformedAnswer('availableAfterMs', availableAfterMs, '0 or more')
+}
+
+function isWait(ms: unknown): boolean {
+  return typeof ms === 'number' && ms >= 0
 }
 
 /** Of a composite that was denied before all of its parts were asked. */
-function checkSome(verdicts: readonly PolicyVerdict[], charges: readonly Asked[]): void {
+function checkSome(verdicts: readonly AnsweredVerdict[], charges: readonly Asked[]): void {
   let at = 0
   for (const verdict of verdicts) {
     while (at < charges.length && charges[at].step.policy !== verdict?.policy) at++

@@ -1,4 +1,4 @@
-import type { Backend, Clock } from '../contracts.ts'
+import type { Backend, Clock, Step } from '../contracts.ts'
 import type { Lane } from '../lanes.ts'
 import { FailoverBackend } from './failover-backend.ts'
 import type { FailoverRule } from './failover-options.ts'
@@ -10,12 +10,17 @@ interface CoveredLanes {
   readonly close: () => void
 }
 
-/** Puts failover before every backend that may fail or be slow, and so before every one of somebody else: one for all lanes that count on the same. */
+/**
+ * Puts failover before every backend that may fail or be slow, and so before every one of somebody else: one for all
+ * lanes that count on the same, each of which has its own rule.
+ */
 export function coverLanes(lanes: readonly Lane[], clock: Clock | undefined, rule: FailoverRule): CoveredLanes {
   const covers = new Map<Backend, FailoverBackend>()
+  const rules = new Map<Step, FailoverRule>()
   const covered = lanes.map((lane) => {
     if (isInfallible(lane.backend)) return lane
-    const backend = covers.get(lane.backend) ?? new FailoverBackend(lane.backend, rule, clock)
+    if (lane.failover) rules.set(lane.step, lane.failover)
+    const backend = covers.get(lane.backend) ?? new FailoverBackend(lane.backend, rule, clock, rules)
     covers.set(lane.backend, backend)
     return { ...lane, backend }
   })

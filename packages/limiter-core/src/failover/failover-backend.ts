@@ -2,14 +2,14 @@ import { mergedAnswer } from '../charge-parts.ts'
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, Observer, Step } from '../contracts.ts'
 import { allOf, andThen } from '../maybe-promise.ts'
-import { RequestDecision } from '../verdict.ts'
+import { RequestDecision, vetoed } from '../verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
 import type { FailoverRule } from './failover-options.ts'
 import { FailureRule } from './failure-rule.ts'
 import { GuardedCalls, type Limits, type Target } from './guarded-calls.ts'
 import { type Health, healthOf } from './health.ts'
 import { OneAdjustment } from './one-adjustment.ts'
-import { OneTake, type TakeParts } from './one-take.ts'
+import { mayCountUnanswered, OneTake, type TakeParts } from './one-take.ts'
 import { Repayment } from './repayment.ts'
 
 /**
@@ -29,14 +29,20 @@ export class FailoverBackend implements Backend {
   readonly #repayment: Repayment
   readonly #leave: () => void
 
-  constructor(remote: Backend, rule: FailoverRule, clock: Clock | undefined) {
+  /** `rules` are those of steps that have their own; how long a call may take is `rule`'s to say. */
+  constructor(
+    remote: Backend,
+    rule: FailoverRule,
+    clock: Clock | undefined,
+    rules: ReadonlyMap<Step, FailoverRule> = new Map(),
+  ) {
     this.name = remote.name
     this.synchronous = remote.synchronous === true
     this.#remote = remote
     this.#clock = clockOf(clock)
     this.#deadlineMs = rule.deadlineMs
     this.#health = healthOf(remote, clock, rule.deadlineMs)
-    this.#rule = new FailureRule(rule, this.#health.mirror)
+    this.#rule = new FailureRule(rule, rules, this.#health.mirror)
     this.#calls = new GuardedCalls(remote, this.#health, this.#clock, rule.deadlineMs, () => this.#repayment.begin())
     this.#parts = { remote, health: this.#health, rule: this.#rule }
     this.#repayment = new Repayment(this.#parts, this.#calls, this.#clock)
@@ -51,18 +57,21 @@ export class FailoverBackend implements Backend {
     }
     let sent = charges
     let heardAt = 0
+    let mayCount = true
     return this.#calls.call(
       {
         operation: 'take',
         send: (limits, now) => {
           heardAt = this.#health.mirror.callAt(now)
           sent = this.#withKnown(charges, now)
-          return this.#remote.take(sent, limits)
+          const answer = this.#remote.take(sent, limits)
+          mayCount = mayCountUnanswered(this.#remote, sent)
+          return answer
         },
         came: (answer, now) => this.#told(charges, answer, now, heardAt),
         ruled: (now, basis) => {
           for (const charge of sent) this.#rule.handBack(charge, charge.known, now, basis)
-          return this.#rule.take(charges, now, basis)
+          return this.#rule.take(charges, now, mayCount ? basis : 'uncounted')
         },
       },
       moment,
@@ -93,7 +102,7 @@ export class FailoverBackend implements Backend {
     // a backend that was told nothing may know less than this process
     const came = (answer: Answer, now: number): Answer =>
       isNow
-        ? this.#told(charges, answer, now, mirror.mayBeUntold(now) ? undefined : heardAt)
+        ? this.#told(charges, answer, now, mirror.mayBeUntold(now) ? undefined : heardAt, false)
         : checkedAnswer(answer, charges)
     return this.#calls.call({ operation: 'peek', send, came, ruled }, moment)
   }
@@ -140,13 +149,13 @@ export class FailoverBackend implements Backend {
 
   #adjustOne(charge: Charge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const { breaker, owed, skewMs } = this.#health
-    const adjustment = { charge, takenAt, idempotencyKey: moment?.idempotencyKey, attempts: 0 }
+    const adjustment = { charge, takenAt, idempotencyKey: moment?.idempotencyKey, attempts: 0, moved: 0 }
     // not earlier than the take by our clock, so that what belongs to it finds its window here
     const ruled = (now: number): Answer =>
       this.#rule.adjust([charge], takenAt + skewMs + this.#deadlineMs, now, 'counted')
     if (breaker.admits()) return this.#calls.call(new OneAdjustment(this.#parts, adjustment, ruled), moment)
     const answer = this.#meanwhile([charge], ruled, moment)
-    owed.addAdjustment(adjustment)
+    owed.addAdjustment({ ...adjustment, moved: this.#rule.movedOf(charge) })
     return answer
   }
 
@@ -156,7 +165,8 @@ export class FailoverBackend implements Backend {
     // not earlier than the take by its clock, so that what belongs to it finds its window there
     const takenThereAt = takenAt - this.#health.skewMs + this.#deadlineMs
     for (const charge of this.#rule.takeToldBack(charges)) {
-      this.#health.owed.addAdjustment({ charge, takenAt: takenThereAt, attempts: 0 })
+      const moved = Math.max(charge.cost, this.#rule.movedOf(charge))
+      this.#health.owed.addAdjustment({ charge, takenAt: takenThereAt, attempts: 0, moved })
     }
     if (this.#health.owed.any) this.#repayment.begin()
     return answer
@@ -187,15 +197,18 @@ export class FailoverBackend implements Backend {
   }
 
   /** Remembers what the backend told, where it is said in answer to a call of when. Throws where it is no answer. */
-  #told(charges: readonly Charge[], answer: Answer, now: number, heardAt: number | undefined): Answer {
-    const { verdicts, takenAt } = checkedAnswer(answer, charges)
-    if (verdicts.length === charges.length) {
+  #told(charges: readonly Charge[], answer: Answer, now: number, heardAt: number | undefined, takes = true): Answer {
+    const checked = checkedAnswer(answer, charges)
+    const { verdicts, takenAt } = checked
+    if (heardAt !== undefined && verdicts.length === charges.length) {
+      const isTaken = takes && !vetoed(verdicts)
       for (let index = 0; index < charges.length; index++) {
-        const { remaining, resetAfterMs } = verdicts[index]
-        if (heardAt !== undefined) this.#rule.told(charges[index], remaining, resetAfterMs, now, heardAt)
+        const { allowed, remaining, resetAfterMs } = verdicts[index]
+        const moved = isTaken && allowed ? charges[index].cost : 0
+        this.#rule.told(charges[index], remaining, resetAfterMs, now, heardAt, moved)
       }
     }
     this.#health.skewMs = now - takenAt
-    return answer
+    return checked
   }
 }

@@ -1,4 +1,4 @@
-import type { Answer, Charge, Decision, Known, PolicyVerdict, Step } from '../contracts.ts'
+import type { Answer, AnsweredVerdict, Charge, Decision, Known, PolicyVerdict, Step } from '../contracts.ts'
 import { RuledDecision } from '../ruled-decision.ts'
 import { ChargeVerdict } from '../verdict.ts'
 import type { FailoverRule } from './failover-options.ts'
@@ -9,51 +9,69 @@ import type { Basis } from './own-units.ts'
 /** A denial whose end nobody knows: by then the backend may answer again. */
 const RETRY_AFTER_MS = 1_000
 
-/** Answers in the place of a backend, by one rule. Says of every answer that it is not counted. */
+/** Answers in the place of a backend: for each step by its rule. Says of every answer that it is not counted. */
 export class FailureRule {
-  readonly #source: FailoverRule['source']
-  readonly #share: number
+  readonly #rule: FailoverRule
+  readonly #rules: ReadonlyMap<Step, FailoverRule>
   readonly #mirror: Mirror
   readonly #mirrors = new Map<Step, MirrorStep>()
   // most limiters have one policy: its mirror without a look-up
   #lastStep: Step | undefined
   #lastMirror: MirrorStep | undefined
 
-  constructor({ source, share }: FailoverRule, mirror: Mirror) {
-    this.#source = source
-    this.#share = share
+  /** `rules` are those of steps that have their own; any other has `rule`. */
+  constructor(rule: FailoverRule, rules: ReadonlyMap<Step, FailoverRule>, mirror: Mirror) {
+    this.#rule = rule
+    this.#rules = rules
     this.#mirror = mirror
   }
 
   /** `basis`: what the backend knows of what is admitted here. */
   take(charges: readonly Charge[], now: number, basis: Basis): Answer {
-    if (this.#source !== 'local') return this.#flat(charges, now)
-    const mirrored = charges.map((charge) => this.#mirrored(charge, basis))
-    return this.#local(mirrored, this.#mirror.take(mirrored, now))
+    // whoever is denied takes nothing
+    return this.#byRules(charges, now, (local, denied) => {
+      const mirrored = local.map((charge) => this.#mirrored(charge, basis))
+      return asHoped(mirrored, denied ? this.#mirror.peek(mirrored, now) : this.#mirror.take(mirrored, now))
+    })
   }
 
   takeOne({ key, step, count, cost }: Charge, now: number, basis: Basis): Decision {
-    if (this.#source !== 'local') return this.#flatOne(step, now)
+    const { source } = this.#ruleOf(step)
+    if (source !== 'local') {
+      const [remaining, retryAfterMs] = numbersOf(source)
+      return new RuledDecision(source, step.policy, remaining, retryAfterMs, 0, now)
+    }
     const mine = this.#mirrorOf(step)
     mine.basis = basis
     const taken = this.#mirror.takeOne(key, mine, count, cost, now)
-    const { policy, remaining, retryAfterMs, resetAfterMs } = taken
+    const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs } = taken
     const waitMs = waitOf(retryAfterMs, cost, mine)
-    return waitMs === retryAfterMs ? taken : new RuledDecision('local', policy, remaining, waitMs, resetAfterMs, now)
+    if (waitMs === retryAfterMs) return taken
+    const growsMs = Math.min(availableAfterMs, waitMs)
+    return new RuledDecision('local', policy, remaining, waitMs, resetAfterMs, now, growsMs)
   }
 
   peek(charges: readonly Charge[], now: number): Answer {
-    if (this.#source !== 'local') return this.#flat(charges, now)
-    const mirrored = charges.map((charge) => this.#mirrored(charge))
-    return this.#local(mirrored, this.#mirror.peek(mirrored, now))
+    return this.#byRules(charges, now, (local) => {
+      const mirrored = local.map((charge) => this.#mirrored(charge))
+      return asHoped(mirrored, this.#mirror.peek(mirrored, now))
+    })
   }
 
   /** What is charged to a take that was counted is kept, whoever answers. */
   adjust(charges: readonly Charge[], takenAt: number, now: number, basis: Basis): Answer {
-    if (basis !== 'counted' && this.#source !== 'local') return this.#flat(charges, now)
-    const mirrored = charges.map((charge) => this.#mirrored(charge, basis))
-    const adjusted = this.#mirror.adjust(mirrored, takenAt, now)
-    return this.#source === 'local' ? this.#local(mirrored, adjusted) : this.#flat(charges, now)
+    // a key that is not there is not asked
+    for (const { step } of charges) this.#mirrorOf(step).moved = 0
+    if (basis === 'counted') {
+      const others = charges.filter((charge) => !this.#isLocal(charge))
+      if (others.length > 0) this.#adjustLocal(others, takenAt, now, basis)
+    }
+    return this.#byRules(charges, now, (local) => this.#adjustLocal(local, takenAt, now, basis))
+  }
+
+  /** Units by which the last adjustment moved its key here. */
+  movedOf({ step }: Charge): number {
+    return this.#mirrorOf(step).moved
   }
 
   /** Of what was given back here, as charges: that of which the backend had been told. */
@@ -70,13 +88,13 @@ export class FailureRule {
     this.#mirror.reset(targets.map((target) => this.#mirrored({ ...target, cost: 0 })))
   }
 
-  /** The backend told what is left of a key, in answer to a call that was made at `heardAt`. */
-  told(charge: Charge, remaining: number, resetAfterMs: number, now: number, heardAt: number): void {
+  /** The backend told what is left of a key, in answer to a call that was made at `heardAt` and took `moved` units. */
+  told(charge: Charge, remaining: number, resetAfterMs: number, now: number, heardAt: number, moved: number): void {
     const { capacity } = charge.step
     // what is no number, or has no end, would stay
     if (!(remaining <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const used = Math.min(capacity, capacity - remaining)
-    this.#mirror.told(charge.key, this.#mirrorOf(charge.step), charge.count, used, resetAfterMs, now, heardAt)
+    this.#mirror.told(charge.key, this.#mirrorOf(charge.step), charge.count, used, resetAfterMs, now, heardAt, moved)
   }
 
   /** What the backend may not know of a key. Whoever cannot tell what was admitted hands it back. */
@@ -101,7 +119,7 @@ export class FailureRule {
     if (step === this.#lastStep) return this.#lastMirror as MirrorStep
     let mine = this.#mirrors.get(step)
     if (mine === undefined) {
-      mine = new MirrorStep(step, this.#share)
+      mine = new MirrorStep(step, this.#ruleOf(step).share)
       this.#mirrors.set(step, mine)
       this.#mirror.mirrors(mine)
     }
@@ -110,34 +128,66 @@ export class FailureRule {
     return mine
   }
 
-  #local(charges: readonly MirrorCharge[], answer: Answer): Answer {
-    if (this.#share === 1) return answer
-    return { ...answer, verdicts: answer.verdicts.map((verdict, index) => hopeful(verdict, charges[index])) }
+  #adjustLocal(charges: readonly Charge[], takenAt: number, now: number, basis: Basis): Answer {
+    const mirrored = charges.map((charge) => this.#mirrored(charge, basis))
+    return asHoped(mirrored, this.#mirror.adjust(mirrored, takenAt, now))
   }
 
-  #flat(charges: readonly Charge[], now: number): Answer {
-    const verdicts = charges.map(({ step, advisory }) => {
-      const [remaining, retryAfterMs] = this.#numbers()
-      return new ChargeVerdict(step.policy, advisory === true, remaining, retryAfterMs, 0)
+  /** `count` answers those whose rule is to count here; `denied` is true where the rule of another one denies. */
+  #byRules(
+    charges: readonly Charge[],
+    now: number,
+    count: (local: readonly Charge[], denied: boolean) => Answer,
+  ): Answer {
+    const local = charges.filter((charge) => this.#isLocal(charge))
+    if (local.length === charges.length) return count(local, false)
+    const sources = charges.map(({ step }) => this.#ruleOf(step).source)
+    const denied = charges.some(({ advisory }, index) => sources[index] === 'deny' && !advisory)
+    const counted = local.length > 0 ? [...count(local, denied).verdicts] : []
+    const verdicts = charges.map((charge, index) => {
+      const source = sources[index]
+      return source === 'local' ? (counted.shift() as PolicyVerdict) : flat(charge, source)
     })
-    return { verdicts, takenAt: now, counted: false, source: this.#source }
+    return { verdicts, takenAt: now, counted: false, source: strictestOf(sources) }
   }
 
-  #flatOne({ policy }: Step, now: number): Decision {
-    const [remaining, retryAfterMs] = this.#numbers()
-    return new RuledDecision(this.#source, policy, remaining, retryAfterMs, 0, now)
+  #isLocal({ step }: Charge): boolean {
+    return this.#ruleOf(step).source === 'local'
   }
 
-  /** Who lets everybody pass has no end of units; who denies everybody has none. */
-  #numbers(): readonly [remaining: number, retryAfterMs: number] {
-    return this.#source === 'allow' ? [Number.POSITIVE_INFINITY, 0] : [0, RETRY_AFTER_MS]
+  #ruleOf(step: Step): FailoverRule {
+    return this.#rules.get(step) ?? this.#rule
   }
 }
 
-function hopeful(verdict: PolicyVerdict, { step, cost }: MirrorCharge): PolicyVerdict {
-  const waitMs = waitOf(verdict.retryAfterMs, cost, step)
-  if (waitMs === verdict.retryAfterMs) return verdict
-  return new ChargeVerdict(verdict.policy, verdict.shadow, verdict.remaining, waitMs, verdict.resetAfterMs)
+type Source = FailoverRule['source']
+
+const BY_STRICTNESS: readonly Source[] = ['deny', 'local', 'allow']
+
+function strictestOf(sources: readonly Source[]): Source {
+  return BY_STRICTNESS.find((source) => sources.includes(source)) as Source
+}
+
+function flat({ step, advisory }: Charge, source: Source): PolicyVerdict {
+  const [remaining, retryAfterMs] = numbersOf(source)
+  return new ChargeVerdict(step.policy, advisory === true, remaining, retryAfterMs, 0)
+}
+
+/** Who lets everybody pass has no end of units; who denies everybody has none. */
+function numbersOf(source: Source): readonly [remaining: number, retryAfterMs: number] {
+  return source === 'allow' ? [Number.POSITIVE_INFINITY, 0] : [0, RETRY_AFTER_MS]
+}
+
+function asHoped(charges: readonly MirrorCharge[], answer: Answer): Answer {
+  if (charges.every(({ step }) => step.capacity === step.fullCapacity)) return answer
+  return { ...answer, verdicts: answer.verdicts.map((verdict, index) => hopeful(verdict, charges[index])) }
+}
+
+function hopeful(verdict: AnsweredVerdict, { step, cost }: MirrorCharge): AnsweredVerdict {
+  const { policy, shadow, remaining, retryAfterMs, resetAfterMs, availableAfterMs = retryAfterMs } = verdict
+  const waitMs = waitOf(retryAfterMs, cost, step)
+  if (waitMs === retryAfterMs) return verdict
+  return new ChargeVerdict(policy, shadow, remaining, waitMs, resetAfterMs, Math.min(availableAfterMs, waitMs))
 }
 
 /** What never fits into the share of this process may fit once the backend answers again. */

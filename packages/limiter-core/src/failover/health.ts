@@ -76,7 +76,7 @@ interface Registry {
 
 const KEY = Symbol.for('sluice.healths@1')
 
-/** The one health of a backend in this process, by the clock of those who ask. Shared by the ESM and the CommonJS copy. */
+/** The one health of a backend in this process, by the clock of those who ask. Shared by every copy of the package. */
 export function healthOf(backend: Backend, clock: Clock | undefined, deadlineMs: number): Health {
   const home = globalThis as { [KEY]?: Registry }
   home[KEY] ??= { healths: new WeakMap(), clock: systemClock }

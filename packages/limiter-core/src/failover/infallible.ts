@@ -2,7 +2,7 @@ import type { Backend } from '../contracts.ts'
 
 const KEY = Symbol.for('sluice.infallible@1')
 
-// shared by the ESM and the CommonJS copy; a list and no property, which a copy of the object would have as well
+// shared by every copy of the package; a list and no property, which a copy of the object would have as well
 function backends(): WeakSet<Backend> {
   const home = globalThis as { [KEY]?: WeakSet<Backend> }
   home[KEY] ??= new WeakSet()

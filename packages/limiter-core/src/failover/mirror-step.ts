@@ -1,7 +1,7 @@
 import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { algorithms } from '../algorithms/index.ts'
 import type { Known, Policy, Step, StepVariant } from '../contracts.ts'
-import { type Basis, OwnUnits } from './own-units.ts'
+import { type Basis, OwnUnits, type Untold } from './own-units.ts'
 
 // what a sum of scaled costs may be off without turning away the last one that is due
 const ROUNDING = 1e-12
@@ -36,6 +36,8 @@ export class MirrorStep implements Step {
   basis: Basis = 'uncounted'
   /** What was admitted here. */
   readonly own: OwnUnits
+  /** Units by which the last adjustment moved a key here: a log may not find them. */
+  moved = 0
   readonly #inner: Step
   /** Units of the backend that one unit here stands for. */
   readonly #scale: number
@@ -45,6 +47,7 @@ export class MirrorStep implements Step {
   readonly #told: Pick<Step, 'adopt'> = { adopt: (...told) => this.#adoptTold(...told) }
   #heardAt = 0
   #owed = 0
+  #moved: number | undefined
 
   constructor(step: Step, share: number) {
     const { policy } = step
@@ -80,11 +83,13 @@ export class MirrorStep implements Step {
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     this.#forgetIfFresh(cells, at, now)
     // what the backend counted is in its units
-    if (this.basis === 'counted') return this.#inner.adjust(cells, at, now, units, takenAt)
-    const moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
-    // of a refund the part that has drained meanwhile was admitted, too
-    this.own.add(cells, at, now, Math.min(moved, units), this.basis)
-    return moved
+    if (this.basis === 'counted') this.moved = this.#inner.adjust(cells, at, now, units, takenAt)
+    else {
+      this.moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
+      // of a refund the part that has drained meanwhile was admitted, too
+      this.own.add(cells, at, now, Math.min(this.moved, units), this.basis)
+    }
+    return this.moved
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
@@ -110,12 +115,14 @@ export class MirrorStep implements Step {
   }
 
   /**
-   * Adopts what the backend told in answer to a call that was made at `heardAt`, while it was owed so many units; in units
-   * of the backend. Holds until it is asked for again.
+   * Adopts what the backend told in answer to a call that was made at `heardAt` and took `moved` units, while it was owed
+   * so many; in units of the backend. Holds until it is asked for again. Without `moved` its answers do not say what was
+   * counted.
    */
-  told(heardAt: number, owed: number): Pick<Step, 'adopt'> {
+  told(heardAt: number, owed: number, moved?: number): Pick<Step, 'adopt'> {
     this.#heardAt = heardAt
     this.#owed = owed
+    this.#moved = moved
     return this.#told
   }
 
@@ -129,7 +136,7 @@ export class MirrorStep implements Step {
     if (!(used > 0 && resetAfterMs > 0)) return undefined
     const heardAt = cells[at + this.#heard]
     const own = this.own.untold(cells, at, used)
-    const told = Math.max(0, Math.floor(used - (own.uncounted + own.unsure) * this.#scale - owed + EPSILON))
+    const told = this.#toldOf(used, own, owed)
     const mayBeGone = told > 0 && mayHaveLost(heardAt)
     const admitted = this.own.handOut(cells, at, now, own, told)
     if (!mayBeGone && !admitted) return undefined
@@ -143,12 +150,31 @@ export class MirrorStep implements Step {
   }
 
   #adoptTold(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.untold(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
     cells[at + this.#heard] = this.#heardAt
     // what the backend does not know of yet comes on top
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.#inner.adjust(cells, at, now, units, now)
+  }
+
+  /**
+   * An answer to a call that was made after others of which no answer came: what it has above what was known before, and
+   * above its own units, is theirs.
+   */
+  #findCounted(cells: Float64Array, at: number, now: number, heard: number): void {
+    if (this.#moved === undefined) return
+    const used = this.#used(cells, at, now)
+    const own = this.own.untold(cells, at, used)
+    if (own.unsure === 0) return
+    const units = (heard - this.#toldOf(used, own, this.#owed) - this.#moved) / this.#scale
+    if (units > 0) this.own.counted(cells, at, Math.floor(units + EPSILON))
+  }
+
+  /** What the backend had told, of what is used here. */
+  #toldOf(used: number, { uncounted, unsure }: Untold, owed: number): number {
+    return Math.max(0, Math.floor(used - (uncounted + unsure) * this.#scale - owed + EPSILON))
   }
 
   /** Whole units of the backend. */

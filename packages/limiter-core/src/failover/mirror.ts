@@ -25,6 +25,8 @@ export class Mirror {
   readonly #memory: MemoryBackend
   readonly #mayHaveLost: Backend['mayHaveLost']
   readonly #owed: OwedCalls
+  /** What is on lease counts as used in the answers of a backend that holds leases, and is not counted yet. */
+  readonly #tellsCounted: boolean
   readonly #heard: HeardAnswers = new HeardAnswers((...heard) => this.#adopt(...heard))
   /** What was heard until then may be lost, of a backend that does not say so itself. */
   #outdatedAt = Number.MIN_SAFE_INTEGER
@@ -37,6 +39,7 @@ export class Mirror {
   /** `owed`: adjustments that are made here, and not yet by the backend. */
   constructor(clock: Clock, backend: Backend, owed: OwedCalls) {
     this.#owed = owed
+    this.#tellsCounted = backend.takeHeld === undefined
     this.#memory = new MemoryBackend(MAX_BYTES, clock, 'local')
     this.#mayHaveLost = backend.mayHaveLost && ((...asked) => backend.mayHaveLost?.(...asked) ?? true)
   }
@@ -93,7 +96,7 @@ export class Mirror {
     this.#memory.reset(charges)
   }
 
-  /** The backend told what is used of a key, in answer to a call that was made at `heardAt`. */
+  /** The backend told what is used of a key, in answer to a call that was made at `heardAt` and took `moved` units. */
   told(
     key: string,
     step: MirrorStep,
@@ -102,13 +105,14 @@ export class Mirror {
     resetAfterMs: number,
     now: number,
     heardAt: number,
+    moved: number,
   ): void {
     const heard = { used, resetAfterMs, now, heardAt }
     // else what was decided here must be compared with each answer
     if (key.length <= LONGEST_HEARD && !this.mayBeUntold(now)) this.#heard.note(key, step, count, heard)
     else {
       this.#heard.flush()
-      this.#adopt(key, step, count, heard)
+      this.#adopt(key, step, count, heard, this.#tellsCounted ? moved : undefined)
     }
   }
 
@@ -139,13 +143,11 @@ export class Mirror {
     return this.#mayHaveLost(target, heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt))
   }
 
-  #adopt(key: string, step: MirrorStep, count: string, { used, resetAfterMs, now, heardAt }: HeardAnswer): void {
-    this.#memory.adopt(
-      { key, step, count },
-      { used, resetAfterMs },
-      now,
-      step.told(heardAt, this.#owed.unitsOf({ key, step, count })),
-    )
+  #adopt(key: string, step: MirrorStep, count: string, heard: HeardAnswer, moved?: number): void {
+    const { used, resetAfterMs, now, heardAt } = heard
+    const target = { key, step, count }
+    const told = step.told(heardAt, this.#owed.unitsOf(target), moved)
+    this.#memory.adopt(target, { used, resetAfterMs }, now, told)
   }
 }
 

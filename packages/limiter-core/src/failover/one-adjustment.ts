@@ -43,11 +43,11 @@ export class OneAdjustment<R extends Answer | undefined> implements Call<Answer,
   came(answer: Answer, now: number): Answer {
     const { rule, health } = this.#parts
     const { charge } = this.#owed
-    const { verdicts, takenAt } = checkedAnswer(answer, [charge])
-    const [{ remaining, resetAfterMs }] = verdicts
-    rule.told(charge, remaining, resetAfterMs, now, this.#heardAt)
-    health.skewMs = now - takenAt
-    return answer
+    const checked = checkedAnswer(answer, [charge])
+    const [{ remaining, resetAfterMs }] = checked.verdicts
+    rule.told(charge, remaining, resetAfterMs, now, this.#heardAt, charge.cost)
+    health.skewMs = now - checked.takenAt
+    return checked
   }
 
   ruled(now: number, basis: Basis): R {
@@ -55,17 +55,19 @@ export class OneAdjustment<R extends Answer | undefined> implements Call<Answer,
     this.#parts.rule.handBack(charge, this.#known, now, basis)
     // it is made here first: what is owed is what is ahead here
     const answer = this.#meanwhile(now)
-    if (basis === 'uncounted') this.#owe(this.#owed.idempotencyKey)
-    else if (this.#answer === undefined) this.#owe(this.#key)
+    const moved = answer ? this.#parts.rule.movedOf(charge) : this.#owed.moved
+    const owe = (idempotencyKey: OwedAdjustment['idempotencyKey']): void => this.#owe(idempotencyKey, moved)
+    if (basis === 'uncounted') owe(this.#owed.idempotencyKey)
+    else if (this.#answer === undefined) owe(this.#key)
     else {
-      const failed = (error: unknown): void => this.#owe(mayHaveCounted(error) ? this.#key : this.#owed.idempotencyKey)
+      const failed = (error: unknown): void => owe(mayHaveCounted(error) ? this.#key : this.#owed.idempotencyKey)
       Promise.resolve(this.#answer).catch(failed)
     }
     return answer
   }
 
-  #owe(idempotencyKey: OwedAdjustment['idempotencyKey']): void {
+  #owe(idempotencyKey: OwedAdjustment['idempotencyKey'], moved: number): void {
     const { charge, takenAt, attempts } = this.#owed
-    this.#parts.health.owed.addAdjustment({ charge, takenAt, idempotencyKey, attempts: attempts + 1 })
+    this.#parts.health.owed.addAdjustment({ charge, takenAt, idempotencyKey, attempts: attempts + 1, moved })
   }
 }

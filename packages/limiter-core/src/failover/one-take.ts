@@ -1,4 +1,5 @@
 import type { Answer, Backend, Charge, Decision, Known, MaybePromise, Step } from '../contracts.ts'
+import { isPromise } from '../maybe-promise.ts'
 import { checkedDecision } from './checked-answer.ts'
 import type { FailureRule } from './failure-rule.ts'
 import type { Call, Limits } from './guarded-calls.ts'
@@ -22,6 +23,7 @@ export class OneTake implements Call<Answer | Decision, Decision>, Charge {
   known: Known | undefined = undefined
   readonly #parts: TakeParts
   #heardAt = 0
+  #mayCount = true
 
   constructor(parts: TakeParts, key: string, step: Step, count: string, cost: number) {
     this.key = key
@@ -37,15 +39,19 @@ export class OneTake implements Call<Answer | Decision, Decision>, Charge {
     this.#heardAt = health.mirror.callAt(now)
     if (health.mirror.mayBeUntold(now)) this.known = rule.known(this, now)
     const { known } = this
-    if (remote.takeOne && !known) return remote.takeOne(key, step, count, cost, limits)
-    return remote.take([{ key, step, count, cost, known }], limits)
+    const answer =
+      remote.takeOne && !known
+        ? remote.takeOne(key, step, count, cost, limits)
+        : remote.take([{ key, step, count, cost, known }], limits)
+    if (isPromise(answer)) this.#mayCount = mayCountUnanswered(remote, [this])
+    return answer
   }
 
   came(answer: Answer | Decision, now: number): Decision {
     const { health, rule } = this.#parts
     const decision = checkedDecision(answer, this)
     const { remaining, resetAfterMs } = decision.binding
-    rule.told(this, remaining, resetAfterMs, now, this.#heardAt)
+    rule.told(this, remaining, resetAfterMs, now, this.#heardAt, decision.allowed ? this.cost : 0)
     health.skewMs = now - decision.takenAt
     return decision
   }
@@ -53,6 +59,11 @@ export class OneTake implements Call<Answer | Decision, Decision>, Charge {
   ruled(now: number, basis: Basis): Decision {
     const { rule } = this.#parts
     rule.handBack(this, this.known, now, basis)
-    return rule.takeOne(this, now, basis)
+    return rule.takeOne(this, now, this.#mayCount ? basis : 'uncounted')
   }
+}
+
+/** Whether a take that was begun just now may be counted though no answer comes. */
+export function mayCountUnanswered(remote: Backend, charges: readonly Charge[]): boolean {
+  return !remote.mayCountUnanswered || charges.some((charge) => remote.mayCountUnanswered?.(charge))
 }

@@ -13,6 +13,8 @@ export interface OwedAdjustment {
   readonly idempotencyKey?: IdempotencyKey | undefined
   /** How often it was tried in vain. */
   readonly attempts: number
+  /** Units by which it moved the key here. */
+  readonly moved: number
 }
 
 /** Resets that are kept at most; older ones are forgotten. */
@@ -67,7 +69,7 @@ export class OwedCalls {
     }
   }
 
-  /** The sum of the adjustments of a key: by so much what is known here of it is ahead of the backend. */
+  /** By so many units what is known here of a key is ahead of the backend. */
   unitsOf(target: Target): number {
     return this.#ofKeys.size === 0 ? 0 : (this.#ofKeys.get(targetId(target))?.units ?? 0)
   }
@@ -94,10 +96,10 @@ export class OwedCalls {
     if (this.#adjustments.delete(adjustment)) this.#count(adjustment, -1)
   }
 
-  #count({ charge }: OwedAdjustment, times: 1 | -1): void {
+  #count({ charge, moved }: OwedAdjustment, times: 1 | -1): void {
     const id = targetId(charge)
     const ofKey = this.#ofKeys.get(id) ?? { units: 0, size: 0 }
-    ofKey.units += times * charge.cost
+    ofKey.units += times * moved
     ofKey.size += times
     if (ofKey.size === 0) this.#ofKeys.delete(id)
     else this.#ofKeys.set(id, ofKey)

@@ -14,7 +14,7 @@ const ADMITTED_AT = 3
 /** What a backend knows of the units that are counted here in its place. */
 export type Basis = 'counted' | 'uncounted' | 'unsure'
 
-type Untold = Pick<Admitted, 'uncounted' | 'unsure'>
+export type Untold = Pick<Admitted, 'uncounted' | 'unsure'>
 
 /** Cells, behind those of a step, that tell what of it was admitted here and what of that the backend knows. */
 export class OwnUnits {
@@ -77,6 +77,14 @@ export class OwnUnits {
     // of a share all processes are taken to have admitted as much: together they say so once
     const units = Math.ceil((uncounted + unsure) * this.#scale)
     return { uncounted: 0, unsure: units, upTo: heard + units, ageMs }
+  }
+
+  /** The backend turned out to have counted so many units of those of which it was not sure: it knows of them. */
+  counted(cells: Float64Array, at: number, units: number): void {
+    const own = at + this.#behind
+    const known = Math.min(cells[own + UNSURE], units)
+    cells[own + UNSURE] -= known
+    cells[own + TOLD] += known
   }
 
   /** Takes back what could not be told. */

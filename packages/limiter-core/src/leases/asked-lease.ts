@@ -99,8 +99,14 @@ export class AskedLease implements LeaseCall {
     this.#home.told(grant.now)
     this.lease.granted(ask, grant, sentAt, now)
     this.#over()
+    // what was granted may have ended on its way: whoever still waits is asked for once more, with nothing to tell
+    const isGone = grant.granted > 0 && this.lease.hasEnded(now)
     for (const waiter of this.#takeAsked()) {
       if (isLate(waiter, now)) continue
+      if (isGone && waiter.spends) {
+        this.#waiting.push({ ...waiter, known: undefined })
+        continue
+      }
       const fits = this.#serve(waiter, now)
       if (!fits && waiter.spends) this.lease.view.deny(waiter.cost, now)
       waiter.answer(fits)

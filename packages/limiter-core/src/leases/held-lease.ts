@@ -1,12 +1,14 @@
 import { formOf } from '../algorithms/policy-forms.ts'
 import type { Charge, Known, Step } from '../contracts.ts'
-import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
+import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
 import { LedgerView } from './ledger-view.ts'
 
 type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
 /** A lease is asked for anew when this part of it is left. */
 const LOW_WATER = 1 / 4
+/** Whoever waits at once may come at once again: so many are the last part of a lease, and find it filled. */
+const CROWDS = 1 / LOW_WATER
 
 /** What requests that wait for an ask need. */
 export interface Demand {
@@ -36,9 +38,11 @@ export class HeldLease {
   #telling = 0
   #endsAt = Number.NEGATIVE_INFINITY
   #filledAt = Number.NEGATIVE_INFINITY
-  // what was spent before this instant has been told
-  #toldAt = Number.NEGATIVE_INFINITY
+  // what was spent before this instant has been told, or was taken without a lease
+  #toldAt: number
   #base = 0
+  // whether the ledger may hold units for this lease, as far as it has answered
+  #isBooked = false
   #size = 0
   #recent = 0
 
@@ -51,7 +55,8 @@ export class HeldLease {
     this.owner = owner
     this.view = new LedgerView(step)
     this.#largest = Math.floor(step.capacity * terms.fraction)
-    this.dueAt = now + leaseMs / 3
+    this.dueAt = now + leaseMs / TELLS
+    this.#toldAt = now
   }
 
   /** Whether this step makes the same promise, so that what was leased under the one may be spent under the other. */
@@ -62,7 +67,12 @@ export class HeldLease {
 
   /** Whether `cost` can be spent right now. Nothing is, once the lease has ended, whatever kept this process from it. */
   fits(cost: number, now: number): boolean {
-    return cost <= this.#left && now < this.#endsAt
+    return cost <= this.#left && !this.hasEnded(now)
+  }
+
+  /** Whether nothing of it may be spent any more. */
+  hasEnded(now: number): boolean {
+    return now >= this.#endsAt
   }
 
   /** Spends what fits. */
@@ -92,12 +102,12 @@ export class HeldLease {
 
   /** Neither holds, owes nor remembers anything. */
   isIdle(now: number): boolean {
-    return this.#left === 0 && this.#spent === 0 && !this.view.remembers(now)
+    return !this.owes && !this.view.remembers(now)
   }
 
-  /** Something is to be told. */
+  /** Something is to be told, be it that nothing is held any more. */
   get owes(): boolean {
-    return this.#left > 0 || this.#spent > 0
+    return this.#left > 0 || this.#spent > 0 || this.#isBooked
   }
 
   /** Before it is told what was spent: what is not needed comes back. */
@@ -126,13 +136,16 @@ export class HeldLease {
   /** What to ask the ledger now. Where nobody demands anything it only tells, unless `more` is wanted. */
   ask(seq: number, now: number, demand: Demand, more: boolean): LeaseAsk {
     if (now >= this.#endsAt) this.#left = 0
-    if (more) this.#grow(now)
     const missing = (units: number): number => Math.max(0, units - this.#left)
     const waited = missing(demand.units)
+    if (more) this.#grow(waited, now)
     const target = Math.max(0, this.#size - this.#left)
+    const want = more ? waited + target : waited
     this.#toldAt = now
     this.#telling = this.#spent
-    this.dueAt = now + this.leaseMs / 3
+    this.dueAt = now + this.leaseMs / TELLS
+    // its answer may be lost
+    this.#isBooked ||= this.#left + want > 0
     return {
       key: this.key,
       step: this.step,
@@ -142,7 +155,7 @@ export class HeldLease {
       base: this.#base,
       spent: this.#spent,
       keep: this.#left,
-      want: more ? waited + target : waited,
+      want,
       demand: waited,
       minimum: Math.max(1, missing(demand.least)),
       need: missing(Math.min(this.step.capacity, demand.most)),
@@ -159,6 +172,7 @@ export class HeldLease {
       this.#base = ask.seq
     }
     this.#left += grant.granted
+    this.#isBooked = ask.keep + grant.granted > 0
     this.#endsAt = askedAt + this.leaseMs
     if (grant.granted > 0) this.#filledAt = now
     this.view.said(grant, askedAt, now)
@@ -173,9 +187,9 @@ export class HeldLease {
   }
 
   /** A lease that did not last for half of its time was too small. One that was not filled since is no larger for it. */
-  #grow(now: number): void {
+  #grow(waited: number, now: number): void {
     if (now - this.#filledAt < this.leaseMs / 2) this.#size = Math.max(1, this.#size) * 2
-    this.#size = Math.min(this.#size, this.#largest)
+    this.#size = Math.min(Math.max(this.#size, waited * CROWDS), this.#largest)
     this.#filledAt = Number.NEGATIVE_INFINITY
   }
 }

@@ -63,7 +63,7 @@ export class LeaseBook {
   /** When the first lease of a key ends; undefined where there is none. */
   firstEnd(target: Target): number | undefined {
     const leases = this.#leases.get(targetId(target))
-    const ends = [...(leases?.byOwner.values() ?? [])].flatMap(({ endsAt, settled }) => (settled > 0 ? [] : [endsAt]))
+    const ends = [...(leases?.byOwner.values() ?? [])].flatMap(({ endsAt, units }) => (units > 0 ? [endsAt] : []))
     return ends.length > 0 ? Math.min(...ends) : undefined
   }
 
@@ -89,7 +89,8 @@ export class LeaseBook {
         this.#charge({ ...leases.charge, cost: units }, endsAt, now)
         leases.byOwner.set(owner, { ...lease, units: 0, settled: units })
       }
-      if (units + lease.settled === 0 || endsAt + SETTLED_MS <= now) leases.byOwner.delete(owner)
+      // what was charged in its name may be told again
+      if (units + lease.settled + lease.charged === 0 || endsAt + SETTLED_MS <= now) leases.byOwner.delete(owner)
     }
     if (leases.byOwner.size === 0) this.#leases.delete(id)
   }

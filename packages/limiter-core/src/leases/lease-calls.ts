@@ -93,8 +93,8 @@ export class LeaseCalls {
 /** More than was asked for would be spent beyond the limit, and what is no number would stay in the lease. */
 function isGrant(grant: LeaseGrant | Error | null | undefined, { want }: LeaseAsk): grant is LeaseGrant {
   if (typeof grant !== 'object' || grant === null || grant instanceof Error) return false
-  const { granted, free, charged, retryAfterMs, resetAfterMs, now } = grant
+  const { granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs = 0, now } = grant
   const counts = [granted, free, charged].every((units) => Number.isInteger(units) && units >= 0) && granted <= want
-  const waits = retryAfterMs >= 0 && Number.isFinite(resetAfterMs) && resetAfterMs >= 0
+  const waits = retryAfterMs >= 0 && [resetAfterMs, availableAfterMs].every((ms) => Number.isFinite(ms) && ms >= 0)
   return counts && waits && Number.isFinite(now)
 }

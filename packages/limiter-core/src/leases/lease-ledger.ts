@@ -37,6 +37,8 @@ export interface LeaseGrant {
   readonly retryAfterMs: number
   /** Milliseconds until what is charged is forgotten; 0 where nothing is. */
   readonly resetAfterMs: number
+  /** Whole ms until less is charged; 0 where nothing is. `resetAfterMs` where it is not said. */
+  readonly availableAfterMs?: number | undefined
   /** The ledger's reading of its clock. */
   readonly now: number
 }
@@ -66,6 +68,9 @@ export interface LeaseLedger {
 
 /** How much longer than its owner a ledger holds a lease: clocks of two machines do not run equally fast. */
 export const GRACE = 1.05
+
+/** How often in its life a lease is told of. */
+export const TELLS = 3
 
 /** The shortest lease. */
 const LEAST_LEASE_MS = 100

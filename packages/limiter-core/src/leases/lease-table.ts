@@ -4,7 +4,7 @@ import type { Charge, Clock } from '../contracts.ts'
 import { AskedLease, type LeaseHome } from './asked-lease.ts'
 import { HeldLease } from './held-lease.ts'
 import { type LeaseCall, LeaseCalls } from './lease-calls.ts'
-import type { LeaseLedger, LeaseTerms } from './lease-ledger.ts'
+import { type LeaseLedger, type LeaseTerms, TELLS } from './lease-ledger.ts'
 
 type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
@@ -88,7 +88,7 @@ export class LeaseTable implements LeaseHome {
 
   /** What is held of a key; something is made for it where nothing is. */
   of({ key, step, count }: Target, now: number): AskedLease {
-    const leases = this.#last?.count === count ? this.#last.leases : this.#leasesOf(count)
+    const leases = this.#leasesOf(count)
     const asked = leases.get(key)
     if (asked && (asked.lease.step === step || asked.lease.promisesAs(step))) return asked
     // plans share a count: what was leased under one is not for another
@@ -104,7 +104,8 @@ export class LeaseTable implements LeaseHome {
 
   /** What is held of a key, where something is. */
   find({ key, count }: Pick<Target, 'key' | 'count'>): AskedLease | undefined {
-    return this.#counts.get(count)?.get(key)
+    const leases = this.#last?.count === count ? this.#last.leases : this.#counts.get(count)
+    return leases?.get(key)
   }
 
   /** Forgets what was spent of a key, which is made as good as new. */
@@ -129,6 +130,7 @@ export class LeaseTable implements LeaseHome {
   }
 
   #leasesOf(count: string): Map<string, AskedLease> {
+    if (this.#last?.count === count) return this.#last.leases
     const leases = this.#counts.get(count) ?? new Map<string, AskedLease>()
     this.#counts.set(count, leases)
     this.#last = { count, leases }
@@ -186,7 +188,7 @@ export class LeaseTable implements LeaseHome {
   /** Tells of a lease that is due. False where there is nothing to tell. */
   #review(leases: Map<string, AskedLease>, asked: AskedLease, now: number): boolean {
     const { lease } = asked
-    lease.dueAt = now + lease.leaseMs / 3
+    lease.dueAt = now + lease.leaseMs / TELLS
     if (asked.asking) return false
     if (lease.isIdle(now)) this.#drop(leases, asked, now)
     if (!lease.owes || !this.#mayTell(now)) return false

@@ -11,6 +11,7 @@ import type {
   Observer,
   Step,
 } from '../contracts.ts'
+import { type Duration, parseMs } from '../duration.ts'
 import { SluiceError } from '../errors.ts'
 import { GroupedBackend } from '../grouped-backend.ts'
 import { andThen } from '../maybe-promise.ts'
@@ -19,29 +20,31 @@ import { RequestDecision } from '../verdict.ts'
 import { isLeased, type LeaseLedger, type LeaseTerms } from './lease-ledger.ts'
 import { LeaseTable } from './lease-table.ts'
 import { LeasedCharges } from './leased-charges.ts'
+import { type TakeUnleased, UnleasedTakes } from './unleased-takes.ts'
 
 export interface LeaseOptions {
   /** The largest part of a key's capacity that one process leases: 0.1 unless said, more than 0, at most 0.5. */
   readonly fraction?: number | undefined
-  /** Milliseconds that a lease lasts: 2,000 unless said, 100 to 60,000; an eighth of the window at most. */
-  readonly leaseMs?: number | undefined
+  /** How long a lease lasts, in ms or as a duration: 2,000 unless said, 100 to 60,000; an eighth of the window at most. */
+  readonly leaseMs?: Duration | undefined
 }
 
 /** The names of `LeaseOptions`, for `optionsOf`. */
 export const LEASE_OPTIONS = ['fraction', 'leaseMs'] as const
 
 /** The terms of options. Throws `SLUICE_BAD_OPTION`. */
-export function leaseTermsOf(owner: string, { fraction = 0.1, leaseMs = 2_000 }: LeaseOptions): LeaseTerms {
+export function leaseTermsOf(owner: string, { fraction = 0.1, leaseMs: given = 2_000 }: LeaseOptions): LeaseTerms {
   if (!(fraction > 0 && fraction <= 0.5)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
       `${owner}: fraction: got ${shown(fraction, 'fraction')}, expected more than 0, at most 0.5`,
     )
   }
+  const leaseMs = typeof given === 'string' ? parseMs(given, `${owner}: leaseMs`) : given
   if (!(leaseMs >= 100 && leaseMs <= 60_000)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `${owner}: leaseMs: got ${shown(leaseMs, 'leaseMs')}, expected 100 to 60000`,
+      `${owner}: leaseMs: got ${shown(given, 'leaseMs')}, expected ms from 100 to 60000, or '500ms', '10s', '1m'`,
     )
   }
   return { fraction, leaseMs }
@@ -52,6 +55,8 @@ export interface LeasingParts {
   /** Counts charges that are not leased, and what is adjusted and reset of those that are. */
   readonly exact: Backend
   readonly ledger: LeaseLedger
+  /** Takes of keys that are not leased yet, where a take costs less than a lease. Without it each take is of a lease. */
+  readonly takeUnleased?: TakeUnleased | undefined
   readonly terms: LeaseTerms
   readonly clock?: Clock | undefined
 }
@@ -62,6 +67,7 @@ export interface LeasingParts {
  */
 export class LeasingBackend implements Backend {
   readonly name: string
+  readonly identity: object | undefined
   readonly #exact: Backend
   readonly #ledger: LeaseLedger
   readonly #leased: LeasedCharges
@@ -70,14 +76,16 @@ export class LeasingBackend implements Backend {
   /** By count: how many of its steps are too small to be leased. Plans that share a count are leased all, or none is. */
   readonly #small = new Map<string, number>()
 
-  constructor({ name, exact, ledger, terms, clock }: LeasingParts) {
+  constructor({ name, exact, ledger, takeUnleased, terms, clock }: LeasingParts) {
     const itsClock = clockOf(clock)
     this.name = name
     this.#exact = exact
+    this.identity = exact.identity
     this.#ledger = ledger
     this.#terms = terms
     this.#table = new LeaseTable(ledger, terms, itsClock)
-    this.#leased = new LeasedCharges(name, this.#table, exact, terms, itsClock)
+    const unleased = takeUnleased && new UnleasedTakes(takeUnleased, terms)
+    this.#leased = new LeasedCharges({ name, table: this.#table, exact, terms, clock: itsClock, unleased })
   }
 
   prepare(step: Step, count: string): () => void {
@@ -130,6 +138,11 @@ export class LeasingBackend implements Backend {
   mayHaveLost(target: Pick<Charge, 'key' | 'step' | 'count'>, ageMs: number): boolean {
     const home = this.#isLeased(target) ? this.#ledger : this.#exact
     return home.mayHaveLost?.(target, ageMs) ?? false
+  }
+
+  /** Units on lease are spent when the answer comes, or not at all. */
+  mayCountUnanswered(charge: Pick<Charge, 'key' | 'step' | 'count'>): boolean {
+    return !this.#isLeased(charge) || this.#table.find(charge) === undefined
   }
 
   /** Gives all leases back. */

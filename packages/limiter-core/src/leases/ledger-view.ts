@@ -1,3 +1,4 @@
+import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import type { Known, Step } from '../contracts.ts'
 import type { LeaseGrant } from './lease-ledger.ts'
 
@@ -21,6 +22,7 @@ export class LedgerView {
   readonly #step: Step
   #charged: Charged | undefined
   #resetAt = Number.NEGATIVE_INFINITY
+  #availableAt = Number.NEGATIVE_INFINITY
   #retryAt = Number.NEGATIVE_INFINITY
   #deniedUntil = Number.NEGATIVE_INFINITY
   #deniedCost = Number.POSITIVE_INFINITY
@@ -30,12 +32,15 @@ export class LedgerView {
   }
 
   /** The ledger answered what it was asked at `askedAt`. */
-  said({ free, charged, now: ledgerNow, resetAfterMs, retryAfterMs }: LeaseGrant, askedAt: number, now: number): void {
+  said(grant: LeaseGrant, askedAt: number, now: number): void {
+    const { free, charged, now: ledgerNow, resetAfterMs, retryAfterMs } = grant
     this.free = free
     this.offsetMs = ledgerNow - now
     this.#charged = { units: charged, resetAfterMs, toldAt: now, askedAt }
     // while nothing is charged: as if all that is on lease were spent now
-    this.#resetAt = now + (resetAfterMs || resetOfFresh(this.#step, this.#step.capacity - free))
+    const waits = resetAfterMs > 0 ? grant : afterSpending(this.#step, this.#step.capacity - free)
+    this.#resetAt = now + waits.resetAfterMs
+    this.#availableAt = now + (waits.availableAfterMs ?? waits.resetAfterMs)
     this.#retryAt = now + retryAfterMs
   }
 
@@ -93,11 +98,22 @@ export class LedgerView {
   resetAfterMs(now: number): number {
     return Math.max(0, this.#resetAt - now)
   }
+
+  /** Whole ms until more than `remaining` fit, of which a cost waits for `retryAfterMs`, if it does: a guess. */
+  availableAfterMs(remaining: number, retryAfterMs: number, now: number): number {
+    if (remaining >= this.#step.capacity) return 0
+    return Math.min(Math.max(1, Math.ceil(this.#availableAt - now)), retryAfterMs || Number.POSITIVE_INFINITY)
+  }
 }
 
-function resetOfFresh(step: Step, used: number): number {
-  if (used <= 0) return 0
+/** What a fresh key waits for of which so much is used now. */
+function afterSpending(step: Step, used: number): Pick<LeaseGrant, 'resetAfterMs' | 'availableAfterMs'> {
+  if (used <= 0) return { resetAfterMs: 0 }
   const cells = new Float64Array(step.cells)
   step.spend(cells, 0, 1, Math.min(used, step.capacity))
-  return step.resetAfterMs(cells, 0, 1)
+  const remaining = step.remaining(cells, 0, 1)
+  return {
+    resetAfterMs: step.resetAfterMs(cells, 0, 1),
+    availableAfterMs: availableAfterMs(step, cells, 0, 1, remaining),
+  }
 }

@@ -1,5 +1,5 @@
 import { forgetsMs } from '../algorithms/forgets-ms.ts'
-import type { Answer, Backend, Charge, Moment, Observer, PolicyVerdict } from '../contracts.ts'
+import type { Answer, AnsweredVerdict, Backend, Charge, Moment, Observer } from '../contracts.ts'
 import { ChargeVerdict, vetoed } from '../verdict.ts'
 import { type BookedLease, LeaseBook } from './lease-book.ts'
 import {
@@ -112,12 +112,13 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     // a later ask was here before: what this one says is no longer so
     const stale = lease !== undefined && ask.seq <= lease.seq
     if (!stale) this.#tell(ask, lease, now)
-    const { remaining, resetAfterMs } = this.#memory.peek([chargeOf(ask, 0)], { now }).verdicts[0]
+    const { remaining, resetAfterMs, availableAfterMs } = this.#memory.peek([chargeOf(ask, 0)], { now }).verdicts[0]
     const free = Math.max(0, remaining - this.#book.units(ask))
     const granted = stale ? 0 : grantOf(ask, free, this.#terms.fraction)
     const retryAfterMs = free >= ask.need ? 0 : this.#waitMs(chargeOf(ask, ask.need), this.#book.units(ask), now)
     if (granted > 0) this.#lend(ask, ask.keep + granted, now)
-    return { granted, free: free - granted, charged: ask.step.capacity - remaining, retryAfterMs, resetAfterMs, now }
+    const charged = ask.step.capacity - remaining
+    return { granted, free: free - granted, charged, retryAfterMs, resetAfterMs, availableAfterMs, now }
   }
 
   /** Charges what the owner spent and no lease was charged for; from now on it has on lease what it keeps. */
@@ -158,13 +159,14 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
    * A verdict of what is charged, made one for which units on lease are used, and those of leases that are not settled
    * yet for as long as they would be when charged.
    */
-  #lessLeases(charge: Charge, verdict: PolicyVerdict, now: number): PolicyVerdict {
+  #lessLeases(charge: Charge, verdict: AnsweredVerdict, now: number): AnsweredVerdict {
     const units = this.#book.units(charge, now - forgetsMs(charge.step))
     if (units === 0) return verdict
     const { step, advisory, cost } = charge
     const remaining = Math.max(0, verdict.remaining - units)
     const waitMs = cost <= remaining ? 0 : this.#waitMs(charge, units, now)
-    return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, verdict.resetAfterMs)
+    const growsMs = this.#waitMs({ ...charge, cost: remaining + 1 }, units, now)
+    return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, verdict.resetAfterMs, growsMs)
   }
 
   /** How long a cost that does not fit beside the leases may have to wait: as if they were never spent nor returned. */

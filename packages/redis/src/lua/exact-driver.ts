@@ -1,3 +1,5 @@
+import { refuseLeased } from './unleased.ts'
+
 /**
  * After the algorithms: runs a batch of decisions over KEYS, each key read once and written once.
  *
@@ -6,16 +8,22 @@
  * constants, its cost, and what it is: 0 enforced, 1 advisory; 2 more where what is known of the key follows, as
  * `readKnown` reads it. KEYS are those of all charges in this order.
  *
- * Answers one text, its numbers apart by spaces: the time; then of each charge what remains, the wait (-1: never) and
- * resetAfterMs, of an adjustment behind the units that it moved, be it now or before. A decision whose key is unusable is '!' and the number
- * of a message; the messages follow in lines of their own.
+ * Answers one text, its numbers apart by spaces: the time; then of each charge what remains, the wait (-1: never),
+ * resetAfterMs and availableAfterMs, of an adjustment behind the units that it moved, be it now or before. A decision
+ * whose key is unusable is '!' and the number of a message; the messages follow in lines of their own.
  */
-export const exactDriver: string = `
+export const exactDriver: string = driverBehind('')
+
+/** The same for takes of one charge each, of keys that nobody has on lease. */
+export const unleasedDriver: string = driverBehind(refuseLeased)
+
+function driverBehind(refusal: string): string {
+  return `
 local steps, charges, waits = {}, {}, {}
 -- by key: the cells as they stand now, the message that says why it is unusable, the step by which they are written back
 local cells, broken, written = {}, {}, {}
-local messages, out, told = {}, { stamp }, 1
-
+local messages, out, size = {}, { stamp }, 1
+${refusal}
 local function readCharges(count)
   for j = 1, count do
     local n = number()
@@ -66,11 +74,11 @@ while at < #ARGV do
         allFit = false
         mayTake = mayTake and charge.advisory
       end
-      waits[j] = wait == huge and -1 or wait
+      waits[j] = wait
     end
     if message then
-      told = told + 1
-      out[told] = '!' .. message
+      size = size + 1
+      out[size] = '!' .. message
     else
       for j = 1, count do
         local charge = charges[j]
@@ -87,14 +95,16 @@ while at < #ARGV do
             end
             if moved ~= 0 or changed or charge.known then isDone(key, id, format('%.17g', moved)) end
           end
-          told = told + 1
-          out[told] = format('%.17g', moved)
+          size = size + 1
+          out[size] = format('%.17g', moved)
         elseif mayTake and cost > 0 and (allFit or not charge.advisory) then
           step.spend(c, now, cost)
           written[key] = step
         end
-        told = told + 1
-        out[told] = format('%d %d %.17g', step.remaining(c, now), waits[j], step.resetAfterMs(c, now))
+        local left = step.remaining(c, now)
+        local grows = availableAfterMs(step.capacity, step.waitMs, c, left, cost, waits[j])
+        size = size + 1
+        out[size] = format('%d %d %.17g %d', left, told(waits[j]), step.resetAfterMs(c, now), told(grows))
       end
     end
     first = first + count
@@ -113,3 +123,4 @@ local text = table.concat(out, ' ')
 if #messages > 0 then text = text .. '\\n' .. table.concat(messages, '\\n') end
 return text
 `
+}

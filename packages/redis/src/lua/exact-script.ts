@@ -1,5 +1,6 @@
 import type { Script, Step, StepVariant } from '@sluice/limiter-core'
-import { exactDriver } from './exact-driver.ts'
+import { availableAfterMs } from './available-after-ms.ts'
+import { exactDriver, unleasedDriver } from './exact-driver.ts'
 import { exactHead, exactReader, exactStore } from './exact-head.ts'
 import { firstWholeMs } from './first-whole-ms.ts'
 import { fixedWindow } from './fixed-window.ts'
@@ -12,6 +13,7 @@ import { slidingLog } from './sliding-log.ts'
 import { severalDriver, soleDriver } from './sole-driver.ts'
 import { tokenBucket } from './token-bucket.ts'
 import { twoEpochWindow } from './two-epoch-window.ts'
+import { refuseLeasedSole } from './unleased.ts'
 import { variants } from './variants.ts'
 
 /** The algorithms as Lua tells them apart. */
@@ -78,7 +80,7 @@ function namesOf(step: Step): (AlgorithmOfLua | 'variants')[] {
 export function scriptOver(driverName: string, steps: Iterable<Step>, driver: string): Script {
   const names = [...new Set(Array.from(steps, namesOf).flat())].sort()
   return scriptOf(`${driverName}:${names.join('+')}`, () =>
-    [exactHead, exactReader, firstWholeMs, ...names.map(makerOf), driver].join(''),
+    [exactHead, exactReader, firstWholeMs, ...names.map(makerOf), availableAfterMs, driver].join(''),
   )
 }
 
@@ -92,6 +94,11 @@ export function exactMindingScript(steps: Iterable<Step>): Script {
   return scriptOver('exact-minding', steps, exactStore + runOnce + makeGood + exactDriver)
 }
 
+/** The script that decides batches of takes over these steps, of keys that nobody has on lease. */
+export function unleasedScript(steps: Iterable<Step>): Script {
+  return scriptOver('unleased', steps, exactStore + runOnce + withoutMarks + unleasedDriver)
+}
+
 /** The script that takes one decision over these steps. */
 export function severalScript(steps: readonly Step[]): Script {
   return scriptOver('exact-several', steps, exactStore + severalDriver)
@@ -99,6 +106,15 @@ export function severalScript(steps: readonly Step[]): Script {
 
 /** The script that takes one decision of one step, which has no variants. ARGV from the second on: its constants, and its cost unless that is 1. */
 export function soleScript(step: Step): Script {
+  return soleBehind('exact-sole', '', step)
+}
+
+/** The same, of a key that nobody has on lease. */
+export function unleasedSoleScript(step: Step): Script {
+  return soleBehind('unleased-sole', refuseLeasedSole, step)
+}
+
+function soleBehind(driverName: string, refusal: string, step: Step): Script {
   const [name] = plainArgs(step, false) as readonly [AlgorithmOfLua]
   const { constants, cells, layout, takes } = algorithms[name]
   const values = constants.map((_, index) => `tonumber(ARGV[${index + 2}])`)
@@ -107,8 +123,8 @@ local ${constants.join(', ')} = ${values.join(', ')}
 local cost = tonumber(ARGV[${constants.length + 2}] or 1)
 `
   const behind = `local cells, layout = ${cells}, ${layout}`
-  return scriptOf(`exact-sole:${name}`, () =>
-    [exactHead, firstWholeMs, locals, takes, exactStore, behind, soleDriver].join(''),
+  return scriptOf(`${driverName}:${name}`, () =>
+    [exactHead, refusal, firstWholeMs, locals, takes, exactStore, availableAfterMs, behind, soleDriver].join(''),
   )
 }
 

@@ -11,7 +11,8 @@ import { SETTLED_MS } from '@sluice/limiter-core'
  * follows, as `readKnown` reads it, else 0.
  *
  * Answers one text, its numbers apart by spaces: the time; then of each ask what is granted, what is free, what is
- * charged, the wait (-1: never) and the reset, or '!' and the number of a message, which follow in lines of their own.
+ * charged, the wait (-1: never), the reset and when less is charged, or '!' and the number of a message, which follow in
+ * lines of their own.
  */
 export const leaseLedger: string = `
 local fraction = number()
@@ -60,6 +61,9 @@ local function writeCells(key, step, c)
   redis.call('SET', key, struct.pack(step.layout, unpack(c)), 'PX', format('%d', ttl))
 end
 
+-- what was charged in the name of an owner is remembered until it may be told again no more
+local function isOwed(lease) return lease.settled > 0 or lease.charged > 0 end
+
 -- kept until whatever is charged at the end of the last lease is forgotten
 local function writeLeases(key, step, c, leases)
   if #leases == 0 then
@@ -70,7 +74,7 @@ local function writeLeases(key, step, c, leases)
   for i, lease in ipairs(leases) do
     local told = { lease.seq, lease.base, lease.charged, lease.settled }
     parts[i] = struct.pack(RECORD, lease.owner, lease.units, lease.endsAt, unpack(told))
-    lastEnd = max(lastEnd, lease.endsAt + (lease.settled > 0 and SETTLED_MS or 0))
+    lastEnd = max(lastEnd, lease.endsAt + (isOwed(lease) and SETTLED_MS or 0))
     units = units + lease.units
   end
   local ttl = lastEnd - now
@@ -99,7 +103,7 @@ local function settle(key, step, c, leases)
       if lease.endsAt > voidUntil(key) and moves(step, c, units, lease.endsAt) then charged = true end
       lease.units, lease.settled = 0, units
     end
-    local isKept = lease.settled > 0 and lease.endsAt + SETTLED_MS > now
+    local isKept = isOwed(lease) and lease.endsAt + SETTLED_MS > now
     if isKept then alive[#alive + 1] = lease end
     changed = changed or units > 0 or not isKept
   end
@@ -148,7 +152,7 @@ local function waitMs(step, c, leases, need)
   if wait > 0 or #leases == 0 then return wait end
   local first = huge
   for _, lease in ipairs(leases) do
-    if lease.settled == 0 then first = min(first, lease.endsAt - now) end
+    if lease.units > 0 then first = min(first, lease.endsAt - now) end
   end
   return first == huge and wait or max(1, ceil(first))
 end
@@ -185,8 +189,8 @@ local function answer(ask, cellsKey, leasesKey)
   local lease = find(leases, ask.owner)
   local stale = lease ~= nil and ask.seq <= lease.seq
   if not stale then
-    local told = tell(cellsKey, c, leases, lease, ask)
-    charged, changed = charged or told, changed or lease ~= nil or ask.keep > 0
+    local more = tell(cellsKey, c, leases, lease, ask)
+    charged, changed = charged or more, changed or lease ~= nil or ask.keep > 0
   end
   local free = max(0, step.remaining(c, now) - unitsOf(leases))
   local granted = stale and 0 or grantOf(ask, free)
@@ -194,9 +198,10 @@ local function answer(ask, cellsKey, leasesKey)
   if granted > 0 then lend(leases, ask, ask.keep + granted) end
   if charged then writeCells(cellsKey, step, c) end
   if changed or granted > 0 then writeLeases(leasesKey, step, c, leases) end
-  local told = wait == huge and -1 or wait
-  local used = usedUnits(step, c)
-  out[#out + 1] = format('%d %d %d %d %.17g', granted, free - granted, used, told, step.resetAfterMs(c, now))
+  local left = step.remaining(c, now)
+  local waits = format('%d %.17g %d', told(wait), step.resetAfterMs(c, now),
+    told(availableAfterMs(step.capacity, step.waitMs, c, left, 0, 0)))
+  out[#out + 1] = format('%d %d %d %s', granted, free - granted, step.capacity - left, waits)
 end
 
 local first = 1

@@ -32,32 +32,37 @@ local function storeMark(key, void, endsAt)
   return redis.pcall('SET', key .. ':mark', struct.pack(MARK, void, now, server, endsAt), 'PX', ttl, 'GET')
 end
 
--- by name: the cells that a key would have by what was told of it alone, and its step
+-- by name: the cells that a key would have by what was told of it alone, its step, and since when it is told of: what was
+-- heard later this server counted itself
 local toldCells = {}
 -- What several know from before is one count of which each knows a part: the most of it counts, once, and beside it what
 -- was counted here since. Where nobody knows which server this is, or when it was heard, the key itself is that count.
 local function cellsTold(key, step, c, known)
-  if server == 0 or known.usedAt >= ALWAYS then return c end
+  if server == 0 or known.usedAt >= ALWAYS then return c, ALWAYS end
   local name = key .. ':told:' .. format('%.0f', server)
-  if toldCells[name] then return toldCells[name].cells end
+  local told = toldCells[name]
+  if told then return told.cells, told.since end
   local value = redis.pcall('GET', name)
-  local count = type(value) == 'string' and #value / 8
-  local cells = {}
-  if count and count == (step.cells or floor(count)) then
-    cells = { struct.unpack('<' .. string.rep('d', count), value) }
+  local count = type(value) == 'string' and #value / 8 - 1
+  local cells, since = {}, now
+  if count and count >= 0 and count == (step.cells or floor(count)) then
+    since = struct.unpack('<d', value)
+    cells = { struct.unpack('<' .. string.rep('d', count), value, 9) }
     cells[count + 1] = nil
   else
-    for i = 1, #c do cells[i] = c[i] end
+    -- behind the cells of a key may be what unpack answered there
+    for i = 1, step.cells or #c do cells[i] = c[i] end
   end
-  toldCells[name] = { cells = cells, step = step }
-  return cells
+  toldCells[name] = { cells = cells, step = step, since = since }
+  return cells, since
 end
 
 local function storeToldCells()
   for name, told in pairs(toldCells) do
     local cells, step = told.cells, told.step
     local ttl = max(1, min(ceil((step.keptMs or step.resetAfterMs)(cells, now)) + longer, 2^52))
-    call('SET', name, struct.pack('<' .. string.rep('d', #cells), unpack(cells)), 'PX', format('%d', ttl))
+    local value = struct.pack('<d' .. string.rep('d', #cells), told.since, unpack(cells))
+    call('SET', name, value, 'PX', format('%d', ttl))
   end
 end
 
@@ -100,9 +105,9 @@ local function makeGood(key, step, c, known)
   local changed = false
   local void, toldVoid = voidUntil(key)
   if known.used > 0 and known.usedAt > toldVoid then
-    local told = cellsTold(key, step, c, known)
+    local told, since = cellsTold(key, step, c, known)
     local missing = known.used - usedUnits(step, told)
-    if missing > 0 then
+    if missing > 0 and known.usedAt <= since then
       if told ~= c then addTold(step, told, missing, known) end
       addTold(step, c, missing, known)
       changed = true

@@ -12,7 +12,7 @@ export const slidingLog: LuaAlgorithm = {
   takes: `
 local function expired(c, now)
   local gone = 0
-  while gone < #c and c[gone + 1] <= now - windowMs do gone = gone + 1 end
+  while gone < #c and c[gone + 1] + windowMs <= now do gone = gone + 1 end
   return gone
 end
 
@@ -29,7 +29,7 @@ local function waitMs(c, now, cost)
   if cost == 0 or tooMany <= 0 then return 0 end
   if cost > capacity then return huge end
   local lastToGo = c[gone + tooMany]
-  return firstWholeMs(lastToGo + windowMs - now, function(ms) return lastToGo <= now + ms - windowMs end)
+  return firstWholeMs(lastToGo + windowMs - now, function(ms) return lastToGo + windowMs <= now + ms end)
 end
 
 local function spend(c, now, cost)
@@ -49,7 +49,7 @@ end
 `,
   moves: `
 local function adjust(c, now, units, takenAt)
-  if takenAt <= now - windowMs then return 0 end
+  if takenAt + windowMs <= now then return 0 end
   dropExpired(c, now)
   local before = #c
   local place = 1

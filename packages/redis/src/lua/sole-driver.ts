@@ -10,7 +10,9 @@ local takes = wait == 0 and cost > 0
 if takes then spend(c, now, cost) end
 local reset = resetAfterMs(c, now)
 if takes then store(KEYS[1], c, layout, reset) end
-return format('%s %d %d %.17g', stamp, remaining(c, now), wait == huge and -1 or wait, reset)
+local left = remaining(c, now)
+local grows = availableAfterMs(capacity, waitMs, c, left, cost, wait)
+return format('%s %d %d %.17g %d', stamp, left, told(wait), reset, told(grows))
 `
 
 /**
@@ -31,7 +33,7 @@ for j = 1, #KEYS do
     allFit = false
     vetoed = vetoed or not advisory[j]
   end
-  cells[j], waits[j] = c, wait == huge and -1 or wait
+  cells[j], waits[j] = c, wait
 end
 
 local out = { stamp }
@@ -41,7 +43,9 @@ for j = 1, #KEYS do
   if takes then step.spend(c, now, costs[j]) end
   local reset = step.resetAfterMs(c, now)
   if takes then store(KEYS[j], c, step.layout, step.keptMs and step.keptMs(c, now) or reset) end
-  out[j + 1] = format('%d %d %.17g', step.remaining(c, now), waits[j], reset)
+  local left = step.remaining(c, now)
+  local grows = availableAfterMs(step.capacity, step.waitMs, c, left, costs[j], waits[j])
+  out[j + 1] = format('%d %d %.17g %d', left, told(waits[j]), reset, told(grows))
 end
 return table.concat(out, ' ')
 `

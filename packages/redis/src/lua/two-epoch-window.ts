@@ -23,13 +23,13 @@ end
 
 local function roll(c, now)
   local start, current, previous, last = c[1], c[2], c[3], c[4]
-  local passedMs = now - start
-  if passedMs >= windowMs then
+  local endsAt = start + windowMs
+  if now >= endsAt then
     last = lastOfCurrent(start, previous, last)
-    start = start + windowMs
+    start = endsAt
     current, previous = 0, current
   end
-  if current == 0 and (passedMs >= 2 * windowMs or unitMsOf(start, previous, last, now) == 0) then
+  if current == 0 and (now >= endsAt + windowMs or unitMsOf(start, previous, last, now) == 0) then
     start, previous = now, 0
   end
   return start, current, previous, last

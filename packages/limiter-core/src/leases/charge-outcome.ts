@@ -1,0 +1,58 @@
+import type { Charge, PolicyVerdict } from '../contracts.ts'
+import type { SourcedDecision } from '../sourced-decision.ts'
+import { ChargeVerdict } from '../verdict.ts'
+import type { AskedLease } from './asked-lease.ts'
+
+/** Whether a charge fits: a miss is not known before the ledger was asked. */
+export type Fit = 'fits' | 'denied' | 'miss'
+
+/** What became of a charge: taken from a lease, or decided without one. */
+export interface Outcome {
+  readonly fit: Fit
+  readonly asked?: AskedLease
+  readonly decision?: SourcedDecision
+}
+
+export const MISS: Outcome = { fit: 'miss' }
+
+export function outcomeOf(charge: Charge, asked: AskedLease | undefined, now: number): Outcome {
+  return asked ? { fit: fitOf(charge, asked, now), asked } : MISS
+}
+
+export function fitOf({ cost, known }: Charge, { lease }: AskedLease, now: number): Fit {
+  // what the caller knows must reach the ledger
+  if (known) return 'miss'
+  if (lease.fits(cost, now)) return 'fits'
+  return lease.view.denied(cost, now) ? 'denied' : 'miss'
+}
+
+/** Which charges are taken: all that are enforced or none, advisory ones where all fit. */
+export function standing(charges: readonly Charge[], outcomes: readonly Outcome[]): boolean[] {
+  const denied = charges.some(({ advisory }, index) => !advisory && outcomes[index].fit === 'denied')
+  const allFit = outcomes.every(({ fit }) => fit === 'fits')
+  return charges.map(({ advisory }) => allFit || (!denied && !advisory))
+}
+
+/** `stands`: false where what was taken is given back. */
+export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now: number): PolicyVerdict {
+  const { fit, asked, decision } = outcome
+  if (!decision) return leaseVerdict(charge, asked as AskedLease, fit, now)
+  const { step, cost, advisory } = charge
+  const { retryAfterMs, resetAfterMs, availableAfterMs } = decision
+  const remaining = decision.remaining + (fit === 'fits' && !stands ? cost : 0)
+  const growsMs = remaining >= step.capacity ? 0 : availableAfterMs
+  return new ChargeVerdict(step.policy, advisory === true, remaining, retryAfterMs, resetAfterMs, growsMs)
+}
+
+export function leaseVerdict(
+  { step, cost, advisory }: Charge,
+  { lease }: AskedLease,
+  fit: Fit,
+  now: number,
+): PolicyVerdict {
+  const { view } = lease
+  const waitMs = fit === 'fits' ? 0 : view.retryAfterMs(cost, now)
+  const remaining = lease.remaining(now)
+  const growsMs = view.availableAfterMs(remaining, waitMs, now)
+  return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, view.resetAfterMs(now), growsMs)
+}

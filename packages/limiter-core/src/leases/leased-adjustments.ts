@@ -1,0 +1,76 @@
+import type {
+  Answer,
+  AnsweredVerdict,
+  Backend,
+  Charge,
+  Clock,
+  MaybePromise,
+  Moment,
+  PolicyVerdict,
+} from '../contracts.ts'
+import { allOf, andThen } from '../maybe-promise.ts'
+import { ChargeVerdict } from '../verdict.ts'
+import { leaseVerdict } from './charge-outcome.ts'
+import { GRACE, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
+import type { LeaseTable } from './lease-table.ts'
+
+/**
+ * Adjusts takes of keys that are leased. Where the take is not yet told to the ledger it is the lease that units come
+ * from and go to.
+ */
+export class LeasedAdjustments {
+  readonly #table: LeaseTable
+  readonly #exact: Backend
+  readonly #terms: LeaseTerms
+  readonly #clock: Clock
+
+  constructor(table: LeaseTable, exact: Backend, terms: LeaseTerms, clock: Clock) {
+    this.#table = table
+    this.#exact = exact
+    this.#terms = terms
+    this.#clock = clock
+  }
+
+  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<PolicyVerdict[]> {
+    const now = this.#clock.now()
+    const isNear = (charge: Charge): boolean =>
+      // what the caller knows must reach the ledger
+      !charge.known &&
+      this.#table.find(charge)?.lease.move(charge.cost, takenAt - this.#table.offsetMs(charge), now) === true
+    const far = charges.filter((charge) => !isNear(charge))
+    const near = (charge: Charge): PolicyVerdict => leaseVerdict(charge, this.#table.of(charge, now), 'fits', now)
+    if (far.length === 0) return charges.map(near)
+    const answers = allOf(far.map((charge) => this.#adjustAtLedger(charge, takenAt, moment)))
+    return andThen(answers, (all) =>
+      charges.map((charge) => {
+        const at = far.indexOf(charge)
+        return at < 0 ? near(charge) : this.#adjusted(charge, all[at].verdicts[0])
+      }),
+    )
+  }
+
+  /** Gives back a take that does not stand; what cannot be given back stays charged. */
+  giveBack(charge: Charge, takenAt: number): void {
+    const refund = this.#adjustAtLedger({ ...charge, cost: -charge.cost }, takenAt, undefined)
+    Promise.resolve(refund).catch(() => undefined)
+  }
+
+  /** Not before the ledger was told of the take. */
+  #adjustAtLedger(charge: Charge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
+    const asked = this.#table.find(charge)
+    // a take is charged up to a lease after it was made: a charge to it must not fall into what was before
+    const lagMs = charge.cost > 0 ? leaseMsOf(charge.step, this.#terms) * GRACE : 0
+    return andThen(asked?.told(), () => this.#exact.adjust([charge], takenAt + lagMs, moment))
+  }
+
+  #adjusted(charge: Charge, verdict: AnsweredVerdict): PolicyVerdict {
+    const lease = this.#table.find(charge)?.lease
+    lease?.view.hope()
+    const now = this.#clock.now()
+    const known = lease ? Math.max(0, lease.remaining(now) - charge.cost) : verdict.remaining
+    const remaining = Math.min(verdict.remaining, known)
+    const { policy, shadow, resetAfterMs, availableAfterMs } = verdict
+    const growsMs = availableAfterMs || lease?.view.availableAfterMs(remaining, 0, now)
+    return new ChargeVerdict(policy, shadow, remaining, 0, resetAfterMs, growsMs)
+  }
+}

@@ -1,0 +1,27 @@
+import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import type { Charge } from '../contracts.ts'
+import { targetId } from '../target-id.ts'
+
+/** Keys that are remembered at most, in 12 bytes each. */
+const PLACES = 2 ** 14
+
+/**
+ * When keys were last asked for. Each has one place, which the next key of the same place takes over; of two keys of one
+ * place one in 2³² is taken for the other.
+ */
+export class RecentKeys {
+  readonly #hash: KeyedHash = createKeyedHash()
+  readonly #marks: Int32Array = new Int32Array(PLACES)
+  readonly #times: Float64Array = new Float64Array(PLACES).fill(Number.NEGATIVE_INFINITY)
+
+  /** Whether the key was noted less than `withinMs` ago, or later than now. Notes it. */
+  note(target: Pick<Charge, 'key' | 'count'>, withinMs: number, now: number): boolean {
+    this.#hash.text(targetId(target))
+    const { low, high } = this.#hash
+    const place = low & (PLACES - 1)
+    const isRecent = this.#marks[place] === high && now - this.#times[place] < withinMs
+    this.#marks[place] = high
+    this.#times[place] = now
+    return isRecent
+  }
+}

@@ -1,0 +1,35 @@
+import type { PolicyInput } from '@sluice/limiter-core'
+import type { PolicyName, Schedule } from './schedule.ts'
+
+/** Short, so that leases end while a schedule runs. */
+export const LEASE_MS = 400
+
+type Shape = Pick<Schedule, 'algorithm' | 'slices' | 'counting'>
+
+/** Windows so long that nothing of a unit is new again while a schedule runs, and one that ends many times. */
+const LONG = '365d'
+export const BRIEF_MS = 1_000
+
+/** Of a log the largest limit is 128. */
+const MOST_OF_LOG = 128
+
+export function policiesOf({
+  algorithm,
+  slices,
+  counting,
+}: Shape): Readonly<Record<PolicyName, PolicyInput & { readonly limit: number }>> {
+  const shape = { algorithm, ...(slices > 1 ? { slices } : {}) }
+  // ten times as much is the least of which a process leases enough
+  const scale = counting === 'leased' ? 10 : 1
+  return {
+    roomy: { ...shape, name: 'roomy', limit: algorithm === 'sliding-log' ? MOST_OF_LOG : 10_000, window: LONG },
+    tight: { ...shape, name: 'tight', limit: 20 * scale, window: LONG },
+    brief: { ...shape, name: 'brief', limit: 10 * scale, window: BRIEF_MS },
+  }
+}
+
+/** Units that a policy gives out in any window of its length, at most. */
+export function mostInWindow({ algorithm, slices }: Shape, limit: number): number {
+  const exact = algorithm === 'sliding-log' || (algorithm === 'sliding-window' && slices > 1)
+  return exact ? limit : 2 * limit
+}

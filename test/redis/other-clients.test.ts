@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { createLimiter } from '@sluice/limiter-core'
+import { createRedisCluster, leasedBackend, type RedisClient, redisBackend, type ScriptRunner } from '@sluice/redis'
+import { Redis } from 'ioredis'
+import { Redis as Redis5 } from 'ioredis5'
+import { Redis as Valkey } from 'iovalkey'
+import { createClient, createCluster } from 'redis'
+import { createClient as createClient5, createCluster as createCluster5 } from 'redis5'
+import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+
+jest.setTimeout(120_000)
+
+const PROCESSES = 4
+const TAKES = 500
+const LIMIT = 1_000
+
+/** What node-redis can do. */
+interface NodeRedis {
+  eval(text: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>
+  on(event: 'error', listener: () => void): unknown
+  connect(): Promise<unknown>
+  destroy(): void
+}
+
+interface Connected {
+  readonly client: RedisClient | ScriptRunner
+  close(): void
+}
+
+async function overNodeRedis(made: unknown, clustered?: boolean): Promise<Connected> {
+  const client = made as NodeRedis
+  client.on('error', () => {})
+  await client.connect()
+  const run: ScriptRunner['run'] = (script, keys, args) =>
+    client.eval(script.text, { keys: [...keys], arguments: args.map(String) })
+  return { client: clustered === undefined ? { run } : { run, clustered }, close: () => client.destroy() }
+}
+
+async function overIoredis(client: { disconnect(): void }): Promise<Connected> {
+  await once(client as Redis, 'ready')
+  return { client: client as unknown as RedisClient, close: () => client.disconnect() }
+}
+
+/** Units that all clients together admit of one key of each of so many users. */
+async function admitted(
+  connect: () => Promise<Connected>,
+  make: typeof redisBackend,
+  users: number,
+): Promise<number[]> {
+  const scope = randomUUID()
+  const connected = await Promise.all(Array.from({ length: PROCESSES }, connect))
+  const limiters = connected.map(({ client }) =>
+    createLimiter({
+      scope,
+      policies: [{ name: 'shared', algorithm: 'fixed-window', limit: LIMIT, window: '1h' }],
+      backend: make(client),
+      onBackendError: 'deny',
+      deadlineMs: 20_000,
+    }),
+  )
+  const counts = Array.from({ length: users }, async (_, user) => {
+    const taken = await Promise.all(
+      limiters.flatMap((limiter) => Array.from({ length: TAKES }, () => limiter.take(`user ${user}`))),
+    )
+    expect(taken.filter(({ counted }) => !counted)).toHaveLength(0)
+    return taken.filter(({ allowed }) => allowed).length
+  })
+  const admitted = await Promise.all(counts)
+  await Promise.all(limiters.map((limiter) => limiter.close()))
+  for (const { close } of connected) close()
+  return admitted
+}
+
+describe('on one server', () => {
+  let server: RedisServer
+
+  beforeAll(async () => {
+    server = await startRedis()
+  })
+
+  afterAll(() => server.stop())
+
+  const url = () => `redis://127.0.0.1:${server.port}`
+  const clients: readonly (readonly [string, () => Promise<Connected>])[] = [
+    ['node-redis 6', () => overNodeRedis(createClient({ url: url(), disableOfflineQueue: true }))],
+    ['node-redis 5', () => overNodeRedis(createClient5({ url: url(), disableOfflineQueue: true }))],
+    ['iovalkey', () => overIoredis(new Valkey(server.port))],
+    ['ioredis 6', () => overIoredis(new Redis(server.port))],
+    ['ioredis 5', () => overIoredis(new Redis5(server.port))],
+  ]
+
+  test.each(clients)('%s counts exactly', async (_, connect) => {
+    expect(await admitted(connect, redisBackend, 1)).toEqual([LIMIT])
+  })
+
+  test.each(clients)('%s leases no more than there is', async (_, connect) => {
+    const [units] = await admitted(connect, leasedBackend as typeof redisBackend, 1)
+    expect(units).toBeLessThanOrEqual(LIMIT)
+    expect(units).toBeGreaterThan(LIMIT * 0.6)
+  })
+})
+
+describe('on a cluster', () => {
+  let cluster: RedisCluster
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster()
+  })
+
+  afterAll(() => cluster.stop())
+
+  const rootNodes = () => cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` }))
+  const nodes = () => cluster.ports.map((port) => ({ host: '127.0.0.1', port }))
+
+  test.each([
+    ['node-redis 6', () => overNodeRedis(createCluster({ rootNodes: rootNodes() }), true)],
+    ['node-redis 5', () => overNodeRedis(createCluster5({ rootNodes: rootNodes() }), true)],
+    ['ioredis 6', () => overIoredis(createRedisCluster(nodes()))],
+  ] as const)('%s counts exactly', async (_, connect) => {
+    expect(await admitted(connect, redisBackend, 3)).toEqual([LIMIT, LIMIT, LIMIT])
+  })
+
+  test.each([
+    ['exactly', redisBackend],
+    ['in leases', leasedBackend as typeof redisBackend],
+  ] as const)('a runner that does not say that it is of a cluster counts %s, and one line says so', async (_, make) => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const connect = () => overNodeRedis(createCluster({ rootNodes: rootNodes() }))
+    for (const units of await admitted(connect, make, 3)) {
+      expect(units).toBeLessThanOrEqual(LIMIT)
+      expect(units).toBeGreaterThan(make === redisBackend ? LIMIT - 1 : LIMIT * 0.6)
+    }
+    const codes = warned.mock.calls.map(([, options]) => (options as { code?: string }).code)
+    expect(codes).toEqual(Array(PROCESSES).fill('SLUICE_CLUSTER_RUNNER'))
+    warned.mockRestore()
+  })
+})

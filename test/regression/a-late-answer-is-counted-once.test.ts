@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals'
+import { type AlgorithmName, type Answer, type Backend, createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+const LIMIT = 100
+const DEADLINE_MS = 50
+
+/** A backend that counts what it is asked for at once, unless it is lost, and whose answers come when they are let through. */
+function slowWay() {
+  const clock = new FakeClock({ nowMs: 1_000 })
+  const memory = memoryBackend({ clock })
+  const underWay: (() => void)[] = []
+  let losing = false
+  const answers = (count: () => Answer): Promise<Answer> => {
+    if (losing) return new Promise(() => {})
+    const answer = count()
+    return new Promise((resolve) => underWay.push(() => resolve(answer)))
+  }
+  const backend: Backend = {
+    name: 'slow',
+    take: (charges, moment) => answers(() => memory.take(charges, moment)),
+    peek: (charges, moment) => answers(() => memory.peek(charges, moment)),
+    adjust: (charges, takenAt, moment) => answers(() => memory.adjust(charges, takenAt, moment)),
+    reset: (targets) => memory.reset(targets),
+    interrupted: () => () => {},
+    mayHaveLost: () => false,
+  }
+  const arrive = async (): Promise<void> => {
+    for (const come of underWay.splice(0)) come()
+    await settled()
+  }
+  return {
+    clock,
+    backend,
+    arrive,
+    loses: (value: boolean) => {
+      losing = value
+    },
+  }
+}
+
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
+  'a take by %s whose answer is late',
+  (algorithm) => {
+    async function scene() {
+      const way = slowWay()
+      const policies = [{ name: 'year', limit: LIMIT, window: '365d', algorithm }] as const
+      const limiter = createLimiter({ policies, backend: way.backend, clock: way.clock, deadlineMs: DEADLINE_MS })
+      const first = limiter.take('key', 5)
+      await way.arrive()
+      await first
+      const used = async (): Promise<number> => {
+        // tells what the backend may lack
+        for (const ask of [() => limiter.take('key', 0), () => limiter.take('key', 0)]) {
+          const asked = ask()
+          await way.arrive()
+          await asked
+        }
+        const seen = limiter.peek('key')
+        await way.arrive()
+        return LIMIT - (await seen).binding.remaining
+      }
+      return { way, limiter, used }
+    }
+
+    test.each([false, true])('is counted once, where another one was on its way behind it (lost: %s)', async (lost) => {
+      const { way, limiter, used } = await scene()
+      way.loses(lost)
+      const late = limiter.take('key', 3)
+      way.loses(false)
+      way.clock.advance(DEADLINE_MS - 10)
+      const behind = limiter.take('key', 1)
+      way.clock.advance(10)
+      expect(await late).toMatchObject({ allowed: true, counted: false })
+      await way.arrive()
+      expect(await behind).toMatchObject({ allowed: true, counted: true })
+      expect(await used()).toBe(9)
+    })
+
+    test('is counted once, where a refund was on its way behind it', async () => {
+      const { way, limiter, used } = await scene()
+      const before = limiter.take('key', 10)
+      await way.arrive()
+      const taken = await before
+      const late = limiter.take('key', 3)
+      way.clock.advance(DEADLINE_MS - 10)
+      const behind = limiter.charge('key', -4, taken)
+      way.clock.advance(10)
+      await late
+      await way.arrive()
+      await behind
+      expect(await used()).toBe(14)
+    })
+
+    test('is counted once, where whoever told of it was late, too', async () => {
+      const { way, limiter, used } = await scene()
+      const late = limiter.take('key', 3)
+      way.clock.advance(DEADLINE_MS)
+      await late
+      const teller = limiter.take('key', 2)
+      way.clock.advance(DEADLINE_MS - 10)
+      const behind = limiter.take('key', 1)
+      way.clock.advance(10)
+      await teller
+      await way.arrive()
+      await behind
+      expect(await used()).toBe(11)
+    })
+  },
+)
