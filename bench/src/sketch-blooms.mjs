@@ -8,7 +8,7 @@ const expected = 50_000
 const rate = 0.01
 
 function openOurs(Filter) {
-  const filter = new Filter({ expected, falsePositiveRate: rate, seed: benchSeed })
+  const filter = new Filter({ capacity: expected, errorRate: rate, seed: benchSeed })
   return { add: (key) => filter.add(key), has: (key) => filter.has(key), stated: () => 100 * filter.statedRate }
 }
 

@@ -110,9 +110,9 @@ const subjects: readonly (readonly [string, () => (key: never) => number | boole
         (of) => of.count(),
       ),
   ],
-  ['BloomFilter', () => knowing(new BloomFilter({ expected: 100, seed }))],
-  ['BlockedBloomFilter', () => knowing(new BlockedBloomFilter({ expected: 100, seed }))],
-  ['CountingBloomFilter', () => knowing(new CountingBloomFilter({ expected: 100, seed }))],
+  ['BloomFilter', () => knowing(new BloomFilter({ capacity: 100, seed }))],
+  ['BlockedBloomFilter', () => knowing(new BlockedBloomFilter({ capacity: 100, seed }))],
+  ['CountingBloomFilter', () => knowing(new CountingBloomFilter({ capacity: 100, seed }))],
   [
     'HokusaiTime',
     () =>

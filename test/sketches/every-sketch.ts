@@ -15,7 +15,7 @@ export interface SketchClass {
 
 export const SEED = 'a seed of sixteen bytes, and more'
 const seeded = { seed: SEED }
-const filter = { expected: 100, seed: SEED }
+const filter = { capacity: 100, seed: SEED }
 const timed = { width: 16, depth: 2, unitMs: 10, retainMs: 100, seed: SEED }
 
 function sketchClass<S extends Sketch<S>>(

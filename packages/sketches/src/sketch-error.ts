@@ -8,7 +8,7 @@ export type SketchCode =
   | 'SLUICE_SKETCH_MISMATCH'
   | 'SLUICE_SKETCH_REFUSES'
 
-/** Known by its `code`, never by `instanceof`: an ESM and a CommonJS copy may meet in one process. */
+/** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
 export class SketchError extends Error {
   readonly code: SketchCode
   constructor(code: SketchCode, message: string) {

@@ -1,4 +1,4 @@
-import { algorithms, type Charge, type Policy, type PolicyVerdict, type Step } from '@sluice/limiter-core'
+import { type AnsweredVerdict, algorithms, type Charge, type Policy, type Step } from '@sluice/limiter-core'
 
 export const MINUTE = 60_000
 
@@ -17,8 +17,8 @@ export function chargeOf(policy: Policy, key: string, cost = 1, advisory = false
 }
 
 /** The part of verdicts that is compared. */
-export function plain(verdicts: readonly PolicyVerdict[]): readonly object[] {
-  return verdicts.map(({ policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs }) => {
-    return { policy: policy.name, shadow, allowed, remaining, retryAfterMs, resetAfterMs }
+export function plain(verdicts: readonly AnsweredVerdict[]): readonly object[] {
+  return verdicts.map(({ policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }) => {
+    return { policy: policy.name, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }
   })
 }

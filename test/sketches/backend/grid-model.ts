@@ -83,6 +83,7 @@ export class GridModel {
       remaining,
       retryAfterMs,
       resetAfterMs: this.#resetAfterMs(slots, policy, now),
+      availableAfterMs: remaining === policy.limit ? 0 : firstTrue((ms) => fits(ms, remaining + 1)),
     }
   }
 

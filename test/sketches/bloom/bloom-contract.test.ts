@@ -5,7 +5,7 @@ import { codeOf, type SketchEvent, sketchContract } from '../contract/sketch-con
 const seed = new SketchSeed('one seed for all of them')
 const other = new SketchSeed('and another one for strangers')
 // 512 cells and many hashes: the keys of a run fill a third of them
-const options = { expected: 20, falsePositiveRate: 0.001, seed }
+const options = { capacity: 20, errorRate: 0.001, seed }
 const asked = ['red', 'blue', 'green', '', '__proto__', 'naïve', '\ud800', 7, -1, 'never', ...Array(20).keys()]
 
 interface Filter {
@@ -25,8 +25,8 @@ const answers = (filter: Filter): unknown => [
 sketchContract<BloomFilter>('BloomFilter', {
   make: () => new BloomFilter(options),
   strangers: [
-    () => new BloomFilter({ ...options, expected: 200 }),
-    () => new BloomFilter({ ...options, falsePositiveRate: 0.0001 }),
+    () => new BloomFilter({ ...options, capacity: 200 }),
+    () => new BloomFilter({ ...options, errorRate: 0.0001 }),
     () => new BloomFilter({ ...options, seed: other }),
     () => new CountingBloomFilter(options) as unknown as BloomFilter,
     () => undefined as unknown as BloomFilter,
@@ -39,11 +39,11 @@ sketchContract<BloomFilter>('BloomFilter', {
 })
 
 sketchContract<BlockedBloomFilter>('BlockedBloomFilter', {
-  make: () => new BlockedBloomFilter({ ...options, expected: 60 }),
+  make: () => new BlockedBloomFilter({ ...options, capacity: 60 }),
   strangers: [
-    () => new BlockedBloomFilter({ ...options, expected: 600 }),
-    () => new BlockedBloomFilter({ ...options, expected: 60, falsePositiveRate: 0.01 }),
-    () => new BlockedBloomFilter({ ...options, expected: 60, seed: other }),
+    () => new BlockedBloomFilter({ ...options, capacity: 600 }),
+    () => new BlockedBloomFilter({ ...options, capacity: 60, errorRate: 0.01 }),
+    () => new BlockedBloomFilter({ ...options, capacity: 60, seed: other }),
     () => new BloomFilter(options) as unknown as BlockedBloomFilter,
   ],
   feed: (filter, { key }) => filter.add(key),
@@ -56,7 +56,7 @@ sketchContract<BlockedBloomFilter>('BlockedBloomFilter', {
 sketchContract<CountingBloomFilter>('CountingBloomFilter', {
   make: () => new CountingBloomFilter(options),
   strangers: [
-    () => new CountingBloomFilter({ ...options, expected: 200 }),
+    () => new CountingBloomFilter({ ...options, capacity: 200 }),
     () => new CountingBloomFilter({ ...options, seed: other }),
     () => new BloomFilter(options) as unknown as CountingBloomFilter,
   ],
@@ -77,35 +77,35 @@ describe.each([
   test.each([
     ['no options', undefined],
     ['no expected', {}],
-    ['0 keys', { expected: 0 }],
-    ['half a key', { expected: 1.5 }],
-    ['2^31 keys', { expected: 2 ** 31 }],
-    ['NaN keys', { expected: Number.NaN }],
-    ['keys in quotes', { expected: '100' }],
-    ['a rate of 0', { expected: 1, falsePositiveRate: 0 }],
-    ['a rate of 1', { expected: 1, falsePositiveRate: 1 }],
-    ['a negative rate', { expected: 1, falsePositiveRate: -0.01 }],
-    ['a rate of NaN', { expected: 1, falsePositiveRate: Number.NaN }],
-    ['an unknown option', { expected: 1, errorRate: 0.01 }],
-    ['a seed that is none', { expected: 1, seed: 5 }],
-    ['more than 512 MiB', { expected: 2 ** 31 - 1, falsePositiveRate: 0.01 }],
+    ['0 keys', { capacity: 0 }],
+    ['half a key', { capacity: 1.5 }],
+    ['2^31 keys', { capacity: 2 ** 31 }],
+    ['NaN keys', { capacity: Number.NaN }],
+    ['keys in quotes', { capacity: '100' }],
+    ['a rate of 0', { capacity: 1, errorRate: 0 }],
+    ['a rate of 1', { capacity: 1, errorRate: 1 }],
+    ['a negative rate', { capacity: 1, errorRate: -0.01 }],
+    ['a rate of NaN', { capacity: 1, errorRate: Number.NaN }],
+    ['an unknown option', { capacity: 1, falsePositiveRate: 0.01 }],
+    ['a seed that is none', { capacity: 1, seed: 5 }],
+    ['more than 512 MiB', { capacity: 2 ** 31 - 1, errorRate: 0.01 }],
   ])('refuses %s before it takes memory', (_what, given) => {
     expect(codeOf(() => new Filter(given as never))).toBe('SLUICE_BAD_OPTION')
   })
 
   test('refuses a seed that is too short', () => {
-    expect(codeOf(() => new Filter({ expected: 1, seed: 'short' }))).toBe('SLUICE_BAD_SEED')
+    expect(codeOf(() => new Filter({ capacity: 1, seed: 'short' }))).toBe('SLUICE_BAD_SEED')
   })
 
   test('says how many bytes it takes, which are those that it writes', () => {
-    const filter = new Filter({ expected: 1000 })
+    const filter = new Filter({ capacity: 1000 })
     expect(filter.bytes).toBe(filter.toBytes().length)
   })
 
   test('has the seed of this process unless told another', () => {
-    const filter = new Filter({ expected: 100 })
+    const filter = new Filter({ capacity: 100 })
     filter.add('red')
-    const copy = new Filter({ expected: 100 })
+    const copy = new Filter({ capacity: 100 })
     copy.merge(filter as never)
     expect(copy.has('red')).toBe(true)
     expect(Filter.fromBytes(filter.toBytes()).has('red')).toBe(true)

@@ -20,7 +20,7 @@ describe.each([
   test('never says no of a key that was added, also when it is far too full', () => {
     fc.assert(
       fc.property(fc.array(key, { maxLength: 400 }), (keys) => {
-        const filter = new Filter({ expected: 10, seed })
+        const filter = new Filter({ capacity: 10, seed })
         for (const added of keys) filter.add(added)
         for (const added of keys) expect(filter.has(added)).toBe(true)
       }),
@@ -29,26 +29,26 @@ describe.each([
   })
 
   test('answers true to the first add of a key, and false to every later one', () => {
-    const filter = new Filter({ expected: 10_000, falsePositiveRate: 1e-6, seed })
+    const filter = new Filter({ capacity: 10_000, errorRate: 1e-6, seed })
     for (let n = 0; n < 1000; n++) expect(filter.add(`key ${n}`)).toBe(true)
     for (let n = 0; n < 1000; n++) expect(filter.add(`key ${n}`)).toBe(false)
   })
 
   test('says no of everything while it is empty', () => {
-    const filter = new Filter({ expected: 1000, seed })
+    const filter = new Filter({ capacity: 1000, seed })
     expect([filter.size, filter.falsePositiveRate]).toEqual([0, 0])
     for (let n = 0; n < 1000; n++) expect(filter.has(n)).toBe(false)
   })
 
   test.each([1, 10, 1000, 30_000])('estimates that it holds %i keys to within 2 % and one', (count) => {
-    const filter = new Filter({ expected: 20_000, seed })
+    const filter = new Filter({ capacity: 20_000, seed })
     for (let n = 0; n < count; n++) filter.add(n)
     for (let n = 0; n < count; n++) filter.add(n)
     expect(Math.abs(filter.size - count)).toBeLessThan(0.02 * count + 1)
   })
 
   test('has a rate of 1 and an endless size once every cell is taken', () => {
-    const filter = new Filter({ expected: 1, seed })
+    const filter = new Filter({ capacity: 1, seed })
     for (let n = 0; n < 5000; n++) filter.add(n)
     expect([filter.size, filter.falsePositiveRate]).toEqual([Number.POSITIVE_INFINITY, 1])
     expect(filter.has('never added')).toBe(true)
@@ -57,7 +57,7 @@ describe.each([
   test('states a rate that is at most the one that was asked for', () => {
     for (const expected of [1, 7, 50, 1000, 123_456, 10_000_000]) {
       for (const falsePositiveRate of [0.5, 0.1, 0.01, 1e-4, 1e-8]) {
-        const filter = new Filter({ expected, falsePositiveRate, seed })
+        const filter = new Filter({ capacity: expected, errorRate: falsePositiveRate, seed })
         expect(filter.statedRate).toBeLessThanOrEqual(falsePositiveRate)
         // less is for small ones, which are a line of 512 at least
         if (expected > 100_000) expect(filter.statedRate).toBeGreaterThan(falsePositiveRate * 0.99)
@@ -66,7 +66,7 @@ describe.each([
   })
 
   test('counts what a merge brought', () => {
-    const [mine, yours] = [new Filter({ expected: 10_000, seed }), new Filter({ expected: 10_000, seed })]
+    const [mine, yours] = [new Filter({ capacity: 10_000, seed }), new Filter({ capacity: 10_000, seed })]
     for (let n = 0; n < 6000; n++) (n < 3000 ? mine : yours).add(n)
     mine.merge(yours as never)
     expect(Math.abs(mine.size - 6000)).toBeLessThan(120)
@@ -81,13 +81,13 @@ describe('BloomFilter', () => {
     [1_000_000, 0.001, 14_377_984, 10],
     [10_000_000, 0.01, 95_929_856, 7],
   ])('for %i keys at %f it has %i bits, of which a key sets %i', (expected, falsePositiveRate, bits, hashes) => {
-    const filter = new BloomFilter({ expected, falsePositiveRate, seed })
+    const filter = new BloomFilter({ capacity: expected, errorRate: falsePositiveRate, seed })
     expect([filter.bits, filter.hashes]).toEqual([bits, hashes])
   })
 
   test('takes 512 MiB at most, and says what it would have taken', () => {
-    expect(() => new BloomFilter({ expected: 1e9, seed })).toThrow(/takes? 119\d{7} bytes/)
-    expect(codeOf(() => new CountingBloomFilter({ expected: 2e8, seed }))).toBe('SLUICE_BAD_OPTION')
+    expect(() => new BloomFilter({ capacity: 1e9, seed })).toThrow(/takes? 119\d{7} bytes/)
+    expect(codeOf(() => new CountingBloomFilter({ capacity: 2e8, seed }))).toBe('SLUICE_BAD_OPTION')
   })
 })
 
@@ -99,7 +99,7 @@ describe('the size of a filter of RedisBloom', () => {
     [0.0001, 19.17, 14],
     [0.25, 2.885, 2],
   ])('at a rate of %f is %f bits a key and %i hashes', (falsePositiveRate, bitsPerKey, hashes) => {
-    const size = redisBloomSize({ expected: 1000, falsePositiveRate })
+    const size = redisBloomSize({ capacity: 1000, errorRate: falsePositiveRate })
     expect(size.bitsPerKey).toBeCloseTo(bitsPerKey, 3)
     expect(size.hashes).toBe(hashes)
     expect(size.bits % 64).toBe(0)
@@ -107,7 +107,7 @@ describe('the size of a filter of RedisBloom', () => {
     expect(size.bits - 1000 * size.bitsPerKey).toBeLessThan(64)
   })
 
-  test.each([{}, { expected: 0 }, { expected: 1, falsePositiveRate: 2 }, { expected: 1, seed: 'no' }])(
+  test.each([{}, { capacity: 0 }, { capacity: 1, errorRate: 2 }, { capacity: 1, seed: 'no' }])(
     'refuses %p',
     (options) => {
       expect(codeOf(() => redisBloomSize(options as never))).toBe('SLUICE_BAD_OPTION')

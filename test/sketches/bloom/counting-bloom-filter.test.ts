@@ -3,7 +3,7 @@ import { CountingBloomFilter, SketchSeed } from '@sluice/sketches'
 import fc from 'fast-check'
 
 const seed = new SketchSeed('a seed that the tests know')
-const small = (): CountingBloomFilter => new CountingBloomFilter({ expected: 20, falsePositiveRate: 0.001, seed })
+const small = (): CountingBloomFilter => new CountingBloomFilter({ capacity: 20, errorRate: 0.001, seed })
 
 const deeds = fc.array(fc.record({ key: fc.nat(40), adds: fc.boolean() }), { maxLength: 300 })
 
@@ -72,7 +72,7 @@ describe('a full counter of a counting Bloom filter', () => {
   }
 
   test('counts to 14 exactly', () => {
-    const filter = new CountingBloomFilter({ expected: 1000, seed })
+    const filter = new CountingBloomFilter({ capacity: 1000, seed })
     times(14, () => filter.add('red'))
     times(13, () => expect(filter.remove('red')).toBe(true))
     expect(filter.has('red')).toBe(true)
@@ -81,14 +81,14 @@ describe('a full counter of a counting Bloom filter', () => {
   })
 
   test.each([15, 16, 40])('stays full: a key that came %i times is never gone', (count) => {
-    const filter = new CountingBloomFilter({ expected: 1000, seed })
+    const filter = new CountingBloomFilter({ capacity: 1000, seed })
     times(count, () => filter.add('red'))
     times(100, () => expect(filter.remove('red')).toBe(true))
     expect(filter.has('red')).toBe(true)
   })
 
   test('spills into no other one', () => {
-    const filter = new CountingBloomFilter({ expected: 1000, seed })
+    const filter = new CountingBloomFilter({ capacity: 1000, seed })
     times(20, () => filter.add('red'))
     expect(filter.size).toBeCloseTo(1, 1)
     const nibbles = [...filter.toBytes().subarray(64)].flatMap((byte) => [byte & 15, byte >> 4]).filter(Boolean)
@@ -97,7 +97,7 @@ describe('a full counter of a counting Bloom filter', () => {
 
   test('comes of a merge as well', () => {
     const parts = [10, 10].map((count) => {
-      const filter = new CountingBloomFilter({ expected: 1000, seed })
+      const filter = new CountingBloomFilter({ capacity: 1000, seed })
       times(count, () => filter.add('red'))
       return filter
     })

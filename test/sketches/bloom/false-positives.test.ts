@@ -33,17 +33,17 @@ describe.each([
   [
     'BloomFilter',
     (expected: number, falsePositiveRate: number, seed: SketchSeed): Filter =>
-      new BloomFilter({ expected, falsePositiveRate, seed }),
+      new BloomFilter({ capacity: expected, errorRate: falsePositiveRate, seed }),
   ],
   [
     'BlockedBloomFilter',
     (expected: number, falsePositiveRate: number, seed: SketchSeed): Filter =>
-      new BlockedBloomFilter({ expected, falsePositiveRate, seed }),
+      new BlockedBloomFilter({ capacity: expected, errorRate: falsePositiveRate, seed }),
   ],
   [
     'CountingBloomFilter',
     (expected: number, falsePositiveRate: number, seed: SketchSeed): Filter =>
-      new CountingBloomFilter({ expected, falsePositiveRate, seed }),
+      new CountingBloomFilter({ capacity: expected, errorRate: falsePositiveRate, seed }),
   ],
 ] as const)('%s', (name, make) => {
   test.each([

@@ -17,7 +17,7 @@ describe.each([
   ])(
     'is wrong about the stated part of the keys that follow %s',
     (_what, expected, keyOf) => {
-      const filter = new Filter({ expected, seed: seedOf(0) })
+      const filter = new Filter({ capacity: expected, seed: seedOf(0) })
       for (let n = 0; n < expected; n++) filter.add(keyOf(n))
       const asks = 5_000_000
       let wrong = 0
@@ -31,7 +31,7 @@ describe.each([
 })
 
 test('each of 3 · 2³⁰ bits is as likely as any other, though 32 bits of a hash do not divide by 3', () => {
-  const filter = new BloomFilter({ expected: 336_000_000, seed: seedOf(1) })
+  const filter = new BloomFilter({ capacity: 336_000_000, seed: seedOf(1) })
   expect(filter.bits / 2 ** 30).toBeGreaterThan(2.99)
   expect(filter.bits / 2 ** 30).toBeLessThan(3.01)
   const keys = 1_000_000

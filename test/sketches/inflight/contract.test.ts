@@ -31,7 +31,7 @@ describe.each(forms)('sketchInflight: %s', (_, form) =>
 
 describe('caps on one backend', () => {
   const limiterOn = (backend: ReturnType<typeof sketchInflight>, name: string, limit: number): InflightLimiter =>
-    createInflightLimiter({ name, limit, backend })
+    createInflightLimiter({ name, limit, backend, shared: true })
 
   test.each(forms)('of different names do not meet, and of one name do: %s', async (_, form) => {
     const backend = sketchInflight(form)

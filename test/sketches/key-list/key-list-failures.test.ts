@@ -24,7 +24,7 @@ afterEach(async () => {
 function failing(exact: KeyListOptions['exact'], options: Partial<KeyListOptions> = {}) {
   const clock = new FakeClock()
   const watcher = new Watcher()
-  const given = { expected: 100, exact, clock, observers: [watcher], ...options }
+  const given = { capacity: 100, exact, clock, observers: [watcher], ...options }
   const lists = { block: blockList(given), allow: allowList(given) }
   lists.block.add('ann')
   lists.allow.add('ann')

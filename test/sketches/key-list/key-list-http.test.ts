@@ -12,7 +12,7 @@ afterEach(() => warnings.stop())
 describe('lists on an Express app', () => {
   test('an allow list skips a limit by the promise of its answer', async () => {
     const partners = new Set(['key-of-a-partner'])
-    const list = allowList({ expected: 1000, exact: async (key) => partners.has(key) })
+    const list = allowList({ capacity: 1000, exact: async (key) => partners.has(key) })
     list.addAll(partners)
     const app = express()
     app.use(rateLimit({ limit: 1, window: '1m', skip: (req) => list.has(req.get('x-api-key') ?? '') }))
@@ -28,7 +28,7 @@ describe('lists on an Express app', () => {
   })
 
   test('an allow list whose database is down limits its members like others', async () => {
-    const list = allowList({ expected: 10, exact: () => Promise.reject(new Error('down')) })
+    const list = allowList({ capacity: 10, exact: () => Promise.reject(new Error('down')) })
     list.add('partner')
     const app = express()
     app.use(rateLimit({ limit: 1, window: '1m', skip: (req) => list.has(req.get('x-api-key') ?? '') }))
@@ -38,7 +38,7 @@ describe('lists on an Express app', () => {
   })
 
   function appWithBlocked(exact: (key: string) => Promise<boolean>): Express {
-    const hidden = blockList({ expected: 1000, exact })
+    const hidden = blockList({ capacity: 1000, exact })
     hidden.add(joinedKey('ann', '7'))
     const app = express()
     app.get('/content/:id', async (req, res) => {

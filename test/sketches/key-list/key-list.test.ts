@@ -19,7 +19,7 @@ function listOf(users: readonly string[], options: Partial<KeyListOptions> = {})
     asked.push(key)
     return users.includes(key)
   }
-  const list = blockList({ expected: 1000, seed, exact, clock: new FakeClock(), ...options })
+  const list = blockList({ capacity: 1000, seed, exact, clock: new FakeClock(), ...options })
   list.addAll(users)
   return { list, asked }
 }
@@ -57,7 +57,7 @@ describe('a list of keys', () => {
 
   test('has the last word of the exact stage, also of a key that was taken off the list', async () => {
     const users = new Set(['ann'])
-    const list = allowList({ expected: 10, exact: async (key) => users.has(key) })
+    const list = allowList({ capacity: 10, exact: async (key) => users.has(key) })
     list.addAll(users)
     expect(await list.has('ann')).toBe(true)
     users.delete('ann')
@@ -70,7 +70,7 @@ describe('a list of keys', () => {
       fc.asyncProperty(
         fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.double(), fc.bigInt()), { maxLength: 300 }),
         async (keys) => {
-          const list = blockList({ expected: 5, exact: () => true })
+          const list = blockList({ capacity: 5, exact: () => true })
           list.addAll(keys)
           for (const key of [...keys, ...keys.map(String)]) expect(list.has(key)).toBe(true)
         },
@@ -111,7 +111,7 @@ describe('a list of keys', () => {
   })
 
   test('adds what comes of a database, row by row', async () => {
-    const list = blockList({ expected: 100, exact: () => true })
+    const list = blockList({ capacity: 100, exact: () => true })
     async function* rows(): AsyncGenerator<string | number> {
       yield 'ann'
       yield 7
@@ -123,7 +123,7 @@ describe('a list of keys', () => {
   })
 
   test('keeps what it has where the rows break off, and says so', async () => {
-    const list = blockList({ expected: 100, exact: () => true })
+    const list = blockList({ capacity: 100, exact: () => true })
     async function* rows(): AsyncGenerator<string> {
       yield 'ann'
       throw new Error('the connection is gone')
@@ -167,7 +167,7 @@ describe('a list of keys', () => {
   })
 
   test('reads a filter of another size, and does not add one to its own', () => {
-    const large = listOf(['ann'], { expected: 100_000 }).list
+    const large = listOf(['ann'], { capacity: 100_000 }).list
     const { list } = listOf(['carl'])
     expect(codeOf(() => list.merge(large.toBytes()))).toBe('SLUICE_SKETCH_MISMATCH')
     list.load(large.toBytes())
@@ -191,21 +191,21 @@ describe('a list of keys', () => {
 
   test.each([
     ['no options', undefined, 'SLUICE_BAD_OPTION'],
-    ['no exact stage', { expected: 10 }, 'SLUICE_BAD_OPTION'],
-    ['an exact stage that is a set', { expected: 10, exact: new Set() }, 'SLUICE_BAD_OPTION'],
-    ['no expected', { exact: () => true }, 'SLUICE_BAD_OPTION'],
-    ['a rate of 2', { expected: 10, exact: () => true, falsePositiveRate: 2 }, 'SLUICE_BAD_OPTION'],
-    ['a rule of limiters', { expected: 10, exact: () => true, onError: 'allow' }, 'SLUICE_BAD_OPTION'],
-    ['an empty name', { expected: 10, exact: () => true, name: '' }, 'SLUICE_BAD_OPTION'],
-    ['a deadline of 0', { expected: 10, exact: () => true, deadlineMs: 0 }, 'SLUICE_BAD_DURATION'],
-    ['a deadline of 2 minutes', { expected: 10, exact: () => true, deadlineMs: '2m' }, 'SLUICE_BAD_DURATION'],
-    ['a memory without a time', { expected: 10, exact: () => true, remember: {} }, 'SLUICE_BAD_DURATION'],
-    ['a memory of 0 ms', { expected: 10, exact: () => true, remember: { forMs: 0 } }, 'SLUICE_BAD_OPTION'],
-    ['a memory of no keys', { expected: 10, exact: () => true, remember: { forMs: 9, keys: 0 } }, 'SLUICE_BAD_OPTION'],
-    ['an unknown option', { expected: 10, exact: () => true, kind: 'block' }, 'SLUICE_BAD_OPTION'],
-    ['a clock that is none', { expected: 10, exact: () => true, clock: {} }, 'SLUICE_BAD_OPTION'],
-    ['observers that are none', { expected: 10, exact: () => true, observers: {} }, 'SLUICE_BAD_OPTION'],
-    ['a short seed', { expected: 10, exact: () => true, seed: 'short' }, 'SLUICE_BAD_SEED'],
+    ['no exact stage', { capacity: 10 }, 'SLUICE_BAD_OPTION'],
+    ['an exact stage that is a set', { capacity: 10, exact: new Set() }, 'SLUICE_BAD_OPTION'],
+    ['no capacity', { exact: () => true }, 'SLUICE_BAD_OPTION'],
+    ['a rate of 2', { capacity: 10, exact: () => true, errorRate: 2 }, 'SLUICE_BAD_OPTION'],
+    ['a rule of limiters', { capacity: 10, exact: () => true, onError: 'allow' }, 'SLUICE_BAD_OPTION'],
+    ['an empty name', { capacity: 10, exact: () => true, name: '' }, 'SLUICE_BAD_OPTION'],
+    ['a deadline of 0', { capacity: 10, exact: () => true, deadlineMs: 0 }, 'SLUICE_BAD_DURATION'],
+    ['a deadline of 2 minutes', { capacity: 10, exact: () => true, deadlineMs: '2m' }, 'SLUICE_BAD_DURATION'],
+    ['a memory without a time', { capacity: 10, exact: () => true, remember: {} }, 'SLUICE_BAD_DURATION'],
+    ['a memory of 0 ms', { capacity: 10, exact: () => true, remember: { forMs: 0 } }, 'SLUICE_BAD_OPTION'],
+    ['a memory of no keys', { capacity: 10, exact: () => true, remember: { forMs: 9, keys: 0 } }, 'SLUICE_BAD_OPTION'],
+    ['an unknown option', { capacity: 10, exact: () => true, kind: 'block' }, 'SLUICE_BAD_OPTION'],
+    ['a clock that is none', { capacity: 10, exact: () => true, clock: {} }, 'SLUICE_BAD_OPTION'],
+    ['observers that are none', { capacity: 10, exact: () => true, observers: {} }, 'SLUICE_BAD_OPTION'],
+    ['a short seed', { capacity: 10, exact: () => true, seed: 'short' }, 'SLUICE_BAD_SEED'],
   ])('refuses %s', (_what, options, code) => {
     for (const list of [blockList, allowList]) expect(codeOf(() => list(options as never))).toBe(code)
   })
@@ -215,7 +215,7 @@ describe('a list that remembers', () => {
   test('asks once in the time that it was told, of those on it and of those who are not', () => {
     const clock = new FakeClock()
     const { list, asked } = listOf(['ann'], { clock, remember: { forMs: 1000 } })
-    const stranger = takenForOne(listOf(['ann'], { expected: 1, falsePositiveRate: 0.5 }).list)
+    const stranger = takenForOne(listOf(['ann'], { capacity: 1, errorRate: 0.5 }).list)
     list.add(stranger)
     for (let n = 0; n < 5; n++) expect([list.has('ann'), list.has(stranger)]).toEqual([true, false])
     expect(asked).toEqual(['ann', stranger])
@@ -238,7 +238,7 @@ describe('a list that remembers', () => {
     const users = new Set<string>()
     const answers: ((answer: boolean) => void)[] = []
     const exact = (): Promise<boolean> => new Promise((resolve) => answers.push(resolve))
-    const list = blockList({ expected: 10, exact, clock: new FakeClock(), remember: { forMs: '1h' } })
+    const list = blockList({ capacity: 10, exact, clock: new FakeClock(), remember: { forMs: '1h' } })
     list.add('ann')
     const before = list.has('ann')
     users.add('ann')

@@ -25,7 +25,7 @@ const SPREAD = 0x9e3779b1
 export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
   readonly seed: SketchSeed
   /** How many different keys it is built for. */
-  readonly expected: number
+  readonly capacity: number
   /** How many bits it has. */
   readonly bits: number
   /** How many of them a key sets, all in one block. */
@@ -39,7 +39,7 @@ export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
   constructor(options: BloomOptions) {
     const made = options instanceof BloomBuffer ? options : BloomBuffer.create(KIND, options, blockedBloomShape)
     this.seed = made.seed
-    this.expected = made.expected
+    this.capacity = made.capacity
     this.bits = made.cells
     this.hashes = made.hashes
     this.#kept = made.kept
@@ -114,9 +114,9 @@ export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
     return sum / (words.length / WORDS_A_BLOCK)
   }
 
-  /** `falsePositiveRate` once it holds `expected` keys: at most the one that it was built for. */
+  /** `falsePositiveRate` once it holds `capacity` keys: at most the one that it was built for. */
   get statedRate(): number {
-    return blockedRate((this.expected * LINE_CELLS) / this.bits, this.hashes)
+    return blockedRate((this.capacity * LINE_CELLS) / this.bits, this.hashes)
   }
 
   /** Bytes of memory, and of `toBytes`. */

@@ -14,8 +14,8 @@ export function blockedRate(keys: number, hashes: number): number {
   return poissonMean(keys, ratesOfBlocks(hashes))
 }
 
-/** The fewest blocks of 512 bits that keep `rate` at `expected` keys, and how many bits of its block a key sets. */
-export function blockedBloomShape(expected: number, rate: number): BloomShape {
+/** The fewest blocks of 512 bits that keep `rate` at `capacity` keys, and how many bits of its block a key sets. */
+export function blockedBloomShape(capacity: number, rate: number): BloomShape {
   let best = { keys: 0, hashes: 1 }
   // never more than a filter without blocks takes, nor less than half of that
   const most = Math.min(MOST_BLOCK_HASHES, Math.ceil(-Math.log2(rate)))
@@ -23,7 +23,7 @@ export function blockedBloomShape(expected: number, rate: number): BloomShape {
     const keys = mostKeys(rate, ratesOfBlocks(hashes))
     if (keys > best.keys) best = { keys, hashes }
   }
-  return { cells: Math.max(1, Math.ceil(expected / best.keys)) * LINE_CELLS, hashes: best.hashes }
+  return { cells: Math.max(1, Math.ceil(capacity / best.keys)) * LINE_CELLS, hashes: best.hashes }
 }
 
 /** By halving: how many keys a block may hold on average. */

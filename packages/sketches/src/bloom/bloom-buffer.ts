@@ -1,7 +1,7 @@
 import { HEADER_BYTES, SketchBuffer, type SketchKind } from '../sketch-buffer.ts'
 import { SketchError } from '../sketch-error.ts'
 import { type SeedOption, type SketchSeed, seedOf } from '../sketch-seed.ts'
-import { type BloomOptions, bloomTerms, MOST_EXPECTED } from './bloom-options.ts'
+import { type BloomOptions, bloomTerms, MOST_CAPACITY } from './bloom-options.ts'
 import { type BloomShape, LINE_CELLS, MOST_BYTES, MOST_HASHES } from './bloom-shape.ts'
 
 /** Which member of the family a buffer is of. */
@@ -21,7 +21,7 @@ export class BloomBuffer implements BloomOptions {
   readonly kept: SketchBuffer
   readonly seed: SketchSeed
   readonly words: Uint32Array
-  readonly expected: number
+  readonly capacity: number
   readonly hashes: number
   readonly cells: number
 
@@ -31,33 +31,33 @@ export class BloomBuffer implements BloomOptions {
     this.words = new Uint32Array(kept.buffer, HEADER_BYTES)
     this.cells = kept.shape(0) * LINE_CELLS
     this.hashes = kept.shape(1)
-    this.expected = kept.shape(2)
+    this.capacity = kept.shape(2)
   }
 
   /** Throws `SLUICE_BAD_OPTION`, also where it would keep more than 512 MiB, and `SLUICE_BAD_SEED`. */
   static create(
     { kind, owner, bitsACell }: BloomKind,
     options: BloomOptions,
-    shapeOf: (expected: number, rate: number) => BloomShape,
+    shapeOf: (capacity: number, rate: number) => BloomShape,
   ): BloomBuffer {
-    const { expected, rate, seed } = bloomTerms(owner, options)
-    const { cells, hashes } = shapeOf(expected, rate)
+    const { capacity, rate, seed } = bloomTerms(owner, options)
+    const { cells, hashes } = shapeOf(capacity, rate)
     const bytes = (cells * bitsACell) / 8
     if (bytes > MOST_BYTES) {
-      const got = `got ${expected} keys at a rate of ${rate}, which take ${bytes} bytes`
+      const got = `got ${capacity} keys at a rate of ${rate}, which take ${bytes} bytes`
       throw new SketchError('SLUICE_BAD_OPTION', `${owner}: ${got}, expected what takes at most ${MOST_BYTES}`)
     }
-    const shape = [cells / LINE_CELLS, hashes, expected]
+    const shape = [cells / LINE_CELLS, hashes, capacity]
     return new BloomBuffer(SketchBuffer.create(kind, bytes, { seed, shape }), seed)
   }
 
   /** Throws `SLUICE_BAD_BYTES`, `SLUICE_SKETCH_MISMATCH` and `SLUICE_BAD_SEED`. */
   static read({ kind, bitsACell }: BloomKind, bytes: Uint8Array, options: SeedOption): BloomBuffer {
     const seed = seedOf(options)
-    const keptBytes = ([lines, hashes, expected, rest]: readonly number[]): number | undefined => {
+    const keptBytes = ([lines, hashes, capacity, rest]: readonly number[]): number | undefined => {
       const kept = (lines * LINE_CELLS * bitsACell) / 8
       const right = kept > 0 && kept <= MOST_BYTES && hashes >= 1 && hashes <= MOST_HASHES
-      return right && expected >= 1 && expected <= MOST_EXPECTED && rest === 0 ? kept : undefined
+      return right && capacity >= 1 && capacity <= MOST_CAPACITY && rest === 0 ? kept : undefined
     }
     return new BloomBuffer(SketchBuffer.read(kind, bytes, keptBytes, seed), seed)
   }

@@ -20,7 +20,7 @@ const KIND = { kind: 'bloom', owner: 'BloomFilter', bitsACell: 1 } as const
 export class BloomFilter implements Sketch<BloomFilter> {
   readonly seed: SketchSeed
   /** How many different keys it is built for. */
-  readonly expected: number
+  readonly capacity: number
   /** How many bits it has. */
   readonly bits: number
   /** How many of them a key sets. */
@@ -34,7 +34,7 @@ export class BloomFilter implements Sketch<BloomFilter> {
   constructor(options: BloomOptions) {
     const made = options instanceof BloomBuffer ? options : BloomBuffer.create(KIND, options, bloomShape)
     this.seed = made.seed
-    this.expected = made.expected
+    this.capacity = made.capacity
     this.bits = made.cells
     this.hashes = made.hashes
     this.#kept = made.kept
@@ -90,9 +90,9 @@ export class BloomFilter implements Sketch<BloomFilter> {
     return (this.#ones / this.bits) ** this.hashes
   }
 
-  /** `falsePositiveRate` once it holds `expected` keys: at most the one that it was built for. */
+  /** `falsePositiveRate` once it holds `capacity` keys: at most the one that it was built for. */
   get statedRate(): number {
-    return rateAfter(this.expected * this.hashes, this.bits, this.hashes)
+    return rateAfter(this.capacity * this.hashes, this.bits, this.hashes)
   }
 
   /** Bytes of memory, and of `toBytes`. */

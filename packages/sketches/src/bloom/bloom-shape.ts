@@ -14,18 +14,18 @@ export interface BloomShape {
   readonly hashes: number
 }
 
-/** The fewest cells that keep `rate` at `expected` keys, and how many of them a key takes. */
-export function bloomShape(expected: number, rate: number): BloomShape {
+/** The fewest cells that keep `rate` at `capacity` keys, and how many of them a key takes. */
+export function bloomShape(capacity: number, rate: number): BloomShape {
   const best = -Math.log2(rate)
-  const fewer = shapeFor(expected, rate, Math.max(1, Math.floor(best)))
-  const more = shapeFor(expected, rate, Math.ceil(best))
+  const fewer = shapeFor(capacity, rate, Math.max(1, Math.floor(best)))
+  const more = shapeFor(capacity, rate, Math.ceil(best))
   return fewer.cells <= more.cells ? fewer : more
 }
 
-function shapeFor(expected: number, rate: number, hashes: number): BloomShape {
-  const cells = (-hashes * expected) / Math.log1p(-(rate ** (1 / hashes)))
+function shapeFor(capacity: number, rate: number, hashes: number): BloomShape {
+  const cells = (-hashes * capacity) / Math.log1p(-(rate ** (1 / hashes)))
   let lines = Math.max(1, Math.ceil(cells / LINE_CELLS))
   // a small one needs some more than the formula, which is that of endless ones
-  while (rateAfter(expected * hashes, lines * LINE_CELLS, hashes) > rate) lines++
+  while (rateAfter(capacity * hashes, lines * LINE_CELLS, hashes) > rate) lines++
   return { cells: lines * LINE_CELLS, hashes }
 }

@@ -21,7 +21,7 @@ const FULL = 15
 export class CountingBloomFilter implements Sketch<CountingBloomFilter> {
   readonly seed: SketchSeed
   /** How many different keys it is built for. */
-  readonly expected: number
+  readonly capacity: number
   readonly counters: number
   /** How many of them a key counts in. */
   readonly hashes: number
@@ -35,7 +35,7 @@ export class CountingBloomFilter implements Sketch<CountingBloomFilter> {
   constructor(options: BloomOptions) {
     const made = options instanceof BloomBuffer ? options : BloomBuffer.create(KIND, options, bloomShape)
     this.seed = made.seed
-    this.expected = made.expected
+    this.capacity = made.capacity
     this.counters = made.cells
     this.hashes = made.hashes
     this.#kept = made.kept
@@ -101,9 +101,9 @@ export class CountingBloomFilter implements Sketch<CountingBloomFilter> {
     return (this.#taken / this.counters) ** this.hashes
   }
 
-  /** `falsePositiveRate` once it holds `expected` keys: at most the one that it was built for. */
+  /** `falsePositiveRate` once it holds `capacity` keys: at most the one that it was built for. */
   get statedRate(): number {
-    return rateAfter(this.expected * this.hashes, this.counters, this.hashes)
+    return rateAfter(this.capacity * this.hashes, this.counters, this.hashes)
   }
 
   /** Bytes of memory, and of `toBytes`. */

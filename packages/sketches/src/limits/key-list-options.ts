@@ -27,11 +27,11 @@ export interface RememberOptions {
   readonly keys?: number | undefined
 }
 
-/** Of a block list and of an allow list. `expected`, `falsePositiveRate` and `seed` are those of its filter. */
+/** Of a block list and of an allow list. `capacity`, `errorRate` and `seed` are those of its filter. */
 export interface KeyListOptions extends BloomOptions {
   /**
    * Says whether a key is on the list, where the filter cannot rule it out: a query of the database where the list
-   * lives. Asked about keys that are on it, and about `falsePositiveRate` of all others.
+   * lives. Asked about keys that are on it, and about `errorRate` of all others.
    */
   readonly exact: (key: string) => MaybePromise<boolean>
   /** In warnings and events: `block list` or `allow list` unless said. */
@@ -64,8 +64,8 @@ export interface KeyListPlan {
 }
 
 const OPTIONS = [
-  'expected',
-  'falsePositiveRate',
+  'capacity',
+  'errorRate',
   'seed',
   'exact',
   'name',

@@ -18,7 +18,7 @@ export interface KeyListStats {
 
 /**
  * A list of millions of keys in 1.25 bytes each, of which it says who is on it: a blocked Bloom filter in front of the list
- * itself. Who is not on it is told so at once and without I/O, but for `falsePositiveRate` of them; the others wait for
+ * itself. Who is not on it is told so at once and without I/O, but for `errorRate` of them; the others wait for
  * `exact`. A key that was added is never taken for one that is not on the list before `exact` says so.
  */
 export interface KeyList {
@@ -36,7 +36,7 @@ export interface KeyList {
   readonly stats: KeyListStats
   /** How many different keys the filter holds, estimated. Those that were taken off the list are still in it. */
   readonly size: number
-  /** The part of all others about which `exact` is asked now. More than was promised once it holds more than `expected`. */
+  /** The part of all others about which `exact` is asked now. More than was promised once it holds more than `capacity`. */
   readonly falsePositiveRate: number
   /** Bytes of the filter. */
   readonly bytes: number
@@ -47,7 +47,7 @@ export interface KeyList {
    * more. Throws `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`, and leaves the list as it is.
    */
   load(bytes: Uint8Array): void
-  /** Adds all keys of another list of the same `expected`, `falsePositiveRate` and seed. Throws like `load`. */
+  /** Adds all keys of another list of the same `capacity`, `errorRate` and seed. Throws like `load`. */
   merge(bytes: Uint8Array): void
   /** Forgets what it remembers of answers, as after keys were taken off the list. */
   forgetAnswers(): void

@@ -8,7 +8,7 @@ import { KeyListStage } from './key-list-stage.ts'
 
 /**
  * Who must not pass. Where `exact` does not answer, whom the filter takes for blocked stays blocked, and with them
- * `falsePositiveRate` of all others; `onError: 'absent'` lets all of them pass. Throws `SLUICE_BAD_OPTION`,
+ * `errorRate` of all others; `onError: 'absent'` lets all of them pass. Throws `SLUICE_BAD_OPTION`,
  * `SLUICE_BAD_DURATION` and `SLUICE_BAD_SEED`.
  */
 export function blockList(options: KeyListOptions): KeyList {
@@ -17,7 +17,7 @@ export function blockList(options: KeyListOptions): KeyList {
 
 /**
  * Who may pass. Where `exact` does not answer, nobody is on it; `onError: 'present'` trusts the filter, which lets
- * `falsePositiveRate` of all others pass. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_SEED`.
+ * `errorRate` of all others pass. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_SEED`.
  */
 export function allowList(options: KeyListOptions): KeyList {
   return new FilteredList('allow list', options, 'absent')
@@ -39,9 +39,9 @@ class FilteredList implements KeyList {
 
   constructor(owner: string, options: KeyListOptions, safe: ListErrorRule) {
     const plan = keyListPlan(owner, options, safe)
-    const { expected, falsePositiveRate, seed } = options
+    const { capacity, errorRate, seed } = options
     this.name = plan.name
-    this.#filter = new BlockedBloomFilter({ expected, falsePositiveRate, seed })
+    this.#filter = new BlockedBloomFilter({ capacity, errorRate, seed })
     this.#seed = this.#filter.seed
     this.#memory = new KeyListMemory(plan)
     this.#stage = new KeyListStage(plan, {

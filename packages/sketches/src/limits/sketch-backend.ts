@@ -95,7 +95,9 @@ class SketchBackend implements Backend<Answer> {
     const waitMs = counts.waitMs(cost)
     if (waitMs === 0 && cost > 0) counts.spend(cost)
     const at = this.#takenAt(now)
-    const decision = new SourcedDecision(NAME, step.policy, counts.remaining(), waitMs, counts.resetAfterMs(), at)
+    const left = counts.remaining()
+    const resetMs = counts.resetAfterMs()
+    const decision = new SourcedDecision(NAME, step.policy, left, waitMs, resetMs, at, counts.availableAfterMs(left))
     if (this.#observers.any) this.#watch(waitMs === 0 ? cost : 0, now)
     return decision
   }
@@ -177,7 +179,9 @@ class SketchBackend implements Backend<Answer> {
 
   #verdict({ step, advisory }: Charge, waitMs: number): ChargeVerdict {
     const counts = this.#counts
-    return new ChargeVerdict(step.policy, advisory === true, counts.remaining(), waitMs, counts.resetAfterMs())
+    const left = counts.remaining()
+    const resetMs = counts.resetAfterMs()
+    return new ChargeVerdict(step.policy, advisory === true, left, waitMs, resetMs, counts.availableAfterMs(left))
   }
 
   #answer(verdicts: PolicyVerdict[], now: number): Answer {

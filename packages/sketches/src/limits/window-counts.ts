@@ -114,6 +114,11 @@ export class WindowCounts {
     return longest
   }
 
+  /** Whole ms until more than the `remaining` units fit; 0 where the key is full. */
+  availableAfterMs(remaining: number): number {
+    return remaining >= (this.#lane as WindowLane).rule.limit ? 0 : this.waitMs(remaining + 1)
+  }
+
   spend(cost: number): void {
     this.#memory.add(cost, this.#now)
     if (this.#entry >= 0) this.#forgiven.move(this.#entry, cost)
