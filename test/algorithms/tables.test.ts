@@ -119,6 +119,7 @@ describe.each(tables)('%s', (_, policy, rows) => {
         remaining,
         retryAfterMs,
         resetAfterMs: expect.closeTo(resetAfterMs, 9),
+        availableAfterMs: expect.any(Number),
       })
     }
   })

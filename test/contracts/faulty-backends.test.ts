@@ -49,6 +49,10 @@ const backendFaults: Readonly<Record<string, (memory: Memory) => Partial<Memory>
       return memory.take(denied ? unknowing : charges)
     },
   }),
+  'tells of more units a ms late': (memory) => ({
+    take: (charges) => later(memory.take(charges)),
+    peek: (charges) => later(memory.peek(charges)),
+  }),
   'reverses its verdicts': (memory) => ({
     take: (charges) => {
       const answer = memory.take(charges)
@@ -75,6 +79,21 @@ describe('the backend contract', () => {
     expect(failed).toBeUndefined()
   })
 
+  test('finds no fault in a backend that does not tell when more is left', async () => {
+    const failed = await firstFailedClaim((runner) =>
+      backendContract(runner, (clock) => {
+        const memory = memoryBackend({ clock })
+        return {
+          ...wrapped(memory),
+          take: (charges) => untold(memory.take(charges)),
+          peek: (charges) => untold(memory.peek(charges)),
+          adjust: (charges, takenAt) => untold(memory.adjust(charges, takenAt)),
+        }
+      }),
+    )
+    expect(failed).toBeUndefined()
+  })
+
   test.each(Object.entries(backendFaults))('finds that a backend %s', async (_, fault) => {
     const failed = await firstFailedClaim((runner) =>
       backendContract(runner, (clock) => {
@@ -85,6 +104,15 @@ describe('the backend contract', () => {
     expect(failed).toBeDefined()
   })
 })
+
+function later({ verdicts, ...answer }: Answer): Answer {
+  const { availableAfterMs = 0 } = verdicts[0]
+  return { ...answer, verdicts: verdicts.map((verdict) => ({ ...verdict, availableAfterMs: availableAfterMs + 1 })) }
+}
+
+function untold({ verdicts, ...answer }: Answer): Answer {
+  return { ...answer, verdicts: verdicts.map(({ availableAfterMs: _, ...verdict }) => verdict) }
+}
 
 function byPolicyAlone(charge: Charge): Charge {
   const { policy, variants } = charge.step

@@ -43,7 +43,7 @@ describe('layers of limits', () => {
       const route = table.get(req.url ?? '')
       const exchange = new BareExchange(req, res, req, res)
       const admission = await admitAll(route?.limits ?? [], exchange)
-      if (typeof admission === 'object') answerDenied(exchange, admission.refusal, admission.by.answer)
+      if (typeof admission === 'object') answerDenied(exchange, admission)
       else send(res, (await route?.handler?.({ request: bridge.request(req), sluice: req.sluice })) ?? {})
     })
   })

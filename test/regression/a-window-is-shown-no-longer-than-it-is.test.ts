@@ -19,7 +19,9 @@ test.each<[NonNullable<PolicyInput['algorithm']>, number]>([
   for (let reading = 0; reading < READINGS; reading++) {
     // a real clock tells millionths of a ms, which no double holds exactly
     clock.advance(random.whole(1e9) * 1e-6)
-    shown.add(linesOf([entryOf(limiter.take(`key ${reading}`))]).RateLimit)
+    const first = limiter.take(`key ${reading}`)
+    shown.add(linesOf([entryOf(first)]).RateLimit)
+    expect(limiter.take(`key ${reading}`, 1, { now: first.takenAt }).retryAfterMs).toBe(seconds * 1_000)
   }
   expect([...shown]).toEqual([`"api";r=0;t=${seconds}`])
   limiter.close()

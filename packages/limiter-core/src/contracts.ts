@@ -60,6 +60,11 @@ export interface Verdict {
   readonly retryAfterMs: number
   /** Milliseconds until the key is as good as new; 0 when it is. */
   readonly resetAfterMs: number
+  /**
+   * Whole ms until `remaining` grows, if nothing else comes; 0 for a key that is full. Of a denial of one unit it is
+   * `retryAfterMs`. A guess while units are on lease.
+   */
+  readonly availableAfterMs: number
 }
 
 /** A verdict with the policy that gave it. */
@@ -68,6 +73,12 @@ export interface PolicyVerdict extends Verdict {
   /** True for a policy in shadow: it is counted and shown to observers, and denies nobody. */
   readonly shadow: boolean
 }
+
+/**
+ * A verdict as a backend answers it. One that cannot tell when `remaining` grows leaves that out: a decision then has
+ * the latest instant at which it may, when the same cost fits, or of an allowed one when the key is as good as new.
+ */
+export type AnsweredVerdict = Omit<PolicyVerdict, 'availableAfterMs'> & Partial<Pick<PolicyVerdict, 'availableAfterMs'>>
 
 /** What all policies of one request answer together. */
 export interface Decision {
@@ -112,7 +123,7 @@ export interface Charge {
 
 /** One verdict for each charge, in their order; a composite of several backends may leave out charges not asked. */
 export interface Answer {
-  readonly verdicts: readonly PolicyVerdict[]
+  readonly verdicts: readonly AnsweredVerdict[]
   readonly takenAt: number
   /** One reading for each charge, where several backends with clocks of their own answered together. */
   readonly takenAts?: readonly number[] | undefined
@@ -148,6 +159,8 @@ export interface IdempotencyKey {
 /** Where counts live. */
 export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
   readonly name: string
+  /** Equal for backends of this process that count in one place: equal names on them are one count. */
+  readonly identity?: object | undefined
   /** True for one that always answers at once; of several it is asked before those that do not. Failover stands before it all the same. */
   readonly synchronous?: boolean
   /** True for one that counts for its own process: N processes admit up to N limits. */
@@ -195,6 +208,11 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    * does not say so it may be gone after every interruption.
    */
   mayHaveLost?(target: Pick<Charge, 'key' | 'step' | 'count'>, ageMs: number): boolean
+  /**
+   * Of a take that was begun just now: whether it may be counted though no answer to it comes. False of units that this
+   * process would spend itself once it has them; default: true.
+   */
+  mayCountUnanswered?(charge: Pick<Charge, 'key' | 'step' | 'count'>): boolean
   close?(): MaybePromise<void>
 }
 

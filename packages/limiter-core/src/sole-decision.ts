@@ -5,20 +5,15 @@ import { plainDecision } from './verdict.ts'
  * The decision of one enforced policy, and its verdict as well: one flat object, since most requests meet one policy
  * and making three objects of it costs as much as the rest of the decision.
  */
-export class SoleDecision implements Decision, PolicyVerdict {
-  readonly policy: Policy
-  readonly remaining: number
-  readonly retryAfterMs: number
-  readonly resetAfterMs: number
-  readonly takenAt: number
-
-  constructor(policy: Policy, remaining: number, retryAfterMs: number, resetAfterMs: number, takenAt: number) {
-    this.policy = policy
-    this.remaining = remaining
-    this.retryAfterMs = retryAfterMs
-    this.resetAfterMs = resetAfterMs
-    this.takenAt = takenAt
-  }
+export abstract class SoleDecision implements Decision, PolicyVerdict {
+  abstract readonly policy: Policy
+  abstract readonly remaining: number
+  abstract readonly retryAfterMs: number
+  abstract readonly resetAfterMs: number
+  abstract readonly availableAfterMs: number
+  abstract readonly takenAt: number
+  abstract readonly counted: boolean
+  abstract readonly source: string
 
   get allowed(): boolean {
     return this.retryAfterMs === 0
@@ -34,14 +29,6 @@ export class SoleDecision implements Decision, PolicyVerdict {
 
   get binding(): PolicyVerdict {
     return this
-  }
-
-  get counted(): boolean {
-    return true
-  }
-
-  get source(): string {
-    return 'memory'
   }
 
   toJSON(): Decision {

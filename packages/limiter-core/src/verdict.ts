@@ -1,4 +1,4 @@
-import type { Answer, Decision, Policy, PolicyVerdict } from './contracts.ts'
+import type { Answer, AnsweredVerdict, Decision, Policy, PolicyVerdict } from './contracts.ts'
 
 /** A flat verdict; a class, so that all of them have one shape. */
 export class ChargeVerdict implements PolicyVerdict {
@@ -8,14 +8,23 @@ export class ChargeVerdict implements PolicyVerdict {
   readonly remaining: number
   readonly retryAfterMs: number
   readonly resetAfterMs: number
+  readonly availableAfterMs: number
 
-  constructor(policy: Policy, shadow: boolean, remaining: number, retryAfterMs: number, resetAfterMs: number) {
+  constructor(
+    policy: Policy,
+    shadow: boolean,
+    remaining: number,
+    retryAfterMs: number,
+    resetAfterMs: number,
+    availableAfterMs: number = atTheLatest(retryAfterMs, resetAfterMs),
+  ) {
     this.policy = policy
     this.shadow = shadow
     this.allowed = retryAfterMs === 0
     this.remaining = remaining
     this.retryAfterMs = retryAfterMs
     this.resetAfterMs = resetAfterMs
+    this.availableAfterMs = availableAfterMs
   }
 }
 
@@ -30,7 +39,8 @@ export class RequestDecision implements Decision {
   readonly allowed: boolean
 
   constructor(answer: Answer) {
-    this.verdicts = answer.verdicts
+    // of a foreign backend failover has completed them
+    this.verdicts = answer.verdicts as readonly PolicyVerdict[]
     this.takenAt = answer.takenAt
     this.takenAts = answer.takenAts
     this.counted = answer.counted
@@ -60,8 +70,13 @@ export class RequestDecision implements Decision {
   }
 }
 
+/** When more is left, where only the other waits are known. */
+export function atTheLatest(retryAfterMs: number, resetAfterMs: number): number {
+  return retryAfterMs || Math.ceil(resetAfterMs)
+}
+
 /** Whether an enforced policy denies. */
-export function vetoed(verdicts: readonly PolicyVerdict[]): boolean {
+export function vetoed(verdicts: readonly Pick<PolicyVerdict, 'allowed' | 'shadow'>[]): boolean {
   for (const verdict of verdicts) if (!verdict.allowed && !verdict.shadow) return true
   return false
 }
@@ -88,13 +103,12 @@ export function plainDecision(decision: Decision): Decision {
   }
 }
 
-function plainVerdict({
-  policy,
-  shadow,
-  allowed,
-  remaining,
-  retryAfterMs,
-  resetAfterMs,
-}: PolicyVerdict): PolicyVerdict {
-  return { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs }
+/**
+ * A verdict without getters, and with what a backend may have left out. Nothing else is made good: whether it is a
+ * verdict at all is for others to say.
+ */
+export function plainVerdict(verdict: AnsweredVerdict): PolicyVerdict {
+  const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs } = verdict
+  const { availableAfterMs = atTheLatest(retryAfterMs, resetAfterMs) } = verdict
+  return { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }
 }

@@ -1,4 +1,5 @@
 import { capOverrides } from './adapter/cap-overrides.ts'
+import { layerAnswers } from './adapter/layer-answers.ts'
 import { layerBackends } from './adapter/layer-backends.ts'
 import { layerExemptions } from './adapter/layer-exemptions.ts'
 import type { MakeLayeredApp } from './adapter/layered-description.ts'
@@ -16,5 +17,5 @@ export function overridesContract(runner: TestRunner, makeApp: MakeLayeredApp): 
     describe: (name, define) => runner.describe(name, define),
     test: (name, run) => runner.test(name, () => stage.play(run)),
   }
-  for (const theme of [rateOverrides, capOverrides, layerExemptions, layerBackends]) theme(staged, stage)
+  for (const theme of [rateOverrides, capOverrides, layerExemptions, layerAnswers, layerBackends]) theme(staged, stage)
 }

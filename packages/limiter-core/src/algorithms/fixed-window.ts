@@ -1,5 +1,5 @@
 import type { Algorithm, Policy, Step } from '../contracts.ts'
-import { firstWholeMs } from './whole-ms.ts'
+import { wholeMsUntil } from './whole-ms.ts'
 
 /**
  * Cells: [start of the window, units used in it]. A window starts at the key's first take after the last one ended.
@@ -21,8 +21,7 @@ class FixedWindowStep implements Step {
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     if (cost === 0 || this.#used(cells, at, now) + cost <= this.capacity) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    const endsAt = cells[at] + this.#windowMs
-    return firstWholeMs(endsAt - now, (ms) => now + ms >= endsAt)
+    return wholeMsUntil(cells[at] + this.#windowMs, now)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {

@@ -1,6 +1,6 @@
 import type { Algorithm, Policy, Step } from '../contracts.ts'
 import { SluiceError } from '../errors.ts'
-import { firstWholeMs } from './whole-ms.ts'
+import { wholeMsUntil } from './whole-ms.ts'
 
 // a kilobyte a key; above it a sliced window says the same for less
 const MAX_LIMIT = 128
@@ -35,8 +35,7 @@ class SlidingLogStep implements Step {
     const tooMany = cells[at] - gone + cost - this.capacity
     if (cost === 0 || tooMany <= 0) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    const lastToGo = this.#time(cells, at, gone + tooMany - 1)
-    return firstWholeMs(lastToGo + this.#windowMs - now, (ms) => lastToGo <= now + ms - this.#windowMs)
+    return wholeMsUntil(this.#time(cells, at, gone + tooMany - 1) + this.#windowMs, now)
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
@@ -50,7 +49,7 @@ class SlidingLogStep implements Step {
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    if (takenAt <= now - this.#windowMs) return 0
+    if (takenAt + this.#windowMs <= now) return 0
     const times = this.#live(cells, at, now)
     const before = times.length
     const first = times.findIndex((time) => time >= takenAt)
@@ -103,7 +102,7 @@ class SlidingLogStep implements Step {
 
   #expired(cells: Float64Array, at: number, now: number): number {
     let gone = 0
-    while (gone < cells[at] && this.#time(cells, at, gone) <= now - this.#windowMs) gone++
+    while (gone < cells[at] && this.#time(cells, at, gone) + this.#windowMs <= now) gone++
     return gone
   }
 

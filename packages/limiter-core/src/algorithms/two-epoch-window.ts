@@ -47,7 +47,7 @@ export class TwoEpochStep implements Step {
       epochs[LAST] = now
     } else if (epochs[PREVIOUS] === 0) epochs[LAST] = Math.max(epochs[LAST], now)
     epochs[CURRENT] += cost
-    cells.set(epochs, at)
+    this.#store(cells, at)
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
@@ -62,7 +62,7 @@ export class TwoEpochStep implements Step {
     let moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
     // of what was adopted nobody knows when it was taken: it may be what is given back here
     if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, takenAt, now)
-    if (moved !== 0) cells.set(epochs, at)
+    if (moved !== 0) this.#store(cells, at)
     return moved
   }
 
@@ -132,18 +132,28 @@ export class TwoEpochStep implements Step {
     epochs[CURRENT] = cells[at + CURRENT]
     epochs[PREVIOUS] = cells[at + PREVIOUS]
     epochs[LAST] = cells[at + LAST]
-    const passedMs = now - epochs[START]
-    if (passedMs >= windowMs) {
+    // a sum, as beside the last unit: of fractions of a ms the difference may round to less than the window
+    const endsAt = epochs[START] + windowMs
+    if (now >= endsAt) {
       epochs[LAST] = this.#lastOfCurrent()
-      epochs[START] += windowMs
+      epochs[START] = endsAt
       epochs[PREVIOUS] = epochs[CURRENT]
       epochs[CURRENT] = 0
     }
-    if (epochs[CURRENT] === 0 && (passedMs >= 2 * windowMs || this.#unitMs(now) === 0)) {
+    if (epochs[CURRENT] === 0 && (now >= endsAt + windowMs || this.#unitMs(now) === 0)) {
       epochs[START] = now
       epochs[PREVIOUS] = 0
     }
     return epochs
+  }
+
+  // `cells.set` takes as long as the rest of a take
+  #store(cells: Float64Array, at: number): void {
+    const epochs = this.#epochs
+    cells[at + START] = epochs[START]
+    cells[at + CURRENT] = epochs[CURRENT]
+    cells[at + PREVIOUS] = epochs[PREVIOUS]
+    cells[at + LAST] = epochs[LAST]
   }
 
   #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {

@@ -27,6 +27,13 @@ export function firstWholeMs(guess: number, passes: (ms: number) => boolean): nu
   return passing
 }
 
+/** The first whole number of ms, at least 1, after which it is `instant`. */
+export function wholeMsUntil(instant: number, now: number): number {
+  const guess = Math.max(1, Math.ceil(instant - now))
+  if (now + guess >= instant && (guess === 1 || now + (guess - 1) < instant)) return guess
+  return firstWholeMs(guess, (ms) => now + ms >= instant)
+}
+
 function halfWay(low: number, high: number): number {
   return low + Math.floor((high - low) / 2)
 }

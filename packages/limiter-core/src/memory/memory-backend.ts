@@ -1,4 +1,5 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
+import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import { clockOf } from '../clock.ts'
 import type { Answer, Backend, Charge, Clock, Known, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
 import { SluiceError } from '../errors.ts'
@@ -8,9 +9,11 @@ import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
 import { RuledDecision } from '../ruled-decision.ts'
 import { shown } from '../shown.ts'
-import { SoleDecision } from '../sole-decision.ts'
-import { ChargeVerdict, vetoed } from '../verdict.ts'
+import type { SoleDecision } from '../sole-decision.ts'
+import { vetoed } from '../verdict.ts'
 import { CountTable, type Lane } from './count-table.ts'
+import { MemoryDecision } from './memory-decision.ts'
+import { MemoryVerdict } from './memory-verdict.ts'
 import type { Place } from './shard.ts'
 
 export interface MemoryBackendOptions {
@@ -80,8 +83,9 @@ export class MemoryBackend implements Backend<Answer> {
     const resetAfterMs = step.resetAfterMs(place.cells, place.at, now)
     table.mark(lane, place, now, remaining, resetAfterMs)
     if (this.#untold.length > 0) this.#tell()
-    if (this.#ruledBy === undefined) return new SoleDecision(step.policy, remaining, waitMs, resetAfterMs, now)
-    return new RuledDecision(this.#ruledBy, step.policy, remaining, waitMs, resetAfterMs, now)
+    if (this.#ruledBy === undefined) return new MemoryDecision(step, place, now, remaining, waitMs, resetAfterMs)
+    const growsMs = availableAfterMs(step, place.cells, place.at, now, remaining)
+    return new RuledDecision(this.#ruledBy, step.policy, remaining, waitMs, resetAfterMs, now, growsMs)
   }
 
   peek(charges: readonly Charge[], moment?: Moment): Answer {
@@ -221,7 +225,7 @@ export class MemoryBackend implements Backend<Answer> {
   }
 }
 
-function verdictOf({ step, advisory }: Charge, { cells, at }: Place, now: number, waitMs: number): PolicyVerdict {
-  const remaining = step.remaining(cells, at, now)
-  return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, step.resetAfterMs(cells, at, now))
+function verdictOf({ step, advisory }: Charge, place: Place, now: number, waitMs: number): PolicyVerdict {
+  const remaining = step.remaining(place.cells, place.at, now)
+  return new MemoryVerdict(step, advisory === true, place, now, remaining, waitMs)
 }

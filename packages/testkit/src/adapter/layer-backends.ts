@@ -27,7 +27,7 @@ export function layerBackends({ describe, test }: TestRunner, stage: LayeredStag
 function serve(stage: LayeredStage, backend: Backend): Promise<Site> {
   const layer = (limit: number): LayerSpec => ({ rateLimit: { limit, window: '1m' } })
   return stage.serve({
-    app: { rateLimit: { limit: 9, window: '1m', backend } },
+    app: { rateLimit: { limit: 9, window: '1m', backend, shared: true } },
     routes: [{ path: '/one', layer: layer(1) }, { path: '/two', layer: layer(2) }, { path: '/free' }],
   })
 }

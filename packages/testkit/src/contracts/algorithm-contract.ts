@@ -32,6 +32,7 @@ export function algorithmContract({ describe, test }: TestRunner, algorithm: Alg
     claim('reads zeroed cells as a new key', startsFresh)
     claim('answers what the reference model answers, whatever happened before', equalsModel)
     claim('names the first whole ms at which the cost fits', waitsExactly)
+    claim('names the first whole ms at which more is left, and none of a key that is full', growsExactly)
     claim('writes nothing when it is asked, and nothing outside its own cells', writesOnlyItsOwn)
     claim('never fits more than its capacity', refusesTheImpossible)
     claim('makes no new key of a refund and none fresher than new', refundsWithinBounds)
@@ -60,7 +61,7 @@ function startsFresh({ policy, driver }: Case, random: SeededRandom): void {
   const now = random.whole(1e9)
   const capacity = policy.burst ?? policy.limit
   assert.equal(driver.step.capacity, capacity)
-  const fresh = { allowed: true, remaining: capacity, retryAfterMs: 0, resetAfterMs: 0 }
+  const fresh = { allowed: true, remaining: capacity, retryAfterMs: 0, resetAfterMs: 0, availableAfterMs: 0 }
   for (const cost of [0, 1, capacity]) assert.deepEqual(driver.peek(now, cost), fresh)
 }
 
@@ -94,6 +95,19 @@ function waitsExactly(one: Case, random: SeededRandom): void {
   assert.ok(Number.isInteger(retryAfterMs) && retryAfterMs >= 1, `waits ${retryAfterMs} ms`)
   assert.equal(driver.peek(now + retryAfterMs, cost).allowed, true, `denied after the ${retryAfterMs} ms it named`)
   assert.equal(driver.peek(now + retryAfterMs - 1, cost).allowed, false, `fits before the ${retryAfterMs} ms it named`)
+}
+
+function growsExactly(one: Case, random: SeededRandom): void {
+  const { driver } = one
+  const now = live(one, random, DEEDS) + random.next()
+  const { remaining, retryAfterMs, resetAfterMs, availableAfterMs } = driver.peek(now, 1)
+  assert.equal(availableAfterMs === 0, remaining === driver.step.capacity, `${remaining}, ${availableAfterMs} ms`)
+  if (remaining === 0) assert.equal(availableAfterMs, retryAfterMs)
+  if (availableAfterMs === 0) return
+  assert.ok(Number.isInteger(availableAfterMs) && availableAfterMs >= 1, `more after ${availableAfterMs} ms`)
+  assert.ok(availableAfterMs <= Math.ceil(resetAfterMs), `more after ${availableAfterMs}, all after ${resetAfterMs} ms`)
+  assert.ok(driver.peek(now + availableAfterMs, 1).remaining > remaining, `no more after ${availableAfterMs} ms`)
+  assert.equal(driver.peek(now + availableAfterMs - 1, 1).remaining, remaining, `before ${availableAfterMs} ms`)
 }
 
 function writesOnlyItsOwn(one: Case, random: SeededRandom): void {

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
-import { algorithms, type Backend, type Charge, type Decision, type Policy, type Verdict } from '@sluice/limiter-core'
+import {
+  type AnsweredVerdict,
+  algorithms,
+  type Backend,
+  type Charge,
+  type Decision,
+  type Policy,
+} from '@sluice/limiter-core'
 import type { FakeClock } from '../fake-clock.ts'
 import { hostileKeys } from './hostile-keys.ts'
 
@@ -177,6 +184,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
   },
 }
 
-function plain(verdict: Verdict): readonly (boolean | number)[] {
-  return [verdict.allowed, verdict.remaining, verdict.retryAfterMs, verdict.resetAfterMs]
+function plain(verdict: AnsweredVerdict): readonly unknown[] {
+  const { allowed, remaining: left, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
+  return [allowed, left, retryAfterMs, resetAfterMs, availableAfterMs]
 }

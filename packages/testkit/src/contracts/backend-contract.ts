@@ -2,6 +2,7 @@ import { algorithms, type Backend, type Clock, type MaybePromise } from '@sluice
 import { FakeClock } from '../fake-clock.ts'
 import { eachSeed } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
+import { availableClaims } from './available-claims.ts'
 import { type BackendBench, backendClaims, policyBeside, START_MS } from './backend-claims.ts'
 import { equalsReference } from './backend-history.ts'
 import { peekClaims } from './peek-claims.ts'
@@ -24,7 +25,7 @@ export interface BackendContractOptions {
 }
 
 const RUNS = 12
-const claims = { ...backendClaims, ...peekClaims, ...planClaims }
+const claims = { ...backendClaims, ...availableClaims, ...peekClaims, ...planClaims }
 
 /**
  * What every backend keeps, whether it answers at once or later. Runs with the test functions of your runner, against

@@ -18,7 +18,7 @@ export const peekClaims: Readonly<Record<string, Claim>> = {
     for (let peeks = 0; peeks < 20; peeks++) await backend.peek([charge(minute, 'a', 5), charge(minute, `b${peeks}`)])
     clock.advance(10)
     const { verdicts } = await backend.take([charge(minute, 'a', 5)])
-    const [{ policy: _, ...first }] = verdicts
+    const [{ policy: _, availableAfterMs: __, ...first }] = verdicts
     assert.deepEqual(
       { ...first },
       { shadow: false, allowed: true, remaining: 0, retryAfterMs: 0, resetAfterMs: 60_000 },

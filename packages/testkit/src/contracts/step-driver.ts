@@ -1,4 +1,4 @@
-import type { Step, Verdict } from '@sluice/limiter-core'
+import { availableAfterMs, type Step, type Verdict } from '@sluice/limiter-core'
 
 /** Cells before and after those of the key under test, to see that a step stays within its own. */
 const MARGIN = 3
@@ -57,11 +57,13 @@ export class StepDriver {
   }
 
   #verdict(now: number, retryAfterMs: number): Verdict {
+    const remaining = this.step.remaining(this.cells, this.at, now)
     return {
       allowed: retryAfterMs === 0,
-      remaining: this.step.remaining(this.cells, this.at, now),
+      remaining,
       retryAfterMs,
       resetAfterMs: this.step.resetAfterMs(this.cells, this.at, now),
+      availableAfterMs: availableAfterMs(this.step, this.cells, this.at, now, remaining),
     }
   }
 }

@@ -25,12 +25,16 @@ export interface ReferenceModel {
 export function referenceModel(policy: Policy): ReferenceModel {
   const rule = ruleOf(policy)
   const capacity = policy.burst ?? policy.limit
-  const verdict = (now: bigint, retryAfterMs: number): Verdict => ({
-    allowed: retryAfterMs === 0,
-    remaining: remaining(rule, now, capacity),
-    retryAfterMs,
-    resetAfterMs: rule.resetAfterMs(now),
-  })
+  const verdict = (now: bigint, retryAfterMs: number): Verdict => {
+    const left = remaining(rule, now, capacity)
+    return {
+      allowed: retryAfterMs === 0,
+      remaining: left,
+      retryAfterMs,
+      resetAfterMs: rule.resetAfterMs(now),
+      availableAfterMs: left === capacity ? 0 : waitMs(rule, now, left + 1, capacity),
+    }
+  }
   return {
     capacity,
     take(now, cost) {

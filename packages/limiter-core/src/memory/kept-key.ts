@@ -1,0 +1,45 @@
+import { availableAfterMs } from '../algorithms/available-after-ms.ts'
+import type { Step } from '../contracts.ts'
+import type { Place } from './shard.ts'
+
+/** Numbers of a key as they were: the time, and its cells where those are few, else what follows from them. */
+export type KeptKey = readonly number[]
+
+const MOST_CELLS = 4
+const cellsOfOne = new Float64Array(MOST_CELLS)
+
+/**
+ * Keeps of a key what may be asked of a decision later. When more is left few ask, and to work it out costs half as much
+ * as to decide. One array of doubles, since each double of an object is an object of its own.
+ */
+export function keptKey(
+  step: Step,
+  { cells, at }: Place,
+  now: number,
+  remaining: number,
+  resetAfterMs: number,
+): KeptKey {
+  const count = step.cells
+  if (count === 2) return [now, cells[at], cells[at + 1]]
+  if (count === 4) return [now, cells[at], cells[at + 1], cells[at + 2], cells[at + 3]]
+  if (count === 1) return [now, cells[at]]
+  return [now, resetAfterMs, availableAfterMs(step, cells, at, now, remaining)]
+}
+
+export function resetThen(step: Step, kept: KeptKey): number {
+  return hasCells(step) ? step.resetAfterMs(cellsOf(kept), 0, kept[0]) : kept[1]
+}
+
+export function availableThen(step: Step, kept: KeptKey, remaining: number): number {
+  return hasCells(step) ? availableAfterMs(step, cellsOf(kept), 0, kept[0], remaining) : kept[2]
+}
+
+function hasCells({ cells }: Step): boolean {
+  return cells <= 2 || cells === 4
+}
+
+/** They hold until the next key is asked of. */
+function cellsOf(kept: KeptKey): Float64Array {
+  for (let cell = 1; cell < kept.length; cell++) cellsOfOne[cell - 1] = kept[cell]
+  return cellsOfOne
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import type { Answer, Backend } from '@sluice/limiter-core'
+import type { TestRunner } from '../suite-runner.ts'
+import type { RateOptions } from './app-description.ts'
+import type { LayeredDescription } from './layered-description.ts'
+import { type BuildingStage, type Site, statuses } from './stage.ts'
+import { parseList } from './structured-list.ts'
+
+type LayeredStage = BuildingStage<LayeredDescription>
+type Said = Partial<RateOptions>
+
+const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
+
+/** What a route says of its policies is of them alone: how their denials are answered, what headers show, who stands in. */
+export function layerAnswers({ describe, test }: TestRunner, stage: LayeredStage): void {
+  describe('a denial on a route that answers in its own way', () => {
+    test('has the status of the layer whose policy denied', () => denialsOfEach(stage, { status: 403 }, 403, ''))
+    test('has the answer of the layer whose policy denied', () =>
+      denialsOfEach(stage, { denied: (_req, res) => res.send({ body: 'mine' }) }, 429, 'mine'))
+    test('has that of the application where the route says none', () => inherited(stage))
+  })
+  describe('headers that a route says', () => {
+    test('show nothing of its policies, and what they showed of the application’s', () =>
+      shown(stage, { headers: 'none' }, ['app']))
+    test('on denials alone leave the application’s as they were', () => shown(stage, { headersOn: 'denied' }, ['app']))
+    test('show whose the quota of its own policy is, and of no other', () => partitioned(stage))
+  })
+  describe('a route whose backend fails', () => {
+    test('is denied by the application that says deny, whatever the route says', () =>
+      failing(stage, { onBackendError: 'deny' }, { onBackendError: 'allow' }, [429, 429]))
+    test('is counted here for the application that says local', () =>
+      failing(stage, { onBackendError: 'local' }, { onBackendError: 'allow' }, [200, 429]))
+    test('is denied by its own rule, and no other route is', () =>
+      failing(stage, { onBackendError: 'allow' }, { onBackendError: 'deny' }, [429, 429], [200, 200]))
+    test('takes nothing here for a policy beside one that denies', () =>
+      failing(stage, { onBackendError: 'local' }, { onBackendError: 'deny' }, [429, 429], [200, 429]))
+  })
+  test('a route in shadow leaves the application’s policy enforced', async () => {
+    const site = await serve(stage, { limit: 1 }, { mode: 'shadow' })
+    assert.deepEqual(await statuses(site, 2, { path: '/own' }), [200, 429])
+  })
+  test('observers of the application hear of its policies on a route that has its own', () => heard(stage))
+}
+
+function serve(stage: LayeredStage, app: Said, own: Said): Promise<Site> {
+  const rateLimit = { name: 'app', limit: 3, ...MINUTE, clock: stage.clock, ...app } as RateOptions
+  const layer = { rateLimit: { name: 'own', limit: 2, ...MINUTE, ...own } as RateOptions }
+  return stage.serve({ app: { rateLimit }, routes: [{ path: '/own', layer }, { path: '/free' }] })
+}
+
+async function denialsOfEach(stage: LayeredStage, own: Said, status: number, body: string): Promise<void> {
+  const byOwn = await serve(stage, {}, own)
+  assert.deepEqual(await statuses(byOwn, 3, { path: '/own' }), [200, 200, status])
+  const denied = await byOwn.ask({ path: '/own' })
+  assert.ok(denied.body.includes(body), denied.body)
+  const byApplication = await serve(stage, { limit: 1 }, own)
+  assert.deepEqual(await statuses(byApplication, 2, { path: '/own' }), [200, 429])
+  const { body: usual } = await byApplication.ask({ path: '/own' })
+  assert.deepEqual(JSON.parse(usual)['violated-policies'], ['app'])
+}
+
+async function inherited(stage: LayeredStage): Promise<void> {
+  const site = await serve(stage, { status: 420 }, {})
+  assert.deepEqual(await statuses(site, 3, { path: '/own' }), [200, 200, 420])
+}
+
+async function shown(stage: LayeredStage, own: Said, names: readonly string[]): Promise<void> {
+  const site = await serve(stage, {}, own)
+  const { headers } = await site.ask({ path: '/own' })
+  for (const field of ['ratelimit', 'ratelimit-policy']) {
+    assert.deepEqual(
+      parseList(headers[field] ?? '').map(({ name }) => name),
+      names,
+    )
+  }
+}
+
+async function partitioned(stage: LayeredStage): Promise<void> {
+  const site = await serve(stage, {}, { partitionKey: { secret: 'known to the servers' } })
+  const { headers } = await site.ask({ path: '/own' })
+  assert.match(headers.ratelimit ?? '', /^"app";r=2;t=60, "own";r=1;t=60;pk=:.+:$/)
+  assert.match(headers['ratelimit-policy'] ?? '', /^"app";q=3;w=60, "own";q=2;w=60;pk=:.+:$/)
+}
+
+/** Statuses of the route, and then of another one. */
+async function failing(
+  stage: LayeredStage,
+  app: Said,
+  own: Said,
+  ofRoute: readonly number[],
+  ofOther: readonly number[] = [],
+): Promise<void> {
+  const fails = (): Promise<Answer> => Promise.reject(new Error('nobody is there'))
+  const backend: Backend = { name: 'dead', take: fails, peek: fails, adjust: fails, reset: async () => {} }
+  const site = await serve(stage, { limit: 1, backend, ...app }, own)
+  assert.deepEqual(await statuses(site, ofRoute.length, { path: '/own' }), ofRoute)
+  assert.deepEqual(await statuses(site, ofOther.length, { path: '/free' }), ofOther)
+}
+
+async function heard(stage: LayeredStage): Promise<void> {
+  const told: string[] = []
+  const observer = (who: string) => ({ decided: () => void told.push(who) })
+  const site = await serve(stage, { observers: [observer('app')] }, { observers: [observer('own')] })
+  await site.ask({ path: '/own' })
+  assert.deepEqual(told, ['app', 'own'])
+  await site.ask({ path: '/free' })
+  assert.deepEqual(told, ['app', 'own', 'app'])
+}
