@@ -21,7 +21,16 @@ async function smoke(): Promise<Record<string, readonly Table[]>> {
 describe('the benchmarks', () => {
   test('run to their end, and every table has its rows with finite numbers', async () => {
     const results = await smoke()
-    expect(Object.keys(results)).toEqual(['decisions', 'memory', 'http', 'hash', 'redis', 'sketches', 'floods'])
+    expect(Object.keys(results)).toEqual([
+      'decisions',
+      'memory',
+      'http',
+      'hash',
+      'redis',
+      'leases',
+      'sketches',
+      'floods',
+    ])
     for (const table of Object.values(results).flat()) {
       expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })
       for (const row of table.rows) {

@@ -62,7 +62,7 @@ function proxies(make: typeof fastify): void {
       expect(await from(made, '203.0.113.1')).toBe(200)
       expect(await from(made, 'not-an-ip:injected|key')).toBe(200)
       expect(await from(made, 'another-junk')).toBe(429)
-      expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ANYONE'])
+      expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ANYONE', 'SLUICE_BAD_ADDRESS'])
     })
 
     test('of a number is warned about once where Fastify trusts nobody then, and counts the client where not', async () => {

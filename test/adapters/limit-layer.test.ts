@@ -38,7 +38,7 @@ async function serve(layers: Readonly<Record<string, Layer>>): Promise<(path: st
   const server = createServer(async (req, res) => {
     const exchange = new BareExchange(req, res, req, res)
     const admission = await admitAll(layers[req.url ?? ''].limits, exchange)
-    if (typeof admission === 'object') answerDenied(exchange, admission.refusal, admission.by.answer)
+    if (typeof admission === 'object') answerDenied(exchange, admission)
     else res.end('ok')
   }).listen(0, '127.0.0.1')
   servers.push(server)
@@ -161,7 +161,7 @@ describe('a layer', () => {
     const answers = [ask('/'), ask('/route')]
     await until(() => clock.pending === 2)
     // the same application once more in this process: both hold the names
-    const twin = none.below({ rateLimit: { ...RATE, backend, clock } }, 'app')
+    const twin = none.below({ rateLimit: { ...RATE, backend, clock, shared: true } }, 'app')
     for (let time = 0; time < 3; time++) app.close()
     expect(await Promise.all(answers)).toEqual(['200 "default";r=8;t=60', '200 "default";r=4;t=60'])
     expect(clock.pending).toBe(0)

@@ -34,6 +34,11 @@ const runner = { run: () => new Promise<unknown>(() => {}) }
 const small = { width: 8, depth: 2 }
 const sharing = { make: () => new CountMin(small), read: (bytes: Uint8Array) => CountMin.fromBytes(bytes) }
 
+function unnamedTwice(): void {
+  const backend = memoryBackend()
+  for (let time = 0; time < 2; time++) rateLimit({ limit: 100, window: '1m', backend })
+}
+
 function sameNameTwice(): void {
   const backend = memoryBackend()
   rateLimit({ name: 'api', limit: 100, window: '1m', backend })
@@ -109,6 +114,8 @@ export const badOptions: readonly BadOption[] = [
   ['an unknown option of createSluice', 'SLUICE_BAD_OPTION', () => (createSluice as Untyped)({ redis: {} })],
   ['two policies of one name', 'SLUICE_DUPLICATE_POLICY', () => rate({ policies: [policy, policy] })],
   ['one name with other data on one backend', 'SLUICE_DUPLICATE_POLICY', sameNameTwice],
+  ['two limiters without a name on one backend', 'SLUICE_UNNAMED_TWICE', unnamedTwice],
+  ['shared that is no boolean', 'SLUICE_BAD_OPTION', () => one({ shared: 'yes' })],
   ['a seed of 4 bytes', 'SLUICE_BAD_SEED', () => createKeyedHash(new Uint8Array(4))],
   ['a mode of a limiter that is none', 'SLUICE_BAD_OPTION', () => one({ mode: 'on' })],
   ['skip that is no function', 'SLUICE_BAD_OPTION', () => one({ skip: true })],
@@ -130,7 +137,7 @@ export const badOptions: readonly BadOption[] = [
   ['an unknown option of a channel', 'SLUICE_BAD_OPTION', () => (redisChannel as Untyped)(runner, { tick: 5 })],
   ['a client of a channel that is none', 'SLUICE_BAD_OPTION', () => (redisChannel as Untyped)({})],
   ['sums with braces in their name', 'SLUICE_BAD_MESSAGE', () => redisSums(runner, { name: '{hits}' })],
-  ['a list without its exact stage', 'SLUICE_BAD_OPTION', () => (blockList as Untyped)({ expected: 10 })],
+  ['a list without its exact stage', 'SLUICE_BAD_OPTION', () => (blockList as Untyped)({ capacity: 10 })],
   ['gcra on a sketch', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'gcra', backend: sketchBackend() })],
   ['a sketch without a width', 'SLUICE_BAD_OPTION', () => new CountMin({ depth: 4 } as never)],
   ['a seed of a sketch that is a word', 'SLUICE_BAD_SEED', () => new SketchSeed('secret')],

@@ -6,6 +6,7 @@ import { register } from 'node:module'
 import net, { Server } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { Cluster, Redis } from 'ioredis'
+import { createClient } from 'redis'
 
 register('./typescript-hooks.mjs', import.meta.url)
 
@@ -23,8 +24,15 @@ const { createConnection } = net
 net.createConnection = (options, ...args) =>
   createConnection(options.port === 6379 ? { ...options, port: Number(process.env.REDIS_PORT) } : options, ...args)
 
+/** Where a client of node-redis has its methods from. */
+function nodeRedisPrototype() {
+  let prototype = createClient()
+  while (!Object.hasOwn(prototype, 'connect')) prototype = Object.getPrototypeOf(prototype)
+  return prototype
+}
+
 const clients = new Set()
-for (const { prototype } of [Redis, Cluster]) {
+for (const prototype of [Redis.prototype, Cluster.prototype, nodeRedisPrototype()]) {
   const { connect } = prototype
   prototype.connect = function remembered(...args) {
     clients.add(this)
@@ -47,7 +55,14 @@ for (const server of servers) {
   server.close()
   server.closeAllConnections?.()
 }
-for (const client of clients) client.disconnect()
+for (const client of clients) {
+  if (client.destroy === undefined) client.disconnect()
+  else {
+    // one that still connects goes on with it
+    if (!client.isReady) await once(client, 'ready')
+    client.destroy()
+  }
+}
 
 function fail(reason) {
   console.error(reason)

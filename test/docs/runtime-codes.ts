@@ -7,7 +7,7 @@ import {
   rateLimit,
 } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
-import type { Charge, ScriptRunner } from '@sluice/limiter-core'
+import { algorithms, type Charge, type ScriptRunner } from '@sluice/limiter-core'
 import { redisBackend } from '@sluice/redis'
 import { CountMin } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
@@ -51,6 +51,23 @@ function seenIn({ status, headers }: request.Response): Seen {
 const withoutAddress: RequestHandler = (req, _res, next) => {
   Object.defineProperty(req.socket, 'remoteAddress', { value: undefined })
   next()
+}
+
+const trusting: RequestHandler = (req, _res, next) => {
+  req.app.set('trust proxy', true)
+  next()
+}
+
+let made = 0
+
+/** A limiter with a name of its own, since it warns for itself. */
+function named(more: object = {}): RequestHandler {
+  return rateLimit({ ...policy, ...more, name: `api ${++made}` })
+}
+
+async function sharedCount(): Promise<readonly Seen[]> {
+  const options = { ...policy, name: `api ${++made}`, backend: memoryBackend() }
+  return statuses([rateLimit(options), rateLimit(options)])
 }
 
 /** A backend that nobody else asked before. */
@@ -151,12 +168,35 @@ const throwing = (): number => {
   throw new Error('no body yet')
 }
 
+/** A runner of a cluster that does not say so: what has keys of two slots is refused, and asked again slot by slot. */
+async function ofClusterUnsaid(): Promise<readonly Seen[]> {
+  const run: ScriptRunner['run'] = (_script, keys) =>
+    new Set(keys).size > 1
+      ? Promise.reject(new Error("CROSSSLOT Keys in request don't hash to the same slot"))
+      : Promise.resolve(`1000:0${' 4 0 60000 60000'.repeat(keys.length)}`)
+  const backend = redisBackend({ run })
+  const step = algorithms['fixed-window'].compile({
+    name: 'five',
+    algorithm: 'fixed-window',
+    limit: 5,
+    windowMs: 60_000,
+  })
+  const takes = ['a', 'b', 'c'].map((key) => backend.take([{ key, step, count: 'five', cost: 1 }]))
+  const answers = await Promise.all(takes)
+  await backend.close?.()
+  return answers.map(({ counted }) => ({ status: 200, counted }))
+}
+
 export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_HOOK_FAILED', () => statuses([rateLimit({ ...policy, cost: throwing })])],
   ['SLUICE_HOOK_FAILED', () => statuses([rateLimit({ limit: 1, window: '1m', denied: throwing })], {}, 2)],
   ['SLUICE_UNKNOWN_PLAN', () => statuses([rateLimit({ plans: { free: [policy] }, plan: () => 'gold' })])],
   ['SLUICE_KEY_FALLBACK', () => statuses([rateLimit({ ...policy, key: () => undefined })])],
   ['SLUICE_NO_ADDRESS', () => statuses([withoutAddress, rateLimit(policy)])],
+  ['SLUICE_BAD_ADDRESS', () => statuses([trusting, named()], { 'x-forwarded-for': 'unknown' })],
+  ['SLUICE_FORWARDED_UNREAD', () => statuses([named()], { forwarded: 'for=198.51.100.7' })],
+  ['SLUICE_WHOLE_ADDRESS', () => statuses([named({ key: () => '2001:db8::7' })])],
+  ['SLUICE_SHARED_COUNT', sharedCount],
   ['SLUICE_UNTRUSTED_PROXY', () => statuses([rateLimit(policy)], { 'x-forwarded-for': '198.51.100.7' })],
   ['SLUICE_TRUSTS_ANYONE', trustingAnyone],
   ['SLUICE_TRUSTS_NOBODY', trustingNobody],
@@ -166,6 +206,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_BACKEND_BACK', backAgain],
   ['SLUICE_MEMORY_IN_CLUSTER', underPm2],
   ['SLUICE_REDIS_EVICTS', () => statuses([rateLimit({ ...policy, backend: redisBackend(evicting) })])],
+  ['SLUICE_CLUSTER_RUNNER', ofClusterUnsaid],
   ['SLUICE_OBSERVER_DROPPED', () => statuses([rateLimit({ ...policy, observers: [{ decided: throwing }] })])],
   [
     'SLUICE_UNKNOWN_POLICY',

@@ -16,7 +16,7 @@ describe('re-entrancy', () => {
     const backend = memoryBackend()
     const inner = createLimiter({ policies: [policy], backend })
     const decided = (key: string) => void (key.length < 4 && inner.take(`${key}+`))
-    const limiter = createLimiter({ policies: [policy], backend, observers: [{ decided }] })
+    const limiter = createLimiter({ policies: [policy], backend, shared: true, observers: [{ decided }] })
     expect([1, 2, 3].map(() => limiter.take('key').verdicts[0].remaining)).toEqual([4, 3, 2])
     expect(limiter.peek('key+').verdicts[0].remaining).toBe(2)
   })

@@ -34,7 +34,7 @@ test.each(['a\r\nSet-Cookie: b=c', '\0', '\ud800', 'é', '"', 'x'.repeat(10_000)
     await guard.check(view)
     const check = await guard.check(view)
     expect(check?.denial?.status).toBe(429)
-    expect(check?.entry.rateItems).toMatch(/^"default";r=0;t=\d+;pk=:[\w+/]{12}:$/)
+    expect(check?.entries[0].rateItems).toMatch(/^"default";r=0;t=\d+;pk=:[\w+/]{12}:$/)
     expect(check?.denial?.body).toMatch(/^[\x20-\x7e]+$/)
   },
 )

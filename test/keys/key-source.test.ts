@@ -123,7 +123,7 @@ describe('a source that names nothing falls back to the address', () => {
   })
 
   test('which is one key, warned about once, where no address can be read', () => {
-    for (const ip of ['not-an-ip:injected|key', '1.2.3.4:5678', undefined, null, 7, {}]) {
+    for (const ip of ['not-an-ip:injected|key', '1.2.3.4:99999', undefined, null, 7, {}]) {
       expect(keyed(yields(undefined), { ip: ip ?? null }).key).toBe('\0address:no-address')
     }
     expect(warned).toHaveBeenCalledTimes(1)

@@ -147,7 +147,7 @@ describe('a preflight', () => {
   test('has a partition key of its own', async () => {
     const guard = new RateGuard({ limit: 1, window: '1m', key: () => 'ann', partitionKey: { secret: 'secret' } })
     const pk = async (view: RequestView): Promise<string> =>
-      (await guard.check(view))?.entry.rateItems.match(/pk=:(.+):/)?.[1] ?? ''
+      (await guard.check(view))?.entries[0].rateItems.match(/pk=:(.+):/)?.[1] ?? ''
     const [asked, requested] = [await pk(preflight), await pk(request)]
     expect(asked).toMatch(/^[\w+/]{12}$/)
     expect(asked).not.toBe(requested)

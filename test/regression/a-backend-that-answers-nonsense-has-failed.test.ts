@@ -6,12 +6,12 @@ import {
   type Charge,
   createInflightLimiter,
   createLimiter,
-  type Decision,
   GroupedBackend,
   type InflightBackend,
   type LeaseGrant,
   LeasingBackend,
   memoryBackend,
+  type RateCheck,
   RateGuard,
   RequestDecision,
   type RequestView,
@@ -89,6 +89,10 @@ const NONSENSE: Readonly<Record<string, (answer: Answered) => unknown>> = {
   'an endless reset': verdict({ resetAfterMs: Number.POSITIVE_INFINITY }),
   'a reset of -1': verdict({ resetAfterMs: -1 }),
   'no reset': verdict({ resetAfterMs: undefined }),
+  'more after NaN': verdict({ availableAfterMs: Number.NaN }),
+  'more after -1': verdict({ availableAfterMs: -1 }),
+  'more after a text': verdict({ availableAfterMs: '1000' }),
+  'more after null': verdict({ availableAfterMs: null }),
   'shadow for light, and light for shadow': (answer) => ({
     ...answer,
     verdicts: answer.verdicts.map((one) => ({ ...one, shadow: !one.shadow })),
@@ -179,9 +183,9 @@ describe.each(Object.entries(WAYS))('a backend that answers %s', (_way, way) => 
     }
     const one = odd(nonsense, way, { takeOne })
     const rate = new RateGuard({ ...POLICY, backend: one.backend, partitionKey: { secret: 'known to the servers' } })
-    const { decision, entry } = (await rate.check(view)) as { decision: Decision; entry: { rateItems: string } }
+    const { decision, entries } = (await rate.check(view)) as RateCheck<unknown, unknown>
     expect(decision).toMatchObject({ allowed: true, counted: false, source: 'local' })
-    expect(entry.rateItems).toMatch(/^"default";r=3;t=60;pk=/)
+    expect(entries[0].rateItems).toMatch(/^"default";r=3;t=60;pk=/)
     const slow = new SlowGuard({ after: 1, window: '1m', delayMs: 10, maxDelayMs: 100, backend: one.backend })
     expect(await slow.check(view)).toMatchObject({ delayMs: 0, decision: { counted: false } })
     expect(await slow.check(view)).toMatchObject({ delayMs: 10, decision: { counted: false } })
@@ -239,7 +243,13 @@ test('a good answer is taken, at once and later, and in shadow', async () => {
   for (const way of Object.values(WAYS)) {
     const one = odd((answer) => answer, way)
     for (const mode of ['enforce', 'shadow'] as const) {
-      const limiter = createLimiter({ policies: [POLICY], backend: one.backend, mode, observers: [one.watcher] })
+      const limiter = createLimiter({
+        shared: true,
+        policies: [POLICY],
+        backend: one.backend,
+        mode,
+        observers: [one.watcher],
+      })
       expect(await limiter.take('key')).toMatchObject({ allowed: true, counted: true, source: 'odd' })
     }
     expect(causes(one)).toEqual([])
@@ -290,6 +300,7 @@ describe('a ledger of leases', () => {
     'no free units': (grant) => [{ ...grant, free: undefined }],
     'a wait of NaN': (grant) => [{ ...grant, retryAfterMs: Number.NaN }],
     'an endless reset': (grant) => [{ ...grant, resetAfterMs: Number.POSITIVE_INFINITY }],
+    'less charged after NaN': (grant) => [{ ...grant, availableAfterMs: Number.NaN }],
     'a time of NaN': (grant) => [{ ...grant, now: Number.NaN }],
   }
 
@@ -335,7 +346,7 @@ describe('a backend of permits', () => {
         const guard = new CapGuard({ limit: 1, backend, observers: [watcher] })
         expect(await guard.check(view)).toBeUndefined()
         expect(watcher.events).toMatchObject([{ name: 'backendFailed', data: { error: { code: 'MALFORMED' } } }])
-        const limiter = createInflightLimiter({ limit: 1, backend })
+        const limiter = createInflightLimiter({ limit: 1, backend, shared: true })
         await expect((async () => limiter.acquire('key'))()).rejects.toMatchObject({ code: 'MALFORMED' })
         await limiter.close()
       }
@@ -362,7 +373,7 @@ describe('a Redis', () => {
     const runner = { run: async () => reply }
     const policies = [{ ...POLICY }, { ...POLICY, name: 'second' }]
     for (const mine of [policies.slice(1), policies]) {
-      const limiter = createLimiter({ policies: mine, backend: redisBackend(runner) })
+      const limiter = createLimiter({ policies: mine, backend: redisBackend(runner), shared: true })
       for (const call of [limiter.take('key'), limiter.peek('key'), limiter.charge('key', 1)]) {
         expect(await call).toMatchObject({ allowed: true, counted: false, source: 'local' })
       }

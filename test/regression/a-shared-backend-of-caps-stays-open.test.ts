@@ -7,7 +7,7 @@ test('a cap that is closed leaves the backend open that was handed to it', async
     acquire: () => ({ allowed: false, retryAfterMs: 1 }),
     close: () => void closed++,
   }
-  const caps = [1, 2].map(() => createInflightLimiter({ limit: 1, backend }))
+  const caps = [1, 2].map(() => createInflightLimiter({ limit: 1, backend, shared: true }))
   for (const cap of caps) await cap.close()
   expect(closed).toBe(0)
 })

@@ -108,8 +108,8 @@ describe.each([
       later,
     )
     expect(check?.decision.verdicts.map(({ policy }) => policy.name)).toEqual(['b'])
-    expect(check?.entry.policyItems).toBe('"b";q=5;w=60')
-    expect(check?.entry.rateItems).toContain('"b";r=4')
+    expect(check?.entries[0].policyItems).toBe('"b";q=5;w=60')
+    expect(check?.entries[0].rateItems).toContain('"b";r=4')
     expect(left).toEqual({ a: 5, b: 4, c: 5 })
   })
 

@@ -141,10 +141,10 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   sketchBackend: { build: sketchBackend as Build },
   'history of sketchBackend': { build: (history) => sketchBackend({ history }), base: { unit: '1m', keep: '10m' } },
   sketchInflight: { build: sketchInflight as Build },
-  blockList: { build: blockList as Build, base: { expected: 10, exact: () => true } },
-  allowList: { build: allowList as Build, base: { expected: 10, exact: () => true } },
+  blockList: { build: blockList as Build, base: { capacity: 10, exact: () => true } },
+  allowList: { build: allowList as Build, base: { capacity: 10, exact: () => true } },
   'remember of a list': {
-    build: (remember) => blockList({ expected: 10, exact: () => true, remember }),
+    build: (remember) => blockList({ capacity: 10, exact: () => true, remember }),
     base: { forMs: 1 },
   },
   shareSketch: { build: (options) => shareSketch(channel, options), base: sketch },
@@ -161,9 +161,9 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   SpaceSaving: sketchOwner(sketches.SpaceSaving, { capacity: 8 }),
   HeavyKeeper: sketchOwner(sketches.HeavyKeeper, { k: 8 }),
   TDigest: sketchOwner(sketches.TDigest, {}),
-  BloomFilter: sketchOwner(sketches.BloomFilter, { expected: 10 }),
-  BlockedBloomFilter: sketchOwner(sketches.BlockedBloomFilter, { expected: 10 }),
-  CountingBloomFilter: sketchOwner(sketches.CountingBloomFilter, { expected: 10 }),
+  BloomFilter: sketchOwner(sketches.BloomFilter, { capacity: 10 }),
+  BlockedBloomFilter: sketchOwner(sketches.BlockedBloomFilter, { capacity: 10 }),
+  CountingBloomFilter: sketchOwner(sketches.CountingBloomFilter, { capacity: 10 }),
 }
 
 function lazy(options: Any): Any {
@@ -262,8 +262,8 @@ describe('what stands alone', () => {
     'units to charge': (secret) => createLimiter({ policies: [POLICY] }).charge('key', secret),
     'a cost': (secret) => createLimiter({ policies: [POLICY] }).take('key', secret),
     'a weight': (secret) => createInflightLimiter({ limit: 1 }).acquire('key', { weight: secret }),
-    'a key of a list': (secret) => blockList({ expected: 10, exact: () => true }).add([secret] as Any),
-    'keys of a list': (secret) => blockList({ expected: 10, exact: () => true }).addAll(secret),
+    'a key of a list': (secret) => blockList({ capacity: 10, exact: () => true }).add([secret] as Any),
+    'keys of a list': (secret) => blockList({ capacity: 10, exact: () => true }).addAll(secret),
     'arguments of a decorated method': (secret) => logIn(secret, secret),
   }
 
@@ -295,7 +295,7 @@ describe('what comes with a request', () => {
     const backend = { name: 'odd', take: answer, peek: answer, adjust: answer, reset: answer }
     await new RateGuard({ ...POLICY, backend }).check(view('10.0.0.1'))
     await new CapGuard({ limit: 1, backend: { acquire: answer } }).check(view('10.0.0.1'))
-    const list = blockList({ expected: 10, exact: answer })
+    const list = blockList({ capacity: 10, exact: answer })
     list.add('key')
     await list.has('key')
     list.close()

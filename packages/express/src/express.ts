@@ -4,6 +4,7 @@ import {
   type DecoratedLimiters,
   type InflightLimitOptions,
   limitersFor,
+  mustBeCalled,
   type Next,
   type RateLimitOptions,
   type RequestLimit,
@@ -45,8 +46,9 @@ export interface ExpressMiddleware extends Pick<ConnectMiddleware<Request, Respo
 }
 
 const mount = connectMount<Request, Response>((req, res) => new ExpressExchange(req, res, req, res))
-const limiters: ExpressLimiters = withDecorators(
-  limitersFor(mount as (limit: RequestLimit<Request, Response>) => ExpressMiddleware, ['next']),
+const limiters: ExpressLimiters = mustBeCalled(
+  withDecorators(limitersFor(mount as (limit: RequestLimit<Request, Response>) => ExpressMiddleware, ['next'])),
+  'handle',
 )
 
 /** Limits rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`, by client address unless `key` says otherwise. */

@@ -1,9 +1,9 @@
 import {
+  type Admission,
   admitAll,
   afterCheck,
   answerDenied,
   isPromise,
-  type LayerRefusal,
   ReplyExchange,
   type RequestLife,
   type RequestLimit,
@@ -56,20 +56,30 @@ export function enter(limits: Limits, request: FastifyRequest, reply: FastifyRep
 
 function wrapped(limits: Limits, handler: Handler): Handler {
   return function (this: FastifyInstance, request, reply) {
-    const exchange = new ReplyExchange(request, reply)
-    const go = (admission: Outcome): unknown => {
-      if (!goesOn(admission, exchange)) return undefined
+    return runBehind(limits, request, reply, (life) => {
       const work = handler.call(this, request, reply)
-      return admission === 'held' ? heldWork(exchange.life, work, reply) : work
-    }
-    const admission = admitAll(limits, exchange)
-    if (!isPromise(admission)) return go(admission)
-    return admission.then((come) => {
-      const work = go(come)
-      // a promise of nothing would be an empty answer; the reply itself says that one is on its way
-      return work === undefined ? reply : work
+      return life ? heldWork(life, work, reply) : work
     })
   }
+}
+
+/** Runs a handler's `work` for a request that passes, or answers it. `life` is that of a request that holds a place. */
+export function runBehind(
+  limits: Limits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (life: RequestLife | undefined) => unknown,
+): unknown {
+  const exchange = new ReplyExchange(request, reply)
+  const go = (admission: Outcome): unknown =>
+    goesOn(admission, exchange) ? work(admission === 'held' ? exchange.life : undefined) : undefined
+  const admission = admitAll(limits, exchange)
+  if (!isPromise(admission)) return go(admission)
+  return admission.then((come) => {
+    const done = go(come)
+    // a promise of nothing would be an empty answer; the reply itself says that one is on its way
+    return done === undefined ? reply : done
+  })
 }
 
 /** What a handler returned, for Fastify to await. The places of its request are held until it settles, too. */
@@ -81,13 +91,13 @@ export function heldWork(life: RequestLife, work: unknown, reply: FastifyReply):
   return awaited
 }
 
-type Outcome = 'passed' | 'held' | 'gone' | LayerRefusal<FastifyRequest, FastifyReply>
+type Outcome = Admission<FastifyRequest, FastifyReply>
 
 /** False where the request ends here. */
 function goesOn(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, FastifyReply>): boolean {
   if (outcome === 'passed' || outcome === 'held') return true
   // nobody is left to answer, and Fastify need not wait for an answer either
   if (outcome === 'gone') exchange.res.hijack()
-  else answerDenied(exchange, outcome.refusal, outcome.by.answer, (error) => exchange.res.send(error))
+  else answerDenied(exchange, outcome, (error) => exchange.res.send(error))
   return false
 }

@@ -2,9 +2,7 @@ import {
   LimitLayer,
   optionsOf,
   PlaceNames,
-  RequestLifecycle,
   type RequestLimit,
-  type RouteConfig,
   RouteLayers,
   type RouteOfLayers,
   routeConfigOf,
@@ -25,7 +23,17 @@ import type {
   RouteOptions,
 } from 'fastify'
 import fp from 'fastify-plugin'
-import { type Done, enter, heldWork } from './fastify-mount.ts'
+import { type Done, enter } from './fastify-mount.ts'
+import {
+  ADMITTED,
+  ASKS,
+  asksAfterHooks,
+  CONSTRAINTS,
+  type Config,
+  type Met,
+  TELLS,
+  tellsWhenDone,
+} from './limited-route.ts'
 import {
   FASTIFY_OPTIONS,
   type FastifyPhase,
@@ -53,14 +61,8 @@ interface Registration {
 }
 
 const HOME = Symbol.for('sluice.fastify@1')
-const ADMITTED = Symbol.for('sluice.fastify.admitted')
-const TELLS = Symbol.for('sluice.fastify.tells')
-const CONSTRAINTS = Symbol.for('sluice.fastify.constraints')
 
 type Home = FastifyInstance & { [HOME]?: Registration }
-type Met = FastifyRequest & { [ADMITTED]?: boolean }
-/** `TELLS`: its handler tells caps when it is done. */
-type Config = RouteConfig & FastifyContextConfig & { readonly [TELLS]?: true; readonly [CONSTRAINTS]?: string }
 
 const ROUTE = ['rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] as const
 const APPLICATION = [...ROUTE, ...SLUICE_OPTIONS] as const
@@ -149,9 +151,10 @@ function watch(app: Home): void {
     if (part.phase === 'onRequest') meet(part, request, reply, done)
     else done()
   })
-  // also for who was sent here past the hook above, as by `callNotFound`
+  // for routes that were there before, and for who was sent past the hook above, as by `callNotFound`
   app.addHook('preHandler', function (this: Home, request: Met, reply, done) {
-    if (request[ADMITTED]) done()
+    const config: Config = routeConfigOf(request)
+    if (request[ADMITTED] || config[ASKS]) done()
     else meet(partOf(this, request), request, reply, done)
   })
   app.addHook('onRoute', function (this: Home, route) {
@@ -189,20 +192,14 @@ function routeOf({ url, method, sluice }: Config, constraints: string | undefine
   return { url: routePattern(url), method, constraints, said: sluice }
 }
 
-/** Refuses a route whose config is bad, and makes its handler tell when it is done where a cap waits for that. */
-function prepare({ routes }: Registration, route: RouteOptions): void {
-  const { url, method, constraints } = route
+/** Refuses a route whose config is bad, and makes its handler do what no hook can. */
+function prepare({ routes, phase }: Registration, route: RouteOptions): void {
+  const { url, method, constraints, config } = route
   const said = Object.entries(constraints ?? {}).map(([name, value]) => `${name}=${String(value)}`)
   // requests show no constraints of their route, but its config
-  if (said.length > 0) route.config = { ...route.config, [CONSTRAINTS]: said.join() } as FastifyContextConfig
-  const { limits } = routes.of(routeOf({ ...route.config, url, method }, said.join()))
-  if (!limits.some(waitsForHandler)) return
-  const { handler } = route
-  route.config = { ...route.config, [TELLS]: true } as FastifyContextConfig
-  route.handler = function (request, reply) {
-    const life = RequestLifecycle.of(request.raw, reply.raw)
-    // the place came back when the client left: another request may be in it by now
-    if (life.gone) return void reply.hijack()
-    return heldWork(life, handler.call(this, request, reply), reply)
-  }
+  if (said.length > 0) route.config = { ...config, [CONSTRAINTS]: said.join() } as FastifyContextConfig
+  const { limits } = routes.of(routeOf({ ...config, url, method }, said.join()))
+  if (limits.some(waitsForHandler)) tellsWhenDone(route)
+  if ((config?.sluice?.phase ?? phase) === 'preHandler')
+    asksAfterHooks(route, (app, request) => partOf(app, request).limits)
 }

@@ -1,4 +1,4 @@
-/** Known by its `code`, never by `instanceof`: an ESM and a CommonJS copy may meet in one process. */
+/** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
 export class BadSeedError extends Error {
   readonly code: 'SLUICE_BAD_SEED' = 'SLUICE_BAD_SEED'
   constructor(got: string) {

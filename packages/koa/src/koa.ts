@@ -7,6 +7,7 @@ import {
   isPromise,
   isRefusal,
   limitersFor,
+  mustBeCalled,
   type RateLimitOptions,
   type RequestLimit,
   type RequestSluice,
@@ -39,8 +40,8 @@ export interface KoaMiddleware extends Middleware {
 function koaMount(limit: RequestLimit<Context, Response>): KoaMiddleware {
   const run = (ctx: Context, work: () => unknown, waits: boolean): unknown => {
     const exchange = new KoaExchange(ctx)
-    const go = (admission: Admission): unknown => {
-      if (isRefusal(admission)) return answerDenied(exchange, admission, limit.answer)
+    const go = (admission: Admission<Context, Response>): unknown => {
+      if (isRefusal(admission)) return answerDenied(exchange, admission)
       if (admission === 'gone') return undefined
       return admission === 'held' && waits ? held(work(), exchange) : work()
     }
@@ -51,7 +52,7 @@ function koaMount(limit: RequestLimit<Context, Response>): KoaMiddleware {
   return Object.assign((ctx: Context, next: Next) => run(ctx, next, limit.holdUntil === 'handler'), { wrap })
 }
 
-const limiters: KoaLimiters = withDecorators(limitersFor(koaMount))
+const limiters: KoaLimiters = mustBeCalled(withDecorators(limitersFor(koaMount)), '_name')
 /** Limits rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`, by client address unless `key` says otherwise. */
 export const rateLimit: KoaLimiters['rateLimit'] = limiters.rateLimit
 /** Caps requests in progress: `app.use(inflightLimit({ limit: 200 }))`, of the whole process unless `key` is given. */

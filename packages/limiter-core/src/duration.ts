@@ -30,8 +30,8 @@ export function parseDuration(value: unknown, option: string): number {
  * Throws `SLUICE_BAD_DURATION`.
  */
 export function parseMs(value: unknown, option: string): number {
-  if (typeof value === 'string') return parseDuration(value, option)
-  if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value
+  const ms = typeof value === 'string' ? wholeTextMs(value) : value
+  if (typeof ms === 'number' && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
     `${option}: got ${shown(value, option)}, expected ms from 0, or '500ms', '10s', '1m'`,
@@ -43,12 +43,18 @@ export function parseMs(value: unknown, option: string): number {
  * duration. Throws `SLUICE_BAD_DURATION`.
  */
 export function parseTimerMs(value: unknown, option: string): number {
-  const ms = typeof value === 'string' ? parseDuration(value, option) : value
+  const ms = typeof value === 'string' ? wholeTextMs(value) : value
   if (typeof ms === 'number' && ms >= 1 && ms <= MAX_TIMER_MS) return ms
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
     `${option}: got ${shown(value, option)}, expected ms from 1 to ${MAX_TIMER_MS}, or '500ms', '10s', '1m'`,
   )
+}
+
+/** Undefined where a text is no duration of whole milliseconds, from 1. */
+function wholeTextMs(value: string): number | undefined {
+  const ms = textMs(value)
+  return Number.isSafeInteger(ms) && Number(ms) >= 1 ? ms : undefined
 }
 
 function textMs(value: string): number | undefined {

@@ -8,11 +8,16 @@ export type SluiceCode =
   | 'SLUICE_BAD_COST'
   | 'SLUICE_BAD_KEY'
   | 'SLUICE_DUPLICATE_POLICY'
+  | 'SLUICE_UNNAMED_TWICE'
+  | 'SLUICE_SHARED_COUNT'
   | 'SLUICE_UNKNOWN_POLICY'
   | 'SLUICE_UNKNOWN_PLAN'
   | 'SLUICE_HOOK_FAILED'
   | 'SLUICE_KEY_FALLBACK'
   | 'SLUICE_NO_ADDRESS'
+  | 'SLUICE_BAD_ADDRESS'
+  | 'SLUICE_WHOLE_ADDRESS'
+  | 'SLUICE_FORWARDED_UNREAD'
   | 'SLUICE_UNTRUSTED_PROXY'
   | 'SLUICE_TRUSTS_ANYONE'
   | 'SLUICE_TRUSTS_NOBODY'
@@ -22,13 +27,14 @@ export type SluiceCode =
   | 'SLUICE_BACKEND_BACK'
   | 'SLUICE_MEMORY_IN_CLUSTER'
   | 'SLUICE_REDIS_EVICTS'
+  | 'SLUICE_CLUSTER_RUNNER'
   | 'SLUICE_OBSERVER_DROPPED'
   | 'SLUICE_DENIED'
   | 'SLUICE_SECRET_MISSING'
   | 'SLUICE_BAD_MESSAGE'
   | 'SLUICE_SKETCH_UNREAD'
 
-/** Known by its `code`, never by `instanceof`: an ESM and a CommonJS copy may meet in one process. */
+/** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
 export class SluiceError extends Error {
   readonly code: SluiceCode
   constructor(code: SluiceCode, message: string, options?: ErrorOptions) {

@@ -40,6 +40,8 @@ export interface AcquireOptions {
 
 /** Where permits live. */
 export interface InflightBackend {
+  /** Equal for backends of this process that count in one place: equal caps on them are one. */
+  readonly identity?: object | undefined
   /** Where it has one limit for all that it counts: the caps on it must say the same one. */
   readonly limit?: number | undefined
   acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>

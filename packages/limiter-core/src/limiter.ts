@@ -18,6 +18,8 @@ export interface LimiterOptions extends FailoverOptions {
   readonly backend?: Backend | undefined
   /** Names the counts on a backend: limiters with equal scopes and policies share them. */
   readonly scope?: string | undefined
+  /** True where the limiter is to share its counts: another one of equal scope and names is no mistake then. */
+  readonly shared?: boolean | undefined
   readonly mode?: Mode | undefined
   readonly clock?: Clock | undefined
   readonly observers?: readonly Observer[] | undefined
@@ -47,7 +49,17 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
   close(): MaybePromise<void>
 }
 
-const OPTIONS = ['policies', 'backend', 'scope', 'mode', 'clock', 'observers', 'onBackendError', 'deadlineMs'] as const
+const OPTIONS = [
+  'policies',
+  'backend',
+  'scope',
+  'shared',
+  'mode',
+  'clock',
+  'observers',
+  'onBackendError',
+  'deadlineMs',
+] as const
 
 /** Builds a limiter. Throws coded errors for bad options; see `docs/errors.md`. */
 export function createLimiter(options: SyncLimiterOptions): Limiter<Decision>

@@ -3,6 +3,17 @@ import { messageOf, SluiceError } from './errors.ts'
 import { kindOf } from './shown.ts'
 import { warnOnce } from './warn-once.ts'
 
+/** The observers of a layer: those above it, and its own. What is no list is left for its reader to refuse. */
+export function joinedObservers(
+  above: readonly Observer[] | undefined,
+  own: readonly Observer[] | undefined,
+): readonly Observer[] | undefined {
+  if (own === undefined || above === undefined || !Array.isArray(own)) return own ?? above
+  return [...new Set([...above, ...own])]
+}
+
+const HOOKS = ['decided', 'permitAcquired', 'permitReleased', 'capDenied', 'event'] as const
+
 /** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
 export class Observers implements Required<Observer> {
   /** How many were dropped because they threw. */
@@ -13,6 +24,7 @@ export class Observers implements Required<Observer> {
     if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
       throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${kindOf(observers)}, expected an array of observers`)
     }
+    for (const [index, one] of observers.entries()) checkHooks(`observers[${index}]`, one)
     this.#watching = observers
   }
 
@@ -65,4 +77,14 @@ export class Observers implements Required<Observer> {
       }
     }
   }
+}
+
+/** Throws `SLUICE_BAD_OPTION` where an observer would hear nothing, by a name that is none of its hooks. */
+function checkHooks(option: string, observer: Observer): void {
+  if (HOOKS.some((hook) => typeof observer[hook] === 'function')) return
+  const expected = HOOKS.join(', ')
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `${option}: got ${kindOf(observer)} without a hook, expected one of ${expected}`,
+  )
 }

@@ -1,4 +1,5 @@
 import { SluiceError } from './errors.ts'
+import { namedHere } from './foreign-options.ts'
 import { kindOf, shown } from './shown.ts'
 
 /**
@@ -9,14 +10,32 @@ export function optionsOf<T extends object>(owner: string, options: T, known: re
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${kindOf(options)}, expected an object of options`)
   }
+  if (isRequest(options)) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got a request, expected options: app.use(${owner}({ … }))`)
+  }
   for (const name of Object.keys(options)) {
     if (known.includes(name as keyof T & string)) continue
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `${owner}: got an unknown option ${shown(name, 'name')}, expected one of ${known.join(', ')}`,
-    )
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: ${whyUnknown(name, options, known)}`)
   }
   return options
+}
+
+function whyUnknown(name: string, options: object, known: readonly string[]): string {
+  const here = namedHere(name)
+  const [option] = here?.split(':') ?? []
+  const hint = option && known.includes(option) ? `, which is ${here} here` : ''
+  const beside = ['policies', 'plans'].find((list) => Object.hasOwn(options, list) && !known.includes(name))
+  const place = beside && POLICY_ONLY.includes(here ?? name) ? ` beside ${beside}, of which each has its own` : ''
+  return `got an unknown option ${shown(name, 'name')}${place || hint}, expected one of ${known.join(', ')}`
+}
+
+const POLICY_ONLY: readonly string[] = ['limit', 'window', 'algorithm', 'burst', 'slices', 'unit', 'name']
+
+/** What a framework hands to a middleware: a request of Node, or Koa's context of one. */
+function isRequest(options: object): boolean {
+  const { req = options } = options as { readonly req?: Readonly<Record<string, unknown>> }
+  const { method, url, httpVersion } = (req ?? {}) as Readonly<Record<string, unknown>>
+  return typeof method === 'string' && typeof url === 'string' && typeof httpVersion === 'string'
 }
 
 /** `value` where it is one of `choices`; throws `SLUICE_BAD_OPTION` otherwise. */
@@ -30,6 +49,12 @@ export function oneOf<T extends string>(option: string, value: unknown, choices:
 export function optionalFunction(option: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected a function`)
+}
+
+/** `value`, false where it is absent; throws `SLUICE_BAD_OPTION` where it is no boolean. */
+export function optionalBoolean(option: string, value: unknown): boolean {
+  if (value === undefined || typeof value === 'boolean') return value === true
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected true or false`)
 }
 
 /** Throws `SLUICE_BAD_OPTION` unless `value` is absent or has these methods. `what` says what was expected. */

@@ -1,6 +1,7 @@
 import { defaultAlgorithm } from './algorithms/default-algorithm.ts'
 import { algorithms } from './algorithms/index.ts'
 import type { AlgorithmName, Backend, Policy } from './contracts.ts'
+import { DEFAULT_NAMES } from './default-names.ts'
 import { type Duration, parseDuration } from './duration.ts'
 import { SluiceError } from './errors.ts'
 import { type Mode, parseMode } from './mode.ts'
@@ -27,8 +28,6 @@ export interface PolicyInput {
   readonly backend?: Backend
 }
 
-/** The name of a policy that says none. */
-export const UNNAMED = 'default'
 /** RFC 9651 section 3.3.1: an integer has at most 15 digits. */
 export const LARGEST_HEADER_INTEGER = 999_999_999_999_999
 const NAME = /^[\x20-\x7e]{1,128}$/
@@ -52,7 +51,7 @@ export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
  */
 export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defaultAlgorithm(input?.limit, {})): Policy {
   optionsOf('policy', input, POLICY_OPTIONS)
-  const name = headerText(input.name ?? UNNAMED, 'name')
+  const name = headerText(input.name === undefined ? DEFAULT_NAMES.rateLimit : input.name, 'name')
   const owner = `policy '${name}'`
   const algorithm = input.algorithm ?? (input.slices === undefined ? unnamed : 'sliding-window')
   if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {

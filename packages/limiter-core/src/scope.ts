@@ -1,25 +1,20 @@
 import type { Answer, Backend, Clock, Policy } from './contracts.ts'
 import { SluiceError } from './errors.ts'
 import { memoryBackend } from './memory/memory-backend.ts'
+import { type ClaimedNames, claimName } from './name-claims.ts'
 import { kindOf } from './shown.ts'
-
-/** The data under which a name is counted, and how many limiters hold it. */
-interface Claim {
-  readonly data: string
-  holders: number
-}
 
 interface Registry {
   memory: Backend<Answer> | undefined
   /** By clock: no two clocks meet in one memory. */
   memories: WeakMap<Clock, Backend<Answer>>
   scopes: number
-  claims: WeakMap<Backend, Map<string, Claim>>
+  readonly claims: ClaimedNames
 }
 
 const KEY = Symbol.for('sluice.registry@1')
 
-// shared by the ESM and the CommonJS copy: both must see the same claims
+// shared by every copy of the package: both must see the same claims
 function registry(): Registry {
   const home = globalThis as { [KEY]?: Registry }
   home[KEY] ??= { memory: undefined, memories: new WeakMap(), scopes: 0, claims: new WeakMap() }
@@ -56,34 +51,26 @@ export function countName(scope: string, policy: Policy, cells: string): string 
   return `${segment(scope)}/${policy.name}/${cells}`
 }
 
+/** Who counts a policy, and whether that limiter says that it counts with others. */
+export interface Claimant {
+  readonly limiter: object
+  readonly shared: boolean
+}
+
 /**
- * Claims a policy name within a scope of a backend. The same data may be claimed again and is shared then; other data
- * throws `SLUICE_DUPLICATE_POLICY`. `variants` are the policies of that name, one for each plan. Returns a function
- * that gives the claim back.
+ * Claims a policy name within a scope of a backend, as `claimName` says. `variants` are the policies of that name, one
+ * for each plan.
  */
-export function claimCount(backend: Backend, scope: string, variants: readonly Policy[]): () => void {
-  const { claims } = registry()
-  const taken = claims.get(backend) ?? new Map<string, Claim>()
-  claims.set(backend, taken)
+export function claimCount(backend: Backend, scope: string, variants: readonly Policy[], by: Claimant): () => void {
   const [{ name }] = variants
-  const id = `${segment(scope)}/${name}`
-  const data = variants.map((policy) => JSON.stringify(policy)).join()
-  const claim = taken.get(id) ?? { data, holders: 0 }
-  if (claim.data !== data) {
-    throw new SluiceError(
-      'SLUICE_DUPLICATE_POLICY',
-      `policy '${name}' in scope '${scope}': got ${data}, expected what this backend counts already: ${claim.data}; ` +
-        'give the limiter a scope of its own',
-    )
-  }
-  claim.holders++
-  taken.set(id, claim)
-  let held = true
-  return () => {
-    // a policy that stands in several plans is given back by each of them
-    if (held && --claim.holders === 0) taken.delete(id)
-    held = false
-  }
+  return claimName(registry().claims, backend, {
+    ...by,
+    name,
+    owner: `policy '${name}' in scope '${scope}'`,
+    remedy: 'a name or a scope',
+    id: `${segment(scope)}/${name}`,
+    data: variants.map((policy) => JSON.stringify(policy)).join(),
+  })
 }
 
 // scope `a/b` with policy `c` and scope `a` with policy `b/c` are two counts

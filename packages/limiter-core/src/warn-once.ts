@@ -2,7 +2,7 @@ import type { SluiceCode } from './errors.ts'
 
 const KEY = Symbol.for('sluice.warned')
 
-// one set a process, shared by the ESM and the CommonJS copy
+// one set a process, shared by every copy of the package
 function warned(): Set<string> {
   const home = globalThis as { [KEY]?: Set<string> }
   home[KEY] ??= new Set()

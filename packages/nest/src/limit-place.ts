@@ -1,4 +1,4 @@
-import { errorAt, type LimitLayer, type RateLimitOptions, SluiceError } from '@sluice/node-http'
+import { DEFAULT_NAMES, errorAt, type LimitLayer, type RateLimitOptions, SluiceError } from '@sluice/node-http'
 import type { LimitWord, NestLayer } from './limit-words.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
@@ -30,7 +30,6 @@ export function layerAt(
 }
 
 const KINDS = ['rateLimit', 'slowDown', 'inflightLimit'] as const
-const UNNAMED = { rateLimit: 'default', slowDown: 'slow-down', inflightLimit: 'inflight' } as const
 
 function isLimit(word: NestLayer): boolean {
   return KINDS.some((kind) => word[kind])
@@ -48,7 +47,7 @@ function removedBy(words: readonly NestLayer[]): NestLayer | undefined {
 function checkNames(words: readonly NestLayer[]): void {
   for (const kind of KINDS) {
     const seen = new Set<unknown>()
-    for (const name of words.flatMap((word) => namesOf(word[kind] || undefined, UNNAMED[kind]))) {
+    for (const name of words.flatMap((word) => namesOf(word[kind] || undefined, DEFAULT_NAMES[kind]))) {
       if (seen.has(name)) {
         throw new SluiceError('SLUICE_DUPLICATE_POLICY', `got two named '${name}', expected names of their own`)
       }

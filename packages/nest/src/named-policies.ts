@@ -12,7 +12,11 @@ export class NamedPolicies {
   add({ policies = [], backend, clock, rateLimit }: SluiceModuleOptions): void {
     if (policies.length === 0) return
     const time = clock ?? rateLimit?.clock
-    const shared = { backend: backend ?? rateLimit?.backend ?? ownMemory(time), scope: scopeIn(rateLimit?.scope) }
+    const shared = {
+      backend: backend ?? rateLimit?.backend ?? ownMemory(time),
+      scope: scopeIn(rateLimit?.scope),
+      shared: true,
+    }
     const names = new Set<string>()
     for (const policy of policies) {
       const name = nameOf(policy)

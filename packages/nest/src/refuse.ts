@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common'
-import type { LayerRefusal } from '@sluice/node-http'
+import type { Refusal } from '@sluice/node-http'
 import { CallExchange } from './call-exchange.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
@@ -9,9 +9,9 @@ import { deniedOver } from './sluice-filter.ts'
 export function refuse(
   context: ExecutionContext,
   exchange: NestExchange,
-  { refusal, by }: LayerRefusal<PlatformRequest, PlatformResponse>,
+  refusal: Refusal<PlatformRequest, PlatformResponse>,
 ): Promise<never> {
-  if (!(exchange instanceof CallExchange)) throw deniedOver(exchange, refusal, by.answer)
+  if (!(exchange instanceof CallExchange)) throw deniedOver(exchange, refusal)
   const denied = new SluiceDenied(refusal)
   const type = context.getType()
   if (type === 'ws') return refuseMessage(denied, '@nestjs/websockets', 'WsException')

@@ -21,7 +21,7 @@ export class SluiceDenied extends HttpException {
   readonly decision: Decision | undefined
   readonly extensions: DeniedExtensions
 
-  constructor({ denial, decision }: Refusal) {
+  constructor({ denial, decision }: Pick<Refusal<never, never>, 'denial' | 'decision'>) {
     const problem = JSON.parse(denial.body) as { readonly 'violated-policies': readonly string[] }
     super(problem, denial.status)
     const names = decision ? violatedPolicies(decision) : problem['violated-policies']

@@ -1,5 +1,6 @@
-import { type DynamicModule, type FactoryProvider, Module, type Provider } from '@nestjs/common'
+import { type DynamicModule, type FactoryProvider, Inject, Module, Optional, type Provider } from '@nestjs/common'
 import { APP_GUARD, APP_INTERCEPTOR, type ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core'
+import { SluiceError } from '@sluice/node-http'
 import { RouteLimits } from './route-limits.ts'
 import { SluiceFilter } from './sluice-filter.ts'
 import { SluiceGuard } from './sluice-guard.ts'
@@ -10,8 +11,14 @@ import type { SluiceModuleAsyncOptions, SluiceModuleOptions, SluiceModulePlaceme
 let made = 0
 
 /** Limits of a Nest application. Imported more than once, its limits stand below one another and count once. */
-// biome-ignore lint/complexity/noStaticOnlyClass: modules of Nest are classes
 export class SluiceModule {
+  /** Throws where the module is imported without options: it would limit nothing. */
+  constructor(limits?: RouteLimits) {
+    if (limits) return
+    const got = 'got it in `imports` as it is, which limits nothing'
+    throw new SluiceError('SLUICE_BAD_OPTION', `SluiceModule: ${got}, expected SluiceModule.forRoot(options)`)
+  }
+
   /** Bad options fail when the application is created, with a code. */
   static forRoot({ global, bind, ...options }: SluiceModuleOptions & SluiceModulePlacement = {}): DynamicModule {
     return moduleOf({ inject: [], useFactory: () => options }, { global, bind })
@@ -28,6 +35,8 @@ export class SluiceModule {
 }
 
 Module({})(SluiceModule)
+Optional()(SluiceModule, undefined as never, 0)
+Inject(RouteLimits)(SluiceModule, undefined, 0)
 
 function moduleOf(
   said: Omit<FactoryProvider<SluiceModuleOptions>, 'provide'>,

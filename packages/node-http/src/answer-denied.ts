@@ -30,29 +30,25 @@ export interface DenialError extends SluiceError {
 }
 
 /**
- * Answers a denied request in the limiter's way. Never throws; does nothing where an answer is under way already. A
+ * Answers a denied request in the way of whoever denied. Never throws; does nothing where an answer is under way already. A
  * promise where the user's own answer is one.
  */
 export function answerDenied<Req, Res>(
   exchange: Exchange<Req, Res>,
-  refusal: Refusal,
-  { denied, next: handOn }: AnswerOptions<Req, Res>,
+  refusal: Refusal<Req, Res>,
   next?: (error: DenialError) => void,
 ): MaybePromise<void> {
   if (exchange.answered) return undefined
   writeDenialHead(exchange, refusal.denial, refusal.lines)
-  if (!handOn || !next) return answerBody(exchange, refusal, { denied })
+  if (!refusal.answer.next || !next) return answerBody(exchange, refusal)
   next(denialError(refusal, refusal.lines))
   return undefined
 }
 
 /** The answer behind a head that stands already (`writeDenialHead`). Never throws. */
-export function answerBody<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  refusal: Refusal,
-  { denied }: AnswerOptions<Req, Res>,
-): MaybePromise<void> {
+export function answerBody<Req, Res>(exchange: Exchange<Req, Res>, refusal: Refusal<Req, Res>): MaybePromise<void> {
   if (exchange.answered) return undefined
+  const { denied } = refusal.answer
   if (denied) return answerOwn(exchange, refusal, denied)
   exchange.send(refusal.denial)
   return undefined
@@ -60,7 +56,7 @@ export function answerBody<Req, Res>(
 
 function answerOwn<Req, Res>(
   exchange: Exchange<Req, Res>,
-  { lines, ...context }: Refusal,
+  { lines, answer: _answer, ...context }: Refusal<Req, Res>,
   denied: DeniedAnswer<Req, Res>,
 ): MaybePromise<void> {
   const failed = (error: unknown): void => {

@@ -32,12 +32,12 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
   return (limit) => {
     const run = (req: Req, res: Res, next: Next, work: Work, onThrow?: Next): unknown => {
       const exchange = exchangeOf(req, res)
-      const go = (admission: Admission): unknown => {
+      const go = (admission: Admission<Req, Res>): unknown => {
         if (admission === 'passed') return work()
         if (admission === 'held') return work(exchange)
-        return admission === 'gone' ? undefined : answerDenied(exchange, admission, limit.answer, next)
+        return admission === 'gone' ? undefined : answerDenied(exchange, admission, next)
       }
-      const admission: MaybePromise<Admission> = limit.admit(exchange)
+      const admission: MaybePromise<Admission<Req, Res>> = limit.admit(exchange)
       return isPromise(admission) ? afterCheck(admission, go, onThrow) : go(admission)
     }
     const middleware = (req: Req, res: Res, next: Next): void => {

@@ -1,7 +1,8 @@
 export * from '@sluice/limiter-core'
-export { admitAll, type LayerRefusal } from './admit-all.ts'
+export { admitAll } from './admit-all.ts'
 export { afterCheck } from './after-check.ts'
 export { type AnswerOptions, answerBody, answerDenied, type DenialError, denialError } from './answer-denied.ts'
+export { mustBeCalled } from './called-makers.ts'
 export {
   type ConnectHandler,
   type ConnectMiddleware,

@@ -3,6 +3,7 @@ import {
   type CapCheck,
   CapGuard,
   clockOf,
+  DEFAULT_NAMES,
   Deadlines,
   type InflightLimiter,
   type InflightLimitOptions,
@@ -21,7 +22,7 @@ import { onCarrierClose } from './response-end.ts'
 export interface ConnectionLimitOptions
   extends Pick<
     InflightLimitOptions<Socket, never>,
-    'limit' | 'key' | 'weight' | 'backend' | 'skip' | 'mode' | 'observers' | 'clock'
+    'limit' | 'key' | 'weight' | 'backend' | 'shared' | 'skip' | 'mode' | 'observers' | 'clock'
   > {
   /** `connections` unless said. */
   readonly name?: string | undefined
@@ -35,7 +36,7 @@ export interface ConnectionLimit {
   close(): void
 }
 
-const OPTIONS = ['limit', 'name', 'key', 'weight', 'backend', 'skip', 'mode', 'observers', 'clock'] as const
+const OPTIONS = ['limit', 'name', 'key', 'weight', 'backend', 'shared', 'skip', 'mode', 'observers', 'clock'] as const
 
 /** Milliseconds that a connection waits for an answer that comes later. */
 const WAITS_MS = 5_000
@@ -51,13 +52,17 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   if (typeof server?.on !== 'function' || typeof server.off !== 'function' || typeof server.emit !== 'function') {
     throw new SluiceError('SLUICE_BAD_OPTION', `limitConnections: server: got ${kindOf(server)}, expected a net.Server`)
   }
-  const { name = 'connections', ...rest } = optionsOf('limitConnections', options, OPTIONS)
+  const { name = DEFAULT_NAMES.limitConnections, ...rest } = optionsOf('limitConnections', options, OPTIONS)
   const guard = new CapGuard<Socket, never>({ name, ...rest })
   const deadlines = new Deadlines(clockOf(options.clock), WAITS_MS)
-  const close = ConnectionGates.of(server).add((socket) => {
+  const leave = ConnectionGates.of(server).add((socket) => {
     const check = guard.check(viewOf(socket))
     return isPromise(check) ? inTime(check, socket, deadlines) : admit(socket, check)
   })
+  const close = (): void => {
+    leave()
+    void guard.limiter.close()
+  }
   return { limiter: guard.limiter, close }
 }
 

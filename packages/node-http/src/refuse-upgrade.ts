@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { LayerRefusal } from './admit-all.ts'
 import { answerDenied } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
+import type { Refusal } from './request-limit.ts'
 
 /** Answers a denied upgrade as a request would be, and closes its connection. */
 export function refuseUpgrade(
   exchange: Exchange<IncomingMessage, ServerResponse>,
   socket: Duplex,
-  { refusal, by }: LayerRefusal<IncomingMessage, ServerResponse>,
+  refusal: Refusal<IncomingMessage, ServerResponse>,
 ): void {
   const { outgoing } = exchange
   noticeLeaving(socket, () => outgoing.writableEnded)
@@ -17,7 +17,7 @@ export function refuseUpgrade(
     outgoing.shouldKeepAlive = false
     outgoing.assignSocket(socket as Socket)
     outgoing.once('finish', () => closeWhenSent(socket))
-    answerDenied(exchange, refusal, by.answer)
+    answerDenied(exchange, refusal)
     // in this very turn: who else listens to upgrades shall find a socket that cannot be written
     if (outgoing.writableEnded) socket.end()
   })

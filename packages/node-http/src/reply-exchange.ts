@@ -6,7 +6,7 @@ import { type RoutedRequest, routeConfigOf, routePattern } from './route-config.
 import { routeMethod } from './route-method.ts'
 
 /** A request of Fastify, by what is asked of it. */
-export interface ReplyRequest extends RoutedRequest {
+interface ReplyRequest extends RoutedRequest {
   readonly raw: IncomingMessage
   readonly ip: string
   readonly server: FastifyTrust
@@ -14,7 +14,7 @@ export interface ReplyRequest extends RoutedRequest {
 }
 
 /** A reply of Fastify, by what is asked of it. */
-export interface Reply {
+interface Reply {
   readonly raw: object
   readonly sent: boolean
   getHeader(name: string): unknown

@@ -7,7 +7,6 @@ import {
   type MaybePromise,
   systemClock,
 } from '@sluice/limiter-core'
-import type { AnswerOptions } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
 import { releasePermit } from './release-permit.ts'
 import type { Admission, RequestLimit } from './request-limit.ts'
@@ -29,15 +28,11 @@ export class RequestCap<Req, Res> implements RequestLimit<Req, Res> {
     return new RequestCap(new CapGuard(options, adapterOptions))
   }
 
-  get answer(): AnswerOptions<Req, Res> {
-    return this.guard.options
-  }
-
   get holdUntil(): 'response' | 'handler' | undefined {
     return this.guard.options.holdUntil
   }
 
-  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission> {
+  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.guard.mode === 'off') return 'passed'
     this.#birth.used()
     // the place that it holds already waits for this handler, too
@@ -52,10 +47,12 @@ export class RequestCap<Req, Res> implements RequestLimit<Req, Res> {
     this.guard.limiter.close()
   }
 
-  #admitted(check: CapCheck | undefined, { life }: Exchange<Req, Res>): Admission {
+  #admitted(check: CapCheck | undefined, { life }: Exchange<Req, Res>): Admission<Req, Res> {
     if (!check) return 'passed'
     if (check.denial) {
-      return { denial: check.denial, decision: undefined, lines: life.say(check.entry, systemClock.wall) }
+      const shown = { entries: [check.entry], denial: check.denial }
+      const { denial = check.denial, lines } = life.shows(this.guard, shown, systemClock.wall)
+      return { denial, decision: undefined, lines, answer: this.guard.options }
     }
     if (life.gone) {
       releasePermit(check.permit, 'dropped')

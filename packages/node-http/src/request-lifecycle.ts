@@ -26,7 +26,7 @@ export class RequestLifecycle extends RequestLife {
   /** The one lifecycle of a response; made when first asked for, and `req.sluice` from then on. */
   static of(req: IncomingMessage, res: ServerResponse): RequestLifecycle {
     const known = req.sluice as RequestLifecycle | undefined
-    // not by `instanceof`: an ESM and a CommonJS copy may meet in one process
+    // not by `instanceof`: two versions of a package may meet in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new RequestLifecycle(req, res)
     req.sluice = made

@@ -2,23 +2,23 @@ import type { DeniedContext, HeaderLine, InflightLimiter, Limiter, MaybePromise 
 import type { AnswerOptions } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
 
-/** A denial, and the header lines that go with it. */
-export interface Refusal extends DeniedContext {
+/** A denial, the header lines that go with it, and how whoever denied wants it answered. */
+export interface Refusal<Req, Res> extends DeniedContext {
   readonly lines: readonly HeaderLine[]
+  readonly answer: AnswerOptions<Req, Res>
 }
 
 /**
  * What becomes of a request: it goes on, it goes on and holds a place, nobody is left to answer, or it is denied.
  * The first two have their headers written already.
  */
-export type Admission = 'passed' | 'held' | 'gone' | Refusal
+export type Admission<Req, Res> = 'passed' | 'held' | 'gone' | Refusal<Req, Res>
 
 /** A limit on requests, as adapters run it: of rates, of requests in progress, or of speed. */
 export interface RequestLimit<Req, Res> {
-  readonly answer: AnswerOptions<Req, Res>
   readonly holdUntil?: 'response' | 'handler' | undefined
   /** Answers at once when keys, costs and backend do; never throws and never rejects. */
-  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission>
+  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
   close(): void
 }
 
@@ -46,6 +46,6 @@ export interface SlowHandle {
   close(): void
 }
 
-export function isRefusal(admission: Admission): admission is Refusal {
+export function isRefusal<Req, Res>(admission: Admission<Req, Res>): admission is Refusal<Req, Res> {
   return typeof admission === 'object'
 }

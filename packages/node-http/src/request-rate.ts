@@ -7,7 +7,6 @@ import {
   RateGuard,
   type RateLimitOptions,
 } from '@sluice/limiter-core'
-import type { AnswerOptions } from './answer-denied.ts'
 import { writeHeaderLines } from './denial-writer.ts'
 import type { Exchange } from './exchange.ts'
 import type { Admission, RequestLimit } from './request-limit.ts'
@@ -34,11 +33,7 @@ export class RequestRate<Req, Res> implements RequestLimit<Req, Res> {
     return new RequestRate(new RateGuard(options, adapterOptions))
   }
 
-  get answer(): AnswerOptions<Req, Res> {
-    return this.guard.options
-  }
-
-  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission> {
+  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.#off) return 'passed'
     this.#birth.used()
     if (!exchange.life.meets(this.guard)) return 'passed'
@@ -50,13 +45,13 @@ export class RequestRate<Req, Res> implements RequestLimit<Req, Res> {
     this.guard.close()
   }
 
-  #admitted(check: RateCheck<Req, Res> | undefined, exchange: Exchange<Req, Res>): Admission {
+  #admitted(check: RateCheck<Req, Res> | undefined, exchange: Exchange<Req, Res>): Admission<Req, Res> {
     if (!check) return 'passed'
-    const { decision, denial, entry, guard } = check
+    const { decision, guard, answer } = check
     const { life } = exchange
     life.took(check, this.guard.observers)
-    const lines = life.say(entry, this.#wall)
-    if (denial) return { denial, decision, lines }
+    const { denial, lines } = life.shows(this.guard, check, this.#wall)
+    if (denial) return { denial, decision, lines, answer }
     writeHeaderLines(exchange, lines)
     if (guard.settles) life.settleAtEnd(exchange.raw, exchange.res)
     return 'passed'

@@ -9,7 +9,6 @@ import {
   type SlowDownOptions,
   SlowGuard,
 } from '@sluice/limiter-core'
-import type { AnswerOptions } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
 import type { Admission, RequestLimit } from './request-limit.ts'
 
@@ -38,16 +37,12 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
     return new RequestSlow(new SlowGuard(options, adapterOptions))
   }
 
-  get answer(): AnswerOptions<Req, Res> {
-    return this.guard.options
-  }
-
   /** Requests that wait. */
   get waiting(): number {
     return this.#waiting.size
   }
 
-  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission> {
+  admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.guard.mode === 'off') return 'passed'
     this.#birth.used()
     if (!exchange.life.meets(this.guard)) return 'passed'
@@ -66,7 +61,7 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
     this.guard.rate.close()
   }
 
-  #admitted(check: SlowCheck<Req, Res> | undefined, exchange: Exchange<Req, Res>): MaybePromise<Admission> {
+  #admitted(check: SlowCheck<Req, Res> | undefined, exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (!check) return 'passed'
     const { delayMs, shadow } = check
     const { life } = exchange
@@ -83,10 +78,11 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
     return this.#delayed(delayMs, exchange)
   }
 
-  #refused(check: SlowCheck<Req, Res>): Admission {
+  #refused(check: SlowCheck<Req, Res>): Admission<Req, Res> {
     this.guard.forget(check)
     this.#tell(check, 'denied')
-    return { denial: this.guard.denial(check.delayMs), decision: undefined, lines: [] }
+    const denial = this.guard.denial(check.delayMs)
+    return { denial, decision: undefined, lines: [], answer: this.guard.options }
   }
 
   #tell({ keys: [key], delayMs }: SlowCheck<Req, Res>, outcome: Outcome): void {
@@ -94,10 +90,10 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
     if (rate.observers.any) rate.observers.event('slowed', { policy: name, key, delayMs, outcome })
   }
 
-  #delayed(delayMs: number, { life, outgoing }: Exchange<Req, Res>): Promise<Admission> {
+  #delayed(delayMs: number, { life, outgoing }: Exchange<Req, Res>): Promise<Admission<Req, Res>> {
     return new Promise((resolve) => {
       let cancel: (() => void) | undefined
-      const done = (admission: Admission): void => {
+      const done = (admission: Admission<Req, Res>): void => {
         cancel?.()
         this.#waiting.delete(goOn)
         resolve(admission)

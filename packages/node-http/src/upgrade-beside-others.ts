@@ -11,7 +11,7 @@ import { UpgradeLife } from './upgrade-life.ts'
 
 const EXPECTED = 'expected limitUpgrade(options, upgrade), which runs upgrade for those alone who pass'
 const TOO_LATE = `limitUpgrade: got another 'upgrade' listener before it, which upgrades whom it denies: ${EXPECTED}`
-// registered: an ESM and a CommonJS copy may meet in one process
+// registered: two versions of a package may meet in one process
 const BESIDE = Symbol.for('sluice.upgradeBesideOthers')
 const CANNOT_WAIT = `limitUpgrade: got an answer that comes later, and other listeners do not wait: ${EXPECTED}`
 

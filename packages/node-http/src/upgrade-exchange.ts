@@ -1,15 +1,15 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { MaybePromise } from '@sluice/limiter-core'
-import type { admitAll } from './admit-all.ts'
 import { PlainExchange } from './node-http.ts'
+import type { Admission } from './request-limit.ts'
 import { UpgradeLife } from './upgrade-life.ts'
 
 /** Takes what an `upgrade` event tells. */
 export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown
 
 /** What becomes of an upgrade. */
-export type UpgradeAdmission = Awaited<ReturnType<typeof admitAll<IncomingMessage, ServerResponse>>>
+export type UpgradeAdmission = Admission<IncomingMessage, ServerResponse>
 
 /** Asks every limit. */
 export type UpgradeCheck = (exchange: PlainExchange) => MaybePromise<UpgradeAdmission>

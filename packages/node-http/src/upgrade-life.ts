@@ -13,7 +13,7 @@ export class UpgradeLife extends RequestLife {
   /** The one life of an upgrade; made when first asked for, and `req.sluice` from then on. */
   static of(req: IncomingMessage, socket: Duplex): UpgradeLife {
     const known = req.sluice as UpgradeLife | undefined
-    // not by `instanceof`: an ESM and a CommonJS copy may meet in one process
+    // not by `instanceof`: two versions of a package may meet in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new UpgradeLife(socket)
     req.sluice = made

@@ -160,6 +160,17 @@ describe(`what is said wrong, Nest ${process.env.NEST}`, () => {
     })
   }
 
+  test('a module that is imported as it is limits nothing, and fails at start-up', async () => {
+    const options = { imports: [SluiceModule], controllers: [Login] }
+    await assert.rejects(nestApp('Express', options), { code: 'SLUICE_BAD_OPTION', message: /forRoot/ })
+  })
+
+  test('a module that is imported as it is beside its options is theirs', async () => {
+    const nested = moduleOf({ imports: [SluiceModule], controllers: [Home] })
+    const options = { imports: [nested, SluiceModule.forRoot({ rateLimit: ONE })] }
+    await onSite('Express', options, async ({ statuses }) => assert.deepEqual(await statuses('/', '/'), [200, 429]))
+  })
+
   test('options of a factory fail at start-up as well', async () => {
     const limits = SluiceModule.forRootAsync({ useFactory: () => ({ rateLimit: { limit: -1, window: '1m' } }) })
     await assert.rejects(nestApp('Express', { imports: [limits] }), { code: 'SLUICE_BAD_LIMIT' })

@@ -2,12 +2,13 @@ import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contr
 import { messageOf, SluiceError } from '../errors.ts'
 import { RETRY_AFTER_MS } from '../inflight/cap-denial.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
+import { keySourceOf } from '../keys/key-option.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
 import { hearing, isPreflight, preflightKey, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
-import { oneOf, optionalFunction, optionsOf } from '../options.ts'
+import { oneOf, optionsOf } from '../options.ts'
 import { wholeUnits } from '../policy.ts'
 import { warnOnce } from '../warn-once.ts'
 import type { InflightLimitOptions } from './cap-options.ts'
@@ -30,6 +31,7 @@ const OPTIONS = [
   'maxHoldMs',
   'holdUntil',
   'backend',
+  'shared',
   'skip',
   'mode',
   'headers',
@@ -43,6 +45,7 @@ export class CapGuard<Req, Res> {
   readonly options: InflightLimitOptions<Req, Res>
   readonly limiter: BackedInflightLimiter
   readonly mode: Mode
+  readonly shownNames: readonly string[]
   readonly #denied: CapCheck
   /** Of a request that no wait helps. */
   readonly #never: CapCheck
@@ -55,9 +58,21 @@ export class CapGuard<Req, Res> {
    */
   constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = [], place?: string) {
     optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [...OPTIONS, ...adapterOptions])
-    const { name, limit, maxHoldMs, backend, clock, observers, status = 503, headers, weight, holdUntil } = options
+    const {
+      name,
+      limit,
+      maxHoldMs,
+      backend,
+      shared,
+      clock,
+      observers,
+      status = 503,
+      headers,
+      weight,
+      holdUntil,
+    } = options
     checkHooks(options, adapterOptions)
-    optionalFunction('key', options.key)
+    if (options.key !== undefined) keySourceOf(options.key)
     if (options.mode !== undefined) parseMode(options.mode, 'mode')
     if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, limit)
     if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
@@ -67,8 +82,9 @@ export class CapGuard<Req, Res> {
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
     // last, since it claims a name that nobody would give back if another option were bad
-    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, clock, observers }, place)
-    this.#reportFallback = fallbackReporter(this.limiter.observers)
+    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, shared, clock, observers }, place)
+    this.shownNames = [this.limiter.name]
+    this.#reportFallback = fallbackReporter(this.limiter.observers, () => this.shownNames)
     const entry = capEntry(plan, this.limiter.name, limit)
     this.#denied = { denial: httpDenial(refused, [this.limiter.name], RETRY_AFTER_MS), entry }
     this.#never = { denial: httpDenial(refused, [this.limiter.name], Number.POSITIVE_INFINITY), entry }

@@ -23,6 +23,8 @@ export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick
   /** `response`: until the response is over. `handler`: until the handler is done as well. */
   readonly holdUntil?: 'response' | 'handler' | undefined
   readonly backend?: InflightBackend | undefined
+  /** True where the cap is to share its places: another one of this name on its backend is no mistake then. */
+  readonly shared?: boolean | undefined
   readonly skip?: RequestHook<[req: Req], boolean> | undefined
   readonly mode?: Mode | undefined
   readonly denied?: DeniedAnswer<Req, Res> | undefined

@@ -2,7 +2,7 @@ import type { MaybePromise, Step } from '../contracts.ts'
 import { wholeCost } from '../cost.ts'
 import { SluiceError } from '../errors.ts'
 import { oneOf, optionsOf } from '../options.ts'
-import { kindOf } from '../shown.ts'
+import { kindOf, shown } from '../shown.ts'
 import type { RequestHook } from './request-hook.ts'
 
 /** How a request ended, for `settle`. */
@@ -41,6 +41,10 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
     return { fixed: atLeastOne('cost', wholeCost(cost)), of: undefined, settle: undefined, settleAlways: false }
   }
   if (typeof cost === 'function') return { fixed: undefined, of: cost, settle: undefined, settleAlways: false }
+  if (typeof cost !== 'object' || cost === null) {
+    const expected = 'a whole number, a function of the request, or { reserve, settle }'
+    throw new SluiceError('SLUICE_BAD_OPTION', `cost: got ${shown(cost, 'cost')}, expected ${expected}`)
+  }
   const { reserve, settle, settleOn = 'completed' } = optionsOf('cost', cost, ['reserve', 'settle', 'settleOn'])
   if (typeof settle !== 'function') {
     throw new SluiceError('SLUICE_BAD_COST', `cost.settle: got ${kindOf(settle)}, expected a function`)

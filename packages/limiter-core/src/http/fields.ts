@@ -32,12 +32,12 @@ export function policyItem(policy: Policy, partition = ''): string {
 }
 
 /**
- * An item of `RateLimit`: what is left, and the seconds until the key is as good as new; of a denied policy the seconds
- * until the same request passes, and none where it never can. Draft 10 and 11 read it alike.
+ * An item of `RateLimit`: what is left, and the seconds until it is more than that, never later than `Retry-After`.
+ * Draft 10 and 11 read it alike. Of a request that never can pass nothing is left, and no time.
  */
 export function rateItem(verdict: PolicyVerdict, partition = ''): string {
-  const name = nameItem(verdict.policy)
-  if (verdict.allowed) return `${name};r=${verdict.remaining};t=${wholeSeconds(verdict.resetAfterMs)}${partition}`
-  const waits = Number.isFinite(verdict.retryAfterMs)
-  return `${name};r=0${waits ? `;t=${wholeSeconds(verdict.retryAfterMs)}` : ''}${partition}`
+  const { policy, allowed, remaining, retryAfterMs, availableAfterMs } = verdict
+  if (retryAfterMs === Number.POSITIVE_INFINITY) return `${nameItem(policy)};r=0${partition}`
+  const growsMs = allowed ? availableAfterMs : Math.min(availableAfterMs, retryAfterMs)
+  return `${nameItem(policy)};r=${remaining};t=${wholeSeconds(growsMs)}${partition}`
 }

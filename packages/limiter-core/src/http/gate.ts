@@ -129,6 +129,7 @@ function part({ binding }: GateEntry): number {
   return binding ? binding.remaining / binding.policy.limit : 1
 }
 
+/** Older than `t`: the reset is when the key is as good as new, and of a denial when to come back. */
 function legacyLines({ binding, plan }: GateEntry, wallMs: () => number): HeaderLine[] {
   if (!binding) return []
   const afterMs = binding.allowed ? binding.resetAfterMs : binding.retryAfterMs

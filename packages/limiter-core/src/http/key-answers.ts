@@ -1,7 +1,6 @@
-import type { Decision, PolicyVerdict } from '../contracts.ts'
+import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { DENY, EXEMPT, type ResolvedKey } from '../keys/key-source.ts'
 import { ChargeVerdict, RequestDecision, vetoed } from '../verdict.ts'
-import { policyItems } from './gate.ts'
 import type { PlanGuard } from './plan-guard.ts'
 import type { RatePlan } from './rate-plans.ts'
 
@@ -15,17 +14,18 @@ export class KeyAnswers {
   readonly counted: CountedKeys
   /** Of policies whose source says DENY: as if they were spent for good. */
   readonly denied: readonly PolicyVerdict[]
-  /** Items of `RateLimit-Policy`, without those of policies from which the request is exempt. */
-  readonly policyItems: string
+  /** Policies from which the request is exempt; undefined where it is from none. */
+  readonly exempt: ReadonlySet<Policy> | undefined
   readonly #plan: AnyPlan
 
-  constructor({ plan, policyItems: all }: PlanGuard<never, never>, keys: readonly ResolvedKey[]) {
+  constructor({ plan }: PlanGuard<never, never>, keys: readonly ResolvedKey[]) {
     this.#plan = plan
     this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one)] : []))
     // what denies takes nothing; where that is in shadow, it is those in shadow that would take nothing
     const counts = ({ lane }: AnyPlan[number]): boolean => this.denied.length === 0 || lane.mode === 'enforce'
     this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
-    this.policyItems = keys.includes(EXEMPT) ? itemsOf(plan.filter((_, index) => keys[index] !== EXEMPT)) : all
+    const exempt = plan.filter((_, index) => keys[index] === EXEMPT).map(({ lane }) => lane.step.policy)
+    this.exempt = exempt.length > 0 ? new Set(exempt) : undefined
   }
 
   /** The decision where no count is asked, by those who deny. Undefined of a request that is exempt from all. */
@@ -63,8 +63,4 @@ export class KeyAnswers {
 
 function spent({ lane: { step, mode } }: AnyPlan[number]): PolicyVerdict {
   return new ChargeVerdict(step.policy, mode === 'shadow', 0, Number.POSITIVE_INFINITY, 0)
-}
-
-function itemsOf(plan: AnyPlan): string {
-  return policyItems(plan.filter(({ lane }) => lane.mode === 'enforce').map(({ lane }) => lane.step.policy))
 }

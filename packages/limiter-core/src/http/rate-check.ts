@@ -2,8 +2,10 @@ import type { Decision } from '../contracts.ts'
 import type { Observers } from '../observers.ts'
 import type { GateEntry, HttpDenial } from './gate.ts'
 import type { CountedKeys } from './key-answers.ts'
+import type { LayerAnswer } from './layer-answer.ts'
 import type { PlanGuard } from './plan-guard.ts'
-import type { RatePlans } from './rate-plans.ts'
+import type { RateLimitOptions } from './rate-limit-options.ts'
+import type { LayerRules, RatePlans } from './rate-plans.ts'
 
 /** A request that was counted: what was asked, and what came of it. */
 export interface RateCheck<Req, Res> {
@@ -14,9 +16,12 @@ export interface RateCheck<Req, Res> {
   readonly decision: Decision
   /** Of a slow-down: it did not fit, and was charged without asking. */
   readonly chargedBeyond?: boolean
-  readonly entry: GateEntry
+  /** One for each layer whose policies decided. */
+  readonly entries: readonly GateEntry[]
   /** What to answer; undefined for a request that passes. */
   readonly denial: HttpDenial | undefined
+  /** The options by which a denial is answered: those of the layer whose policy binds. */
+  readonly answer: RateLimitOptions<Req, Res>
 }
 
 /** What is different for the guard of a part of an application. */
@@ -25,6 +30,8 @@ export interface OfPart<Req, Res> {
   readonly place?: string | undefined
   /** Instead of those of the options. */
   readonly observers?: Observers | undefined
+  /** Of the layer above, where the options say none. */
+  readonly answer?: LayerAnswer<Req, Res> | undefined
   /** Instead of those of the options; asked once every other option is known to be good. */
-  readonly plans?: (() => RatePlans<Req, Res>) | undefined
+  readonly plans?: ((layer: LayerRules<Req, Res>) => RatePlans<Req, Res>) | undefined
 }

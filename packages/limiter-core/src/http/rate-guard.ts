@@ -1,4 +1,4 @@
-import type { Decision, MaybePromise, Moment, Policy, RequestView } from '../contracts.ts'
+import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
 import { messageOf, SluiceError } from '../errors.ts'
 import { compileFailover } from '../failover/failover-options.ts'
 import type { ReportFallback, ResolvedKey } from '../keys/key-source.ts'
@@ -12,17 +12,16 @@ import { optionsOf } from '../options.ts'
 import { shown } from '../shown.ts'
 import { warnOnce } from '../warn-once.ts'
 import { type AskedPlan, costsOf, keysOf } from './asked-plan.ts'
-import { httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
-import { compileHeaders, type HeaderPlan } from './header-dialect.ts'
 import { runHook } from './hook.ts'
-import { type CountedKeys, KeyAnswers } from './key-answers.ts'
-import { compilePartitionKey } from './partition-key.ts'
-import { enforcedPolicies, type PlanGuard, planGuard } from './plan-guard.ts'
+import { KeyAnswers } from './key-answers.ts'
+import { compileAnswer, hasOwnAnswer, type LayerAnswer } from './layer-answer.ts'
+import { type PlanGuard, planGuard } from './plan-guard.ts'
 import type { OfPart, RateCheck } from './rate-check.ts'
+import { rateDenial, rateEntries } from './rate-entries.ts'
 import { layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
 import type { PlansOptions, RateLimitOptions, SkipHook } from './rate-limit-options.ts'
-import { compilePlans, type RatePlan, type RatePlans } from './rate-plans.ts'
-import { checkHooks, parseStatus } from './request-rules.ts'
+import { compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
+import { checkHooks } from './request-rules.ts'
 import { SkipHooks } from './skip-hooks.ts'
 
 /**
@@ -32,12 +31,12 @@ import { SkipHooks } from './skip-hooks.ts'
 export class RateGuard<Req, Res> {
   readonly options: RateLimitOptions<Req, Res>
   readonly observers: Observers
+  /** Of policies, as headers show them. */
+  readonly shownNames: readonly string[]
   readonly #plans: Map<string, PlanGuard<Req, Res>>
   readonly #first: PlanGuard<Req, Res>
   readonly #skips: SkipHooks<Req>
-  readonly #headers: HeaderPlan
-  readonly #partition: ((key: string) => string) | undefined
-  readonly #status: number
+  readonly #answer: LayerAnswer<Req, Res>
   readonly #reportFallback: ReportFallback
   readonly #adapterOptions: readonly string[]
 
@@ -45,24 +44,26 @@ export class RateGuard<Req, Res> {
   constructor(
     options: RateLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],
-    { place, observers, plans = () => compilePlans(options, byIp(), adapterOptions, place) }: OfPart<Req, Res> = {},
+    part: OfPart<Req, Res> = {},
   ) {
     optionsOf('rateLimit', options as object as Record<string, unknown>, Object.keys(options ?? {}))
     checkHooks(options, adapterOptions)
     this.options = options
     this.#adapterOptions = adapterOptions
-    this.observers = observers ?? new Observers(options.observers)
-    this.#reportFallback = fallbackReporter(this.observers)
-    this.#headers = compileHeaders(options)
-    this.#partition = compilePartitionKey(options.partitionKey)
-    this.#status = parseStatus(options.status ?? 429)
+    this.observers = part.observers ?? new Observers(options.observers)
+    this.#reportFallback = fallbackReporter(this.observers, () => this.shownNames)
+    this.#answer = part.answer ?? compileAnswer(options)
     const failover = compileFailover(options)
     const guardOf = (plan: RatePlan<Req, Res>): PlanGuard<Req, Res> =>
       planGuard(plan, options.clock, this.observers, failover)
     // last, since it claims names that nobody would give back if another option were bad
-    this.#plans = new Map([...plans()].map(([name, plan]) => [name, guardOf(plan)]))
+    const layer: LayerRules<Req, Res> = { answer: this.#answer, failover, place: part.place }
+    const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
+    this.#plans = new Map([...plans].map(([name, plan]) => [name, guardOf(plan)]))
     this.#first = this.#plans.values().next().value as PlanGuard<Req, Res>
-    this.#skips = new SkipHooks([...this.#plans.values()].map(({ plan }) => plan))
+    const all = [...this.#plans.values()].map(({ plan }) => plan)
+    this.#skips = new SkipHooks(all)
+    this.shownNames = [...new Set(all.flat().map(({ lane }) => lane.step.policy.name))]
   }
 
   /** True where no policy of any plan is counted, so that requests can pass unseen. */
@@ -84,15 +85,23 @@ export class RateGuard<Req, Res> {
     const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
     if (!options) {
       const plans = (): RatePlans<Req, Res> => layeredPlans(above, undefined, without)
-      return new RateGuard(this.options, this.#adapterOptions, { plans, observers: this.observers })
+      return new RateGuard(this.options, this.#adapterOptions, {
+        plans,
+        observers: this.observers,
+        answer: this.#answer,
+      })
     }
     const { own, all } = layeredOptions(this.options, options, this.#adapterOptions)
     // told once of what their backend tells, where both have the same
     const observers = all.observers === this.options.observers ? this.observers : new Observers(all.observers)
-    const scope = scopeOfPart(this.options.scope, options, place)
-    const plans = (): RatePlans<Req, Res> =>
-      layeredPlans(above, compilePlans<Req, Res>(own, byIp(), this.#adapterOptions, scope), without)
-    return new RateGuard(all, this.#adapterOptions, { plans, observers })
+    const plans = (layer: LayerRules<Req, Res>): RatePlans<Req, Res> =>
+      layeredPlans(above, compilePlans<Req, Res>(own, byIp(), this.#adapterOptions, layer), without)
+    return new RateGuard(all, this.#adapterOptions, {
+      plans,
+      observers,
+      place: scopeOfPart(this.options.scope, options, place),
+      answer: hasOwnAnswer(options, this.#adapterOptions) ? undefined : this.#answer,
+    })
   }
 
   /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
@@ -167,22 +176,10 @@ export class RateGuard<Req, Res> {
 
   #outcome({ guard, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {
     const decision = answers ? answers.joined(taken) : taken
-    const partition = this.#partition && keys.length > 0 ? this.#partitionOf(guard, keys, this.#partition) : undefined
-    const shown = answers?.policyItems ?? guard.policyItems
-    const items = partition ? policyItems(enforcedPolicies(decision), partition) : shown
-    const entry = rateEntry(this.#headers, items, decision, partition)
-    const denial = decision.allowed
-      ? undefined
-      : httpDenial(this.#status, violatedPolicies(decision), decision.retryAfterMs)
-    return { guard, keys, costs, decision, entry, denial }
-  }
-
-  #partitionOf(
-    { plan }: PlanGuard<Req, Res>,
-    keys: CountedKeys,
-    partition: (key: string) => string,
-  ): (policy: Policy) => string {
-    return (policy) => partition(keys[plan.findIndex(({ lane }) => lane.step.policy === policy)] as string)
+    const entries = rateEntries(guard, decision, keys, answers?.exempt)
+    if (decision.allowed) return { guard, keys, costs, decision, entries, denial: undefined, answer: this.options }
+    const { denial, answer } = rateDenial(guard, decision)
+    return { guard, keys, costs, decision, entries, denial, answer: answer.options }
   }
 }
 

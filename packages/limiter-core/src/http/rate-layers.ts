@@ -1,3 +1,4 @@
+import { joinedObservers } from '../observers.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
 
@@ -24,7 +25,9 @@ export function layeredOptions<Req, Res>(
 ): LayeredOptions<Req, Res> {
   const inherited: readonly string[] = [...SHARED_RATE_OPTIONS, ...adapterOptions]
   const shared = Object.entries(above).filter(([name]) => inherited.includes(name))
-  const own = { ...Object.fromEntries(shared), ...options }
+  // those above watch the policies from above, which decide together with these
+  const observers = joinedObservers(above.observers, options.observers)
+  const own = { ...Object.fromEntries(shared), ...options, ...(observers && { observers }) }
   const { plan } = above as Partial<PlansOptions<Req, Res>>
   return { own, all: plan ? ({ plan, ...own } as RateLimitOptions<Req, Res>) : own }
 }

@@ -36,6 +36,8 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   readonly cost?: CostSource<Req, Res> | undefined
   /** Names the counts on a backend: limiters with equal scopes and policies share them. */
   readonly scope?: string | undefined
+  /** True where the limiter is to share its counts: another one of equal scope and names is no mistake then. */
+  readonly shared?: boolean | undefined
   readonly backend?: Backend | undefined
   /** True for requests that none of these policies counts. */
   readonly skip?: SkipHook<Req> | undefined

@@ -1,19 +1,31 @@
 import { SluiceError } from '../errors.ts'
+import type { FailoverRule } from '../failover/failover-options.ts'
+import { keySourceOf } from '../keys/key-option.ts'
 import type { KeySource } from '../keys/key-source.ts'
 import { compileLanes, type Lane } from '../lanes.ts'
 import { optionsOf } from '../options.ts'
 import { POLICY_OPTIONS, type PolicyInput } from '../policy.ts'
 import { kindOf } from '../shown.ts'
 import { type CompiledCost, checkFits, compileCost } from './cost-source.ts'
+import type { LayerAnswer } from './layer-answer.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 
-/** A policy of a plan: the lane that counts it, whom it counts, what a request costs, and which requests it skips. */
+/** A policy of a plan: the lane that counts it, whom it counts, what a request costs, and what its layer says of it. */
 interface RequestLane<Req, Res> {
   readonly lane: Lane
   readonly key: KeySource<Req>
   readonly cost: CompiledCost<Req, Res>
   /** That of the list or the part which says the policy. */
   readonly skip: SkipHook<Req> | undefined
+  readonly answer: LayerAnswer<Req, Res>
+}
+
+/** What a layer says for its policies, and for no others. */
+export interface LayerRules<Req, Res> {
+  readonly answer: LayerAnswer<Req, Res>
+  readonly failover: FailoverRule
+  /** The scope of its counts on a backend of the user's, before that of the options. */
+  readonly place?: string | undefined
 }
 
 /** The policies of one plan. */
@@ -26,6 +38,7 @@ export const SHARED_RATE_OPTIONS = [
   'key',
   'cost',
   'scope',
+  'shared',
   'backend',
   'onBackendError',
   'deadlineMs',
@@ -43,21 +56,20 @@ export const SHARED_RATE_OPTIONS = [
 const SHORTHAND = POLICY_OPTIONS.filter((name) => name !== 'backend' && name !== 'mode')
 
 /**
- * Options of `rateLimit` are checked and its policies compiled, by plan; without plans there is one, named ''. `place`,
- * where given, goes before `scope`: the scope of a part of an application on a backend of the user's.
+ * Options of `rateLimit` are checked and its policies compiled, by plan; without plans there is one, named ''.
  */
 export function compilePlans<Req, Res>(
   options: RateLimitOptions<Req, Res>,
   defaultKey: KeySource<Req>,
   adapterOptions: readonly string[],
-  place?: string,
+  { answer, failover, place }: LayerRules<Req, Res>,
 ): Map<string, RatePlan<Req, Res>> {
   const inputs = inputsByPlan(options, adapterOptions)
   const names = Object.keys(inputs)
   const policies = names.map((name) => inputs[name].map((input) => policyOf(input)))
   const sources = names.map((name) =>
     inputs[name].map((input) => ({
-      key: keyOf(input.key ?? options.key ?? defaultKey),
+      key: keySourceOf(input.key ?? options.key ?? defaultKey),
       cost: compileCost(input.cost ?? options.cost),
       skip: options.skip,
     })),
@@ -67,7 +79,7 @@ export function compilePlans<Req, Res>(
   const planOf = (plan: number): RatePlan<Req, Res> =>
     lanes[plan].map((lane, index) => {
       checkFits(sources[plan][index].cost, lane.step)
-      return { lane, ...sources[plan][index] }
+      return { lane: { ...lane, failover }, answer, ...sources[plan][index] }
     })
   try {
     return new Map(names.map((name, plan) => [name, planOf(plan)]))
@@ -100,7 +112,7 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
       throw new SluiceError('SLUICE_BAD_OPTION', `plan: got ${kindOf(given.plan)}, expected a function of the request`)
     }
     if (isPlans<Req, Res>(given.plans)) return given.plans
-    throw new SluiceError('SLUICE_BAD_OPTION', `plans: got ${kindOf(given.plans)}, expected policies by plan`)
+    throw new SluiceError('SLUICE_BAD_OPTION', whyNoPlans(given.plans))
   }
   if (given?.policies !== undefined) {
     own(['policies'])
@@ -124,7 +136,10 @@ function listOf<T>(value: unknown): readonly T[] {
   throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(value)}, expected at least one policy`)
 }
 
-function keyOf<Req>(key: unknown): KeySource<Req> {
-  if (typeof key === 'function') return key as KeySource<Req>
-  throw new SluiceError('SLUICE_BAD_OPTION', `key: got ${kindOf(key)}, expected a function such as byIp()`)
+function whyNoPlans(plans: unknown): string {
+  const expected = "a list of policies for each plan: plans: { free: [{ limit: 10, window: '1m' }] }"
+  const [name, one] = Object.entries(plans ?? {}).find(([, policies]) => !Array.isArray(policies)) ?? []
+  return name === undefined
+    ? `plans: got ${kindOf(plans)}, expected ${expected}`
+    : `plans.${name}: got ${kindOf(one)}, expected ${expected}`
 }

@@ -5,9 +5,10 @@ import { andThen, isPromise } from '../maybe-promise.ts'
 import type { Observers } from '../observers.ts'
 import { warnOnce } from '../warn-once.ts'
 import type { SettleContext } from './cost-source.ts'
-import { type GateEntry, type HeaderLine, headerLines } from './gate.ts'
+import { type GateEntry, type HeaderLine, type HttpDenial, headerLines } from './gate.ts'
 import type { RateCheck } from './rate-check.ts'
 import type { RequestSluice } from './request-sluice.ts'
+import { type NamedLimiter, type ShownCheck, toldApart } from './shown-names.ts'
 
 /** A check of whatever framework: its hooks are only ever called with that framework's own request and response. */
 type AnyCheck = RateCheck<never, never>
@@ -22,11 +23,17 @@ interface Taken {
   settled?: Set<string>
 }
 
+/** Header lines, and the denial that goes with them. */
+interface ShownLines {
+  readonly denial: HttpDenial | undefined
+  readonly lines: HeaderLine[]
+}
+
 /** What limiters tell of one request, and what its handlers may ask of it. Adapters add how it ends. */
 export abstract class RequestRecord implements RequestSluice {
   readonly #taken: Taken[] = []
   readonly #entries: GateEntry[] = []
-  readonly #met: object[] = []
+  readonly #met: NamedLimiter[] = []
   /** So many of those that met it are expected once more. */
   #expected = 0
 
@@ -59,7 +66,7 @@ export abstract class RequestRecord implements RequestSluice {
   abstract holdUntil(work: PromiseLike<unknown>): void
 
   /** False where `limiter` met this request before, which is warned about once and not counted twice. */
-  meets(limiter: object): boolean {
+  meets(limiter: NamedLimiter): boolean {
     const at = this.#met.indexOf(limiter)
     if (at < 0) {
       this.#met.push(limiter)
@@ -81,10 +88,11 @@ export abstract class RequestRecord implements RequestSluice {
     this.#taken.push({ check, observers, silent })
   }
 
-  /** The header lines of the response, with one limiter's say added. */
-  say(entry: GateEntry, wallMs: () => number): HeaderLine[] {
-    this.#entries.push(entry)
-    return headerLines(this.#entries, wallMs)
+  /** What a limiter that met the request shows of it, with the header lines of all that did so far. */
+  shows(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
+    const { entries, denial } = this.#met.length > 1 ? toldApart(this.#met, limiter, shown) : shown
+    for (const entry of entries) this.#entries.push(entry)
+    return { denial, lines: headerLines(this.#entries, wallMs) }
   }
 
   /** Settles by the policies' own `settle`, once the response is over. */
@@ -168,7 +176,9 @@ function guarded(what: string, observers: Observers, run: () => MaybePromise<unk
   }
 }
 
+// enforced before shadow, as within a decision
 function nearer(a: Decision, b: Decision): boolean {
+  if (a.binding.shadow !== b.binding.shadow) return b.binding.shadow
   if (a.allowed !== b.allowed) return b.allowed
   return a.binding.remaining / a.binding.policy.limit < b.binding.remaining / b.binding.policy.limit
 }

@@ -1,6 +1,6 @@
 import { SluiceError } from '../errors.ts'
-import { optionalFunction } from '../options.ts'
-import { kindOf, shown } from '../shown.ts'
+import { optionalBoolean, optionalFunction } from '../options.ts'
+import { shown } from '../shown.ts'
 
 /** A status for denials; throws `SLUICE_BAD_OPTION` where it would not tell the client that it was denied. */
 export function parseStatus(status: unknown): number {
@@ -15,8 +15,5 @@ export function parseStatus(status: unknown): number {
 export function checkHooks(options: object, adapterOptions: readonly string[]): void {
   const given = (options ?? {}) as Readonly<Record<string, unknown>>
   for (const hook of ['skip', 'denied']) optionalFunction(hook, given[hook])
-  for (const name of adapterOptions) {
-    if (given[name] === undefined || typeof given[name] === 'boolean') continue
-    throw new SluiceError('SLUICE_BAD_OPTION', `${name}: got ${kindOf(given[name])}, expected true or false`)
-  }
+  for (const name of adapterOptions) optionalBoolean(name, given[name])
 }

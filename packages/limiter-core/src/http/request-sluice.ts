@@ -7,7 +7,7 @@ import type { Decision, MaybePromise } from '../contracts.ts'
 export interface RequestSluice {
   /** One for each limiter that counted this request, in their order. */
   readonly decisions: readonly Decision[]
-  /** The one that binds: a denied one, else the one nearest its end. Undefined where no limiter counted. */
+  /** The one that binds: a denied one, else the one nearest its end; one whose policies are all in shadow only among its like. Undefined where no limiter counted. */
   readonly decision: Decision | undefined
   /** Adds units to a policy, or to all: more than fits becomes debt, a negative number is a refund. */
   charge(units: number, policy?: string): MaybePromise<void>

@@ -1,4 +1,5 @@
 import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
+import { DEFAULT_NAMES } from '../default-names.ts'
 import { SluiceError } from '../errors.ts'
 import { andThen } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
@@ -40,6 +41,8 @@ export class SlowGuard<Req, Res> {
   readonly maxWaiting: number
   readonly mode: Mode
   readonly name: string
+  /** It writes no headers. */
+  readonly shownNames: readonly string[] = []
   readonly rate: RateGuard<Req, Res>
   readonly #adapterOptions: readonly string[]
   readonly #after: number
@@ -55,7 +58,15 @@ export class SlowGuard<Req, Res> {
   constructor(options: SlowDownOptions<Req, Res>, adapterOptions: readonly string[] = [], place?: string) {
     const known = [...OWN, ...POLICY, ...SHARED, ...adapterOptions]
     optionsOf('slowDown', options as object as Record<string, unknown>, known)
-    const { after, delayMs, maxDelayMs, maxWaiting = MOST_WAITING, name = 'slow-down', status = 429, mode } = options
+    const {
+      after,
+      delayMs,
+      maxDelayMs,
+      maxWaiting = MOST_WAITING,
+      name = DEFAULT_NAMES.slowDown,
+      status = 429,
+      mode,
+    } = options
     const { algorithm = 'sliding-window' } = options
     this.options = options
     this.name = name

@@ -9,12 +9,13 @@ import type {
   Observer,
   Permit,
 } from '../contracts.ts'
+import { DEFAULT_NAMES } from '../default-names.ts'
 import { type Duration, parseTimerMs } from '../duration.ts'
 import { SluiceError } from '../errors.ts'
 import { MalformedAnswer } from '../failover/backend-failure.ts'
 import { andThen } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
-import { optionalWith, optionsOf } from '../options.ts'
+import { optionalBoolean, optionalWith, optionsOf } from '../options.ts'
 import { headerText, wholeUnits } from '../policy.ts'
 import { kindOf, shown } from '../shown.ts'
 import { claimCap } from './cap-claim.ts'
@@ -34,6 +35,8 @@ export interface InflightLimiterOptions {
    * of different names on one backend do not meet. One with a limit of its own must have this one.
    */
   readonly backend?: InflightBackend | undefined
+  /** True where the cap is to share its places: another one of this name on its backend is no mistake then. */
+  readonly shared?: boolean | undefined
   readonly clock?: Clock | undefined
   readonly observers?: readonly Observer[] | undefined
 }
@@ -60,7 +63,7 @@ export interface LocalInflightLimiter extends InflightLimiter<Permit | undefined
   count(key?: string): number
 }
 
-const OPTIONS = ['name', 'limit', 'maxHoldMs', 'backend', 'clock', 'observers'] as const
+const OPTIONS = ['name', 'limit', 'maxHoldMs', 'backend', 'shared', 'clock', 'observers'] as const
 const WHOLE_PROCESS = ''
 
 /** Builds a cap. Throws coded errors for bad options. */
@@ -84,7 +87,7 @@ export class BackedInflightLimiter implements InflightLimiter {
 
   /** `place` names the part of an application that is capped, where it is not the whole. */
   constructor(
-    { name = 'inflight', limit, maxHoldMs, backend, clock, observers }: InflightLimiterOptions,
+    { name = DEFAULT_NAMES.inflightLimit, limit, maxHoldMs, backend, shared, clock, observers }: InflightLimiterOptions,
     place?: string | undefined,
   ) {
     this.name = headerText(name, 'name')
@@ -99,10 +102,11 @@ export class BackedInflightLimiter implements InflightLimiter {
         `cap '${this.name}': limit: got ${limit}, expected ${shown(backend.limit)}, which its backend has`,
       )
     }
+    const isShared = optionalBoolean('shared', shared)
     this.#clock = time
     this.#isOwn = backend === undefined
     this.#cap = { name: this.name, place, limit, maxHoldMs: heldMs }
-    this.#unclaim = backend ? claimCap(backend, this.#cap) : () => {}
+    this.#unclaim = backend ? claimCap(backend, this.#cap, isShared) : () => {}
     this.#backend =
       backend ??
       new MemoryInflight({

@@ -1,4 +1,4 @@
-import { parseAddress, readIPv4, readIPv6, writeIPv6 } from './address.ts'
+import { parseAddress, readIPv4, readIPv6, withoutPort, writeIPv6 } from './address.ts'
 import { badOption, checkOptions } from './check-options.ts'
 
 export interface AddressOptions {
@@ -30,6 +30,7 @@ interface Embedding {
 
 const ALL: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7]
 const MAPPED: Embedding = { masks: masksOf(96), groups: [0, 0, 0, 0, 0, 0xffff, 0, 0], octets: [12, 13, 14, 15] }
+const COMPATIBLE: Pick<Embedding, 'masks' | 'groups'> = { masks: masksOf(96), groups: ALL.map(() => 0) }
 const SIX_TO_FOUR: Embedding = { masks: masksOf(16), groups: [0x2002, 0, 0, 0, 0, 0, 0, 0], octets: [2, 3, 4, 5] }
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
 const CIDR = /^(.+)\/(32|40|48|56|64|96)$/
@@ -76,19 +77,35 @@ function masksOf(bits: number): number[] {
 
 /**
  * One text for each client, however its address is spelt: IPv4 dotted, also where IPv6 holds it (mapped, NAT64, 6to4);
- * `::1` and `::` as they are; any other IPv6 as its prefix, `2001:db8:1:200::/56`. Undefined for what is no address.
+ * `::1`, `::` and others of `::/96` as they are; any other IPv6 as its prefix, `2001:db8:1:200::/56`. Undefined for what
+ * is no address.
  */
 export function addressKey(text: string, rules: AddressRules): string | undefined {
   // strict dotted text is its own canonical form
   if (readIPv4(text) >= 0) return text
   const groups = readIPv6(text)
   if (groups === undefined) return undefined
-  if (isLocal(groups)) return groups[7] === 1 ? '::1' : '::'
+  if (isLocal(groups)) return writeIPv6(groups)
   for (const embedding of rules.embeddings) {
     if (holds(embedding, groups)) return embedding.octets.map((octet) => octetAt(groups, octet)).join('.')
   }
+  // once IPv4-compatible: under a prefix all of them would be one client
+  if (holds(COMPATIBLE, groups)) return writeIPv6(groups)
   for (let i = 0; i < 8; i++) groups[i] &= rules.masks[i]
   return writeIPv6(groups) + rules.suffix
+}
+
+/** The key of an address that may stand with a port, as some proxies write it: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
+export function addressKeyOfPeer(text: string, rules: AddressRules): string | undefined {
+  const key = addressKey(text, rules)
+  if (key !== undefined) return key
+  const bare = withoutPort(text)
+  return bare === undefined ? undefined : addressKey(bare, rules)
+}
+
+/** Whether a text is an IPv6 address of which a client has as many as it likes. */
+export function isWholeIPv6(text: string, rules: AddressRules): boolean {
+  return text.includes(':') && addressKey(text, rules)?.endsWith(rules.suffix) === true
 }
 
 function isLocal(groups: readonly number[]): boolean {
@@ -96,7 +113,7 @@ function isLocal(groups: readonly number[]): boolean {
   return groups[7] <= 1
 }
 
-function holds(embedding: Embedding, groups: readonly number[]): boolean {
+function holds(embedding: Pick<Embedding, 'masks' | 'groups'>, groups: readonly number[]): boolean {
   for (let i = 0; i < 8; i++) if ((groups[i] & embedding.masks[i]) !== embedding.groups[i]) return false
   return true
 }

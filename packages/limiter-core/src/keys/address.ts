@@ -24,6 +24,18 @@ export function parseAddress(text: string): Address | undefined {
   return groups && { version: 6, groups }
 }
 
+const IPV4_AND_PORT = /^([\d.]{7,15}):(\d{1,5})$/
+const IPV6_AND_PORT = /^\[([^\]]+)\](?::(\d{1,5}))?$/
+const LARGEST_PORT = 65_535
+
+/** The address of a text that has a port behind it, or brackets around it; undefined for any other text. */
+export function withoutPort(text: string): string | undefined {
+  const quad = IPV4_AND_PORT.exec(text)
+  if (quad) return Number(quad[2]) <= LARGEST_PORT && readIPv4(quad[1]) >= 0 ? quad[1] : undefined
+  const [, bare, port = '0'] = (text.length <= LONGEST_TEXT + 8 && IPV6_AND_PORT.exec(text)) || []
+  return bare !== undefined && Number(port) <= LARGEST_PORT && readIPv6(bare) ? bare : undefined
+}
+
 /** The 32 bits of a dotted quad without leading zeros; -1 for any other text. */
 export function readIPv4(text: string): number {
   if (text.length < 7 || text.length > 15) return -1

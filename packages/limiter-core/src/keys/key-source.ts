@@ -2,9 +2,9 @@ import type { MaybePromise, RequestView } from '../contracts.ts'
 import type { RequestHook } from '../http/request-hook.ts'
 import { kindOf } from '../shown.ts'
 import { warnOnce } from '../warn-once.ts'
-import { type AddressRules, addressKey, compileAddressOptions } from './address-key.ts'
+import { type AddressRules, addressKeyOfPeer, compileAddressOptions, isWholeIPv6 } from './address-key.ts'
 
-/** An answer instead of a key: a registered symbol, so that an ESM and a CommonJS copy in one process mean the same. */
+/** An answer instead of a key: a registered symbol, so that two versions of a package in one process mean the same. */
 export type KeySign<Name extends string> = symbol & { readonly description: Name }
 
 /** Exempts a request from the policies that have this key, and from no other. Besides `skip` nothing else exempts. */
@@ -20,11 +20,17 @@ export type KeyResult = string | number | bigint | undefined | typeof EXEMPT | t
 /** Whom to count, once every fallback is done. */
 export type ResolvedKey = string | typeof EXEMPT | typeof DENY
 
-/** Why the address was counted instead of what the source was asked for. */
+/** Why the address was counted instead of what the source was asked for; or what is doubtful about an address. */
 export interface KeyFallback {
-  readonly reason: 'undefined' | 'anonymous' | 'threw' | 'rejected' | 'not-a-string'
+  readonly reason: 'undefined' | 'anonymous' | 'threw' | 'rejected' | 'not-a-string' | AddressDoubt
   readonly error?: unknown
 }
+
+/**
+ * `unreadable-address`: what the framework says is none, and the socket's other end is counted. `forwarded-unread`: a
+ * proxy said in `Forwarded` who asks, and nobody read it. `whole-ipv6`: the key is an IPv6 address, not its prefix.
+ */
+export type AddressDoubt = 'unreadable-address' | 'forwarded-unread' | 'whole-ipv6'
 
 export type ReportFallback = (fallback: KeyFallback) => void
 
@@ -43,6 +49,8 @@ export type KeySource<Raw = unknown> = RequestHook<
 /** All requests without a readable address share this one key. */
 const NO_ADDRESS = 'no-address'
 const FALLBACK = '\0address:'
+/** The label of the source that counts addresses: it cuts them as it was told. */
+export const ADDRESS = 'ip'
 const DEFAULT_RULES = compileAddressOptions()
 
 /**
@@ -58,7 +66,7 @@ export function resolveKey<Raw>(
 ): MaybePromise<ResolvedKey> {
   const fallback = (why: KeyFallback): string => {
     report(why)
-    return FALLBACK + keyOfAddress(view, rules)
+    return FALLBACK + keyOfAddress(view, rules, report)
   }
   let result: unknown
   let pending: boolean
@@ -68,11 +76,19 @@ export function resolveKey<Raw>(
   } catch (error) {
     return fallback({ reason: 'threw', error })
   }
-  if (!pending) return keyOf(result, fallback)
+  if (!pending) return keyOf(noticed(result, source, report), fallback)
   return Promise.resolve(result).then(
-    (value) => keyOf(value, fallback),
+    (value) => keyOf(noticed(value, source, report), fallback),
     (error: unknown) => fallback({ reason: 'rejected', error }),
   )
+}
+
+/** The answer of a source, which is reported where it is an address that `byIp` would have cut. */
+function noticed(value: unknown, { label }: KeySource<never>, report: ReportFallback): unknown {
+  if (typeof value === 'string' && label !== ADDRESS && isWholeIPv6(value, DEFAULT_RULES)) {
+    report({ reason: 'whole-ipv6' })
+  }
+  return value
 }
 
 function keyOf(value: unknown, fallback: (why: KeyFallback) => string): ResolvedKey {
@@ -92,12 +108,20 @@ function unforged(key: string): string {
 
 /**
  * The client's address as a key: what the framework says, where that is no address the socket's other end. Where neither
- * can be read it is the key `no-address`, which is warned about once.
+ * can be read it is the key `no-address`, which is warned about once. `report` hears what is doubtful about it.
  */
-export function keyOfAddress(view: RequestView, rules: AddressRules): string {
+export function keyOfAddress(view: RequestView, rules: AddressRules, report: ReportFallback): string {
   const ip = shownAddress(view)
-  const key = addressKeyOf(ip, rules) ?? addressKeyOf(view.peer, rules)
-  if (key !== undefined) return key
+  const key = addressKeyOf(ip, rules)
+  if (key !== undefined) {
+    if (view.header('forwarded') !== undefined && ip === view.peer) report({ reason: 'forwarded-unread' })
+    return key
+  }
+  const peer = addressKeyOf(view.peer, rules)
+  if (peer !== undefined) {
+    if (typeof ip === 'string') report({ reason: 'unreadable-address' })
+    return peer
+  }
   warnOnce(
     'SLUICE_NO_ADDRESS',
     () =>
@@ -108,7 +132,7 @@ export function keyOfAddress(view: RequestView, rules: AddressRules): string {
 }
 
 function addressKeyOf(ip: unknown, rules: AddressRules): string | undefined {
-  return typeof ip === 'string' ? addressKey(ip, rules) : undefined
+  return typeof ip === 'string' ? addressKeyOfPeer(ip, rules) : undefined
 }
 
 // a framework computes the address on demand, by a trust function that may be the user's own

@@ -3,6 +3,7 @@ import { type AddressOptions, compileAddressOptions } from './address-key.ts'
 import { badOption, checkOptions } from './check-options.ts'
 import { joinedKey } from './joined-key.ts'
 import {
+  ADDRESS,
   ANONYMOUS,
   DENY,
   EXEMPT,
@@ -44,7 +45,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 /** Counts each client address as one key; an IPv6 client is its prefix. */
 export function byIp<Raw = unknown>(options: ByIpOptions = {}): LabelledKeySource<Raw> {
   const rules = compileAddressOptions(options)
-  return labelled('ip', (_request, view) => keyOfAddress(view, rules))
+  return labelled(ADDRESS, (_request, view, report = unheard) => keyOfAddress(view, rules, report))
 }
 
 /** Counts each value of a header. Only for values that something before has verified: a client can send any. */

@@ -1,0 +1,43 @@
+/** What options of other rate limiters are called here. */
+const HERE: Readonly<Record<string, string>> = {
+  windowMs: 'window',
+  timeWindow: 'window',
+  ttl: 'window',
+  duration: 'window',
+  interval: 'window',
+  max: 'limit',
+  points: 'limit',
+  tokens: 'limit',
+  requests: 'limit',
+  delayAfter: 'after',
+  keyGenerator: 'key',
+  getTracker: 'key',
+  id: 'key',
+  requestWeight: 'cost',
+  store: 'backend',
+  storage: 'backend',
+  redis: 'backend',
+  storeClient: 'backend',
+  keyPrefix: 'scope',
+  skipIf: 'skip',
+  allowList: 'skip',
+  skipOnError: 'onBackendError',
+  passOnStoreError: 'onBackendError',
+  insuranceLimiter: 'onBackendError',
+  statusCode: 'status',
+  handler: 'denied',
+  message: 'denied',
+  errorResponseBuilder: 'denied',
+  errorMessage: 'denied',
+  standardHeaders: 'headers',
+  legacyHeaders: 'headers',
+  addHeaders: 'headers',
+  disableHeader: 'headers',
+  skipSuccessfulRequests: 'cost: { reserve, settle }',
+  skipFailedRequests: 'cost: { reserve, settle }',
+}
+
+/** The option that does here what one of this name does in another rate limiter, where there is one. */
+export function namedHere(foreign: string): string | undefined {
+  return Object.hasOwn(HERE, foreign) ? HERE[foreign] : undefined
+}

@@ -1,0 +1,64 @@
+import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
+import { RequestDecision } from '../verdict.ts'
+import { type GateEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
+import type { CountedKeys } from './key-answers.ts'
+import type { LayerAnswer } from './layer-answer.ts'
+import type { PlanGuard, PlanPart } from './plan-guard.ts'
+
+type Partition = ((policy: Policy) => string) | undefined
+
+/**
+ * What headers say of a decision: one entry for each layer whose policies decided. `keys` has one for each policy of the
+ * plan, none at all where the request was denied by its key; from the policies in `exempt` it is exempt.
+ */
+export function rateEntries<Req, Res>(
+  guard: PlanGuard<Req, Res>,
+  decision: Decision,
+  keys: CountedKeys,
+  exempt: ReadonlySet<Policy> | undefined,
+): readonly GateEntry[] {
+  const { parts } = guard
+  if (parts.length === 1) return [entryOf(parts[0], guard, decision, keys, exempt)]
+  return parts.map((part) => {
+    const verdicts = decision.verdicts.filter((verdict) => isOf(part, verdict))
+    return entryOf(part, guard, new RequestDecision({ ...decision, verdicts }), keys, exempt)
+  })
+}
+
+/** Who answers a denial, and how: the layer of the policy that binds. */
+export function rateDenial<Req, Res>(
+  { parts }: PlanGuard<Req, Res>,
+  decision: Decision,
+): { readonly denial: HttpDenial; readonly answer: LayerAnswer<Req, Res> } {
+  const { answer } = parts.find((part) => isOf(part, decision.binding)) ?? parts[0]
+  return { answer, denial: httpDenial(answer.status, violatedPolicies(decision), decision.retryAfterMs) }
+}
+
+function entryOf<Req, Res>(
+  part: PlanPart<Req, Res>,
+  guard: PlanGuard<Req, Res>,
+  decision: Decision,
+  keys: CountedKeys,
+  exempt: ReadonlySet<Policy> | undefined,
+): GateEntry {
+  const { headers, partition } = part.answer
+  const partitionOf: Partition = partition && keys.length > 0 ? partitionsOf(guard, keys, partition) : undefined
+  if (!partitionOf && !exempt) return rateEntry(headers, part.policyItems, decision)
+  const shown = part.enforced.filter((policy) => !exempt?.has(policy))
+  return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)
+}
+
+function partitionsOf<Req, Res>(
+  { plan }: PlanGuard<Req, Res>,
+  keys: CountedKeys,
+  partition: (key: string) => string,
+): (policy: Policy) => string {
+  return (policy) => {
+    const key = keys[plan.findIndex(({ lane }) => lane.step.policy === policy)]
+    return key === undefined ? '' : partition(key)
+  }
+}
+
+function isOf<Req, Res>({ policies }: PlanPart<Req, Res>, { policy }: PolicyVerdict): boolean {
+  return policies.includes(policy)
+}

@@ -1,0 +1,13 @@
+import { SluiceError } from '../errors.ts'
+import { kindOf } from '../shown.ts'
+import type { KeySource } from './key-source.ts'
+import { byAll, byHeader, byIp, byPrincipal, byRoute } from './sources.ts'
+
+const MAKERS: readonly unknown[] = [byAll, byHeader, byIp, byPrincipal, byRoute]
+
+/** The source of an option. Throws `SLUICE_BAD_OPTION` for what is none, such as a maker of one that was not called. */
+export function keySourceOf<Req>(key: unknown): KeySource<Req> {
+  if (typeof key === 'function' && !MAKERS.includes(key)) return key as KeySource<Req>
+  const got = typeof key === 'function' ? `${key.name} itself, which makes one` : kindOf(key)
+  throw new SluiceError('SLUICE_BAD_OPTION', `key: got ${got}, expected a function such as byIp()`)
+}
