@@ -8,6 +8,7 @@ const benches = {
   http: () => import('./http.mjs'),
   hash: () => import('./hash.mjs'),
   redis: () => import('./redis.mjs'),
+  leases: () => import('./leases.mjs'),
   sketches: () => import('./sketches.mjs'),
   floods: () => import('./sketch-limits.mjs'),
 }

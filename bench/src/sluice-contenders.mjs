@@ -28,6 +28,9 @@ function handed(algorithm) {
   }
 }
 
+// where every key is to be held, room for so much larger ones
+const roomOfLogs = 8
+
 /** A log with places for so many units, which a limit of fewer requests spends in larger takes. */
 function log(units) {
   return {
@@ -37,8 +40,7 @@ function log(units) {
     maxLimit: units,
     onlyMemory: true,
     async open(promise) {
-      // where every key is to be held, room for so much larger ones
-      const maxBytes = promise.limit === 1 ? promise.maxBytes * 8 : promise.maxBytes
+      const maxBytes = promise.holdsAll ? promise.maxBytes * roomOfLogs : promise.maxBytes
       const limiter = await openLimiter('sliding-log', { ...promise, maxBytes, limit: units })
       const cost = Math.floor(units / promise.limit)
       const tick = handedClock()
