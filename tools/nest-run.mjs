@@ -15,6 +15,7 @@ export async function runNest(limitMs, only = '') {
   return {
     passed: results.reduce((sum, { passed }) => sum + passed, 0),
     failed: results.reduce((sum, { failed }) => sum + failed, 0),
+    failures: results.flatMap(({ failures = [] }) => failures),
     notes: results.flatMap(({ notes }) => notes),
   }
 }
@@ -47,5 +48,6 @@ function counted(name, code, output) {
   // fault outside of any test, or no test at all
   if (failed === 0 && (code !== 0 || passed === 0))
     return { passed, failed: 1, notes: [`${line}, code ${code}\n${output}`] }
-  return { passed, failed, notes: failed > 0 ? [output, line] : [line] }
+  const failures = [...output.matchAll(/^✖ (.*)$/gm)].map(([, test]) => `${name} › ${test}`)
+  return { passed, failed, notes: failed > 0 ? [output, line] : [line], failures }
 }

@@ -11,10 +11,11 @@ const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 const packageOf = { tsc: 'typescript', biome: '@biomejs/biome' }
 const quiet = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
 
-/** Runs the root script `name` with further arguments; `options` and the answer are those of `runChild`. */
-export function runRootCommand(name, moreArgs = [], options = {}) {
+/** Runs the root script `name` with further arguments, and `execArgv` for Node; the other options are `runChild`'s. */
+export function runRootCommand(name, moreArgs = [], { execArgv = [], ...options } = {}) {
   const [command, ...args] = readJson('package.json').scripts[name].split(' ')
-  return runChild(process.execPath, [binOf(command), ...args, ...moreArgs], { cwd: root, env: quiet, ...options })
+  const allArgs = [...execArgv, binOf(command), ...args, ...moreArgs]
+  return runChild(process.execPath, allArgs, { cwd: root, env: quiet, ...options })
 }
 
 function binOf(command) {

@@ -1,10 +1,12 @@
 /**
- * Runs steps one after the other, the later ones even when one before them failed, and counts: `{ passed, failed }`.
- * A step is `{ name, run }`, and `run` answers `{ passed, failed, notes }`.
+ * Runs steps one after the other, the later ones even when one before them failed, and counts:
+ * `{ passed, failed, failures }`, the last with a line for each failure. A step is `{ name, run }`, and `run` answers
+ * `{ passed, failed, notes, failures }`; a step that fails without naming what failed is named itself.
  */
 export async function runSteps(steps) {
   let passed = 0
   let failed = 0
+  const failures = []
   for (const { name, run } of steps) {
     console.log(`\n== ${name}`)
     const startedAt = performance.now()
@@ -12,8 +14,10 @@ export async function runSteps(steps) {
     for (const note of result.notes) console.log(note)
     passed += result.passed
     failed += result.failed
+    const named = result.failures ?? []
+    if (result.failed > 0) failures.push(...(named.length > 0 ? named.map((failure) => `${name}: ${failure}`) : [name]))
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     console.log(`${result.failed === 0 ? 'ok' : 'FAILED'}: ${name}, ${seconds} s`)
   }
-  return { passed, failed }
+  return { passed, failed, failures }
 }

@@ -1,4 +1,4 @@
-// The whole check: every step runs even when one before it failed, and the last line counts all of them.
+// The whole check: every step runs even when one before it failed; the last lines name what failed and count everything.
 import { commentShares } from './comment-share.mjs'
 import { runJest } from './jest-run.mjs'
 import { root, runRootCommand } from './root-command.mjs'
@@ -20,11 +20,12 @@ if (process.argv.includes('--long')) {
   steps.push({ name: 'jest, long tests', run: () => runJest(longOnly, 120 * minute) })
 }
 
-const { passed, failed } = await runSteps(steps)
+const { passed, failed, failures } = await runSteps(steps)
 
 console.log('\n== comment lines (information only)')
 for (const line of commentShares(root)) console.log(line)
 
+if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}`)
 console.log(`\n${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
 
