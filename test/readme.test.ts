@@ -15,9 +15,14 @@ const run = promisify(execFile)
 const blocks = writeBlocks()
 const runner = join(root, 'test/docs/run-block.mjs')
 
+/** The files of the blocks of a page that can run. */
+function runnableOf(page: string): string[] {
+  return blocks.filter((block) => block.page === page && block.runs).map(({ file }) => file)
+}
+
 /** What a child printed when it failed, and nothing when it did not. */
 async function complaintsOf(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  return run(process.execPath, args, { cwd: root, env, timeout: 60_000 }).then(
+  return run(process.execPath, args, { cwd: root, env, timeout: 110_000 }).then(
     () => '',
     (failure) => `${failure.stdout}${failure.stderr}${failure.killed ? 'it did not end by itself' : ''}`,
   )
@@ -37,14 +42,14 @@ describe('the code in the documentation', () => {
     expect(await complaintsOf([tsc, '-p', tsconfigOfBlocks])).toBe('')
   }, 120_000)
 
-  test.each(blocks.filter(({ runs }) => runs))(
-    'runs: $at',
-    async ({ file }) => {
+  test.each(pages.filter((page) => runnableOf(page).length > 0))(
+    'runs: %s',
+    async (page) => {
       const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
       const env = { ...others, REDIS_PORT: String(redis.port) }
-      expect(await complaintsOf(['--conditions=@sluice/source', runner, file], env)).toBe('')
+      expect(await complaintsOf(['--conditions=@sluice/source', runner, ...runnableOf(page)], env)).toBe('')
     },
-    90_000,
+    120_000,
   )
 
   test('says why, where a block cannot run', () => {

@@ -32,7 +32,7 @@ function told(decision: Decision): Told {
 function paced(pace: Pace, limit: number, window: Window, algorithm: AlgorithmName | undefined) {
   const clock = new FakeClock({ nowMs: 1_000 })
   const limiter = createLimiter({ policies: [{ limit, window, ...(algorithm && { algorithm }) }], clock })
-  const rounds = limit < 1_000 ? 12 : 3
+  const rounds = limit < 1_000 ? 6 : 2
   let taken = 0
   let denied = 0
   for (const end = clock.now() + rounds * WINDOWS[window]; clock.now() < end; ) {

@@ -4,6 +4,7 @@ import { packages, root } from '../repository.ts'
 
 /** A fenced block of JavaScript or TypeScript in a page of the documentation. */
 export interface DocBlock {
+  readonly page: string
   /** Where it begins: `README.md:12`. */
   readonly at: string
   readonly code: string
@@ -36,7 +37,7 @@ function blocksOf(page: string): DocBlock[] {
   return [...text.matchAll(FENCE)].map((match) => {
     const line = text.slice(0, match.index).split('\n').length
     const file = join(folder, `${page.replace(/\W+/g, '-')}-${line}.ts`)
-    return { at: `${page}:${line}`, code: match[2], runs: match[1] === undefined, file }
+    return { page, at: `${page}:${line}`, code: match[2], runs: match[1] === undefined, file }
   })
 }
 

@@ -70,5 +70,5 @@ test('the applications of Nest that docs/migrating.md shows type-check and run',
   expect(files).toHaveLength(2)
   expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', tsconfig])).toBe('')
   const runner = join(root, 'test/docs/run-block.mjs')
-  for (const file of files) expect(await complaintsOf(['--conditions=@sluice/source', runner, file])).toBe('')
+  expect(await complaintsOf(['--conditions=@sluice/source', runner, ...files])).toBe('')
 }, 240_000)

@@ -1,6 +1,6 @@
-// Runs one block of the documentation: node --conditions=@sluice/source run-block.mjs <file>
-// Its servers get free ports, are asked for / once, and are closed; then nothing may keep the process alive. What it asks
-// of the usual port of Redis goes to REDIS_PORT, and its clients of Redis are closed.
+// Runs blocks of the documentation one after the other: node --conditions=@sluice/source run-block.mjs <file> …
+// The servers of each get free ports, are asked for / once, and are closed; at the end nothing may keep the process
+// alive. What they ask of the usual port of Redis goes to REDIS_PORT, and their clients of Redis are closed.
 import { once } from 'node:events'
 import { register } from 'node:module'
 import net, { Server } from 'node:net'
@@ -40,14 +40,26 @@ for (const prototype of [Redis.prototype, Cluster.prototype, nodeRedisPrototype(
   }
 }
 
-await import(pathToFileURL(process.argv[2]).href)
-
-// a request that comes before the first connection would be answered by the failure rule
-if (servers.size > 0) {
-  for (const client of clients) if (client.status !== 'ready') await once(client, 'ready')
+let current
+for (const file of process.argv.slice(2)) {
+  current = file
+  await runBlock(file)
 }
 
-for (const server of servers) {
+async function runBlock(file) {
+  await import(pathToFileURL(file).href)
+
+  // a request that comes before the first connection would be answered by the failure rule
+  if (servers.size > 0) {
+    for (const client of clients) if (client.status !== 'ready') await once(client, 'ready')
+  }
+  for (const server of servers) await askAndClose(server)
+  for (const client of clients) await disconnect(client)
+  servers.clear()
+  clients.clear()
+}
+
+async function askAndClose(server) {
   if (!server.listening) await once(server, 'listening')
   const { port } = server.address()
   const { status } = await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })
@@ -55,16 +67,15 @@ for (const server of servers) {
   server.close()
   server.closeAllConnections?.()
 }
-for (const client of clients) {
-  if (client.destroy === undefined) client.disconnect()
-  else {
-    // one that still connects goes on with it
-    if (!client.isReady) await once(client, 'ready')
-    client.destroy()
-  }
+
+async function disconnect(client) {
+  if (client.destroy === undefined) return client.disconnect()
+  // one that still connects goes on with it
+  if (!client.isReady) await once(client, 'ready')
+  client.destroy()
 }
 
 function fail(reason) {
-  console.error(reason)
+  console.error(`${current}: ${reason}`)
   process.exitCode = 1
 }

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals'
 import { CappedServer } from './capped-server.ts'
 import { frameworks } from './frameworks.ts'
 
-const REQUESTS = 10_000
+const REQUESTS = 2_000
 const SOCKETS = 20
 // what Node and the frameworks put there themselves is five at most; ten is where Node begins to warn
 const MOST_LISTENERS = 8

@@ -15,9 +15,7 @@ describe.each(['packages/nest/README.md', 'docs/frameworks/nest.md'])('%s', (pag
     const { tsconfig, files } = await writeNestBlocks(page)
     expect(files.length).toBeGreaterThan(0)
     expect(await complaintsOf(['node_modules/typescript/bin/tsc', '-p', tsconfig])).toBe('')
-    for (const file of files) {
-      const args = ['--conditions=@sluice/source', 'test/docs/run-block.mjs', file]
-      expect(await complaintsOf(args, { REDIS_PORT: String(redis.port) })).toBe('')
-    }
+    const args = ['--conditions=@sluice/source', 'test/docs/run-block.mjs', ...files]
+    expect(await complaintsOf(args, { REDIS_PORT: String(redis.port) })).toBe('')
   }, 120_000)
 })

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const backends = {
-  memory: { make: (clock: FakeClock): Backend => memoryBackend({ clock }), runs: 12, requests: 400 },
+  memory: { make: (clock: FakeClock): Backend => memoryBackend({ clock }), runs: 4, requests: 400 },
   Redis: {
     make: (clock: FakeClock): Backend =>
       redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() }),
