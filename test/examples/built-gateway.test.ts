@@ -58,6 +58,23 @@ describe('the built gateway', () => {
     for (const url of Object.values(urls)) expect(lines[0]).toContain(url)
   })
 
+  test('counts an address over all routes, as the last of the lines says', async () => {
+    const { urls } = await start(0).listening()
+    const statusOf = async (path: string): Promise<number> => {
+      const response = await fetch(urls.Express + path)
+      await response.text()
+      return response.status
+    }
+    for (let asked = 0; asked < 28; asked++) await statusOf(asked % 2 ? '/chat?words=1' : '/search')
+    const statuses: number[] = []
+    for (let asked = 0; asked < 120; asked++) statuses.push(await statusOf('/'))
+    const passed = statuses.filter((status) => status === 200).length
+    // on a slow machine the first of them are a part of a window ago by then
+    expect(passed).toBeGreaterThanOrEqual(72)
+    expect(passed).toBeLessThan(95)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(120 - passed)
+  })
+
   async function freePortBeforeATakenOne(): Promise<number> {
     for (;;) {
       const free = createServer()

@@ -29,7 +29,7 @@ for i in 1 2 3; do ${status} '${url}/chat?words=400'; done
 # two at once, the third is told to come back
 for i in 1 2 3; do ${status} ${url}/slow & done; wait
 
-# 100 in 10 s for each address, whatever the route
+# 100 in 10 s for each address over all routes: what the lines above asked in the last 10 s counts, too
 for i in $(seq 120); do ${status} ${url}/; done | sort | uniq -c
 `
 }
