@@ -1,0 +1,24 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { closeWards, openBreaker, settled, type Ward, ward } from '../../failover/patient.ts'
+
+afterEach(closeWards)
+
+const readings: [string, (one: Ward) => number][] = [
+  ['was taken before a slow key was looked up', ({ clock }) => clock.now() - 200],
+  ['is a date', ({ clock }) => clock.now() + 1.7e12],
+  ['is no number', () => Number.NaN],
+  ['has no end', () => Number.POSITIVE_INFINITY],
+]
+
+test.each(readings)('a backend that is back is found, where the reading of the clock %s', async (_name, reading) => {
+  const one = ward()
+  const limiter = one.limiter()
+  await openBreaker(one, limiter)
+  await limiter.take('another', 1, { now: reading(one) })
+  expect(one.patient.calls()).toEqual([])
+  one.clock.advance(1_000)
+  for (let asked = 0; asked < 3; asked++) limiter.take('another', 1, { now: reading(one) })
+  expect(one.patient.calls()).toEqual(['peek'])
+  await settled()
+  expect((await limiter.take('key', 1, { now: reading(one) })).counted).toBe(true)
+})

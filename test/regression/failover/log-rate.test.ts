@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { forgetWarnings } from '@sluice/limiter-core'
+import { FakeClock, Warnings } from '@sluice/testkit'
+import { FailureLog } from '../../../packages/limiter-core/src/failover/failure-log.ts'
+
+const warnings = new Warnings()
+beforeEach(() => warnings.listen())
+afterEach(() => {
+  warnings.stop()
+  forgetWarnings()
+})
+
+test('a backend that fails and comes back five times a second costs two lines a second', () => {
+  const clock = new FakeClock()
+  const log = new FailureLog('flapping', clock)
+  for (let times = 0; times < 15; times++) {
+    log.ruled()
+    log.failed('CONNECTION', new Error('it broke'))
+    clock.advance(100)
+    log.back()
+    clock.advance(100)
+  }
+  const pair = ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK']
+  expect(warnings.codes).toEqual([...pair, ...pair, ...pair])
+})
+
+test('an outage that begins within a second of the last line is told of, though nothing is called any more', () => {
+  const clock = new FakeClock()
+  const log = new FailureLog('dead', clock)
+  log.failed('CONNECTION', new Error('it broke'))
+  log.back()
+  clock.advance(500)
+  log.failed('CONNECTION', new Error('it broke again'))
+  expect(warnings.codes.filter((code) => code === 'SLUICE_BACKEND_FAILED')).toHaveLength(1)
+  clock.advance(600)
+  log.ruled()
+  clock.advance(60_000)
+  log.back()
+  expect(warnings.codes).toEqual([1, 2].flatMap(() => ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK']))
+  expect(warnings.texts[2]).toContain('it broke again')
+})

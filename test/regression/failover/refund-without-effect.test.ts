@@ -1,0 +1,47 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import type { AlgorithmName, Limiter } from '@sluice/limiter-core'
+import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from '../../failover/patient.ts'
+
+afterEach(closeWards)
+
+/** Units of the key that the backend was told of, at most. */
+function mostTold({ patient }: Ward): number {
+  const known = patient.heard.flatMap(({ charges }) => charges.map((charge) => charge.known?.used ?? 0))
+  return Math.max(0, ...known)
+}
+
+async function used(limiter: Limiter): Promise<number> {
+  await settled()
+  return 20 - (await limiter.peek('key', 0)).binding.remaining
+}
+
+describe.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
+  'by %s',
+  (algorithm) => {
+    const policy = { limit: 20, window: '365d', algorithm } as const
+
+    test.each([0, 12])(
+      'refunds that a backend did not hear make it know of no more use than it told (after %d failures)',
+      async (failures) => {
+        const one = ward()
+        const limiter = one.limiter('local', policy)
+        const first = await limiter.take('key', 4)
+        // what is adopted forgets when its units were taken
+        one.clock.advance(5)
+        await limiter.take('key', 6)
+        one.clock.advance(1_000)
+        if (failures > 0) await openBreaker(one, limiter)
+        else one.patient.condition = serverError('CONNECTION')
+        for (let refund = 0; refund < 3; refund++) await limiter.charge('key', -1, first)
+        one.patient.condition = 'well'
+        one.patient.restart()
+        if (failures > 0) await closeBreaker(one, limiter)
+        one.patient.heard.length = 0
+        await limiter.take('key', 0)
+        expect(mostTold(one)).toBeLessThanOrEqual(10)
+        if (failures === 0) expect(mostTold(one)).toBeGreaterThan(0)
+        expect(await used(limiter)).toBeLessThanOrEqual(10)
+      },
+    )
+  },
+)

@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals'
+import { type Charge, RateGuard } from '@sluice/limiter-core'
+import { Watcher } from '@sluice/testkit'
+import { viewOf } from '../../keys/request-view.ts'
+
+/** As queries of some databases are: no promise, no `catch`, and it may call back more than once. */
+function thenable<T>(...values: readonly T[]): Promise<T> {
+  // biome-ignore lint/suspicious/noThenProperty: it is one on purpose
+  return { then: (resolve: (value: T) => void) => values.forEach((value) => void resolve(value)) } as never
+}
+
+test('a hook may answer any thenable: its first value counts, once', async () => {
+  const watcher = new Watcher()
+  const guard = new RateGuard({
+    plans: { free: [{ limit: 10, window: '1m' }], pro: [{ limit: 100, window: '1m' }] },
+    plan: () => thenable('pro', 'free'),
+    key: () => thenable('ann', 'bob'),
+    cost: () => thenable(3, 9),
+    skip: () => thenable(false, true),
+    observers: [watcher],
+  })
+  const check = await guard.check(viewOf())
+  expect(check).toMatchObject({ keys: ['ann'], costs: [3], decision: { binding: { remaining: 97 } } })
+  expect([watcher.decisions.length, watcher.events]).toEqual([1, []])
+})
+
+test('a backend may answer any thenable', async () => {
+  const watcher = new Watcher()
+  const verdict = { shadow: false, allowed: true, remaining: 1, retryAfterMs: 0, resetAfterMs: 1 }
+  const take = ([{ step }]: readonly Charge[]) => {
+    const answer = { verdicts: [{ ...verdict, policy: step.policy }], takenAt: 0, counted: true, source: 'odd' }
+    return thenable(answer, answer)
+  }
+  const backend = { name: 'odd', take, peek: take, adjust: take, reset: () => undefined } as never
+  const guard = new RateGuard({ limit: 1, window: '1m', backend, observers: [watcher] })
+  expect(await guard.check(viewOf())).toMatchObject({ decision: { source: 'odd' } })
+  expect([watcher.decisions.length, watcher.events]).toEqual([1, []])
+})

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  type Answer,
+  type Backend,
+  createLimiter,
+  type Decision,
+  LeasingBackend,
+  type Limiter,
+  type MaybePromise,
+  MemoryLedger,
+  memoryBackend,
+  type PolicyInput,
+} from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import { sketchBackend } from '@sluice/sketches/limits'
+import { baseSeed, eachSeed, FakeClock, parseList, seededRandom } from '@sluice/testkit'
+import { PairedPrimary } from '../../cluster/paired.ts'
+import { entryOf, linesOf } from '../../http/spoken.ts'
+import { ownPrefix } from '../../redis/exact/own-prefix.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+let server: RedisServer
+beforeAll(async () => {
+  server = await startRedis()
+})
+afterAll(() => server.stop())
+
+type Shape = Pick<PolicyInput, 'algorithm' | 'limit' | 'window' | 'slices' | 'burst'>
+
+const SHAPES: readonly Shape[] = [
+  { algorithm: 'fixed-window', limit: 5, window: '15m' },
+  { algorithm: 'sliding-window', limit: 5, window: '15m' },
+  { algorithm: 'sliding-window', limit: 500, window: '1m' },
+  { algorithm: 'sliding-window', limit: 7, window: '1m', slices: 6 },
+  { algorithm: 'sliding-log', limit: 5, window: '15m' },
+  { algorithm: 'token-bucket', limit: 5, window: '15m' },
+  { algorithm: 'token-bucket', limit: 60, window: '1m', burst: 10 },
+  { algorithm: 'gcra', limit: 5, window: '15m' },
+]
+
+/** `r` and `t` of the only item of `RateLimit`. */
+function told(decision: Decision): { readonly r: number; readonly t: number } {
+  const [{ params }] = parseList(linesOf([entryOf(decision)]).RateLimit)
+  return params as unknown as { r: number; t: number }
+}
+
+function retryAfter({ retryAfterMs }: Decision): number {
+  return Math.ceil(retryAfterMs / 1_000)
+}
+
+const terms = { fraction: 0.1, leaseMs: 2_000 }
+
+/** Backends that tell the first ms at which more is left, whatever was done to the key. */
+const EXACT: Readonly<Record<string, (clock: FakeClock) => MaybePromise<Backend>>> = {
+  memory: (clock) => memoryBackend({ clock }),
+  Redis: async (clock) => {
+    const client = server.client()
+    await client.ping()
+    return redisBackend(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() })
+  },
+}
+
+/** Backends that may only guess it. */
+const OTHERS: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
+  sketches: (clock) => sketchBackend({ clock }),
+  leases: (clock) => {
+    const ledger = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
+    return new LeasingBackend({ name: 'leased', exact: ledger, ledger, terms, clock })
+  },
+  'a cluster': (clock) => new PairedPrimary(terms, clock).worker(),
+  'a mirror': () => {
+    const fail = (): never => {
+      throw new Error('down')
+    }
+    return { name: 'down', take: fail, peek: fail, adjust: fail, reset: fail }
+  },
+}
+
+const about = ({ algorithm, limit, window, slices, burst }: Shape): string =>
+  [algorithm, limit, window, slices, burst].filter((part) => part !== undefined).join(' ')
+
+describe.each(Object.entries(EXACT))('counted by %s', (_name, backendOf) => {
+  test.each(SHAPES.map((shape) => [about(shape), shape] as const))(
+    '%s: `t` is the first second at which more than `r` is left',
+    (_about, shape) =>
+      eachSeed(3, async (random) => {
+        const clock = new FakeClock({ nowMs: 1_000 })
+        const limiter = createLimiter({ policies: [shape], backend: await backendOf(clock), clock }) as Limiter<
+          MaybePromise<Decision>
+        >
+        const left = async (): Promise<number> => (await limiter.peek('key', 0)).binding.remaining
+        const most = await left()
+        for (let takes = 0; takes < 60; takes++) {
+          clock.advance(random.pick([0, 0, 1, 400, 30_000, random.whole(900_000)]))
+          const cost = random.pick([1, 1, 1, 1 + random.whole(most)])
+          const decision = await limiter.take('key', cost)
+          const { r, t } = told(decision)
+          expect(r).toBe(await left())
+          expect(t === 0).toBe(r === most)
+          if (!decision.allowed) {
+            expect(t).toBeLessThanOrEqual(retryAfter(decision))
+            if (cost === 1) expect({ r, t }).toEqual({ r: 0, t: retryAfter(decision) })
+          }
+          if (t === 0 || random.whole(3) > 0) continue
+          clock.advance((t - 1) * 1_000)
+          expect(await left()).toBe(r)
+          clock.advance(1_000)
+          expect(await left()).toBeGreaterThan(r)
+        }
+        limiter.close()
+      }),
+  )
+})
+
+describe.each(Object.entries(OTHERS))('counted by %s', (_name, backendOf) => {
+  test.each([3, 1_000])(
+    '`t` of a limit of %d is told of every answer, and is `Retry-After` of a denial of one unit',
+    async (limit) => {
+      const clock = new FakeClock({ nowMs: 1_000 })
+      const policies = [{ limit, window: '1m', algorithm: 'fixed-window' }] as const
+      const limiter = createLimiter({ policies, backend: backendOf(clock), clock, deadlineMs: 10_000 })
+      const random = seededRandom(baseSeed())
+      let denials = 0
+      for (let takes = 0; takes < 30; takes++) {
+        const decision = await limiter.take('key', random.pick([1, Math.ceil(limit / 5)]))
+        expect(told(decision).t).toBeGreaterThanOrEqual(1)
+        expect(told(decision).t).toBeLessThanOrEqual(60)
+      }
+      for (let takes = 0; takes < 2 * limit && denials < 5; takes++) {
+        const decision = await limiter.take('key')
+        if (decision.allowed) continue
+        denials++
+        expect(told(decision)).toEqual({ r: 0, t: retryAfter(decision) })
+      }
+      expect(denials).toBe(5)
+      limiter.close()
+    },
+  )
+})
+
+describe('a backend that does not tell when more is left', () => {
+  const without = (clock: FakeClock, flat: boolean): Backend<Answer> => {
+    const memory = memoryBackend({ clock })
+    const untold = ({ verdicts, ...answer }: Answer): Answer => ({
+      ...answer,
+      verdicts: verdicts.map(({ availableAfterMs: _, ...verdict }) => Object.freeze(verdict)),
+    })
+    const backend: Backend<Answer> = {
+      name: 'older',
+      take: (charges) => untold(memory.take(charges)),
+      peek: (charges) => untold(memory.peek(charges)),
+      adjust: (charges, takenAt) => untold(memory.adjust(charges, takenAt)),
+      reset: (targets) => memory.reset(targets),
+    }
+    if (!flat) return backend
+    // a decision that is its own verdict, as a backend in JavaScript may make it
+    const takeOne: Backend<Answer>['takeOne'] = (key, step, count, cost) => {
+      const answer = backend.take([{ key, step, count, cost }])
+      const { policy: _, ...numbers } = answer.verdicts[0]
+      const decision: Record<string, unknown> = { ...answer, ...numbers, policy: step.policy }
+      return Object.assign(decision, { binding: decision, verdicts: [decision] }) as never
+    }
+    return { ...backend, takeOne }
+  }
+
+  test.each([false, true])('has the latest instant at which it may be so told (flat: %p)', (flat) => {
+    const clock = new FakeClock({ nowMs: 1_000 })
+    const policies = [{ limit: 5, window: '1m', algorithm: 'token-bucket' }] as const
+    const limiter = createLimiter({ policies, backend: without(clock, flat), clock })
+    expect(told(limiter.take('key', 0))).toEqual({ r: 5, t: 0 })
+    expect(told(limiter.take('key', 3))).toEqual({ r: 2, t: 36 })
+    expect(told(limiter.take('key', 4))).toEqual({ r: 2, t: 24 })
+    expect(limiter.peek('key', 4).binding.availableAfterMs).toBe(24_000)
+    expect(told(limiter.take('key', 6))).toEqual({ r: 0 })
+    limiter.close()
+  })
+})
+
+test('who obeys the draft gets all of a limit, not half of it', () => {
+  const clock = new FakeClock({ nowMs: 1_000 })
+  const limiter = createLimiter({ policies: [{ limit: 5, window: '15m', algorithm: 'sliding-window' }], clock })
+  let taken = 0
+  for (const end = clock.now() + 20 * 900_000; clock.now() < end; ) {
+    const decision = limiter.take('key')
+    if (decision.allowed) taken++
+    const { r, t } = told(decision)
+    if (r === 0) clock.advance(t * 1_000)
+  }
+  expect(taken).toBe(100)
+  limiter.close()
+})
+
+test('a decision is written with the time until more is left', () => {
+  const limiter = createLimiter({ policies: [{ limit: 2, window: '1m' }], clock: new FakeClock() })
+  expect(JSON.parse(JSON.stringify(limiter.take('key'))).binding.availableAfterMs).toBe(60_000)
+  limiter.close()
+})

@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { limitUpgrade, type UpgradeLimit } from '@sluice/node-http'
+import { until } from '@sluice/testkit'
+import { RawClient } from '../../leaks/raw-client.ts'
+import { handshake } from '../../sockets/upgrade-site.ts'
+
+let server: Server
+let limit: UpgradeLimit
+let sockets: Socket[]
+
+// a listener beside the limit that finds no path of its own in the request, and does nothing
+beforeEach(async () => {
+  sockets = []
+  limit = limitUpgrade({ inflightLimit: { limit: 1 } })
+  server = createServer().on('upgrade', limit)
+  server.on('upgrade', () => {})
+  server.on('connection', (socket) => sockets.push(socket))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+})
+
+afterEach(() => {
+  for (const socket of sockets) socket.destroy()
+  server.close()
+})
+
+async function upgrading(): Promise<RawClient> {
+  const client = await RawClient.to((server.address() as AddressInfo).port)
+  client.send(handshake())
+  await until(() => limit.caps[0].count() === 1, { what: 'a place to be held' })
+  return client
+}
+
+test.each<[string, (client: RawClient) => unknown]>([
+  ['leaves', (client) => client.leave()],
+  ['ends its side', (client) => client.socket.end()],
+  ['says something, and leaves', (client) => client.socket.end('hello')],
+  ['sends a megabyte', (client) => client.send('x'.repeat(1e6))],
+])('the place of a client that %s comes back, though no listener took its socket', async (_how, go) => {
+  go(await upgrading())
+  await until(() => limit.caps[0].count() === 0, { what: 'the place to come back' })
+})
+
+test('a listener that takes the socket later gets every byte, in its order', async () => {
+  const client = await upgrading()
+  for (const word of ['one ', 'two ', 'three ']) {
+    const read = sockets[0].bytesRead
+    client.send(word)
+    await until(() => sockets[0].bytesRead > read, { what: 'the word to arrive' })
+  }
+  let heard = ''
+  sockets[0].on('data', (chunk) => {
+    heard += chunk
+  })
+  client.socket.end('four')
+  await once(sockets[0], 'end')
+  expect(heard).toBe('one two three four')
+  expect(sockets[0].destroyed).toBe(false)
+})

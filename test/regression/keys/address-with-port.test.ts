@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { rateLimit } from '@sluice/express'
+import {
+  addressKey,
+  byAll,
+  byHeader,
+  byIp,
+  byPrincipal,
+  CapGuard,
+  compileAddressOptions,
+  type RateCheck,
+  RateGuard,
+  type RequestView,
+} from '@sluice/limiter-core'
+import { Warnings } from '@sluice/testkit'
+import express from 'express'
+import { viewOf } from '../../keys/request-view.ts'
+
+const warnings = new Warnings()
+
+beforeEach(() => warnings.listen())
+afterEach(() => warnings.stop())
+
+const PROXY = '192.0.2.1'
+const RATE = { limit: 9, window: '1m' } as const
+
+function behindProxy(ip: unknown, headers: Readonly<Record<string, string>> = {}): RequestView {
+  return { ...viewOf({ ip, headers }), peer: PROXY }
+}
+
+function keyOf(guard: RateGuard<unknown, unknown>, view: RequestView): string | undefined {
+  return (guard.check(view) as RateCheck<unknown, unknown>).keys[0]
+}
+
+describe('behind a proxy that writes ports, as Azure does', () => {
+  test.each([
+    ['198.51.100.7:5678', '198.51.100.7'],
+    ['198.51.100.7:0', '198.51.100.7'],
+    ['[2001:db8:1:2::9]:443', '2001:db8:1::/56'],
+    ['[2001:db8:1:2::9]', '2001:db8:1::/56'],
+    ['[::ffff:198.51.100.7]:65535', '198.51.100.7'],
+    ['[fe80::1%eth0]:80', 'fe80::/56'],
+  ])('%s is the client %s, and nobody is warned', (ip, key) => {
+    expect(keyOf(new RateGuard(RATE), behindProxy(ip))).toBe(key)
+    expect(warnings.codes).toEqual([])
+  })
+
+  test('two clients of Express are two', async () => {
+    const app = express()
+    app.set('trust proxy', 'loopback')
+    app.use(rateLimit({ limit: 1, window: '1m' }))
+    app.get('/', (_req, res) => {
+      res.send('ok')
+    })
+    const server = app.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const ask = async (client: string): Promise<number> => {
+      const { port } = server.address() as AddressInfo
+      return (await fetch(`http://127.0.0.1:${port}/`, { headers: { 'x-forwarded-for': client } })).status
+    }
+    const statuses = [await ask('198.51.100.7:1'), await ask('198.51.100.8:1'), await ask('198.51.100.7:2')]
+    expect(statuses).toEqual([200, 200, 429])
+    server.close()
+  })
+
+  test.each([
+    '198.51.100.7:',
+    '198.51.100.7:65536',
+    '198.51.100.7:080000',
+    '198.51.100.07:80',
+    '198.51.100.7:80:80',
+    '[198.51.100.7]:80',
+    '[2001:db8::1',
+    '[2001:db8::1]80',
+    '2001:db8::1]:80',
+    '[[2001:db8::1]]:80',
+    ' 198.51.100.7:80',
+    'unknown',
+    '_hidden',
+    '',
+    `[${'1'.repeat(10_000)}]:80`,
+  ])('%j is no address: the socket’s other end is counted, and the limiter warns once', (ip) => {
+    const guard = new RateGuard({ ...RATE, name: 'api' })
+    expect([keyOf(guard, behindProxy(ip)), keyOf(guard, behindProxy(ip))]).toEqual([PROXY, PROXY])
+    expect(warnings.codes).toEqual(['SLUICE_BAD_ADDRESS'])
+    expect(warnings.texts[0]).toContain("limiter 'api'")
+    expect(warnings.texts[0]).not.toContain('198.51')
+  })
+})
+
+describe('a warning about addresses comes once for each limiter', () => {
+  const whole = viewOf({ ip: '2001:db8::1', raw: { ip: '2001:db8::1' } })
+  const raw = (request: unknown): string => (request as { ip: string }).ip
+
+  test.each<[string, object, RequestView, string]>([
+    ['an address that is none', {}, behindProxy('junk'), 'SLUICE_BAD_ADDRESS'],
+    [
+      'a Forwarded header that nobody reads',
+      {},
+      behindProxy(PROXY, { forwarded: 'for=198.51.100.7' }),
+      'SLUICE_FORWARDED_UNREAD',
+    ],
+    ['a key that is a whole IPv6 address', { key: raw }, whole, 'SLUICE_WHOLE_ADDRESS'],
+    ['one that comes later', { key: async (request: unknown) => raw(request) }, whole, 'SLUICE_WHOLE_ADDRESS'],
+    ['one of a principal', { key: byPrincipal(raw) }, whole, 'SLUICE_WHOLE_ADDRESS'],
+    [
+      'one of a header',
+      { key: byHeader('cf-connecting-ip') },
+      viewOf({ headers: { 'cf-connecting-ip': '2001:DB8:0::1' } }),
+      'SLUICE_WHOLE_ADDRESS',
+    ],
+  ])('%s', async (_what, options, view, code) => {
+    const guards = [
+      new RateGuard({ ...RATE, name: 'first', ...options }),
+      new RateGuard({ ...RATE, name: 'second', ...options }),
+      new CapGuard({ limit: 9, name: 'third', key: byIp(), ...options }),
+    ]
+    for (const guard of [...guards, ...guards]) await guard.check(view)
+    expect(warnings.codes).toEqual([code, code, code])
+    expect(warnings.texts.map((text) => /limiter '(\w+)'/.exec(text)?.[1])).toEqual(['first', 'second', 'third'])
+  })
+
+  test.each<[string, object, RequestView]>([
+    ['byIp with the whole of an address, which is what its user wrote', { key: byIp({ ipv6Prefix: 128 }) }, whole],
+    ['byIp in a key of several parts', { key: byAll(byIp(), byHeader('x-api-key')) }, whole],
+    ['an IPv4 address as it is', { key: () => '198.51.100.7' }, viewOf()],
+    ['an IPv4 address within IPv6', { key: () => '::ffff:198.51.100.7' }, viewOf()],
+    ['this machine', { key: () => '::1' }, viewOf()],
+    ['a prefix', { key: () => '2001:db8::/56' }, viewOf()],
+    ['a key with colons', { key: () => 'team:7:abc' }, viewOf()],
+    ['Forwarded beside an address that was read', {}, behindProxy('198.51.100.7', { forwarded: 'for=198.51.100.7' })],
+    ['Forwarded where the address is not the key', { key: () => 'me' }, behindProxy(PROXY, { forwarded: 'for=_x' })],
+  ])('and never about %s', async (_what, options, view) => {
+    await new RateGuard({ ...RATE, ...options }).check(view)
+    expect(warnings.codes).toEqual([])
+  })
+})
+
+test('IPv4-compatible addresses are addresses of their own', () => {
+  const rules = compileAddressOptions()
+  const keys = ['::198.51.100.7', '::198.51.100.8', '::c633:6407', '::1', '::', '::2'].map((text) =>
+    addressKey(text, rules),
+  )
+  expect(keys).toEqual(['::c633:6407', '::c633:6408', '::c633:6407', '::1', '::', '::2'])
+  expect(addressKey('::198.51.100.7', compileAddressOptions({ embeddedIPv4Prefixes: ['::/96'] }))).toBe('198.51.100.7')
+})

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { algorithms, type Charge, type Policy, type ScriptRunner, type Step } from '@sluice/limiter-core'
+import { leasedBackend, redisBackend, runnerOf } from '@sluice/redis'
+import { seededRandom } from '@sluice/testkit'
+import { Redis } from 'ioredis'
+import { SimulatedFleet } from '../../leases/simulated-fleet.ts'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+jest.setTimeout(60_000)
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = new Redis(server.port)
+  await once(client, 'ready')
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+const calm = { lostOneIn: 0, lateOneIn: 0 }
+const hour: Policy = { name: 'hour', algorithm: 'sliding-window', limit: 100, windowMs: 3_600_000 }
+const step: Step = algorithms['sliding-window'].compile(hour)
+
+function charge(key: string, cost = 1): Charge {
+  return { key, step, count: 'once/hour', cost }
+}
+
+/** A runner that counts its calls by script and their keys. */
+function counting(): { readonly runner: ScriptRunner; readonly calls: string[]; keys: number } {
+  const inner = runnerOf(client)
+  const counted = {
+    calls: [] as string[],
+    keys: 0,
+    runner: {
+      ...inner,
+      run(...[script, keys, args, options]: Parameters<ScriptRunner['run']>): Promise<unknown> {
+        counted.calls.push(script.name)
+        counted.keys += keys.length
+        return inner.run(script, keys, args, options)
+      },
+    },
+  }
+  return counted
+}
+
+async function stored(prefix: string): Promise<string[]> {
+  return (await client.keys(`${prefix}*`)).map((key) => key.slice(prefix.length)).sort()
+}
+
+describe('keys that are seen once', () => {
+  test('cost as many calls as in redisBackend, and leave what it leaves', async () => {
+    const takes = async (make: typeof redisBackend | typeof leasedBackend): Promise<[number, string[]]> => {
+      const prefix = randomUUID()
+      const { runner, calls } = counting()
+      const backend = make(runner, { prefix })
+      await backend.take([charge('first of all')])
+      calls.length = 0
+      for (let key = 0; key < 100; key++) {
+        const alone = await backend.takeOne?.(`alone ${key}`, step, 'once/hour', 1)
+        expect(alone).toMatchObject({ allowed: true, remaining: 99 })
+      }
+      await Promise.all(
+        Array.from({ length: 1_000 }, (_, key) => backend.takeOne?.(`key ${key}`, step, 'once/hour', 1)),
+      )
+      await backend.close?.()
+      return [calls.length, await stored(prefix)]
+    }
+    const [exactCalls, exactKeys] = await takes(redisBackend)
+    const [leasedCalls, leasedKeys] = await takes(leasedBackend)
+    expect(leasedKeys).toEqual(exactKeys)
+    expect(leasedCalls).toBe(exactCalls)
+  })
+
+  test('are leased when they are seen again', async () => {
+    const prefix = randomUUID()
+    const leased = leasedBackend(client, { prefix })
+    await leased.take([charge('a')])
+    expect(await stored(prefix)).toEqual([':{a}:once/hour/3600000'])
+    await leased.take([charge('a')])
+    expect(await stored(prefix)).toEqual([':{a}:once/hour/3600000', ':{a}:once/hour/3600000:leases'])
+    // a lease of several
+    expect(leased.take([charge('a')])).not.toBeInstanceOf(Promise)
+    await leased.close?.()
+    expect((await redisBackend(client, { prefix }).peek([charge('a')])).verdicts[0].remaining).toBe(97)
+  })
+
+  test('are not taken from units that another process has on lease', async () => {
+    const prefix = randomUUID()
+    const one = leasedBackend(client, { prefix, fraction: 0.5 })
+    const other = leasedBackend(client, { prefix, fraction: 0.5 })
+    await one.take([charge('a')])
+    await one.take([charge('a', 10)])
+    const charged = 100 - (await redisBackend(client, { prefix }).peek([charge('a')])).verdicts[0].remaining
+    expect(charged).toBeLessThan(11)
+    // exactly those that would fit if nothing was on lease
+    expect(await other.takeOne?.('a', step, 'once/hour', 100 - charged)).toMatchObject({
+      allowed: false,
+      source: 'leased',
+    })
+    expect(await other.takeOne?.('a', step, 'once/hour', 10)).toMatchObject({ allowed: true, source: 'leased' })
+    await Promise.all([one.close?.(), other.close?.()])
+    expect((await redisBackend(client, { prefix }).peek([charge('a')])).verdicts[0].remaining).toBe(79)
+  })
+
+  test('are given back where another policy of the request denies', async () => {
+    const prefix = randomUUID()
+    const leased = leasedBackend(client, { prefix })
+    const exact = redisBackend(client, { prefix })
+    await exact.take([charge('full', 100)])
+    const { verdicts } = await leased.take([charge('new', 5), charge('full', 1)])
+    expect(verdicts).toMatchObject([
+      { allowed: true, remaining: 100 },
+      { allowed: false, remaining: 0 },
+    ])
+    const isBack = async (): Promise<boolean> => (await exact.peek([charge('new')])).verdicts[0].remaining === 100
+    await eventually(isBack, { what: 'a refund' })
+    await leased.close?.()
+  })
+
+  test('may be refunded by when they were taken', async () => {
+    const prefix = randomUUID()
+    const leased = leasedBackend(client, { prefix })
+    const { takenAt } = await leased.take([charge('a', 10)])
+    await leased.take([charge('a', 2)])
+    await leased.adjust([charge('a', -10)], takenAt)
+    await leased.close?.()
+    expect((await redisBackend(client, { prefix }).peek([charge('a')])).verdicts[0].remaining).toBe(98)
+  })
+})
+
+describe('a key that is asked for 1,000 times a second', () => {
+  const large = algorithms['sliding-window'].compile({
+    name: 'large',
+    algorithm: 'sliding-window',
+    limit: 1_000_000,
+    windowMs: 3_600_000,
+  })
+
+  // twenty tasks in step with each other, and apart; an answer takes up to 14 ms
+  test.each([
+    ['in crowds of twenty', 20, 20, 20],
+    ['one by one', 1, 1, 30],
+  ])('%s waits for Redis at its begin alone', async (_, crowd, everyMs, most) => {
+    const fleet = new SimulatedFleet(seededRandom(1), { fraction: 0.1, leaseMs: 2_000 }, calm)
+    const { backend } = fleet.start()
+    let waited = 0
+    for (let ms = 0; ms < 20_000; ms += everyMs) {
+      for (let task = 0; task < crowd; task++) {
+        const answer = backend.take([{ key: 'hot', step: large, count: 'large', cost: 1 }])
+        if (answer instanceof Promise) waited++
+      }
+      await fleet.pass(everyMs)
+    }
+    expect(waited).toBeGreaterThan(0)
+    expect(waited).toBeLessThanOrEqual(most)
+  })
+})

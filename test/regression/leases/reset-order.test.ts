@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
+import { createRedis, leasedBackend, runnerOf } from '@sluice/redis'
+import { until } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { chargedOf } from '../../redis/known/member.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = createRedis(server.url)
+  await once(client, 'ready')
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+/** A runner whose asks of leases are held up on their way, while it is told to. */
+class SlowAsks implements ScriptRunner {
+  holds = false
+  readonly held: (() => void)[] = []
+  readonly #runner = runnerOf(client)
+
+  async run(...call: Parameters<ScriptRunner['run']>): Promise<unknown> {
+    if (this.holds && call[0].name.startsWith('leases')) await new Promise<void>((resolve) => this.held.push(resolve))
+    return this.#runner.run(...call)
+  }
+}
+
+test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
+  'by %s, what was spent before a reset is not charged after it, whatever is on its way',
+  async (algorithm) => {
+    const options = {
+      scope: `overtaken-${algorithm}`,
+      policy: { name: 'year', limit: 10_000, window: '365d', algorithm } as const,
+    }
+    const runner = new SlowAsks()
+    const backend = leasedBackend(runner)
+    const limiter = createLimiter({ policies: [options.policy], backend, scope: options.scope, deadlineMs: 5_000 })
+    for (let taken = 0; taken < 50; taken++) await limiter.take('key')
+    // an ask that tells of what was spent is under way
+    runner.holds = true
+    const looked = limiter.peek('key')
+    await until(() => runner.held.length > 0)
+    runner.holds = false
+    const reset = limiter.reset('key')
+    // a reset that waits for nobody is done by then
+    for (let pings = 0; pings < 10; pings++) await client.ping()
+    for (const go of runner.held.splice(0)) go()
+    await Promise.all([looked, reset])
+    await limiter.take('key', 3)
+    limiter.close()
+    await backend.close?.()
+    expect(await chargedOf(client, options, 'key')).toBe(3)
+  },
+)

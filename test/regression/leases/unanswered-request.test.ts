@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { AlgorithmName } from '@sluice/limiter-core'
+import { createRedis, leasedBackend } from '@sluice/redis'
+import type { Redis } from 'ioredis'
+import { chargedOf, Member } from '../../redis/known/member.ts'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+
+jest.setTimeout(60_000)
+
+let server: RedisServer
+let admin: Redis
+let path: TcpProxy
+
+beforeAll(async () => {
+  server = await startRedis()
+  admin = server.client()
+  path = await startProxy(server.port)
+})
+
+afterAll(async () => {
+  await path.stop()
+  await server.stop()
+})
+
+async function now(): Promise<number> {
+  const [seconds, micros] = (await admin.time()) as unknown as [number, number]
+  return Number(seconds) * 1_000 + Number(micros) / 1_000
+}
+
+/** Whether an ask was granted so many units at least, and their lease has ended. */
+async function isOver(scope: string, granted: number): Promise<boolean> {
+  const [name] = await admin.keys(`*{key}:${scope}/*:leases`)
+  const leases = name === undefined ? null : await admin.getBuffer(name)
+  const at = await now()
+  for (let lease = 0; leases && lease < leases.length; lease += 56) {
+    if (leases.readDoubleLE(lease + 8) >= granted && leases.readDoubleLE(lease + 16) < at) return true
+  }
+  return false
+}
+
+// what a lost ask was granted is charged when that lease ends, and given back when its owner is heard again: meanwhile
+// it looks like units that were counted
+test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
+  'by %s, a take whose ask has no answer is charged once, whatever became of the ask',
+  async (algorithm) => {
+    const options = {
+      scope: `asks-${algorithm}`,
+      policy: { name: 'day', limit: 100_000, window: '365d', algorithm } as const,
+    }
+    const client = createRedis(path.url, { retryStrategy: () => 20 })
+    const member = await new Member(client, leasedBackend(client, { leaseMs: 100 }), options).ready()
+    // mostly more than is held after the one before
+    for (const units of [700, 2_000, 6_000]) {
+      await member.takeUntilCounted('key')
+      await member.limiter.peek('key')
+      path.degrade({ delayMs: 800 })
+      const taken = member.take('key', 1, units)
+      await eventually(() => isOver(options.scope, units), { what: 'the end of a lease of which nobody knows' })
+      path.cut()
+      path.heal()
+      await taken
+    }
+    await member.takeUntilCounted('key')
+    expect(member.uncounted).toBeGreaterThanOrEqual(700)
+    await member.close()
+    expect(await chargedOf(admin, options, 'key')).toBe(member.admitted)
+  },
+)

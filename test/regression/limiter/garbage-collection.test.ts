@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals'
+import { childResult } from '../../floods/child.ts'
+
+interface Left {
+  readonly bytesEach: number
+}
+
+// the claims of own scopes on the default backend were kept for ever, and so were observers of limiters never closed
+test('a limiter on the default backend leaves less than 64 bytes behind', async () => {
+  const { bytesEach } = await childResult<Left>('hostile/children/dropped-limiters.ts', { args: ['default'] })
+  expect(bytesEach).toBeLessThan(64)
+})
+
+test('a closed limiter with observers leaves less than 64 bytes behind on a shared backend', async () => {
+  const { bytesEach } = await childResult<Left>('hostile/children/dropped-limiters.ts', { args: ['observed'] })
+  expect(bytesEach).toBeLessThan(64)
+})

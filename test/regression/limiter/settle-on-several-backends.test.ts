@@ -1,0 +1,54 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { createLimiter, RateGuard } from '@sluice/limiter-core'
+import { closeWards, Patient, serverError, ward } from '../../failover/patient.ts'
+
+afterEach(closeWards)
+
+/** Two backends, of which the second is dead, and what the first has left of 100. */
+function twoBackends() {
+  const one = ward()
+  const dead = new Patient(one.clock)
+  dead.condition = serverError('CONNECTION')
+  const policy = { limit: 100, window: '1m', algorithm: 'fixed-window' } as const
+  const policies = [
+    { ...policy, name: 'tokens', backend: one.patient },
+    { ...policy, name: 'calls', backend: dead },
+  ]
+  const limiter = createLimiter({ policies, clock: one.clock })
+  const left = async (): Promise<number> => {
+    const { verdicts } = await limiter.peek('key')
+    expect(one.patient.calls()).toEqual(['peek'])
+    return verdicts[0].remaining
+  }
+  return { one, policies, limiter, left }
+}
+
+test('what one backend counted is charged and refunded there, while another one fails', async () => {
+  const { one, limiter, left } = twoBackends()
+  const taken = await limiter.take('key', 10)
+  expect([taken.counted, taken.countedEach]).toEqual([false, [true, false]])
+  expect(one.patient.calls()).toEqual(['take'])
+  const charged = await limiter.charge('key', 30, taken)
+  expect([charged.counted, charged.countedEach]).toEqual([false, [true, false]])
+  expect(one.patient.calls()).toEqual(['adjust'])
+  expect(await left()).toBe(60)
+  await limiter.charge('key', -40, taken)
+  expect(one.patient.calls()).toEqual(['adjust'])
+  expect(await left()).toBe(100)
+})
+
+test('what failed took by the rule is given back by the rule, while another one counts', async () => {
+  const { limiter } = twoBackends()
+  const taken = await limiter.take('key', 10)
+  await limiter.charge('key', -10, taken)
+  expect((await limiter.peek('key')).verdicts[1].remaining).toBe(100)
+})
+
+test('one policy of several is settled where it was counted', async () => {
+  const { one, policies, left } = twoBackends()
+  const limiter = new RateGuard({ policies, clock: one.clock }).limiter()
+  const taken = await limiter.takeEach(['key', 'key'], [10, 10])
+  await limiter.chargeOne(0, 'key', -10, taken)
+  one.patient.calls()
+  expect(await left()).toBe(100)
+})

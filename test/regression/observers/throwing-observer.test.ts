@@ -1,0 +1,16 @@
+import { expect, test } from '@jest/globals'
+import { KIB, scene } from '../../floods/scene.ts'
+
+// only a limiter's observers were guarded; one on the backend itself broke the take, half done
+test('a take under eviction answers though an observer of the backend throws', () => {
+  const { backend, limiter, clock } = scene([{ limit: 10, window: '1h' }], 64 * KIB)
+  backend.observe?.({
+    event() {
+      throw new Error('observer')
+    },
+  })
+  for (let key = 0; key < 3_000; key++) {
+    clock.advance(1)
+    expect(limiter.take(`key-${key}`).allowed).toBe(true)
+  }
+})

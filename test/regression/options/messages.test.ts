@@ -1,0 +1,140 @@
+import { describe, expect, jest, test } from '@jest/globals'
+import { inflightLimit, rateLimit, slowDown } from '@sluice/express'
+import { rateLimit as koaRateLimit } from '@sluice/koa'
+import { byAll, byHeader, byIp, byPrincipal, byRoute, createInflightLimiter, createLimiter } from '@sluice/limiter-core'
+import { leasedBackend, redisInflight } from '@sluice/redis'
+import express from 'express'
+import Koa from 'koa'
+import request from 'supertest'
+import { express4 } from '../../adapters/express4.ts'
+import { Koa2 } from '../../adapters/koa2.ts'
+
+type Untyped = (options: unknown) => unknown
+
+const limit = rateLimit as unknown as Untyped
+const policy = { limit: 5, window: '1m' } as const
+const runner = { run: async () => '' }
+
+describe('the message of a mistake names what is right', () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      'a plan without a list',
+      () => limit({ plans: { free: policy }, plan: () => 'free' }),
+      'plans.free: got an object, expected a list of policies',
+    ],
+    [
+      'a cost that is text',
+      () => limit({ ...policy, cost: '2' }),
+      'expected a whole number, a function of the request, or { reserve, settle }',
+    ],
+    [
+      'a limit beside policies',
+      () => limit({ limit: 5, policies: [policy] }),
+      'got an unknown option "limit" beside policies, of which each has its own',
+    ],
+    [
+      'a window beside plans',
+      () => limit({ window: '1m', plans: { free: [policy] }, plan: () => 'free' }),
+      '"window" beside plans',
+    ],
+    ['a name that is null', () => limit({ ...policy, name: null }), 'name: got null, expected 1 to 128'],
+    [
+      'the window of express-rate-limit',
+      () => limit({ limit: 5, windowMs: 60_000 }),
+      '"windowMs", which is window here',
+    ],
+    ['the limit of rate-limiter-flexible', () => limit({ points: 5, window: '1m' }), '"points", which is limit here'],
+    [
+      'the window of @fastify/rate-limit',
+      () => limit({ limit: 5, timeWindow: '1m' }),
+      '"timeWindow", which is window here',
+    ],
+    [
+      'the key of express-rate-limit',
+      () => limit({ ...policy, keyGenerator: () => 'a' }),
+      '"keyGenerator", which is key here',
+    ],
+    [
+      'failures that do not count',
+      () => limit({ ...policy, skipFailedRequests: true }),
+      'which is cost: { reserve, settle } here',
+    ],
+    [
+      'the delay of express-slow-down',
+      () => (slowDown as unknown as Untyped)({ delayAfter: 1, window: '1m', delayMs: 1, maxDelayMs: 1 }),
+      '"delayAfter", which is after here',
+    ],
+    [
+      'a delay without a unit',
+      () => (slowDown as unknown as Untyped)({ after: 1, window: '1m', delayMs: '100', maxDelayMs: 1 }),
+      'delayMs: got "100", expected ms from 0, or \'500ms\'',
+    ],
+    [
+      'a lease without a unit',
+      () => leasedBackend(runner, { leaseMs: '10' as never }),
+      'leaseMs: got "10", expected ms from 0, or \'500ms\'',
+    ],
+    ['a lease that is too long', () => leasedBackend(runner, { leaseMs: '2m' }), 'expected ms from 100 to 60000, or'],
+    [
+      'an observer that hears nothing',
+      () => limit({ ...policy, observers: [{ onDecided() {} }] }),
+      'observers[0]: got an object without a hook, expected one of decided,',
+    ],
+    [
+      'one of a cap',
+      () => createInflightLimiter({ limit: 5, observers: [{}] }),
+      'observers[0]: got an object without a hook',
+    ],
+    [
+      'one of a limiter',
+      () => createLimiter({ policies: [policy], observers: [{}] }),
+      'observers[0]: got an object without a hook',
+    ],
+  ])('%s', (_, build, message) => expect(build).toThrow(message))
+
+  test('durations are taken as text wherever ms are', () => {
+    expect(() => leasedBackend(runner, { leaseMs: '10s' })).not.toThrow()
+    expect(() => redisInflight(runner, { limit: 5, leaseMs: '10s' })).not.toThrow()
+  })
+
+  test.each([byAll, byHeader, byIp, byPrincipal, byRoute])('%p without its call is no key', (maker) => {
+    const message = `key: got ${maker.name} itself, which makes one, expected a function such as byIp()`
+    expect(() => limit({ ...policy, key: maker })).toThrow(message)
+    expect(() => (inflightLimit as unknown as Untyped)({ limit: 5, key: maker })).toThrow(message)
+  })
+})
+
+describe('a limiter that was not called is refused where it is used', () => {
+  test.each([
+    ['Express 5', express],
+    ['Express 4', express4],
+  ])('%s', (_, framework) => {
+    for (const maker of [rateLimit, inflightLimit, slowDown]) {
+      expect(() => framework().use(maker as never)).toThrow(`app.use: got ${maker.name} itself, expected what it makes`)
+      expect(() => framework().use('/path', maker as never)).toThrow('SLUICE_BAD_OPTION')
+    }
+    expect(() => framework().use(rateLimit(policy))).not.toThrow()
+  })
+
+  test.each([
+    ['Koa 3', Koa],
+    ['Koa 2', Koa2 as unknown as typeof Koa],
+  ])('%s', (_, Framework) => {
+    expect(() => new Framework().use(koaRateLimit as never)).toThrow('app.use: got rateLimit itself')
+    expect(() => new Framework().use(koaRateLimit(policy))).not.toThrow()
+  })
+
+  test('and by what a request is answered, where a framework does not look', async () => {
+    const failed = jest.fn()
+    const app = express()
+    app.get('/', rateLimit as never)
+    app.use(((error, _req, res, _next) => {
+      failed(error.message)
+      res.status(500).end()
+    }) as express.ErrorRequestHandler)
+    await request(app).get('/')
+    expect(failed).toHaveBeenCalledWith(
+      'SLUICE_BAD_OPTION: rateLimit: got a request, expected options: app.use(rateLimit({ … }))',
+    )
+  })
+})

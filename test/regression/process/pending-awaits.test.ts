@@ -1,0 +1,149 @@
+import { describe, expect, jest, test } from '@jest/globals'
+import { endOf, type Format } from '../../services/node-script.ts'
+
+jest.setTimeout(60_000)
+
+const FORMATS: readonly Format[] = ['cjs', 'esm']
+const CORE = { core: '@sluice/limiter-core' }
+const REDIS = { ...CORE, redis: '@sluice/redis' }
+const SILENT = 'const silent = () => new Promise(() => {})'
+const SILENT_BACKEND = `${SILENT}
+const backend = { name: 'silent', take: silent, peek: silent, adjust: silent, reset: silent }`
+
+interface Script {
+  readonly modules: Readonly<Record<string, string>>
+  readonly script: string
+}
+
+/** Each ends in an await that nothing but a timer of ours ends. */
+const AWAITED: Readonly<Record<string, Script>> = {
+  'waitFor, of a limit in memory': {
+    modules: CORE,
+    script: `const limiter = core.createLimiter({ policies: [{ limit: 1, window: '100ms', algorithm: 'fixed-window' }] })
+    limiter.take('user')
+    await core.waitFor(limiter, 'user', { maxWaitMs: '5s' })`,
+  },
+  'every call of a limiter whose backend is silent': {
+    modules: CORE,
+    script: `${SILENT_BACKEND}
+    const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1m' }], backend })
+    await limiter.take('user')
+    await limiter.peek('user')
+    await limiter.charge('user', 1)
+    await limiter.reset('user')`,
+  },
+  'a request that slowDown delays, in an application without a socket': {
+    modules: { fastify: 'fastify', sluice: '@sluice/fastify' },
+    script: `const app = fastify.fastify()
+    await app.register(sluice.sluice, { slowDown: { after: 0, window: '1m', delayMs: 100, maxDelayMs: 100 } })
+    app.get('/', async () => 'ok')
+    await app.inject('/')`,
+  },
+  'the close of leases whose ledger is silent': {
+    modules: REDIS,
+    script: `${SILENT}
+    const backend = redis.leasedBackend({ run: silent })
+    const limiter = core.createLimiter({ policies: [{ limit: 100, window: '1m' }], backend })
+    await limiter.take('user')
+    await backend.close()`,
+  },
+  'the close of a channel whose Redis is silent': {
+    modules: REDIS,
+    script: `${SILENT}
+    const channel = redis.redisChannel({ run: silent }, { closeMs: 100 })
+    channel.publish('topic', Buffer.from('bytes'))
+    await channel.close()`,
+  },
+  'the close of sums and of uniques whose Redis is silent': {
+    modules: REDIS,
+    script: `${SILENT}
+    const sums = redis.redisSums({ run: silent }, { name: 'sums', closeMs: 100 })
+    sums.add('one')
+    await sums.close()
+    const uniques = redis.redisUniques({ run: silent }, { name: 'uniques', closeMs: 100 })
+    uniques.add('one')
+    await uniques.close()`,
+  },
+  'every call of a cap on a silent Redis': {
+    modules: REDIS,
+    script: `${SILENT}
+    const backend = redis.redisInflight({ run: silent })
+    const cap = core.createInflightLimiter({ limit: 2, backend })
+    await cap.acquire('user')
+    await cap.count('user')
+    await backend.close()`,
+  },
+  'a list whose database is silent': {
+    modules: { limits: '@sluice/sketches/limits' },
+    script: `${SILENT}
+    const blocked = limits.blockList({ capacity: 10, exact: silent })
+    blocked.add('user')
+    await blocked.has('user')`,
+  },
+  'a worker of a cluster whose primary does not listen': {
+    modules: { ...CORE, own: '@sluice/limiter-core/cluster', cluster: 'node:cluster' },
+    script: `const { default: workers = cluster } = cluster
+    if (workers.isWorker) {
+      const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1m' }], backend: own.clusterBackend() })
+      const taking = limiter.take('user')
+      workers.worker.disconnect()
+      await taking
+      // the primary says that it is done
+      process.exit(7)
+    }
+    const worker = workers.fork()
+    const code = await new Promise((ended) => worker.once('exit', ended))
+    if (code !== 7) throw new Error('the worker ended with ' + code)`,
+  },
+}
+
+/** Each leaves open what it opened, and awaits nothing at its end. */
+const UNAWAITED: Readonly<Record<string, Script>> = {
+  'a take that was answered long before its deadline': {
+    modules: CORE,
+    script: `const memory = core.memoryBackend()
+    const take = async (charges, moment) => memory.take(charges, moment)
+    const backend = { name: 'late', take, peek: take, adjust: take, reset: take }
+    const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1m' }], backend, deadlineMs: '60s' })
+    await limiter.take('user')`,
+  },
+  'a wait that was given up': {
+    modules: CORE,
+    script: `const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1h' }] })
+    limiter.take('user')
+    const given = new AbortController()
+    const waited = core.waitFor(limiter, 'user', { maxWaitMs: '1d', signal: given.signal }).catch(() => {})
+    setImmediate(() => given.abort())
+    await waited`,
+  },
+  'a permit with a bound': {
+    modules: CORE,
+    script: `core.createInflightLimiter({ limit: 1, maxHoldMs: '1h' }).acquire('user')`,
+  },
+  'leases, a channel, sums, uniques and permits in Redis': {
+    modules: REDIS,
+    script: `const run = async () => { throw new Error('nobody is there') }
+    const limiter = core.createLimiter({
+      policies: [{ limit: 100, window: '1m' }],
+      backend: redis.leasedBackend({ run }),
+    })
+    await limiter.take('user')
+    redis.redisChannel({ run }, { tickMs: 5 }).subscribe('topic', () => {})
+    redis.redisSums({ run }, { name: 'sums', tickMs: 5 }).add('one')
+    redis.redisUniques({ run }, { name: 'uniques', tickMs: 5 }).add('one')
+    const cap = core.createInflightLimiter({ limit: 2, backend: redis.redisInflight({ run }) })
+    await cap.acquire('user')`,
+  },
+}
+
+describe.each(FORMATS)('a script in %s', (format) => {
+  test.each(Object.entries(AWAITED))('ends when what it awaits has come: %s', async (_what, { modules, script }) => {
+    const { code, stdout, stderr } = await endOf(format, { modules, script: `${script}\nconsole.log('done')` })
+    expect({ code, stdout, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
+  })
+
+  test.each(Object.entries(UNAWAITED))('ends though it left open: %s', async (_what, { modules, script }) => {
+    const { code, stdout } = await endOf(format, { modules, script: `${script}\nconsole.log('done')` })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'done\n' })
+  })
+})

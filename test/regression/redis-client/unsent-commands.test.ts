@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
+import { createRedis, RedisFailure, redisBackend, runnerOf } from '@sluice/redis'
+import type { Redis } from 'ioredis'
+import { chargedOf, Member } from '../../redis/known/member.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = createRedis(server.url)
+  await once(client, 'ready')
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+/** A runner that loses the question for the time of the server, as long as it is told to. */
+class LosingRunner implements ScriptRunner {
+  losing = true
+  readonly #runner = runnerOf(client)
+
+  run(...call: Parameters<ScriptRunner['run']>): Promise<unknown> {
+    if (!this.losing || call[0].name !== 'server-time') return this.#runner.run(...call)
+    return Promise.reject(new RedisFailure('CONNECTION', 'lost by a test', { mayHaveCounted: true }))
+  }
+}
+
+test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
+  'by %s, a take that waited in vain for the time of the server is charged, whatever others took meanwhile',
+  async (algorithm) => {
+    const policy = { name: 'year', limit: 100, window: '365d', algorithm } as const
+    const options = { scope: `never-sent-${algorithm}`, policy }
+    const runner = new LosingRunner()
+    const backend = redisBackend(runner)
+    const limiter = createLimiter({ policies: [policy], backend, scope: options.scope, deadlineMs: 5_000 })
+    const other = new Member(client, redisBackend(client), options)
+    expect(await limiter.take('key', 4)).toMatchObject({ allowed: true, counted: false })
+    await other.take('key', 1, 20)
+    runner.losing = false
+    expect(await limiter.take('key', 3)).toMatchObject({ allowed: true, counted: true })
+    expect(await chargedOf(client, options, 'key')).toBe(27)
+    limiter.close()
+    backend.close?.()
+    other.limiter.close()
+    await other.backend.close?.()
+  },
+)

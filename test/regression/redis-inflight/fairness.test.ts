@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { InflightBackend, Permit, ScriptRunner } from '@sluice/limiter-core'
+import { redisInflight, runnerOf } from '@sluice/redis'
+import { eachSeed, FakeClock } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { fairness, maxMinShares } from '../../redis/inflight/fairness.ts'
+import { eventually } from '../../redis/inflight/fleet.ts'
+import { contendInFakeTime } from '../../redis/inflight/simulated-contention.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+let server: RedisServer
+let client: Redis
+let runner: ScriptRunner
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+  runner = runnerOf(client)
+})
+
+beforeEach(() => client.flushall())
+
+afterAll(() => server.stop())
+
+describe('tasks of four processes that contend for a cap', () => {
+  test.each([
+    { tasks: [10, 10, 10, 10], limit: 3 },
+    { tasks: [2, 8, 8, 30], limit: 3 },
+    { tasks: [10, 10, 10, 10], limit: 12 },
+    { tasks: [2, 8, 8, 30], limit: 12 },
+  ])('$tasks for $limit places: all processes get their share, by no more calls than asks', ({ tasks, limit }) =>
+    eachSeed(1, async (random) => {
+      const work = { tasks, limit, ms: 800, holdMs: 10, retryMs: 5 }
+      const { permits, asks, calls, most } = await contendInFakeTime(runner, random, work)
+      const shares = maxMinShares(tasks, limit)
+      expect(fairness(permits)).toBeGreaterThan(0.9)
+      expect(fairness(permits.map((got, at) => got / shares[at]))).toBeGreaterThan(0.9)
+      expect(most).toBe(limit)
+      expect(calls / asks).toBeLessThan(0.85)
+    }),
+  )
+})
+
+/** Two processes in one time. */
+function scene(limit: number) {
+  const clock = new FakeClock({ nowMs: 1_000_000 })
+  const options = { clock, serverTime: () => clock.now(), deadlineMs: 10_000, leaseMs: 60_000 }
+  const [a, b] = [redisInflight(client, options), redisInflight(client, options)]
+  const cap = { name: 'cap', limit }
+  const ask = async (process: InflightBackend, weight = 1): Promise<Permit | undefined> => {
+    const answer = await process.acquire('k', { cap, weight })
+    return 'release' in answer ? answer : undefined
+  }
+  const held = async (process: InflightBackend, weight = 1): Promise<Permit> => {
+    const permit = await ask(process, weight)
+    if (!permit) throw new Error('expected a place')
+    return permit
+  }
+  /** Denied so often, a while apart. */
+  const waits = async (process: InflightBackend, times: number, everyMs: number, weight = 1): Promise<void> => {
+    for (let time = 0; time < times; time++) {
+      clock.advance(everyMs)
+      expect(await ask(process, weight)).toBeUndefined()
+    }
+  }
+  return { clock, a, b, ask, held, waits, count: () => b.count?.('k', cap) }
+}
+
+describe('a place that is given back and asked for in one turn', () => {
+  test('goes to the process that waits for it', async () => {
+    const { a, b, ask, held, waits } = scene(1)
+    const permit = await held(a)
+    await waits(b, 2, 10)
+    permit.release()
+    expect(await ask(a)).toBeUndefined()
+    expect(await ask(b)).toBeDefined()
+  })
+
+  test('stays where it was if another process asked but once', async () => {
+    const { a, b, ask, held, waits } = scene(1)
+    const permit = await held(a)
+    await waits(b, 1, 10)
+    permit.release()
+    expect(await ask(a)).toBeDefined()
+  })
+
+  test('stays where it was if another process asked long ago', async () => {
+    const { clock, a, b, ask, held, waits } = scene(1)
+    const permit = await held(a)
+    await waits(b, 3, 10)
+    clock.advance(30)
+    permit.release()
+    expect(await ask(a)).toBeDefined()
+  })
+})
+
+describe('a place that is left to a process which never comes', () => {
+  test('is free again after a quarter of the time for which it was held', async () => {
+    const { clock, a, b, ask, held, waits } = scene(1)
+    const permit = await held(a)
+    await waits(b, 2, 400)
+    permit.release()
+    expect(await ask(a)).toBeUndefined()
+    clock.advance(190)
+    expect(await ask(a)).toBeUndefined()
+    clock.advance(20)
+    expect(await ask(a)).toBeDefined()
+  })
+
+  test('leaves nothing behind', async () => {
+    const { clock, a, b, held, waits, count } = scene(1)
+    const permit = await held(a)
+    await waits(b, 3, 10)
+    const [name] = await client.keys('*')
+    expect(await client.hlen(name)).toBe(2)
+    clock.advance(2_000)
+    permit.release()
+    await eventually(count, 0)
+    expect(await client.keys('*')).toEqual([])
+  })
+})
+
+describe('a wish for many places', () => {
+  test('gathers them, while another process gives single ones back and asks for them', async () => {
+    const { clock, a, b, ask, held, waits } = scene(4)
+    const light = [await held(a), await held(a), await held(a), await held(a)]
+    await waits(b, 2, 10, 3)
+    for (const permit of light.slice(0, 3)) {
+      clock.advance(10)
+      expect(await ask(b, 3)).toBeUndefined()
+      permit.release()
+      expect(await ask(a)).toBeUndefined()
+    }
+    expect(await ask(b, 3)).toBeDefined()
+    expect(await ask(a)).toBeUndefined()
+  })
+})

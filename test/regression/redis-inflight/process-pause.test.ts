@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createInflightLimiter, type InflightLimiter, type Permit } from '@sluice/limiter-core'
+import { createRedis, redisInflight, runnerOf } from '@sluice/redis'
+import { until } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { FaultyRunner } from '../../redis/inflight/faulty-runner.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { standStill } from '../../services/stand-still.ts'
+
+const LIMIT = 12
+const DEADLINE_MS = 50
+const LEASE_MS = 400
+
+let server: RedisServer
+let client: Redis
+let others: Redis
+let seen: string[]
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = createRedis(server.url, { socketTimeout: 150 })
+  others = server.client()
+  await until(() => client.status === 'ready' && others.status === 'ready')
+})
+
+beforeEach(async () => {
+  seen = []
+  await others.flushall()
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+/** A process that will stand still, and one that has patience; together they hold all places. */
+async function fleet(leaseMs: number, held: number) {
+  const event = (name: string): void => {
+    seen.push(name)
+  }
+  const pausing = redisInflight(client, { leaseMs, deadlineMs: DEADLINE_MS, observers: [{ event }] })
+  const patient = redisInflight(others, { leaseMs: 60_000, deadlineMs: 10_000 })
+  const caps = [pausing, patient].map((backend) => createInflightLimiter({ name: 'cap', limit: LIMIT, backend }))
+  const permits = await acquired(caps[0], held)
+  await acquired(caps[1], LIMIT)
+  seen = []
+  return { caps, permits, close: () => Promise.all([pausing.close?.(), patient.close?.()]) }
+}
+
+async function acquired(cap: InflightLimiter, times: number): Promise<Permit[]> {
+  const asked = await Promise.all(Array.from({ length: times }, () => cap.acquire('k')))
+  return asked.filter((permit) => permit !== undefined)
+}
+
+const pauses: [string, number][] = [
+  ['than a socket may be silent', 200],
+  ['than a deadline', 2 * DEADLINE_MS],
+]
+
+describe.each(pauses)('a process that stands still for longer %s', (_, pauseMs) => {
+  test('is answered by the count of all, whether its call was sent before or is sent after', async () => {
+    const { caps, permits, close } = await fleet(60_000, 5)
+    for (const turnsBefore of [0, 1, 2, 3]) {
+      const asked = acquired(caps[0], 20)
+      for (let turn = 0; turn < turnsBefore; turn++) await new Promise((resolve) => setImmediate(resolve))
+      standStill(pauseMs)
+      expect(await asked).toEqual([])
+    }
+    expect(permits.map(({ lost }) => lost.aborted)).not.toContain(true)
+    expect(await caps[1].count('k')).toBe(LIMIT)
+    expect(seen).toEqual([])
+    await close()
+  })
+})
+
+describe('a process that stands still for longer than its lease', () => {
+  test('gives out nothing until the count of all says so', async () => {
+    const { caps, permits, close } = await fleet(LEASE_MS, 5)
+    const asked = acquired(caps[0], 20)
+    standStill(2 * LEASE_MS)
+    expect(await asked).toHaveLength(5)
+    expect(permits.map(({ lost }) => lost.aborted)).not.toContain(false)
+    expect(await caps[1].count('k')).toBe(LIMIT)
+    await close()
+  })
+
+  test('does not take for granted what was granted before it stood still', async () => {
+    const way = new FaultyRunner(runnerOf(client), () => 'well')
+    const pausing = redisInflight(way, { leaseMs: LEASE_MS, deadlineMs: DEADLINE_MS })
+    const patient = redisInflight(others, { leaseMs: 60_000, deadlineMs: 10_000 })
+    const caps = [pausing, patient].map((backend) => createInflightLimiter({ name: 'cap', limit: LIMIT, backend }))
+    await caps[0].count('k')
+    const asked = acquired(caps[0], 20)
+    while (way.underWay === 0) await new Promise((resolve) => setImmediate(resolve))
+    standStill(2 * LEASE_MS)
+    const other = acquired(caps[1], 20)
+    // who of the two was first nobody knows; together they have all places, once
+    expect((await asked).length + (await other).length).toBe(LIMIT)
+    expect(await caps[1].count('k')).toBe(LIMIT)
+    await Promise.all([pausing.close?.(), patient.close?.()])
+  })
+})
+
+describe('a Redis that is away while a process stands still', () => {
+  test('keeps nobody waiting for longer than two deadlines of the time in which it runs', async () => {
+    const silent = new FaultyRunner(runnerOf(client), () => 'request lost')
+    const backend = redisInflight(silent, { leaseMs: 60_000, deadlineMs: DEADLINE_MS })
+    const cap = createInflightLimiter({ name: 'cap', limit: LIMIT, backend })
+    const asked = acquired(cap, 20)
+    standStill(300)
+    const from = performance.now()
+    expect(await asked).toHaveLength(LIMIT)
+    expect(performance.now() - from).toBeLessThan(1_000)
+    await backend.close?.()
+  })
+})

@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type AlgorithmName, newIdempotencyKey, systemClock } from '@sluice/limiter-core'
+import { redisBackend } from '@sluice/redis'
+import { Redis } from 'ioredis'
+import { chargeOf, remaining } from '../../redis/exact/charge.ts'
+import { clients, type RedisClass } from '../../redis/inflight/fleet.ts'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+
+const LIMIT = 100
+const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
+
+let server: RedisServer
+let admin: Redis
+let path: TcpProxy
+let made = 0
+
+beforeAll(async () => {
+  server = await startRedis()
+  admin = server.client()
+  path = await startProxy(server.port)
+})
+
+afterAll(async () => {
+  await path.stop()
+  await server.stop()
+})
+
+const ran = async (): Promise<number> =>
+  Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
+
+/** Whose answer is lost on its way, since the connection breaks, so that ioredis sends the command again. */
+async function answeredInVain(
+  client: Redis,
+  send: () => Promise<unknown>,
+  between: () => Promise<unknown> = async () => {},
+): Promise<void> {
+  const before = await ran()
+  path.degrade({ delayMs: 500 })
+  const sent = send().catch(() => {})
+  await eventually(async () => (await ran()) === before + 1, { what: 'the first arrival' })
+  await between()
+  const arrived = await ran()
+  path.cut()
+  path.heal()
+  await eventually(async () => (await ran()) === arrived + 1, { what: 'the second arrival' })
+  await sent
+  expect(client.status).toBe('ready')
+}
+
+/** A backend over a client of a user, with all options as ioredis has them. */
+async function scene(Client: RedisClass, algorithm: AlgorithmName) {
+  const client = new Client(path.port, '127.0.0.1')
+  client.on('error', () => {})
+  await once(client, 'ready')
+  const backend = redisBackend(client)
+  const direct = redisBackend(admin)
+  const policy = { name: `once-${made++}`, algorithm, limit: LIMIT, windowMs: 3_600_000 }
+  const charge = (cost: number) => [chargeOf(policy, 'key', cost)]
+  // whose scripts the server knows, so that each arrival is one EVALSHA
+  const { takenAt } = await backend.take(charge(40))
+  for (const cost of [0, 1, -1]) await backend.adjust([{ ...charge(cost)[0], key: 'other' }], takenAt)
+  await backend.reset([{ ...charge(0)[0], key: 'other' }])
+  const used = async (): Promise<number> => LIMIT - (await remaining(direct, policy, 'key'))
+  const close = (): void => {
+    backend.close?.()
+    direct.close?.()
+    client.disconnect()
+  }
+  return { client, backend, direct, charge, takenAt, used, close }
+}
+
+describe.each(clients)('over a client of %s with its own options, a command that is sent again', (_, Client) => {
+  test.each(algorithms)('gives units of %s back once', async (algorithm) => {
+    const { client, backend, charge, takenAt, used, close } = await scene(Client, algorithm)
+    await answeredInVain(client, () => backend.adjust(charge(-10), takenAt))
+    expect(await used()).toBe(30)
+    close()
+  })
+
+  test.each(algorithms)('charges units of %s once', async (algorithm) => {
+    const { client, backend, charge, takenAt, used, close } = await scene(Client, algorithm)
+    await answeredInVain(client, () => backend.adjust(charge(10), takenAt))
+    expect(await used()).toBe(50)
+    close()
+  })
+
+  test('resets a key once', async () => {
+    const { client, backend, direct, charge, used, close } = await scene(Client, 'fixed-window')
+    const [target] = charge(0)
+    const between = (): Promise<unknown> => direct.take(charge(5))
+    await answeredInVain(client, async () => backend.reset([target]), between)
+    expect(await used()).toBe(5)
+    close()
+  })
+})
+
+describe('an adjustment that is asked for again under its key', () => {
+  test.each(algorithms)('is made once of %s, and answers as it did', async (algorithm) => {
+    const { backend, direct, charge, takenAt, used, close } = await scene(Redis, algorithm)
+    const idempotencyKey = newIdempotencyKey(systemClock.now())
+    const adjusts = [backend, direct, backend].map((one) => one.adjust(charge(-10), takenAt, { idempotencyKey }))
+    const answers = await Promise.all(adjusts)
+    expect(answers.map(({ verdicts }) => verdicts[0].remaining)).toEqual([70, 70, 70])
+    await backend.adjust(charge(-10), takenAt, { idempotencyKey: newIdempotencyKey(systemClock.now()) })
+    await backend.adjust(charge(-10), takenAt)
+    // what drains of a bucket meanwhile is not given back as well
+    expect(Math.floor((await used()) / 2)).toBe(5)
+    close()
+  })
+
+  test('is made once for each of its charges, whatever goes together', async () => {
+    const { backend, charge, used, close } = await scene(Redis, 'fixed-window')
+    const idempotencyKey = newIdempotencyKey(systemClock.now())
+    const [one] = charge(-10)
+    const other = { ...one, key: 'another' }
+    const { takenAt } = await backend.take([{ ...other, cost: 40 }])
+    await backend.adjust([one, other], takenAt, { idempotencyKey })
+    const { verdicts } = await backend.adjust([other], takenAt, { idempotencyKey })
+    expect([verdicts[0].remaining, await used()]).toEqual([70, 30])
+    close()
+  })
+
+  test('is refused once the key is half a minute old', async () => {
+    const { backend, charge, takenAt, used, close } = await scene(Redis, 'fixed-window')
+    const idempotencyKey = newIdempotencyKey(systemClock.now() - 30_000)
+    await expect(backend.adjust(charge(-10), takenAt, { idempotencyKey })).rejects.toMatchObject({ code: 'LATE' })
+    expect(await used()).toBe(40)
+    close()
+  })
+
+  test('leaves a small key for half a minute', async () => {
+    const { backend, charge, takenAt, close } = await scene(Redis, 'fixed-window')
+    await backend.adjust(charge(-10), takenAt, { idempotencyKey: { id: 'its-id', issuedAt: systemClock.now() } })
+    const names = await admin.keys('*:done:its-id')
+    expect(names).toHaveLength(1)
+    expect(await admin.pttl(names[0])).toBeGreaterThan(29_000)
+    expect(await admin.pttl(names[0])).toBeLessThanOrEqual(31_000)
+    expect(await admin.memory('USAGE', names[0])).toBeLessThan(200)
+    close()
+  })
+})

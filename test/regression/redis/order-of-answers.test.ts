@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import type { AlgorithmName } from '@sluice/limiter-core'
+import { createRedis, leasedBackend, redisBackend } from '@sluice/redis'
+import { chargedOf, Member } from '../../redis/known/member.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { startProxy, type TcpProxy } from '../../services/tcp-proxy.ts'
+
+jest.setTimeout(60_000)
+
+let server: RedisServer
+let path: TcpProxy
+
+beforeAll(async () => {
+  server = await startRedis()
+  path = await startProxy(server.port)
+})
+
+afterAll(async () => {
+  await path.stop()
+  await server.stop()
+})
+
+// the probe of a breaker is the first call of such a process, and has no deadline: nobody asked who the server is
+describe.each([
+  ['counts exactly', false],
+  ['leases', true],
+])('a process that %s and began without Redis', (_what, leased) => {
+  test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'token-bucket', 'gcra'])(
+    'tells a Redis that comes back empty what the one before had counted, by %s',
+    async (algorithm) => {
+      const policy = { name: 'year', limit: 100, window: '365d', algorithm } as const
+      const options = { scope: `first-${algorithm}-${leased}`, policy }
+      path.refuse()
+      path.cut()
+      const client = createRedis(path.url, { retryStrategy: () => 20 })
+      const member = new Member(
+        client,
+        leased ? leasedBackend(client, { leaseMs: 100 }) : redisBackend(client),
+        options,
+      )
+      await member.take('of the breaker', 12)
+      await path.accept()
+      await member.ready()
+      await member.takeUntilCounted('of the breaker')
+      await member.take('key', 50)
+      expect(member.uncounted).toBeGreaterThanOrEqual(12)
+      await member.limiter.peek('key')
+      await server.kill()
+      await server.start()
+      await member.takeUntilCounted('of the connection')
+      await member.take('key', 1)
+      await member.close()
+      expect(await chargedOf(server.client(), options, 'key')).toBe(51)
+    },
+  )
+})

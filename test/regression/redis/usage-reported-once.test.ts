@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type AlgorithmName, createLimiter, type ScriptRunner, systemClock } from '@sluice/limiter-core'
+import { createRedis, redisBackend, runnerOf } from '@sluice/redis'
+import { until } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { chargedOf } from '../../redis/known/member.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = createRedis(server.url)
+  await once(client, 'ready')
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+type Listener = Parameters<NonNullable<ScriptRunner['interrupted']>>[0]
+
+/** A runner as one of a cluster, whose slots have moved and who hears of that later: redirected, it names the old server. */
+class RenamingRunner implements ScriptRunner {
+  #name = 'first'
+  readonly #runner = runnerOf(client)
+  readonly #listeners = new Set<Listener>()
+
+  run(...call: Parameters<ScriptRunner['run']>): Promise<unknown> {
+    return this.#runner.run(...call)
+  }
+
+  serverOf(): string {
+    return this.#name
+  }
+
+  interrupted(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** From now on the slots are known to be of another server. */
+  rename(name: string): void {
+    for (const listener of this.#listeners) listener('lost', this.#name)
+    this.#name = name
+    for (const listener of this.#listeners) listener('back', name)
+  }
+}
+
+async function later(): Promise<void> {
+  const at = systemClock.now() + 150
+  await until(() => systemClock.now() > at)
+}
+
+test.each<AlgorithmName>(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'])(
+  'by %s, what a server counted after it had been told of a key is not added to it again',
+  async (algorithm) => {
+    const policy = { name: 'year', limit: 100, window: '365d', algorithm } as const
+    const options = { scope: `renamed-${algorithm}`, policy }
+    const runner = new RenamingRunner()
+    const backend = redisBackend(runner)
+    const limiter = createLimiter({ policies: [policy], backend, scope: options.scope, deadlineMs: 5_000 })
+    await limiter.take('key', 10)
+    for (const name of ['second', 'third', 'fourth']) {
+      await later()
+      runner.rename(name)
+      await limiter.take('key', 0)
+      await later()
+      await limiter.take('key', 6)
+    }
+    expect(await chargedOf(client, options, 'key')).toBe(28)
+    limiter.close()
+    backend.close?.()
+  },
+)

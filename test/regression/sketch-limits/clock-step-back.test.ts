@@ -1,0 +1,75 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Answer, Backend } from '@sluice/limiter-core'
+import { sketchBackend } from '@sluice/sketches/limits'
+import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import { chargeOf, MINUTE, policyOf } from '../../sketches/backend/charges.ts'
+
+interface Taken {
+  readonly key: string
+  readonly at: number
+  readonly units: number
+}
+
+// counted in the running slot, given back to the one before it: from other keys, which were counted too low then
+describe('a refund behind a clock that stepped back takes nothing from other keys', () => {
+  test.each([2, 6])('%d slots, full of keys that share cells', (slots) =>
+    eachSeed(3, (random, seed) => {
+      const policy = policyOf({ limit: 60_000, slices: slots })
+      const backend = sketchBackend({
+        bytes: 65_536,
+        slots,
+        clock: new FakeClock(),
+        seed: `sixteen secret bytes ${seed}`,
+      })
+      const held = new Map<string, number>()
+      const taken: Taken[] = []
+      let now = 1_000
+      const take = (key: string, units: number): void => {
+        const { verdicts, takenAt } = backend.take([chargeOf(policy, key, units)], { now })
+        if (!verdicts[0].allowed) return
+        held.set(key, (held.get(key) ?? 0) + units)
+        taken.push({ key, at: takenAt, units })
+      }
+      for (let step = 0; step < 12_000; step++) {
+        const what = random.whole(100)
+        if (what < 60) take(`key ${random.whole(2_000)}`, 1 + random.whole(5))
+        else if (what < 90) giveBack(backend, random, taken, held, (key, cost) => chargeOf(policy, key, cost), now)
+        // never a whole window on, so that all of it still counts
+        else now = Math.min(50_000, Math.max(1_000, now + random.whole(2_000) - 900))
+      }
+      const counted = (key: string): number =>
+        policy.limit - backend.peek([chargeOf(policy, key)], { now }).verdicts[0].remaining
+      const tooLow = [...held].filter(([key, units]) => counted(key) < units)
+      expect(tooLow).toEqual([])
+    }),
+  )
+})
+
+function giveBack(
+  backend: Backend<Answer>,
+  random: SeededRandom,
+  taken: Taken[],
+  held: Map<string, number>,
+  charge: (key: string, cost: number) => ReturnType<typeof chargeOf>,
+  now: number,
+): void {
+  const [back] = taken.splice(random.whole(taken.length), 1)
+  if (!back) return
+  backend.adjust([charge(back.key, -back.units)], back.at, { now })
+  held.set(back.key, (held.get(back.key) ?? 0) - back.units)
+}
+
+// it said the end of the window in which the clock stood, and the units lay in the next one
+test('the reset of a fixed window is that of the window in which units lie', () => {
+  const policy = policyOf({ algorithm: 'fixed-window', limit: 2 })
+  const backend = sketchBackend({ clock: new FakeClock() })
+  const at = (now: number) => backend.peek([chargeOf(policy, 'a')], { now }).verdicts[0]
+  backend.take([chargeOf(policy, 'b')], { now: 0 })
+  backend.take([chargeOf(policy, 'a', 2)], { now: MINUTE + 1_000 })
+  expect(at(MINUTE - 1_000)).toMatchObject({
+    allowed: false,
+    resetAfterMs: MINUTE + 1_000,
+    retryAfterMs: MINUTE + 1_000,
+  })
+  expect(at(2 * MINUTE)).toMatchObject({ allowed: true, resetAfterMs: 0 })
+})

@@ -1,0 +1,251 @@
+import { deflateRawSync } from 'node:zlib'
+import { afterEach, expect, test } from '@jest/globals'
+import type { Channel } from '@sluice/limiter-core'
+import { CountMin } from '@sluice/sketches'
+import { type SharedSketch, type ShareSketchOptions, shareSketch } from '@sluice/sketches/fleet'
+import { FakeClock, Warnings } from '@sluice/testkit'
+import { codeOf } from '../../sketches/contract/sketch-contract.ts'
+import { Hub } from '../../sketches/fleet/hub.ts'
+
+const seed = 'a seed of sixteen bytes, and more'
+const counts = {
+  topic: 'counts',
+  make: () => new CountMin({ width: 64, depth: 3, seed }),
+  read: (bytes: Uint8Array) => CountMin.fromBytes(bytes, { seed }),
+}
+
+const unhandled: unknown[] = []
+process.on('unhandledRejection', (reason) => unhandled.push(reason))
+const opened: SharedSketch<CountMin>[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((shared) => shared.close()))
+  await new Promise(setImmediate)
+  expect(unhandled.splice(0)).toEqual([])
+})
+
+/** A channel that takes what is published when the test says so, or refuses it. */
+class SlowChannel implements Channel {
+  slow = true
+  readonly #channel: Channel
+  #waiting: { take(): void; refuse(error: Error): void }[] = []
+  readonly subscribe: Channel['subscribe']
+
+  constructor(channel: Channel) {
+    this.#channel = channel
+    this.subscribe = (topic, receive) => channel.subscribe(topic, receive)
+  }
+
+  publish(topic: string, bytes: Uint8Array): void | Promise<void> {
+    if (!this.slow) return this.#channel.publish(topic, bytes)
+    return new Promise<void>((resolve, reject) => {
+      const take = (): void => resolve(this.#channel.publish(topic, bytes))
+      this.#waiting.push({ take, refuse: reject })
+    })
+  }
+
+  /** Something is published and waits. */
+  async asked(): Promise<void> {
+    while (this.#waiting.length === 0) await new Promise(setImmediate)
+  }
+
+  take(): void {
+    for (const one of this.#waiting.splice(0)) one.take()
+  }
+
+  refuse(): void {
+    for (const one of this.#waiting.splice(0)) one.refuse(new Error('refused'))
+  }
+
+  close(): void {}
+}
+
+function member(hub: Hub, clock: FakeClock, options: Partial<ShareSketchOptions<CountMin>> = {}) {
+  const told: object[] = []
+  const channel = new SlowChannel(hub.join())
+  channel.slow = false
+  const observers = [{ event: (_: string, data: object) => void told.push(data) }]
+  const shared = shareSketch(channel, { ...counts, clock, observers, window: '1m', ...options })
+  opened.push(shared)
+  return { shared, channel, told }
+}
+
+/** Of `red`: in this window and in the one before. */
+const seen = ({ shared }: { shared: SharedSketch<CountMin> }): number[] => [
+  shared.fleet.estimate('red'),
+  shared.previous.estimate('red'),
+]
+
+test('what was counted in a window stays in it everywhere, when the window ends while it is being sent', async () => {
+  const [hub, clock] = [new Hub(), new FakeClock()]
+  const [slow, other] = [member(hub, clock), member(hub, clock)]
+  slow.channel.slow = true
+  slow.shared.own.add('red', 3)
+  const sent = slow.shared.flush()
+  await slow.channel.asked()
+  // of the same window, while that is under way
+  slow.shared.own.add('red', 4)
+  clock.advance(60_000)
+  await other.shared.flush()
+  const next = slow.shared.flush()
+  // of the window that runs now
+  slow.shared.own.add('red', 5)
+  slow.channel.slow = false
+  slow.channel.take()
+  await Promise.all([sent, next])
+  await slow.shared.flush()
+  await hub.settled()
+  expect([seen(slow), seen(other)]).toEqual([
+    [5, 7],
+    [5, 7],
+  ])
+})
+
+test('windows begin anew while a channel takes nothing, and it gets what was counted in each', async () => {
+  const [hub, clock] = [new Hub(), new FakeClock()]
+  const [cut, other] = [member(hub, clock), member(hub, clock)]
+  hub.broken = new Error('away')
+  for (const amount of [1, 2, 3]) {
+    cut.shared.own.add('red', amount)
+    await cut.shared.flush()
+    clock.advance(60_000)
+    await cut.shared.flush()
+  }
+  cut.shared.own.add('red', 4)
+  hub.broken = undefined
+  await other.shared.flush()
+  await cut.shared.flush()
+  await hub.settled()
+  // the two windows before are over for all
+  expect([seen(cut), seen(other)]).toEqual([
+    [4, 3],
+    [4, 3],
+  ])
+  expect(cut.told.filter((data) => 'late' in data)).toHaveLength(2)
+  expect(other.told).toEqual([])
+})
+
+test('a channel that takes nothing for many windows holds the counts of few of them', async () => {
+  const [hub, clock] = [new Hub(), new FakeClock()]
+  const { shared, channel, told } = member(hub, clock)
+  channel.slow = true
+  for (let window = 0; window < 50; window++) {
+    shared.own.add('red')
+    void shared.flush()
+    if (window === 0) await channel.asked()
+    clock.advance(60_000)
+    void shared.flush()
+  }
+  // the first is under way, and the last is kept
+  expect(told.filter((data) => 'late' in data)).toHaveLength(48)
+  channel.slow = false
+  channel.take()
+  await shared.flush()
+})
+
+test.each([
+  ['rejects', (channel: SlowChannel) => channel.refuse()],
+  ['takes it', (channel: SlowChannel) => channel.take()],
+])('nothing is lost or doubled that is counted while a channel %s late', async (_, end) => {
+  const [hub, clock] = [new Hub(), new FakeClock()]
+  const [slow, other] = [member(hub, clock, { window: undefined }), member(hub, clock, { window: undefined })]
+  slow.channel.slow = true
+  slow.shared.own.add('red', 3)
+  const sent = slow.shared.flush()
+  await slow.channel.asked()
+  slow.shared.own.add('red', 4)
+  const next = slow.shared.flush()
+  slow.shared.own.add('red', 5)
+  slow.channel.slow = false
+  end(slow.channel)
+  await Promise.all([sent, next, slow.shared.flush()])
+  await slow.shared.flush()
+  await hub.settled()
+  expect([slow.shared.fleet.estimate('red'), other.shared.fleet.estimate('red')]).toEqual([12, 12])
+})
+
+test('is closed once, however often it is asked to, and sends nothing afterwards', async () => {
+  const [hub, clock] = [new Hub(), new FakeClock()]
+  const [one, other] = [member(hub, clock), member(hub, clock)]
+  one.shared.own.add('red', 2)
+  const closing = one.shared.close()
+  expect(one.shared.close()).toBe(closing)
+  one.shared.own.add('red', 40)
+  await Promise.all([closing, one.shared.flush()])
+  await one.shared.flush()
+  await hub.settled()
+  expect(seen(other)).toEqual([2, 0])
+  expect(clock.pending).toBe(1)
+})
+
+test('takes what came before it was closed, and nothing that comes afterwards', async () => {
+  const [hub, clock] = [new Hub(), new FakeClock()]
+  const [one, other] = [member(hub, clock), member(hub, clock)]
+  other.shared.own.add('red', 2)
+  await other.shared.flush()
+  const closing = one.shared.close()
+  other.shared.own.add('red', 3)
+  await other.shared.flush()
+  await closing
+  await hub.settled()
+  expect(seen(one)).toEqual([2, 0])
+})
+
+test('a read that throws what is no error is told, and ends nobody', async () => {
+  const warnings = new Warnings()
+  warnings.listen()
+  const [hub, clock] = [new Hub(), new FakeClock()]
+  let thrown: unknown
+  let throwing = false
+  const read = (bytes: Uint8Array): CountMin => {
+    if (throwing) throw thrown
+    return counts.read(bytes)
+  }
+  const [one, other] = [member(hub, clock, { read }), member(hub, clock)]
+  throwing = true
+  for (const what of [undefined, null, 'text', Symbol('none')]) {
+    thrown = what
+    other.shared.own.add('red')
+    await other.shared.flush()
+    await hub.settled()
+  }
+  throwing = false
+  expect(one.told).toEqual(Array(4).fill({ topic: 'counts', unread: 'SLUICE_BAD_BYTES' }))
+  expect(seen(one)).toEqual([0, 0])
+  warnings.stop()
+})
+
+test('a message that inflates to more than anybody sends is refused, one at a time, and what comes with it is counted', async () => {
+  const warnings = new Warnings()
+  warnings.listen()
+  const [hub, clock] = [new Hub(), new FakeClock()]
+  const [one, other] = [member(hub, clock), member(hub, clock)]
+  const stranger = hub.join()
+  const bomb = Buffer.concat([Buffer.alloc(8), deflateRawSync(Buffer.alloc(80 * 2 ** 20))])
+  expect(bomb.length).toBeLessThan(100_000)
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  for (let times = 0; times < 6; times++) void stranger.publish('counts', bomb)
+  other.shared.own.add('red')
+  await other.shared.flush()
+  let settled = false
+  const watching = hub.settled().then(() => {
+    settled = true
+  })
+  while (!settled) {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+    await new Promise(setImmediate)
+  }
+  await watching
+  expect(seen(one)).toEqual([1, 0])
+  expect(one.told.filter((data) => 'unread' in data)).toHaveLength(6)
+  // both members hold one that is being inflated, and garbage of the last
+  expect(most).toBeLessThan(6 * 64 * 2 ** 20)
+  warnings.stop()
+})
+
+test('a sketch that is larger than others would read is refused when it is made', () => {
+  const make = (): CountMin => new CountMin({ width: 2 ** 24, depth: 5, cells: 8, seed })
+  expect(codeOf(() => shareSketch(new Hub().join(), { ...counts, make, clock: new FakeClock() }))).toBe(
+    'SLUICE_BAD_OPTION',
+  )
+})
