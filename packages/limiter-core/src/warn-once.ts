@@ -1,3 +1,4 @@
+import { withPage } from '@sluice/keyed-hash'
 import type { SluiceCode } from './errors.ts'
 
 const KEY = Symbol.for('sluice.warned')
@@ -23,7 +24,7 @@ export function warnOnce(code: SluiceCode, message: string | (() => string), abo
 
 /** Warns each time. Whoever calls this sees to it that it is seldom. */
 export function warn(code: SluiceCode, message: string): void {
-  process.emitWarning(`${message} (docs/errors.md#${code.toLowerCase()})`, { type: 'SluiceWarning', code })
+  process.emitWarning(withPage(code, message), { type: 'SluiceWarning', code })
 }
 
 /** For tests: every warning may come once more. */
