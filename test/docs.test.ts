@@ -34,6 +34,18 @@ function caught(build: () => unknown): { code?: unknown; message?: unknown } {
   return {}
 }
 
+/** The address of a section, as messages end in it. */
+function pageOf(code: string): string {
+  const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { repository: { url: string } }
+  const home = repository.url.replace(/^git\+|\.git$/g, '')
+  return ` (${home}/blob/main/docs/errors.md#${code.toLowerCase()})`
+}
+
+/** A message as the page shows it: of limiters that need names of their own the number is left out. */
+function asShown(message: unknown): string {
+  return String(message).replace(/\bapi \d+/g, 'api')
+}
+
 const warned: { message: string; code: string }[] = []
 
 beforeEach(() => {
@@ -63,7 +75,7 @@ describe('docs/errors.md', () => {
   test.each(examples)('shows a message of $code that really comes', async ({ code, message }) => {
     const said = badOptions.filter((row) => row[1] === code).map(([, , build]) => caught(build).message)
     for (const [provoked, provoke] of runtimeCodes) if (provoked === code) await provoke()
-    const all = [...said, ...warned.map((warning) => warning.message)]
+    const all = [...said, ...warned.map((warning) => warning.message)].map(asShown)
     expect(all).toContainEqual(expect.stringContaining(message))
   })
 })
@@ -72,6 +84,7 @@ describe('a bad option', () => {
   const refused = ([, code, build]: BadOption): void => {
     const { code: got, message } = caught(build)
     expect({ got, message }).toEqual({ got: code, message: expect.stringMatching(/got .+, expected ./s) })
+    expect(String(message).slice(-pageOf(code).length)).toBe(pageOf(code))
   }
 
   test.each(badOptions)('is refused at start-up, with what was got and what was expected: %s', (...row) => refused(row))
@@ -88,11 +101,20 @@ describe('while requests are handled', () => {
   // of a backend that fails, as this Redis does besides, there is a line a second, and one of each runner
   const once = runtimeCodes.filter(([code]) => !/^SLUICE_(BACKEND|REDIS|CLUSTER)_/.test(code))
 
-  test.each(once)('%s is warned about once, with a link to its section', async (_code, provoke) => {
+  test.each(once)('%s is told once, with the address of its section', async (_code, provoke) => {
     await provoke()
     await provoke()
-    const linked = warned.filter(({ message }) => message.includes('docs/errors.md'))
-    for (const { message, code } of linked) expect(message).toContain(`docs/errors.md#${code.toLowerCase()}`)
-    expect(new Set(linked.map(({ message }) => message)).size).toBe(linked.length)
+    const told = warned.filter(({ code }) => code !== 'SLUICE_DENIED')
+    expect(told.filter(({ message, code }) => !message.endsWith(pageOf(code)))).toEqual([])
+    // what is thrown comes each time
+    const once = told.filter(({ message, code }) => !message.startsWith(`${code}: `))
+    expect(new Set(once.map(({ message }) => message)).size).toBe(once.length)
+  })
+
+  test('a denial that an error handler sees, and may show to a client, has no address', async () => {
+    await runtimeCodes.find(([code]) => code === 'SLUICE_DENIED')?.[1]()
+    expect(warned.filter(({ code }) => code === 'SLUICE_DENIED').map(({ message }) => message)).toEqual([
+      'SLUICE_DENIED: denied by default',
+    ])
   })
 })

@@ -60,13 +60,21 @@ const trusting: RequestHandler = (req, _res, next) => {
 
 let made = 0
 
-/** A limiter with a name of its own, since it warns for itself. */
+/** A limiter with a name of its own, since it warns for itself. The first one is `api`. */
 function named(more: object = {}): RequestHandler {
-  return rateLimit({ ...policy, ...more, name: `api ${++made}` })
+  return rateLimit({ ...policy, ...more, name: newName() })
+}
+
+function ofPlans(): RequestHandler {
+  return rateLimit({ plans: { free: [{ ...policy, name: newName() }] }, plan: () => 'gold' })
+}
+
+function newName(): string {
+  return `api ${++made}`
 }
 
 async function sharedCount(): Promise<readonly Seen[]> {
-  const options = { ...policy, name: `api ${++made}`, backend: memoryBackend() }
+  const options = { ...policy, name: newName(), backend: memoryBackend() }
   return statuses([rateLimit(options), rateLimit(options)])
 }
 
@@ -102,7 +110,7 @@ async function backAgain(): Promise<readonly Seen[]> {
 async function underPm2(): Promise<readonly Seen[]> {
   process.env.pm_id = '3'
   try {
-    return await statuses([rateLimit(policy)])
+    return await statuses([named()])
   } finally {
     delete process.env.pm_id
   }
@@ -188,11 +196,11 @@ async function ofClusterUnsaid(): Promise<readonly Seen[]> {
 }
 
 export const runtimeCodes: readonly RuntimeCode[] = [
-  ['SLUICE_HOOK_FAILED', () => statuses([rateLimit({ ...policy, cost: throwing })])],
-  ['SLUICE_HOOK_FAILED', () => statuses([rateLimit({ limit: 1, window: '1m', denied: throwing })], {}, 2)],
-  ['SLUICE_UNKNOWN_PLAN', () => statuses([rateLimit({ plans: { free: [policy] }, plan: () => 'gold' })])],
-  ['SLUICE_KEY_FALLBACK', () => statuses([rateLimit({ ...policy, key: () => undefined })])],
-  ['SLUICE_NO_ADDRESS', () => statuses([withoutAddress, rateLimit(policy)])],
+  ['SLUICE_HOOK_FAILED', () => statuses([named({ cost: throwing })])],
+  ['SLUICE_HOOK_FAILED', () => statuses([named({ limit: 1, denied: throwing })], {}, 2)],
+  ['SLUICE_UNKNOWN_PLAN', () => statuses([ofPlans()])],
+  ['SLUICE_KEY_FALLBACK', () => statuses([named({ key: () => undefined })])],
+  ['SLUICE_NO_ADDRESS', () => statuses([withoutAddress, named()])],
   ['SLUICE_BAD_ADDRESS', () => statuses([trusting, named()], { 'x-forwarded-for': 'unknown' })],
   ['SLUICE_FORWARDED_UNREAD', () => statuses([named()], { forwarded: 'for=198.51.100.7' })],
   ['SLUICE_WHOLE_ADDRESS', () => statuses([named({ key: () => '2001:db8::7' })])],
@@ -201,13 +209,13 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_TRUSTS_ANYONE', trustingAnyone],
   ['SLUICE_TRUSTS_NOBODY', trustingNobody],
   ['SLUICE_LIMITER_IN_HANDLER', () => statuses([(req, res, next) => rateLimit(policy)(req, res, next)], {}, 2)],
-  ['SLUICE_LIMITER_TWICE', () => statuses(Array(2).fill(rateLimit(policy)))],
+  ['SLUICE_LIMITER_TWICE', () => statuses(Array(2).fill(named()))],
   ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead() })])],
   ['SLUICE_BACKEND_BACK', backAgain],
   ['SLUICE_MEMORY_IN_CLUSTER', underPm2],
   ['SLUICE_REDIS_EVICTS', () => statuses([rateLimit({ ...policy, backend: redisBackend(evicting) })])],
   ['SLUICE_CLUSTER_RUNNER', ofClusterUnsaid],
-  ['SLUICE_OBSERVER_DROPPED', () => statuses([rateLimit({ ...policy, observers: [{ decided: throwing }] })])],
+  ['SLUICE_OBSERVER_DROPPED', () => statuses([named({ observers: [{ decided: throwing }] })])],
   [
     'SLUICE_UNKNOWN_POLICY',
     () => {
@@ -216,7 +224,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
         sluice.charge(3, 'tokens')
         next()
       }
-      return statuses([rateLimit(policy), charging])
+      return statuses([named(), charging])
     },
   ],
   ['SLUICE_DENIED', handedOn],

@@ -241,7 +241,7 @@ describe('the log', () => {
     }
     expect(one.warnings.codes).toEqual(Array(3).fill('SLUICE_BACKEND_FAILED'))
     expect(one.warnings.texts[0]).toBe(
-      "backend 'patient' failed: OOM: Error: OOM of a test (docs/errors.md#sluice_backend_failed)",
+      "backend 'patient' failed: OOM: Error: OOM of a test (https://github.com/sluicejs/sluice/blob/main/docs/errors.md#sluice_backend_failed)",
     )
     expect(one.warnings.texts[1]).toContain('; 100 uncounted since the last line')
   })

@@ -36,12 +36,16 @@ const places: Readonly<Record<string, () => void>> = {
 }
 
 describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
-  test('that counts in memory warns once at start-up what that means', () => {
+  test('that counts in memory warns at start-up what that means: once, by the names of what it counts here', () => {
     stands()
-    for (let built = 0; built < 3; built++) createLimiter({ policies })
-    createLimiter({ policies, backend: memoryBackend() })
-    expect(warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER'])
-    expect(warnings.texts[0]).toContain('N of them admit up to N limits')
+    const [policy] = policies
+    const one = ward()
+    const elsewhere = { ...policy, name: 'elsewhere', backend: one.patient }
+    createLimiter({ policies: [{ ...policy, name: 'a' }, { ...policy, name: 'b' }, elsewhere] })
+    createLimiter({ policies: [{ ...policy, name: 'c' }], backend: memoryBackend() })
+    expect(one.warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER', 'SLUICE_MEMORY_IN_CLUSTER'])
+    expect(one.warnings.texts[0]).toMatch(/^limiter 'a, b': .*N of them admit up to N limits/)
+    expect(one.warnings.texts[1]).toMatch(/^limiter 'c': /)
   })
 
   test('that is off, or counts elsewhere, has nothing to warn of, also while it counts here for want of another', async () => {

@@ -1,5 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { LimiterReport, Observers } from '@sluice/limiter-core'
 import { createInflightLimiter, type Ending, type Permit, RequestLifecycle } from '@sluice/node-http'
 import { until, Warnings } from '@sluice/testkit'
 import { CappedServer } from './capped-server.ts'
@@ -9,6 +10,8 @@ import { GET } from './raw-client.ts'
 const warnings = new Warnings()
 beforeEach(() => warnings.listen())
 afterEach(() => warnings.stop())
+
+const report = new LimiterReport(new Observers(), () => ['inflight'])
 
 /** One request that is answered by `handler`, from its head to the end of its response. */
 async function answered(handler: Handler): Promise<void> {
@@ -53,7 +56,7 @@ test('a place that is held after the end goes straight back', async () => {
     life = RequestLifecycle.of(req, res)
     res.end()
   })
-  life?.hold(inflight.acquire() as Permit)
+  life?.hold({ permit: inflight.acquire() as Permit, report })
   expect(inflight.count()).toBe(0)
 })
 
@@ -69,7 +72,7 @@ test('a place waits for all work that holds it, also for work that fails', async
   })
   const capped = await CappedServer.of(frameworks['node:http'], (req, res) => {
     const life = RequestLifecycle.of(req, res)
-    life.hold(inflight.acquire() as Permit)
+    life.hold({ permit: inflight.acquire() as Permit, report })
     life.holdUntil(failing)
     life.holdUntil(finishing)
     res.end('ok')

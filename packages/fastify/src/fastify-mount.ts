@@ -7,7 +7,6 @@ import {
   ReplyExchange,
   type RequestLife,
   type RequestLimit,
-  warnOnce,
 } from '@sluice/node-http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
@@ -37,7 +36,7 @@ const NEEDS_WRAP =
 export function fastifyMount(limit: RequestLimit<FastifyRequest, FastifyReply>): FastifyHook {
   const limits = [limit]
   const hook = (request: OfFastify, reply: OfFastify, done: Done): void => {
-    if (limit.holdUntil === 'handler') warnOnce('SLUICE_BAD_OPTION', NEEDS_WRAP)
+    if (limit.holdUntil === 'handler') limit.report.warnOnce('SLUICE_BAD_OPTION', () => NEEDS_WRAP)
     enter(limits, request as FastifyRequest, reply as FastifyReply, done)
   }
   return Object.assign(hook, { wrap: <H extends Handler>(handler: H) => wrapped(limits, handler) as H })

@@ -1,8 +1,12 @@
+import { withPage } from './error-page.ts'
+
+const CODE = 'SLUICE_BAD_SEED'
+
 /** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
 export class BadSeedError extends Error {
-  readonly code: 'SLUICE_BAD_SEED' = 'SLUICE_BAD_SEED'
+  readonly code: typeof CODE = CODE
   constructor(got: string) {
-    super(`SLUICE_BAD_SEED: got ${got}, expected a Uint8Array of 16 bytes or more`)
+    super(withPage(CODE, `${CODE}: got ${got}, expected a Uint8Array of 16 bytes or more`))
     this.name = 'BadSeedError'
   }
 }

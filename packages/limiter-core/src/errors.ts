@@ -1,3 +1,5 @@
+import { withPage } from '@sluice/keyed-hash'
+
 /** Every code that Sluice throws or warns with. `docs/errors.md` has a section for each; a test holds both together. */
 export type SluiceCode =
   | 'SLUICE_BAD_OPTION'
@@ -38,7 +40,9 @@ export type SluiceCode =
 export class SluiceError extends Error {
   readonly code: SluiceCode
   constructor(code: SluiceCode, message: string, options?: ErrorOptions) {
-    super(`${code}: ${message}`, options)
+    const text = `${code}: ${message}`
+    // a denial is what clients may read, and no mistake of whoever reads logs
+    super(code === 'SLUICE_DENIED' ? text : withPage(code, text), options)
     this.name = 'SluiceError'
     this.code = code
   }

@@ -118,6 +118,7 @@ export {
   type LimiterOptions,
   type SyncLimiterOptions,
 } from './limiter.ts'
+export { LimiterReport } from './limiter-report.ts'
 export { makeGood } from './make-good.ts'
 export { andThen, isPromise } from './maybe-promise.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'

@@ -84,11 +84,12 @@ export function compileLanes(plans: readonly (readonly PolicyInput[])[], options
     opened.push(forget)
     const unclaim = claim(backend, policiesOfName)
     opened.push(unclaim)
-    if (mode !== 'off') warnWhereOneOfSeveral(backend)
     return { step, count, backend, mode, unclaim: both(unclaim, forget) }
   }
   try {
-    return plans.map((inputs, plan) => inputs.map((input, index) => laneOf(input, policies[plan][index])))
+    const lanes = plans.map((inputs, plan) => inputs.map((input, index) => laneOf(input, policies[plan][index])))
+    warnWhereOneOfSeveral(lanes.flat())
+    return lanes
   } catch (error) {
     // one that is refused leaves nothing behind
     for (const undo of opened) undo()

@@ -66,7 +66,7 @@ export function createLimiter(options: SyncLimiterOptions): Limiter<Decision>
 export function createLimiter(options: LimiterOptions): Limiter
 export function createLimiter(options: LimiterOptions): Limiter {
   optionsOf('createLimiter', options, OPTIONS)
-  const observers = new Observers(options.observers)
+  const observers = new Observers(options.observers, () => lanes.map(({ step }) => step.policy.name))
   const failover = compileFailover(options)
   // last, since it claims names that nobody would give back if another option were bad
   const [lanes] = compileLanes([options.policies], options)

@@ -1,7 +1,7 @@
 import type { Decision, Observer, ObserverEvent } from './contracts.ts'
 import { messageOf, SluiceError } from './errors.ts'
+import { LimiterWarnings } from './limiter-warnings.ts'
 import { kindOf } from './shown.ts'
-import { warnOnce } from './warn-once.ts'
 
 /** The observers of a layer: those above it, and its own. What is no list is left for its reader to refuse. */
 export function joinedObservers(
@@ -18,14 +18,17 @@ const HOOKS = ['decided', 'permitAcquired', 'permitReleased', 'capDenied', 'even
 export class Observers implements Required<Observer> {
   /** How many were dropped because they threw. */
   dropped = 0
+  readonly #warnings: LimiterWarnings
   #watching: readonly Observer[]
 
-  constructor(observers: readonly Observer[] = []) {
+  /** `names` are those of what the limiter limits; what observes something else has none. */
+  constructor(observers: readonly Observer[] = [], names: () => readonly string[] = () => []) {
     if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
       throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${kindOf(observers)}, expected an array of observers`)
     }
     for (const [index, one] of observers.entries()) checkHooks(`observers[${index}]`, one)
     this.#watching = observers
+    this.#warnings = new LimiterWarnings(names)
   }
 
   /** Watches from now on, once however often it is added. Returns a function that stops it. */
@@ -73,7 +76,7 @@ export class Observers implements Required<Observer> {
       } catch (error) {
         this.#watching = this.#watching.filter((other) => other !== observer)
         this.dropped++
-        warnOnce('SLUICE_OBSERVER_DROPPED', () => `an observer threw and was dropped: ${messageOf(error)}`)
+        this.#warnings.once('SLUICE_OBSERVER_DROPPED', () => `an observer threw and was dropped: ${messageOf(error)}`)
       }
     }
   }

@@ -1,3 +1,4 @@
+import { withPage } from '@sluice/keyed-hash'
 import type { SluiceCode } from './errors.ts'
 
 const KEY = Symbol.for('sluice.warned')
@@ -10,8 +11,9 @@ function warned(): Set<string> {
 }
 
 /**
- * Warns on stderr (`process.on('warning')`), once a process for each code and `about`. A message that is dear to build,
- * or that a client can ask for at will, comes as a function.
+ * Warns on stderr (`process.on('warning')`), once a process for each code and `about`. For what is wrong with the
+ * application, whichever limiter finds it: whom it trusts, where a limiter is built, its Redis. What is wrong with one
+ * limiter is told by its `LimiterReport`. A message that is dear to build comes as a function.
  */
 export function warnOnce(code: SluiceCode, message: string | (() => string), about = ''): void {
   const seen = warned()
@@ -23,10 +25,10 @@ export function warnOnce(code: SluiceCode, message: string | (() => string), abo
 
 /** Warns each time. Whoever calls this sees to it that it is seldom. */
 export function warn(code: SluiceCode, message: string): void {
-  process.emitWarning(`${message} (docs/errors.md#${code.toLowerCase()})`, { type: 'SluiceWarning', code })
+  process.emitWarning(withPage(code, message), { type: 'SluiceWarning', code })
 }
 
-/** For tests: every warning may come once more. */
+/** For tests: whatever comes once a process may come once more. */
 export function forgetWarnings(): void {
   warned().clear()
 }

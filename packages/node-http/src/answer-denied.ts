@@ -4,11 +4,9 @@ import {
   type HeaderLine,
   isPromise,
   type MaybePromise,
-  messageOf,
   type RateLimitOptions,
   SluiceError,
   violatedPolicies,
-  warnOnce,
 } from '@sluice/limiter-core'
 import { writeDenialHead } from './denial-writer.ts'
 import type { Exchange } from './exchange.ts'
@@ -56,11 +54,11 @@ export function answerBody<Req, Res>(exchange: Exchange<Req, Res>, refusal: Refu
 
 function answerOwn<Req, Res>(
   exchange: Exchange<Req, Res>,
-  { lines, answer: _answer, ...context }: Refusal<Req, Res>,
+  { lines, report, answer: _answer, ...context }: Refusal<Req, Res>,
   denied: DeniedAnswer<Req, Res>,
 ): MaybePromise<void> {
   const failed = (error: unknown): void => {
-    warnOnce('SLUICE_HOOK_FAILED', () => `denied failed, and the usual answer stands in: ${messageOf(error)}`, 'denied')
+    report.hookFailed('denied', error, 'and the usual answer stands in')
     const { outgoing } = exchange
     if (!exchange.answered) {
       // what it did to status and headers before it failed is no part of the usual answer

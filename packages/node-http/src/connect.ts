@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isPromise, type MaybePromise, warnOnce } from '@sluice/limiter-core'
+import { isPromise, type MaybePromise } from '@sluice/limiter-core'
 import { afterCheck } from './after-check.ts'
 import { answerDenied } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
@@ -41,7 +41,7 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
       return isPromise(admission) ? afterCheck(admission, go, onThrow) : go(admission)
     }
     const middleware = (req: Req, res: Res, next: Next): void => {
-      if (limit.holdUntil === 'handler') warnOnce('SLUICE_BAD_OPTION', NEEDS_WRAP)
+      if (limit.holdUntil === 'handler') limit.report.warnOnce('SLUICE_BAD_OPTION', () => NEEDS_WRAP)
       run(req, res, next, () => next())
     }
     const wrap =

@@ -1,5 +1,4 @@
-import type { Permit } from '@sluice/limiter-core'
-import { releasePermit } from './release-permit.ts'
+import { type HeldPermit, releasePermit } from './release-permit.ts'
 
 type Outcome = 'success' | 'dropped'
 type Done = () => void
@@ -15,14 +14,14 @@ const collected = new FinalizationRegistry<Done>((done) => done())
  * nothing of the request, so that work which only its response could settle may be collected.
  */
 export class HeldPermits {
-  readonly #permits: Permit[] = []
+  readonly #permits: HeldPermit[] = []
   // until the end; from then on only what can still settle a promise keeps it alive
   #works: Map<Done, Promise<unknown>> | undefined
   #pending = 0
   #outcome: Outcome | undefined
 
-  add(permit: Permit): void {
-    this.#permits.push(permit)
+  add(held: HeldPermit): void {
+    this.#permits.push(held)
     this.#releaseWhenDone()
   }
 
@@ -55,6 +54,6 @@ export class HeldPermits {
 
   #releaseWhenDone(): void {
     if (!this.#outcome || this.#pending > 0) return
-    for (const permit of this.#permits.splice(0)) releasePermit(permit, this.#outcome)
+    for (const held of this.#permits.splice(0)) releasePermit(held, this.#outcome)
   }
 }

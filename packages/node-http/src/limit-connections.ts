@@ -9,10 +9,10 @@ import {
   type InflightLimitOptions,
   isPromise,
   kindOf,
+  type LimiterReport,
   optionsOf,
   type RequestView,
   SluiceError,
-  warnOnce,
 } from '@sluice/limiter-core'
 import { ConnectionGates, type ConnectionServer } from './connection-gates.ts'
 import { releasePermit } from './release-permit.ts'
@@ -57,7 +57,7 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   const deadlines = new Deadlines(clockOf(options.clock), WAITS_MS)
   const leave = ConnectionGates.of(server).add((socket) => {
     const check = guard.check(viewOf(socket))
-    return isPromise(check) ? inTime(check, socket, deadlines) : admit(socket, check)
+    return isPromise(check) ? inTime(check, socket, deadlines, guard.report) : admit(socket, check)
   })
   const close = (): void => {
     leave()
@@ -67,9 +67,14 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
 }
 
 /** What comes too late changes nothing: the connection is closed by then, and its place goes straight back. */
-function inTime(check: Promise<CapCheck | undefined>, socket: Socket, deadlines: Deadlines): Promise<boolean> {
+function inTime(
+  check: Promise<CapCheck | undefined>,
+  socket: Socket,
+  deadlines: Deadlines,
+  report: LimiterReport,
+): Promise<boolean> {
   const refused = (): boolean => {
-    warnOnce('SLUICE_BACKEND_FAILED', TOO_LATE, 'limitConnections')
+    report.warnOnce('SLUICE_BACKEND_FAILED', () => TOO_LATE, 'late')
     socket.destroy()
     return false
   }
@@ -81,8 +86,8 @@ function inTime(check: Promise<CapCheck | undefined>, socket: Socket, deadlines:
 function admit(socket: Socket, check: CapCheck | undefined): boolean {
   if (!check) return !socket.destroyed
   if (!check.permit) return false
-  if (socket.destroyed) releasePermit(check.permit, 'dropped')
-  else onCarrierClose(socket, () => releasePermit(check.permit, socket.errored ? 'dropped' : 'success'))
+  if (socket.destroyed) releasePermit(check, 'dropped')
+  else onCarrierClose(socket, () => releasePermit(check, socket.errored ? 'dropped' : 'success'))
   return !socket.destroyed
 }
 

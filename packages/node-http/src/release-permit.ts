@@ -1,9 +1,14 @@
-import { isPromise, messageOf, type Permit, warnOnce } from '@sluice/limiter-core'
+import { isPromise, type LimiterReport, type Permit } from '@sluice/limiter-core'
+
+/** A permit, and who hears where it is not taken back. */
+export interface HeldPermit {
+  readonly permit: Permit
+  readonly report: LimiterReport
+}
 
 /** Gives a permit back. One of a backend of the user's may throw or reject, which must end nobody else's work. */
-export function releasePermit(permit: Permit, outcome: 'success' | 'dropped'): void {
-  const failed = (error: unknown): void =>
-    warnOnce('SLUICE_BACKEND_FAILED', () => `a permit was not taken back: ${messageOf(error)}`, 'release')
+export function releasePermit({ permit, report }: HeldPermit, outcome: 'success' | 'dropped'): void {
+  const failed = (error: unknown): void => report.backendFailed(error, 'a permit was not taken back')
   try {
     const released: unknown = permit.release(outcome)
     if (isPromise(released)) Promise.resolve(released).catch(failed)

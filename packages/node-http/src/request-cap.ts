@@ -4,6 +4,7 @@ import {
   CapGuard,
   type InflightLimitOptions,
   isPromise,
+  type LimiterReport,
   type MaybePromise,
   systemClock,
 } from '@sluice/limiter-core'
@@ -32,6 +33,10 @@ export class RequestCap<Req, Res> implements RequestLimit<Req, Res> {
     return this.guard.options.holdUntil
   }
 
+  get report(): LimiterReport {
+    return this.guard.report
+  }
+
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.guard.mode === 'off') return 'passed'
     this.#birth.used()
@@ -52,13 +57,13 @@ export class RequestCap<Req, Res> implements RequestLimit<Req, Res> {
     if (check.denial) {
       const shown = { entries: [check.entry], denial: check.denial }
       const { denial = check.denial, lines } = life.shows(this.guard, shown, systemClock.wall)
-      return { denial, decision: undefined, lines, answer: this.guard.options }
+      return { denial, decision: undefined, lines, answer: this.guard.options, report: this.report }
     }
     if (life.gone) {
-      releasePermit(check.permit, 'dropped')
+      releasePermit(check, 'dropped')
       return 'gone'
     }
-    life.hold(check.permit)
+    life.hold(check)
     return 'held'
   }
 }

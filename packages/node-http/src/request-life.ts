@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
-import { messageOf, type Permit, RequestRecord, type SettleContext, warnOnce } from '@sluice/limiter-core'
+import { messageOf, RequestRecord, type SettleContext, warnOnce } from '@sluice/limiter-core'
 import { HeldPermits } from './held-permits.ts'
+import type { HeldPermit } from './release-permit.ts'
 
 /** How a request ended. */
 export type Ending = SettleContext
@@ -39,8 +40,8 @@ export abstract class RequestLife extends RequestRecord {
   }
 
   /** Releases the permit when the request is over and all held work is done. */
-  hold(permit: Permit): void {
-    this.#permits.add(permit)
+  hold(held: HeldPermit): void {
+    this.#permits.add(held)
     this.listen()
   }
 

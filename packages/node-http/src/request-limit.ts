@@ -1,4 +1,11 @@
-import type { DeniedContext, HeaderLine, InflightLimiter, Limiter, MaybePromise } from '@sluice/limiter-core'
+import type {
+  DeniedContext,
+  HeaderLine,
+  InflightLimiter,
+  Limiter,
+  LimiterReport,
+  MaybePromise,
+} from '@sluice/limiter-core'
 import type { AnswerOptions } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -6,6 +13,8 @@ import type { Exchange } from './exchange.ts'
 export interface Refusal<Req, Res> extends DeniedContext {
   readonly lines: readonly HeaderLine[]
   readonly answer: AnswerOptions<Req, Res>
+  /** Of the limiter that denied. */
+  readonly report: LimiterReport
 }
 
 /**
@@ -17,6 +26,7 @@ export type Admission<Req, Res> = 'passed' | 'held' | 'gone' | Refusal<Req, Res>
 /** A limit on requests, as adapters run it: of rates, of requests in progress, or of speed. */
 export interface RequestLimit<Req, Res> {
   readonly holdUntil?: 'response' | 'handler' | undefined
+  readonly report: LimiterReport
   /** Answers at once when keys, costs and backend do; never throws and never rejects. */
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
   close(): void

@@ -2,6 +2,7 @@ import {
   Birth,
   clockOf,
   isPromise,
+  type LimiterReport,
   type MaybePromise,
   type RateCheck,
   RateGuard,
@@ -33,6 +34,10 @@ export class RequestRate<Req, Res> implements RequestLimit<Req, Res> {
     return new RequestRate(new RateGuard(options, adapterOptions))
   }
 
+  get report(): LimiterReport {
+    return this.guard.report
+  }
+
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.#off) return 'passed'
     this.#birth.used()
@@ -49,9 +54,9 @@ export class RequestRate<Req, Res> implements RequestLimit<Req, Res> {
     if (!check) return 'passed'
     const { decision, guard, answer } = check
     const { life } = exchange
-    life.took(check, this.guard.observers)
+    life.took(check, this.report)
     const { denial, lines } = life.shows(this.guard, check, this.#wall)
-    if (denial) return { denial, decision, lines, answer }
+    if (denial) return { denial, decision, lines, answer, report: this.report }
     writeHeaderLines(exchange, lines)
     if (guard.settles) life.settleAtEnd(exchange.raw, exchange.res)
     return 'passed'

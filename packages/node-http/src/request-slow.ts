@@ -4,6 +4,7 @@ import {
   type Clock,
   clockOf,
   isPromise,
+  type LimiterReport,
   type MaybePromise,
   type SlowCheck,
   type SlowDownOptions,
@@ -42,6 +43,10 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
     return this.#waiting.size
   }
 
+  get report(): LimiterReport {
+    return this.guard.report
+  }
+
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.guard.mode === 'off') return 'passed'
     this.#birth.used()
@@ -67,7 +72,7 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
     const { life } = exchange
     const waits = delayMs > 0 && !shadow && !this.#closed
     if (waits && !life.gone && this.#waiting.size >= this.guard.maxWaiting) return this.#refused(check)
-    life.took(check, this.guard.rate.observers, true)
+    life.took(check, this.report, true)
     if (check.guard.settles) life.settleAtEnd(exchange.raw, exchange.res)
     if (!waits) {
       if (delayMs > 0 && shadow) this.#tell(check, 'shadow')
@@ -82,7 +87,7 @@ export class RequestSlow<Req, Res> implements RequestLimit<Req, Res> {
     this.guard.forget(check)
     this.#tell(check, 'denied')
     const denial = this.guard.denial(check.delayMs)
-    return { denial, decision: undefined, lines: [], answer: this.guard.options }
+    return { denial, decision: undefined, lines: [], answer: this.guard.options, report: this.report }
   }
 
   #tell({ keys: [key], delayMs }: SlowCheck<Req, Res>, outcome: Outcome): void {

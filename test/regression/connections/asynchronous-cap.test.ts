@@ -325,6 +325,7 @@ describe('a wait', () => {
     clock.advance(1)
     await client.closed()
     expect([client.heard, clock.pending, warnings.codes]).toEqual(['', 0, ['SLUICE_BACKEND_FAILED']])
+    expect(warnings.texts[0]).toContain("limiter 'connections': a connection was closed")
     // the place that comes all the same goes straight back
     answers.open()
     await until(() => watcher.acquired === 1 && watcher.held === 0, { what: 'the place to come back' })

@@ -134,7 +134,9 @@ describe('a limiter that was not called is refused where it is used', () => {
     }) as express.ErrorRequestHandler)
     await request(app).get('/')
     expect(failed).toHaveBeenCalledWith(
-      'SLUICE_BAD_OPTION: rateLimit: got a request, expected options: app.use(rateLimit({ … }))',
+      expect.stringMatching(
+        /^SLUICE_BAD_OPTION: rateLimit: got a request, expected options: app\.use\(rateLimit\(\{ … \}\)\) /,
+      ),
     )
   })
 })

@@ -2,8 +2,8 @@ import type { MaybePromise, RequestView } from '../contracts.ts'
 import { wholeCostOfRequest } from '../cost.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
 import { hearing, requestKey } from '../keys/preflight.ts'
+import type { LimiterReport } from '../limiter-report.ts'
 import { allOf } from '../maybe-promise.ts'
-import type { Observers } from '../observers.ts'
 import { runHook } from './hook.ts'
 import type { PlanGuard } from './plan-guard.ts'
 import type { SkipHook } from './rate-limit-options.ts'
@@ -35,10 +35,10 @@ export function keysOf<Req, Res>(
 /** The cost for each policy. */
 export function costsOf<Req, Res>(
   { view, guard: { plan, fixedCosts }, skipping }: AskedPlan<Req, Res>,
-  observers: Observers,
+  report: LimiterReport,
 ): MaybePromise<readonly number[]> {
   if (fixedCosts) return fixedCosts
-  const told = hearing(view, observers)
+  const told = hearing(view, report)
   const costs = plan.map((one): MaybePromise<number> => {
     const { fixed, of } = one.cost
     if (fixed !== undefined || isSkipped(one, skipping)) return fixed ?? 0

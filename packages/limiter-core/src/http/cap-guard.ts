@@ -1,16 +1,16 @@
 import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
-import { messageOf, SluiceError } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { RETRY_AFTER_MS } from '../inflight/cap-denial.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
 import { keySourceOf } from '../keys/key-option.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
 import { hearing, isPreflight, preflightKey, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
+import { LimiterReport } from '../limiter-report.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
 import { oneOf, optionsOf } from '../options.ts'
 import { wholeUnits } from '../policy.ts'
-import { warnOnce } from '../warn-once.ts'
 import type { InflightLimitOptions } from './cap-options.ts'
 import { capEntry, type GateEntry, type HttpDenial, httpDenial } from './gate.ts'
 import { compileHeaders } from './header-dialect.ts'
@@ -19,7 +19,7 @@ import { checkHooks, parseStatus } from './request-rules.ts'
 
 /** A place, or what to answer. */
 export type CapCheck =
-  | { readonly permit: Permit; readonly denial?: undefined }
+  | { readonly permit: Permit; readonly report: LimiterReport; readonly denial?: undefined }
   | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: GateEntry }
 
 const OPTIONS = [
@@ -46,6 +46,7 @@ export class CapGuard<Req, Res> {
   readonly limiter: BackedInflightLimiter
   readonly mode: Mode
   readonly shownNames: readonly string[]
+  readonly report: LimiterReport
   readonly #denied: CapCheck
   /** Of a request that no wait helps. */
   readonly #never: CapCheck
@@ -84,7 +85,8 @@ export class CapGuard<Req, Res> {
     // last, since it claims a name that nobody would give back if another option were bad
     this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, shared, clock, observers }, place)
     this.shownNames = [this.limiter.name]
-    this.#reportFallback = fallbackReporter(this.limiter.observers, () => this.shownNames)
+    this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)
+    this.#reportFallback = fallbackReporter(this.report)
     const entry = capEntry(plan, this.limiter.name, limit)
     this.#denied = { denial: httpDenial(refused, [this.limiter.name], RETRY_AFTER_MS), entry }
     this.#never = { denial: httpDenial(refused, [this.limiter.name], Number.POSITIVE_INFINITY), entry }
@@ -101,7 +103,7 @@ export class CapGuard<Req, Res> {
     if (this.mode === 'off') return undefined
     const { skip } = this.options
     if (!skip) return this.#checkKey(view, signal)
-    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, hearing(view, this.limiter.observers))
+    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, hearing(view, this.report))
     return andThen(skipped, (yes) => (yes ? undefined : this.#checkKey(view, signal)))
   }
 
@@ -122,7 +124,7 @@ export class CapGuard<Req, Res> {
       () => weight(view.raw),
       (places) => wholeUnits(places, 'weight'),
       1,
-      hearing(view, this.limiter.observers),
+      hearing(view, this.report),
     )
   }
 
@@ -144,18 +146,14 @@ export class CapGuard<Req, Res> {
   }
 
   readonly #checked = (permit: Permit | undefined): CapCheck | undefined =>
-    permit ? { permit } : this.#refused(this.#denied)
+    permit ? { permit, report: this.report } : this.#refused(this.#denied)
 
   #refused(denied: CapCheck): CapCheck | undefined {
     return this.mode === 'shadow' ? undefined : denied
   }
 
   readonly #backendFailed = (error: unknown): undefined => {
-    this.limiter.observers.event('backendFailed', { error })
-    warnOnce(
-      'SLUICE_BACKEND_FAILED',
-      () => `a request passed uncounted, as the backend of its cap failed: ${messageOf(error)}`,
-    )
+    this.report.backendFailed(error, 'a request passed uncounted, as the backend of its cap failed')
   }
 }
 

@@ -1,16 +1,16 @@
 import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
-import { messageOf, SluiceError } from '../errors.ts'
+import { SluiceError } from '../errors.ts'
 import { compileFailover } from '../failover/failover-options.ts'
 import type { ReportFallback, ResolvedKey } from '../keys/key-source.ts'
 import { hearing } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
 import type { LaneLimiter } from '../limiter.ts'
+import { LimiterReport } from '../limiter-report.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import { Observers } from '../observers.ts'
 import { optionsOf } from '../options.ts'
 import { shown } from '../shown.ts'
-import { warnOnce } from '../warn-once.ts'
 import { type AskedPlan, costsOf, keysOf } from './asked-plan.ts'
 import { runHook } from './hook.ts'
 import { KeyAnswers } from './key-answers.ts'
@@ -31,8 +31,9 @@ import { SkipHooks } from './skip-hooks.ts'
 export class RateGuard<Req, Res> {
   readonly options: RateLimitOptions<Req, Res>
   readonly observers: Observers
+  readonly report: LimiterReport
   /** Of policies, as headers show them. */
-  readonly shownNames: readonly string[]
+  readonly shownNames: readonly string[] = []
   readonly #plans: Map<string, PlanGuard<Req, Res>>
   readonly #first: PlanGuard<Req, Res>
   readonly #skips: SkipHooks<Req>
@@ -50,8 +51,9 @@ export class RateGuard<Req, Res> {
     checkHooks(options, adapterOptions)
     this.options = options
     this.#adapterOptions = adapterOptions
-    this.observers = part.observers ?? new Observers(options.observers)
-    this.#reportFallback = fallbackReporter(this.observers, () => this.shownNames)
+    this.observers = part.observers ?? new Observers(options.observers, () => this.shownNames)
+    this.report = new LimiterReport(this.observers, () => this.shownNames)
+    this.#reportFallback = fallbackReporter(this.report)
     this.#answer = part.answer ?? compileAnswer(options)
     const failover = compileFailover(options)
     const guardOf = (plan: RatePlan<Req, Res>): PlanGuard<Req, Res> =>
@@ -107,7 +109,7 @@ export class RateGuard<Req, Res> {
   /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
   check(view: RequestView<Req>, moment?: Moment): Checked<Req, Res> {
     if (this.#skips.none) return this.#checkPlan(view, NONE, moment)
-    const skipping = this.#skips.asked(view, this.observers)
+    const skipping = this.#skips.asked(view, this.report)
     return andThen(skipping, (hooks) => hooks && this.#checkPlan(view, hooks, moment))
   }
 
@@ -123,7 +125,7 @@ export class RateGuard<Req, Res> {
       () => plan(view.raw),
       (name) => this.#planNamed(name),
       this.#first,
-      hearing(view, this.observers),
+      hearing(view, this.report),
     )
     return andThen(guard, (one) => this.#checkKeys({ view, skipping, guard: one }, moment))
   }
@@ -141,7 +143,7 @@ export class RateGuard<Req, Res> {
     const { guard } = asked
     if (guard.plan.length === 0) return undefined
     const keys = keysOf(asked, this.#reportFallback)
-    const costs = costsOf(asked, this.observers)
+    const costs = costsOf(asked, this.report)
     if (isPromise(keys) || isPromise(costs)) {
       return Promise.all([keys, costs]).then(([k, c]) => this.#take(guard, k, c, moment))
     }
@@ -170,8 +172,7 @@ export class RateGuard<Req, Res> {
   }
 
   readonly #backendFailed = (error: unknown): undefined => {
-    this.observers.event('backendFailed', { error })
-    warnOnce('SLUICE_BACKEND_FAILED', () => `a request passed uncounted, as its backend failed: ${messageOf(error)}`)
+    this.report.backendFailed(error, 'a request passed uncounted, as its backend failed')
   }
 
   #outcome({ guard, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {

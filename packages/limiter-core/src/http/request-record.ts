@@ -1,8 +1,7 @@
 import type { Decision, MaybePromise } from '../contracts.ts'
 import { wholeCostOfRequest } from '../cost.ts'
-import { messageOf } from '../errors.ts'
+import type { LimiterReport } from '../limiter-report.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
-import type { Observers } from '../observers.ts'
 import { warnOnce } from '../warn-once.ts'
 import type { SettleContext } from './cost-source.ts'
 import { type GateEntry, type HeaderLine, type HttpDenial, headerLines } from './gate.ts'
@@ -16,7 +15,7 @@ type AnyCheck = RateCheck<never, never>
 /** A counted request of one limiter, and which of its policies have their final cost. */
 interface Taken {
   readonly check: AnyCheck
-  readonly observers: Observers
+  readonly report: LimiterReport
   /** It neither allows nor denies: no decision of its own is shown. */
   readonly silent: boolean
   /** Names; made when first needed. */
@@ -73,7 +72,7 @@ export abstract class RequestRecord implements RequestSluice {
       return true
     }
     if (at >= this.#expected) {
-      warnOnce('SLUICE_LIMITER_TWICE', 'one limiter met a request twice; it was counted once')
+      limiter.report.warnOnce('SLUICE_LIMITER_TWICE', () => 'it met a request twice, which was counted once')
     }
     return false
   }
@@ -84,8 +83,8 @@ export abstract class RequestRecord implements RequestSluice {
   }
 
   /** Remembers a counted request; `silent` is one whose decision does not allow or deny. */
-  took(check: AnyCheck, observers: Observers, silent = false): void {
-    this.#taken.push({ check, observers, silent })
+  took(check: AnyCheck, report: LimiterReport, silent = false): void {
+    this.#taken.push({ check, report, silent })
   }
 
   /** What a limiter that met the request shows of it, with the header lines of all that did so far. */
@@ -107,7 +106,7 @@ export abstract class RequestRecord implements RequestSluice {
         if (!hook || !(how.completed || cost.settleAlways)) return
         // left to the application where it said the cost itself
         if (taken.settled?.has(nameOf(taken, index))) return
-        guarded('settle', taken.observers, () =>
+        guarded('settle', taken.report, () =>
           andThen(hook(request, response, how), (actual) =>
             actual === undefined ? undefined : settle(taken, index, actual),
           ),
@@ -128,14 +127,25 @@ export abstract class RequestRecord implements RequestSluice {
         if (key === undefined) return
         if (policy !== undefined && nameOf(taken, index) !== policy) return
         found = true
-        const done = guarded(what, taken.observers, () => run(taken, index))
+        const done = guarded(what, taken.report, () => run(taken, index))
         if (isPromise(done)) pending.push(done)
       })
     }
-    if (!found && policy !== undefined) {
-      warnOnce('SLUICE_UNKNOWN_POLICY', () => `${what}: no policy '${policy}' counted the request`, policy)
-    }
+    if (!found && policy !== undefined) this.#notCounted(what, policy)
     return pending.length > 0 ? Promise.all(pending).then(() => undefined) : undefined
+  }
+
+  /** Told by the limiter that met the request last, which is nearest to the handler. */
+  #notCounted(what: string, policy: string): void {
+    const counting = (): string =>
+      this.#taken
+        .flatMap((taken) => taken.check.keys.flatMap((key, index) => (key === undefined ? [] : nameOf(taken, index))))
+        .join(', ')
+    const message = (): string =>
+      `${what}: no policy '${policy}' counted the request; it was counted by ${counting() || 'none'}`
+    const nearest = this.#met.at(-1)
+    if (nearest) nearest.report.warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
+    else warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
   }
 }
 
@@ -163,11 +173,8 @@ function wasTaken({ check: { decision, guard, chargedBeyond } }: Taken, index: n
   return guard.plan[index].lane.mode === 'enforce' || decision.verdicts.every((verdict) => verdict.allowed)
 }
 
-function guarded(what: string, observers: Observers, run: () => MaybePromise<unknown>): MaybePromise<void> {
-  const failed = (error: unknown): void => {
-    observers.event('hookFailed', { hook: what, error })
-    warnOnce('SLUICE_HOOK_FAILED', () => `${what} failed, and what was taken stands: ${messageOf(error)}`, what)
-  }
+function guarded(what: string, report: LimiterReport, run: () => MaybePromise<unknown>): MaybePromise<void> {
+  const failed = (error: unknown): void => report.hookFailed(what, error, 'and what was taken stands')
   try {
     const done = run()
     return isPromise(done) ? Promise.resolve(done).then(() => undefined, failed) : undefined

@@ -1,8 +1,10 @@
+import type { LimiterReport } from '../limiter-report.ts'
 import { stringItem } from './fields.ts'
 import type { GateEntry, HttpDenial } from './gate.ts'
 
 /** A limiter that meets requests, and the names that it shows to clients. */
 export interface NamedLimiter {
+  readonly report: LimiterReport
   readonly shownNames: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import type { MaybePromise, RequestView } from '../contracts.ts'
 import { hearing } from '../keys/preflight.ts'
+import type { LimiterReport } from '../limiter-report.ts'
 import { allOf, andThen } from '../maybe-promise.ts'
-import type { Observers } from '../observers.ts'
 import { runHook } from './hook.ts'
 import type { SkipHook } from './rate-limit-options.ts'
 import type { RatePlan } from './rate-plans.ts'
@@ -22,8 +22,8 @@ export class SkipHooks<Req> {
   }
 
   /** The hooks that skip the request; undefined where no policy is left that counts it. */
-  asked(view: RequestView<Req>, observers: Observers): MaybePromise<readonly SkipHook<Req>[] | undefined> {
-    const told = hearing(view, observers)
+  asked(view: RequestView<Req>, report: LimiterReport): MaybePromise<readonly SkipHook<Req>[] | undefined> {
+    const told = hearing(view, report)
     const asked = this.#hooks.map((hook) => runHook('skip', () => hook(view.raw), Boolean, false, told))
     return andThen(allOf(asked), (answers) => {
       const skipping = this.#hooks.filter((_, index) => answers[index])

@@ -1,6 +1,7 @@
 import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
 import { DEFAULT_NAMES } from '../default-names.ts'
 import { SluiceError } from '../errors.ts'
+import type { LimiterReport } from '../limiter-report.ts'
 import { andThen } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
 import { optionsOf } from '../options.ts'
@@ -95,6 +96,10 @@ export class SlowGuard<Req, Res> {
   below(options: SlowDownOptions<Req, Res>, place: string): SlowGuard<Req, Res> {
     const all = { ...some(this.options, [...SHARED, ...this.#adapterOptions]), ...options }
     return new SlowGuard(all, this.#adapterOptions, scopeOfPart(this.options.scope, options, place))
+  }
+
+  get report(): LimiterReport {
+    return this.rate.report
   }
 
   /** Undefined for a request that is not counted, and so not delayed. */

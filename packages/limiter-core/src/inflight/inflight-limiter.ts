@@ -92,7 +92,7 @@ export class BackedInflightLimiter implements InflightLimiter {
   ) {
     this.name = headerText(name, 'name')
     this.limit = wholeUnits(limit, `cap '${this.name}': limit`)
-    this.observers = new Observers(observers)
+    this.observers = new Observers(observers, () => [this.name])
     const time = clockOf(clock)
     optionalWith('backend', backend, ['acquire'], 'an in-flight backend')
     const heldMs = maxHoldMs === undefined ? undefined : parseTimerMs(maxHoldMs, `cap '${this.name}': maxHoldMs`)

@@ -1,7 +1,5 @@
 import type { MaybePromise, RequestView } from '../contracts.ts'
 import type { RequestHook } from '../http/request-hook.ts'
-import { kindOf } from '../shown.ts'
-import { warnOnce } from '../warn-once.ts'
 import { type AddressRules, addressKeyOfPeer, compileAddressOptions, isWholeIPv6 } from './address-key.ts'
 
 /** An answer instead of a key: a registered symbol, so that two versions of a package in one process mean the same. */
@@ -27,10 +25,11 @@ export interface KeyFallback {
 }
 
 /**
- * `unreadable-address`: what the framework says is none, and the socket's other end is counted. `forwarded-unread`: a
- * proxy said in `Forwarded` who asks, and nobody read it. `whole-ipv6`: the key is an IPv6 address, not its prefix.
+ * `no-address`: neither the framework nor the socket has one. `unreadable-address`: what the framework says is none, and
+ * the socket's other end is counted. `forwarded-unread`: a proxy said in `Forwarded` who asks, and nobody read it.
+ * `whole-ipv6`: the key is an IPv6 address, not its prefix.
  */
-export type AddressDoubt = 'unreadable-address' | 'forwarded-unread' | 'whole-ipv6'
+export type AddressDoubt = 'no-address' | 'unreadable-address' | 'forwarded-unread' | 'whole-ipv6'
 
 export type ReportFallback = (fallback: KeyFallback) => void
 
@@ -47,7 +46,7 @@ export type KeySource<Raw = unknown> = RequestHook<
 }
 
 /** All requests without a readable address share this one key. */
-const NO_ADDRESS = 'no-address'
+export const NO_ADDRESS = 'no-address'
 const FALLBACK = '\0address:'
 /** The label of the source that counts addresses: it cuts them as it was told. */
 export const ADDRESS = 'ip'
@@ -108,7 +107,7 @@ function unforged(key: string): string {
 
 /**
  * The client's address as a key: what the framework says, where that is no address the socket's other end. Where neither
- * can be read it is the key `no-address`, which is warned about once. `report` hears what is doubtful about it.
+ * can be read it is the key `no-address`. `report` hears what is doubtful about it.
  */
 export function keyOfAddress(view: RequestView, rules: AddressRules, report: ReportFallback): string {
   const ip = shownAddress(view)
@@ -122,12 +121,7 @@ export function keyOfAddress(view: RequestView, rules: AddressRules, report: Rep
     if (typeof ip === 'string') report({ reason: 'unreadable-address' })
     return peer
   }
-  warnOnce(
-    'SLUICE_NO_ADDRESS',
-    () =>
-      `a request came with the client address ${kindOf(ip)}; all requests without a readable one share the key ` +
-      `"${NO_ADDRESS}"`,
-  )
+  report({ reason: 'no-address' })
   return NO_ADDRESS
 }
 

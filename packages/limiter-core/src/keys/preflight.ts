@@ -1,4 +1,5 @@
 import type { MaybePromise, RequestView } from '../contracts.ts'
+import type { LimiterReport } from '../limiter-report.ts'
 import { andThen } from '../maybe-promise.ts'
 import { type KeySource, type ReportFallback, type ResolvedKey, resolveKey, unheard } from './key-source.ts'
 
@@ -34,6 +35,6 @@ export function preflightKey(key: ResolvedKey): ResolvedKey {
 }
 
 /** Who hears of what fails on a request: nobody on a preflight, which by its standard has no credentials and no body. */
-export function hearing<Observers>(view: RequestView, observers: Observers): Observers | undefined {
-  return isPreflight(view) ? undefined : observers
+export function hearing(view: RequestView, report: LimiterReport): LimiterReport | undefined {
+  return isPreflight(view) ? undefined : report
 }

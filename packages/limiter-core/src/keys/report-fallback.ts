@@ -1,9 +1,12 @@
 import { messageOf, type SluiceCode } from '../errors.ts'
-import type { Observers } from '../observers.ts'
-import { warn, warnOnce } from '../warn-once.ts'
-import type { AddressDoubt, ReportFallback } from './key-source.ts'
+import type { LimiterReport } from '../limiter-report.ts'
+import { type AddressDoubt, NO_ADDRESS, type ReportFallback } from './key-source.ts'
 
 const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message: string]>> = {
+  'no-address': [
+    'SLUICE_NO_ADDRESS',
+    `a request came without a client address that can be read: all such requests share the key "${NO_ADDRESS}"`,
+  ],
   'unreadable-address': [
     'SLUICE_BAD_ADDRESS',
     'a request came with a client address that is none: the address of its socket is counted, behind a proxy one for all clients',
@@ -18,22 +21,22 @@ const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message:
   ],
 }
 
+/** The key is what the source says. */
+const AS_ASKED: readonly string[] = ['forwarded-unread', 'whole-ipv6']
+
 /**
- * Tells observers of every fallback to the address, and warns once of those that no one can have meant. Warns once for
- * each limiter of addresses that are doubtful; `names` are those of what it limits.
+ * Tells observers of every fallback to the address. Warns once of those that no one can have meant, and of addresses
+ * that are doubtful.
  */
-export function fallbackReporter(observers: Observers, names: () => readonly string[]): ReportFallback {
-  const warned = new Set<string>()
+export function fallbackReporter(report: LimiterReport): ReportFallback {
   return ({ reason, error }) => {
-    if (reason === 'unreadable-address' || !isDoubt(reason)) observers.event('keyFallback', { reason, error })
-    if (isDoubt(reason)) {
-      if (warned.has(reason)) return
-      warned.add(reason)
-      const [code, message] = DOUBTS[reason]
-      return warn(code, `limiter '${names().join(', ')}': ${message}`)
-    }
+    if (!AS_ASKED.includes(reason)) report.observers.event('keyFallback', { reason, error })
     if (reason === 'anonymous') return
-    warnOnce('SLUICE_KEY_FALLBACK', () => {
+    if (isDoubt(reason)) {
+      const [code, message] = DOUBTS[reason]
+      return report.warnOnce(code, () => message)
+    }
+    report.warnOnce('SLUICE_KEY_FALLBACK', () => {
       const why = error === undefined ? reason : `${reason}: ${messageOf(error)}`
       return `the address of a client is counted, since no key came of its request (${why})`
     })

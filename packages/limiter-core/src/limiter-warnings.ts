@@ -1,0 +1,22 @@
+import type { SluiceCode } from './errors.ts'
+import { warn } from './warn-once.ts'
+
+/** Warns on stderr about one limiter, by its names: once for each code and `about`. */
+export class LimiterWarnings {
+  readonly #names: () => readonly string[]
+  #given: Set<string> | undefined
+
+  /** `names` are those of what it limits, asked when there is something to warn about. */
+  constructor(names: () => readonly string[]) {
+    this.#names = names
+  }
+
+  once(code: SluiceCode, message: () => string, about = ''): void {
+    const mark = `${code} ${about}`
+    this.#given ??= new Set()
+    if (this.#given.has(mark)) return
+    this.#given.add(mark)
+    const names = this.#names().join(', ')
+    warn(code, names === '' ? message() : `limiter '${names}': ${message()}`)
+  }
+}
