@@ -152,3 +152,12 @@ test('a charge that comes before every limiter is warned about once a process', 
   for (let asked = 0; asked < 2; asked++) await request(app).get('/').expect(200)
   expect(warnings.texts).toEqual([expect.stringMatching(/^charge: no policy 'tokens' .* by none \(/)])
 })
+
+test('limiters that are built without end warn of each thing a hundred times', async () => {
+  for (let built = 0; built < 150; built++) {
+    const app = express().use(rateLimit({ ...RATE, name: `built ${built}`, skip: fails }), ok)
+    await request(app).get('/')
+  }
+  expect(warnings.codes.filter((code) => code === 'SLUICE_HOOK_FAILED')).toHaveLength(100)
+  expect(warnings.texts[99]).toContain('the last of 100 that are shown')
+})

@@ -1,7 +1,7 @@
 import type { SluiceCode } from './errors.ts'
-import { warn } from './warn-once.ts'
+import { warnOfLimiter } from './warn-once.ts'
 
-/** Warns on stderr about one limiter, by its names: once for each code and `about`. */
+/** Warns on stderr about one limiter, by its names: once for each code and `about`, the first 100 limiters of a process. */
 export class LimiterWarnings {
   readonly #names: () => readonly string[]
   #given: Set<string> | undefined
@@ -16,7 +16,9 @@ export class LimiterWarnings {
     this.#given ??= new Set()
     if (this.#given.has(mark)) return
     this.#given.add(mark)
-    const names = this.#names().join(', ')
-    warn(code, names === '' ? message() : `limiter '${names}': ${message()}`)
+    warnOfLimiter(code, () => {
+      const names = this.#names().join(', ')
+      return names === '' ? message() : `limiter '${names}': ${message()}`
+    })
   }
 }
