@@ -39,11 +39,11 @@ export interface Policy {
   readonly limit: number
   /** Milliseconds, at least 1. */
   readonly windowMs: number
-  /** token-bucket and gcra: how many units fit at once; `limit` unless said. */
+  /** token-bucket and gcra: how many units fit at once; default: `limit`. */
   readonly burst?: number
   /** sliding-window: into how many slices the window is cut; 1 is the weighted two-epoch counter. */
   readonly slices?: number
-  /** What is counted; `requests` unless said. */
+  /** What is counted; default: `requests`. */
   readonly unit?: string
   /** Durable quotas only: the window follows the calendar of a time zone. */
   readonly calendar?: { readonly per: 'day' | 'week' | 'month'; readonly timeZone: string }
@@ -165,7 +165,7 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   readonly synchronous?: boolean
   /** True for one that counts for its own process: N processes admit up to N limits. */
   readonly perProcess?: boolean
-  /** Those that it can keep; all unless said. A policy that names none gets one of them; `prepare` refuses the others. */
+  /** Those that it can keep; default: all. A policy that names none gets one of them; `prepare` refuses the others. */
   readonly algorithms?: readonly AlgorithmName[]
   /**
    * Asked once for each policy before anything is counted under it, when a limiter is built. Throws a `SluiceError`

@@ -27,7 +27,7 @@ export interface ScriptRunner {
   ): Promise<unknown>
   /** True where all keys of one script must share a hash slot. */
   readonly clustered?: boolean
-  /** Names the server that holds `key`, so that its clock is told from those of others. One server unless said. */
+  /** Names the server that holds `key`, so that its clock is told from those of others. Default: one server. */
   serverOf?(key: string): string
   /**
    * Tells that a connection broke or came back: that to the server of this name, as `serverOf` names it, or where none is

@@ -24,12 +24,12 @@ export interface Cap {
   readonly place?: string | undefined
   /** Whole places, at least 1. */
   readonly limit: number
-  /** Milliseconds after which a permit is taken back, from 1 to 2^31 - 1; no bound unless said. */
+  /** Milliseconds after which a permit is taken back, from 1 to 2^31 - 1; default: no bound. */
   readonly maxHoldMs?: number | undefined
 }
 
 export interface AcquireOptions {
-  /** Places that this work takes; 1 unless said. More than the limit never fit. */
+  /** Places that this work takes; default: 1. More than the limit never fit. */
   readonly weight?: number
   readonly priority?: string
   /** Aborted while an acquire is under way: the place goes straight back. */

@@ -27,7 +27,7 @@ export interface Lane {
 export interface LaneOptions {
   readonly backend?: Backend | undefined
   readonly scope?: string | undefined
-  /** The scope on a backend that was handed in, where none is said; `default` unless said. */
+  /** The scope on a backend that was handed in, where none is named; default: `default`. */
   readonly place?: string | undefined
   /** Says that its counts are those of other limiters, too. */
   readonly shared?: boolean | undefined

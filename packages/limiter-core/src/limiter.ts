@@ -14,7 +14,7 @@ import { ChargeVerdict, RequestDecision } from './verdict.ts'
 
 export interface LimiterOptions extends FailoverOptions {
   readonly policies: readonly PolicyInput[]
-  /** Where counts live: the process-wide memory backend unless said, where every limiter has a scope of its own. */
+  /** Where counts live; default: the process-wide memory backend, where every limiter has a scope of its own. */
   readonly backend?: Backend | undefined
   /** Names the counts on a backend: limiters with equal scopes and policies share them. */
   readonly scope?: string | undefined
@@ -34,13 +34,13 @@ export interface SyncLimiterOptions extends LimiterOptions {
 /** Framework-free limits: for messages, queues, jobs, and whatever an adapter does not see. */
 export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
   readonly policies: readonly Policy[]
-  /** Spends `cost` (1 unless said; 0 asks nothing) on all policies, or on none. A fraction of a unit is a unit. */
+  /** Spends `cost` (default 1; 0 asks nothing) on all policies, or on none. A fraction of a unit is a unit. */
   take(key: Keys, cost?: Costs, moment?: Moment): D
   /** What `take` would answer; changes nothing. */
   peek(key: Keys, cost?: Costs, moment?: Moment): D
   /**
    * Adds `units` without asking: more than fits becomes debt, a negative number is a refund. `taken` is the decision
-   * (or its `takenAt`) to which the units belong; now unless said.
+   * (or its `takenAt`) to which the units belong; default: now.
    */
   charge(key: Keys, units: Costs, taken?: Decision | number): D
   /** Makes the key as good as new in every policy. */

@@ -10,21 +10,21 @@ import { shown } from './shown.ts'
 
 /** A policy as a user writes it. */
 export interface PolicyInput {
-  /** `default` unless said. Printable ASCII, at most 128 characters: it stands in headers (RFC 9651 string). */
+  /** Default: `default`. Printable ASCII, at most 128 characters: it stands in headers (RFC 9651 string). */
   readonly name?: string
   /** Whole units from 1 to 999,999,999,999,999, the largest integer that a header can carry. */
   readonly limit: number
   readonly window: Duration
   /** Unless said `sliding-log` up to a limit of 32, above it and with `slices` `sliding-window`. */
   readonly algorithm?: AlgorithmName
-  /** token-bucket and gcra: units that fit at once; `limit` unless said. */
+  /** token-bucket and gcra: units that fit at once; default: `limit`. */
   readonly burst?: number
-  /** sliding-window: slices of the window; 1 unless said. */
+  /** sliding-window: slices of the window; default: 1. */
   readonly slices?: number
-  /** What is counted, for headers and logs; `requests` unless said. */
+  /** What is counted, for headers and logs; default: `requests`. */
   readonly unit?: string
   readonly mode?: Mode
-  /** Where this policy is counted; the limiter's backend unless said. */
+  /** Where this policy is counted; default: the limiter's backend. */
   readonly backend?: Backend
 }
 

@@ -7,7 +7,7 @@ export interface Algorithm {
   readonly version: number
   /**
    * Throws a `SluiceError` where the policy is none that this algorithm can keep.
-   * `largestLimit` is the largest limit that will ever meet the same cells (plans); `policy.limit` unless said.
+   * `largestLimit` is the largest limit that will ever meet the same cells (plans); default: `policy.limit`.
    * `chargedBeside`: others spend on the same cells without asking, so that more may be used than any limit; a step
    * that has no room for all of it keeps what was used last.
    */

@@ -29,9 +29,9 @@ export interface SluiceModuleOptions extends SluiceOptions<Backend> {
 
 /** How the module stands in the application. */
 export interface SluiceModulePlacement {
-  /** True unless said: guard and interceptor can be used in every module. */
+  /** Default: true. Guard and interceptor can be used in every module. */
   readonly global?: boolean | undefined
-  /** True unless said: guard and interceptor run for every route. `false` leaves it to `@UseGuards(SluiceGuard)`. */
+  /** Default: true. Guard and interceptor run for every route. `false` leaves it to `@UseGuards(SluiceGuard)`. */
   readonly bind?: boolean | undefined
 }
 

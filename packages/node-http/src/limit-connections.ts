@@ -24,7 +24,7 @@ export interface ConnectionLimitOptions
     InflightLimitOptions<Socket, never>,
     'limit' | 'key' | 'weight' | 'backend' | 'shared' | 'skip' | 'mode' | 'observers' | 'clock'
   > {
-  /** `connections` unless said. */
+  /** Default: `connections`. */
   readonly name?: string | undefined
 }
 

@@ -16,11 +16,11 @@ import { runnerOf } from './script-runner.ts'
 
 /** What a channel and sums have in common. */
 export interface SharedChannelOptions {
-  /** First part of every name in Redis: `sluice` unless said. 1 to 64 characters, without braces. The same in all processes that share. */
+  /** First part of every name in Redis; default: `sluice`. 1 to 64 characters, without braces. The same in all processes that share. */
   readonly prefix?: string | undefined
-  /** How often what is new is sent and fetched: 1 s unless said, at least 1 ms. */
+  /** How often what is new is sent and fetched; default: 1 s, at least 1 ms. */
   readonly tickMs?: Duration | undefined
-  /** How long `close` may take to send what is left: 1 s unless said. */
+  /** How long `close` may take to send what is left; default: 1 s. */
   readonly closeMs?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
   /**
@@ -63,7 +63,7 @@ export function channelSettings(
   }
 }
 
-/** `value` where it is a whole number from `least`, 1 unless said, to `most`; throws `SLUICE_BAD_OPTION` otherwise. */
+/** `value` where it is a whole number from `least`, default 1, to `most`; throws `SLUICE_BAD_OPTION` otherwise. */
 export function whole(
   value: unknown,
   option: string,

@@ -8,7 +8,7 @@ import { watchSockets } from './socket-watch.ts'
 /** One node to begin with; it names the others. */
 export interface RedisClusterNode {
   readonly host: string
-  /** 6379 unless said. */
+  /** Default: 6379. */
   readonly port?: number
 }
 

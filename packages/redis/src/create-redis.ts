@@ -7,7 +7,7 @@ import { watchSockets } from './socket-watch.ts'
 /** Options of ioredis, but for the shape of replies: scripts are read as RESP2 would bring them. */
 export interface CreateRedisOptions extends Omit<RedisOptions, 'replyMapping'> {
   /**
-   * A connection on which nothing comes for so many ms while a reply is awaited is made anew: 1,000 unless said. Time in
+   * A connection on which nothing comes for so many ms while a reply is awaited is made anew; default: 1,000. Time in
    * which the process stands still does not count, unlike with ioredis, which does not see this option.
    */
   readonly socketTimeout?: number | undefined

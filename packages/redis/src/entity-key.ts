@@ -3,12 +3,12 @@ import { type Charge, kindOf, SluiceError, type Step } from '@sluice/limiter-cor
 
 /** How keys are named in Redis. */
 export interface EntityKeyOptions {
-  /** First part of every name: `sluice` unless said. 1 to 64 characters, without braces. All processes of a fleet need the same. */
+  /** First part of every name; default: `sluice`. 1 to 64 characters, without braces. All processes of a fleet need the same. */
   readonly prefix?: string | undefined
   /** Secret of the fleet, 16 bytes or more: keys that go as hashes are HMACs under it, so that nobody can guess them back. */
   readonly secret?: string | Uint8Array | undefined
   /**
-   * Which keys go as hashes: `long` (unless said) those over 64 bytes and those that are no plain text; `all` every
+   * Which keys go as hashes: `long` (default) those over 64 bytes and those that are no plain text; `all` every
    * one, which needs a `secret`.
    */
   readonly hashKeys?: 'long' | 'all' | undefined

@@ -12,11 +12,11 @@ import { ChannelTopic, type TopicBounds } from './channel-topic.ts'
 import type { RedisClient } from './redis-client.ts'
 
 export interface RedisChannelOptions extends SharedChannelOptions {
-  /** How long messages wait in Redis for who is away or comes later: 1 min unless said, from 1 s to 1 day. */
+  /** How long messages wait in Redis for who is away or comes later; default: 1 min, from 1 s to 1 day. */
   readonly retainMs?: Duration | undefined
-  /** So many bytes of a topic (as base64) wait in Redis at most: 16 MiB unless said. The oldest messages go first. */
+  /** So many bytes of a topic (as base64) wait in Redis at most; default: 16 MiB. The oldest messages go first. */
   readonly maxRetainedBytes?: number | undefined
-  /** The largest message: 256 KiB unless said. */
+  /** The largest message; default: 256 KiB. */
   readonly maxMessageBytes?: number | undefined
   /**
    * So many bytes of a topic, and 64 for each message, wait in this process at most while Redis is away: 4 MiB unless

@@ -27,15 +27,15 @@ export interface RedisInflightOptions extends EntityKeyOptions {
   /** Places for each key. Caps bring their own; where it is said, they must say the same. */
   readonly limit?: number | undefined
   /**
-   * A process that is gone gives its places back after so long: 10 seconds unless said, at least three times
+   * A process that is gone gives its places back after so long; default: 10 seconds, at least three times
    * `deadlineMs`. It renews its leases thrice as often.
    */
   readonly leaseMs?: Duration | undefined
-  /** Keeps caps of equal names apart: `default` unless said. Processes that share caps share it. */
+  /** Keeps caps of equal names apart: default: `default`. Processes that share caps share it. */
   readonly scope?: string | undefined
-  /** How long an answer may take before this process answers by its own count, from 1 to 60,000 ms: 50 unless said. */
+  /** How long an answer may take before this process answers by its own count, from 1 to 60,000 ms; default: 50. */
   readonly deadlineMs?: Duration | undefined
-  /** Permits held longer are taken back, unless their cap has a bound of its own: 1 ms to 2^31 - 1 ms. None unless said. */
+  /** Permits held longer are taken back, unless their cap has a bound of its own: 1 ms to 2^31 - 1 ms. Default: none. */
   readonly maxHoldMs?: Duration | undefined
   /** Told when Redis fails, and when it is called no more and again (`backendFailed`, `breaker`). */
   readonly observers?: readonly Observer[] | undefined

@@ -15,11 +15,11 @@ export interface RedisSumsOptions extends SharedChannelOptions {
   /** Processes with the same name and prefix share sums. 1 to 128 printable ASCII characters without braces. */
   readonly name: string
   /**
-   * So many sums are kept at most: 1,000,000 unless said, some 200 bytes of Redis each. Those to which nobody added for
+   * So many sums are kept at most; default: 1,000,000, some 200 bytes of Redis each. Those to which nobody added for
    * the longest time go first. The same in all processes that share.
    */
   readonly maxSums?: number | undefined
-  /** So many sums that were not sent yet wait in this process at most: 100,000 unless said. What goes to one more is dropped. */
+  /** So many sums that were not sent yet wait in this process at most; default: 100,000. What goes to one more is dropped. */
   readonly maxUnsent?: number | undefined
 }
 

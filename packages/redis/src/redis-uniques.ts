@@ -22,7 +22,7 @@ export interface RedisUniquesOptions extends SharedChannelOptions {
   readonly name: string
   /** Counts anew each window of the server's time, such as `'1d'`. Unless said it counts on and on. The same in all processes. */
   readonly window?: Duration | undefined
-  /** Without a window: forgotten when no process was there for so long, a day unless said. */
+  /** Without a window: forgotten when no process was there for so long, default a day. */
   readonly ttl?: Duration | undefined
   /**
    * 16 bytes or more, the same in all processes: keys are hashed under it first, so that a stranger who chooses keys

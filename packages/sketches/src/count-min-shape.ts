@@ -9,7 +9,7 @@ export interface CountMinOptions extends SeedOption {
   readonly width: number
   /** Rows, 1 to 32: it is so but with chance e^-depth. */
   readonly depth: number
-  /** Bits of a cell, 32 unless said. A cell that is full (255, 65,535, 2³² - 1) stays full, and reads so. */
+  /** Bits of a cell, default 32. A cell that is full (255, 65,535, 2³² - 1) stays full, and reads so. */
   readonly cells?: CellBits | undefined
   /** Raises only the cells that are too small: smaller estimates, and no `remove`, `innerProduct` or shared memory. */
   readonly conservative?: boolean | undefined

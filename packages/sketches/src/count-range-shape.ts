@@ -3,7 +3,7 @@ import { checkOptions, SketchError, wholeOption } from './sketch-error.ts'
 import type { SeedOption } from './sketch-seed.ts'
 
 export interface CountRangeOptions extends SeedOption {
-  /** Keys are 0 to 2^bits - 1, of 1 to 52 bits; 32 unless said. */
+  /** Keys are 0 to 2^bits - 1, of 1 to 52 bits; default: 32. */
   readonly bits?: number | undefined
   /** Cells of a row of each count-min, 1 to 2²⁴. */
   readonly width: number

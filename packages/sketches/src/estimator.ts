@@ -7,9 +7,9 @@ import { checkOptions, wholeAmount, wholeOption } from './sketch-error.ts'
 import { type SeedOption, type SketchKey, type SketchSeed, seedOf } from './sketch-seed.ts'
 
 export interface EstimatorOptions extends SeedOption {
-  /** Each row makes a wrong answer rarer: 4 unless said, at most 32. */
+  /** Each row makes a wrong answer rarer; default: 4, at most 32. */
   readonly rows?: number | undefined
-  /** Cells of a row: 1,024 unless said, at most 2²⁴. 4 bytes each. */
+  /** Cells of a row; default: 1,024, at most 2²⁴. 4 bytes each. */
   readonly slots?: number | undefined
 }
 

@@ -4,9 +4,9 @@ import { checkOptions, wholeAmount, wholeOption } from './sketch-error.ts'
 import { type SeedOption, type SketchKey, seedOf } from './sketch-seed.ts'
 
 export interface InflightOptions extends SeedOption {
-  /** 4 unless said, at most 32. */
+  /** Default: 4, at most 32. */
   readonly rows?: number | undefined
-  /** Cells of a row: 8,192 unless said, at most 2²⁴. 4 bytes each. */
+  /** Cells of a row; default: 8,192, at most 2²⁴. 4 bytes each. */
   readonly slots?: number | undefined
 }
 
@@ -22,12 +22,12 @@ const ROWS = 4
 const SLOTS = 8192
 
 /**
- * How much is in flight for each key, of any number of keys in fixed memory: 128 KiB unless said. Meaning and numbers
+ * How much is in flight for each key, of any number of keys in fixed memory; default: 128 KiB. Meaning and numbers
  * are those of the Inflight of pingora-limits (Cloudflare, 0.8); what is counted once is taken back once, however often
  * its permit is released.
  *
  * An answer is never too small. It is too large for a key whose cells are all shared with others in flight: two given
- * keys share all of them with chance slots^-rows, 2⁻⁵² unless said. Counts stop at 2³¹ - 1, as in `Estimator`.
+ * keys share all of them with chance slots^-rows, default 2⁻⁵². Counts stop at 2³¹ - 1, as in `Estimator`.
  */
 export class Inflight {
   readonly #counts: SignedRows

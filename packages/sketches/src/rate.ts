@@ -14,9 +14,9 @@ export interface RateOptions extends SeedOption {
   readonly intervalMs: number
   /** Asked wherever a call brings no time of its own. */
   readonly clock: RateClock
-  /** 4 unless said, at most 32. */
+  /** Default: 4, at most 32. */
   readonly rows?: number | undefined
-  /** Cells of a row: 1,024 unless said, at most 2²⁴. 8 bytes each. */
+  /** Cells of a row; default: 1,024, at most 2²⁴. 8 bytes each. */
   readonly slots?: number | undefined
 }
 

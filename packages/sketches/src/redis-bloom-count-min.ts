@@ -96,7 +96,7 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
   }
 
   /**
-   * As `CMS.MERGE`: becomes the sum of `sources`, each times its whole weight, 1 unless said. What it held before is gone
+   * As `CMS.MERGE`: becomes the sum of `sources`, each times its whole weight, default 1. What it held before is gone
    * unless it is one of them. Throws `SLUICE_SKETCH_MISMATCH`, `SLUICE_BAD_AMOUNT`, and `SLUICE_SKETCH_REFUSES` where a
    * cell would fall below 0 or rise above 2³² - 1; then nothing is changed.
    */

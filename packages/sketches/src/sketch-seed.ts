@@ -26,7 +26,7 @@ export class SketchSeed {
   readonly idHigh: number
   readonly #hash: KeyedHash
 
-  /** `seed`: 16 bytes or more; text as UTF-8. Random unless said. Throws `SLUICE_BAD_SEED`. */
+  /** `seed`: 16 bytes or more; text as UTF-8. Default: random. Throws `SLUICE_BAD_SEED`. */
   constructor(seed: Uint8Array | string = randomBytes(32)) {
     const bytes = typeof seed === 'string' ? Buffer.from(seed) : seed
     this.#hash = createKeyedHash(bytes)

@@ -1,9 +1,9 @@
 import type { Clock } from '@sluice/limiter-core'
 
 export interface FakeClockOptions {
-  /** First reading of `now`, in ms: 0 unless said. */
+  /** First reading of `now`, in ms; default: 0. */
   readonly nowMs?: number
-  /** First reading of `wall`, in epoch ms: 2026-01-01T00:00:00Z unless said. */
+  /** First reading of `wall`, in epoch ms; default: 2026-01-01T00:00:00Z. */
   readonly wallMs?: number
 }
 

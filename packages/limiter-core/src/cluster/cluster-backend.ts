@@ -12,7 +12,7 @@ import { type Port, WorkerLine } from './worker-line.ts'
 import { WorkerPort } from './worker-port.ts'
 
 export interface ClusterBackendOptions extends LeaseOptions {
-  /** Bound of what the primary keeps, in bytes: 64 MiB unless said. Of several backends in a primary the first one says. */
+  /** Bound of what the primary keeps, in bytes; default: 64 MiB. Of several backends in a primary the first one decides. */
   readonly maxBytes?: number | undefined
   readonly clock?: Clock | undefined
 }

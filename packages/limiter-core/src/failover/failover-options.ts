@@ -11,9 +11,9 @@ export type BackendErrorRule = 'local' | 'allow' | 'deny' | { readonly local: { 
 
 /** What becomes of a limit while a backend that answers later is slow or dead. */
 export interface FailoverOptions {
-  /** `'local'` unless said. A share is more than 0 and at most 1. */
+  /** Default: `'local'`. A share is more than 0 and at most 1. */
   readonly onBackendError?: BackendErrorRule | undefined
-  /** How long a backend may take to answer, from 1 to 60,000 ms or a duration: 50 ms unless said. */
+  /** How long a backend may take to answer, from 1 to 60,000 ms or a duration; default: 50 ms. */
   readonly deadlineMs?: Duration | undefined
 }
 

@@ -10,15 +10,15 @@ import type { RequestHook } from './request-hook.ts'
 export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {
   /** Requests in progress at once, for each key. */
   readonly limit: number
-  /** `inflight` unless said; stands in headers. */
+  /** Default: `inflight`; stands in headers. */
   readonly name?: string | undefined
-  /** Whose requests share the cap; those of the whole process unless said. */
+  /** Whose requests share the cap; default: those of the whole process. */
   readonly key?: KeySource<Req> | undefined
-  /** Of a denial: 503 unless said; 429 says that the client itself has too many. */
+  /** Status of a denial; default: 503. 429 says that the client itself has too many. */
   readonly status?: number | undefined
-  /** Places that a request takes; 1 unless said, at most the limit. A function's that is above it denies the request for good. */
+  /** Places that a request takes; default: 1, at most the limit. A function's that is above it denies the request for good. */
   readonly weight?: number | RequestHook<[req: Req], number> | undefined
-  /** A request held longer gives its place back, though it may go on: 1 ms to 2^31 - 1 ms. No bound unless said. */
+  /** A request held longer gives its place back, though it may go on: 1 ms to 2^31 - 1 ms. Default: no bound. */
   readonly maxHoldMs?: Duration | undefined
   /** `response`: until the response is over. `handler`: until the handler is done as well. */
   readonly holdUntil?: 'response' | 'handler' | undefined

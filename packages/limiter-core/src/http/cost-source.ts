@@ -20,12 +20,12 @@ export interface ReservedCost<Req, Res> {
   /** What the request cost in the end; `undefined` keeps the reservation. */
   readonly settle: RequestHook<[req: Req, res: Res, how: SettleContext], number | undefined>
   /**
-   * `completed` unless said: on an abort the reservation stands, else a client could hang up to get its units back.
+   * Default: `completed`; on an abort the reservation stands, else a client could hang up to get its units back.
    */
   readonly settleOn?: 'completed' | 'always'
 }
 
-/** Units that a request takes: 1 unless said. A number is at least 1, and at most what a fresh key has: the limit, or the burst. */
+/** Units that a request takes; default: 1. A number is at least 1, and at most what a fresh key has: the limit, or the burst. */
 export type CostSource<Req, Res> = number | RequestHook<[req: Req], number> | ReservedCost<Req, Res>
 
 /** A cost, checked. */

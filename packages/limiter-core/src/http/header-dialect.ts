@@ -6,7 +6,7 @@ import { kindOf } from '../shown.ts'
 export type HeaderDialect = 'draft' | 'legacy'
 
 export interface HeaderOptions {
-  /** `draft` unless said. */
+  /** Default: `draft`. */
   readonly headers?: HeaderDialect | 'none' | readonly HeaderDialect[] | undefined
   /** The unit of `X-RateLimit-Reset`: `epoch` seconds, as express-rate-limit and GitHub, or `delta` seconds. */
   readonly legacy?: { readonly reset: 'epoch' | 'delta' } | undefined

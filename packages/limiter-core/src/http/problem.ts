@@ -9,7 +9,7 @@ export type ProblemType = keyof typeof PROBLEMS
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 
-/** The body of a denial (RFC 9457), ASCII alone. `status` is the problem's own unless said. */
+/** The body of a denial (RFC 9457), ASCII alone. `status`: default, the problem's own. */
 export function problemBody(type: ProblemType, violated: readonly string[], status?: number): string {
   const problem = PROBLEMS[type]
   return JSON.stringify({

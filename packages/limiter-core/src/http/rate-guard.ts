@@ -73,7 +73,7 @@ export class RateGuard<Req, Res> {
     return [...this.#plans.values()].every(({ plan }) => plan.every(({ lane }) => lane.mode === 'off'))
   }
 
-  /** The limiter of a plan; of the first unless said. */
+  /** The limiter of a plan; default: the first one. */
   limiter(plan?: string): LaneLimiter {
     return (plan === undefined ? this.#first : (this.#plans.get(plan) ?? this.#first)).limiter
   }

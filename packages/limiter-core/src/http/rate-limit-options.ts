@@ -11,9 +11,9 @@ import type { RequestHook } from './request-hook.ts'
 
 /** A policy on requests: whom it counts and what a request costs. */
 export interface RequestPolicy<Req, Res> extends PolicyInput {
-  /** Whom to count; the limiter's key unless said. */
+  /** Whom to count; default: the limiter's key. */
   readonly key?: KeySource<Req>
-  /** Units of one request; the limiter's cost unless said. */
+  /** Units of one request; default: the limiter's cost. */
   readonly cost?: CostSource<Req, Res>
 }
 
@@ -31,7 +31,7 @@ export type SkipHook<Req> = RequestHook<[req: Req], boolean>
 
 /** Options that every limiter on requests has, whatever its policies. */
 export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, FailoverOptions {
-  /** Whom to count; the client's address (`byIp()`) unless said. */
+  /** Whom to count; default: the client's address (`byIp()`). */
   readonly key?: KeySource<Req> | undefined
   readonly cost?: CostSource<Req, Res> | undefined
   /** Names the counts on a backend: limiters with equal scopes and policies share them. */
@@ -42,9 +42,9 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   /** True for requests that none of these policies counts. */
   readonly skip?: SkipHook<Req> | undefined
   readonly mode?: Mode | undefined
-  /** Shows clients which of their keys was counted, as an HMAC. Off unless said. */
+  /** Shows clients which of their keys was counted, as an HMAC. Default: off. */
   readonly partitionKey?: PartitionKeyOptions | undefined
-  /** Of a denial: 429 unless said, from 400 to 599. */
+  /** Status of a denial, from 400 to 599; default: 429. */
   readonly status?: number | undefined
   /** Your own answer to a denied request. */
   readonly denied?: DeniedAnswer<Req, Res> | undefined

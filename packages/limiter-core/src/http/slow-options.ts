@@ -6,7 +6,7 @@ import type { SharedRateLimitOptions } from './rate-limit-options.ts'
 export interface SlowDownOptions<Req = unknown, Res = unknown>
   extends Omit<SharedRateLimitOptions<Req, Res>, 'headers' | 'headersOn' | 'legacy' | 'partitionKey'>,
     Pick<PolicyInput, 'window' | 'algorithm' | 'slices' | 'unit'> {
-  /** `slow-down` unless said; stands in denials. */
+  /** Default: `slow-down`; stands in denials. */
   readonly name?: string
   /** Whole units in a window that are not delayed; 0 delays from the first one on. */
   readonly after: number
@@ -17,6 +17,6 @@ export interface SlowDownOptions<Req = unknown, Res = unknown>
   readonly delayMs: Duration | ((over: number) => number)
   /** The longest delay, at least 1 ms. */
   readonly maxDelayMs: Duration
-  /** Requests that wait at once, of all clients together; one more is denied. 1,000 unless said. */
+  /** Requests that wait at once, of all clients together; one more is denied. Default: 1,000. */
   readonly maxWaiting?: number | undefined
 }

@@ -24,14 +24,14 @@ import { MemoryInflight } from './memory-inflight.ts'
 import { WatchedPermit } from './watched-permit.ts'
 
 export interface InflightLimiterOptions {
-  /** `inflight` unless said; stands in headers. */
+  /** Default: `inflight`; stands in headers. */
   readonly name?: string | undefined
   /** Places for each key. */
   readonly limit: number
-  /** Permits held longer are taken back, and their `lost` aborts: 1 ms to 2^31 - 1 ms. No bound unless said. */
+  /** Permits held longer are taken back, and their `lost` aborts: 1 ms to 2^31 - 1 ms. Default: no bound. */
   readonly maxHoldMs?: Duration | undefined
   /**
-   * Where permits live: this process unless said. It is shown this cap with each call: where it counts by that, caps
+   * Where permits live; default: this process. It is shown this cap with each call: where it counts by that, caps
    * of different names on one backend do not meet. One with a limit of its own must have this one.
    */
   readonly backend?: InflightBackend | undefined

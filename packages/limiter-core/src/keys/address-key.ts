@@ -3,13 +3,13 @@ import { badOption, checkOptions } from './check-options.ts'
 
 export interface AddressOptions {
   /**
-   * How many leading bits of an IPv6 address are one client; 56 unless said. Providers hand out /64, /60, /56 and /48:
+   * How many leading bits of an IPv6 address are one client; default: 56. Providers hand out /64, /60, /56 and /48:
    * a longer prefix lets one customer be many clients, a shorter one lets many customers be one.
    */
   readonly ipv6Prefix?: number
   /**
    * Prefixes under which a translator (NAT64, SIIT-DC) shows IPv4 clients, by RFC 6052: `/32`, `/40`, `/48`, `/56`,
-   * `/64` or `/96`. `['64:ff9b::/96']` unless said; without it all IPv4 clients behind one translator are one client.
+   * `/64` or `/96`. Default: `['64:ff9b::/96']`; without it all IPv4 clients behind one translator are one client.
    */
   readonly embeddedIPv4Prefixes?: readonly string[]
 }

@@ -30,7 +30,7 @@ export type ByIpOptions = AddressOptions
 export interface ByHeaderOptions {
   /**
    * What to do without a value: the header came never, more than once (Node would join them, and every joined junk
-   * would be a new key) or empty. `'address'` unless said.
+   * would be a new key) or empty. Default: `'address'`.
    */
   readonly missing?: 'address' | 'deny' | 'exempt'
 }

@@ -23,9 +23,9 @@ import { LeasedCharges } from './leased-charges.ts'
 import { type TakeUnleased, UnleasedTakes } from './unleased-takes.ts'
 
 export interface LeaseOptions {
-  /** The largest part of a key's capacity that one process leases: 0.1 unless said, more than 0, at most 0.5. */
+  /** The largest part of a key's capacity that one process leases: more than 0, at most 0.5; default: 0.1. */
   readonly fraction?: number | undefined
-  /** How long a lease lasts, in ms or as a duration: 2,000 unless said, 100 to 60,000; an eighth of the window at most. */
+  /** How long a lease lasts, in ms or as a duration: 100 to 60,000, an eighth of the window at most; default: 2,000. */
   readonly leaseMs?: Duration | undefined
 }
 

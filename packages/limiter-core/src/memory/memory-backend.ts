@@ -17,7 +17,7 @@ import { MemoryVerdict } from './memory-verdict.ts'
 import type { Place } from './shard.ts'
 
 export interface MemoryBackendOptions {
-  /** Bound of everything kept, in bytes: 64 MiB unless said, at least 64 KiB. One page for each cell count is always kept. */
+  /** Bound of everything kept, in bytes; default: 64 MiB, at least 64 KiB. One page for each cell count is always kept. */
   readonly maxBytes?: number
   readonly clock?: Clock
 }

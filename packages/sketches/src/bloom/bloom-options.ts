@@ -7,7 +7,7 @@ export interface BloomOptions extends SeedOption {
   readonly capacity: number
   /**
    * The part of the keys that were never added of which it says that they were, once it holds `capacity` keys; between
-   * 10⁻⁹ and 1, neither included. 0.01 unless said.
+   * 10⁻⁹ and 1, neither included. Default: 0.01.
    */
   readonly errorRate?: number | undefined
 }

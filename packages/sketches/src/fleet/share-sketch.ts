@@ -19,7 +19,7 @@ export interface ShareSketchOptions<S extends Sketch<S>> {
   readonly make: () => S
   /** Reads what others sent: `fromBytes` of its class, with the same seed. */
   readonly read: (bytes: Uint8Array) => S
-  /** How often what is new goes out: 1 s unless said. */
+  /** How often what is new goes out; default: 1 s. */
   readonly tickMs?: Duration | undefined
   /**
    * Counts begin anew after so much time, in all processes at once: a grid of the wall clock. What is counted until the

@@ -37,7 +37,7 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
   /** Of the running unit. */
   readonly #cells: Uint32Array
 
-  /** `retainMs` is at most `width` units, and so much or 4096 units unless said. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
+  /** `retainMs` is at most `width` units; default: `width` or 4096 units, whichever is less. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
   constructor(options: HokusaiOptions, kept?: SketchBuffer) {
     const shape = itemShapeOf(options)
     const pastBytes = allowedBytes(unitBytes(shape))

@@ -11,7 +11,7 @@ export interface HokusaiOptions extends SeedOption {
   readonly depth: number
   /** Length of a unit, in whole ms, up to 2^31. */
   readonly unitMs: number
-  /** The past is kept so long, rounded up to whole units. 4096 units unless said. */
+  /** The past is kept so long, rounded up to whole units. Default: 4096 units. */
   readonly retainMs?: number | undefined
 }
 

@@ -30,7 +30,7 @@ export class Hokusai implements Sketch<Hokusai> {
   readonly #units: UnitSketches
   readonly #folds: BlockFolds
 
-  /** `retainMs` is at most `width` units, and so much or 4096 units unless said. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
+  /** `retainMs` is at most `width` units; default: `width` or 4096 units, whichever is less. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
   constructor(options: HokusaiOptions, kept?: SketchBuffer) {
     const shape = jointShapeOf(options)
     const bytes = allowedBytes(jointBytes(shape))

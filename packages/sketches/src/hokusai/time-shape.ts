@@ -11,7 +11,7 @@ import {
 export interface HokusaiTimeOptions extends HokusaiOptions {
   /**
    * How many blocks of each length are kept, 1 to 64. With 1, the paper's, what is counted whole may begin up to three
-   * times as far back as asked; with g it begins at most 2 / g of the window too early. 1 unless said.
+   * times as far back as asked; with g it begins at most 2 / g of the window too early. Default: 1.
    */
   readonly blocksPerLevel?: number | undefined
 }

@@ -12,7 +12,7 @@ const LEAST = 4
 const MOST = 18
 
 export interface HyperLogLogOptions extends SeedOption {
-  /** 2^precision registers of a byte: 4 to 18, 14 unless said, which are 16 KiB and a standard error of 0.81 %. */
+  /** 2^precision registers of a byte: 4 to 18, default 14, which are 16 KiB and a standard error of 0.81 %. */
   readonly precision?: number | undefined
 }
 

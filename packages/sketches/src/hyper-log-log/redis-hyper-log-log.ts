@@ -18,7 +18,7 @@ const INDEX_BITS = 14
 const MOST_COUNT = 2 ** 63
 
 export interface RedisHyperLogLogOptions {
-  /** `hll-sparse-max-bytes` of the server whose bytes these shall equal: 3,000 unless said, as there. 0: dense at once. */
+  /** `hll-sparse-max-bytes` of the server whose bytes these shall equal; default: 3,000, as there. 0: dense at once. */
   readonly sparseMaxBytes?: number | undefined
 }
 

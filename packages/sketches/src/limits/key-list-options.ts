@@ -23,7 +23,7 @@ export type ListErrorRule = 'present' | 'absent'
 export interface RememberOptions {
   /** Milliseconds, from 1, or a duration. So long may a key that was taken off the list be still on it. */
   readonly forMs: Duration
-  /** From 1 to 1,000,000: 1,000 unless said. Who would be one more takes the place of the oldest. */
+  /** From 1 to 1,000,000; default: 1,000. Who would be one more takes the place of the oldest. */
   readonly keys?: number | undefined
 }
 
@@ -34,16 +34,16 @@ export interface KeyListOptions extends BloomOptions {
    * lives. Asked about keys that are on it, and about `errorRate` of all others.
    */
   readonly exact: (key: string) => MaybePromise<boolean>
-  /** In warnings and events: `block list` or `allow list` unless said. */
+  /** In warnings and events; default: `block list` or `allow list`. */
   readonly name?: string | undefined
   /**
-   * Who answers where `exact` throws, rejects, is late or says neither true nor false. A block list says `'present'`
-   * and an allow list `'absent'` unless told otherwise: nobody gets in because a database is down.
+   * Who answers where `exact` throws, rejects, is late or answers neither true nor false. Default: `'present'` of a
+   * block list, `'absent'` of an allow list: nobody gets in because a database is down.
    */
   readonly onError?: ListErrorRule | undefined
-  /** How long `exact` may take, from 1 to 60,000 ms or a duration: 50 ms unless said. */
+  /** How long `exact` may take, from 1 to 60,000 ms or a duration; default: 50 ms. */
   readonly deadlineMs?: Duration | undefined
-  /** Spares `exact` the questions of those who ask again and again. Nothing is remembered unless said. */
+  /** Spares `exact` the questions of those who ask again and again. Default: nothing is remembered. */
   readonly remember?: RememberOptions | undefined
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Clock | undefined

@@ -9,27 +9,27 @@ export interface HistoryOptions {
   /** The longest window. */
   readonly keep: Duration
   /**
-   * Blocks of each length, 1 to 64: 4 unless said. What counts whole begins at most 2 / n of a window before it (with 1
+   * Blocks of each length, 1 to 64; default: 4. What counts whole begins at most 2 / n of a window before it (with 1
    * up to two windows), for n times the memory.
    */
   readonly blocksPerLevel?: number | undefined
 }
 
 export interface SketchBackendOptions {
-  /** All that is ever kept, in bytes: 4 MiB unless said, from 64 KiB to 2 GiB. Allocated at once. */
+  /** All that is ever kept, in bytes; default: 4 MiB, from 64 KiB to 2 GiB. Allocated at once. */
   readonly bytes?: number
   /**
-   * 16 secret bytes or more, text as UTF-8, from which the places of keys are drawn; random unless said. Whoever knows
+   * 16 secret bytes or more, text as UTF-8, from which the places of keys are drawn; default: random. Whoever knows
    * it can make keys that are counted as somebody else's.
    */
   readonly seed?: Uint8Array | string | undefined
-  /** Slots of the window, 1 to 60: 2 unless said. Each draws places of its own. Not with `history`. */
+  /** Slots of the window, 1 to 60; default: 2. Each draws places of its own. Not with `history`. */
   readonly slots?: number | undefined
-  /** Bits of a cell: 16 unless said, for limits up to 65,534. 8 hold limits up to 254, 32 up to 4,294,967,294. Not with `history`, which has 32. */
+  /** Bits of a cell; default: 16, for limits up to 65,534. 8 hold limits up to 254, 32 up to 4,294,967,294. Not with `history`, which has 32. */
   readonly cells?: CellBits | undefined
-  /** Counts more closely, and takes nothing back: refunds are dropped. Off unless said. Not with `history`. */
+  /** Counts more closely, and takes nothing back: refunds are dropped. Default: off. Not with `history`. */
   readonly conservative?: boolean | undefined
-  /** The share of clients that noise may deny before observers hear `saturated`: 0.01 unless said. */
+  /** The share of clients that noise may deny before observers hear `saturated`; default: 0.01. */
   readonly falseDenialRate?: number | undefined
   /** Windows of any length, instead of one in slots. */
   readonly history?: HistoryOptions | undefined

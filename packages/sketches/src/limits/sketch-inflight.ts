@@ -5,13 +5,13 @@ import { type SeedOption, seedOf } from '../sketch-seed.ts'
 import { SketchInflightTable } from './sketch-inflight-table.ts'
 
 export interface SketchInflightOptions extends SeedOption {
-  /** 4 unless said, at most 32. */
+  /** Default: 4, at most 32. */
   readonly rows?: number | undefined
-  /** Cells of a row: 8,192 unless said, at most 2²⁴. 4 bytes each. Take more than 8 for each place in flight at once. */
+  /** Cells of a row; default: 8,192, at most 2²⁴. 4 bytes each. Take more than 8 for each place in flight at once. */
   readonly slots?: number | undefined
   /**
    * From how many places on a key is counted exactly: a share of the limit, above 0 and below 1, or a whole number.
-   * Never unless said.
+   * Default: never.
    */
   readonly trigger?: number | undefined
   readonly clock?: Clock | undefined

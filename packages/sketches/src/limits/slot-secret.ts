@@ -9,7 +9,7 @@ const WORDS_A_SLOT = 11
 export class SlotSecret {
   readonly #bytes: Uint8Array
 
-  /** `seed`: 16 bytes or more, text as UTF-8. 32 random bytes unless said. Throws `SLUICE_BAD_OPTION`. */
+  /** `seed`: 16 bytes or more, text as UTF-8. Default: 32 random bytes. Throws `SLUICE_BAD_OPTION`. */
   constructor(seed: unknown = randomBytes(32)) {
     const bytes = typeof seed === 'string' ? Buffer.from(seed) : seed
     if (!(bytes instanceof Uint8Array) || bytes.length < LEAST_BYTES) {

@@ -15,9 +15,9 @@ import { sortedValues } from './sorted-values.ts'
 import { WeightedValues } from './weighted-values.ts'
 
 export interface TDigestOptions {
-  /** δ: about how many centroids are kept, from 10 to 1,000; 100 unless said. */
+  /** δ: about how many centroids are kept, from 10 to 1,000; default: 100. */
   readonly compression?: number | undefined
-  /** `k2` unless said: the finest at both ends. `k1` is finer in the middle. */
+  /** Default: `k2`, the finest at both ends. `k1` is finer in the middle. */
   readonly scale?: DigestScale | undefined
 }
 

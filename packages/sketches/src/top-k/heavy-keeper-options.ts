@@ -15,12 +15,12 @@ const DECAY = 0.9
 export interface HeavyKeeperOptions extends SeedOption {
   /** How many keys it shows: from 1 to 2^20. */
   readonly k: number
-  /** Buckets of a row, 8 bytes each: the power of two from 8k on unless said, and 64 or more. */
+  /** Buckets of a row, 8 bytes each; default: the power of two from 8k on, and 64 or more. */
   readonly width?: number | undefined
-  /** Rows, from 1 to 32: 3 unless said. `width` × `depth` is 2^24 at most. */
+  /** Rows, from 1 to 32; default: 3. `width` × `depth` is 2^24 at most. */
   readonly depth?: number | undefined
   /**
-   * A unit of another key takes one from a count of n with chance decay^n: 0.9 unless said. Above 0, and up to 0.999,
+   * A unit of another key takes one from a count of n with chance decay^n; default: 0.9. Above 0, and up to 0.999,
    * or 1, with which every such unit does, and nothing is left to chance.
    */
   readonly decay?: number | undefined

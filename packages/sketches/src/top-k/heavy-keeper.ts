@@ -85,7 +85,7 @@ export class HeavyKeeper implements Sketch<HeavyKeeper> {
     return this.#countOf(keptKey(key))
   }
 
-  /** The `n` that came most, all k unless said, in falling order of their counts; equal ones by key. Throws `SLUICE_BAD_AMOUNT`. */
+  /** The `n` that came most, default all k, in falling order of their counts; equal ones by key. Throws `SLUICE_BAD_AMOUNT`. */
   top(n: number = this.k): HeavyKey[] {
     return this.#counted().sort(byRank).slice(0, wholeAmount(n))
   }

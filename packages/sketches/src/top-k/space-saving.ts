@@ -92,7 +92,7 @@ export class SpaceSaving implements Sketch<SpaceSaving> {
   }
 
   /**
-   * The `n` that came most, all k unless said, in falling order of their counts; equal ones by error, then by key.
+   * The `n` that came most, default all k, in falling order of their counts; equal ones by error, then by key.
    * Throws `SLUICE_BAD_AMOUNT`.
    */
   top(n: number = this.capacity): CountedKey[] {
