@@ -13,13 +13,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/koa': ['@sluice/node-http'],
   '@sluice/fastify': ['@sluice/node-http', 'fastify-plugin'],
   '@sluice/nest': ['@sluice/node-http'],
-  '@sluice/hono': ['@sluice/limiter-core'],
   '@sluice/sketches': ['@sluice/keyed-hash', '@sluice/limiter-core'],
   '@sluice/redis': ['@sluice/limiter-core', '@sluice/sketches', 'cluster-key-slot'],
-  '@sluice/counters': ['@sluice/limiter-core', '@sluice/sketches'],
-  '@sluice/policies': ['@sluice/limiter-core'],
-  '@sluice/insight': ['@sluice/limiter-core', '@sluice/sketches'],
-  '@sluice/cli': ['@sluice/policies', '@sluice/sketches'],
   '@sluice/testkit': ['@sluice/limiter-core'],
 }
 

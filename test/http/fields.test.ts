@@ -80,7 +80,6 @@ describe('a problem', () => {
   test.each([
     ['quota-exceeded', 'Quota Exceeded', 429, 'default', 143],
     ['temporary-reduced-capacity', 'Temporary Reduced Capacity', 503, 'inflight', 168],
-    ['abnormal-usage-detected', 'Abnormal Usage Detected', 429, 'default', 161],
   ] as const)('%s is golden, byte for byte', (type, title, status, policy, bytes) => {
     const body = problemBody(type, [policy])
     expect(body).toBe(

@@ -116,11 +116,6 @@ describe('a denial', () => {
     })
   })
 
-  test('is golden E for abnormal usage', () => {
-    const { body, status } = httpDenial(429, ['default'], 5_000, 'abnormal-usage-detected')
-    expect([status, body.length, JSON.parse(body).title]).toEqual([429, 161, 'Abnormal Usage Detected'])
-  })
-
   test('asks for one second at least, and for none where no wait helps', () => {
     const seconds = [0, 1, 1_000, 1_001, Number.POSITIVE_INFINITY].map(
       (ms) => httpDenial(429, [], ms).retryAfterSeconds,

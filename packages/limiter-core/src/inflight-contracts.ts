@@ -1,7 +1,7 @@
 import type { MaybePromise } from './contracts.ts'
 
-/** How the guarded work ended. Only `success` and `dropped` may teach an adaptive limit. */
-export type PermitOutcome = 'success' | 'dropped' | 'ignored'
+/** How the guarded work ended: `dropped` where its client left or it failed. */
+export type PermitOutcome = 'success' | 'dropped'
 
 /** One held in-flight place. The first release counts, later ones do nothing; `using` releases it as `success`. */
 export interface Permit extends Disposable {
@@ -31,7 +31,6 @@ export interface Cap {
 export interface AcquireOptions {
   /** Places that this work takes; default: 1. More than the limit never fit. */
   readonly weight?: number
-  readonly priority?: string
   /** Aborted while an acquire is under way: the place goes straight back. */
   readonly signal?: AbortSignal
   /** Who asks, where it is a cap. A backend of many caps counts each by its name, and takes the limit from here. */

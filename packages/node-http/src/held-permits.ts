@@ -1,6 +1,6 @@
+import type { PermitOutcome } from '@sluice/limiter-core'
 import { type HeldPermit, releasePermit } from './release-permit.ts'
 
-type Outcome = 'success' | 'dropped'
 type Done = () => void
 
 /**
@@ -18,7 +18,7 @@ export class HeldPermits {
   // until the end; from then on only what can still settle a promise keeps it alive
   #works: Map<Done, Promise<unknown>> | undefined
   #pending = 0
-  #outcome: Outcome | undefined
+  #outcome: PermitOutcome | undefined
 
   add(held: HeldPermit): void {
     this.#permits.push(held)
@@ -45,7 +45,7 @@ export class HeldPermits {
   }
 
   /** The request is over. */
-  end(outcome: Outcome): void {
+  end(outcome: PermitOutcome): void {
     this.#outcome = outcome
     for (const [done, work] of this.#works ?? []) collected.register(work, done)
     this.#works = undefined

@@ -1,4 +1,4 @@
-import { isPromise, type LimiterReport, type Permit } from '@sluice/limiter-core'
+import { isPromise, type LimiterReport, type Permit, type PermitOutcome } from '@sluice/limiter-core'
 
 /** A permit, and who hears where it is not taken back. */
 export interface HeldPermit {
@@ -7,7 +7,7 @@ export interface HeldPermit {
 }
 
 /** Gives a permit back. One of a backend of the user's may throw or reject, which must end nobody else's work. */
-export function releasePermit({ permit, report }: HeldPermit, outcome: 'success' | 'dropped'): void {
+export function releasePermit({ permit, report }: HeldPermit, outcome: PermitOutcome): void {
   const failed = (error: unknown): void => report.backendFailed(error, 'a permit was not taken back')
   try {
     const released: unknown = permit.release(outcome)

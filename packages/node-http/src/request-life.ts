@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import { messageOf, RequestRecord, type SettleContext, warnOnce } from '@sluice/limiter-core'
+import { messageOf, type PermitOutcome, RequestRecord, type SettleContext, warnOnce } from '@sluice/limiter-core'
 import { HeldPermits } from './held-permits.ts'
 import type { HeldPermit } from './release-permit.ts'
 
@@ -66,7 +66,7 @@ export abstract class RequestLife extends RequestRecord {
   }
 }
 
-function outcomeOf({ completed }: Ending): 'success' | 'dropped' {
+function outcomeOf({ completed }: Ending): PermitOutcome {
   return completed ? 'success' : 'dropped'
 }
 

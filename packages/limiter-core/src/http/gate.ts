@@ -1,7 +1,7 @@
 import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { policyItem, rateItem, stringItem, wholeSeconds } from './fields.ts'
 import type { HeaderPlan } from './header-dialect.ts'
-import { PROBLEM_MEDIA_TYPE, type ProblemType, problemBody, problemFor } from './problem.ts'
+import { PROBLEM_MEDIA_TYPE, problemBody, problemFor } from './problem.ts'
 
 export type HeaderLine = readonly [name: string, value: string]
 
@@ -94,18 +94,13 @@ function draftLines({ plan, allowed, policyItems: policies, rateItems: rates }: 
   return rates === '' ? [policyLine] : [policyLine, ['RateLimit', rates]]
 }
 
-/** The answer to a denied request. `type` defaults to the problem that fits the status. */
-export function httpDenial(
-  status: number,
-  violated: readonly string[],
-  retryAfterMs: number,
-  type: ProblemType = problemFor(status),
-): HttpDenial {
+/** The answer to a denied request, with the problem that fits the status. */
+export function httpDenial(status: number, violated: readonly string[], retryAfterMs: number): HttpDenial {
   return {
     status,
     retryAfterSeconds: Number.isFinite(retryAfterMs) ? Math.max(1, wholeSeconds(retryAfterMs)) : undefined,
     contentType: PROBLEM_MEDIA_TYPE,
-    body: problemBody(type, violated, status),
+    body: problemBody(problemFor(status), violated, status),
   }
 }
 

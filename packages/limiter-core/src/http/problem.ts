@@ -2,7 +2,6 @@
 const PROBLEMS = {
   'quota-exceeded': { title: 'Quota Exceeded', status: 429 },
   'temporary-reduced-capacity': { title: 'Temporary Reduced Capacity', status: 503 },
-  'abnormal-usage-detected': { title: 'Abnormal Usage Detected', status: 429 },
 } as const
 
 export type ProblemType = keyof typeof PROBLEMS

@@ -147,7 +147,7 @@ async function countsExactly({ limiter, clock }: Bench, random: SeededRandom): P
     const key = random.pick(['a', 'b', 'c'])
     clock.advance(random.whole(5_000))
     if (random.whole(2) === 0 && held.length > 0) {
-      held.splice(random.whole(held.length), 1)[0].permit.release(random.pick(['success', 'dropped', 'ignored']))
+      held.splice(random.whole(held.length), 1)[0].permit.release(random.pick(['success', 'dropped']))
     } else {
       const weight = 1 + random.whole(2)
       const permit = await limiter.acquire(key, { weight })
