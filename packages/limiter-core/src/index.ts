@@ -35,6 +35,7 @@ export {
   httpDenial,
   policyItems,
   rateEntry,
+  violatedNames,
   violatedPolicies,
 } from './http/gate.ts'
 export { compileHeaders, type HeaderDialect, type HeaderOptions, type HeaderPlan } from './http/header-dialect.ts'
