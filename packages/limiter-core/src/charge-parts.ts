@@ -86,28 +86,41 @@ function undo(
     return wasTaken(charge) && !stands(charge) && charge.cost > 0
   })
   if (back.length === 0) return answer
-  const refunds = back.map((at) => ({ ...part.charges[at], cost: -part.charges[at].cost }))
   const { now } = moment ?? {}
-  const uncounted = !answer.counted
-  const refunded = part.backend.adjust(refunds, answer.takenAt, now === undefined ? { uncounted } : { now, uncounted })
+  const refund = (places: readonly number[], takenAt: number, uncounted: boolean): MaybePromise<Answer> => {
+    const refunds = places.map((at) => ({ ...part.charges[at], cost: -part.charges[at].cost }))
+    return part.backend.adjust(refunds, takenAt, now === undefined ? { uncounted } : { now, uncounted })
+  }
+  const { takenAts } = answer
+  // each by itself where each was taken at a time of its own
+  const refunded = takenAts
+    ? allOf(back.map((at) => refund([at], takenAts[at], !isCounted(answer, at))))
+    : andThen(refund(back, answer.takenAt, !answer.counted), (after) => [after])
   return andThen(refunded, (after) => {
-    const verdicts = answer.verdicts.map((verdict, at) => after.verdicts[back.indexOf(at)] ?? verdict)
-    return { ...answer, verdicts }
+    const left = after.flatMap(({ verdicts }) => verdicts)
+    return { ...answer, verdicts: answer.verdicts.map((verdict, at) => left[back.indexOf(at)] ?? verdict) }
   })
+}
+
+function isCounted({ counted, countedEach }: Answer, at: number): boolean {
+  return countedEach?.[at] ?? counted
 }
 
 /** The answers of all parts as one, each verdict where its charge stands. */
 export function mergedAnswer(parts: readonly Pick<ChargePart, 'indexes'>[], answers: readonly Answer[]): Answer {
   const rows = answers.flatMap((answer, part) =>
-    answer.verdicts.map((verdict, at) => ({ index: parts[part].indexes[at], verdict, answer })),
+    answer.verdicts.map((verdict, at) => {
+      const takenAt = answer.takenAts?.[at] ?? answer.takenAt
+      return { index: parts[part].indexes[at], verdict, takenAt, counted: isCounted(answer, at) }
+    }),
   )
   rows.sort((a, b) => a.index - b.index)
   return {
     verdicts: rows.map((row) => row.verdict),
-    takenAt: rows[0].answer.takenAt,
-    takenAts: rows.map(({ answer }) => answer.takenAt),
+    takenAt: rows[0].takenAt,
+    takenAts: rows.map(({ takenAt }) => takenAt),
     counted: answers.every((answer) => answer.counted),
-    countedEach: rows.map(({ answer }) => answer.counted),
+    countedEach: rows.map(({ counted }) => counted),
     source: [...new Set(answers.map((answer) => answer.source))].join('+'),
   }
 }

@@ -35,6 +35,7 @@ export {
   httpDenial,
   policyItems,
   rateEntry,
+  violatedNames,
   violatedPolicies,
 } from './http/gate.ts'
 export { compileHeaders, type HeaderDialect, type HeaderOptions, type HeaderPlan } from './http/header-dialect.ts'
@@ -124,7 +125,7 @@ export { andThen, isPromise } from './maybe-promise.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
 export type { Mode } from './mode.ts'
 export { Observers } from './observers.ts'
-export { optionalFunction, optionsOf } from './options.ts'
+export { optionalFunction, optionsOf, withInherited } from './options.ts'
 export { compilePolicy, type PolicyInput, wholeUnits } from './policy.ts'
 export { PolicyVariants } from './policy-variants.ts'
 export { parseScope } from './scope.ts'

@@ -20,6 +20,12 @@ export function optionsOf<T extends object>(owner: string, options: T, known: re
   return options
 }
 
+/** `options` with what they inherit: an option of value undefined is one that is not said. */
+export function withInherited<T extends object>(options: T, inherited: object): T {
+  const unsaid = Object.entries(inherited).filter(([name]) => options[name as keyof T] === undefined)
+  return { ...inherited, ...options, ...Object.fromEntries(unsaid) }
+}
+
 function whyUnknown(name: string, options: object, known: readonly string[]): string {
   const here = namedHere(name)
   const [option] = here?.split(':') ?? []

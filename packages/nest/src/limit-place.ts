@@ -23,7 +23,7 @@ export function layerAt(
     checkNames(said)
     const removed = removedBy(said)
     const bare = removed ? above.below(removed, place) : above
-    return said.filter(isLimit).reduce((layer, word) => layer.below(word, place), bare)
+    return said.filter(isLimit).reduce((layer, word) => layer.below(word, place, bare), bare)
   } catch (error) {
     throw typeof (error as Partial<SluiceError>).code === 'string' ? errorAt(place, error) : error
   }

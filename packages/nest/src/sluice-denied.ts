@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common'
-import { type Decision, type Refusal, violatedPolicies } from '@sluice/node-http'
+import { type Decision, type Refusal, violatedNames } from '@sluice/node-http'
 
 /** What a GraphQL client reads under `extensions` of the error. */
 export interface DeniedExtensions {
@@ -22,9 +22,8 @@ export class SluiceDenied extends HttpException {
   readonly extensions: DeniedExtensions
 
   constructor({ denial, decision }: Pick<Refusal<never, never>, 'denial' | 'decision'>) {
-    const problem = JSON.parse(denial.body) as { readonly 'violated-policies': readonly string[] }
-    super(problem, denial.status)
-    const names = decision ? violatedPolicies(decision) : problem['violated-policies']
+    super(JSON.parse(denial.body), denial.status)
+    const names = violatedNames(denial)
     this.message = `denied${names.length > 0 ? ` by ${names.join(', ')}` : ''}`
     this.retryAfter = denial.retryAfterSeconds
     this.decision = decision

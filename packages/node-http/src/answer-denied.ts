@@ -6,7 +6,7 @@ import {
   type MaybePromise,
   type RateLimitOptions,
   SluiceError,
-  violatedPolicies,
+  violatedNames,
 } from '@sluice/limiter-core'
 import { writeDenialHead } from './denial-writer.ts'
 import type { Exchange } from './exchange.ts'
@@ -84,7 +84,7 @@ function answerOwn<Req, Res>(
 
 /** The error of a denial, for frameworks that answer errors. */
 export function denialError({ denial, decision }: DeniedContext, lines: readonly HeaderLine[]): DenialError {
-  const policies = decision ? violatedPolicies(decision) : []
+  const policies = decision ? violatedNames(denial) : []
   const error = new SluiceError('SLUICE_DENIED', `denied${policies.length > 0 ? ` by ${policies.join(', ')}` : ''}`)
   const { retryAfterSeconds } = denial
   return Object.assign(error, {

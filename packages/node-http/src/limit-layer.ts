@@ -65,15 +65,19 @@ export class LimitLayer<Req, Res> {
     return this.#caps
   }
 
-  /** The layer of a part; `place` names it, equal in all processes. Throws coded errors for bad options. */
-  below(options: LayerOptions<Req, Res>, place: string): LimitLayer<Req, Res> {
+  /**
+   * The layer of a part; `place` names it, equal in all processes. Options that the part does not say are those of
+   * `above`: this layer, unless the part says several things one after the other. Throws coded errors for bad options.
+   */
+  below(options: LayerOptions<Req, Res>, place: string, above: LimitLayer<Req, Res> = this): LimitLayer<Req, Res> {
     const skips = skipsOf(options.skipLimits)
     const opened: Closables = new Set()
+    const part = { place, above, opened }
     try {
       const parts = {
-        rate: this.#rateBelow(options.rateLimit, skips, place, opened),
-        slows: this.#slowsBelow(options.slowDown, skips, place, opened),
-        caps: this.#capsBelow(options.inflightLimit, skips, place, opened),
+        rate: this.#rateBelow(options.rateLimit, skips, part),
+        slows: this.#slowsBelow(options.slowDown, skips, part),
+        caps: this.#capsBelow(options.inflightLimit, skips, part),
       }
       const layer = new LimitLayer<Req, Res>(parts, opened, this.#means)
       this.#opened.add(layer)
@@ -97,16 +101,19 @@ export class LimitLayer<Req, Res> {
   #rateBelow(
     options: LayerOptions<Req, Res>['rateLimit'],
     skips: Skips,
-    place: string,
-    opened: Closables,
+    { place, above, opened }: Part<Req, Res>,
   ): RequestRate<Req, Res> | undefined {
-    const above = options === false || skips === true ? undefined : this.#rate
-    if (!options && (skips === true || skips.length === 0 || !above)) return above
+    const others = options === false || skips === true ? undefined : this.#rate
+    if (!options && (skips === true || skips.length === 0 || !others)) return others
     const { adapterOptions, shared } = this.#means
-    const guard = above
-      ? above.guard.below({ options: options || undefined, without: skips === true ? [] : skips, place })
-      : new RateGuard<Req, Res>(shared.counted(options as RateLimitOptions<Req, Res>), adapterOptions, {
-          place: scopeOfPart(undefined, options as RateLimitOptions<Req, Res>, place),
+    const without = skips === true ? [] : skips
+    if (!options)
+      return added(new RequestRate((others as RequestRate<Req, Res>).guard.below({ without, place })), opened)
+    const said = above.#rate ? options : shared.counted(options)
+    const guard = others
+      ? others.guard.beside({ options: said, without, place }, above.#rate?.guard)
+      : new RateGuard<Req, Res>(shared.counted(options), adapterOptions, {
+          place: scopeOfPart(undefined, options, place),
         })
     return added(new RequestRate(guard), opened)
   }
@@ -114,12 +121,11 @@ export class LimitLayer<Req, Res> {
   #slowsBelow(
     options: LayerOptions<Req, Res>['slowDown'],
     skips: Skips,
-    place: string,
-    opened: Closables,
+    { place, above, opened }: Part<Req, Res>,
   ): readonly RequestSlow<Req, Res>[] {
     const left = options === false ? [] : this.#slows.filter(({ guard }) => !skipped(skips, guard.name))
     if (!options) return left
-    const [first] = this.#slows
+    const [first] = above.#slows
     const { adapterOptions, shared } = this.#means
     const guard = first
       ? first.guard.below(options, place)
@@ -131,12 +137,11 @@ export class LimitLayer<Req, Res> {
   #capsBelow(
     options: LayerOptions<Req, Res>['inflightLimit'],
     skips: Skips,
-    place: string,
-    opened: Closables,
+    { place, above, opened }: Part<Req, Res>,
   ): readonly RequestCap<Req, Res>[] {
     const left = options === false ? [] : this.#caps.filter(({ guard }) => !skipped(skips, guard.limiter.name))
     if (!options) return left
-    const [first] = this.#caps
+    const [first] = above.#caps
     const { adapterOptions, shared } = this.#means
     const guard = first
       ? first.guard.below(options, place)
@@ -150,6 +155,14 @@ interface Parts<Req, Res> {
   readonly rate: RequestRate<Req, Res> | undefined
   readonly slows: readonly RequestSlow<Req, Res>[]
   readonly caps: readonly RequestCap<Req, Res>[]
+}
+
+/** Where limits are made. */
+interface Part<Req, Res> {
+  readonly place: string
+  /** Whose options they inherit. */
+  readonly above: LimitLayer<Req, Res>
+  readonly opened: Closables
 }
 
 /** What every layer below the uppermost one has of it. */

@@ -14,6 +14,7 @@ import {
   optionsOf,
   type RateLimitOptions,
   type SlowDownOptions,
+  withInherited,
 } from '@sluice/limiter-core'
 import { RequestCap } from './request-cap.ts'
 import type { InflightHandle, RateHandle, RequestLimit, SlowHandle } from './request-limit.ts'
@@ -115,7 +116,7 @@ export function sharing(options: SluiceOptions<Backend>): SharedWith {
 /** What is no object of options is left for their reader to refuse. */
 function added<T extends Watchable>(options: T, before: object = {}, after: (given: T) => object = () => ({})): T {
   if (typeof options !== 'object' || options === null) return options
-  return { ...before, ...options, ...after(options) }
+  return { ...withInherited(options, before), ...after(options) }
 }
 
 function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(

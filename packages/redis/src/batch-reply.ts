@@ -1,6 +1,6 @@
 import { type Answer, ChargeVerdict, type Policy, type PolicyVerdict, SourcedDecision } from '@sluice/limiter-core'
 import type { Ask } from './ask.ts'
-import { failureOfText, RedisFailure } from './redis-failure.ts'
+import { failureOfText, noReply, type RedisFailure } from './redis-failure.ts'
 
 /** A reply of `exactDriver`, read. */
 export class BatchReply {
@@ -76,8 +76,4 @@ export function timeOf(stamp: string): number {
   const colon = stamp.indexOf(':')
   if (colon < 0) return stamp === '' ? Number.NaN : Number(stamp)
   return Number(stamp.slice(0, colon)) * 1_000 + Number(stamp.slice(colon + 1)) / 1_000
-}
-
-function noReply(): RedisFailure {
-  return new RedisFailure('ERR', 'the script answered what is no reply of it')
 }

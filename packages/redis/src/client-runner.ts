@@ -48,6 +48,7 @@ export class ClientRunner implements ScriptRunner {
   constructor(client: RedisClient) {
     this.#client = client
     this.clustered = isCluster(client)
+    if (client.status === 'ready') this.#contacts.made('')
   }
 
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
@@ -108,6 +109,7 @@ export class ClientRunner implements ScriptRunner {
       lost: (connection) => this.#lost(connection),
       back: (connection) => {
         this.#refusal = undefined
+        this.#contacts.made(this.#nameOf(connection) ?? '')
         this.#tell('back', connection)
       },
       failed: (error) => {

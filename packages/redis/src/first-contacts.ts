@@ -7,8 +7,15 @@ const ENDINGS = ['ready', 'close', 'end']
 export class FirstContacts {
   readonly #attempts = new Map<string, Promise<void> | undefined>()
 
+  /** A connection of this name stands, or stood: a later attempt is not the first. */
+  made(name: string): void {
+    if (!this.#attempts.has(name)) this.#attempts.set(name, undefined)
+  }
+
   /** When the first attempt has ended, well or not; undefined where it has, or a later one is under way. */
   of(name: string, connection: RedisConnection): Promise<void> | undefined {
+    // the first is yet to come
+    if (connection.status === 'wait') return undefined
     if (!this.#attempts.has(name)) {
       const isUnderWay = CONNECTING.includes(connection.status)
       this.#attempts.set(name, isUnderWay ? this.#ended(name, connection) : undefined)

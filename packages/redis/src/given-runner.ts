@@ -21,9 +21,18 @@ export function givenRunner(runner: ScriptRunner): ScriptRunner {
     get clustered() {
       return clustered
     },
-    run: (...call) => (clustered ? runner.run(...call) : runner.run(...call).catch(refused)),
+    run: (...call) => (clustered ? called(runner, call) : called(runner, call).catch(refused)),
     ...(runner.serverOf && { serverOf: (key) => runner.serverOf?.(key) ?? '' }),
     ...(runner.interrupted && { interrupted: (listener) => runner.interrupted?.(listener) ?? (() => {}) }),
+  }
+}
+
+/** A promise of ours, whatever the runner answers or throws. */
+function called(runner: ScriptRunner, call: Parameters<ScriptRunner['run']>): Promise<unknown> {
+  try {
+    return Promise.resolve(runner.run(...call))
+  } catch (error) {
+    return Promise.reject(error)
   }
 }
 

@@ -1,4 +1,6 @@
 import { afterThisTurn, type Breaker, type Clock, type Deadlines } from '@sluice/limiter-core'
+import { CROSSSLOT } from './given-runner.ts'
+import { hashSlot } from './hash-slot.ts'
 import type { Holding } from './inflight-holding.ts'
 import { Lanes } from './inflight-lanes.ts'
 import { type Heard, type HoldRequest, worstOf } from './inflight-request.ts'
@@ -154,7 +156,10 @@ export class InflightLine {
   }
 
   #failed(call: Call, failure: RedisFailure): void {
-    if (failure.code === 'LATE' && this.#options.standstill.excuses(call.sentAt)) {
+    // of a cluster that was taken for one server: nothing was done, and the next calls have keys of one slot each
+    const isSplit =
+      failure.code === CROSSSLOT && new Set(call.requests.map(({ holding }) => hashSlot(holding.name))).size > 1
+    if (isSplit || (failure.code === 'LATE' && this.#options.standstill.excuses(call.sentAt))) {
       this.#again(call)
       return
     }

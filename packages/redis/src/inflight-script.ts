@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock, ScriptRunner } from '@sluice/limiter-core'
 import type { Heard, HoldRequest } from './inflight-request.ts'
 import { inflightHold } from './lua/inflight-hold.ts'
-import { RedisFailure } from './redis-failure.ts'
+import { noReply, RedisFailure } from './redis-failure.ts'
 import { ServerTime } from './server-time.ts'
 
 export interface HoldScriptOptions {
@@ -51,6 +51,7 @@ export class HoldScript {
     if (sentAt > deadlineAt) return undefined
     const own = [deadline, serverTime?.() ?? '', this.#process, leaseMs]
     const [late, now, ...reply] = (await runner.run(inflightHold, keys, [...own, ...args], { deadlineAt })) as unknown[]
+    if (!Number.isFinite(Number(now))) throw noReply()
     this.#time.told(key, Number(now), sentAt)
     return Number(late) === 1 ? undefined : reply
   }
@@ -71,7 +72,7 @@ function heardOf(requests: readonly HoldRequest[], reply: readonly unknown[]): H
     const failure = Number.isNaN(Number(kept)) ? String(kept) : undefined
     const numbers = [kept, total, ...granted].map(Number)
     const isWhole = granted.length === replies - 2 && numbers.every((one) => Number.isInteger(one) && one >= 0)
-    if (failure === undefined && !isWhole) throw new RedisFailure('ERR', 'the script answered what is no reply of it')
+    if (failure === undefined && !isWhole) throw noReply()
     return { failure, kept: Number(kept), total: Number(total), granted: granted.map(Number) }
   })
 }

@@ -87,7 +87,7 @@ export class InflightTable implements InflightBackend {
       breaker: this.#breaker,
       deadlines: this.#background,
       standstill: this.#standstill,
-      laneOf: runner.clustered ? hashSlot : () => 0,
+      laneOf: (name) => (runner.clustered ? hashSlot(name) : 0),
       run: (requests, deadlineAt) => this.#script.run(requests, deadlineAt),
       failed: (failure) => this.#failed(failure),
       freed: (holding) => this.#holdings.prune(holding),

@@ -51,6 +51,11 @@ export function reachedLate(): RedisFailure {
   return new RedisFailure('LATE', 'Redis was reached after the deadline, and did nothing')
 }
 
+/** What came is nothing that the script answers. */
+export function noReply(): RedisFailure {
+  return new RedisFailure('ERR', 'the script answered what is no reply of it')
+}
+
 /** Of a call that waited for another one, which failed. */
 export function neverSent({ code, message, keyOnly }: RedisFailure): RedisFailure {
   return new RedisFailure(code, message, { keyOnly })

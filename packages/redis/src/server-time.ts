@@ -1,4 +1,5 @@
 import { type Clock, type Script, type ScriptRunner, warnOnce } from '@sluice/limiter-core'
+import { noReply } from './redis-failure.ts'
 import { ServerIdentities } from './server-identities.ts'
 
 /** What is known of the clock of one server, as what to add to a reading of ours. */
@@ -10,6 +11,15 @@ interface Offset {
   most: number
   termEndsAt: number
 }
+
+/** An ask under way. */
+interface Asking {
+  readonly askedAt: number
+  readonly answer: Promise<void>
+}
+
+/** Milliseconds after which an answer is taken for lost: whoever asks then asks anew. */
+const LOST_AFTER_MS = 1_000
 
 // clocks drift apart by up to 0.5 ms a second while they are slewed: what was learned is forgotten after two terms
 const TERM_MS = 5_000
@@ -46,7 +56,7 @@ export class ServerTime {
   readonly #runner: ScriptRunner
   readonly #clock: Clock
   readonly #offsets = new Map<string, Offset>()
-  readonly #asking = new Map<string, Promise<void>>()
+  readonly #asking = new Map<string, Asking>()
 
   constructor(runner: ScriptRunner, clock: Clock) {
     this.#runner = runner
@@ -71,9 +81,15 @@ export class ServerTime {
   /** Asks the server of `key` for its time, and who it is; once, however many ask. Rejects as the runner does. */
   ask(key: string): Promise<void> {
     const server = this.serverOf(key)
-    const asking = this.#asking.get(server) ?? this.#ask(key).finally(() => this.#asking.delete(server))
+    const askedAt = this.#clock.now()
+    const known = this.#asking.get(server)
+    if (known && askedAt - known.askedAt < LOST_AFTER_MS) return known.answer
+    const over = (): void => {
+      if (this.#asking.get(server) === asking) this.#asking.delete(server)
+    }
+    const asking: Asking = { askedAt, answer: this.#ask(key).finally(over) }
     this.#asking.set(server, asking)
-    return asking
+    return asking.answer
   }
 
   /**
@@ -116,11 +132,14 @@ export class ServerTime {
 
   async #ask(key: string): Promise<void> {
     const sentAt = this.#clock.now()
-    const reply = (await this.#runner.run(ASK, [key], [])) as [string, string, string, string | undefined]
-    const [seconds, micros, policy, identity = ''] = reply
+    const reply = await this.#runner.run(ASK, [key], [])
+    // as text, whatever the client makes of it
+    const [seconds, micros, policy = '', identity = ''] = Array.isArray(reply) ? reply.map(String) : []
+    const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000
+    if (!Number.isFinite(serverMs)) throw noReply()
     const server = this.serverOf(key)
     this.identities.told(server, identity, sentAt)
-    this.#learn(server, Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt)
+    this.#learn(server, serverMs, sentAt)
     if (policy && policy !== 'noeviction') warnOfEviction(policy)
   }
 }

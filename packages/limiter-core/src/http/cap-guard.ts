@@ -9,7 +9,7 @@ import { fallbackReporter } from '../keys/report-fallback.ts'
 import { LimiterReport } from '../limiter-report.ts'
 import { andThen, isPromise } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
-import { oneOf, optionsOf } from '../options.ts'
+import { oneOf, optionsOf, withInherited } from '../options.ts'
 import { wholeUnits } from '../policy.ts'
 import type { InflightLimitOptions } from './cap-options.ts'
 import { capEntry, type GateEntry, type HttpDenial, httpDenial } from './gate.ts'
@@ -95,7 +95,7 @@ export class CapGuard<Req, Res> {
   /** The cap of a part of what this one caps, with its options where `options` says nothing. `place` names the part. */
   below(options: InflightLimitOptions<Req, Res>, place?: string): CapGuard<Req, Res> {
     const { limit: _limit, name: _name, ...shared } = this.options
-    return new CapGuard({ ...shared, ...options }, this.#adapterOptions, place)
+    return new CapGuard(withInherited(options, shared), this.#adapterOptions, place)
   }
 
   /** Undefined for a request that is not counted, or that a cap in shadow would have denied. */

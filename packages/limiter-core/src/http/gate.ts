@@ -111,6 +111,11 @@ export function violatedPolicies(decision: Decision): string[] {
   return names
 }
 
+/** The same of an answer, by the names that its response shows. */
+export function violatedNames({ body }: HttpDenial): readonly string[] {
+  return (JSON.parse(body) as { readonly 'violated-policies': readonly string[] })['violated-policies']
+}
+
 function joined(items: readonly string[]): string {
   return items.length === 1 ? items[0] : items.filter((item) => item !== '').join(', ')
 }

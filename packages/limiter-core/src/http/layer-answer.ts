@@ -25,6 +25,6 @@ export function compileAnswer<Req, Res>(options: RateLimitOptions<Req, Res>): La
 }
 
 /** Whether a layer has an answer of its own, or that of the layer above it. */
-export function hasOwnAnswer(options: object, adapterOptions: readonly string[]): boolean {
-  return [...ANSWER_OPTIONS, ...adapterOptions].some((name) => Object.hasOwn(options, name))
+export function hasOwnAnswer(options: Readonly<Record<string, unknown>>, adapterOptions: readonly string[]): boolean {
+  return [...ANSWER_OPTIONS, ...adapterOptions].some((name) => options[name] !== undefined)
 }

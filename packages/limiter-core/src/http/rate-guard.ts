@@ -18,7 +18,7 @@ import { compileAnswer, hasOwnAnswer, type LayerAnswer } from './layer-answer.ts
 import { type PlanGuard, planGuard } from './plan-guard.ts'
 import type { OfPart, RateCheck } from './rate-check.ts'
 import { rateDenial, rateEntries } from './rate-entries.ts'
-import { layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
+import { type Heritage, layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
 import type { PlansOptions, RateLimitOptions, SkipHook } from './rate-limit-options.ts'
 import { compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { checkHooks } from './request-rules.ts'
@@ -83,7 +83,19 @@ export class RateGuard<Req, Res> {
    * others, which go on counting with this one's; those `without` are left out. Options that it does not say are this
    * one's. `place` names the part.
    */
-  below({ options, without = [], place }: RateLayer<Req, Res>): RateGuard<Req, Res> {
+  below(layer: RateLayer<Req, Res>): RateGuard<Req, Res> {
+    return this.#layered(layer, { options: this.options, answer: this.#answer })
+  }
+
+  /**
+   * As `below`, of a part that says several things one after the other: `above` is what stands above the part, whose
+   * options hold where one of them says none, and not those of another one.
+   */
+  beside(layer: RateLayer<Req, Res>, above: RateGuard<Req, Res> | undefined): RateGuard<Req, Res> {
+    return this.#layered(layer, { options: above?.options, answer: above ? above.#answer : undefined })
+  }
+
+  #layered({ options, without = [], place }: RateLayer<Req, Res>, heritage: Heritage<Req, Res>): RateGuard<Req, Res> {
     const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
     if (!options) {
       const plans = (): RatePlans<Req, Res> => layeredPlans(above, undefined, without)
@@ -93,7 +105,8 @@ export class RateGuard<Req, Res> {
         answer: this.#answer,
       })
     }
-    const { own, all } = layeredOptions(this.options, options, this.#adapterOptions)
+    const inherited: Partial<RateLimitOptions<Req, Res>> = heritage.options ?? {}
+    const { own, all } = layeredOptions(this.options, options, inherited, this.#adapterOptions)
     // told once of what their backend tells, where both have the same
     const observers = all.observers === this.options.observers ? this.observers : new Observers(all.observers)
     const plans = (layer: LayerRules<Req, Res>): RatePlans<Req, Res> =>
@@ -101,8 +114,8 @@ export class RateGuard<Req, Res> {
     return new RateGuard(all, this.#adapterOptions, {
       plans,
       observers,
-      place: scopeOfPart(this.options.scope, options, place),
-      answer: hasOwnAnswer(options, this.#adapterOptions) ? undefined : this.#answer,
+      place: scopeOfPart(inherited.scope, options, place),
+      answer: hasOwnAnswer({ ...options }, this.#adapterOptions) ? undefined : heritage.answer,
     })
   }
 

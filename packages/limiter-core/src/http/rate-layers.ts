@@ -1,4 +1,6 @@
 import { joinedObservers } from '../observers.ts'
+import { withInherited } from '../options.ts'
+import type { LayerAnswer } from './layer-answer.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
 
@@ -12,22 +14,36 @@ export interface RateLayer<Req, Res> {
   readonly place: string
 }
 
+/** What holds for a part where it says nothing itself; nothing at all where nothing is above it. */
+export interface Heritage<Req, Res> {
+  readonly options?: Partial<RateLimitOptions<Req, Res>> | undefined
+  readonly answer?: LayerAnswer<Req, Res> | undefined
+}
+
 /** `own` to compile the policies from, and `all` to guard by. */
 interface LayeredOptions<Req, Res> {
   readonly own: RateLimitOptions<Req, Res>
   readonly all: RateLimitOptions<Req, Res>
 }
 
+/** The options of a part that is guarded together with what `above` guards; those that it does not say are `inherited`. */
 export function layeredOptions<Req, Res>(
   above: RateLimitOptions<Req, Res>,
   options: RateLimitOptions<Req, Res>,
+  inherited: Partial<RateLimitOptions<Req, Res>>,
   adapterOptions: readonly string[],
 ): LayeredOptions<Req, Res> {
-  const inherited: readonly string[] = [...SHARED_RATE_OPTIONS, ...adapterOptions]
-  const shared = Object.entries(above).filter(([name]) => inherited.includes(name))
+  const names: readonly string[] = [...SHARED_RATE_OPTIONS, ...adapterOptions]
+  const shared = Object.fromEntries(Object.entries(inherited).filter(([name]) => names.includes(name)))
   // those above watch the policies from above, which decide together with these
   const observers = joinedObservers(above.observers, options.observers)
-  const own = { ...Object.fromEntries(shared), ...options, ...(observers && { observers }) }
+  // one question, and so one time for its answer
+  const deadlineMs = options.deadlineMs ?? above.deadlineMs
+  const own = {
+    ...withInherited(options, shared),
+    ...(observers && { observers }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  }
   const { plan } = above as Partial<PlansOptions<Req, Res>>
   return { own, all: plan ? ({ plan, ...own } as RateLimitOptions<Req, Res>) : own }
 }

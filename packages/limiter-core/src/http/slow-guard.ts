@@ -4,7 +4,7 @@ import { SluiceError } from '../errors.ts'
 import type { LimiterReport } from '../limiter-report.ts'
 import { andThen } from '../maybe-promise.ts'
 import { type Mode, modeOf, parseMode } from '../mode.ts'
-import { optionsOf } from '../options.ts'
+import { optionsOf, withInherited } from '../options.ts'
 import { LARGEST_HEADER_INTEGER, wholeUnits } from '../policy.ts'
 import { shown } from '../shown.ts'
 import { type HttpDenial, httpDenial } from './gate.ts'
@@ -94,7 +94,7 @@ export class SlowGuard<Req, Res> {
 
   /** The guard of a part of what this one guards, with its options where `options` says nothing. */
   below(options: SlowDownOptions<Req, Res>, place: string): SlowGuard<Req, Res> {
-    const all = { ...some(this.options, [...SHARED, ...this.#adapterOptions]), ...options }
+    const all = withInherited(options, some(this.options, [...SHARED, ...this.#adapterOptions]))
     return new SlowGuard(all, this.#adapterOptions, scopeOfPart(this.options.scope, options, place))
   }
 

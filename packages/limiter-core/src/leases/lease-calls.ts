@@ -2,6 +2,7 @@ import { afterThisTurn } from '../clock.ts'
 import type { Clock } from '../contracts.ts'
 import { MalformedAnswer } from '../failover/backend-failure.ts'
 import { isPromise } from '../maybe-promise.ts'
+import { LateAnswer } from './late-answer.ts'
 import type { LeaseAsk, LeaseGrant, LeaseLedger } from './lease-ledger.ts'
 
 /** One ask under way: what it says is asked of it when it is sent, not before. */
@@ -16,12 +17,22 @@ export interface LeaseCall {
 /** Asks in one call of the ledger, at most. */
 const BATCH = 256
 
+/** After its deadline an ask is taken for lost: so late that a pause of this process is none. */
+const LOST_AFTER_MS = 5_000
+
+/** Asks that were sent and not answered yet. */
+interface Sent {
+  readonly deadlineAt: number
+  /** Their answer is none, should it come after all. */
+  giveUp(): void
+}
+
 /** Gathers asks, so that those of one turn of the event loop go in one call. */
 export class LeaseCalls {
   readonly #ledger: LeaseLedger
   readonly #clock: Clock
   #waiting: LeaseCall[] = []
-  #inFlight = 0
+  readonly #sent = new Set<Sent>()
   #scheduled = false
   #idle: (() => void)[] = []
 
@@ -35,14 +46,19 @@ export class LeaseCalls {
     this.#waiting.push(call)
     if (this.#scheduled) return
     this.#scheduled = true
-    if (this.#inFlight === 0) queueMicrotask(this.#flush)
+    if (this.#sent.size === 0) queueMicrotask(this.#flush)
     else afterThisTurn(this.#flush)
   }
 
   /** When nothing is under way, nor waits to be. */
   idle(): Promise<void> {
-    if (this.#inFlight === 0 && this.#waiting.length === 0) return Promise.resolve()
+    if (this.#sent.size === 0 && this.#waiting.length === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  /** A ledger owes an answer; one that never comes must not keep a key from being asked for. */
+  giveUpLost(now: number): void {
+    for (const sent of this.#sent) if (now > sent.deadlineAt + LOST_AFTER_MS) sent.giveUp()
   }
 
   readonly #flush = (): void => {
@@ -58,24 +74,23 @@ export class LeaseCalls {
     const deadlineAt = Math.max(...calls.map((call) => call.deadlineAt))
     const asks = calls.map((call) => call.compose())
     const done = (grants: readonly (LeaseGrant | Error)[]): void => {
-      // before anybody is served, so that nobody hears of both
-      if (!Array.isArray(grants)) throw new MalformedAnswer('grants', grants, 'a list')
-      for (const [index, call] of calls.entries()) {
-        const grant: LeaseGrant | Error = grants[index]
-        if (isGrant(grant, asks[index])) call.came(asks[index], grant, sentAt)
-        else
-          call.failed(grant instanceof Error ? grant : new MalformedAnswer('grant', grant, 'what was asked, at most'))
-      }
+      if (this.#sent.has(sent)) answerAll(calls, asks, grants, sentAt)
     }
     const failed = (error: unknown): void => {
+      if (!this.#sent.has(sent)) return
       for (const call of calls) call.failed(error)
     }
     const over = (): void => {
-      this.#inFlight--
-      if (this.#inFlight > 0 || this.#waiting.length > 0) return
+      if (!this.#sent.delete(sent)) return
+      if (this.#sent.size > 0 || this.#waiting.length > 0) return
       for (const tell of this.#idle.splice(0)) tell()
     }
-    this.#inFlight++
+    const giveUp = (): void => {
+      failed(new LateAnswer())
+      over()
+    }
+    const sent: Sent = { deadlineAt, giveUp }
+    this.#sent.add(sent)
     try {
       const answer = this.#ledger.ask(asks, deadlineAt)
       if (isPromise(answer)) answer.then(done).catch(failed).finally(over)
@@ -87,6 +102,21 @@ export class LeaseCalls {
       failed(error)
       over()
     }
+  }
+}
+
+function answerAll(
+  calls: readonly LeaseCall[],
+  asks: readonly LeaseAsk[],
+  grants: readonly (LeaseGrant | Error)[],
+  sentAt: number,
+): void {
+  // before anybody is served, so that nobody hears of both
+  if (!Array.isArray(grants)) throw new MalformedAnswer('grants', grants, 'a list')
+  for (const [index, call] of calls.entries()) {
+    const grant: LeaseGrant | Error = grants[index]
+    if (isGrant(grant, asks[index])) call.came(asks[index], grant, sentAt)
+    else call.failed(grant instanceof Error ? grant : new MalformedAnswer('grant', grant, 'what was asked, at most'))
   }
 }
 

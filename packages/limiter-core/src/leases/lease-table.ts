@@ -166,6 +166,7 @@ export class LeaseTable implements LeaseHome {
   readonly #tick = (): void => {
     const now = this.now()
     this.#wakesAt = Number.POSITIVE_INFINITY
+    this.#calls.giveUpLost(now)
     let told = 0
     let nextAt = Number.POSITIVE_INFINITY
     for (const leases of this.#counts.values()) {

@@ -65,7 +65,7 @@ export class LeasedCharges implements Backend {
   /** `take` where all of them fit into what is held. */
   takeHeld(charges: readonly Charge[]): Answer | undefined {
     const now = this.#clock.now()
-    const outcomes = charges.map((charge) => outcomeOf(charge, this.#table.find(charge), now))
+    const outcomes = charges.map((charge) => outcomeOf(charge, this.#heldFor(charge), now))
     return outcomes.every(({ fit }) => fit === 'fits') ? this.#takeFitting(charges, outcomes, now) : undefined
   }
 
@@ -95,6 +95,12 @@ export class LeasedCharges implements Backend {
     const held = this.#table.find(charge)
     if (held?.lease.step === charge.step) return held
     return !held && this.#unleased?.suits(charge, now) ? undefined : this.#table.of(charge, now)
+  }
+
+  /** What is held for a charge; of another plan that shares the count it is nothing. */
+  #heldFor(charge: Charge): AskedLease | undefined {
+    const held = this.#table.find(charge)
+    return held?.lease.step === charge.step || held?.lease.promisesAs(charge.step) ? held : undefined
   }
 
   #takeFitting(charges: readonly Charge[], outcomes: readonly Outcome[], now: number): Answer {

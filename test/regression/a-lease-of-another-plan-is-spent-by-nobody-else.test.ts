@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals'
+import {
+  type Backend,
+  type Charge,
+  LeasingBackend,
+  MemoryLedger,
+  memoryBackend,
+  RateGuard,
+  type RateLimitOptions,
+} from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+import { viewOf } from '../keys/request-view.ts'
+
+interface Raw {
+  readonly plan: string
+  readonly user: string
+}
+
+const TERMS = { fraction: 0.5, leaseMs: 2_000 }
+
+test('while nobody answers, who changes to a smaller plan is denied as the rule says, whatever the larger one has on lease', async () => {
+  const clock = new FakeClock()
+  const memory = new MemoryLedger('ledger', memoryBackend({ clock }), TERMS, () => clock.now())
+  let isAway = false
+  const asked = async <T>(run: () => T): Promise<T> => {
+    if (isAway) throw new Error('nobody is there')
+    return run()
+  }
+  const exact: Backend = {
+    name: 'exact',
+    take: (charges) => asked(() => memory.take(charges)),
+    peek: (charges) => asked(() => memory.peek(charges)),
+    adjust: (charges: readonly Charge[], takenAt) => asked(() => memory.adjust(charges, takenAt)),
+    reset: (targets) => asked(() => memory.reset(targets)),
+  }
+  const ledger = { ask: (asks: Parameters<MemoryLedger['ask']>[0]) => asked(() => memory.ask(asks)) }
+  const backend = new LeasingBackend({ name: 'leased', exact, ledger, terms: TERMS, clock })
+  const guard = new RateGuard<Raw, unknown>({
+    plans: {
+      free: [{ name: 'api', limit: 20, window: '1h', algorithm: 'fixed-window' }],
+      pro: [{ name: 'api', limit: 10_000, window: '1h', algorithm: 'fixed-window' }],
+    },
+    plan: ({ plan }: Raw) => plan,
+    key: ({ user }: Raw) => user,
+    backend,
+    clock,
+    onBackendError: 'deny',
+  } as RateLimitOptions<Raw, unknown>)
+  const ask = async (plan: string, user: string) => guard.check(viewOf<Raw>({ raw: { plan, user } }))
+  for (let times = 0; times < 50; times++) expect((await ask('pro', 'ann'))?.decision.source).toBe('leased')
+  isAway = true
+  // until nobody calls any more
+  for (let user = 0; user < 20; user++) await ask('pro', `user ${user}`)
+  expect((await ask('pro', 'ann'))?.decision).toMatchObject({ allowed: true, source: 'leased' })
+  expect((await ask('free', 'ann'))?.decision).toMatchObject({ allowed: false, source: 'deny' })
+  guard.close()
+})

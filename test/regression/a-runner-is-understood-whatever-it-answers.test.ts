@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { algorithms, createLimiter, systemClock } from '@sluice/limiter-core'
+import { leasedBackend, redisBackend, redisInflight, runnerOf, type ScriptRunner } from '@sluice/redis'
+import { FakeClock } from '@sluice/testkit'
+import { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+
+jest.setTimeout(60_000)
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = new Redis(server.port)
+  await once(client, 'ready')
+})
+
+afterAll(async () => {
+  client.disconnect()
+  await server.stop()
+})
+
+const policy = { name: 'api', algorithm: 'fixed-window', limit: 100, window: '1h' } as const
+const step = algorithms['fixed-window'].compile({ ...policy, windowMs: 3_600_000 })
+
+/** As those of libraries are: it has no `catch`. */
+class OtherPromise {
+  // biome-ignore lint/suspicious/noThenProperty: this is what makes it one
+  then(told: (value: string) => void): void {
+    told('text')
+  }
+}
+
+/** What a runner may do whose author did not think of it. */
+const oddities: readonly (readonly [string, () => unknown])[] = [
+  ['throws', () => throws(new Error('boom'))],
+  ['throws nothing', () => throws(undefined)],
+  ['answers no promise', () => 'text'],
+  ['answers nothing', () => undefined],
+  ['answers a promise of another kind', () => new OtherPromise()],
+]
+
+function throws(what: unknown): never {
+  throw what
+}
+
+const backends = [
+  ['redisBackend', redisBackend],
+  ['leasedBackend', leasedBackend],
+] as const
+
+describe.each(backends)('%s rejects, and throws nothing', (_name, make) => {
+  test.each(oddities)('where its runner %s', async (_what, run) => {
+    const backend = make({ run } as ScriptRunner)
+    for (const moment of [undefined, { deadlineAt: systemClock.now() + 10_000 }]) {
+      const taken = backend.takeOne?.('a', step, 'count', 1, moment)
+      await expect(taken).rejects.toMatchObject({ name: 'RedisFailure' })
+    }
+    await backend.close?.()
+  })
+})
+
+describe('a runner whose answers are bytes', () => {
+  const run: ScriptRunner['run'] = (script, keys, args) =>
+    client.callBuffer('EVAL', script.text, keys.length, ...keys, ...args)
+
+  test.each(backends)('counts, gives back and resets in %s, and warns of nothing', async (_name, make) => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const backend = make({ run }, { prefix: randomUUID() })
+    const limiter = createLimiter({ policies: [policy], backend, onBackendError: 'deny', deadlineMs: 20_000 })
+    const taken = await limiter.take('a', 10)
+    expect(taken).toMatchObject({ allowed: true, counted: true })
+    expect(await limiter.charge('a', -5, taken)).toMatchObject({ counted: true, binding: { remaining: 95 } })
+    await limiter.reset('a')
+    expect((await limiter.take('a')).binding.remaining).toBe(99)
+    limiter.close()
+    await backend.close?.()
+    expect(warned.mock.calls).toEqual([])
+    warned.mockRestore()
+  })
+
+  test('holds places', async () => {
+    const caps = redisInflight({ run }, { prefix: randomUUID(), deadlineMs: 3_000, limit: 2 })
+    await caps.acquire('a')
+    expect(await caps.count?.('a')).toBe(1)
+    await caps.close?.()
+  })
+})
+
+test('a clock that is no number is no answer, and nothing is reckoned with it', async () => {
+  const inner = runnerOf(client)
+  let calls = 0
+  const run: ScriptRunner['run'] = (...call) =>
+    calls++ === 0 ? Promise.resolve(['x', 'y', '', '']) : inner.run(...call)
+  const backend = redisBackend({ run }, { prefix: randomUUID() })
+  const take = () =>
+    backend.take([{ key: 'a', step, count: 'count', cost: 1 }], { deadlineAt: systemClock.now() + 20_000 })
+  await expect(take()).rejects.toMatchObject({ code: 'ERR' })
+  await expect(take()).resolves.toMatchObject({ counted: true })
+  await backend.close?.()
+})
+
+test('an answer that never comes keeps nobody from asking a second later', async () => {
+  const clock = new FakeClock()
+  const inner = runnerOf(client)
+  let calls = 0
+  const run: ScriptRunner['run'] = (...call) => (calls++ === 0 ? new Promise(() => {}) : inner.run(...call))
+  const backend = redisBackend({ run }, { prefix: randomUUID(), clock })
+  const take = () => backend.take([{ key: 'a', step, count: 'count', cost: 1 }], { deadlineAt: clock.now() + 20_000 })
+  void take()
+  clock.advance(1_000)
+  await expect(take()).resolves.toMatchObject({ counted: true })
+  await backend.close?.()
+})

@@ -1,0 +1,51 @@
+import { expect, test } from '@jest/globals'
+import {
+  algorithms,
+  type LeaseGrant,
+  type LeaseLedger,
+  LeasingBackend,
+  MemoryLedger,
+  memoryBackend,
+} from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+const TERMS = { fraction: 0.1, leaseMs: 2_000 }
+const step = algorithms['fixed-window'].compile({
+  name: 'api',
+  algorithm: 'fixed-window',
+  limit: 100,
+  windowMs: 3_600_000,
+})
+
+test('a key whose ask the ledger never answered is asked for again, and an answer that comes after all grants nothing', async () => {
+  const clock = new FakeClock({ nowMs: 1_000 })
+  const memory = new MemoryLedger('ledger', memoryBackend({ clock }), TERMS, () => clock.now())
+  let answerFirst = (): void => {}
+  let asked = 0
+  const ledger: LeaseLedger = {
+    ask(asks) {
+      const grants = memory.ask(asks)
+      if (asked++ > 0) return grants
+      return new Promise<readonly LeaseGrant[]>((resolve) => {
+        answerFirst = () => resolve(grants)
+      })
+    },
+  }
+  const backend = new LeasingBackend({ name: 'leased', exact: memory, ledger, terms: TERMS, clock })
+  const take = (cost: number) =>
+    Promise.resolve(backend.takeOne('a', step, 'count', cost, { deadlineAt: clock.now() + 50 }))
+  const first = take(5)
+  const failed = expect(first).rejects.toMatchObject({ code: 'LATE' })
+  for (let second = 0; second < 12; second++) {
+    clock.advance(1_000)
+    await Promise.resolve()
+  }
+  await failed
+  expect(await take(1)).toMatchObject({ allowed: true, source: 'leased' })
+  answerFirst()
+  await Promise.resolve()
+  expect((await take(99)).allowed).toBe(true)
+  expect((await take(1)).allowed).toBe(false)
+  await backend.close()
+  expect(memory.peek([{ key: 'a', step, count: 'count', cost: 1 }]).verdicts[0].remaining).toBe(0)
+})

@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals'
+import { createSluice } from '@sluice/express'
+import { memoryBackend, RateGuard, type RateLimitOptions } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+import { fastify } from 'fastify'
+import { limited, limits, opened, statuses } from '../adapters/fastify-injected.ts'
+import { viewOf } from '../keys/request-view.ts'
+
+const clock = new FakeClock()
+const api = { name: 'api', limit: 5, window: '1m', algorithm: 'fixed-window' } as const
+
+describe('a limiter', () => {
+  test('counts on the backend that all share', async () => {
+    const backend = memoryBackend({ clock })
+    const { limiter } = createSluice({ backend })
+    const one = limiter({ policies: [api], backend: undefined, shared: true })
+    const other = limiter({ policies: [api], shared: true })
+    one.take('a')
+    expect(other.take('a').binding.remaining).toBe(3)
+  })
+
+  test('is denied by the rule that all share', async () => {
+    const fails = (): Promise<never> => Promise.reject(new Error('nobody is there'))
+    const backend = { name: 'dead', take: fails, peek: fails, adjust: fails, reset: fails }
+    const { limiter } = createSluice({ backend, onBackendError: 'deny' })
+    expect(await limiter({ policies: [api], onBackendError: undefined }).take('a')).toMatchObject({ source: 'deny' })
+  })
+})
+
+test('a part has the options of what is above it', () => {
+  const said = { ...api, clock, key: () => 'all', status: 420, headers: 'none', skip: () => false } as const
+  const app = new RateGuard<unknown, unknown>(said as RateLimitOptions)
+  const unsaid = { key: undefined, status: undefined, headers: undefined, clock: undefined, backend: undefined }
+  const part = app.below({ options: { ...api, limit: 1, name: 'own', ...unsaid } as RateLimitOptions, place: 'part' })
+  part.check(viewOf({ raw: {} }))
+  expect(part.check(viewOf({ raw: {}, ip: '203.0.113.99' }))).toMatchObject({
+    keys: ['all', 'all'],
+    denial: { status: 420 },
+  })
+})
+
+describe('a route of Fastify', () => {
+  const app = opened(fastify)
+
+  test('has the delays and caps of the application with what they say', async () => {
+    const inflightLimit = { limit: 2, status: 420, weight: () => 1 }
+    const made = await limited(app(), { inflightLimit })
+    const own = { name: 'own', limit: 1, status: undefined, weight: () => 2 }
+    made.get('/', limits({ inflightLimit: own }), async () => 'ok')
+    expect(await statuses(made, '/')).toEqual([420])
+  })
+})

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { algorithms } from '@sluice/limiter-core'
+import { createRedisCluster, redisBackend, redisInflight, runnerOf, type ScriptRunner } from '@sluice/redis'
+import { Cluster, Redis } from 'ioredis'
+import { createCluster } from 'redis'
+import { eventually } from '../services/eventually.ts'
+import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
+import { startRedis } from '../services/redis-server.ts'
+
+jest.setTimeout(120_000)
+
+const step = algorithms['fixed-window'].compile({
+  name: 'api',
+  algorithm: 'fixed-window',
+  limit: 100,
+  windowMs: 3_600_000,
+})
+const cap = { name: 'cap', limit: 5 }
+
+describe('on a cluster', () => {
+  let cluster: RedisCluster
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster()
+  })
+
+  afterAll(() => cluster.stop())
+
+  const nodes = () => cluster.ports.map((port) => ({ host: '127.0.0.1', port }))
+  const users = Array.from({ length: 40 }, (_, user) => `user ${user}`)
+
+  test.each([
+    ['createRedisCluster', () => createRedisCluster(nodes())],
+    ['Cluster of ioredis', () => new Cluster(nodes())],
+    ['Cluster that connects late', () => new Cluster(nodes(), { lazyConnect: true })],
+  ])('two backends and caps count from the first call on, over a %s', async (_name, connect) => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const client = connect()
+    const backends = [1, 2].map(() => redisBackend(client, { prefix: randomUUID() }))
+    const caps = redisInflight(client, { prefix: randomUUID(), deadlineMs: 20_000, leaseMs: 60_000 })
+    const taken = users.flatMap((user) => [
+      ...backends.map((backend) => backend.takeOne?.(user, step, 'count', 1)),
+      ...backends.map((backend) => backend.peek([{ key: user, step, count: 'count', cost: 1 }])),
+      Promise.resolve(caps.acquire(user, { cap })),
+    ])
+    const failed = (await Promise.allSettled(taken)).filter(({ status }) => status === 'rejected')
+    expect(failed).toEqual([])
+    expect(warned.mock.calls).toEqual([])
+    await Promise.all([...backends.map((backend) => backend.close?.()), caps.close?.()])
+    client.disconnect()
+    warned.mockRestore()
+  })
+
+  test('caps over a runner that does not say that it is of a cluster are counted there from the first call on', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const client = createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
+    client.on('error', () => {})
+    await client.connect()
+    const run: ScriptRunner['run'] = (script, keys, args) =>
+      client.eval(script.text, { keys: [...keys], arguments: args.map(String) })
+    const prefix = randomUUID()
+    const caps = redisInflight({ run }, { prefix, deadlineMs: 20_000, leaseMs: 60_000 })
+    const other = redisInflight({ run, clustered: true }, { prefix, deadlineMs: 20_000, leaseMs: 60_000 })
+    for (let round = 1; round <= 2; round++) {
+      await Promise.all(users.map((user) => caps.acquire(user, { cap })))
+      expect(await Promise.all(users.map((user) => other.count?.(user, cap)))).toEqual(users.map(() => round))
+    }
+    const codes = warned.mock.calls.map(([, options]) => (options as { code?: string }).code)
+    expect(codes).toEqual(['SLUICE_CLUSTER_RUNNER'])
+    await Promise.all([caps.close?.(), other.close?.()])
+    client.destroy()
+    warned.mockRestore()
+  })
+})
+
+test('an attempt is not the first where a connection stood before: nobody waits for it', async () => {
+  const server = await startRedis()
+  const client = new Redis(server.port, { retryStrategy: () => 1, connectTimeout: 20_000 })
+  client.on('error', () => {})
+  await once(client, 'ready')
+  const backend = redisBackend(client)
+  await server.stop()
+  // takes connections, and answers nothing
+  const silent = createServer(() => {}).listen(server.port, '127.0.0.1')
+  await eventually(async () => ['connect', 'connecting'].includes(client.status), { what: 'a later attempt' })
+  await eventually(async () => client.status === 'connect', { what: 'a connection that is not ready' })
+  await expect(backend.takeOne?.('a', step, 'count', 1)).rejects.toMatchObject({ code: 'CONNECTION' })
+  expect(runnerOf(client).clustered).toBe(false)
+  await backend.close?.()
+  client.disconnect()
+  silent.close()
+})
