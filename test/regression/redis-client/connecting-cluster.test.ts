@@ -6,9 +6,9 @@ import { algorithms } from '@sluice/limiter-core'
 import { createRedisCluster, redisBackend, redisInflight, runnerOf, type ScriptRunner } from '@sluice/redis'
 import { Cluster, Redis } from 'ioredis'
 import { createCluster } from 'redis'
-import { eventually } from '../services/eventually.ts'
-import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
-import { startRedis } from '../services/redis-server.ts'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisCluster, startRedisCluster } from '../../services/redis-cluster.ts'
+import { startRedis } from '../../services/redis-server.ts'
 
 jest.setTimeout(120_000)
 

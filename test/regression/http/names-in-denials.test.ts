@@ -7,7 +7,7 @@ import { rateLimit as nestLimit, SluiceDenied, SluiceModule } from '@sluice/nest
 import { FakeClock } from '@sluice/testkit'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import request from 'supertest'
-import { nestApp } from '../nest/nest-app.ts'
+import { nestApp } from '../../nest/nest-app.ts'
 
 const clock = new FakeClock()
 const unnamed = { window: '1m', algorithm: 'fixed-window', clock } as const

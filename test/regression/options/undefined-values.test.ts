@@ -3,8 +3,8 @@ import { createSluice } from '@sluice/express'
 import { memoryBackend, RateGuard, type RateLimitOptions } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { fastify } from 'fastify'
-import { limited, limits, opened, statuses } from '../adapters/fastify-injected.ts'
-import { viewOf } from '../keys/request-view.ts'
+import { limited, limits, opened, statuses } from '../../adapters/fastify-injected.ts'
+import { viewOf } from '../../keys/request-view.ts'
 
 const clock = new FakeClock()
 const api = { name: 'api', limit: 5, window: '1m', algorithm: 'fixed-window' } as const

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { Controller, Get, type Type } from '@nestjs/common'
 import { InflightLimit, type LimitDecorator, RateLimit, SluiceModule, type SluiceModuleOptions } from '@sluice/nest'
 import { FakeClock } from '@sluice/testkit'
-import { nestApp } from '../nest/nest-app.ts'
+import { nestApp } from '../../nest/nest-app.ts'
 
 /** Decorated with these in the order in which they are written. */
 function site(...decorators: readonly LimitDecorator[]): Type {

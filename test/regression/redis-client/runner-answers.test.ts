@@ -5,7 +5,7 @@ import { algorithms, createLimiter, systemClock } from '@sluice/limiter-core'
 import { leasedBackend, redisBackend, redisInflight, runnerOf, type ScriptRunner } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import { Redis } from 'ioredis'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
 jest.setTimeout(60_000)
 

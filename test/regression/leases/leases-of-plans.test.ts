@@ -9,7 +9,7 @@ import {
   type RateLimitOptions,
 } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { viewOf } from '../keys/request-view.ts'
+import { viewOf } from '../../keys/request-view.ts'
 
 interface Raw {
   readonly plan: string
