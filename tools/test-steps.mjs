@@ -18,7 +18,7 @@ export function testSteps(jestArgs = []) {
 }
 
 // a worker keeps something of every file that it ran, up to the end of its heap, and there are hundreds of files
-const SHARDS = 3
+const SHARDS = 8
 
 const wholeJest = [
   ...Array.from({ length: SHARDS }, (_, index) => ({

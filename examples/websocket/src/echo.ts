@@ -1,13 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import {
-  addressKey,
-  byIp,
-  type Clock,
-  compileAddressOptions,
-  createSluice,
-  limitConnections,
-  limitUpgrade,
-} from '@sluice/node-http'
+import { byIp, type Clock, clientKey, createSluice, limitConnections, limitUpgrade } from '@sluice/node-http'
 import { WebSocketServer } from 'ws'
 
 const limits = {
@@ -64,9 +56,7 @@ export function createEcho(clock?: Clock): Echo {
   return { server, sockets }
 }
 
-const rules = compileAddressOptions()
-
 /** All sockets of one client share its messages. */
 function clientOf({ socket }: IncomingMessage): string {
-  return addressKey(socket.remoteAddress ?? '', rules) ?? 'no-address'
+  return clientKey(socket.remoteAddress)
 }

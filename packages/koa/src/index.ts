@@ -1,5 +1,4 @@
 export {
-  addressKey,
   type Backend,
   type BackendErrorRule,
   byAll,
@@ -13,7 +12,7 @@ export {
   type ContinueGuard,
   type ContinueGuardOptions,
   type CostSource,
-  compileAddressOptions,
+  clientKey,
   createInflightLimiter,
   createLimiter,
   DENY,

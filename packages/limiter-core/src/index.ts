@@ -72,6 +72,7 @@ export {
 export { HeldPermit, type PermitHome } from './inflight/permit.ts'
 export { parseAddress, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'
+export { clientKey } from './keys/client-key.ts'
 export { joinedKey } from './keys/joined-key.ts'
 export {
   ANONYMOUS,
