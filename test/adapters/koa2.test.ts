@@ -1,11 +1,11 @@
 import { describe, test } from '@jest/globals'
 import { adapterContract } from '@sluice/testkit'
 import { koaApp } from './koa-app.ts'
-import { koaSentences } from './koa-sentences.ts'
+import { koaCases } from './koa-cases.ts'
 import { Koa2 } from './koa2.ts'
 import { running } from './running-app.ts'
 
 describe('Koa 2', () => {
   adapterContract({ describe, test }, (description) => running(koaApp(new Koa2(), description)))
-  koaSentences(Koa2)
+  koaCases(Koa2)
 })

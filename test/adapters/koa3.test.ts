@@ -2,10 +2,10 @@ import { describe, test } from '@jest/globals'
 import { adapterContract } from '@sluice/testkit'
 import Koa from 'koa'
 import { koaApp } from './koa-app.ts'
-import { koaSentences } from './koa-sentences.ts'
+import { koaCases } from './koa-cases.ts'
 import { running } from './running-app.ts'
 
 describe('Koa 3', () => {
   adapterContract({ describe, test }, (description) => running(koaApp(new Koa(), description)))
-  koaSentences(Koa)
+  koaCases(Koa)
 })

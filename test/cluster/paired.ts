@@ -1,10 +1,10 @@
 import type { Backend, LeaseTerms } from '@sluice/limiter-core'
-import { type Port, PrimaryDesk, workerBackend } from '@sluice/limiter-core/cluster'
+import { ClusterServer, type Port, workerBackend } from '@sluice/limiter-core/cluster'
 import type { FakeClock } from '@sluice/testkit'
 
 /** A primary and a way to it that carries messages as `node:cluster` does: as JSON, in order, a turn later. */
 export class PairedPrimary {
-  readonly desk: PrimaryDesk
+  readonly desk: ClusterServer
   /** Messages that arrive while it is false are lost, as those are that nobody listens to. */
   listening = true
   readonly #ports = new Set<PairedPort>()
@@ -12,7 +12,7 @@ export class PairedPrimary {
   readonly #clock: FakeClock
 
   constructor(terms: LeaseTerms, clock: FakeClock) {
-    this.desk = new PrimaryDesk(terms, undefined, clock)
+    this.desk = new ClusterServer(terms, undefined, clock)
     this.#terms = terms
     this.#clock = clock
   }

@@ -4,7 +4,7 @@ import { eachSeed, FakeClock } from '@sluice/testkit'
 import { settled } from './patient.ts'
 
 const words = {
-  came: (value: string) => `came ${value}`,
+  answered: (value: string) => `came ${value}`,
   failed: (error: unknown) => `failed ${error}`,
   late: () => 'late',
 }
@@ -45,7 +45,7 @@ describe('Deadlines', () => {
       new Promise<string>((resolve) => {
         come = resolve
       }),
-      { came: () => told.push('came'), failed: () => told.push('failed'), late: () => told.push('late') },
+      { answered: () => told.push('came'), failed: () => told.push('failed'), late: () => told.push('late') },
     )
     clock.advance(50)
     come('at last')
@@ -59,7 +59,7 @@ describe('Deadlines', () => {
     const thrown = (): never => {
       throw new Error('outcome')
     }
-    const broken = { came: thrown, failed: thrown, late: thrown }
+    const broken = { answered: thrown, failed: thrown, late: thrown }
     await expect(waits.race(Promise.resolve(1), broken)).rejects.toThrow('outcome')
     await expect(waits.race(Promise.reject(1), broken)).rejects.toThrow('outcome')
     const late = waits.race(never(), broken)
@@ -90,7 +90,7 @@ describe('Deadlines', () => {
         dues.push(due)
         const late = (): number => ends.push(clock.now() - due)
         const ended = random.whole(3) === 0
-        waits.race(ended ? Promise.resolve('') : never(), { came: () => ends.push(0), failed: late, late })
+        waits.race(ended ? Promise.resolve('') : never(), { answered: () => ends.push(0), failed: late, late })
         if (random.whole(2) === 0) await settled()
         clock.advance(random.whole(20))
       }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createSluice, type FailoverOptions, rateLimit, slowDown } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
-import { createLimiter, RateGuard, type RequestView } from '@sluice/limiter-core'
+import { createLimiter, RateGate, type RequestView } from '@sluice/limiter-core'
 import { fastify } from 'fastify'
 import { closeWards, serverError, ward } from './patient.ts'
 
@@ -17,7 +17,7 @@ const places: Readonly<Record<string, (options: FailoverOptions) => unknown>> = 
   slowDown: (options) => slowDown({ after: 1, window: '1m', delayMs: 5, maxDelayMs: 10, ...options }),
   createSluice: (options) => createSluice(options),
   'a limiter of createSluice': (options) => createSluice().limiter({ policies: [policy], ...options }),
-  RateGuard: (options) => new RateGuard({ ...policy, ...options }),
+  RateGate: (options) => new RateGate({ ...policy, ...options }),
 }
 
 describe.each(Object.entries(places))('%s', (_place, build) => {
@@ -79,7 +79,7 @@ describe('deadlineMs', () => {
 
   test('starts when the backend is called, however long a key was looked up', async () => {
     const one = ward()
-    const guard = new RateGuard({
+    const guard = new RateGate({
       ...policy,
       backend: one.patient,
       clock: one.clock,
@@ -99,7 +99,7 @@ describe('layers', () => {
 
   test('below a layer inherit its rule, and may say their own for their own policies', async () => {
     const one = ward()
-    const above = new RateGuard({ ...policy, name: 'all', backend: one.patient, clock: one.clock, ...denied })
+    const above = new RateGate({ ...policy, name: 'all', backend: one.patient, clock: one.clock, ...denied })
     const inherits = above.below({ options: { ...policy, name: 'part' }, place: 'a' })
     const says = above.below({ options: { ...policy, name: 'part', onBackendError: 'allow' }, place: 'b' })
     one.patient.condition = serverError('OOM')
@@ -116,7 +116,7 @@ describe('layers', () => {
 
   test('ask one backend once for the policies of all of them', async () => {
     const one = ward()
-    const above = new RateGuard({ ...policy, name: 'all', backend: one.patient, clock: one.clock })
+    const above = new RateGate({ ...policy, name: 'all', backend: one.patient, clock: one.clock })
     const below = above.below({ options: { ...policy, name: 'part' }, place: 'a' })
     expect((await below.check(view))?.decision.verdicts.map(({ policy: { name } }) => name)).toEqual(['all', 'part'])
     expect(one.patient.calls()).toEqual(['take'])

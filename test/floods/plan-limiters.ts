@@ -1,4 +1,4 @@
-import { type Decision, type Limiter, type PolicyInput, RateGuard } from '@sluice/limiter-core'
+import { type Decision, type Limiter, type PolicyInput, RateGate } from '@sluice/limiter-core'
 import type { Scene } from './scene.ts'
 
 /** Limiters of several plans, each with one policy, all of one name. */
@@ -7,6 +7,6 @@ export function planLimiters(
   given: Pick<Scene, 'backend' | 'clock'> & { readonly scope?: string },
 ): Limiter<Decision>[] {
   const named = plans.map((policy, plan) => [`plan ${plan}`, [{ ...policy, name: 'quota' }]] as const)
-  const guard = new RateGuard({ plans: Object.fromEntries(named), plan: () => undefined, ...given } as never)
+  const guard = new RateGate({ plans: Object.fromEntries(named), plan: () => undefined, ...given } as never)
   return named.map(([plan]) => guard.limiter(plan) as unknown as Limiter<Decision>)
 }

@@ -4,7 +4,7 @@ import {
   compilePolicy,
   createLimiter,
   memoryBackend,
-  RateGuard,
+  RateGate,
   type RequestView,
 } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
@@ -67,7 +67,7 @@ test('one step under two names is two counts', () => {
 test('a key function that changes the request changes its own key alone', async () => {
   const raw = { user: 'first' }
   const view: RequestView<typeof raw> = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw }
-  const guard = new RateGuard<typeof raw, unknown>({
+  const guard = new RateGate<typeof raw, unknown>({
     policies: [
       { ...policy, name: 'a', key: (request) => request.user },
       { ...policy, name: 'b', key: (request) => Object.assign(request, { user: 'second' }).user },

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { createInflightLimiter, createLimiter, policyItems, RateGuard, type RequestView } from '@sluice/limiter-core'
+import { createInflightLimiter, createLimiter, policyItems, RateGate, type RequestView } from '@sluice/limiter-core'
 import { codeOf } from './code-of.ts'
 
 const badNames = [
@@ -30,7 +30,7 @@ test.each(['a\r\nSet-Cookie: b=c', '\0', '\ud800', 'é', '"', 'x'.repeat(10_000)
   'the key %j does not show in a header, a partition key apart that is base64',
   async (key) => {
     const view: RequestView = { ip: key, method: 'GET', route: key, header: () => key, raw: {} }
-    const guard = new RateGuard({ limit: 1, window: '1m', key: () => key, partitionKey: { secret: 'secret' } })
+    const guard = new RateGate({ limit: 1, window: '1m', key: () => key, partitionKey: { secret: 'secret' } })
     await guard.check(view)
     const check = await guard.check(view)
     expect(check?.denial?.status).toBe(429)

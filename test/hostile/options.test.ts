@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createInflightLimiter, createLimiter, memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { createInflightLimiter, createLimiter, memoryBackend, RateGate } from '@sluice/limiter-core'
 import { codeOf } from './code-of.ts'
 
 const values: Readonly<Record<string, unknown>> = {
@@ -42,7 +42,7 @@ describe.each(Object.keys(values))('%s', (name) => {
 
   test('is refused as what is no option at all', () => {
     expect(codeOf(() => createLimiter({ policies: [policy], limti: value } as never))).toBe('SLUICE_BAD_OPTION')
-    expect(codeOf(() => new RateGuard({ ...policy, limti: value } as never))).toBe('SLUICE_BAD_OPTION')
+    expect(codeOf(() => new RateGate({ ...policy, limti: value } as never))).toBe('SLUICE_BAD_OPTION')
   })
 
   test('is refused as maxBytes, and as the limit of a cap', () => {

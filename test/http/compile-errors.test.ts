@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { CapGuard, memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { InflightGate, memoryBackend, RateGate } from '@sluice/limiter-core'
 
 const one = { limit: 1, window: '1m' }
 const settle = () => 1
@@ -95,11 +95,11 @@ const badCaps: readonly (readonly [code: string, options: unknown])[] = [
 
 describe('a limiter that makes no sense is refused when it is built', () => {
   test.each(badLimits)('with %s: rateLimit %j', (code, options) => {
-    expect(codeOf(() => new RateGuard(options as never))).toBe(code)
+    expect(codeOf(() => new RateGate(options as never))).toBe(code)
   })
 
   test.each(badCaps)('with %s: inflightLimit %j', (code, options) => {
-    expect(codeOf(() => new CapGuard(options as never))).toBe(code)
+    expect(codeOf(() => new InflightGate(options as never))).toBe(code)
   })
 })
 
@@ -112,23 +112,23 @@ test('options whose value is undefined are as good as absent', () => {
     mode: undefined,
     clock: undefined,
   }
-  expect(codeOf(() => new RateGuard({ limit: 1, window: '1m', ...absent } as never))).toBe('built')
-  expect(codeOf(() => new CapGuard({ limit: 1, ...absent, cost: undefined } as never))).toBe('SLUICE_BAD_OPTION')
+  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', ...absent } as never))).toBe('built')
+  expect(codeOf(() => new InflightGate({ limit: 1, ...absent, cost: undefined } as never))).toBe('SLUICE_BAD_OPTION')
 })
 
 test('one name on one backend with other data is refused', () => {
   const backend = memoryBackend()
-  new RateGuard({ limit: 1, window: '1m', backend })
-  expect(codeOf(() => new RateGuard({ limit: 1, window: '1m', backend }))).toBe('SLUICE_UNNAMED_TWICE')
-  expect(codeOf(() => new RateGuard({ limit: 1, window: '1m', backend, shared: true }))).toBe('built')
-  expect(codeOf(() => new RateGuard({ limit: 2, window: '1m', backend }))).toBe('SLUICE_DUPLICATE_POLICY')
-  expect(codeOf(() => new RateGuard({ limit: 2, window: '1m', backend, scope: 'other' }))).toBe('built')
+  new RateGate({ limit: 1, window: '1m', backend })
+  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend }))).toBe('SLUICE_UNNAMED_TWICE')
+  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend, shared: true }))).toBe('built')
+  expect(codeOf(() => new RateGate({ limit: 2, window: '1m', backend }))).toBe('SLUICE_DUPLICATE_POLICY')
+  expect(codeOf(() => new RateGate({ limit: 2, window: '1m', backend, scope: 'other' }))).toBe('built')
 })
 
 test('SLUICE_MODE is refused where it is no mode', () => {
   process.env.SLUICE_MODE = 'disabled'
   try {
-    expect(codeOf(() => new RateGuard({ limit: 1, window: '1m' }))).toBe('SLUICE_BAD_OPTION')
+    expect(codeOf(() => new RateGate({ limit: 1, window: '1m' }))).toBe('SLUICE_BAD_OPTION')
   } finally {
     delete process.env.SLUICE_MODE
   }

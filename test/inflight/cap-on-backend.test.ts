@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type Cap, CapGuard, createInflightLimiter, type InflightBackend } from '@sluice/limiter-core'
+import { type Cap, createInflightLimiter, type InflightBackend, InflightGate } from '@sluice/limiter-core'
 import { LimitLayer } from '@sluice/node-http'
 
 function backendOf(limit?: number): InflightBackend & { readonly asked: (Cap | undefined)[] } {
@@ -47,8 +47,8 @@ test.each<[string, object]>([
   ['headers', { headers: 'some' }],
 ])('a cap that is refused for its %s leaves no name behind', (_, bad) => {
   const backend = backendOf()
-  expect(() => new CapGuard({ limit: 3, backend, ...bad })).toThrow(/SLUICE_/)
-  expect(() => new CapGuard({ limit: 4, backend })).not.toThrow()
+  expect(() => new InflightGate({ limit: 3, backend, ...bad })).toThrow(/SLUICE_/)
+  expect(() => new InflightGate({ limit: 4, backend })).not.toThrow()
 })
 
 test('parts of an application have caps of one name, each with a count of its own', () => {
@@ -56,7 +56,7 @@ test('parts of an application have caps of one name, each with a count of its ow
   const layer = LimitLayer.none().below({ inflightLimit: { limit: 9, backend } }, 'app')
   const parts = ['a', 'b'].map((place, index) => layer.below({ inflightLimit: { limit: index + 1 } }, place))
   const guards = [layer, ...parts].map(
-    ({ caps }) => (caps[0] as unknown as { guard: CapGuard<unknown, unknown> }).guard,
+    ({ caps }) => (caps[0] as unknown as { guard: InflightGate<unknown, unknown> }).guard,
   )
   for (const { limiter } of guards) limiter.acquire()
   expect(backend.asked.map((cap) => [cap?.place, cap?.limit])).toEqual([

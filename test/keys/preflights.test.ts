@@ -3,13 +3,13 @@ import {
   byAll,
   byHeader,
   byPrincipal,
-  CapGuard,
   DENY,
   EXEMPT,
   forgetWarnings,
+  InflightGate,
   type KeyResult,
   type KeySource,
-  RateGuard,
+  RateGate,
   type RequestView,
 } from '@sluice/limiter-core'
 import { Watcher } from '@sluice/testkit'
@@ -29,8 +29,8 @@ beforeEach(() => {
 /** The key under which a rate counts, and the one under which a cap does. */
 async function counted(key: KeySource, view: RequestView): Promise<(string | undefined)[]> {
   const acquired: string[] = []
-  const rate = new RateGuard({ limit: 9, window: '1m', key })
-  const cap = new CapGuard({ limit: 9, key, observers: [{ permitAcquired: (one) => acquired.push(one) }] })
+  const rate = new RateGate({ limit: 9, window: '1m', key })
+  const cap = new InflightGate({ limit: 9, key, observers: [{ permitAcquired: (one) => acquired.push(one) }] })
   const check = await rate.check(view)
   await cap.check(view)
   return [check?.keys[0], acquired[0]]
@@ -76,7 +76,7 @@ describe('the key of a preflight', () => {
 
   test('of a cap without a key is one for the whole process', async () => {
     const acquired: string[] = []
-    const cap = new CapGuard({ limit: 1, observers: [{ permitAcquired: (key) => acquired.push(key) }] })
+    const cap = new InflightGate({ limit: 1, observers: [{ permitAcquired: (key) => acquired.push(key) }] })
     const checks = [await cap.check(preflight), await cap.check(request), await cap.check(preflight)]
     expect(acquired).toEqual(['\0preflight:', ''])
     expect(checks.map((check) => check?.denial?.status)).toEqual([undefined, undefined, 503])
@@ -94,7 +94,7 @@ describe('a preflight', () => {
 
   test.each(sources)('is counted by address where it %s, and nobody is blamed', async (_what, key) => {
     const watcher = new Watcher()
-    const guard = new RateGuard({ limit: 1, window: '1m', key: key as KeySource, observers: [watcher] })
+    const guard = new RateGate({ limit: 1, window: '1m', key: key as KeySource, observers: [watcher] })
     const [first, second] = [await guard.check(preflight), await guard.check(preflight)]
     expect([first?.denial, second?.denial?.status]).toEqual([undefined, 429])
     expect(first?.keys[0]).toContain('\0address:203.0.113.7')
@@ -108,9 +108,9 @@ describe('a preflight', () => {
       throw new TypeError('no user')
     }
     const plans = { free: [{ limit: 1, window: '1m' }], pro: [{ limit: 9, window: '1m' }] } as const
-    const guard = new RateGuard({ plans, plan: lacking, cost: lacking, skip: lacking, observers })
-    const unknown = new RateGuard({ plans, plan: () => 'gold', observers })
-    const cap = new CapGuard({ limit: 1, weight: lacking, skip: lacking, observers })
+    const guard = new RateGate({ plans, plan: lacking, cost: lacking, skip: lacking, observers })
+    const unknown = new RateGate({ plans, plan: () => 'gold', observers })
+    const cap = new InflightGate({ limit: 1, weight: lacking, skip: lacking, observers })
     for (const rate of [guard, unknown]) {
       expect((await rate.check(preflight))?.denial).toBeUndefined()
       expect((await rate.check(preflight))?.denial?.status).toBe(429)
@@ -125,14 +125,14 @@ describe('a preflight', () => {
     ['is denied where a function says so', DENY, 429],
     ['is exempt where a function says so', EXEMPT, undefined],
   ])('%s', async (_what, says, status) => {
-    const guard = new RateGuard({ limit: 1, window: '1m', key: () => says })
+    const guard = new RateGate({ limit: 1, window: '1m', key: () => says })
     expect((await guard.check(preflight))?.denial?.status).toBe(status)
   })
 
   test('is looked at, given back and forgotten under the key that observers see', async () => {
     const keys: string[] = []
     const observers = [{ decided: (key: string) => keys.push(key) }]
-    const guard = new RateGuard({ limit: 2, window: '1m', key: () => 'ann', observers })
+    const guard = new RateGate({ limit: 2, window: '1m', key: () => 'ann', observers })
     await guard.check(preflight)
     const limiter = guard.limiter()
     const left = async (key: string): Promise<number> => (await limiter.peek(key)).binding.remaining
@@ -145,7 +145,7 @@ describe('a preflight', () => {
   })
 
   test('has a partition key of its own', async () => {
-    const guard = new RateGuard({ limit: 1, window: '1m', key: () => 'ann', partitionKey: { secret: 'secret' } })
+    const guard = new RateGate({ limit: 1, window: '1m', key: () => 'ann', partitionKey: { secret: 'secret' } })
     const pk = async (view: RequestView): Promise<string> =>
       (await guard.check(view))?.entries[0].rateItems.match(/pk=:(.+):/)?.[1] ?? ''
     const [asked, requested] = [await pk(preflight), await pk(request)]

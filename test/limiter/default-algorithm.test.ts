@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { createLimiter, type PolicyInput, RateGuard } from '@sluice/limiter-core'
+import { createLimiter, type PolicyInput, RateGate } from '@sluice/limiter-core'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 
@@ -26,7 +26,7 @@ test('of plans that share a name is that of their largest limit', () => {
   const plans = (...limits: number[]) =>
     Object.fromEntries(limits.map((limit) => [`up to ${limit}`, [{ name: 'calls', limit, window: '1m' as const }]]))
   const algorithms = (...limits: number[]): string[] => {
-    const guard = new RateGuard({ plans: plans(...limits), plan: () => undefined })
+    const guard = new RateGate({ plans: plans(...limits), plan: () => undefined })
     const found = limits.map((limit) => guard.limiter(`up to ${limit}`).policies[0].algorithm)
     guard.close()
     return found

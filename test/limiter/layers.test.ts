@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, memoryBackend, RateGuard, type RateLimitOptions } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend, RateGate, type RateLimitOptions } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { viewOf } from '../keys/request-view.ts'
 
@@ -7,7 +7,7 @@ interface Raw {
   readonly plan?: string
 }
 type Options = RateLimitOptions<Raw, unknown>
-type Guard = RateGuard<Raw, unknown>
+type Guard = RateGate<Raw, unknown>
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 const api = (limit: number, name = 'api') => ({ ...MINUTE, name, limit })
@@ -24,7 +24,7 @@ function left(guard: Guard, raw: Raw = {}): string {
 }
 
 function root(options: Partial<Options> = {}): Guard {
-  return new RateGuard<Raw, unknown>({ ...api(9), clock: new FakeClock(), ...options } as Options)
+  return new RateGate<Raw, unknown>({ ...api(9), clock: new FakeClock(), ...options } as Options)
 }
 
 function below(guard: Guard, options: Partial<Options> | undefined, place: string, without?: readonly string[]): Guard {
@@ -91,7 +91,7 @@ describe('a part that says the same name', () => {
   test('may do so where nothing is above the parts', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     const parts = [1, 2].map(
-      (limit) => new RateGuard<Raw, unknown>({ ...api(limit), backend }, [], { place: `part ${limit}` }),
+      (limit) => new RateGate<Raw, unknown>({ ...api(limit), backend }, [], { place: `part ${limit}` }),
     )
     expect(parts.map((part) => left(part))).toEqual(['api 0', 'api 1'])
   })
@@ -139,7 +139,7 @@ describe('plans', () => {
   const plan = ({ plan: name }: Raw): string | undefined => name
   const plans = { free: [api(2)], pro: [api(9)] }
   const planned = (more: object = {}): Guard =>
-    new RateGuard<Raw, unknown>({ plans, plan, clock: new FakeClock(), ...more } as Options)
+    new RateGate<Raw, unknown>({ plans, plan, clock: new FakeClock(), ...more } as Options)
 
   test('above a part get what it adds, each of them, in one count', () => {
     const part = below(planned(), api(5, 'own'), 'part')
@@ -191,7 +191,7 @@ describe('closing', () => {
     const backend = memoryBackend()
     const plans = { free: [api(2, 'quota')], pro: [api(9, 'quota')], gold: [api(99, 'quota')] }
     const options = { plans, plan: () => 'free', backend, scope: 'app' } as const
-    const [one, two] = [1, 2].map(() => below(new RateGuard<Raw, unknown>(options), api(3), 'part'))
+    const [one, two] = [1, 2].map(() => below(new RateGate<Raw, unknown>(options), api(3), 'part'))
     one.close()
     one.close()
     expect(free(backend, 'app:part')).toBe(false)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createLimiter, memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend, RateGate } from '@sluice/limiter-core'
 import { leasedBackend, redisBackend } from '@sluice/redis'
 import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
 import { FakeClock } from '@sluice/testkit'
@@ -164,7 +164,7 @@ test('one policy of several plans on several backends is refused: no count would
     free: [{ name: 'quota', limit: 1, window: '1m', backend: memoryBackend() }],
     pro: [{ name: 'quota', limit: 9, window: '1m', backend: memoryBackend() }],
   } as const
-  expect(() => new RateGuard({ plans, plan: () => 'free' })).toThrow(
+  expect(() => new RateGate({ plans, plan: () => 'free' })).toThrow(
     expect.objectContaining({ code: 'SLUICE_BAD_POLICY', message: expect.stringContaining("policy 'quota': backend") }),
   )
 })

@@ -1,11 +1,11 @@
-import { type Backend, type Decision, type Policy, RateGuard } from '@sluice/limiter-core'
+import { type Backend, type Decision, type Policy, RateGate } from '@sluice/limiter-core'
 import type { FakeClock } from '@sluice/testkit'
 
 export type PlanPolicy = Omit<Policy, 'name' | 'windowMs'> & { readonly windowMs: number }
 
 /** One policy of one name in several plans, and one key. */
 export class PlanSite {
-  readonly #guard: RateGuard<unknown, unknown>
+  readonly #guard: RateGate<unknown, unknown>
 
   /** Without a clock time is the real one. */
   constructor(plans: Readonly<Record<string, PlanPolicy>>, clock?: FakeClock, backend?: Backend) {
@@ -15,7 +15,7 @@ export class PlanSite {
     ])
     const given = { ...(clock && { clock }), ...(backend && { backend }) }
     const options = { plans: Object.fromEntries(inputs), plan: () => undefined, deadlineMs: 5_000, ...given }
-    this.#guard = new RateGuard(options as never)
+    this.#guard = new RateGate(options as never)
   }
 
   async take(plan: string, cost = 1): Promise<Decision> {

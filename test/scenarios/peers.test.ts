@@ -78,7 +78,7 @@ function cellsOf(name: string): (claim: keyof typeof CLAIMS) => string {
 }
 
 function readTable(readme: string): { names: string[]; rows: string[][] } {
-  const section = readme.slice(readme.indexOf('## Beside the others'))
+  const section = readme.slice(readme.indexOf('## Compared'))
   const lines = section.split('\n').filter((line) => line.startsWith('|'))
   const [head, , ...rows] = lines.map((line) =>
     line

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { compilePolicy, type SlowDownOptions, SlowGuard } from '@sluice/limiter-core'
+import { compilePolicy, SlowDownGate, type SlowDownOptions } from '@sluice/limiter-core'
 import { baseSeed, FakeClock, referenceModel } from '@sluice/testkit'
 import fc from 'fast-check'
 import { viewOf } from '../keys/request-view.ts'
@@ -9,7 +9,7 @@ type Options = SlowDownOptions<{ cost: number }>
 /** Asks with these costs, each after a wait; answers what each request has to wait. */
 function delaysOf(options: Options, asks: readonly { waitMs?: number; cost?: number }[]): number[] {
   const clock = new FakeClock()
-  const guard = new SlowGuard<{ cost: number }, unknown>({ cost: ({ cost }) => cost, clock, ...options })
+  const guard = new SlowDownGate<{ cost: number }, unknown>({ cost: ({ cost }) => cost, clock, ...options })
   return asks.map(({ waitMs = 0, cost = 1 }) => {
     clock.advance(waitMs)
     const check = guard.check(viewOf({ raw: { cost } }))

@@ -2,12 +2,12 @@ import {
   type ConnectMiddleware,
   connectMount,
   type DecoratedLimiters,
+  type HttpLimit,
   type InflightLimitOptions,
   limitersFor,
   mustBeCalled,
   type Next,
   type RateLimitOptions,
-  type RequestLimit,
   type RequestSluice,
   withDecorators,
 } from '@sluice/node-http'
@@ -47,7 +47,7 @@ export interface ExpressMiddleware extends Pick<ConnectMiddleware<Request, Respo
 
 const mount = connectMount<Request, Response>((req, res) => new ExpressExchange(req, res, req, res))
 const limiters: ExpressLimiters = mustBeCalled(
-  withDecorators(limitersFor(mount as (limit: RequestLimit<Request, Response>) => ExpressMiddleware, ['next'])),
+  withDecorators(limitersFor(mount as (limit: HttpLimit<Request, Response>) => ExpressMiddleware, ['next'])),
   'handle',
 )
 

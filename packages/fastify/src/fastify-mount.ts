@@ -3,14 +3,14 @@ import {
   admitAll,
   afterCheck,
   answerDenied,
+  type HttpLimit,
   isPromise,
   ReplyExchange,
   type RequestLife,
-  type RequestLimit,
 } from '@sluice/node-http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-type Limits = readonly RequestLimit<FastifyRequest, FastifyReply>[]
+type Limits = readonly HttpLimit<FastifyRequest, FastifyReply>[]
 
 export type Done = (error?: Error) => void
 
@@ -33,7 +33,7 @@ const NEEDS_WRAP =
   "holdUntil: got 'handler' for a hook, which never learns when a handler is done: expected .wrap(handler), or the plugin"
 
 /** Puts a limit in front of handlers. */
-export function fastifyMount(limit: RequestLimit<FastifyRequest, FastifyReply>): FastifyHook {
+export function fastifyMount(limit: HttpLimit<FastifyRequest, FastifyReply>): FastifyHook {
   const limits = [limit]
   const hook = (request: OfFastify, reply: OfFastify, done: Done): void => {
     if (limit.holdUntil === 'handler') limit.report.warnOnce('SLUICE_BAD_OPTION', () => NEEDS_WRAP)
@@ -74,8 +74,8 @@ export function runBehind(
     goesOn(admission, exchange) ? work(admission === 'held' ? exchange.life : undefined) : undefined
   const admission = admitAll(limits, exchange)
   if (!isPromise(admission)) return go(admission)
-  return admission.then((come) => {
-    const done = go(come)
+  return admission.then((outcome) => {
+    const done = go(outcome)
     // a promise of nothing would be an empty answer; the reply itself says that one is on its way
     return done === undefined ? reply : done
   })

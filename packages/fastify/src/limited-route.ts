@@ -1,4 +1,4 @@
-import { RequestLifecycle, type RequestLimit, type RouteConfig } from '@sluice/node-http'
+import { type HttpLimit, RequestLifecycle, type RouteConfig } from '@sluice/node-http'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { heldWork, runBehind } from './fastify-mount.ts'
 
@@ -16,7 +16,7 @@ export type Met = FastifyRequest & { [ADMITTED]?: boolean }
 export type Config = RouteConfig &
   FastifyContextConfig & { readonly [TELLS]?: true; readonly [ASKS]?: true; readonly [CONSTRAINTS]?: string }
 
-type LimitsOf = (app: FastifyInstance, request: FastifyRequest) => readonly RequestLimit<FastifyRequest, FastifyReply>[]
+type LimitsOf = (app: FastifyInstance, request: FastifyRequest) => readonly HttpLimit<FastifyRequest, FastifyReply>[]
 
 /** Makes the handler of a route tell when it is done, for caps that wait for that. */
 export function tellsWhenDone(route: RouteOptions): void {

@@ -1,8 +1,8 @@
 import {
+  type HttpLimit,
   LimitLayer,
   optionsOf,
   PlaceNames,
-  type RequestLimit,
   RouteLayers,
   type RouteOfLayers,
   routeConfigOf,
@@ -73,10 +73,10 @@ const APPLICATION = [...ROUTE, ...SLUICE_OPTIONS] as const
  */
 export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
   async (app: Home, options: FastifySluiceOptions) => {
-    const said = checked('register(sluice)', withoutFastifys(options), APPLICATION)
+    const own = checked('register(sluice)', withoutFastifys(options), APPLICATION)
     const above = app[HOME]
-    const layer = above ? layerBelow(app, above, said) : uppermostLayer(app, said)
-    const phase = said.phase ?? above?.phase ?? 'onRequest'
+    const layer = above ? layerBelow(app, above, own) : uppermostLayer(app, own)
+    const phase = own.phase ?? above?.phase ?? 'onRequest'
     const names = above?.names ?? new PlaceNames()
     const routes = new RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>(layer, names, (route) =>
       checked('config.sluice', route, ROUTE),
@@ -88,13 +88,13 @@ export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
 
 /** Fastify hands a plugin what is meant for itself, too. */
 function withoutFastifys(options: FastifySluiceOptions): FastifySluiceOptions {
-  const { prefix, logLevel, logSerializers, ...said } = options as Record<string, unknown>
-  return said
+  const { prefix, logLevel, logSerializers, ...own } = options as Record<string, unknown>
+  return own
 }
 
-function checked<T extends FastifyRouteLimits>(owner: string, said: T, known: readonly (keyof T & string)[]): T {
-  const { phase } = optionsOf(owner, said, known)
-  if (phase === undefined || phase === 'onRequest' || phase === 'preHandler') return said
+function checked<T extends FastifyRouteLimits>(owner: string, own: T, known: readonly (keyof T & string)[]): T {
+  const { phase } = optionsOf(owner, own, known)
+  if (phase === undefined || phase === 'onRequest' || phase === 'preHandler') return own
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
     `phase: got ${shown(phase, 'phase')}, expected one of 'onRequest', 'preHandler'`,
@@ -133,13 +133,13 @@ function closing(app: Home, layer: Layer): void {
 function layerBelow(app: Home, above: Registration, options: FastifySluiceOptions): Layer {
   const { rateLimit, slowDown, inflightLimit, skipLimits } = options
   const { counted, watched } = sharing(options)
-  const said = {
+  const own = {
     rateLimit: rateLimit && counted(rateLimit),
     slowDown: slowDown && counted(slowDown),
     inflightLimit: inflightLimit && watched(inflightLimit),
     skipLimits,
   }
-  return above.layer.below(said, above.names.of(`${app.prefix}/*`, said))
+  return above.layer.below(own, above.names.of(`${app.prefix}/*`, own))
 }
 
 /** One hook for each phase covers routes that were there before, those of children, and requests without a route. */
@@ -184,21 +184,21 @@ function partOf(app: Home, request: FastifyRequest): Part {
   return part
 }
 
-function waitsForHandler({ holdUntil }: RequestLimit<FastifyRequest, FastifyReply>): boolean {
+function waitsForHandler({ holdUntil }: HttpLimit<FastifyRequest, FastifyReply>): boolean {
   return holdUntil === 'handler'
 }
 
 function routeOf({ url, method, sluice }: Config, constraints: string | undefined): RouteOfLayers<FastifyRouteLimits> {
-  return { url: routePattern(url), method, constraints, said: sluice }
+  return { url: routePattern(url), method, constraints, own: sluice }
 }
 
 /** Refuses a route whose config is bad, and makes its handler do what no hook can. */
 function prepare({ routes, phase }: Registration, route: RouteOptions): void {
   const { url, method, constraints, config } = route
-  const said = Object.entries(constraints ?? {}).map(([name, value]) => `${name}=${String(value)}`)
+  const own = Object.entries(constraints ?? {}).map(([name, value]) => `${name}=${String(value)}`)
   // requests show no constraints of their route, but its config
-  if (said.length > 0) route.config = { ...config, [CONSTRAINTS]: said.join() } as FastifyContextConfig
-  const { limits } = routes.of(routeOf({ ...config, url, method }, said.join()))
+  if (own.length > 0) route.config = { ...config, [CONSTRAINTS]: own.join() } as FastifyContextConfig
+  const { limits } = routes.of(routeOf({ ...config, url, method }, own.join()))
   if (limits.some(waitsForHandler)) tellsWhenDone(route)
   if ((config?.sluice?.phase ?? phase) === 'preHandler')
     asksAfterHooks(route, (app, request) => partOf(app, request).limits)

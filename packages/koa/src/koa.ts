@@ -2,14 +2,14 @@ import {
   type Admission,
   answerDenied,
   type DecoratedLimiters,
+  type HttpLimit,
   held,
   type InflightLimitOptions,
+  isDeniedRequest,
   isPromise,
-  isRefusal,
   limitersFor,
   mustBeCalled,
   type RateLimitOptions,
-  type RequestLimit,
   type RequestSluice,
   withDecorators,
 } from '@sluice/node-http'
@@ -37,11 +37,11 @@ export interface KoaMiddleware extends Middleware {
 }
 
 /** Puts a limit in front of what follows it. Makes no promise where the limit answers at once. */
-function koaMount(limit: RequestLimit<Context, Response>): KoaMiddleware {
+function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   const run = (ctx: Context, work: () => unknown, waits: boolean): unknown => {
     const exchange = new KoaExchange(ctx)
     const go = (admission: Admission<Context, Response>): unknown => {
-      if (isRefusal(admission)) return answerDenied(exchange, admission)
+      if (isDeniedRequest(admission)) return answerDenied(exchange, admission)
       if (admission === 'gone') return undefined
       return admission === 'held' && waits ? held(work(), exchange) : work()
     }

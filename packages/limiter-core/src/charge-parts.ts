@@ -36,7 +36,7 @@ function takeFrom(taking: Taking, answers: readonly Answer[]): MaybePromise<Answ
   if (!part || answers.some((answer) => vetoed(answer.verdicts))) return settled(taking, answers)
   const failed = (error: unknown): MaybePromise<never> => takenBack(taking, answers, error)
   const take = (): MaybePromise<Answer> =>
-    andThen(part.backend.take(part.charges, moment), (come) => checkedAnswer(come, part.charges))
+    andThen(part.backend.take(part.charges, moment), (answered) => checkedAnswer(answered, part.charges))
   const answer = attempt(take, failed)
   return andThen(answer, (one) => takeFrom(taking, [...answers, one]))
 }

@@ -4,13 +4,13 @@
  */
 
 import type { Interruption } from './fleet-contracts.ts'
-import type { Known } from './known-contracts.ts'
+import type { PriorUsage } from './prior-usage.ts'
 import type { Step } from './step-contracts.ts'
 
 export type { Channel, Interruption, Script, ScriptRunner } from './fleet-contracts.ts'
 export type { RequestView } from './http/request-view.ts'
 export type { AcquireOptions, Cap, Denial, InflightBackend, Permit, PermitOutcome } from './inflight-contracts.ts'
-export type { Admitted, Known } from './known-contracts.ts'
+export type { Admitted, PriorUsage } from './prior-usage.ts'
 export type { Algorithm, Step, StepVariant } from './step-contracts.ts'
 
 /** A value now, or a promise of it. Whoever can answer at once does, so that a limit in memory costs no promise. */
@@ -118,7 +118,7 @@ export interface Charge {
    * What the caller knows of this key and the backend may not. A backend that lost what it counted, or never counted it,
    * first makes that good. `take` and `adjust` look at it.
    */
-  readonly known?: Known | undefined
+  readonly known?: PriorUsage | undefined
 }
 
 /** One verdict for each charge, in their order; a composite of several backends may leave out charges not asked. */

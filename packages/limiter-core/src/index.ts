@@ -22,9 +22,6 @@ export {
 export { FailureLog } from './failover/failure-log.ts'
 export { infallible } from './failover/infallible.ts'
 export { GroupedBackend } from './grouped-backend.ts'
-export { Birth } from './http/built-in-handler.ts'
-export { type CapCheck, CapGuard } from './http/cap-guard.ts'
-export type { InflightLimitOptions } from './http/cap-options.ts'
 export type { CostSource, ReservedCost, SettleContext } from './http/cost-source.ts'
 export {
   capEntry,
@@ -39,10 +36,13 @@ export {
   violatedPolicies,
 } from './http/gate.ts'
 export { compileHeaders, type HeaderDialect, type HeaderOptions, type HeaderPlan } from './http/header-dialect.ts'
+export { InHandlerDetector } from './http/in-handler-detector.ts'
+export { type CapCheck, InflightGate } from './http/inflight-gate.ts'
+export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
 export { compilePartitionKey, type PartitionKeyOptions } from './http/partition-key.ts'
 export { PROBLEM_MEDIA_TYPE, type ProblemType, problemBody } from './http/problem.ts'
 export type { OfPart, RateCheck } from './http/rate-check.ts'
-export { RateGuard } from './http/rate-guard.ts'
+export { RateGate } from './http/rate-gate.ts'
 export { type RateLayer, scopeOfPart } from './http/rate-layers.ts'
 export type {
   DeniedAnswer,
@@ -57,11 +57,10 @@ export type {
 export type { RequestHook } from './http/request-hook.ts'
 export { RequestRecord } from './http/request-record.ts'
 export type { RequestSluice } from './http/request-sluice.ts'
-export { type SlowCheck, SlowGuard } from './http/slow-guard.ts'
-export type { SlowDownOptions } from './http/slow-options.ts'
+export { type SlowCheck, SlowDownGate } from './http/slow-down-gate.ts'
+export type { SlowDownOptions } from './http/slow-down-options.ts'
 export { IDEMPOTENT_MS, newIdempotencyKey } from './idempotency-key.ts'
 export { FULL, TOO_HEAVY } from './inflight/cap-denial.ts'
-export { HoldBound } from './inflight/hold-bound.ts'
 export {
   createInflightLimiter,
   type InflightLimiter,
@@ -69,6 +68,7 @@ export {
   type LocalInflightLimiter,
   type LocalInflightOptions,
 } from './inflight/inflight-limiter.ts'
+export { MaxHoldTimer } from './inflight/max-hold-timer.ts'
 export { HeldPermit, type PermitHome } from './inflight/permit.ts'
 export { parseAddress, writeIPv6 } from './keys/address.ts'
 export { addressKey, compileAddressOptions } from './keys/address-key.ts'
@@ -110,7 +110,7 @@ export {
   LEASE_OPTIONS,
   type LeaseOptions,
   LeasingBackend,
-  type LeasingParts,
+  type LeasingDeps,
   leaseTermsOf,
 } from './leases/leasing-backend.ts'
 export { MemoryLedger } from './leases/memory-ledger.ts'

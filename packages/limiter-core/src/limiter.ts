@@ -143,7 +143,7 @@ export class LaneLimiter implements Limiter {
   peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
     const answer = this.#backend.peek(this.#charges(key, cost, wholeCost), moment ?? this.#moment())
-    return andThen(answer, (come) => new RequestDecision(come))
+    return andThen(answer, (answered) => new RequestDecision(answered))
   }
 
   charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
@@ -181,16 +181,18 @@ export class LaneLimiter implements Limiter {
   ): MaybePromise<Decision> {
     const decision = backend.takeOne(key, step, count, cost, moment ?? this.#moment())
     if (!this.#observers.any) return decision
-    return andThen(decision, (come) => {
-      this.#observers.decided(key, come)
-      return come
+    return andThen(decision, (answered) => {
+      this.#observers.decided(key, answered)
+      return answered
     })
   }
 
   #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
     const answer = this.#backend.take(charges, moment ?? this.#moment())
-    return isPromise(answer) ? andThen(answer, (come) => this.#decided(charges, come)) : this.#decided(charges, answer)
+    return isPromise(answer)
+      ? andThen(answer, (answered) => this.#decided(charges, answered))
+      : this.#decided(charges, answer)
   }
 
   #moment(): Moment | undefined {

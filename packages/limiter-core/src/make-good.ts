@@ -1,10 +1,10 @@
-import type { Admitted, Known, Step } from './contracts.ts'
+import type { Admitted, PriorUsage, Step } from './contracts.ts'
 
 /**
  * Makes good in cells what is known of a key and missing there: first what a backend had told of it, as far as more was
  * used than is by now; then what was admitted in its place, on top and up to the capacity.
  */
-export function makeGood(step: Step, cells: Float64Array, at: number, now: number, known: Known): void {
+export function makeGood(step: Step, cells: Float64Array, at: number, now: number, known: PriorUsage): void {
   const { used, resetAfterMs, admitted } = known
   const missing = used - usedUnits(step, cells, at, now)
   if (missing > 0) {
@@ -24,7 +24,7 @@ export function isMissing(
   cells: Float64Array,
   at: number,
   now: number,
-  { used, admitted }: Known,
+  { used, admitted }: PriorUsage,
 ): boolean {
   const usedNow = usedUnits(step, cells, at, now)
   return used > usedNow || (admitted !== undefined && admittedUnits(admitted, usedNow) > 0)

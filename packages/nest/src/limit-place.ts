@@ -19,11 +19,11 @@ export function layerAt(
   policyNamed: PolicyNamed,
 ): NestLimitLayer {
   try {
-    const said = words.map(({ policy, ...word }) => (policy === undefined ? word : { rateLimit: policyNamed(policy) }))
-    checkNames(said)
-    const removed = removedBy(said)
+    const own = words.map(({ policy, ...word }) => (policy === undefined ? word : { rateLimit: policyNamed(policy) }))
+    checkNames(own)
+    const removed = removedBy(own)
     const bare = removed ? above.below(removed, place) : above
-    return said.filter(isLimit).reduce((layer, word) => layer.below(word, place, bare), bare)
+    return own.filter(isLimit).reduce((layer, word) => layer.below(word, place, bare), bare)
   } catch (error) {
     throw typeof (error as Partial<SluiceError>).code === 'string' ? errorAt(place, error) : error
   }

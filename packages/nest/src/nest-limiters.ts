@@ -3,13 +3,13 @@ import {
   type Answer,
   admitAll,
   type Backend,
+  type HttpLimit,
   type InflightHandle,
   type InflightLimitOptions,
   type Limiters,
   limitersFor,
   type RateHandle,
   type RateLimitOptions,
-  type RequestLimit,
   type SlowDownOptions,
   type SlowHandle,
   type Sluice,
@@ -40,7 +40,7 @@ interface NestLimiters extends NestMakers {
 }
 
 /** A cap is an interceptor, which learns of the end of its handler; every other limit is a guard. */
-function nestMount(limit: RequestLimit<PlatformRequest, PlatformResponse>): Partial<CanActivate & NestInterceptor> {
+function nestMount(limit: HttpLimit<PlatformRequest, PlatformResponse>): Partial<CanActivate & NestInterceptor> {
   const limits = [limit]
   if (!('holdUntil' in limit)) {
     return { canActivate: (context) => mayPass(limits, exchangeOf(context), context) }

@@ -1,6 +1,14 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit } from '@nestjs/common'
 import type { ModulesContainer } from '@nestjs/core'
-import { Birth, LimitLayer, messageOf, PlaceNames, type RequestLimit, sharing, warnOnce } from '@sluice/node-http'
+import {
+  type HttpLimit,
+  InHandlerDetector,
+  LimitLayer,
+  messageOf,
+  PlaceNames,
+  sharing,
+  warnOnce,
+} from '@sluice/node-http'
 import { type Callable, type HandlerClass, handlerClasses, lineOf } from './handler-classes.ts'
 import { layerAt, type NestLimitLayer } from './limit-place.ts'
 import { type LimitWord, wordsOn } from './limit-words.ts'
@@ -8,7 +16,7 @@ import { NamedPolicies } from './named-policies.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { moduleOptions, type SluiceModuleOptions } from './sluice-options.ts'
 
-type Limits = readonly RequestLimit<PlatformRequest, PlatformResponse>[]
+type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 type Words = readonly LimitWord[]
 
 /** What holds for one handler. */
@@ -88,7 +96,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     const known = this.#handlers.get(owner)?.get(words)
     if (known) return known
     try {
-      return Birth.late(() => this.#resolve(owner, handler))
+      return InHandlerDetector.late(() => this.#resolve(owner, handler))
     } catch (error) {
       warnOnce('SLUICE_BAD_OPTION', () => `a limit is left out: ${messageOf(error)}`, messageOf(error))
       return this.#keep(owner, words, this.#all)

@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common'
-import { type Decision, type Refusal, violatedNames } from '@sluice/node-http'
+import { type Decision, type DeniedRequest, violatedNames } from '@sluice/node-http'
 
 /** What a GraphQL client reads under `extensions` of the error. */
 export interface DeniedExtensions {
@@ -21,7 +21,7 @@ export class SluiceDenied extends HttpException {
   readonly decision: Decision | undefined
   readonly extensions: DeniedExtensions
 
-  constructor({ denial, decision }: Pick<Refusal<never, never>, 'denial' | 'decision'>) {
+  constructor({ denial, decision }: Pick<DeniedRequest<never, never>, 'denial' | 'decision'>) {
     super(JSON.parse(denial.body), denial.status)
     const names = violatedNames(denial)
     this.message = `denied${names.length > 0 ? ` by ${names.join(', ')}` : ''}`

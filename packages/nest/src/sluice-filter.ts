@@ -1,12 +1,15 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
-import { answerBody, type Refusal, writeDenialHead } from '@sluice/node-http'
+import { answerBody, type DeniedRequest, writeDenialHead } from '@sluice/node-http'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
 
 const answers = new WeakMap<SluiceDenied, () => void>()
 
 /** The exception of a denial over HTTP. The head is written now, so that it stands whoever answers. */
-export function deniedOver(exchange: NestExchange, refusal: Refusal<PlatformRequest, PlatformResponse>): SluiceDenied {
+export function deniedOver(
+  exchange: NestExchange,
+  refusal: DeniedRequest<PlatformRequest, PlatformResponse>,
+): SluiceDenied {
   const denied = new SluiceDenied(refusal)
   if (!exchange.answered) writeDenialHead(exchange, refusal.denial, refusal.lines)
   answers.set(denied, () => void answerBody(exchange, refusal))

@@ -1,11 +1,11 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
-import { admitAll, isPromise, type RequestLimit } from '@sluice/node-http'
+import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http'
+import { deny } from './deny.ts'
 import { exchangeOf } from './exchange-of.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
-import { refuse } from './refuse.ts'
 import { RouteLimits } from './route-limits.ts'
 
-type Limits = readonly RequestLimit<PlatformRequest, PlatformResponse>[]
+type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 
 /** Asks the rates of a handler. It runs for every route unless the module is told `bind: false`; met twice, it counts once. */
 export class SluiceGuard implements CanActivate {
@@ -28,7 +28,7 @@ Inject(RouteLimits)(SluiceGuard, undefined, 0)
 /** True, or a denial thrown. Answers at once while the limits do. */
 export function mayPass(limits: Limits, exchange: NestExchange, context: ExecutionContext): boolean | Promise<boolean> {
   const go = (admission: Awaited<ReturnType<typeof admitAll>>): boolean | Promise<boolean> => {
-    if (typeof admission === 'object') return refuse(context, exchange, admission)
+    if (typeof admission === 'object') return deny(context, exchange, admission)
     // nobody is left to answer, and `false` would be answered
     return admission === 'gone' ? new Promise<never>(() => {}) : true
   }

@@ -1,14 +1,14 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common'
-import { admitAll, isPromise, type RequestLimit } from '@sluice/node-http'
+import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http'
 import { defer, from, type Observable, of } from 'rxjs'
 import { finalize, mergeMap, tap } from 'rxjs/operators'
 import { CallExchange, type CallLife } from './call-exchange.ts'
+import { deny } from './deny.ts'
 import { exchangeOf } from './exchange-of.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
-import { refuse } from './refuse.ts'
 import { RouteLimits } from './route-limits.ts'
 
-type Limits = readonly RequestLimit<PlatformRequest, PlatformResponse>[]
+type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 
 /** Asks the caps of a handler, and ends the life of a call that has no response. Met twice, it counts once. */
 export class SluiceInterceptor implements NestInterceptor {
@@ -45,7 +45,7 @@ export function within(caps: Limits, intercepted: Intercepted, admit: () => Admi
   const { exchange, context, next } = intercepted
   const waits = caps.some(({ holdUntil }) => holdUntil === 'handler')
   const go = (admission: Awaited<Admitted>): Observable<unknown> => {
-    if (typeof admission === 'object') return defer(() => refuse(context, exchange, admission))
+    if (typeof admission === 'object') return defer(() => deny(context, exchange, admission))
     // nobody is left to answer, but who counts what begins and ends must hear of the end; without a value it were an error
     if (admission === 'gone') return of(undefined)
     return admission === 'held' && waits ? held(next, exchange) : next.handle()

@@ -39,10 +39,10 @@ Optional()(SluiceModule, undefined as never, 0)
 Inject(RouteLimits)(SluiceModule, undefined, 0)
 
 function moduleOf(
-  said: Omit<FactoryProvider<SluiceModuleOptions>, 'provide'>,
+  own: Omit<FactoryProvider<SluiceModuleOptions>, 'provide'>,
   { global = true, bind = true }: SluiceModulePlacement,
 ): DynamicModule {
-  const options = { provide: Symbol(`options of SluiceModule ${++made}`), ...said }
+  const options = { provide: Symbol(`options of SluiceModule ${++made}`), ...own }
   const bound: Provider[] = [
     { provide: APP_GUARD, useExisting: SluiceGuard },
     { provide: APP_INTERCEPTOR, useExisting: SluiceInterceptor },
@@ -59,9 +59,9 @@ function limitsOf(options: symbol): FactoryProvider {
   return {
     provide: RouteLimits,
     inject: [options, ModulesContainer, ModuleRef],
-    useFactory: (said: SluiceModuleOptions, modules: ModulesContainer, moduleRef: ModuleRef) => {
+    useFactory: (own: SluiceModuleOptions, modules: ModulesContainer, moduleRef: ModuleRef) => {
       answerLast(moduleRef)
-      return RouteLimits.join(modules, said)
+      return RouteLimits.join(modules, own)
     },
   }
 }

@@ -1,10 +1,10 @@
 import { isPromise, type MaybePromise } from '@sluice/limiter-core'
 import type { Exchange } from './exchange.ts'
-import { type Admission, isRefusal, type RequestLimit } from './request-limit.ts'
+import { type Admission, type HttpLimit, isDeniedRequest } from './http-limit.ts'
 
 /** Runs limits one after the other until one denies. Answers at once while each of them does. */
 export function admitAll<Req, Res>(
-  limits: readonly RequestLimit<Req, Res>[],
+  limits: readonly HttpLimit<Req, Res>[],
   exchange: Exchange<Req, Res>,
   from = 0,
   held = false,
@@ -13,12 +13,12 @@ export function admitAll<Req, Res>(
   for (let index = from; index < limits.length; index++) {
     const admission = limits[index].admit(exchange)
     if (isPromise(admission)) {
-      return admission.then((come) => {
-        if (isRefusal(come) || come === 'gone') return come
-        return admitAll(limits, exchange, index + 1, holds || come === 'held')
+      return admission.then((outcome) => {
+        if (isDeniedRequest(outcome) || outcome === 'gone') return outcome
+        return admitAll(limits, exchange, index + 1, holds || outcome === 'held')
       })
     }
-    if (isRefusal(admission) || admission === 'gone') return admission
+    if (isDeniedRequest(admission) || admission === 'gone') return admission
     holds ||= admission === 'held'
   }
   return holds ? 'held' : 'passed'

@@ -7,12 +7,12 @@ import { nextTick } from './next-tick.ts'
  */
 export function afterCheck<T>(
   check: Promise<T>,
-  go: (come: T) => unknown,
+  go: (outcome: T) => unknown,
   onThrow: Next | undefined,
 ): Promise<unknown> {
-  const goOn = (come: T): unknown => {
+  const goOn = (outcome: T): unknown => {
     try {
-      return go(come)
+      return go(outcome)
     } catch (error) {
       // on a server without a framework nobody catches
       if (!onThrow) throw error
@@ -20,6 +20,6 @@ export function afterCheck<T>(
     }
   }
   return new Promise((resolve) => {
-    check.then((come) => nextTick(() => resolve(goOn(come))))
+    check.then((outcome) => nextTick(() => resolve(goOn(outcome))))
   })
 }

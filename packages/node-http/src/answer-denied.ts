@@ -10,7 +10,7 @@ import {
 } from '@sluice/limiter-core'
 import { writeDenialHead } from './denial-writer.ts'
 import type { Exchange } from './exchange.ts'
-import type { Refusal } from './request-limit.ts'
+import type { DeniedRequest } from './http-limit.ts'
 import { cutOff } from './response-end.ts'
 
 /** How a limiter wants its denials answered. */
@@ -33,7 +33,7 @@ export interface DenialError extends SluiceError {
  */
 export function answerDenied<Req, Res>(
   exchange: Exchange<Req, Res>,
-  refusal: Refusal<Req, Res>,
+  refusal: DeniedRequest<Req, Res>,
   next?: (error: DenialError) => void,
 ): MaybePromise<void> {
   if (exchange.answered) return undefined
@@ -44,7 +44,10 @@ export function answerDenied<Req, Res>(
 }
 
 /** The answer behind a head that stands already (`writeDenialHead`). Never throws. */
-export function answerBody<Req, Res>(exchange: Exchange<Req, Res>, refusal: Refusal<Req, Res>): MaybePromise<void> {
+export function answerBody<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  refusal: DeniedRequest<Req, Res>,
+): MaybePromise<void> {
   if (exchange.answered) return undefined
   const { denied } = refusal.answer
   if (denied) return answerOwn(exchange, refusal, denied)
@@ -54,7 +57,7 @@ export function answerBody<Req, Res>(exchange: Exchange<Req, Res>, refusal: Refu
 
 function answerOwn<Req, Res>(
   exchange: Exchange<Req, Res>,
-  { lines, report, answer: _answer, ...context }: Refusal<Req, Res>,
+  { lines, report, answer: _answer, ...context }: DeniedRequest<Req, Res>,
   denied: DeniedAnswer<Req, Res>,
 ): MaybePromise<void> {
   const failed = (error: unknown): void => {

@@ -3,7 +3,7 @@ import { isPromise, type MaybePromise } from '@sluice/limiter-core'
 import { afterCheck } from './after-check.ts'
 import { answerDenied } from './answer-denied.ts'
 import type { Exchange } from './exchange.ts'
-import type { Admission, RequestLimit } from './request-limit.ts'
+import type { Admission, HttpLimit } from './http-limit.ts'
 
 export type Next = (error?: unknown) => void
 
@@ -28,7 +28,7 @@ const NEEDS_WRAP =
 /** Puts limits in front of `(req, res, next)` handlers, as `exchangeOf` shows their requests. */
 export function connectMount<Req extends IncomingMessage, Res extends ServerResponse>(
   exchangeOf: (req: Req, res: Res) => Exchange<Req, Res>,
-): (limit: RequestLimit<Req, Res>) => ConnectMiddleware<Req, Res> {
+): (limit: HttpLimit<Req, Res>) => ConnectMiddleware<Req, Res> {
   return (limit) => {
     const run = (req: Req, res: Res, next: Next, work: Work, onThrow?: Next): unknown => {
       const exchange = exchangeOf(req, res)

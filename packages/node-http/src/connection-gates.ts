@@ -68,7 +68,7 @@ export class ConnectionGates {
     if (!isPromise(passes)) return passes ? this.#tell(args) : refuse(socket)
     const waiting = new WaitingConnection(socket)
     // outside of the promise, so that what listeners throw rejects nothing
-    passes.then((come) => nextTick(() => this.#decided(waiting, args, come)))
+    passes.then((passed) => nextTick(() => this.#decided(waiting, args, passed)))
     return true
   }
 
@@ -77,7 +77,7 @@ export class ConnectionGates {
     for (const [index, gate] of gates.entries()) {
       const passes = gate(socket)
       if (isPromise(passes)) {
-        return passes.then((come) => come && !socket.destroyed && this.#ask(gates.slice(index + 1), socket))
+        return passes.then((passed) => passed && !socket.destroyed && this.#ask(gates.slice(index + 1), socket))
       }
       if (!passes) return false
     }

@@ -18,6 +18,15 @@ export { errorAt } from './error-at.ts'
 export { Exchange } from './exchange.ts'
 export { type ExpressRequest, expressMethod, expressPattern } from './express-route.ts'
 export { type ContinueGuard, type ContinueGuardOptions, guardContinue } from './guard-continue.ts'
+export {
+  type Admission,
+  type DeniedRequest,
+  type HttpLimit,
+  type InflightHandle,
+  isDeniedRequest,
+  type RateHandle,
+  type SlowHandle,
+} from './http-limit.ts'
 export { type ConnectionLimit, type ConnectionLimitOptions, limitConnections } from './limit-connections.ts'
 export type { LimitDecorator } from './limit-decorator.ts'
 export { type LayerOptions, LimitLayer } from './limit-layer.ts'
@@ -47,15 +56,6 @@ export { ReplyExchange } from './reply-exchange.ts'
 export { soleHeader } from './request-headers.ts'
 export { type Ending, RequestLife } from './request-life.ts'
 export { RequestLifecycle } from './request-lifecycle.ts'
-export {
-  type Admission,
-  type InflightHandle,
-  isRefusal,
-  type RateHandle,
-  type Refusal,
-  type RequestLimit,
-  type SlowHandle,
-} from './request-limit.ts'
 export { type RouteConfig, routeConfigOf, routePattern } from './route-config.ts'
 export { RouteLayers, type RouteOfLayers } from './route-layers.ts'
 export { routeMethod } from './route-method.ts'

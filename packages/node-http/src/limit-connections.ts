@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import {
   type CapCheck,
-  CapGuard,
   clockOf,
   DEFAULT_NAMES,
   Deadlines,
+  InflightGate,
   type InflightLimiter,
   type InflightLimitOptions,
   isPromise,
@@ -53,7 +53,7 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
     throw new SluiceError('SLUICE_BAD_OPTION', `limitConnections: server: got ${kindOf(server)}, expected a net.Server`)
   }
   const { name = DEFAULT_NAMES.limitConnections, ...rest } = optionsOf('limitConnections', options, OPTIONS)
-  const guard = new CapGuard<Socket, never>({ name, ...rest })
+  const guard = new InflightGate<Socket, never>({ name, ...rest })
   const deadlines = new Deadlines(clockOf(options.clock), WAITS_MS)
   const leave = ConnectionGates.of(server).add((socket) => {
     const check = guard.check(viewOf(socket))
@@ -78,8 +78,8 @@ function inTime(
     socket.destroy()
     return false
   }
-  const admitted = check.then((come) => admit(socket, come))
-  return deadlines.race(admitted, { came: (passes) => passes, failed: refused, late: refused })
+  const admitted = check.then((check) => admit(socket, check))
+  return deadlines.race(admitted, { answered: (passes) => passes, failed: refused, late: refused })
 }
 
 /** Whether it may be served. The permit comes back when the socket closes, at once where it has. */

@@ -1,19 +1,19 @@
 import {
-  CapGuard,
+  InflightGate,
   type InflightLimitOptions,
   kindOf,
-  RateGuard,
+  RateGate,
   type RateLimitOptions,
+  SlowDownGate,
   type SlowDownOptions,
-  SlowGuard,
   SluiceError,
   scopeOfPart,
 } from '@sluice/limiter-core'
+import { HttpInflightLimit } from './http-inflight-limit.ts'
+import type { HttpLimit } from './http-limit.ts'
+import { HttpRateLimit } from './http-rate-limit.ts'
+import { HttpSlowDown } from './http-slow-down.ts'
 import { type SharedWith, sharing } from './limiters.ts'
-import { RequestCap } from './request-cap.ts'
-import type { RequestLimit } from './request-limit.ts'
-import { RequestRate } from './request-rate.ts'
-import { RequestSlow } from './request-slow.ts'
 
 /** What one part of an application says: the whole of it, a class, a route. `false` removes what is said above it. */
 export interface LayerOptions<Req, Res, Extra = unknown> {
@@ -30,10 +30,10 @@ export interface LayerOptions<Req, Res, Extra = unknown> {
  */
 export class LimitLayer<Req, Res> {
   /** Rates first, then speed, so that nobody waits who is denied; caps last, so that nobody holds a place who waits. */
-  readonly limits: readonly RequestLimit<Req, Res>[]
-  readonly #rate: RequestRate<Req, Res> | undefined
-  readonly #slows: readonly RequestSlow<Req, Res>[]
-  readonly #caps: readonly RequestCap<Req, Res>[]
+  readonly limits: readonly HttpLimit<Req, Res>[]
+  readonly #rate: HttpRateLimit<Req, Res> | undefined
+  readonly #slows: readonly HttpSlowDown<Req, Res>[]
+  readonly #caps: readonly HttpInflightLimit<Req, Res>[]
   /** Limits and parts that were made here, and end with it. */
   readonly #opened: Closables
   readonly #means: Means
@@ -57,11 +57,11 @@ export class LimitLayer<Req, Res> {
     this.limits = [...(rate ? [rate] : []), ...slows, ...caps]
   }
 
-  get rates(): readonly RequestLimit<Req, Res>[] {
-    return this.limits.filter((limit) => !(limit instanceof RequestCap))
+  get rates(): readonly HttpLimit<Req, Res>[] {
+    return this.limits.filter((limit) => !(limit instanceof HttpInflightLimit))
   }
 
-  get caps(): readonly RequestLimit<Req, Res>[] {
+  get caps(): readonly HttpLimit<Req, Res>[] {
     return this.#caps
   }
 
@@ -102,35 +102,35 @@ export class LimitLayer<Req, Res> {
     options: LayerOptions<Req, Res>['rateLimit'],
     skips: Skips,
     { place, above, opened }: Part<Req, Res>,
-  ): RequestRate<Req, Res> | undefined {
+  ): HttpRateLimit<Req, Res> | undefined {
     const others = options === false || skips === true ? undefined : this.#rate
     if (!options && (skips === true || skips.length === 0 || !others)) return others
     const { adapterOptions, shared } = this.#means
     const without = skips === true ? [] : skips
     if (!options)
-      return added(new RequestRate((others as RequestRate<Req, Res>).guard.below({ without, place })), opened)
-    const said = above.#rate ? options : shared.counted(options)
+      return added(new HttpRateLimit((others as HttpRateLimit<Req, Res>).guard.below({ without, place })), opened)
+    const own = above.#rate ? options : shared.counted(options)
     const guard = others
-      ? others.guard.beside({ options: said, without, place }, above.#rate?.guard)
-      : new RateGuard<Req, Res>(shared.counted(options), adapterOptions, {
+      ? others.guard.beside({ options: own, without, place }, above.#rate?.guard)
+      : new RateGate<Req, Res>(shared.counted(options), adapterOptions, {
           place: scopeOfPart(undefined, options, place),
         })
-    return added(new RequestRate(guard), opened)
+    return added(new HttpRateLimit(guard), opened)
   }
 
   #slowsBelow(
     options: LayerOptions<Req, Res>['slowDown'],
     skips: Skips,
     { place, above, opened }: Part<Req, Res>,
-  ): readonly RequestSlow<Req, Res>[] {
+  ): readonly HttpSlowDown<Req, Res>[] {
     const left = options === false ? [] : this.#slows.filter(({ guard }) => !skipped(skips, guard.name))
     if (!options) return left
     const [first] = above.#slows
     const { adapterOptions, shared } = this.#means
     const guard = first
       ? first.guard.below(options, place)
-      : new SlowGuard<Req, Res>(shared.counted(options), adapterOptions, scopeOfPart(undefined, options, place))
-    const made = added(new RequestSlow(guard), opened)
+      : new SlowDownGate<Req, Res>(shared.counted(options), adapterOptions, scopeOfPart(undefined, options, place))
+    const made = added(new HttpSlowDown(guard), opened)
     return [...left.filter((slow) => slow.guard.name !== made.guard.name), made]
   }
 
@@ -138,23 +138,23 @@ export class LimitLayer<Req, Res> {
     options: LayerOptions<Req, Res>['inflightLimit'],
     skips: Skips,
     { place, above, opened }: Part<Req, Res>,
-  ): readonly RequestCap<Req, Res>[] {
+  ): readonly HttpInflightLimit<Req, Res>[] {
     const left = options === false ? [] : this.#caps.filter(({ guard }) => !skipped(skips, guard.limiter.name))
     if (!options) return left
     const [first] = above.#caps
     const { adapterOptions, shared } = this.#means
     const guard = first
       ? first.guard.below(options, place)
-      : new CapGuard<Req, Res>(shared.watched(options), adapterOptions, place)
-    const made = added(new RequestCap(guard), opened)
+      : new InflightGate<Req, Res>(shared.watched(options), adapterOptions, place)
+    const made = added(new HttpInflightLimit(guard), opened)
     return [...left.filter((cap) => cap.guard.limiter.name !== made.guard.limiter.name), made]
   }
 }
 
 interface Parts<Req, Res> {
-  readonly rate: RequestRate<Req, Res> | undefined
-  readonly slows: readonly RequestSlow<Req, Res>[]
-  readonly caps: readonly RequestCap<Req, Res>[]
+  readonly rate: HttpRateLimit<Req, Res> | undefined
+  readonly slows: readonly HttpSlowDown<Req, Res>[]
+  readonly caps: readonly HttpInflightLimit<Req, Res>[]
 }
 
 /** Where limits are made. */

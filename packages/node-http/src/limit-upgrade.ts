@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
-  CapGuard,
+  InflightGate,
   type InflightLimiter,
   type InflightLimitOptions,
   isPromise,
@@ -13,10 +13,10 @@ import {
 } from '@sluice/limiter-core'
 import { admitAll } from './admit-all.ts'
 import { afterCheck } from './after-check.ts'
-import { refuseUpgrade } from './refuse-upgrade.ts'
-import { RequestCap } from './request-cap.ts'
-import type { RequestLimit } from './request-limit.ts'
-import { RequestRate } from './request-rate.ts'
+import { denyUpgrade } from './deny-upgrade.ts'
+import { HttpInflightLimit } from './http-inflight-limit.ts'
+import type { HttpLimit } from './http-limit.ts'
+import { HttpRateLimit } from './http-rate-limit.ts'
 import { besideOthers } from './upgrade-beside-others.ts'
 import { type UpgradeAdmission, type UpgradeCheck, type UpgradeListener, upgradeExchange } from './upgrade-exchange.ts'
 import { UpgradeLife } from './upgrade-life.ts'
@@ -43,7 +43,7 @@ export interface UpgradeLimit {
   close(): void
 }
 
-type Limits = RequestLimit<IncomingMessage, ServerResponse>[]
+type Limits = HttpLimit<IncomingMessage, ServerResponse>[]
 
 /**
  * Limits upgrades: `server.on('upgrade', limitUpgrade(options, upgrade))`. `upgrade` runs for those that pass, once they
@@ -56,7 +56,7 @@ export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeList
   if (rateLimit === undefined && inflightLimit === undefined) {
     throw bad('options', kindOf(options), 'rateLimit or inflightLimit in it')
   }
-  const rates = rateLimit === undefined ? [] : [RequestRate.of<IncomingMessage, ServerResponse>(rateLimit)]
+  const rates = rateLimit === undefined ? [] : [HttpRateLimit.of<IncomingMessage, ServerResponse>(rateLimit)]
   const caps = capsOf(inflightLimit)
   const limits: Limits = [...rates, ...caps]
   const check: UpgradeCheck = (exchange) => admitAll(limits, exchange)
@@ -76,7 +76,7 @@ function inFrontOf(upgrade: UpgradeListener, check: UpgradeCheck): UpgradeListen
     const exchange = upgradeExchange(req, socket)
     const go = (admission: UpgradeAdmission, read: Buffer): void => {
       if (admission === 'gone' || exchange.life.gone || !socket.writable) return
-      if (typeof admission === 'object') refuseUpgrade(exchange, socket, admission)
+      if (typeof admission === 'object') denyUpgrade(exchange, socket, admission)
       else {
         UpgradeLife.of(req, socket).begin()
         upgrade(req, socket, read)
@@ -90,20 +90,20 @@ function inFrontOf(upgrade: UpgradeListener, check: UpgradeCheck): UpgradeListen
   }
 }
 
-function capsOf(options: UpgradeLimitOptions['inflightLimit']): RequestCap<IncomingMessage, ServerResponse>[] {
+function capsOf(options: UpgradeLimitOptions['inflightLimit']): HttpInflightLimit<IncomingMessage, ServerResponse>[] {
   if (options === undefined) return []
   const caps = [options].flat().map((one) => {
     if (typeof one === 'object' && one !== null && 'holdUntil' in one) {
       throw bad('inflightLimit', 'holdUntil', 'none: a place is held until the socket closes')
     }
-    return new CapGuard<IncomingMessage, ServerResponse>(one)
+    return new InflightGate<IncomingMessage, ServerResponse>(one)
   })
   const names = caps.map(({ limiter }) => limiter.name)
   if (names.length === 0) throw bad('inflightLimit', kindOf(options), 'one cap at least')
   if (new Set(names).size < names.length) {
     throw bad('inflightLimit', names.join(', '), 'a name of its own for each cap')
   }
-  return caps.map((guard) => new RequestCap(guard))
+  return caps.map((guard) => new HttpInflightLimit(guard))
 }
 
 function bad(option: string, got: string, expected: string): SluiceError {

@@ -16,10 +16,10 @@ import {
   type SlowDownOptions,
   withInherited,
 } from '@sluice/limiter-core'
-import { RequestCap } from './request-cap.ts'
-import type { InflightHandle, RateHandle, RequestLimit, SlowHandle } from './request-limit.ts'
-import { RequestRate } from './request-rate.ts'
-import { RequestSlow } from './request-slow.ts'
+import { HttpInflightLimit } from './http-inflight-limit.ts'
+import type { HttpLimit, InflightHandle, RateHandle, SlowHandle } from './http-limit.ts'
+import { HttpRateLimit } from './http-rate-limit.ts'
+import { HttpSlowDown } from './http-slow-down.ts'
 
 /** What all limiters of an application share. */
 export interface SluiceOptions<B extends Backend = Backend<Answer>> extends FailoverOptions {
@@ -53,20 +53,20 @@ export interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterMak
  * options that only this framework has.
  */
 export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
-  mount: (limit: RequestLimit<Req, Res>) => Mounted,
+  mount: (limit: HttpLimit<Req, Res>) => Mounted,
   adapterOptions: readonly string[] = [],
 ): Limiters<Req, Res, Mounted, Extra> {
   const makers: LimiterMakers<Req, Res, Mounted, Extra> = {
     rateLimit: (options) => {
-      const rate = RequestRate.of<Req, Res>(options, adapterOptions)
+      const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
       return Object.assign(mount(rate), { limiter: rate.guard.limiter(), close: () => rate.close() })
     },
     inflightLimit: (options) => {
-      const cap = RequestCap.of<Req, Res>(options, adapterOptions)
+      const cap = HttpInflightLimit.of<Req, Res>(options, adapterOptions)
       return Object.assign(mount(cap), { limiter: cap.guard.limiter, close: () => cap.close() })
     },
     slowDown: (options) => {
-      const slow = RequestSlow.of<Req, Res>(options, adapterOptions)
+      const slow = HttpSlowDown.of<Req, Res>(options, adapterOptions)
       const limiter = slow.guard.rate.limiter()
       return Object.assign(mount(slow), { limiter, waiting: () => slow.waiting, close: () => slow.close() })
     },

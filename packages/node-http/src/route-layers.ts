@@ -1,4 +1,4 @@
-import { Birth, type SluiceError, warnOnce } from '@sluice/limiter-core'
+import { InHandlerDetector, type SluiceError, warnOnce } from '@sluice/limiter-core'
 import { errorAt } from './error-at.ts'
 import type { LayerOptions, LimitLayer } from './limit-layer.ts'
 import type { PlaceNames } from './place-names.ts'
@@ -10,18 +10,18 @@ export interface RouteOfLayers<Options> {
   /** What else a request must be for it, as a version or a host: in it routes of one method and `url` differ. */
   readonly constraints?: string | undefined
   /** What it says of limits. */
-  readonly said: Options | undefined
+  readonly own: Options | undefined
 }
 
 /** The layers of the routes of one part of an application: one for each route that says something. */
 export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   readonly above: LimitLayer<Req, Res>
-  readonly #check: (said: Options) => void
+  readonly #check: (own: Options) => void
   readonly #names: PlaceNames
   readonly #known = new WeakMap<Options, Map<string, LimitLayer<Req, Res>>>()
 
   /** `names` are the application's. `check` throws coded errors for what is none of a route's options. */
-  constructor(above: LimitLayer<Req, Res>, names: PlaceNames, check: (said: Options) => void) {
+  constructor(above: LimitLayer<Req, Res>, names: PlaceNames, check: (own: Options) => void) {
     this.above = above
     this.#names = names
     this.#check = check
@@ -32,21 +32,21 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
    * the same object. Throws coded errors that name the route.
    */
   of(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
-    const { said } = route
-    if (said === undefined) return this.above
-    const known = this.#known.get(said) ?? new Map<string, LimitLayer<Req, Res>>()
+    const { own } = route
+    if (own === undefined) return this.above
+    const known = this.#known.get(own) ?? new Map<string, LimitLayer<Req, Res>>()
     const places = methodsOf(route).map((method) => placeOf(route, [method]))
     const place = places.find((one) => known.has(one))
-    const layer = (place && known.get(place)) || this.#made(said, this.#names.of(placeOf(route), said))
+    const layer = (place && known.get(place)) || this.#made(own, this.#names.of(placeOf(route), own))
     for (const one of places) known.set(one, layer)
-    this.#known.set(said, known)
+    this.#known.set(own, known)
     return layer
   }
 
   /** As `of`, for a route that could not be refused at start-up: what it says is ignored where it is bad, with a warning. */
   ofLate(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
     try {
-      return Birth.late(() => this.of(route))
+      return InHandlerDetector.late(() => this.of(route))
     } catch (error) {
       const { code, message } = error as SluiceError
       warnOnce(code, `it is ignored, as its route was declared before the plugin: ${message}`, placeOf(route))
@@ -54,10 +54,10 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
     }
   }
 
-  #made(said: Options, place: string): LimitLayer<Req, Res> {
+  #made(own: Options, place: string): LimitLayer<Req, Res> {
     try {
-      this.#check(said)
-      return this.above.below(said, place)
+      this.#check(own)
+      return this.above.below(own, place)
     } catch (error) {
       throw errorAt(`route ${place}`, error)
     }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { isPromise, warnOnce } from '@sluice/limiter-core'
 import { afterCheck } from './after-check.ts'
-import { refuseUpgrade } from './refuse-upgrade.ts'
+import { denyUpgrade } from './deny-upgrade.ts'
 import { watchWhileUnread } from './unread-socket.ts'
 import { type UpgradeAdmission, type UpgradeCheck, type UpgradeListener, upgradeExchange } from './upgrade-exchange.ts'
 import { UpgradeLife } from './upgrade-life.ts'
@@ -31,7 +31,7 @@ export function besideOthers(check: UpgradeCheck): UpgradeListener {
       if (typeof admission !== 'object') {
         UpgradeLife.of(req, socket).begin()
         watchWhileUnread(socket)
-      } else if (first && bytesWritten(socket) === written) refuseUpgrade(exchange, socket, admission)
+      } else if (first && bytesWritten(socket) === written) denyUpgrade(exchange, socket, admission)
       else socket.destroy()
     }
     const admission = check(exchange)

@@ -1,8 +1,8 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { MaybePromise } from '@sluice/limiter-core'
+import type { Admission } from './http-limit.ts'
 import { PlainExchange } from './node-http.ts'
-import type { Admission } from './request-limit.ts'
 import { UpgradeLife } from './upgrade-life.ts'
 
 /** Takes what an `upgrade` event tells. */

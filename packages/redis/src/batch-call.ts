@@ -1,7 +1,7 @@
 import type { Charge, Script, Step } from '@sluice/limiter-core'
-import { type Ask, type AskedCharges, asksAlike } from './ask.ts'
 import { exactMindingScript, exactScript, severalScript, soleScript, stepArgs } from './lua/exact-script.ts'
-import type { ToldKnown } from './told-known.ts'
+import { isSameRequest, type RequestCharges, type ScriptRequest } from './script-request.ts'
+import type { ReportedUsage } from './usage-reports.ts'
 
 export type Arg = string | number
 
@@ -17,7 +17,7 @@ export interface CallForm {
   /** A take of one charge that is not known from before. */
   sole(step: Step, cost: number, name: string, time: TimeArg): BatchCall
   /** `server`: the number of the server that the call goes to, where that matters to any of the asks. */
-  batch(asks: readonly Ask[], time: TimeArg, server: number | undefined): BatchCall
+  batch(asks: readonly ScriptRequest[], time: TimeArg, server: number | undefined): BatchCall
 }
 
 /** The first argument: the deadline in ms of the server, `=` and the time that the script takes for now, or ''. */
@@ -36,12 +36,12 @@ export const exactForm: CallForm = {
   },
 }
 
-function isPlainTake({ operation, names }: Ask): boolean {
+function isPlainTake({ operation, names }: ScriptRequest): boolean {
   if (operation !== 'take') return false
   return names.length === 1 || new Set(names).size === names.length
 }
 
-function callOfOne({ charges, names }: Ask, time: TimeArg): BatchCall {
+function callOfOne({ charges, names }: ScriptRequest, time: TimeArg): BatchCall {
   // alone it is no matter whether one is advisory
   if (charges.length === 1) return soleCall(charges[0].step, charges[0].cost, names, time)
   const args: Arg[] = [time]
@@ -75,7 +75,7 @@ function soleCall(step: Step, cost: number, keys: readonly string[], time: TimeA
   return { script: sole.script, keys, args }
 }
 
-function callOfMany(asks: readonly Ask[], time: TimeArg, server: number | undefined): BatchCall {
+function callOfMany(asks: readonly ScriptRequest[], time: TimeArg, server: number | undefined): BatchCall {
   const args: Arg[] = server === undefined ? [time] : [time, server]
   const { keys, steps } = pushRuns(args, asks)
   const script = server === undefined ? exactScript(steps) : exactMindingScript(steps)
@@ -85,16 +85,16 @@ function callOfMany(asks: readonly Ask[], time: TimeArg, server: number | undefi
 /** Writes asks as `exactDriver` reads them. Answers their keys and their steps. */
 export function pushRuns(
   args: Arg[],
-  asks: readonly AskedCharges[],
+  asks: readonly RequestCharges[],
 ): { readonly keys: readonly string[]; readonly steps: readonly Step[] } {
   const keys: string[] = []
   const steps = new Map<Step, number>()
-  let first: AskedCharges | undefined
+  let first: RequestCharges | undefined
   let countAt = 0
   let count = 0
   for (const ask of asks) {
     for (const name of ask.names) keys.push(name)
-    if (first && asksAlike(first, ask)) {
+    if (first && isSameRequest(first, ask)) {
       args[countAt] = ++count
     } else {
       first = ask
@@ -107,7 +107,11 @@ export function pushRuns(
 }
 
 /** A run of one ask. */
-function pushRun(args: Arg[], { operation, takenAt, id, charges, told }: AskedCharges, steps: Map<Step, number>): void {
+function pushRun(
+  args: Arg[],
+  { operation, takenAt, id, charges, told }: RequestCharges,
+  steps: Map<Step, number>,
+): void {
   args.push(1, operation)
   if (operation === 'adjust') args.push(takenAt, id)
   args.push(charges.length)
@@ -117,7 +121,7 @@ function pushRun(args: Arg[], { operation, takenAt, id, charges, told }: AskedCh
 function pushCharge(
   args: Arg[],
   { step, cost, advisory }: Charge,
-  told: ToldKnown | undefined,
+  told: ReportedUsage | undefined,
   steps: Map<Step, number>,
 ): void {
   const met = steps.get(step)
@@ -131,6 +135,6 @@ function pushCharge(
 }
 
 /** As `makeGood` of the scripts reads them. */
-export function toldArgs({ used, resetAfterMs, usedAt, uncounted, unsure, upTo, admittedAt }: ToldKnown): number[] {
+export function toldArgs({ used, resetAfterMs, usedAt, uncounted, unsure, upTo, admittedAt }: ReportedUsage): number[] {
   return [used, resetAfterMs, usedAt, uncounted, unsure, upTo, admittedAt]
 }

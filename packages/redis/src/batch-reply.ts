@@ -1,6 +1,6 @@
 import { type Answer, ChargeVerdict, type Policy, type PolicyVerdict, SourcedDecision } from '@sluice/limiter-core'
-import type { Ask } from './ask.ts'
 import { failureOfText, noReply, type RedisFailure } from './redis-failure.ts'
+import type { ScriptRequest } from './script-request.ts'
 
 /** A reply of `exactDriver`, read. */
 export class BatchReply {
@@ -26,7 +26,7 @@ export class BatchReply {
   }
 
   /** The answer to the next ask. Of an adjustment `moved` hears how many units found their place. */
-  next(ask: Ask, moved: (charge: number, units: number) => void): Answer | RedisFailure {
+  next(ask: ScriptRequest, moved: (charge: number, units: number) => void): Answer | RedisFailure {
     const { charges } = ask
     if (ask.flat) return this.nextDecision(charges[0].step.policy)
     const failure = this.#failure()

@@ -39,7 +39,7 @@ export interface ChannelSide {
   heard(news: readonly unknown[], missed: boolean): void
 }
 
-export interface ChannelParts {
+export interface ChannelDeps {
   readonly runner: ScriptRunner
   readonly clock: Clock
   readonly observers: Observers
@@ -68,7 +68,7 @@ interface Reader {
  */
 export class ChannelExchange {
   readonly #side: ChannelSide
-  readonly #parts: ChannelParts
+  readonly #parts: ChannelDeps
   readonly #deadlines: Deadlines
   #reader: Reader = { born: '', position: '' }
   #batch: Batch | undefined
@@ -78,7 +78,7 @@ export class ChannelExchange {
   #closing = false
   #closed = false
 
-  constructor(side: ChannelSide, parts: ChannelParts) {
+  constructor(side: ChannelSide, parts: ChannelDeps) {
     this.#side = side
     this.#parts = parts
     this.#deadlines = new Deadlines(parts.clock, ANSWER_MS)
@@ -144,7 +144,7 @@ export class ChannelExchange {
     const place = [batch?.number ?? 0, writer, reader.position, reader.born, listening ? 1 : 0, REMEMBERED_MS, KEPT_MS]
     const answer = runner.run(script, [writerKey, ...keys], [...place, ...settings, ...(batch?.args ?? [])])
     return this.#deadlines.race(answer, {
-      came: (reply) => this.#came(reply as unknown[], batch, reader),
+      answered: (reply) => this.#answered(reply as unknown[], batch, reader),
       failed: (error) => this.#failed(error),
       late: () => this.#failed({ code: 'LATE' }),
     })
@@ -161,7 +161,7 @@ export class ChannelExchange {
     return this.#batch
   }
 
-  #came([born, position, missed, more, ...news]: unknown[], batch: Batch | undefined, reader: Reader): boolean {
+  #answered([born, position, missed, more, ...news]: unknown[], batch: Batch | undefined, reader: Reader): boolean {
     this.#back()
     if (batch) {
       this.#batch = undefined

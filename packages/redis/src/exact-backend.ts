@@ -17,15 +17,15 @@ import {
   type Step,
   takeTogether,
 } from '@sluice/limiter-core'
-import type { Operation } from './ask.ts'
 import { exactForm } from './batch-call.ts'
 import { countIdentity } from './count-identity.ts'
 import type { EntityKeys } from './entity-key.ts'
 import { ExactCalls } from './exact-calls.ts'
 import { hashSlot } from './hash-slot.ts'
 import type { KnownServers } from './known-servers.ts'
+import type { Operation } from './script-request.ts'
 
-export interface ExactParts {
+export interface ExactDeps {
   readonly runner: ScriptRunner
   readonly servers: KnownServers
   readonly keys: EntityKeys
@@ -54,7 +54,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     adjust: (charges, takenAt, moment) => this.#ask('adjust', charges, takenAt, this.#once(moment)),
   }
 
-  constructor({ runner, servers, keys, maxBatch, clock }: ExactParts) {
+  constructor({ runner, servers, keys, maxBatch, clock }: ExactDeps) {
     this.identity = countIdentity(runner, keys.prefix)
     this.#clock = clock
     this.#runner = runner

@@ -1,6 +1,4 @@
 import type { Charge, Clock, Observers, ScriptRunner, SourcedDecision } from '@sluice/limiter-core'
-import { type Ask, askOfOne } from './ask.ts'
-import { AskQueue } from './ask-queue.ts'
 import type { CallForm } from './batch-call.ts'
 import { BatchReply } from './batch-reply.ts'
 import { CROSSSLOT } from './given-runner.ts'
@@ -8,6 +6,8 @@ import { hashSlot } from './hash-slot.ts'
 import type { KnownServers } from './known-servers.ts'
 import { resetScript } from './lua/reset-script.ts'
 import { neverSent, RedisFailure, reachedLate } from './redis-failure.ts'
+import { ScriptQueue } from './script-queue.ts'
+import { requestOfOne, type ScriptRequest } from './script-request.ts'
 
 export interface ExactCallsOptions {
   readonly runner: ScriptRunner
@@ -24,7 +24,7 @@ export interface ExactCallsOptions {
 export class ExactCalls {
   readonly #options: ExactCallsOptions
   readonly #servers: KnownServers
-  readonly #queues = new Map<number, AskQueue>()
+  readonly #queues = new Map<number, ScriptQueue>()
 
   constructor(options: ExactCallsOptions) {
     this.#options = options
@@ -32,7 +32,7 @@ export class ExactCalls {
   }
 
   /** Settles `ask` when the runner settles its call, or at once where nobody waits for it any more. */
-  add(ask: Ask): void {
+  add(ask: ScriptRequest): void {
     this.#queueOf(ask.names[0]).add(ask)
   }
 
@@ -46,7 +46,7 @@ export class ExactCalls {
     const sentAt = clock.now()
     const time = queue.isIdle ? this.#servers.timeNow(name, deadlineAt, sentAt) : undefined
     if (time === undefined) {
-      const [ask, decided] = askOfOne(charge, name, sentAt, deadlineAt)
+      const [ask, decided] = requestOfOne(charge, name, sentAt, deadlineAt)
       queue.add(ask)
       return decided
     }
@@ -72,11 +72,11 @@ export class ExactCalls {
     if (String(reply).startsWith('late')) throw reachedLate()
   }
 
-  #queueOf(name: string): AskQueue {
+  #queueOf(name: string): ScriptQueue {
     const slot = this.#options.runner.clustered ? hashSlot(name) : 0
     let queue = this.#queues.get(slot)
     if (!queue) {
-      queue = new AskQueue(
+      queue = new ScriptQueue(
         this.#options.maxBatch,
         (asks) => this.#send(asks),
         // one for each slot would add up; where there are no slots the only one stays
@@ -96,7 +96,7 @@ export class ExactCalls {
   ): SourcedDecision | Promise<SourcedDecision> {
     this.#servers.told(name, reply.now, sentAt)
     if (reply.late) {
-      const [ask, decided] = askOfOne(charge, name, sentAt, deadlineAt)
+      const [ask, decided] = requestOfOne(charge, name, sentAt, deadlineAt)
       this.#again([ask])
       return decided
     }
@@ -106,7 +106,7 @@ export class ExactCalls {
   }
 
   /** Answers how to settle the asks. */
-  async #send(asks: readonly Ask[]): Promise<() => void> {
+  async #send(asks: readonly ScriptRequest[]): Promise<() => void> {
     const key = asks[0].names[0]
     let isSent = false
     try {
@@ -128,7 +128,7 @@ export class ExactCalls {
     }
   }
 
-  async #call(asks: readonly Ask[], deadlineAt: number | undefined): Promise<BatchReply> {
+  async #call(asks: readonly ScriptRequest[], deadlineAt: number | undefined): Promise<BatchReply> {
     const { runner, clock, form, source } = this.#options
     const key = asks[0].names[0]
     const sentAt = clock.now()
@@ -146,13 +146,13 @@ export class ExactCalls {
   }
 
   /** What the server of an ask is told of its keys; undefined where that is nothing. */
-  #told({ charges, names, askedAt }: Ask): Ask['told'] {
+  #told({ charges, names, askedAt }: ScriptRequest): ScriptRequest['told'] {
     if (!charges.some(({ known }) => known)) return undefined
     const told = charges.map(({ known }, index) => known && this.#servers.telling.told(known, names[index], askedAt))
     return told.some((one) => one) ? told : undefined
   }
 
-  #settle(asks: readonly Ask[], reply: BatchReply): void {
+  #settle(asks: readonly ScriptRequest[], reply: BatchReply): void {
     for (const ask of asks) {
       const answer = reply.next(ask, (charge, units) => this.#moved(ask.charges[charge], units))
       if (answer instanceof RedisFailure) ask.reject(answer)
@@ -166,7 +166,7 @@ export class ExactCalls {
   }
 
   /** The reply has told the right time of the server, or that it is one of several: who still waits is asked for once more. */
-  #again(asks: readonly Ask[], failure: RedisFailure = reachedLate()): void {
+  #again(asks: readonly ScriptRequest[], failure: RedisFailure = reachedLate()): void {
     const now = this.#options.clock.now()
     for (const ask of asks) {
       if (ask.retried || (ask.deadlineAt ?? Number.POSITIVE_INFINITY) <= now) ask.reject(failure)
@@ -177,7 +177,7 @@ export class ExactCalls {
     }
   }
 
-  #stillWanted(asks: readonly Ask[]): readonly Ask[] {
+  #stillWanted(asks: readonly ScriptRequest[]): readonly ScriptRequest[] {
     const now = this.#options.clock.now()
     if (soonest(asks) > now) return asks
     return asks.filter((ask) => {
@@ -189,15 +189,15 @@ export class ExactCalls {
 }
 
 /** Whether an ask must know who its server is: it may tell it what it lost, or gives units back. */
-function mindsServer(ask: Ask): boolean {
+function mindsServer(ask: ScriptRequest): boolean {
   return givesBack(ask) || ask.charges.some(({ known }) => (known?.used ?? 0) > 0)
 }
 
-function givesBack({ operation, charges }: Ask): boolean {
+function givesBack({ operation, charges }: ScriptRequest): boolean {
   return operation === 'adjust' && charges.some(({ cost }) => cost < 0)
 }
 
-function soonest(asks: readonly Ask[]): number {
+function soonest(asks: readonly ScriptRequest[]): number {
   let soonestAt = Number.POSITIVE_INFINITY
   for (const { deadlineAt } of asks) if (deadlineAt !== undefined && deadlineAt < soonestAt) soonestAt = deadlineAt
   return soonestAt

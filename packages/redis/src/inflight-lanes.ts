@@ -1,4 +1,4 @@
-import type { Holding } from './inflight-holding.ts'
+import type { KeyPermits } from './key-permits.ts'
 
 /** Keys of one call: a key costs the server some 10 microseconds, and more the more processes hold it. */
 const MOST_KEYS = 32
@@ -6,7 +6,7 @@ const MOST_KEYS = 32
 /** Holdings that wait for a call, by what can go in one: a hash slot, where there are several. */
 export class Lanes {
   readonly #laneOf: (name: string) => number
-  readonly #lanes = new Map<number, Set<Holding>>()
+  readonly #lanes = new Map<number, Set<KeyPermits>>()
 
   constructor(laneOf: (name: string) => number) {
     this.#laneOf = laneOf
@@ -16,15 +16,15 @@ export class Lanes {
     return this.#lanes.size > 0
   }
 
-  add(holding: Holding): void {
+  add(holding: KeyPermits): void {
     const lane = this.#laneOf(holding.name)
-    const waiting = this.#lanes.get(lane) ?? new Set<Holding>()
+    const waiting = this.#lanes.get(lane) ?? new Set<KeyPermits>()
     this.#lanes.set(lane, waiting.add(holding))
   }
 
   /** What goes in the next call; nothing where nobody waits. */
-  take(): readonly Holding[] {
-    const taken: Holding[] = []
+  take(): readonly KeyPermits[] {
+    const taken: KeyPermits[] = []
     for (const [lane, waiting] of this.#lanes) {
       for (const holding of waiting) {
         if (taken.push(holding) === MOST_KEYS) break

@@ -1,20 +1,20 @@
 import { FULL } from '@sluice/limiter-core'
-import type { Holding } from './inflight-holding.ts'
-import type { Waiter } from './inflight-waiter.ts'
-import type { Wish } from './inflight-wish.ts'
+import type { Deferred } from './deferred.ts'
+import type { KeyPermits } from './key-permits.ts'
+import type { PendingAcquire } from './pending-acquire.ts'
 import { failureOfText, type RedisFailure } from './redis-failure.ts'
 
-interface Said {
+interface KeyRequest {
   /** Places that this process holds. */
   readonly held: number
   /** True where the lease of those that the server acknowledged may have run out: others may have them. */
   readonly lapsed: boolean
-  readonly wishes: readonly Wish[]
-  readonly counts: readonly Waiter<number>[]
+  readonly wishes: readonly PendingAcquire[]
+  readonly counts: readonly Deferred<number>[]
 }
 
 /** What the server answered about one key. */
-export interface Heard {
+export interface HoldReply {
   /** The error of this key, and then nothing else. */
   readonly failure?: string | undefined
   /** Of the places held, those that the server keeps. */
@@ -28,19 +28,19 @@ export interface Heard {
 /** Wishes in a row that take equally many places. */
 interface Run {
   readonly weight: number
-  readonly wishes: Wish[]
+  readonly wishes: PendingAcquire[]
 }
 
 /** What one call says of one key, and what becomes of those who wait for its answer. */
 export class HoldRequest {
-  readonly holding: Holding
-  readonly #said: Said
+  readonly holding: KeyPermits
+  readonly #said: KeyRequest
   readonly #runs: readonly Run[]
 
-  constructor(holding: Holding, said: Said) {
+  constructor(holding: KeyPermits, request: KeyRequest) {
     this.holding = holding
-    this.#said = said
-    this.#runs = runsOf(said.wishes)
+    this.#said = request
+    this.#runs = runsOf(request.wishes)
   }
 
   /** As `inflight-hold` reads it. */
@@ -57,7 +57,7 @@ export class HoldRequest {
   }
 
   /** Takes the server's word. A place whose asker is gone goes back with the next call. */
-  answered({ kept, total, granted }: Heard, sentAt: number): void {
+  answered({ kept, total, granted }: HoldReply, sentAt: number): void {
     const { holding } = this
     const taken = this.#runs.reduce((sum, { weight }, index) => sum + weight * granted[index], 0)
     holding.acknowledged(kept + taken, sentAt)
@@ -84,7 +84,7 @@ export class HoldRequest {
   }
 }
 
-function runsOf(wishes: readonly Wish[]): Run[] {
+function runsOf(wishes: readonly PendingAcquire[]): Run[] {
   const runs: Run[] = []
   for (const wish of wishes) {
     const last = runs.at(-1)
@@ -95,7 +95,7 @@ function runsOf(wishes: readonly Wish[]): Run[] {
 }
 
 /** The failure that says most of the server; undefined where every key was answered. */
-export function worstOf(heard: readonly Heard[]): RedisFailure | undefined {
+export function worstOf(heard: readonly HoldReply[]): RedisFailure | undefined {
   const failures = heard.flatMap(({ failure }) => (failure === undefined ? [] : [failureOfText(failure)]))
   return failures.find(({ keyOnly }) => !keyOnly) ?? failures[0]
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, ScriptRunner } from '@sluice/limiter-core'
-import type { Heard, HoldRequest } from './inflight-request.ts'
+import type { HoldReply, HoldRequest } from './inflight-request.ts'
 import { inflightHold } from './lua/inflight-hold.ts'
 import { noReply, RedisFailure } from './redis-failure.ts'
 import { ServerTime } from './server-time.ts'
@@ -30,7 +30,7 @@ export class HoldScript {
   }
 
   /** One answer for each request. After `deadlineAt` of the process clock the call does nothing. */
-  async run(requests: readonly HoldRequest[], deadlineAt: number): Promise<readonly Heard[]> {
+  async run(requests: readonly HoldRequest[], deadlineAt: number): Promise<readonly HoldReply[]> {
     const keys = requests.map(({ holding }) => holding.name)
     const args = requests.flatMap((request) => request.args)
     const reply = (await this.#once(keys, args, deadlineAt)) ?? (await this.#once(keys, args, deadlineAt))
@@ -64,7 +64,7 @@ export class HoldScript {
   }
 }
 
-function heardOf(requests: readonly HoldRequest[], reply: readonly unknown[]): Heard[] {
+function heardOf(requests: readonly HoldRequest[], reply: readonly unknown[]): HoldReply[] {
   let at = 0
   return requests.map(({ replies }) => {
     const [kept, total, ...granted] = reply.slice(at, at + replies)

@@ -1,5 +1,5 @@
 import type { Clock, Deadlines, MaybePromise } from '@sluice/limiter-core'
-import type { Waiter } from './inflight-waiter.ts'
+import type { Deferred } from './deferred.ts'
 
 /** A timer that runs so much late says that the process stood still. */
 const OVERSLEPT_MS = 5
@@ -41,12 +41,12 @@ export class Standstill {
   }
 
   /** What Redis answers, or `here` after a deadline; after a second one where this process stood still in the first. */
-  async answerOf<T>(waiter: Waiter<T>, here: () => T): Promise<T> {
+  async answerOf<T>(waiter: Deferred<T>, here: () => T): Promise<T> {
     const askedAt = this.#options.clock.now()
-    const came = (answer: T): T => answer
+    const answered = (answer: T): T => answer
     const late = (): MaybePromise<T> =>
-      this.#spanned(askedAt) ? this.#deadlines.race(waiter.come, { came, failed: here, late: here }) : here()
-    return this.#deadlines.race<T, MaybePromise<T>>(waiter.come, { came, failed: here, late }, askedAt)
+      this.#spanned(askedAt) ? this.#deadlines.race(waiter.promise, { answered, failed: here, late: here }) : here()
+    return this.#deadlines.race<T, MaybePromise<T>>(waiter.promise, { answered, failed: here, late }, askedAt)
   }
 
   /** Whether this process stood still in the deadline that began at `since`, where that is late. */

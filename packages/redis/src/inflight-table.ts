@@ -18,15 +18,15 @@ import {
   SluiceError,
   TOO_HEAVY,
 } from '@sluice/limiter-core'
+import { Deferred } from './deferred.ts'
 import { hashSlot } from './hash-slot.ts'
 import { Heartbeat } from './inflight-heartbeat.ts'
-import type { Holding } from './inflight-holding.ts'
-import { Holdings } from './inflight-holdings.ts'
-import { InflightLine } from './inflight-line.ts'
 import { HoldScript } from './inflight-script.ts'
 import { Standstill } from './inflight-standstill.ts'
-import { Waiter } from './inflight-waiter.ts'
-import { Wish } from './inflight-wish.ts'
+import { InflightSync } from './inflight-sync.ts'
+import type { KeyPermits } from './key-permits.ts'
+import { PendingAcquire } from './pending-acquire.ts'
+import { PermitTable } from './permit-table.ts'
 import type { RedisFailure } from './redis-failure.ts'
 
 const NAME = 'redis-inflight'
@@ -52,14 +52,14 @@ export class InflightTable implements InflightBackend {
   readonly limit: number | undefined
   readonly identity: object
   readonly #options: InflightTableOptions
-  readonly #holdings: Holdings
+  readonly #holdings: PermitTable
   readonly #breaker: Breaker
   readonly #deadlines: Deadlines
   /** Of calls, which go on where nobody awaits them. */
   readonly #background: Deadlines
   readonly #standstill: Standstill
   readonly #script: HoldScript
-  readonly #line: InflightLine
+  readonly #line: InflightSync
   readonly #log: FailureLog
   readonly #stopListening: (() => void) | undefined
   readonly #heartbeat: Heartbeat
@@ -79,9 +79,9 @@ export class InflightTable implements InflightBackend {
     this.#script = new HoldScript(options)
     this.#heartbeat = new Heartbeat({ ...options, beat: () => this.#beat(), slept: (now) => this.#slept(now) })
     const awake = (): void => this.#heartbeat.awake()
-    const changed = (holding: Holding): void => this.#say(holding)
-    this.#holdings = new Holdings({ ...options, awake, changed, uncounted: () => this.#log.ruled() })
-    this.#line = new InflightLine({
+    const changed = (holding: KeyPermits): void => this.#say(holding)
+    this.#holdings = new PermitTable({ ...options, awake, changed, uncounted: () => this.#log.ruled() })
+    this.#line = new InflightSync({
       ...options,
       awake,
       breaker: this.#breaker,
@@ -103,7 +103,7 @@ export class InflightTable implements InflightBackend {
     if (signal?.aborted) return FULL
     const holding = this.#holdingOf(key, cap)
     if (this.#isAway(holding)) return this.#acquireHere(holding, weight)
-    const wish = new Wish(weight, signal)
+    const wish = new PendingAcquire(weight, signal)
     holding.wishes.push(wish)
     this.#line.ask(holding)
     return this.#standstill.answerOf(wish, () => holding.answerWishHere(wish))
@@ -113,7 +113,7 @@ export class InflightTable implements InflightBackend {
   count(key: string, cap: Cap = this.#soleCap()): MaybePromise<number> {
     const holding = this.#holdingOf(key, cap)
     if (this.#isAway(holding)) return holding.places
-    const asked = new Waiter<number>()
+    const asked = new Deferred<number>()
     holding.counts.push(asked)
     this.#line.ask(holding)
     return this.#standstill.answerOf(asked, () => asked.answer(() => holding.places))
@@ -131,7 +131,7 @@ export class InflightTable implements InflightBackend {
       this.#deadlines.close()
       this.#background.close()
     }
-    await this.#deadlines.race(this.#line.drained(), { came: done, failed: done, late: done })
+    await this.#deadlines.race(this.#line.drained(), { answered: done, failed: done, late: done })
   }
 
   #soleCap(): Cap {
@@ -139,27 +139,27 @@ export class InflightTable implements InflightBackend {
     throw new SluiceError('SLUICE_BAD_LIMIT', `redisInflight: got no limit, expected one where no cap asks`)
   }
 
-  #holdingOf(key: string, cap: Cap): Holding {
+  #holdingOf(key: string, cap: Cap): KeyPermits {
     this.#heartbeat.awake()
     if (!this.#closed) this.#heartbeat.start()
     return this.#holdings.of(key, cap)
   }
 
   /** Whether the server is not to be asked about it now. */
-  #isAway(holding: Holding): boolean {
+  #isAway(holding: KeyPermits): boolean {
     if (this.#closed || holding.doubtful) return true
     if (this.#breaker.state !== 'open') return false
     this.#line.probe(holding)
     return true
   }
 
-  #acquireHere(holding: Holding, weight: number): Permit | Denial {
+  #acquireHere(holding: KeyPermits, weight: number): Permit | Denial {
     const answer = holding.grantHere(weight)
     this.#holdings.prune(holding)
     return answer
   }
 
-  #say(holding: Holding): void {
+  #say(holding: KeyPermits): void {
     this.#holdings.prune(holding)
     // a busy one is heard when its call has ended, and all of them when the server answers again
     if (!this.#closed && !holding.busy && this.#breaker.state !== 'open') this.#line.say(holding)

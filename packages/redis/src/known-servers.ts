@@ -2,7 +2,7 @@ import type { Clock, ScriptRunner } from '@sluice/limiter-core'
 import { type TimeArg, timeArg } from './batch-call.ts'
 import { RedisFailure } from './redis-failure.ts'
 import { ServerTime } from './server-time.ts'
-import { KnownTelling } from './told-known.ts'
+import { UsageReports } from './usage-reports.ts'
 
 export interface KnownServersOptions {
   readonly runner: ScriptRunner
@@ -13,14 +13,14 @@ export interface KnownServersOptions {
 
 /** The servers behind a runner: their clocks, and what each of them must be told. One for all calls of a backend. */
 export class KnownServers {
-  readonly telling: KnownTelling
+  readonly telling: UsageReports
   readonly #times: ServerTime
   readonly #serverTime: (() => number) | undefined
   readonly #stopListening: (() => void) | undefined
 
   constructor({ runner, clock, serverTime }: KnownServersOptions) {
     this.#times = new ServerTime(runner, clock)
-    this.telling = new KnownTelling(this.#times, clock, serverTime)
+    this.telling = new UsageReports(this.#times, clock, serverTime)
     this.#serverTime = serverTime
     this.#stopListening = runner.interrupted?.((_, server) => this.#times.forget(server))
   }

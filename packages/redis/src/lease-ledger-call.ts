@@ -14,7 +14,7 @@ import { scriptOver, stepArgs } from './lua/exact-script.ts'
 import { leaseLedger } from './lua/lease-ledger.ts'
 import { makeGood } from './lua/make-good.ts'
 import { failureOfText, RedisFailure } from './redis-failure.ts'
-import type { ToldKnown } from './told-known.ts'
+import type { ReportedUsage } from './usage-reports.ts'
 
 type Arg = string | number
 
@@ -25,14 +25,14 @@ export interface LeaseLedgerCall {
 }
 
 /** An ask, and what the server is told of its key. */
-export interface ToldAsk {
+export interface ReportedAsk {
   readonly ask: LeaseAsk
-  readonly told: ToldKnown | undefined
+  readonly told: ReportedUsage | undefined
 }
 
 /** `server`: the number of the server that the call goes to. */
 export function leaseLedgerCall(
-  asks: readonly ToldAsk[],
+  asks: readonly ReportedAsk[],
   terms: LeaseTerms,
   time: TimeArg,
   server: number,
@@ -67,7 +67,7 @@ export function leaseLedgerReply(reply: unknown): {
   return { now, grants }
 }
 
-function pushAsk(args: Arg[], { ask, told }: ToldAsk, steps: Map<Step, number>, terms: LeaseTerms): void {
+function pushAsk(args: Arg[], { ask, told }: ReportedAsk, steps: Map<Step, number>, terms: LeaseTerms): void {
   const { step } = ask
   const met = steps.get(step)
   args.push(met ?? steps.size + 1)

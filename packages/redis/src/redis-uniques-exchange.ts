@@ -8,7 +8,7 @@ import { ServerTime } from './server-time.ts'
 /** An exchange that has no answer by then is begun again; each is safe to repeat. */
 const ANSWER_MS = 1_000
 
-export interface UniquesPlace {
+export interface UniquesLocation {
   readonly topic: string
   /** Name of the keys in Redis; its braces hold all of them in one slot. */
   readonly stored: string
@@ -27,7 +27,7 @@ export class UniquesExchange {
   /** The window before, until Redis has all of it. */
   #ended: UniquesPeriod | undefined
   readonly #settings: ChannelSettings
-  readonly #place: UniquesPlace
+  readonly #place: UniquesLocation
   readonly #time: ServerTime
   readonly #deadlines: Deadlines
   readonly #stopListening: (() => void) | undefined
@@ -35,7 +35,7 @@ export class UniquesExchange {
   #failing = false
   #closed = false
 
-  constructor(settings: ChannelSettings, place: UniquesPlace) {
+  constructor(settings: ChannelSettings, place: UniquesLocation) {
     this.#settings = settings
     this.#place = place
     this.#time = new ServerTime(settings.runner, settings.clock)
@@ -95,7 +95,7 @@ export class UniquesExchange {
   }
 
   async #askTime(): Promise<void> {
-    await this.#answered(this.#time.ask(this.#place.stored))
+    await this.#inTime(this.#time.ask(this.#place.stored))
     this.#roll()
   }
 
@@ -110,10 +110,10 @@ export class UniquesExchange {
     const sentAt = clock.now()
     try {
       const keys = [key, `${key}:born`, `${key}:given`, `${key}:wide`]
-      const answer = await this.#answered(runner.run(mergeUniques, keys, [writer, untilMs, ttlMs, textOf(sent)]))
+      const answer = await this.#inTime(runner.run(mergeUniques, keys, [writer, untilMs, ttlMs, textOf(sent)]))
       const [born, counted, serverMs] = answer as [string, number, number]
       this.#time.told(stored, Number(serverMs), sentAt)
-      this.#came(period.acknowledged(sent, String(born), Number(counted)))
+      this.#answered(period.acknowledged(sent, String(born), Number(counted)))
     } catch (error) {
       period.news ||= sent !== undefined
       throw error
@@ -121,9 +121,9 @@ export class UniquesExchange {
   }
 
   /** Rejects where there is no answer in time. */
-  #answered<T>(answer: Promise<T>): Promise<T> {
+  #inTime<T>(answer: Promise<T>): Promise<T> {
     return this.#deadlines.race<T, Promise<T>>(answer, {
-      came: (value) => Promise.resolve(value),
+      answered: (value) => Promise.resolve(value),
       failed: (error) => Promise.reject(error),
       late: () => Promise.reject({ code: 'LATE' }),
     }) as Promise<T>
@@ -162,7 +162,7 @@ export class UniquesExchange {
     this.#ended?.again()
   }
 
-  #came(kept: boolean): void {
+  #answered(kept: boolean): void {
     const { observers } = this.#settings
     const { topic } = this.#place
     if (this.#failing) observers.event('sync', { topic, failed: false })

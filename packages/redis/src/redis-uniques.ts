@@ -15,7 +15,7 @@ import {
   type SharedChannelOptions,
 } from './channel-options.ts'
 import type { RedisClient } from './redis-client.ts'
-import { UniquesExchange, type UniquesPlace } from './redis-uniques-exchange.ts'
+import { UniquesExchange, type UniquesLocation } from './redis-uniques-exchange.ts'
 
 export interface RedisUniquesOptions extends SharedChannelOptions {
   /** Processes with the same name and prefix count together. 1 to 128 printable ASCII characters without braces. */
@@ -53,7 +53,7 @@ export function redisUniques(client: RedisClient | ScriptRunner, options: RedisU
     throw new SluiceError('SLUICE_BAD_OPTION', 'redisUniques: got window and ttl, expected one of them')
   }
   const settings = channelSettings('redisUniques', client, options)
-  const place: UniquesPlace = {
+  const place: UniquesLocation = {
     topic: name,
     stored: `${settings.prefix}:{${name}}:uniques`,
     windowMs: window === undefined ? 0 : parseDuration(window, 'redisUniques: window'),
@@ -72,7 +72,7 @@ export class RedisUniques {
   readonly #stop: () => void
   #closing: Promise<void> | undefined
 
-  constructor(settings: ChannelSettings, place: UniquesPlace, seed: SketchSeed | undefined) {
+  constructor(settings: ChannelSettings, place: UniquesLocation, seed: SketchSeed | undefined) {
     this.#exchange = new UniquesExchange(settings, place)
     this.#seed = seed
     this.#stop = everyTick(settings.clock, settings.tickMs, () => {

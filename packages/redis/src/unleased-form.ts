@@ -1,7 +1,7 @@
 import type { Step } from '@sluice/limiter-core'
-import type { AskedCharges } from './ask.ts'
 import { type Arg, type BatchCall, type CallForm, pushRuns, type TimeArg } from './batch-call.ts'
 import { stepArgs, unleasedScript, unleasedSoleScript } from './lua/exact-script.ts'
+import type { RequestCharges } from './script-request.ts'
 
 /** Takes of keys that nobody has on lease: of others nothing is taken, and a failure `LEASED` says so. */
 export const unleasedForm: CallForm = {
@@ -15,13 +15,13 @@ export const unleasedForm: CallForm = {
   batch: (asks, time) => callOf(asks, time),
 }
 
-function callOf(asks: readonly AskedCharges[], time: TimeArg): BatchCall {
+function callOf(asks: readonly RequestCharges[], time: TimeArg): BatchCall {
   const args: Arg[] = [time]
   const { keys, steps } = pushRuns(args, asks)
   return { script: unleasedScript(steps), keys, args }
 }
 
-function takeOf(step: Step, cost: number, name: string): AskedCharges {
+function takeOf(step: Step, cost: number, name: string): RequestCharges {
   const charges = [{ key: '', step, count: '', cost }]
   return { operation: 'take', takenAt: 0, id: '', names: [name], charges, told: undefined }
 }

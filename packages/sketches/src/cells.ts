@@ -1,4 +1,4 @@
-import { SketchError, told } from './sketch-error.ts'
+import { described, SketchError } from './sketch-error.ts'
 
 /** Bits of a counter. */
 export type CellBits = 8 | 16 | 32
@@ -18,5 +18,5 @@ export function cellsIn(buffer: ArrayBufferLike, from: number, count: number, bi
 /** Throws `SLUICE_BAD_OPTION` unless `bits` are 8, 16 or 32. */
 export function cellBitsOf(option: string, bits: unknown): CellBits {
   if (bits === 8 || bits === 16 || bits === 32) return bits
-  throw new SketchError('SLUICE_BAD_OPTION', `${option}: got ${told(bits)}, expected 8, 16 or 32`)
+  throw new SketchError('SLUICE_BAD_OPTION', `${option}: got ${described(bits)}, expected 8, 16 or 32`)
 }

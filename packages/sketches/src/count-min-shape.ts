@@ -1,7 +1,7 @@
 import { type CellBits, cellBitsOf } from './cells.ts'
 import { MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
 import { SketchBuffer } from './sketch-buffer.ts'
-import { checkOptions, fractionOption, SketchError, told, wholeOption } from './sketch-error.ts'
+import { checkOptions, described, fractionOption, SketchError, wholeOption } from './sketch-error.ts'
 import type { SeedOption, SketchSeed } from './sketch-seed.ts'
 
 export interface CountMinOptions extends SeedOption {
@@ -128,7 +128,7 @@ function mismatch(got: string, expected: string): SketchError {
 /** Throws `SLUICE_BAD_AMOUNT` unless `weight` is a whole number of 31 bits, either way. */
 export function checkWeight(weight: number): void {
   if (Number.isInteger(weight) && Math.abs(weight) < 2 ** 31) return
-  throw new SketchError('SLUICE_BAD_AMOUNT', `weight: got ${told(weight)}, expected a whole number of 31 bits`)
+  throw new SketchError('SLUICE_BAD_AMOUNT', `weight: got ${described(weight)}, expected a whole number of 31 bits`)
 }
 
 /** What a conservative sketch says to `what`. */
@@ -139,5 +139,5 @@ export function refused(what: string): SketchError {
 
 function flagOption(option: string, value: unknown): boolean {
   if (value === undefined || typeof value === 'boolean') return value === true
-  throw new SketchError('SLUICE_BAD_OPTION', `${option}: got ${told(value)}, expected true or false`)
+  throw new SketchError('SLUICE_BAD_OPTION', `${option}: got ${described(value)}, expected true or false`)
 }

@@ -13,7 +13,7 @@ import { foreignSketch } from './foreign-sketch.ts'
 import { KeyRows } from './key-rows.ts'
 import type { Sketch } from './sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
-import { SketchError, told, wholeAmount } from './sketch-error.ts'
+import { described, SketchError, wholeAmount } from './sketch-error.ts'
 import { type SeedOption, seedOf } from './sketch-seed.ts'
 
 const BITS = 32
@@ -134,7 +134,7 @@ export class CountRange implements Sketch<CountRange> {
   #leaf(key: number): number {
     const keys = 2 ** this.#shape.bits
     if (Number.isInteger(key) && key >= 0 && key < keys) return keys + key
-    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(key)}, expected a whole number from 0 to ${keys - 1}`)
+    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(key)}, expected a whole number from 0 to ${keys - 1}`)
   }
 
   /** Of a full cell all that was counted, since nobody knows what it held. */

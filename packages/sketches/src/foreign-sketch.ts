@@ -1,5 +1,5 @@
 import type { Sketch } from './sketch.ts'
-import { SketchError, told } from './sketch-error.ts'
+import { described, SketchError } from './sketch-error.ts'
 
 /**
  * What a class makes of the bytes of `other`, whose private fields are closed to it: an ESM and a CommonJS copy of this
@@ -14,7 +14,7 @@ export function foreignSketch<S, O>(
     return fromBytes(bytesOf(other) as Uint8Array, options)
   } catch (error) {
     if ((error as SketchError).code !== 'SLUICE_BAD_BYTES') throw error
-    throw new SketchError('SLUICE_SKETCH_MISMATCH', `got ${told(other)}, expected a ${name}`)
+    throw new SketchError('SLUICE_SKETCH_MISMATCH', `got ${described(other)}, expected a ${name}`)
   }
 }
 

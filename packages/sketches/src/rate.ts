@@ -1,7 +1,7 @@
 import { KeyRows, MOST_COLUMNS, MOST_ROWS } from './key-rows.ts'
 import type { RateComponents } from './proportional-rate.ts'
 import { SignedRows } from './signed-rows.ts'
-import { checkOptions, SketchError, told, wholeAmount, wholeOption } from './sketch-error.ts'
+import { checkOptions, described, SketchError, wholeAmount, wholeOption } from './sketch-error.ts'
 import { type SeedOption, type SketchKey, seedOf } from './sketch-seed.ts'
 
 /** Where `Rate` reads time: milliseconds that do not step back. `performance` is one. */
@@ -105,6 +105,6 @@ function readingOf(clock: RateClock): number {
   if (typeof reading === 'number') return reading
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `clock: got ${told(clock)}, expected what reads ms by now(), as performance`,
+    `clock: got ${described(clock)}, expected what reads ms by now(), as performance`,
   )
 }

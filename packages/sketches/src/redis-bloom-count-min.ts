@@ -7,7 +7,7 @@ import { keyBytes, keyText } from './key-text.ts'
 import { murmurHash2 } from './murmur-hash-2.ts'
 import type { Sketch } from './sketch.ts'
 import { HEADER_BYTES, SketchBuffer } from './sketch-buffer.ts'
-import { checkOptions, fractionOption, SketchError, told, wholeAmount, wholeOption } from './sketch-error.ts'
+import { checkOptions, described, fractionOption, SketchError, wholeAmount, wholeOption } from './sketch-error.ts'
 import type { SketchKey } from './sketch-seed.ts'
 
 export interface RedisBloomCountMinOptions {
@@ -169,7 +169,7 @@ function keptBytes([width, depth, ...rest]: readonly number[]): number | undefin
 }
 
 function noSources(got: unknown): SketchError {
-  return new SketchError('SLUICE_SKETCH_MISMATCH', `got ${told(got)}, expected a list of RedisBloomCountMin`)
+  return new SketchError('SLUICE_SKETCH_MISMATCH', `got ${described(got)}, expected a list of RedisBloomCountMin`)
 }
 
 function isWeight(weight: number): boolean {
@@ -181,7 +181,7 @@ function checkWeights(weights: readonly number[], count: number): void {
   if (wrong < 0 && weights?.length === count) return
   throw new SketchError(
     'SLUICE_BAD_AMOUNT',
-    `weights: got ${told(wrong < 0 ? weights?.length : weights[wrong])}, expected ${count} whole numbers to ±2^20`,
+    `weights: got ${described(wrong < 0 ? weights?.length : weights[wrong])}, expected ${count} whole numbers to ±2^20`,
   )
 }
 

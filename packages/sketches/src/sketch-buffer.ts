@@ -1,4 +1,4 @@
-import { SketchError, told } from './sketch-error.ts'
+import { described, SketchError } from './sketch-error.ts'
 import type { SketchSeed } from './sketch-seed.ts'
 
 /** What a buffer holds. A number is never used again for something else. */
@@ -81,7 +81,7 @@ export class SketchBuffer {
     seed?: SketchSeed,
   ): SketchBuffer {
     if (!ArrayBuffer.isView(bytes) || !(bytes instanceof Uint8Array))
-      throw bad(`got ${told(bytes)}, expected a Uint8Array`)
+      throw bad(`got ${described(bytes)}, expected a Uint8Array`)
     if (bytes.length < HEADER_BYTES) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES} or more`)
     // copied by the constructor: `slice` of a Buffer copies nothing
     const head = new Uint32Array(new Uint8Array(bytes.subarray(0, HEADER_BYTES)).buffer)
@@ -105,7 +105,7 @@ export class SketchBuffer {
     keptBytes: (shape: readonly number[]) => number | undefined,
     seed?: SketchSeed,
   ): SketchBuffer {
-    if (!(buffer instanceof SharedArrayBuffer)) throw bad(`got ${told(buffer)}, expected a SharedArrayBuffer`)
+    if (!(buffer instanceof SharedArrayBuffer)) throw bad(`got ${described(buffer)}, expected a SharedArrayBuffer`)
     // proved on a copy, which no other thread can change meanwhile
     SketchBuffer.read(kind, new Uint8Array(buffer).slice(), keptBytes, seed)
     return new SketchBuffer(kind, buffer)

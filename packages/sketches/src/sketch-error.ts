@@ -24,7 +24,7 @@ export function wholeOption(option: string, value: unknown, least: number, most:
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${told(value)}, expected a whole number from ${least} to ${most}`,
+    `${option}: got ${described(value)}, expected a whole number from ${least} to ${most}`,
   )
 }
 
@@ -33,20 +33,20 @@ export function fractionOption(option: string, value: unknown, above = 0, below 
   if (typeof value === 'number' && value > above && value < below) return value
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${told(value)}, expected a number between ${above} and ${below}`,
+    `${option}: got ${described(value)}, expected a number between ${above} and ${below}`,
   )
 }
 
 /** Throws `SLUICE_BAD_OPTION` where `options` are none, or have a name that is not among `names`. */
 export function checkOptions(owner: string, options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
-    throw new SketchError('SLUICE_BAD_OPTION', `${owner}: got ${kindTold(options)}, expected an object of options`)
+    throw new SketchError('SLUICE_BAD_OPTION', `${owner}: got ${describedKind(options)}, expected an object of options`)
   }
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) {
     throw new SketchError(
       'SLUICE_BAD_OPTION',
-      `${owner}: got ${nameTold(unknown)}, expected one of ${names.join(', ')}`,
+      `${owner}: got ${describedName(unknown)}, expected one of ${names.join(', ')}`,
     )
   }
 }
@@ -59,11 +59,11 @@ export function wholeAmount(amount: number, least = 0): number {
 
 // apart, so that the check is small enough to be compiled into every caller
 function badAmount(amount: unknown, least: number): SketchError {
-  return new SketchError('SLUICE_BAD_AMOUNT', `got ${told(amount)}, expected a whole number from ${least}`)
+  return new SketchError('SLUICE_BAD_AMOUNT', `got ${described(amount)}, expected a whole number from ${least}`)
 }
 
 /** What was got, short and safe to print whatever it is. A text may be a seed in the wrong place: only its length is told. */
-export function told(value: unknown): string {
+export function described(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty text' : `a text of ${value.length} characters`
   if (typeof value === 'function') return 'a function'
   if (ArrayBuffer.isView(value)) return `${keyBytes(value).length} bytes`
@@ -72,11 +72,11 @@ export function told(value: unknown): string {
 }
 
 /** As `told`, where not even a number may be shown. */
-export function kindTold(value: unknown): string {
-  return typeof value === 'number' || typeof value === 'bigint' ? 'a number' : told(value)
+export function describedKind(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'bigint' ? 'a number' : described(value)
 }
 
 /** The name of an option; of what looks like no name only what `told` says. */
-function nameTold(name: string): string {
-  return /^[\w-]{1,32}$/.test(name) ? JSON.stringify(name) : told(name)
+function describedName(name: string): string {
+  return /^[\w-]{1,32}$/.test(name) ? JSON.stringify(name) : described(name)
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { keyBytes, keyText } from './key-text.ts'
-import { kindTold, SketchError } from './sketch-error.ts'
+import { describedKind, SketchError } from './sketch-error.ts'
 
 /**
  * Whom or what is counted. `7` and `'7'` are two keys; bytes are the same key as the latin1 string of these bytes. A
@@ -64,7 +64,7 @@ export function seedOf({ seed }: SeedOption): SketchSeed {
   if (typeof seed === 'string' || ArrayBuffer.isView(seed)) return new SketchSeed(seed)
   // one of another copy of this package is as good
   if (typeof seed?.hashOf === 'function' && Number.isInteger(seed.idLow) && Number.isInteger(seed.idHigh)) return seed
-  throw new SketchError('SLUICE_BAD_OPTION', `seed: got ${kindTold(seed)}, expected bytes, text or a SketchSeed`)
+  throw new SketchError('SLUICE_BAD_OPTION', `seed: got ${describedKind(seed)}, expected bytes, text or a SketchSeed`)
 }
 
 function processSeed(): SketchSeed {

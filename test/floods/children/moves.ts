@@ -1,5 +1,5 @@
 import { createLimiter, type PolicyInput } from '@sluice/limiter-core'
-import { Luggage } from '../../../packages/limiter-core/src/memory/luggage.ts'
+import { RehashBuffer } from '../../../packages/limiter-core/src/memory/rehash-buffer.ts'
 import { scene } from '../scene.ts'
 
 const [maxBytes, others, ...order] = process.argv.slice(1)
@@ -16,8 +16,8 @@ const policies: Readonly<Record<string, PolicyInput>> = {
 
 // keys that one take had moved
 let moved = 0
-const arrived = Luggage.prototype.arrived
-Luggage.prototype.arrived = function (): void {
+const arrived = RehashBuffer.prototype.arrived
+RehashBuffer.prototype.arrived = function (): void {
   moved += this.count
   arrived.call(this)
 }

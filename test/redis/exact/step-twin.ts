@@ -5,9 +5,9 @@ import {
   availableAfterMs,
   type Backend,
   type Charge,
-  type Known,
   makeGood,
   type Policy,
+  type PriorUsage,
   type Step,
 } from '@sluice/limiter-core'
 import type { SeededRandom } from '@sluice/testkit'
@@ -84,7 +84,7 @@ export class StepTwin {
   }
 
   /** What a caller knows of the key: from before, or of what it admitted itself. */
-  #known(random: SeededRandom, capacity: number): Known {
+  #known(random: SeededRandom, capacity: number): PriorUsage {
     const admitted = {
       uncounted: random.whole(3),
       unsure: random.whole(3),

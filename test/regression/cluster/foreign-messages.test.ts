@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { algorithms, type Charge } from '@sluice/limiter-core'
-import { PrimaryDesk } from '@sluice/limiter-core/cluster'
+import { ClusterServer } from '@sluice/limiter-core/cluster'
 import { FakeClock } from '@sluice/testkit'
 import { PairedPrimary } from '../../cluster/paired.ts'
 
@@ -16,13 +16,13 @@ const lookalikes: readonly object[] = [
 ]
 
 test.each(lookalikes)('%j is no call that a primary answers', (message) => {
-  expect(new PrimaryDesk(terms, undefined, clock).answer(message)).toBeUndefined()
+  expect(new ClusterServer(terms, undefined, clock).answer(message)).toBeUndefined()
 })
 
 test.each([[{}], [{ op: 'ask' }], [{ op: 'take', charges: [{ step: 3 }] }], [{ op: 'toString', charges: [] }], [null]])(
   'the call %j is answered with an error',
   (call) => {
-    const desk = new PrimaryDesk(terms, undefined, clock)
+    const desk = new ClusterServer(terms, undefined, clock)
     const steps = [{ policy: { algorithm: 'none' }, cells: 1 }]
     const answer = desk.answer({ mark, line: 1, steps, calls: [{ id: 1, call, deadlineWall: clock.wall() }] })
     expect(answer?.answers).toEqual([{ id: 1, error: expect.any(String) }])

@@ -2,20 +2,20 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
   algorithms,
   type Backend,
-  CapGuard,
   type Charge,
   createInflightLimiter,
   createLimiter,
   GroupedBackend,
   type InflightBackend,
+  InflightGate,
   type LeaseGrant,
   LeasingBackend,
   memoryBackend,
   type RateCheck,
-  RateGuard,
+  RateGate,
   RequestDecision,
   type RequestView,
-  SlowGuard,
+  SlowDownGate,
 } from '@sluice/limiter-core'
 import { redisBackend, redisInflight } from '@sluice/redis'
 import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
@@ -182,11 +182,11 @@ describe.each(Object.entries(WAYS))('a backend that answers %s', (_way, way) => 
       return way(new RequestDecision(answer as never))
     }
     const one = odd(nonsense, way, { takeOne })
-    const rate = new RateGuard({ ...POLICY, backend: one.backend, partitionKey: { secret: 'known to the servers' } })
+    const rate = new RateGate({ ...POLICY, backend: one.backend, partitionKey: { secret: 'known to the servers' } })
     const { decision, entries } = (await rate.check(view)) as RateCheck<unknown, unknown>
     expect(decision).toMatchObject({ allowed: true, counted: false, source: 'local' })
     expect(entries[0].rateItems).toMatch(/^"default";r=3;t=60;pk=/)
-    const slow = new SlowGuard({ after: 1, window: '1m', delayMs: 10, maxDelayMs: 100, backend: one.backend })
+    const slow = new SlowDownGate({ after: 1, window: '1m', delayMs: 10, maxDelayMs: 100, backend: one.backend })
     expect(await slow.check(view)).toMatchObject({ delayMs: 0, decision: { counted: false } })
     expect(await slow.check(view)).toMatchObject({ delayMs: 10, decision: { counted: false } })
   })
@@ -343,7 +343,7 @@ describe('a backend of permits', () => {
       for (const way of Object.values(WAYS)) {
         const watcher = new Watcher()
         const backend = { acquire: () => way(make()) } as InflightBackend
-        const guard = new CapGuard({ limit: 1, backend, observers: [watcher] })
+        const guard = new InflightGate({ limit: 1, backend, observers: [watcher] })
         expect(await guard.check(view)).toBeUndefined()
         expect(watcher.events).toMatchObject([{ name: 'backendFailed', data: { error: { code: 'MALFORMED' } } }])
         const limiter = createInflightLimiter({ limit: 1, backend, shared: true })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { byHeader, byIp, DENY, EXEMPT, rateLimit } from '@sluice/express'
-import { type RateCheck, RateGuard, type RateLimitOptions } from '@sluice/limiter-core'
+import { type RateCheck, RateGate, type RateLimitOptions } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import express from 'express'
 import { fastify } from 'fastify'
@@ -81,7 +81,7 @@ async function answer(said: readonly Said[], later: boolean) {
   const window = { limit: 5, window: '1m', algorithm: 'fixed-window' } as const
   const policies = said.map(({ key, ...one }) => ({ ...window, ...one, key: later ? async () => key : () => key }))
   const clock = new FakeClock()
-  const guard = new RateGuard({ policies, clock } as RateLimitOptions as never)
+  const guard = new RateGate({ policies, clock } as RateLimitOptions as never)
   const check = (await guard.check(viewOf())) as RateCheck<unknown, unknown> | undefined
   const left = await Promise.all(
     said.map(async ({ name }) => [name, (await guard.limiter().peek('me')).verdicts.find(named(name))?.remaining]),

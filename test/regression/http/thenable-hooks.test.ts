@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { type Charge, RateGuard } from '@sluice/limiter-core'
+import { type Charge, RateGate } from '@sluice/limiter-core'
 import { Watcher } from '@sluice/testkit'
 import { viewOf } from '../../keys/request-view.ts'
 
@@ -11,7 +11,7 @@ function thenable<T>(...values: readonly T[]): Promise<T> {
 
 test('a hook may answer any thenable: its first value counts, once', async () => {
   const watcher = new Watcher()
-  const guard = new RateGuard({
+  const guard = new RateGate({
     plans: { free: [{ limit: 10, window: '1m' }], pro: [{ limit: 100, window: '1m' }] },
     plan: () => thenable('pro', 'free'),
     key: () => thenable('ann', 'bob'),
@@ -32,7 +32,7 @@ test('a backend may answer any thenable', async () => {
     return thenable(answer, answer)
   }
   const backend = { name: 'odd', take, peek: take, adjust: take, reset: () => undefined } as never
-  const guard = new RateGuard({ limit: 1, window: '1m', backend, observers: [watcher] })
+  const guard = new RateGate({ limit: 1, window: '1m', backend, observers: [watcher] })
   expect(await guard.check(viewOf())).toMatchObject({ decision: { source: 'odd' } })
   expect([watcher.decisions.length, watcher.events]).toEqual([1, []])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, forgetWarnings, RateGuard, type RequestView } from '@sluice/limiter-core'
+import { createLimiter, forgetWarnings, RateGate, type RequestView } from '@sluice/limiter-core'
 
 const thrown: Readonly<Record<string, unknown>> = {
   'a symbol': Symbol('thrown'),
@@ -20,26 +20,26 @@ describe.each(Object.keys(thrown))('%s', (name) => {
 
   test.each(['key', 'cost', 'skip'])('thrown by %s is answered by the fallback', (hook) => {
     forgetWarnings()
-    const guard = new RateGuard({ limit: 5, window: '1m', [hook]: boom })
+    const guard = new RateGate({ limit: 5, window: '1m', [hook]: boom })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true } })
   })
 
   test.each(['key', 'cost', 'skip'])('with which %s rejects is answered by the fallback', async (hook) => {
     forgetWarnings()
-    const guard = new RateGuard({ limit: 5, window: '1m', [hook]: () => Promise.reject(thrown[name]) })
+    const guard = new RateGate({ limit: 5, window: '1m', [hook]: () => Promise.reject(thrown[name]) })
     expect(await guard.check(view)).toMatchObject({ decision: { allowed: true } })
   })
 
   test('thrown by a backend is answered by the failure rule', () => {
     const backend = { name: 'broken', take: boom, peek: boom, adjust: boom, reset: boom }
-    const guard = new RateGuard({ limit: 5, window: '1m', backend })
+    const guard = new RateGate({ limit: 5, window: '1m', backend })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true, counted: false, source: 'local' } })
   })
 
   test('thrown by a backend that says it answers at once is answered by the failure rule, at once', () => {
     forgetWarnings()
     const backend = { name: 'broken', synchronous: true, take: boom, peek: boom, adjust: boom, reset: boom }
-    const guard = new RateGuard({ limit: 5, window: '1m', backend })
+    const guard = new RateGate({ limit: 5, window: '1m', backend })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true, counted: false, source: 'local' } })
   })
 

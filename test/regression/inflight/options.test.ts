@@ -5,10 +5,10 @@ import { InflightLimit as ExpressInflightLimit, inflightLimit as expressCap } fr
 import { sluice as fastifySluice } from '@sluice/fastify'
 import { inflightLimit as koaCap } from '@sluice/koa'
 import {
-  CapGuard,
   createInflightLimiter,
   DENY,
   type InflightBackend,
+  InflightGate,
   type InflightLimitOptions,
   type RequestView,
 } from '@sluice/limiter-core'
@@ -139,7 +139,7 @@ const BACKENDS: Readonly<Record<string, () => InflightBackend | undefined>> = {
 
 describe.each(Object.entries(BACKENDS))('a request too heavy for a cap in %s', (_name, backendOf) => {
   test('is denied at once, and told no time to come back', async () => {
-    const guard = new CapGuard({ limit: 2, weight: () => 3, backend: backendOf() })
+    const guard = new InflightGate({ limit: 2, weight: () => 3, backend: backendOf() })
     expect((await guard.check(view))?.denial).toMatchObject({ status: 503, retryAfterSeconds: undefined })
   })
 
@@ -159,11 +159,11 @@ describe.each(Object.entries(BACKENDS))('a request too heavy for a cap in %s', (
 })
 
 test('a request whose key is denied is told no time to come back', () => {
-  const guard = new CapGuard({ limit: 2, key: () => DENY, clock: new FakeClock() })
+  const guard = new InflightGate({ limit: 2, key: () => DENY, clock: new FakeClock() })
   expect(guard.check(view)).toMatchObject({ denial: { status: 503, retryAfterSeconds: undefined } })
 })
 
 test('a cap in shadow lets what is too heavy pass', () => {
-  const guard = new CapGuard({ limit: 2, weight: () => 3, mode: 'shadow' })
+  const guard = new InflightGate({ limit: 2, weight: () => 3, mode: 'shadow' })
   expect(guard.check(view)).toBeUndefined()
 })

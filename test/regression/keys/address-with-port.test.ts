@@ -8,10 +8,10 @@ import {
   byHeader,
   byIp,
   byPrincipal,
-  CapGuard,
   compileAddressOptions,
+  InflightGate,
   type RateCheck,
-  RateGuard,
+  RateGate,
   type RequestView,
 } from '@sluice/limiter-core'
 import { Warnings } from '@sluice/testkit'
@@ -30,7 +30,7 @@ function behindProxy(ip: unknown, headers: Readonly<Record<string, string>> = {}
   return { ...viewOf({ ip, headers }), peer: PROXY }
 }
 
-function keyOf(guard: RateGuard<unknown, unknown>, view: RequestView): string | undefined {
+function keyOf(guard: RateGate<unknown, unknown>, view: RequestView): string | undefined {
   return (guard.check(view) as RateCheck<unknown, unknown>).keys[0]
 }
 
@@ -43,7 +43,7 @@ describe('behind a proxy that writes ports, as Azure does', () => {
     ['[::ffff:198.51.100.7]:65535', '198.51.100.7'],
     ['[fe80::1%eth0]:80', 'fe80::/56'],
   ])('%s is the client %s, and nobody is warned', (ip, key) => {
-    expect(keyOf(new RateGuard(RATE), behindProxy(ip))).toBe(key)
+    expect(keyOf(new RateGate(RATE), behindProxy(ip))).toBe(key)
     expect(warnings.codes).toEqual([])
   })
 
@@ -82,7 +82,7 @@ describe('behind a proxy that writes ports, as Azure does', () => {
     '',
     `[${'1'.repeat(10_000)}]:80`,
   ])('%j is no address: the socket’s other end is counted, and the limiter warns once', (ip) => {
-    const guard = new RateGuard({ ...RATE, name: 'api' })
+    const guard = new RateGate({ ...RATE, name: 'api' })
     expect([keyOf(guard, behindProxy(ip)), keyOf(guard, behindProxy(ip))]).toEqual([PROXY, PROXY])
     expect(warnings.codes).toEqual(['SLUICE_BAD_ADDRESS'])
     expect(warnings.texts[0]).toContain("limiter 'api'")
@@ -113,9 +113,9 @@ describe('a warning about addresses comes once for each limiter', () => {
     ],
   ])('%s', async (_what, options, view, code) => {
     const guards = [
-      new RateGuard({ ...RATE, name: 'first', ...options }),
-      new RateGuard({ ...RATE, name: 'second', ...options }),
-      new CapGuard({ limit: 9, name: 'third', key: byIp(), ...options }),
+      new RateGate({ ...RATE, name: 'first', ...options }),
+      new RateGate({ ...RATE, name: 'second', ...options }),
+      new InflightGate({ limit: 9, name: 'third', key: byIp(), ...options }),
     ]
     for (const guard of [...guards, ...guards]) await guard.check(view)
     expect(warnings.codes).toEqual([code, code, code])
@@ -133,7 +133,7 @@ describe('a warning about addresses comes once for each limiter', () => {
     ['Forwarded beside an address that was read', {}, behindProxy('198.51.100.7', { forwarded: 'for=198.51.100.7' })],
     ['Forwarded where the address is not the key', { key: () => 'me' }, behindProxy(PROXY, { forwarded: 'for=_x' })],
   ])('and never about %s', async (_what, options, view) => {
-    await new RateGuard({ ...RATE, ...options }).check(view)
+    await new RateGate({ ...RATE, ...options }).check(view)
     expect(warnings.codes).toEqual([])
   })
 })

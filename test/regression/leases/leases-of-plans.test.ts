@@ -5,7 +5,7 @@ import {
   LeasingBackend,
   MemoryLedger,
   memoryBackend,
-  RateGuard,
+  RateGate,
   type RateLimitOptions,
 } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
@@ -35,7 +35,7 @@ test('while nobody answers, who changes to a smaller plan is denied as the rule 
   }
   const ledger = { ask: (asks: Parameters<MemoryLedger['ask']>[0]) => asked(() => memory.ask(asks)) }
   const backend = new LeasingBackend({ name: 'leased', exact, ledger, terms: TERMS, clock })
-  const guard = new RateGuard<Raw, unknown>({
+  const guard = new RateGate<Raw, unknown>({
     plans: {
       free: [{ name: 'api', limit: 20, window: '1h', algorithm: 'fixed-window' }],
       pro: [{ name: 'api', limit: 10_000, window: '1h', algorithm: 'fixed-window' }],

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { createLimiter, RateGuard } from '@sluice/limiter-core'
+import { createLimiter, RateGate } from '@sluice/limiter-core'
 import { closeWards, Patient, serverError, ward } from '../../failover/patient.ts'
 
 afterEach(closeWards)
@@ -46,7 +46,7 @@ test('what failed took by the rule is given back by the rule, while another one 
 
 test('one policy of several is settled where it was counted', async () => {
   const { one, policies, left } = twoBackends()
-  const limiter = new RateGuard({ policies, clock: one.clock }).limiter()
+  const limiter = new RateGate({ policies, clock: one.clock }).limiter()
   const taken = await limiter.takeEach(['key', 'key'], [10, 10])
   await limiter.chargeOne(0, 'key', -10, taken)
   one.patient.calls()

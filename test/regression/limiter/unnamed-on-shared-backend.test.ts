@@ -9,8 +9,8 @@ import {
   createLimiter,
   type InflightBackend,
   memoryBackend,
-  RateGuard,
-  SlowGuard,
+  RateGate,
+  SlowDownGate,
 } from '@sluice/limiter-core'
 import { inflightLimit, limitConnections, limitUpgrade } from '@sluice/node-http'
 import { leasedBackend, redisBackend, redisInflight } from '@sluice/redis'
@@ -59,22 +59,22 @@ const RATES: Readonly<Record<string, () => Make>> = {
   },
   'a policy with a backend of its own': () => {
     const backend = memoryBackend()
-    return ({ name, ...more }) => new RateGuard({ policies: [{ ...RATE, backend, ...(name && { name }) }], ...more })
+    return ({ name, ...more }) => new RateGate({ policies: [{ ...RATE, backend, ...(name && { name }) }], ...more })
   },
   'plans of one limiter': () => {
     const backend = memoryBackend()
     return ({ name, ...more }) => {
       const policies = [{ ...RATE, ...(name && { name }) }]
-      return new RateGuard({ plans: { free: policies, pro: policies }, plan: () => 'free', backend, ...more })
+      return new RateGate({ plans: { free: policies, pro: policies }, plan: () => 'free', backend, ...more })
     }
   },
   'a hook of Fastify': () => {
     const backend = memoryBackend()
     return (more) => hook({ ...RATE, backend, ...more })
   },
-  SlowGuard: () => {
+  SlowDownGate: () => {
     const backend = memoryBackend()
-    return (more) => new SlowGuard({ ...SLOW, backend, ...more })
+    return (more) => new SlowDownGate({ ...SLOW, backend, ...more })
   },
   'the rates of limitUpgrade': () => {
     const backend = memoryBackend()
@@ -138,11 +138,11 @@ describe.each(Object.entries(CAPS))('%s on a backend', (_what, makerOf) => {
 
 test('backends that are made anew for each limiter over one client of Redis are warned about: they may be two releases', () => {
   const client = runner()
-  new RateGuard({ ...RATE, backend: redisBackend(client) })
-  new RateGuard({ ...RATE, backend: leasedBackend(client), shared: true })
+  new RateGate({ ...RATE, backend: redisBackend(client) })
+  new RateGate({ ...RATE, backend: leasedBackend(client), shared: true })
   expect(warnings.codes).toEqual([])
-  new RateGuard({ ...RATE, backend: leasedBackend(client) })
-  new RateGuard({ ...RATE, limit: 9, backend: redisBackend(client) })
+  new RateGate({ ...RATE, backend: leasedBackend(client) })
+  new RateGate({ ...RATE, limit: 9, backend: redisBackend(client) })
   expect(warnings.codes).toEqual(['SLUICE_SHARED_COUNT'])
   for (let time = 0; time < 3; time++) createInflightLimiter({ limit: 3, backend: redisInflight(client) })
   expect(warnings.codes).toEqual(['SLUICE_SHARED_COUNT', 'SLUICE_SHARED_COUNT'])
@@ -152,7 +152,7 @@ test('backends that are made anew for each limiter over one client of Redis are 
 test('two services on one Redis are two: under prefixes, scopes of caps and clients of their own', () => {
   const client = runner()
   for (const backend of [redisBackend(client), redisBackend(client, { prefix: 'shop' }), redisBackend(runner())]) {
-    new RateGuard({ ...RATE, backend })
+    new RateGate({ ...RATE, backend })
   }
   const caps = [
     redisInflight(client),

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { memoryBackend, RateGate } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 
 test('a backend tells an observer of an event once, however many plans its limiter has', () => {
@@ -11,7 +11,7 @@ test('a backend tells an observer of an event once, however many plans its limit
   }
   const one = { name: 'api', limit: 1, window: '1h' } as const
   const plans = { free: [one], pro: [{ ...one, limit: 2 }], team: [{ ...one, limit: 3 }] }
-  const guard = new RateGuard({ plans, plan: () => 'free', backend, clock, observers: [{ event }] })
+  const guard = new RateGate({ plans, plan: () => 'free', backend, clock, observers: [{ event }] })
   for (let key = 0; key < 5_000; key++) guard.limiter().take(`key-${key}`)
   // one line a second at most, and the clock stands still
   expect(told).toBe(1)
@@ -24,7 +24,7 @@ test('a backend tells an observer of an event once, however many parts of an app
   const event = (name: string) => {
     if (name === 'evicted') told++
   }
-  const guard = new RateGuard({ name: 'api', limit: 1, window: '1h', backend, clock, observers: [{ event }] })
+  const guard = new RateGate({ name: 'api', limit: 1, window: '1h', backend, clock, observers: [{ event }] })
   for (let part = 0; part < 9; part++) {
     guard.below({ options: { name: 'own', limit: 2, window: '1h' }, place: `part ${part}` })
     guard.below({ without: ['nobody'], place: `bare ${part}` })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, RateGuard } from '@sluice/limiter-core'
+import { createLimiter, RateGate } from '@sluice/limiter-core'
 
 const coded = expect.objectContaining({ code: expect.stringMatching(/^SLUICE_/) })
 
@@ -39,6 +39,6 @@ describe('rateLimit refuses', () => {
     ['a policy of a plan that is null', { plans: { free: [null] }, plan: () => 'free' }],
     ['a policy that is null', { policies: [null] }],
   ])('%s', (_what, options) => {
-    expect(thrownBy(() => new RateGuard(options as never))).toEqual(coded)
+    expect(thrownBy(() => new RateGate(options as never))).toEqual(coded)
   })
 })

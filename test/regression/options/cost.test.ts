@@ -4,7 +4,7 @@ import { Controller, Get } from '@nestjs/common'
 import { RateLimit as ExpressRateLimit, rateLimit as expressRate, slowDown as expressSlow } from '@sluice/express'
 import { sluice as fastifySluice } from '@sluice/fastify'
 import { rateLimit as koaRate } from '@sluice/koa'
-import { createLimiter, memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend, RateGate } from '@sluice/limiter-core'
 import { RateLimit as NestRateLimit, SluiceModule } from '@sluice/nest'
 import { createSluice, guardContinue, limitUpgrade, rateLimit, slowDown } from '@sluice/node-http'
 import { type FastifyPluginAsync, fastify } from 'fastify'
@@ -117,8 +117,8 @@ describe.each(Object.entries(PLACES))('%s', (_where, make) => {
 test('what is refused for its cost leaves no name behind', () => {
   const backend = memoryBackend()
   const options = { ...POLICY, backend, scope: 'api' }
-  expect(() => new RateGuard({ ...options, cost: 6 })).toThrow('SLUICE_BAD_COST')
-  expect(() => new RateGuard({ ...options, limit: 6, cost: 6 })).not.toThrow()
+  expect(() => new RateGate({ ...options, cost: 6 })).toThrow('SLUICE_BAD_COST')
+  expect(() => new RateGate({ ...options, limit: 6, cost: 6 })).not.toThrow()
 })
 
 test('the message names the policy and what a fresh key has', () => {

@@ -6,13 +6,13 @@ import { sluice as fastifySluice } from '@sluice/fastify'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import * as koa from '@sluice/koa'
 import {
-  CapGuard,
   createInflightLimiter,
   createLimiter,
   forgetWarnings,
+  InflightGate,
   kindOf,
   memoryBackend,
-  RateGuard,
+  RateGate,
   type RequestView,
   shown,
   waitFor,
@@ -105,17 +105,17 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   createInflightLimiter: { build: createInflightLimiter as Build, base: { limit: 1 } },
   memoryBackend: { build: memoryBackend as Build },
   clusterBackend: { build: clusterBackend as Build },
-  rateLimit: { build: (options) => new RateGuard(options), base: POLICY },
-  'rateLimit with policies': { build: (options) => new RateGuard(options), base: { policies: [POLICY] } },
+  rateLimit: { build: (options) => new RateGate(options), base: POLICY },
+  'rateLimit with policies': { build: (options) => new RateGate(options), base: { policies: [POLICY] } },
   'rateLimit with plans': {
-    build: (options) => new RateGuard(options),
+    build: (options) => new RateGate(options),
     base: { plans: { free: [POLICY] }, plan: () => 'free' },
   },
   'rateLimit of Express': { build: express.rateLimit as Build, base: POLICY },
   'rateLimit of Koa': { build: koa.rateLimit as Build, base: POLICY },
-  partitionKey: { build: (partitionKey) => new RateGuard({ ...POLICY, partitionKey }), base: { secret: 'k' } },
-  legacy: { build: (legacy) => new RateGuard({ ...POLICY, legacy }), base: { reset: 'epoch' } },
-  cost: { build: (cost) => new RateGuard({ ...POLICY, cost }), base: { reserve: 1, settle } },
+  partitionKey: { build: (partitionKey) => new RateGate({ ...POLICY, partitionKey }), base: { secret: 'k' } },
+  legacy: { build: (legacy) => new RateGate({ ...POLICY, legacy }), base: { reset: 'epoch' } },
+  cost: { build: (cost) => new RateGate({ ...POLICY, cost }), base: { reserve: 1, settle } },
   slowDown: { build: nodeHttp.slowDown as Build, base: SLOW },
   inflightLimit: { build: nodeHttp.inflightLimit as Build, base: { limit: 1 } },
   createSluice: { build: nodeHttp.createSluice as Build },
@@ -288,13 +288,13 @@ describe('what comes with a request', () => {
 
   test.each(Object.entries(SECRETS))('is shown in no warning: %s', async (_what, secret) => {
     const answer = (): Any => secret
-    new RateGuard({ ...POLICY, key: answer }).check(view('10.0.0.1'))
-    new RateGuard(POLICY).check(view(secret))
-    new RateGuard({ ...POLICY, cost: answer }).check(view('10.0.0.1'))
-    new CapGuard({ limit: 1, weight: answer }).check(view('10.0.0.1'))
+    new RateGate({ ...POLICY, key: answer }).check(view('10.0.0.1'))
+    new RateGate(POLICY).check(view(secret))
+    new RateGate({ ...POLICY, cost: answer }).check(view('10.0.0.1'))
+    new InflightGate({ limit: 1, weight: answer }).check(view('10.0.0.1'))
     const backend = { name: 'odd', take: answer, peek: answer, adjust: answer, reset: answer }
-    await new RateGuard({ ...POLICY, backend }).check(view('10.0.0.1'))
-    await new CapGuard({ limit: 1, backend: { acquire: answer } }).check(view('10.0.0.1'))
+    await new RateGate({ ...POLICY, backend }).check(view('10.0.0.1'))
+    await new InflightGate({ limit: 1, backend: { acquire: answer } }).check(view('10.0.0.1'))
     const list = blockList({ capacity: 10, exact: answer })
     list.add('key')
     await list.has('key')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { createSluice } from '@sluice/express'
-import { memoryBackend, RateGuard, type RateLimitOptions } from '@sluice/limiter-core'
+import { memoryBackend, RateGate, type RateLimitOptions } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { fastify } from 'fastify'
 import { limited, limits, opened, statuses } from '../../adapters/fastify-injected.ts'
@@ -29,7 +29,7 @@ describe('a limiter', () => {
 
 test('a part has the options of what is above it', () => {
   const said = { ...api, clock, key: () => 'all', status: 420, headers: 'none', skip: () => false } as const
-  const app = new RateGuard<unknown, unknown>(said as RateLimitOptions)
+  const app = new RateGate<unknown, unknown>(said as RateLimitOptions)
   const unsaid = { key: undefined, status: undefined, headers: undefined, clock: undefined, backend: undefined }
   const part = app.below({ options: { ...api, limit: 1, name: 'own', ...unsaid } as RateLimitOptions, place: 'part' })
   part.check(viewOf({ raw: {} }))

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { createLimiter, memoryBackend, RateGuard } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend, RateGate } from '@sluice/limiter-core'
 
 test('a part whose policy stands in several plans gives its name back once, and others keep it', () => {
   const backend = memoryBackend()
@@ -7,7 +7,7 @@ test('a part whose policy stands in several plans gives its name back once, and 
     free: [{ name: 'quota', limit: 1, window: '1m' }],
     pro: [{ name: 'quota', limit: 9, window: '1m' }],
   } as const
-  const app = new RateGuard({ plans, plan: () => 'free', backend })
+  const app = new RateGate({ plans, plan: () => 'free', backend })
   const own = { name: 'login', limit: 5, window: '1m', scope: 'login' } as const
   const [part] = [1, 2].map((place) => app.below({ options: own, place: `part ${place}` }))
   const other = () => createLimiter({ policies: [{ name: 'login', limit: 7, window: '1m' }], scope: 'login', backend })

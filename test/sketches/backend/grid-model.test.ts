@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Answer, Backend, Charge, Policy } from '@sluice/limiter-core'
 import { sketchBackend } from '@sluice/sketches/limits'
-import { eachSeed, FakeClock, randomDeed, type SeededRandom } from '@sluice/testkit'
+import { eachSeed, FakeClock, randomCommand, type SeededRandom } from '@sluice/testkit'
 import { chargeOf, MINUTE, plain, policyOf } from './charges.ts'
 import { GridModel } from './grid-model.ts'
 
@@ -32,7 +32,7 @@ function sameAsModel(backend: Backend<Answer>, clock: FakeClock, policy: Policy,
   const model = new GridModel(MINUTE, slots)
   const taken: { charges: readonly Charge[]; at: number }[] = []
   for (let done = 0; done < DEEDS; done++) {
-    const deed = randomDeed(random, policy, true)
+    const deed = randomCommand(random, policy, true)
     const about = `deed ${done} ${JSON.stringify(deed)} at ${clock.now()}`
     if (deed.kind === 'wait') {
       clock.advance(deed.ms)

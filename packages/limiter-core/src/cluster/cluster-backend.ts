@@ -7,8 +7,8 @@ import { LEASE_OPTIONS, type LeaseOptions, LeasingBackend, leaseTermsOf } from '
 import type { TakeUnleased } from '../leases/unleased-takes.ts'
 import { optionsOf } from '../options.ts'
 import { SourcedDecision } from '../sourced-decision.ts'
-import { PrimaryDesk } from './primary-desk.ts'
-import { type Port, WorkerLine } from './worker-line.ts'
+import { ClusterClient, type Port } from './cluster-client.ts'
+import { ClusterServer } from './cluster-server.ts'
 import { WorkerPort } from './worker-port.ts'
 
 export interface ClusterBackendOptions extends LeaseOptions {
@@ -38,9 +38,9 @@ export function clusterBackend(options: ClusterBackendOptions = {}): Backend {
 // one for all backends of a worker, so that they put one set of listeners on it
 let port: WorkerPort | undefined
 
-/** What a worker counts in: it leases over `port` from the `PrimaryDesk` at its other end, whatever carries the messages. */
+/** What a worker counts in: it leases over `port` from the `ClusterServer` at its other end, whatever carries the messages. */
 export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Backend {
-  const line = new WorkerLine(port, clock)
+  const line = new ClusterClient(port, clock)
   const takeUnleased: TakeUnleased = (charge, deadlineAt) =>
     // the primary knows what is on lease, and takes of the rest
     line.take([charge], { deadlineAt }).then(({ verdicts: [verdict], takenAt, source }) => {
@@ -52,7 +52,7 @@ export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Back
 
 /** What the primary counts in, and how many backends hold it. */
 interface Home {
-  readonly desk: PrimaryDesk
+  readonly desk: ClusterServer
   readonly stop: () => void
   holders: number
 }
@@ -63,7 +63,7 @@ const KEY = Symbol.for('sluice.cluster@1')
 const homes = globalThis as { [KEY]?: Home | undefined }
 
 function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock): Backend<Answer> {
-  homes[KEY] ??= openHome(new PrimaryDesk(terms, maxBytes, clock))
+  homes[KEY] ??= openHome(new ClusterServer(terms, maxBytes, clock))
   const home = homes[KEY]
   const { ledger } = home.desk
   home.holders++
@@ -83,7 +83,7 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
   })
 }
 
-function openHome(desk: PrimaryDesk): Home {
+function openHome(desk: ClusterServer): Home {
   const answer = (worker: Worker, message: unknown): void => {
     const reply = desk.answer(message)
     // one that has ended meanwhile needs no answer

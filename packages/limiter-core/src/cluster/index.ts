@@ -1,4 +1,4 @@
 export { type ClusterBackendOptions, clusterBackend, workerBackend } from './cluster-backend.ts'
+export type { Port } from './cluster-client.ts'
 export { ClusterFailure } from './cluster-failure.ts'
-export { PrimaryDesk } from './primary-desk.ts'
-export type { Port } from './worker-line.ts'
+export { ClusterServer } from './cluster-server.ts'

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import type { Port } from './worker-line.ts'
+import type { Port } from './cluster-client.ts'
 
 interface Listener {
   readonly message: (message: unknown) => void

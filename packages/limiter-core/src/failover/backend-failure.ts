@@ -26,22 +26,22 @@ export const NAMELESS = 'ERROR'
 
 /** Why a backend failed, in one word: the `code` of the error, `ERROR` where it has none. */
 export function causeOf(error: unknown): string {
-  const code = told(error, 'code')
+  const code = fieldOf(error, 'code')
   return typeof code === 'string' && code !== '' ? code.slice(0, 64) : NAMELESS
 }
 
 /** Whether the error says that this key alone is at fault, and that the backend is well. */
 export function isOfOneKey(error: unknown): boolean {
-  return told(error, 'keyOnly') === true
+  return fieldOf(error, 'keyOnly') === true
 }
 
 /** Whether the backend may have counted what it was asked to, though no answer came. */
 export function mayHaveCounted(error: unknown): boolean {
-  return told(error, 'mayHaveCounted') === true
+  return fieldOf(error, 'mayHaveCounted') === true
 }
 
 // anything can be thrown, also what throws when it is looked at
-function told(error: unknown, name: string): unknown {
+function fieldOf(error: unknown, name: string): unknown {
   try {
     return (error as Readonly<Record<string, unknown>> | null | undefined)?.[name]
   } catch {

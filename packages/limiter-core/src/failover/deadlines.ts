@@ -4,7 +4,7 @@ import type { Clock, TimerOptions } from '../contracts.ts'
 /** What becomes of a promise. Exactly one is called, and what it answers is the answer. */
 export interface Outcome<T, R> {
   /** It was fulfilled in time. */
-  came(value: T): R
+  answered(value: T): R
   /** It was rejected in time. */
   failed(error: unknown): R
   late(): R
@@ -29,7 +29,7 @@ class Wait<T, R> {
 
   came(value: T): void {
     try {
-      this.#resolve(this.#outcome.came(value))
+      this.#resolve(this.#outcome.answered(value))
     } catch (error) {
       this.#reject(error)
     }

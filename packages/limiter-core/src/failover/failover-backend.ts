@@ -8,8 +8,8 @@ import type { FailoverRule } from './failover-options.ts'
 import { FailureRule } from './failure-rule.ts'
 import { GuardedCalls, type Limits, type Target } from './guarded-calls.ts'
 import { type Health, healthOf } from './health.ts'
-import { OneAdjustment } from './one-adjustment.ts'
-import { mayCountUnanswered, OneTake, type TakeParts } from './one-take.ts'
+import { PendingAdjustment } from './pending-adjustment.ts'
+import { mayCountUnanswered, PendingTake, type PendingTakeDeps } from './pending-take.ts'
 import { Repayment } from './repayment.ts'
 
 /**
@@ -25,7 +25,7 @@ export class FailoverBackend implements Backend {
   readonly #health: Health
   readonly #rule: FailureRule
   readonly #calls: GuardedCalls
-  readonly #parts: TakeParts
+  readonly #parts: PendingTakeDeps
   readonly #repayment: Repayment
   readonly #leave: () => void
 
@@ -68,7 +68,7 @@ export class FailoverBackend implements Backend {
           mayCount = mayCountUnanswered(this.#remote, sent)
           return answer
         },
-        came: (answer, now) => this.#told(charges, answer, now, heardAt),
+        answered: (answer, now) => this.#recorded(charges, answer, now, heardAt),
         ruled: (now, basis) => {
           for (const charge of sent) this.#rule.handBack(charge, charge.known, now, basis)
           return this.#rule.take(charges, now, mayCount ? basis : 'uncounted')
@@ -79,7 +79,7 @@ export class FailoverBackend implements Backend {
   }
 
   takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): MaybePromise<Decision> {
-    const take = new OneTake(this.#parts, key, step, count, cost)
+    const take = new PendingTake(this.#parts, key, step, count, cost)
     if (this.#health.breaker.admits()) return this.#calls.call(take, moment)
     const held = this.#held([take], moment)
     if (held) return new RequestDecision(held)
@@ -102,9 +102,9 @@ export class FailoverBackend implements Backend {
     // a backend that was told nothing may know less than this process
     const came = (answer: Answer, now: number): Answer =>
       isNow
-        ? this.#told(charges, answer, now, mirror.mayBeUntold(now) ? undefined : heardAt, false)
+        ? this.#recorded(charges, answer, now, mirror.hasUnreported(now) ? undefined : heardAt, false)
         : checkedAnswer(answer, charges)
-    return this.#calls.call({ operation: 'peek', send, came, ruled }, moment)
+    return this.#calls.call({ operation: 'peek', send, answered: came, ruled }, moment)
   }
 
   adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
@@ -125,7 +125,7 @@ export class FailoverBackend implements Backend {
     return this.#calls.call({
       operation: 'reset',
       send: () => this.#remote.reset(targets),
-      came: () => undefined,
+      answered: () => undefined,
       ruled,
     })
   }
@@ -153,7 +153,7 @@ export class FailoverBackend implements Backend {
     // not earlier than the take by our clock, so that what belongs to it finds its window here
     const ruled = (now: number): Answer =>
       this.#rule.adjust([charge], takenAt + skewMs + this.#deadlineMs, now, 'counted')
-    if (breaker.admits()) return this.#calls.call(new OneAdjustment(this.#parts, adjustment, ruled), moment)
+    if (breaker.admits()) return this.#calls.call(new PendingAdjustment(this.#parts, adjustment, ruled), moment)
     const answer = this.#meanwhile([charge], ruled, moment)
     owed.addAdjustment({ ...adjustment, moved: this.#rule.movedOf(charge) })
     return answer
@@ -178,7 +178,7 @@ export class FailoverBackend implements Backend {
     const answer = this.#remote.takeHeld?.(charges, moment)
     if (!answer) return undefined
     if (this.#health.breaker.mayProbe(now)) this.#calls.probe(charges, now)
-    return this.#told(charges, answer, now, this.#health.mirror.callAt(now))
+    return this.#recorded(charges, answer, now, this.#health.mirror.callAt(now))
   }
 
   #meanwhile<R>(targets: readonly Target[], ruled: (now: number) => R, moment?: Moment): R {
@@ -189,7 +189,7 @@ export class FailoverBackend implements Backend {
   }
 
   #withKnown(charges: readonly Charge[], now: number): readonly Charge[] {
-    if (!this.#health.mirror.mayBeUntold(now)) return charges
+    if (!this.#health.mirror.hasUnreported(now)) return charges
     return charges.map((charge) => {
       const known = this.#rule.known(charge, now)
       return known ? { ...charge, known } : charge
@@ -197,7 +197,13 @@ export class FailoverBackend implements Backend {
   }
 
   /** Remembers what the backend told, where it is said in answer to a call of when. Throws where it is no answer. */
-  #told(charges: readonly Charge[], answer: Answer, now: number, heardAt: number | undefined, takes = true): Answer {
+  #recorded(
+    charges: readonly Charge[],
+    answer: Answer,
+    now: number,
+    heardAt: number | undefined,
+    takes = true,
+  ): Answer {
     const checked = checkedAnswer(answer, charges)
     const { verdicts, takenAt } = checked
     if (heardAt !== undefined && verdicts.length === charges.length) {
@@ -205,7 +211,7 @@ export class FailoverBackend implements Backend {
       for (let index = 0; index < charges.length; index++) {
         const { allowed, remaining, resetAfterMs } = verdicts[index]
         const moved = isTaken && allowed ? charges[index].cost : 0
-        this.#rule.told(charges[index], remaining, resetAfterMs, now, heardAt, moved)
+        this.#rule.record(charges[index], remaining, resetAfterMs, now, heardAt, moved)
       }
     }
     this.#health.skewMs = now - takenAt

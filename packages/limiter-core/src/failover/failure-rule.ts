@@ -1,4 +1,4 @@
-import type { Answer, AnsweredVerdict, Charge, Decision, Known, PolicyVerdict, Step } from '../contracts.ts'
+import type { Answer, AnsweredVerdict, Charge, Decision, PolicyVerdict, PriorUsage, Step } from '../contracts.ts'
 import { RuledDecision } from '../ruled-decision.ts'
 import { ChargeVerdict } from '../verdict.ts'
 import type { FailoverRule } from './failover-options.ts'
@@ -89,21 +89,21 @@ export class FailureRule {
   }
 
   /** The backend told what is left of a key, in answer to a call that was made at `heardAt` and took `moved` units. */
-  told(charge: Charge, remaining: number, resetAfterMs: number, now: number, heardAt: number, moved: number): void {
+  record(charge: Charge, remaining: number, resetAfterMs: number, now: number, heardAt: number, moved: number): void {
     const { capacity } = charge.step
     // what is no number, or has no end, would stay
     if (!(remaining <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const used = Math.min(capacity, capacity - remaining)
-    this.#mirror.told(charge.key, this.#mirrorOf(charge.step), charge.count, used, resetAfterMs, now, heardAt, moved)
+    this.#mirror.record(charge.key, this.#mirrorOf(charge.step), charge.count, used, resetAfterMs, now, heardAt, moved)
   }
 
   /** What the backend may not know of a key. Whoever cannot tell what was admitted hands it back. */
-  known({ key, step, count }: Charge, now: number): Known | undefined {
+  known({ key, step, count }: Charge, now: number): PriorUsage | undefined {
     return this.#mirror.known({ key, step: this.#mirrorOf(step), count }, now)
   }
 
   /** Takes back what could not be told. */
-  handBack({ key, step, count }: Charge, known: Known | undefined, now: number, basis: Basis): void {
+  handBack({ key, step, count }: Charge, known: PriorUsage | undefined, now: number, basis: Basis): void {
     const admitted = known?.admitted
     if (admitted) this.#mirror.handBack({ key, step: this.#mirrorOf(step), count }, admitted, now, basis)
   }

@@ -19,7 +19,7 @@ export interface Call<T, R> {
   /** `now` is a reading of the process clock, whatever `limits` has. */
   send(limits: Limits, now: number): MaybePromise<T>
   /** Where it throws, the answer was none. */
-  came(answer: T, now: number): R
+  answered(answer: T, now: number): R
   /** The failure rule; never throws. `basis`: whether the backend may have done what it was asked to. */
   ruled(now: number, basis: Basis): R
 }
@@ -115,7 +115,7 @@ export class GuardedCalls {
       this.#calledAt = calledAt
     }
 
-    came(value: T): R {
+    answered(value: T): R {
       return this.#calls.#came(this.#call, value, this.#calls.#clock.now())
     }
 
@@ -131,7 +131,7 @@ export class GuardedCalls {
   #came<T, R>(call: Call<T, R>, answer: T, now: number): R {
     let worth: R
     try {
-      worth = call.came(answer, now)
+      worth = call.answered(answer, now)
     } catch (error) {
       return this.#failed(call, error, now)
     }

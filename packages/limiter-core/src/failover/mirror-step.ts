@@ -1,7 +1,7 @@
 import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { algorithms } from '../algorithms/index.ts'
-import type { Known, Policy, Step, StepVariant } from '../contracts.ts'
-import { type Basis, OwnUnits, type Untold } from './own-units.ts'
+import type { Policy, PriorUsage, Step, StepVariant } from '../contracts.ts'
+import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
 
 // what a sum of scaled costs may be off without turning away the last one that is due
 const ROUNDING = 1e-12
@@ -44,7 +44,7 @@ export class MirrorStep implements Step {
   /** Behind the cells of the step: when the answer was asked for that they come from, 0 where there was none. */
   readonly #heard: number
   readonly #whole: boolean
-  readonly #told: Pick<Step, 'adopt'> = { adopt: (...told) => this.#adoptTold(...told) }
+  readonly #told: Pick<Step, 'adopt'> = { adopt: (...adopter) => this.#adoptTold(...adopter) }
   #heardAt = 0
   #owed = 0
   #moved: number | undefined
@@ -130,12 +130,12 @@ export class MirrorStep implements Step {
    * What the backend may not know of a key; nothing where it is fresh. What was admitted here is handed out once: whoever
    * cannot tell it hands it back.
    */
-  known(cells: Float64Array, at: number, now: number, { mayHaveLost, owed }: Standing): Known | undefined {
+  known(cells: Float64Array, at: number, now: number, { mayHaveLost, owed }: Standing): PriorUsage | undefined {
     const used = this.#used(cells, at, now)
     const resetAfterMs = this.#inner.resetAfterMs(cells, at, now)
     if (!(used > 0 && resetAfterMs > 0)) return undefined
     const heardAt = cells[at + this.#heard]
-    const own = this.own.untold(cells, at, used)
+    const own = this.own.unreported(cells, at, used)
     const told = this.#toldOf(used, own, owed)
     const mayBeGone = told > 0 && mayHaveLost(heardAt)
     const admitted = this.own.handOut(cells, at, now, own, told)
@@ -151,7 +151,7 @@ export class MirrorStep implements Step {
 
   #adoptTold(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.#findCounted(cells, at, now, used)
-    const { uncounted, unsure } = this.own.untold(cells, at, this.#used(cells, at, now))
+    const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
     cells[at + this.#heard] = this.#heardAt
     // what the backend does not know of yet comes on top
@@ -166,14 +166,14 @@ export class MirrorStep implements Step {
   #findCounted(cells: Float64Array, at: number, now: number, heard: number): void {
     if (this.#moved === undefined) return
     const used = this.#used(cells, at, now)
-    const own = this.own.untold(cells, at, used)
+    const own = this.own.unreported(cells, at, used)
     if (own.unsure === 0) return
     const units = (heard - this.#toldOf(used, own, this.#owed) - this.#moved) / this.#scale
     if (units > 0) this.own.counted(cells, at, Math.floor(units + EPSILON))
   }
 
   /** What the backend had told, of what is used here. */
-  #toldOf(used: number, { uncounted, unsure }: Untold, owed: number): number {
+  #toldOf(used: number, { uncounted, unsure }: UnreportedUnits, owed: number): number {
     return Math.max(0, Math.floor(used - (uncounted + unsure) * this.#scale - owed + EPSILON))
   }
 

@@ -1,7 +1,7 @@
-import type { Admitted, Answer, Backend, Charge, Clock, Known } from '../contracts.ts'
+import type { Admitted, Answer, Backend, Charge, Clock, PriorUsage } from '../contracts.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
 import type { SoleDecision } from '../sole-decision.ts'
-import { type HeardAnswer, HeardAnswers } from './heard-answers.ts'
+import { type BufferedAnswer, MirrorBuffer } from './mirror-buffer.ts'
 import type { MirrorStep } from './mirror-step.ts'
 import type { OwedCalls } from './owed-calls.ts'
 import type { Basis } from './own-units.ts'
@@ -27,7 +27,7 @@ export class Mirror {
   readonly #owed: OwedCalls
   /** What is on lease counts as used in the answers of a backend that holds leases, and is not counted yet. */
   readonly #tellsCounted: boolean
-  readonly #heard: HeardAnswers = new HeardAnswers((...heard) => this.#adopt(...heard))
+  readonly #heard: MirrorBuffer = new MirrorBuffer((...answer) => this.#adopt(...answer))
   /** What was heard until then may be lost, of a backend that does not say so itself. */
   #outdatedAt = Number.MIN_SAFE_INTEGER
   /** When a call last failed, the way to the backend broke, or a key was decided here. */
@@ -97,7 +97,7 @@ export class Mirror {
   }
 
   /** The backend told what is used of a key, in answer to a call that was made at `heardAt` and took `moved` units. */
-  told(
+  record(
     key: string,
     step: MirrorStep,
     count: string,
@@ -107,22 +107,22 @@ export class Mirror {
     heardAt: number,
     moved: number,
   ): void {
-    const heard = { used, resetAfterMs, now, heardAt }
+    const answer = { used, resetAfterMs, now, heardAt }
     // else what was decided here must be compared with each answer
-    if (key.length <= LONGEST_HEARD && !this.mayBeUntold(now)) this.#heard.note(key, step, count, heard)
+    if (key.length <= LONGEST_HEARD && !this.hasUnreported(now)) this.#heard.note(key, step, count, answer)
     else {
       this.#heard.flush()
-      this.#adopt(key, step, count, heard, this.#tellsCounted ? moved : undefined)
+      this.#adopt(key, step, count, answer, this.#tellsCounted ? moved : undefined)
     }
   }
 
   /** Whether there is anything that the backend may not know: all that it costs on a healthy day. */
-  mayBeUntold(now: number): boolean {
+  hasUnreported(now: number): boolean {
     return now < this.#untoldUntil
   }
 
   /** What the backend may not know of a key. Whoever cannot tell what was admitted hands it back. */
-  known(target: MirrorTarget, now: number): Known | undefined {
+  known(target: MirrorTarget, now: number): PriorUsage | undefined {
     this.#heard.flush()
     const { key, step, count } = target
     const { cells, at } = this.#memory.look(key, step, count, now)
@@ -143,8 +143,8 @@ export class Mirror {
     return this.#mayHaveLost(target, heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt))
   }
 
-  #adopt(key: string, step: MirrorStep, count: string, heard: HeardAnswer, moved?: number): void {
-    const { used, resetAfterMs, now, heardAt } = heard
+  #adopt(key: string, step: MirrorStep, count: string, answer: BufferedAnswer, moved?: number): void {
+    const { used, resetAfterMs, now, heardAt } = answer
     const target = { key, step, count }
     const told = step.told(heardAt, this.#owed.unitsOf(target), moved)
     this.#memory.adopt(target, { used, resetAfterMs }, now, told)

@@ -14,7 +14,7 @@ const ADMITTED_AT = 3
 /** What a backend knows of the units that are counted here in its place. */
 export type Basis = 'counted' | 'uncounted' | 'unsure'
 
-export type Untold = Pick<Admitted, 'uncounted' | 'unsure'>
+export type UnreportedUnits = Pick<Admitted, 'uncounted' | 'unsure'>
 
 /** Cells, behind those of a step, that tell what of it was admitted here and what of that the backend knows. */
 export class OwnUnits {
@@ -52,7 +52,7 @@ export class OwnUnits {
   }
 
   /** What the backend was not told, of what is used in its units: of units that are new again by now nobody needs to hear. */
-  untold(cells: Float64Array, at: number, used: number): Untold {
+  unreported(cells: Float64Array, at: number, used: number): UnreportedUnits {
     const own = at + this.#behind
     const most = Math.ceil(used / this.#scale - EPSILON)
     const uncounted = Math.min(most, Math.ceil(cells[own + UNCOUNTED] - EPSILON))
@@ -64,7 +64,7 @@ export class OwnUnits {
     cells: Float64Array,
     at: number,
     now: number,
-    { uncounted, unsure }: Untold,
+    { uncounted, unsure }: UnreportedUnits,
     heard: number,
   ): Admitted | undefined {
     if (uncounted + unsure === 0) return undefined

@@ -1,8 +1,8 @@
 import type { Clock } from '../contracts.ts'
 import type { Call, GuardedCalls } from './guarded-calls.ts'
-import { OneAdjustment } from './one-adjustment.ts'
-import type { TakeParts } from './one-take.ts'
 import type { OwedAdjustment } from './owed-calls.ts'
+import { PendingAdjustment } from './pending-adjustment.ts'
+import type { PendingTakeDeps } from './pending-take.ts'
 
 /** Adjustments that are sent at once. */
 const AT_ONCE = 128
@@ -11,11 +11,11 @@ const AGAIN_MS = 1_000
 
 /** Does what a backend is owed, now that it answers: first all resets, then a part of the adjustments at a time. */
 export class Repayment {
-  readonly #parts: TakeParts
+  readonly #parts: PendingTakeDeps
   readonly #calls: GuardedCalls
   readonly #clock: Clock
 
-  constructor(parts: TakeParts, calls: GuardedCalls, clock: Clock) {
+  constructor(parts: PendingTakeDeps, calls: GuardedCalls, clock: Clock) {
     this.#parts = parts
     this.#calls = calls
     this.#clock = clock
@@ -31,18 +31,18 @@ export class Repayment {
     else for (const adjustment of owed.takeAdjustments(AT_ONCE, now)) this.#adjust(adjustment)
   }
 
-  #reset(targets: ReturnType<TakeParts['health']['owed']['takeResets']>): void {
+  #reset(targets: ReturnType<PendingTakeDeps['health']['owed']['takeResets']>): void {
     const { remote, health } = this.#parts
     this.#call({
       operation: 'reset',
       send: () => remote.reset(targets),
-      came: () => undefined,
+      answered: () => undefined,
       ruled: () => health.owed.addResets(targets),
     })
   }
 
   #adjust(adjustment: OwedAdjustment): void {
-    this.#call(new OneAdjustment(this.#parts, adjustment, () => undefined))
+    this.#call(new PendingAdjustment(this.#parts, adjustment, () => undefined))
   }
 
   #call<T, R>(call: Call<T, R>): void {
@@ -51,8 +51,8 @@ export class Repayment {
     this.#calls.callUnawaited<T, R>({
       operation: call.operation,
       send: (limits, now) => call.send(limits, now),
-      came: (answer, now) => {
-        const worth = call.came(answer, now)
+      answered: (answer, now) => {
+        const worth = call.answered(answer, now)
         owed.underWay--
         return worth
       },

@@ -5,13 +5,13 @@ import { hearing, requestKey } from '../keys/preflight.ts'
 import type { LimiterReport } from '../limiter-report.ts'
 import { allOf } from '../maybe-promise.ts'
 import { runHook } from './hook.ts'
-import type { PlanGuard } from './plan-guard.ts'
+import type { PlanGate } from './plan-gate.ts'
 import type { SkipHook } from './rate-limit-options.ts'
 
 /** A request and the plan that counts it. */
 export interface AskedPlan<Req, Res> {
   readonly view: RequestView<Req>
-  readonly guard: PlanGuard<Req, Res>
+  readonly guard: PlanGate<Req, Res>
   /** The hooks that skip the request. */
   readonly skipping: readonly SkipHook<Req>[]
 }
@@ -38,11 +38,11 @@ export function costsOf<Req, Res>(
   report: LimiterReport,
 ): MaybePromise<readonly number[]> {
   if (fixedCosts) return fixedCosts
-  const told = hearing(view, report)
+  const observers = hearing(view, report)
   const costs = plan.map((one): MaybePromise<number> => {
     const { fixed, of } = one.cost
     if (fixed !== undefined || isSkipped(one, skipping)) return fixed ?? 0
-    return runHook('cost', () => of?.(view.raw) as MaybePromise<number>, wholeCostOfRequest, 1, told)
+    return runHook('cost', () => of?.(view.raw) as MaybePromise<number>, wholeCostOfRequest, 1, observers)
   })
   return allOf(costs)
 }

@@ -1,7 +1,7 @@
 import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { DENY, EXEMPT, type ResolvedKey } from '../keys/key-source.ts'
 import { ChargeVerdict, RequestDecision, vetoed } from '../verdict.ts'
-import type { PlanGuard } from './plan-guard.ts'
+import type { PlanGate } from './plan-gate.ts'
 import type { RatePlan } from './rate-plans.ts'
 
 type AnyPlan = RatePlan<never, never>
@@ -18,7 +18,7 @@ export class KeyAnswers {
   readonly exempt: ReadonlySet<Policy> | undefined
   readonly #plan: AnyPlan
 
-  constructor({ plan }: PlanGuard<never, never>, keys: readonly ResolvedKey[]) {
+  constructor({ plan }: PlanGate<never, never>, keys: readonly ResolvedKey[]) {
     this.#plan = plan
     this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one)] : []))
     // what denies takes nothing; where that is in shadow, it is those in shadow that would take nothing

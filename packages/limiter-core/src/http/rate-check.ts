@@ -3,13 +3,13 @@ import type { Observers } from '../observers.ts'
 import type { GateEntry, HttpDenial } from './gate.ts'
 import type { CountedKeys } from './key-answers.ts'
 import type { LayerAnswer } from './layer-answer.ts'
-import type { PlanGuard } from './plan-guard.ts'
+import type { PlanGate } from './plan-gate.ts'
 import type { RateLimitOptions } from './rate-limit-options.ts'
 import type { LayerRules, RatePlans } from './rate-plans.ts'
 
 /** A request that was counted: what was asked, and what came of it. */
 export interface RateCheck<Req, Res> {
-  readonly guard: PlanGuard<Req, Res>
+  readonly guard: PlanGate<Req, Res>
   /** One key and one cost for each policy of the plan; none at all where it was denied by its key. */
   readonly keys: CountedKeys
   readonly costs: readonly number[]

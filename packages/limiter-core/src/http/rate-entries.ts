@@ -3,7 +3,7 @@ import { RequestDecision } from '../verdict.ts'
 import { type GateEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
 import type { CountedKeys } from './key-answers.ts'
 import type { LayerAnswer } from './layer-answer.ts'
-import type { PlanGuard, PlanPart } from './plan-guard.ts'
+import type { PlanGate, PlanPart } from './plan-gate.ts'
 
 type Partition = ((policy: Policy) => string) | undefined
 
@@ -12,7 +12,7 @@ type Partition = ((policy: Policy) => string) | undefined
  * plan, none at all where the request was denied by its key; from the policies in `exempt` it is exempt.
  */
 export function rateEntries<Req, Res>(
-  guard: PlanGuard<Req, Res>,
+  guard: PlanGate<Req, Res>,
   decision: Decision,
   keys: CountedKeys,
   exempt: ReadonlySet<Policy> | undefined,
@@ -27,7 +27,7 @@ export function rateEntries<Req, Res>(
 
 /** Who answers a denial, and how: the layer of the policy that binds. */
 export function rateDenial<Req, Res>(
-  { parts }: PlanGuard<Req, Res>,
+  { parts }: PlanGate<Req, Res>,
   decision: Decision,
 ): { readonly denial: HttpDenial; readonly answer: LayerAnswer<Req, Res> } {
   const { answer } = parts.find((part) => isOf(part, decision.binding)) ?? parts[0]
@@ -36,7 +36,7 @@ export function rateDenial<Req, Res>(
 
 function entryOf<Req, Res>(
   part: PlanPart<Req, Res>,
-  guard: PlanGuard<Req, Res>,
+  guard: PlanGate<Req, Res>,
   decision: Decision,
   keys: CountedKeys,
   exempt: ReadonlySet<Policy> | undefined,
@@ -49,7 +49,7 @@ function entryOf<Req, Res>(
 }
 
 function partitionsOf<Req, Res>(
-  { plan }: PlanGuard<Req, Res>,
+  { plan }: PlanGate<Req, Res>,
   keys: CountedKeys,
   partition: (key: string) => string,
 ): (policy: Policy) => string {

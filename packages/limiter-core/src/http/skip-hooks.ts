@@ -23,8 +23,8 @@ export class SkipHooks<Req> {
 
   /** The hooks that skip the request; undefined where no policy is left that counts it. */
   asked(view: RequestView<Req>, report: LimiterReport): MaybePromise<readonly SkipHook<Req>[] | undefined> {
-    const told = hearing(view, report)
-    const asked = this.#hooks.map((hook) => runHook('skip', () => hook(view.raw), Boolean, false, told))
+    const observers = hearing(view, report)
+    const asked = this.#hooks.map((hook) => runHook('skip', () => hook(view.raw), Boolean, false, observers))
     return andThen(allOf(asked), (answers) => {
       const skipping = this.#hooks.filter((_, index) => answers[index])
       return this.#ofAll && skipping.length === this.#hooks.length ? undefined : skipping

@@ -122,10 +122,10 @@ export class BackedInflightLimiter implements InflightLimiter {
       throw new SluiceError('SLUICE_BAD_KEY', `key: got ${kindOf(key)}, expected a string`)
     }
     if (options?.weight !== undefined && wholeUnits(options.weight, 'weight') > this.limit) {
-      return this.#told(key, TOO_HEAVY)
+      return this.#observed(key, TOO_HEAVY)
     }
     const answer = this.#backend.acquire(key, this.#isOwn ? options : { ...options, cap: this.#cap })
-    return andThen(answer, (come) => this.#told(key, come))
+    return andThen(answer, (answered) => this.#observed(key, answered))
   }
 
   count(key: string = WHOLE_PROCESS): MaybePromise<number> {
@@ -137,7 +137,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     if (this.#isOwn) return this.#backend.close?.()
   }
 
-  #told(key: string, answer: Permit | Denial): Permit | undefined {
+  #observed(key: string, answer: Permit | Denial): Permit | undefined {
     if (isPermit(answer)) {
       if (!this.observers.any) return answer
       this.observers.permitAcquired(key)

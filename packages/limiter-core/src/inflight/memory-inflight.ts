@@ -1,6 +1,6 @@
 import type { AcquireOptions, Clock, Denial, InflightBackend, Permit } from '../contracts.ts'
 import { FULL, TOO_HEAVY } from './cap-denial.ts'
-import { HoldBound } from './hold-bound.ts'
+import { MaxHoldTimer } from './max-hold-timer.ts'
 import { HeldPermit, type PermitHome } from './permit.ts'
 
 export interface MemoryInflightOptions {
@@ -15,11 +15,11 @@ export interface MemoryInflightOptions {
 export class MemoryInflight implements InflightBackend, PermitHome {
   readonly #options: MemoryInflightOptions
   readonly #held = new Map<string, number>()
-  readonly #bound: HoldBound | undefined
+  readonly #bound: MaxHoldTimer | undefined
 
   constructor(options: MemoryInflightOptions) {
     this.#options = options
-    this.#bound = options.maxHoldMs === undefined ? undefined : new HoldBound(options.clock, options.maxHoldMs)
+    this.#bound = options.maxHoldMs === undefined ? undefined : new MaxHoldTimer(options.clock, options.maxHoldMs)
   }
 
   acquire(key: string, { weight = 1, signal }: AcquireOptions = {}): Permit | Denial {

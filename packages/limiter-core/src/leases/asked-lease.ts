@@ -1,18 +1,18 @@
-import type { Known } from '../contracts.ts'
+import type { PriorUsage } from '../contracts.ts'
 import { isOfOneKey } from '../failover/backend-failure.ts'
 import type { Demand, HeldLease } from './held-lease.ts'
-import { joinedKnown } from './joined-known.ts'
+import { joinedUsage } from './joined-usage.ts'
 import { LateAnswer } from './late-answer.ts'
 import type { LeaseCall } from './lease-calls.ts'
 import type { LeaseAsk, LeaseGrant } from './lease-ledger.ts'
 
 /** A request that waits for the ledger. */
-export interface Waiter {
+export interface WaitingTake {
   readonly cost: number
   /** Spends where it fits; one that does not only wants to know. */
   readonly spends: boolean
   readonly deadlineAt: number
-  readonly known: Known | undefined
+  readonly known: PriorUsage | undefined
   /** Tells whether the cost fits, and was spent. */
   readonly answer: (fits: boolean) => void
   readonly fail: (error: unknown) => void
@@ -23,8 +23,8 @@ export interface LeaseHome {
   nextSeq(): number
   now(): number
   call(call: LeaseCall): void
-  told(ledgerNow: number): void
-  failed(): void
+  ledgerAnswered(ledgerNow: number): void
+  ledgerFailed(): void
   /** Whether what the ledger had charged of a key so long ago may be gone. */
   mayHaveLost(lease: HeldLease, ageMs: number): boolean
 }
@@ -33,8 +33,8 @@ export interface LeaseHome {
 export class AskedLease implements LeaseCall {
   readonly lease: HeldLease
   readonly #home: LeaseHome
-  #waiting: Waiter[] = []
-  #asked: readonly Waiter[] = []
+  #waiting: WaitingTake[] = []
+  #asked: readonly WaitingTake[] = []
   #toTell: (() => void)[] = []
   #asking = false
   #more = false
@@ -55,7 +55,7 @@ export class AskedLease implements LeaseCall {
   }
 
   /** Waits for the ledger. */
-  wait(waiter: Waiter): void {
+  wait(waiter: WaitingTake): void {
     this.#waiting.push(waiter)
     // who only has something to tell needs no more than there is
     this.#ask(waiter.spends && !this.lease.fits(waiter.cost, this.#home.now()), waiter.deadlineAt)
@@ -80,7 +80,7 @@ export class AskedLease implements LeaseCall {
   }
 
   /** When the ask that is under way has been answered, or has failed; undefined where there is none. */
-  told(): Promise<void> | undefined {
+  settled(): Promise<void> | undefined {
     return this.#asking ? new Promise((resolve) => this.#toTell.push(resolve)) : undefined
   }
 
@@ -94,9 +94,9 @@ export class AskedLease implements LeaseCall {
     return this.lease.ask(this.#home.nextSeq(), now, demandOf(this.#asked, this.#known(now)), more)
   }
 
-  came(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void {
+  granted(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void {
     const now = this.#home.now()
-    this.#home.told(grant.now)
+    this.#home.ledgerAnswered(grant.now)
     this.lease.granted(ask, grant, sentAt, now)
     this.#over()
     // what was granted may have ended on its way: whoever still waits is asked for once more, with nothing to tell
@@ -117,21 +117,21 @@ export class AskedLease implements LeaseCall {
 
   failed(error: unknown): void {
     this.#over()
-    if (!isOfOneKey(error)) this.#home.failed()
+    if (!isOfOneKey(error)) this.#home.ledgerFailed()
     const all = [...this.#takeAsked(), ...this.#waiting]
     this.#waiting = []
     for (const waiter of all) waiter.fail(error)
   }
 
   /** What the ledger may not know. What it told itself to be charged is better than what a caller made of answers. */
-  #known(now: number): Known | undefined {
+  #known(now: number): PriorUsage | undefined {
     const { view } = this.lease
     const ageMs = view.ageMs(now)
     const isHeard = ageMs < Number.POSITIVE_INFINITY
     const charged = isHeard && this.#home.mayHaveLost(this.lease, ageMs) ? view.known(now) : undefined
     const told = this.#asked.flatMap(({ known }) => known ?? [])
     const others = isHeard ? told.map((one) => (one.ageMs === undefined ? one : { ...one, used: 0 })) : told
-    return joinedKnown(charged ? [charged, ...others] : others)
+    return joinedUsage(charged ? [charged, ...others] : others)
   }
 
   #ask(more: boolean, deadlineAt: number): void {
@@ -147,13 +147,13 @@ export class AskedLease implements LeaseCall {
     for (const tell of this.#toTell.splice(0)) tell()
   }
 
-  #takeAsked(): readonly Waiter[] {
+  #takeAsked(): readonly WaitingTake[] {
     const asked = this.#asked
     this.#asked = []
     return asked
   }
 
-  #serve({ cost, spends }: Waiter, now: number): boolean {
+  #serve({ cost, spends }: WaitingTake, now: number): boolean {
     if (!spends) return cost <= this.lease.remaining(now)
     const fits = this.lease.fits(cost, now) || cost === 0
     if (fits) this.lease.spend(cost)
@@ -174,13 +174,13 @@ export class AskedLease implements LeaseCall {
 }
 
 /** Tells one that nobody waits for any more: what it would have spent stays on lease. */
-function isLate({ deadlineAt, fail }: Waiter, now: number): boolean {
+function isLate({ deadlineAt, fail }: WaitingTake, now: number): boolean {
   if (now <= deadlineAt) return false
   fail(new LateAnswer())
   return true
 }
 
-function demandOf(waiters: readonly Waiter[], known: Known | undefined): Demand {
+function demandOf(waiters: readonly WaitingTake[], known: PriorUsage | undefined): Demand {
   const spending = waiters.filter(({ spends }) => spends).map(({ cost }) => cost)
   return {
     units: spending.reduce((sum, cost) => sum + cost, 0),

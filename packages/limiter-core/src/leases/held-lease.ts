@@ -1,5 +1,5 @@
 import { formOf } from '../algorithms/policy-forms.ts'
-import type { Charge, Known, Step } from '../contracts.ts'
+import type { Charge, PriorUsage, Step } from '../contracts.ts'
 import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
 import { LedgerView } from './ledger-view.ts'
 
@@ -16,7 +16,7 @@ export interface Demand {
   readonly units: number
   readonly least: number
   readonly most: number
-  readonly known: Known | undefined
+  readonly known: PriorUsage | undefined
 }
 
 /** What a process holds of one key, and what it knows of it. Times are of the process clock. */
@@ -175,7 +175,7 @@ export class HeldLease {
     this.#isBooked = ask.keep + grant.granted > 0
     this.#endsAt = askedAt + this.leaseMs
     if (grant.granted > 0) this.#filledAt = now
-    this.view.said(grant, askedAt, now)
+    this.view.update(grant, askedAt, now)
     // more is not to be had, and asking at a mark of this size would be asking all the time
     if (grant.granted < ask.want) this.#size = Math.min(this.#size, this.#left)
   }

@@ -10,7 +10,7 @@ export interface LeaseCall {
   /** After this instant of the process clock nobody waits for it. */
   readonly deadlineAt: number
   compose(): LeaseAsk
-  came(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void
+  granted(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void
   failed(error: unknown): void
 }
 
@@ -115,7 +115,7 @@ function answerAll(
   if (!Array.isArray(grants)) throw new MalformedAnswer('grants', grants, 'a list')
   for (const [index, call] of calls.entries()) {
     const grant: LeaseGrant | Error = grants[index]
-    if (isGrant(grant, asks[index])) call.came(asks[index], grant, sentAt)
+    if (isGrant(grant, asks[index])) call.granted(asks[index], grant, sentAt)
     else call.failed(grant instanceof Error ? grant : new MalformedAnswer('grant', grant, 'what was asked, at most'))
   }
 }

@@ -1,4 +1,4 @@
-import type { Known, MaybePromise, Step } from '../contracts.ts'
+import type { MaybePromise, PriorUsage, Step } from '../contracts.ts'
 
 /** What a process says of its lease of one key: what it spent, what it keeps, what it wants. */
 export interface LeaseAsk {
@@ -24,7 +24,7 @@ export interface LeaseAsk {
   /** Units for which the wait is asked. */
   readonly need: number
   /** What is known of the key and the ledger may not know: of what was charged, never of what is on lease. */
-  readonly known?: Known | undefined
+  readonly known?: PriorUsage | undefined
 }
 
 export interface LeaseGrant {

@@ -63,12 +63,12 @@ export class LeaseTable implements LeaseHome {
     this.#calls.add(call)
   }
 
-  told(ledgerNow: number): void {
+  ledgerAnswered(ledgerNow: number): void {
     this.#offsetMs = ledgerNow - this.#clock.now()
     this.#failing = false
   }
 
-  failed(): void {
+  ledgerFailed(): void {
     this.#failing = true
   }
 

@@ -60,7 +60,7 @@ export class LeasedAdjustments {
     const asked = this.#table.find(charge)
     // a take is charged up to a lease after it was made: a charge to it must not fall into what was before
     const lagMs = charge.cost > 0 ? leaseMsOf(charge.step, this.#terms) * GRACE : 0
-    return andThen(asked?.told(), () => this.#exact.adjust([charge], takenAt + lagMs, moment))
+    return andThen(asked?.settled(), () => this.#exact.adjust([charge], takenAt + lagMs, moment))
   }
 
   #adjusted(charge: Charge, verdict: AnsweredVerdict): PolicyVerdict {

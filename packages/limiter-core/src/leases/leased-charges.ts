@@ -11,7 +11,7 @@ import type { UnleasedTakes } from './unleased-takes.ts'
 
 type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
-export interface LeasedParts {
+export interface LeasedChargesDeps {
   readonly name: string
   readonly table: LeaseTable
   readonly exact: Backend
@@ -30,7 +30,7 @@ export class LeasedCharges implements Backend {
   readonly #clock: Clock
   readonly #unleased: UnleasedTakes | undefined
 
-  constructor({ name, table, exact, terms, clock, unleased }: LeasedParts) {
+  constructor({ name, table, exact, terms, clock, unleased }: LeasedChargesDeps) {
     this.name = name
     this.#table = table
     this.#exact = exact
@@ -84,7 +84,7 @@ export class LeasedCharges implements Backend {
 
   reset(targets: readonly Target[]): MaybePromise<void> {
     // an ask that is under way tells what was spent before
-    const told = targets.flatMap((target) => this.#table.find(target)?.told() ?? [])
+    const told = targets.flatMap((target) => this.#table.find(target)?.settled() ?? [])
     for (const target of targets) this.#table.forget(target)
     if (told.length === 0) return this.#exact.reset(targets)
     return Promise.all(told).then(() => this.#exact.reset(targets))

@@ -50,7 +50,7 @@ export function leaseTermsOf(owner: string, { fraction = 0.1, leaseMs: given = 2
   return { fraction, leaseMs }
 }
 
-export interface LeasingParts {
+export interface LeasingDeps {
   readonly name: string
   /** Counts charges that are not leased, and what is adjusted and reset of those that are. */
   readonly exact: Backend
@@ -76,7 +76,7 @@ export class LeasingBackend implements Backend {
   /** By count: how many of its steps are too small to be leased. Plans that share a count are leased all, or none is. */
   readonly #small = new Map<string, number>()
 
-  constructor({ name, exact, ledger, takeUnleased, terms, clock }: LeasingParts) {
+  constructor({ name, exact, ledger, takeUnleased, terms, clock }: LeasingDeps) {
     const itsClock = clockOf(clock)
     this.name = name
     this.#exact = exact

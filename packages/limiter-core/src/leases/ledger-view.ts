@@ -1,5 +1,5 @@
 import { availableAfterMs } from '../algorithms/available-after-ms.ts'
-import type { Known, Step } from '../contracts.ts'
+import type { PriorUsage, Step } from '../contracts.ts'
 import type { LeaseGrant } from './lease-ledger.ts'
 
 /** How long a denial is remembered at most: so long a flood of a denied key asks nobody. */
@@ -32,7 +32,7 @@ export class LedgerView {
   }
 
   /** The ledger answered what it was asked at `askedAt`. */
-  said(grant: LeaseGrant, askedAt: number, now: number): void {
+  update(grant: LeaseGrant, askedAt: number, now: number): void {
     const { free, charged, now: ledgerNow, resetAfterMs, retryAfterMs } = grant
     this.free = free
     this.offsetMs = ledgerNow - now
@@ -50,7 +50,7 @@ export class LedgerView {
   }
 
   /** What is known of the key: what was charged, as far as it still would be, and nothing of what is on lease. */
-  known(now: number): Known | undefined {
+  known(now: number): PriorUsage | undefined {
     if (!this.#charged) return undefined
     const { units, resetAfterMs, toldAt } = this.#charged
     const cells = new Float64Array(this.#step.cells)

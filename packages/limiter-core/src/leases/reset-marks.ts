@@ -1,4 +1,4 @@
-import type { Charge, Known } from '../contracts.ts'
+import type { Charge, PriorUsage } from '../contracts.ts'
 import { targetId } from '../target-id.ts'
 
 type Target = Pick<Charge, 'key' | 'count'>
@@ -26,7 +26,7 @@ export class ResetMarks {
   }
 
   /** What of that which is known at `now` is not older than the last reset of the key. */
-  since(target: Target, known: Known | undefined, now: number): Known | undefined {
+  since(target: Target, known: PriorUsage | undefined, now: number): PriorUsage | undefined {
     if (!known || this.#resetAt.size === 0) return known
     const { used, ageMs, admitted } = known
     const isOld = (age: number): boolean => this.isVoid(target, now - age)

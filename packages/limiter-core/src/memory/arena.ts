@@ -1,7 +1,7 @@
 import type { Budget, Spender } from './budget.ts'
-import type { Luggage } from './luggage.ts'
 import { PageLayout, TAG } from './page-layout.ts'
-import { type Place, Shard } from './shard.ts'
+import type { RehashBuffer } from './rehash-buffer.ts'
+import { Shard, type SlotRef } from './shard.ts'
 import { ShardDirectory } from './shard-directory.ts'
 
 /** A shard of more pages is cut in two, so that no single insert moves more keys than two of them have. */
@@ -20,10 +20,10 @@ export type Evicted = (low: number, tag: number, expiry: number) => void
  * cut in two at its largest, and evicts when there is none. Where others need the bytes, shards shrink and become one.
  */
 export class Arena implements Spender {
-  readonly place: Place
+  readonly place: SlotRef
   readonly #layout: PageLayout
   readonly #budget: Budget
-  readonly #luggage: Luggage
+  readonly #luggage: RehashBuffer
   readonly #evicted: Evicted
   readonly #shards: ShardDirectory
   #pages = 0
@@ -31,7 +31,7 @@ export class Arena implements Spender {
   #joined = false
 
   /** Spends nothing before the first key. */
-  constructor(cellsPerKey: number, budget: Budget, luggage: Luggage, evicted: Evicted) {
+  constructor(cellsPerKey: number, budget: Budget, luggage: RehashBuffer, evicted: Evicted) {
     this.#layout = new PageLayout(cellsPerKey)
     this.#budget = budget
     this.#luggage = luggage

@@ -1,10 +1,10 @@
-import type { Known, ObserverEvent, Step, StepVariant } from '../contracts.ts'
+import type { ObserverEvent, PriorUsage, Step, StepVariant } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
-import { Luggage } from './luggage.ts'
 import { FRACTION, TAG, withTail } from './page-layout.ts'
 import { formsOf, Recall } from './recall.ts'
-import type { Place } from './shard.ts'
+import { RehashBuffer } from './rehash-buffer.ts'
+import type { SlotRef } from './shard.ts'
 import { Tails } from './tails.ts'
 import { RECALLED, Ticks } from './ticks.ts'
 
@@ -40,12 +40,12 @@ export interface Lane {
  */
 export class CountTable {
   readonly #arenas = new Map<number, Arena>()
-  readonly #luggage: Luggage
+  readonly #luggage: RehashBuffer
   readonly #budget: Budget
   readonly #report: Report
   readonly #tails: Tails
   readonly #recall: Recall
-  readonly #absent: Place
+  readonly #absent: SlotRef
   readonly #ticks = new Ticks()
   #low = 0
   #high = 0
@@ -58,7 +58,7 @@ export class CountTable {
     this.#recall = new Recall(this.#tails.memory, this.#ticks)
     this.#absent = this.#recall.absent
     const luggageBytes = Math.min(LUGGAGE_BYTES, maxBytes * LUGGAGE_SHARE)
-    this.#luggage = new Luggage(luggageBytes)
+    this.#luggage = new RehashBuffer(luggageBytes)
     this.#budget = new Budget(maxBytes * (1 - TAIL_SHARE) - luggageBytes)
     this.#report = report
   }
@@ -98,14 +98,14 @@ export class CountTable {
   }
 
   /** The numbers of the key; one that is remembered by the tail alone is put back into the table. */
-  find(lane: Lane, now: number): Place {
+  find(lane: Lane, now: number): SlotRef {
     const { arena } = lane
     if (arena.find(this.#low, this.#high)) return arena.place
     return this.#recalled(lane, now) ?? this.#recall.nothing(lane)
   }
 
   /** The numbers of the key, to read: changes nothing. */
-  look(lane: Lane, now: number): Place {
+  look(lane: Lane, now: number): SlotRef {
     const { arena } = lane
     if (arena.find(this.#low, this.#high)) return arena.place
     const nothing = this.#recall.nothing(lane)
@@ -114,7 +114,7 @@ export class CountTable {
   }
 
   /** Spends a cost that fits on the key that `find` answered; answers where its numbers are now. */
-  spend(lane: Lane, place: Place, now: number, cost: number): Place {
+  spend(lane: Lane, place: SlotRef, now: number, cost: number): SlotRef {
     if (cost === 0) return place
     const held = this.hold(lane, place, now)
     lane.step.spend(held.cells, held.at, now, cost)
@@ -122,16 +122,16 @@ export class CountTable {
   }
 
   /** A place for the key that `find` answered, made for it where it had none. */
-  hold(lane: Lane, place: Place, now: number): Place {
+  hold(lane: Lane, place: SlotRef, now: number): SlotRef {
     return place === this.#absent ? this.#insert(lane, now) : place
   }
 
-  isHeld(place: Place): boolean {
+  isHeld(place: SlotRef): boolean {
     return place !== this.#absent
   }
 
   /** Writes what its eviction would forget of the key and when it will be free, for whoever has to choose a victim. */
-  mark(lane: Lane, place: Place, now: number, remaining: number, resetAfterMs: number): void {
+  mark(lane: Lane, place: SlotRef, now: number, remaining: number, resetAfterMs: number): void {
     if (place === this.#absent) return
     const { words } = place
     const used = lane.step.capacity - remaining
@@ -144,7 +144,7 @@ export class CountTable {
   }
 
   /** Makes of the key what is known of it. A fresh one is not kept. `by` adopts in the place of the step. */
-  adopt(lane: Lane, known: Known, now: number, by: Pick<Step, 'adopt'> = lane.step): void {
+  adopt(lane: Lane, known: PriorUsage, now: number, by: Pick<Step, 'adopt'> = lane.step): void {
     let place = this.find(lane, now)
     if (known.used > 0) place = this.hold(lane, place, now)
     if (place === this.#absent) return
@@ -162,7 +162,7 @@ export class CountTable {
   }
 
   /** Marks a key that the tail remembers, too; false where it has forgotten it. */
-  #markRecalled(lane: Lane, place: Place, now: number, used: number): boolean {
+  #markRecalled(lane: Lane, place: SlotRef, now: number, used: number): boolean {
     if (!this.#remembers(now)) return false
     const { units, expiry } = this.#recall.lacked(lane, place, now, used)
     const fraction = Math.ceil(units * lane.fractionOfUnit)
@@ -171,7 +171,7 @@ export class CountTable {
     return true
   }
 
-  #insert({ arena }: Lane, now: number): Place {
+  #insert({ arena }: Lane, now: number): SlotRef {
     this.#now = now
     arena.insert(this.#low, this.#high, this.#ticks.at(now))
     return arena.place
@@ -181,7 +181,7 @@ export class CountTable {
     return this.#tails.remembers(this.#low, this.#high, this.#ticks.at(now))
   }
 
-  #recalled(lane: Lane, now: number): Place | undefined {
+  #recalled(lane: Lane, now: number): SlotRef | undefined {
     if (!this.#remembers(now)) return undefined
     const { fraction, expiry } = this.#tails.memory
     const place = this.#insert(lane, now)

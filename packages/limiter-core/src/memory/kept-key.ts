@@ -1,6 +1,6 @@
 import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import type { Step } from '../contracts.ts'
-import type { Place } from './shard.ts'
+import type { SlotRef } from './shard.ts'
 
 /** Numbers of a key as they were: the time, and its cells where those are few, else what follows from them. */
 export type KeptKey = readonly number[]
@@ -14,7 +14,7 @@ const cellsOfOne = new Float64Array(MOST_CELLS)
  */
 export function keptKey(
   step: Step,
-  { cells, at }: Place,
+  { cells, at }: SlotRef,
   now: number,
   remaining: number,
   resetAfterMs: number,

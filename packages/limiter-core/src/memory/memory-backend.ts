@@ -1,7 +1,7 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import { clockOf } from '../clock.ts'
-import type { Answer, Backend, Charge, Clock, Known, Moment, Observer, PolicyVerdict, Step } from '../contracts.ts'
+import type { Answer, Backend, Charge, Clock, Moment, Observer, PolicyVerdict, PriorUsage, Step } from '../contracts.ts'
 import { SluiceError } from '../errors.ts'
 import { infallible } from '../failover/infallible.ts'
 import { isMissing, makeGood } from '../make-good.ts'
@@ -14,7 +14,7 @@ import { vetoed } from '../verdict.ts'
 import { CountTable, type Lane } from './count-table.ts'
 import { MemoryDecision } from './memory-decision.ts'
 import { MemoryVerdict } from './memory-verdict.ts'
-import type { Place } from './shard.ts'
+import type { SlotRef } from './shard.ts'
 
 export interface MemoryBackendOptions {
   /** Bound of everything kept, in bytes; default: 64 MiB, at least 64 KiB. One page for each cell count is always kept. */
@@ -110,12 +110,17 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   /** The numbers of a key, to read before anything else is asked: changes nothing. */
-  look(key: string, step: Step, count: string, now: number): Place {
+  look(key: string, step: Step, count: string, now: number): SlotRef {
     return this.#table.look(this.#aim(key, step, count), now)
   }
 
   /** Makes of a key what is known of it. A fresh one is not kept. `by` adopts in the place of the step. */
-  adopt(target: Pick<Charge, 'key' | 'step' | 'count'>, known: Known, now: number, by?: Pick<Step, 'adopt'>): void {
+  adopt(
+    target: Pick<Charge, 'key' | 'step' | 'count'>,
+    known: PriorUsage,
+    now: number,
+    by?: Pick<Step, 'adopt'>,
+  ): void {
     this.#table.startAt(now)
     this.#table.adopt(this.#aim(target.key, target.step, target.count), known, now, by)
     if (this.#untold.length > 0) this.#tell()
@@ -129,7 +134,7 @@ export class MemoryBackend implements Backend<Answer> {
     this.#observers.clear()
   }
 
-  #takeOver({ key, step, count }: Charge, known: Known, now: number): void {
+  #takeOver({ key, step, count }: Charge, known: PriorUsage, now: number): void {
     const lane = this.#aim(key, step, count)
     const looked = this.#table.look(lane, now)
     // what is no number, or has no end, would stay
@@ -176,7 +181,7 @@ export class MemoryBackend implements Backend<Answer> {
     return this.#verdict(charge, lane, place, now, 0)
   }
 
-  #verdict(charge: Charge, lane: Lane, place: Place, now: number, waitMs: number): PolicyVerdict {
+  #verdict(charge: Charge, lane: Lane, place: SlotRef, now: number, waitMs: number): PolicyVerdict {
     const verdict = verdictOf(charge, place, now, waitMs)
     this.#table.mark(lane, place, now, verdict.remaining, verdict.resetAfterMs)
     return verdict
@@ -225,7 +230,7 @@ export class MemoryBackend implements Backend<Answer> {
   }
 }
 
-function verdictOf({ step, advisory }: Charge, place: Place, now: number, waitMs: number): PolicyVerdict {
+function verdictOf({ step, advisory }: Charge, place: SlotRef, now: number, waitMs: number): PolicyVerdict {
   const remaining = step.remaining(place.cells, place.at, now)
   return new MemoryVerdict(step, advisory === true, place, now, remaining, waitMs)
 }

@@ -1,7 +1,7 @@
 import type { Policy, Step } from '../contracts.ts'
 import { SoleDecision } from '../sole-decision.ts'
 import { availableThen, type KeptKey, keptKey, resetThen } from './kept-key.ts'
-import type { Place } from './shard.ts'
+import type { SlotRef } from './shard.ts'
 
 /** The decision of one policy in memory. */
 export class MemoryDecision extends SoleDecision {
@@ -10,7 +10,7 @@ export class MemoryDecision extends SoleDecision {
   readonly #step: Step
   readonly #kept: KeptKey
 
-  constructor(step: Step, place: Place, now: number, remaining: number, waitMs: number, resetAfterMs: number) {
+  constructor(step: Step, place: SlotRef, now: number, remaining: number, waitMs: number, resetAfterMs: number) {
     super()
     this.remaining = remaining
     this.retryAfterMs = waitMs

@@ -1,7 +1,7 @@
 import type { Policy, PolicyVerdict, Step } from '../contracts.ts'
 import { plainVerdict } from '../verdict.ts'
 import { availableThen, type KeptKey, keptKey } from './kept-key.ts'
-import type { Place } from './shard.ts'
+import type { SlotRef } from './shard.ts'
 
 /** What one of several policies answers in memory. */
 export class MemoryVerdict implements PolicyVerdict {
@@ -14,7 +14,7 @@ export class MemoryVerdict implements PolicyVerdict {
   readonly #step: Step
   readonly #kept: KeptKey
 
-  constructor(step: Step, shadow: boolean, place: Place, now: number, remaining: number, waitMs: number) {
+  constructor(step: Step, shadow: boolean, place: SlotRef, now: number, remaining: number, waitMs: number) {
     const resetAfterMs = step.resetAfterMs(place.cells, place.at, now)
     this.policy = step.policy
     this.shadow = shadow

@@ -1,7 +1,7 @@
 import { drainPerMs } from '../algorithms/policy-forms.ts'
 import type { Step, StepVariant } from '../contracts.ts'
 import { FRACTION } from './page-layout.ts'
-import type { Place } from './shard.ts'
+import type { SlotRef } from './shard.ts'
 import type { Memory } from './tail.ts'
 import type { Ticks } from './ticks.ts'
 
@@ -32,7 +32,7 @@ interface Lacked {
  */
 export class Recall {
   /** Stands in for a key that is not in the table, so that asking leaves no trace. */
-  readonly absent: Place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
+  readonly absent: SlotRef = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
   readonly #memory: Memory
   readonly #ticks: Ticks
   readonly #lacked: Lacked = { units: 0, expiry: 0 }
@@ -44,14 +44,14 @@ export class Recall {
   }
 
   /** The place of a key without any use. */
-  nothing({ step }: Counted): Place {
+  nothing({ step }: Counted): SlotRef {
     if (this.absent.cells.length < step.cells) this.absent.cells = new Float64Array(step.cells)
     else this.absent.cells.fill(0)
     return this.absent
   }
 
   /** Writes what is remembered to a place without any use. */
-  write({ step, forms }: Counted, { cells, at }: Place, now: number): void {
+  write({ step, forms }: Counted, { cells, at }: SlotRef, now: number): void {
     const { fraction, expiry } = this.#memory
     // the fraction was rounded up when it was marked
     const used = Math.floor((fraction * step.capacity) / FRACTION)
@@ -66,7 +66,7 @@ export class Recall {
    * Of the `used` units of a key that is remembered too, `units` is the most that the tail lacks, now or once it forgets;
    * at `expiry` the key may be forgotten.
    */
-  lacked(counted: Counted, place: Place, now: number, used: number): Lacked {
+  lacked(counted: Counted, place: SlotRef, now: number, used: number): Lacked {
     const { step } = counted
     const remembered = this.nothing(counted)
     this.write(counted, remembered, now)
@@ -84,7 +84,7 @@ export class Recall {
  * For how long a key is used by its own, beside what is remembered of it. What drains ends later for what was there
  * before; a debt is kept whole.
  */
-function ownMs(forms: readonly StepVariant[], { cells, at }: Place, remembered: Place, now: number): number {
+function ownMs(forms: readonly StepVariant[], { cells, at }: SlotRef, remembered: SlotRef, now: number): number {
   let longest = 0
   for (const { step, at: from, perMs } of forms) {
     const keptMs = step.resetAfterMs(cells, at + from, now)

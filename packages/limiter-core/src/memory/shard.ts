@@ -5,7 +5,7 @@ import { CELLS, FRACTION, type PageLayout, TAG, WAYS } from './page-layout.ts'
 const CROWDED = 5
 
 /** Where a key was found or placed. One for each arena: whoever finds next overwrites it. */
-export interface Place {
+export interface SlotRef {
   words: Int32Array
   /** Index of the low lane in `words`; its tag lies `TAG` behind. */
   word: number
@@ -68,14 +68,14 @@ export class Shard {
     for (const words of this.#words) words.fill(0)
   }
 
-  find(low: number, high: number, place: Place): boolean {
+  find(low: number, high: number, place: SlotRef): boolean {
     const first = this.#first(low)
     if (this.#scan(first, low, high, place)) return true
     return this.#overflows(first) && this.#scan(this.#second(low, high), low, high, place)
   }
 
   /** Finds a free slot for a new key and writes its fingerprint; false when both its sets are full of live keys. */
-  place(low: number, high: number, tick: number, place: Place): boolean {
+  place(low: number, high: number, tick: number, place: SlotRef): boolean {
     const first = this.#first(low)
     const inFirst = this.#live(first, tick)
     if (inFirst < CROWDED) return this.#settle(first, low, high, tick, place)
@@ -89,7 +89,7 @@ export class Shard {
    * Points `place` at the key to give up for a new one: the least used fraction, and among equals, all-denied ones too,
    * the one soonest free.
    */
-  victim(low: number, high: number, place: Place): void {
+  victim(low: number, high: number, place: SlotRef): void {
     let least = Number.POSITIVE_INFINITY
     for (const set of [this.#first(low), this.#second(low, high)]) {
       const words = this.#words[set >>> this.#bits]
@@ -104,7 +104,7 @@ export class Shard {
   }
 
   /** Calls `visit` for every key that is not expired, with `place` pointing at it. */
-  each(tick: number, place: Place, visit: () => void): void {
+  each(tick: number, place: SlotRef, visit: () => void): void {
     for (let page = 0; page < this.pages; page++) {
       const words = this.#words[page]
       for (let slot = 0; slot < this.#layout.slots; slot++) {
@@ -141,7 +141,7 @@ export class Shard {
     return (this.#words[set >>> this.#bits][this.#overflowWord(set)] & (1 << (set & 31))) !== 0
   }
 
-  #scan(set: number, low: number, high: number, place: Place): boolean {
+  #scan(set: number, low: number, high: number, place: SlotRef): boolean {
     const words = this.#words[set >>> this.#bits]
     const from = (set & this.#inPage) * this.#stride
     let hits = equalWays(words, from, low)
@@ -162,7 +162,7 @@ export class Shard {
     return live
   }
 
-  #settle(set: number, low: number, high: number, tick: number, place: Place): boolean {
+  #settle(set: number, low: number, high: number, tick: number, place: SlotRef): boolean {
     const words = this.#words[set >>> this.#bits]
     const from = (set & this.#inPage) * this.#stride
     for (let way = from; way < from + WAYS; way++) {
@@ -177,7 +177,7 @@ export class Shard {
     return false
   }
 
-  #point(set: number, way: number, place: Place): void {
+  #point(set: number, way: number, place: SlotRef): void {
     const from = (set & this.#inPage) * this.#stride
     const words = this.#words[set >>> this.#bits]
     // a pointer that is written anew costs the collector a look

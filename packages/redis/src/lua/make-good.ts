@@ -1,4 +1,4 @@
-import { ALWAYS } from '../told-known.ts'
+import { ALWAYS } from '../usage-reports.ts'
 
 /**
  * `makeGood` of limiter-core in Lua, and the marks that older knowledge respects. A mark stands beside the cells of a key

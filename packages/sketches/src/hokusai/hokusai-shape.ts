@@ -1,6 +1,6 @@
 import { MOST_COLUMNS, MOST_ROWS } from '../key-rows.ts'
 import type { SketchBuffer } from '../sketch-buffer.ts'
-import { SketchError, told, wholeOption } from '../sketch-error.ts'
+import { described, SketchError, wholeOption } from '../sketch-error.ts'
 import type { SeedOption } from '../sketch-seed.ts'
 
 /** The size of a sketch over time. */
@@ -45,7 +45,8 @@ export function shapeOfOptions(
   { perLevel = 1, folds = false }: { perLevel?: number | undefined; folds?: boolean | undefined } = {},
 ): HokusaiShape {
   const width = wholeOption('width', options.width, 1, MOST_COLUMNS)
-  if (!binary(width)) throw new SketchError('SLUICE_BAD_OPTION', `width: got ${told(width)}, expected a power of two`)
+  if (!binary(width))
+    throw new SketchError('SLUICE_BAD_OPTION', `width: got ${described(width)}, expected a power of two`)
   const depth = wholeOption('depth', options.depth, 1, MOST_ROWS)
   const unitMs = wholeOption('unitMs', options.unitMs, 1, LONGEST_UNIT_MS)
   const mostUnits = folds ? width : MOST_UINT32
@@ -101,7 +102,7 @@ export function fits(cells: number): boolean {
 export function checkCounted(total: number, cells: Uint32Array): void {
   const counted = Number.isSafeInteger(total) && total >= 0
   if (counted && (total > 0 || cells.every((count) => count === 0))) return
-  throw new SketchError('SLUICE_BAD_BYTES', `a total of ${told(total)}, and other counts`)
+  throw new SketchError('SLUICE_BAD_BYTES', `a total of ${described(total)}, and other counts`)
 }
 
 /** 64 bytes of totals at a time, so that the cells behind them begin on a line of the cache. */

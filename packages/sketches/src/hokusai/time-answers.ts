@@ -1,5 +1,5 @@
 import type { KeyRows } from '../key-rows.ts'
-import { SketchError, told, wholeAmount } from '../sketch-error.ts'
+import { described, SketchError, wholeAmount } from '../sketch-error.ts'
 import { BlockCover, type PastParts } from './block-cover.ts'
 import { LaterCover } from './later-cover.ts'
 import type { TimeBlocks } from './time-blocks.ts'
@@ -122,9 +122,9 @@ export class TimeAnswers {
 
   #checkWindow(windowMs: number): void {
     if (!(typeof windowMs === 'number' && windowMs > 0))
-      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(windowMs)}, expected a window in ms`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(windowMs)}, expected a window in ms`)
     if (Math.ceil(windowMs / this.#clock.unitMs) <= this.#retainUnits) return
     const keptMs = this.#retainUnits * this.#clock.unitMs
-    throw new SketchError('SLUICE_SKETCH_REFUSES', `got a window of ${told(windowMs)} ms, and keeps ${keptMs} ms`)
+    throw new SketchError('SLUICE_SKETCH_REFUSES', `got a window of ${described(windowMs)} ms, and keeps ${keptMs} ms`)
   }
 }

@@ -1,5 +1,5 @@
 import type { SketchBuffer } from '../sketch-buffer.ts'
-import { SketchError, told } from '../sketch-error.ts'
+import { described, SketchError } from '../sketch-error.ts'
 
 const RUNNING = 0
 const SINCE = 1
@@ -50,7 +50,7 @@ export class UnitClock {
       if (nowMs < this.endsMs) return this.running
       if (nowMs <= LATEST_MS) return Math.floor(nowMs / this.unitMs)
     }
-    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${told(nowMs)}, expected a time in ms up to 2^52`)
+    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(nowMs)}, expected a time in ms up to 2^52`)
   }
 
   begin(unit: number): void {

@@ -1,4 +1,4 @@
-import { SketchError, told } from '../sketch-error.ts'
+import { described, SketchError } from '../sketch-error.ts'
 import { areRuns, REGISTERS, readRuns, SparseRuns } from './sparse-runs.ts'
 
 /** 'HYLL', the form, three bytes of 0, and the cached count: 8 bytes, little-endian, whose highest bit says that it is stale. */
@@ -42,7 +42,7 @@ export function writeForm({ registers, runs, cacheLow, cacheHigh }: RedisForm): 
 /** Throws `SLUICE_BAD_BYTES` for what no Redis makes, before it takes memory for it. */
 export function readForm(bytes: unknown): RedisForm {
   if (!ArrayBuffer.isView(bytes) || !(bytes instanceof Uint8Array))
-    throw bad(`got ${told(bytes)}, expected a Uint8Array`)
+    throw bad(`got ${described(bytes)}, expected a Uint8Array`)
   checkHead(bytes)
   const dense = bytes[FORM_AT] === DENSE
   if (dense) checkDense(bytes)

@@ -54,9 +54,9 @@ export class KeyListStage {
     const asOf = this.#listener.version()
     try {
       const answer = this.#plan.exact(key)
-      if (!isPromise(answer)) return this.#came(key, answer, asOf)
+      if (!isPromise(answer)) return this.#answered(key, answer, asOf)
       return this.#deadlines.race(Promise.resolve(answer), {
-        came: (value) => this.#came(key, value, asOf),
+        answered: (value) => this.#answered(key, value, asOf),
         failed: (error) => this.#failed(error),
         late: () => this.#failed(this.#late),
       })
@@ -72,7 +72,7 @@ export class KeyListStage {
     this.#closing = false
   }
 
-  #came(key: string, answer: boolean, asOf: number): boolean {
+  #answered(key: string, answer: boolean, asOf: number): boolean {
     if (typeof answer !== 'boolean') return this.#failed(notSaid(answer))
     this.#breaker.succeeded()
     this.#listener.answered(key, answer, asOf)

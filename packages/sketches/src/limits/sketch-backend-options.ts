@@ -1,6 +1,6 @@
 import type { Clock, Duration } from '@sluice/limiter-core'
 import { type CellBits, cellBitsOf } from '../cells.ts'
-import { checkOptions, fractionOption, SketchError, told, wholeOption } from '../sketch-error.ts'
+import { checkOptions, described, fractionOption, SketchError, wholeOption } from '../sketch-error.ts'
 
 /** How much of the past is kept, so that policies may have windows of any length. */
 export interface HistoryOptions {
@@ -54,7 +54,7 @@ export function sketchBackendPlan(options: SketchBackendOptions): SketchBackendP
   checkOptions('sketchBackend', options, OPTIONS)
   const { bytes = 4 * KIB * KIB, slots = 2, cells = 16, conservative = false, falseDenialRate = 0.01 } = options
   if (typeof conservative !== 'boolean') {
-    throw new SketchError('SLUICE_BAD_OPTION', `conservative: got ${told(conservative)}, expected true or false`)
+    throw new SketchError('SLUICE_BAD_OPTION', `conservative: got ${described(conservative)}, expected true or false`)
   }
   if (options.history !== undefined) checkHistory(options)
   return {

@@ -1,16 +1,24 @@
 import { createHash } from 'node:crypto'
-import { type Cap, type Denial, FULL, HeldPermit, type HoldBound, type Permit, TOO_HEAVY } from '@sluice/limiter-core'
+import {
+  type Cap,
+  type Denial,
+  FULL,
+  HeldPermit,
+  type MaxHoldTimer,
+  type Permit,
+  TOO_HEAVY,
+} from '@sluice/limiter-core'
 import type { SignedRows } from '../signed-rows.ts'
 import type { ExactStage } from './exact-stage.ts'
 
 /** What a cap counts with. */
-export interface SketchInflightMeans {
+export interface SketchInflightCapDeps {
   /** The cells of all caps. */
   readonly counts: SignedRows
   /** Reads the clock, where anybody wants to know how long a permit is held. */
   readonly now: () => number
   /** Takes permits back that are held too long. */
-  readonly bound: HoldBound | undefined
+  readonly bound: MaxHoldTimer | undefined
   /** The second stage of all caps of this name. */
   readonly exact: ExactStage | undefined
   /** Places that a key may have in the cells: what would be more goes to the second stage. */
@@ -45,7 +53,7 @@ export class SketchInflightCap {
   /** When it was last asked whether it is about to be what others hold: a cap that is loud hides no other one. */
   lookedAt: number = Number.NEGATIVE_INFINITY
   readonly #limit: number
-  readonly #means: SketchInflightMeans
+  readonly #means: SketchInflightCapDeps
   readonly #counts: SignedRows
   // turns the hash of a key into that of the key under this cap
   readonly #turnLow: number
@@ -53,7 +61,7 @@ export class SketchInflightCap {
   #low = 0
   #high = 0
 
-  constructor(cap: Cap, means: SketchInflightMeans) {
+  constructor(cap: Cap, means: SketchInflightCapDeps) {
     this.#limit = cap.limit
     this.#means = means
     this.#counts = means.counts

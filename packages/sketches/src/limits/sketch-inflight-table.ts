@@ -4,8 +4,8 @@ import {
   type Clock,
   type Denial,
   FULL,
-  HoldBound,
   type InflightBackend,
+  MaxHoldTimer,
   type Observers,
   type Permit,
   SluiceError,
@@ -24,7 +24,7 @@ const LARGE_SHARE = 0.01
 const LOOK_EVERY_MS = 1_000
 
 /** `SketchInflightOptions`, checked. */
-export interface SketchInflightParts {
+export interface SketchInflightTableDeps {
   readonly rows: number
   readonly slots: number
   readonly seed: SketchSeed
@@ -36,13 +36,13 @@ export interface SketchInflightParts {
 
 /** Permits of this process, counted by a sketch that all caps on it share. */
 export class SketchInflightTable implements InflightBackend {
-  readonly #parts: SketchInflightParts
+  readonly #parts: SketchInflightTableDeps
   readonly #counts: SignedRows
   readonly #caps = new WeakMap<Cap, SketchInflightCap>()
   readonly #stages = new Map<string, ExactStage>()
-  readonly #bounds = new Map<number, HoldBound>()
+  readonly #bounds = new Map<number, MaxHoldTimer>()
 
-  constructor(parts: SketchInflightParts) {
+  constructor(parts: SketchInflightTableDeps) {
     this.#parts = parts
     this.#counts = new SignedRows(new KeyRows(parts.slots, parts.rows, parts.seed))
   }
@@ -93,8 +93,8 @@ export class SketchInflightTable implements InflightBackend {
     return stage
   }
 
-  #boundOf(maxHoldMs: number): HoldBound {
-    const bound = this.#bounds.get(maxHoldMs) ?? new HoldBound(this.#parts.clock, maxHoldMs)
+  #boundOf(maxHoldMs: number): MaxHoldTimer {
+    const bound = this.#bounds.get(maxHoldMs) ?? new MaxHoldTimer(this.#parts.clock, maxHoldMs)
     this.#bounds.set(maxHoldMs, bound)
     return bound
   }

@@ -1,6 +1,6 @@
 import { type Clock, clockOf, type InflightBackend, type Observer, Observers } from '@sluice/limiter-core'
 import { MOST_COLUMNS, MOST_ROWS } from '../key-rows.ts'
-import { checkOptions, SketchError, told, wholeOption } from '../sketch-error.ts'
+import { checkOptions, described, SketchError, wholeOption } from '../sketch-error.ts'
 import { type SeedOption, seedOf } from '../sketch-seed.ts'
 import { SketchInflightTable } from './sketch-inflight-table.ts'
 
@@ -54,6 +54,6 @@ function triggerRule(trigger: number | undefined): ((limit: number) => number) |
   if (trigger > 0 && trigger < 1) return (limit) => Math.ceil(trigger * limit)
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `sketchInflight: trigger: got ${told(trigger)}, expected a share above 0 and below 1, or a whole number from 1`,
+    `sketchInflight: trigger: got ${described(trigger)}, expected a share above 0 and below 1, or a whole number from 1`,
   )
 }

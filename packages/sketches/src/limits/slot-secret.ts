@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
-import { kindTold, SketchError } from '../sketch-error.ts'
+import { describedKind, SketchError } from '../sketch-error.ts'
 
 const LEAST_BYTES = 16
 const WORDS_A_SLOT = 11
@@ -13,7 +13,7 @@ export class SlotSecret {
   constructor(seed: unknown = randomBytes(32)) {
     const bytes = typeof seed === 'string' ? Buffer.from(seed) : seed
     if (!(bytes instanceof Uint8Array) || bytes.length < LEAST_BYTES) {
-      const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : kindTold(seed)
+      const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : describedKind(seed)
       throw new SketchError('SLUICE_BAD_OPTION', `seed: got ${got}, expected ${LEAST_BYTES} secret bytes or more`)
     }
     this.#bytes = Uint8Array.from(bytes)

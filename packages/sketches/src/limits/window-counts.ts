@@ -1,5 +1,5 @@
 import type { KeyedHash } from '@sluice/keyed-hash'
-import type { Known, Step } from '@sluice/limiter-core'
+import type { PriorUsage, Step } from '@sluice/limiter-core'
 import type { SlotSecret } from './slot-secret.ts'
 import type { ForgivenKeys } from './window-forgiven.ts'
 import type { WindowMemory } from './window-memory.ts'
@@ -136,7 +136,7 @@ export class WindowCounts {
   }
 
   /** Counts what a caller knows more of the key as taken now: when exactly it was taken nobody can say any more. */
-  takeOver({ used, resetAfterMs }: Known): void {
+  takeOver({ used, resetAfterMs }: PriorUsage): void {
     const more = Math.ceil(used) - ((this.#lane as WindowLane).rule.limit - this.remaining())
     // what is no number, or has no end, would stay
     const ends = resetAfterMs > 0 && resetAfterMs <= Number.MAX_SAFE_INTEGER

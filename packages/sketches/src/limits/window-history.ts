@@ -1,7 +1,7 @@
 import { type Policy, parseDuration } from '@sluice/limiter-core'
 import { FULL } from '../cells.ts'
 import { HokusaiTime } from '../hokusai/hokusai-time.ts'
-import { SketchError, told, wholeOption } from '../sketch-error.ts'
+import { described, SketchError, wholeOption } from '../sketch-error.ts'
 import { refused } from './kept-policy.ts'
 import type { HistoryOptions } from './sketch-backend-options.ts'
 import type { WindowMemory } from './window-memory.ts'
@@ -42,7 +42,7 @@ export class WindowHistory implements WindowMemory {
     if (this.#keepMs % this.#unitMs !== 0) {
       throw new SketchError(
         'SLUICE_BAD_OPTION',
-        `history: keep: got ${told(keep)}, expected a multiple of ${told(unit)}`,
+        `history: keep: got ${described(keep)}, expected a multiple of ${described(unit)}`,
       )
     }
     wholeOption('history: keep, in units', this.#keepMs / this.#unitMs, 1, MOST_UNITS)

@@ -4,7 +4,7 @@ import { SketchError } from '../sketch-error.ts'
 import type { SketchSeed } from '../sketch-seed.ts'
 import { isDecay } from './decay.ts'
 import { type HeavyKeeperShape, MOST_BUCKETS } from './heavy-keeper-options.ts'
-import { MOST_KEY_BYTES, readKeyList, writeKeyList } from './key-list.ts'
+import { MOST_KEY_BYTES, readKeys, writeKeys } from './key-bytes.ts'
 import { MOST_KEYS } from './ranked-keys.ts'
 
 /** One of those that came most. */
@@ -37,7 +37,7 @@ const COUNTED_BYTES = 8
 export function writeHeavyKeeper(state: HeavyKeeperState, seed: SketchSeed): Uint8Array {
   const { k, width, depth, counted } = state
   const buckets = width * depth
-  const list = writeKeyList(counted.map(({ key }) => key))
+  const list = writeKeys(counted.map(({ key }) => key))
   const rest = COUNTED_BYTES * counted.length + list.length
   const made = SketchBuffer.create('heavyKeeper', BUCKET_BYTES * buckets + rest, {
     seed,
@@ -65,7 +65,7 @@ export function readHeavyKeeper(bytes: Uint8Array, seed: SketchSeed): HeavyKeepe
   ) {
     throw new SketchError('SLUICE_BAD_BYTES', `got ${size} keys, expected ${k} at most, and their bytes`)
   }
-  const keys = readKeyList(Buffer.from(read.buffer, from + COUNTED_BYTES * size, rest - COUNTED_BYTES * size), size)
+  const keys = readKeys(Buffer.from(read.buffer, from + COUNTED_BYTES * size, rest - COUNTED_BYTES * size), size)
   const numbers = new Float64Array(read.buffer, from, size)
   const state = {
     k,

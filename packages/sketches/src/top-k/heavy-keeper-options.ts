@@ -1,5 +1,5 @@
 import { MOST_ROWS } from '../key-rows.ts'
-import { checkOptions, SketchError, told, wholeOption } from '../sketch-error.ts'
+import { checkOptions, described, SketchError, wholeOption } from '../sketch-error.ts'
 import type { SeedOption } from '../sketch-seed.ts'
 import { isDecay } from './decay.ts'
 import { MOST_KEYS } from './ranked-keys.ts'
@@ -49,5 +49,8 @@ function widthFor(k: number): number {
 
 function decayOption(decay: unknown): number {
   if (isDecay(decay)) return decay
-  throw new SketchError('SLUICE_BAD_OPTION', `decay: got ${told(decay)}, expected a number above 0, up to 0.999 or 1`)
+  throw new SketchError(
+    'SLUICE_BAD_OPTION',
+    `decay: got ${described(decay)}, expected a number above 0, up to 0.999 or 1`,
+  )
 }

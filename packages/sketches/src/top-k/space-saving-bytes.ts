@@ -1,6 +1,6 @@
 import { HEADER_BYTES, SketchBuffer } from '../sketch-buffer.ts'
 import { SketchError } from '../sketch-error.ts'
-import { MOST_KEY_BYTES, readKeyList, writeKeyList } from './key-list.ts'
+import { MOST_KEY_BYTES, readKeys, writeKeys } from './key-bytes.ts'
 import { MOST_KEYS } from './ranked-keys.ts'
 
 export interface Counted {
@@ -27,7 +27,7 @@ const COUNTED_BYTES = 16
  */
 export function writeSpaceSaving({ capacity, total, floor, counted }: SpaceSavingState): Uint8Array {
   const size = counted.length
-  const list = writeKeyList(counted.map(({ key }) => key))
+  const list = writeKeys(counted.map(({ key }) => key))
   const shape = [capacity, size, list.length]
   const made = SketchBuffer.create('spaceSaving', COUNTED_BYTES * size + list.length, { shape })
   made.setFloat(0, total)
@@ -46,7 +46,7 @@ export function readSpaceSaving(bytes: Uint8Array): SpaceSavingState {
   const read = SketchBuffer.read('spaceSaving', bytes, keptBytes)
   const [capacity, size, listBytes] = [read.shape(0), read.shape(1), read.shape(2)]
   const numbers = new Float64Array(read.buffer, HEADER_BYTES, 2 * size)
-  const keys = readKeyList(Buffer.from(read.buffer, HEADER_BYTES + COUNTED_BYTES * size, listBytes), size)
+  const keys = readKeys(Buffer.from(read.buffer, HEADER_BYTES + COUNTED_BYTES * size, listBytes), size)
   const counted = keys.map((key, n) => ({ key, count: numbers[n], error: numbers[size + n] }))
   const state = { capacity, total: read.float(0), floor: read.float(1), counted }
   if (isSound(state)) return state

@@ -3,8 +3,8 @@ import type { Algorithm, Policy } from '@sluice/limiter-core'
 import { referenceModel } from '../models/reference-model.ts'
 import { eachSeed, type SeededRandom } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
+import { randomCommand } from './commands.ts'
 import { contractPolicies } from './contract-policies.ts'
-import { randomDeed } from './deeds.ts'
 import { assertSameVerdict } from './same-verdict.ts'
 import { StepDriver } from './step-driver.ts'
 
@@ -45,7 +45,7 @@ function live({ policy, driver }: Case, random: SeededRandom, count: number): nu
   let now = 1 + random.whole(1_000_000)
   const takes: number[] = [now]
   for (let done = 0; done < count; done++) {
-    const deed = randomDeed(random, policy, true)
+    const deed = randomCommand(random, policy, true)
     // a few decades are enough: microseconds must stay exact
     if (deed.kind === 'wait') now += Math.min(deed.ms, 20 * policy.windowMs)
     if (deed.kind === 'adjust') driver.adjust(now, deed.units, takes[Math.max(0, takes.length - 1 - deed.back)])
@@ -70,7 +70,7 @@ function equalsModel({ policy, driver }: Case, random: SeededRandom): void {
   let now = random.whole(10_000)
   const takes = [now]
   for (let done = 0; done < DEEDS; done++) {
-    const deed = randomDeed(random, policy, true)
+    const deed = randomCommand(random, policy, true)
     const about = `deed ${done} ${JSON.stringify(deed)} at ${now}`
     if (deed.kind === 'wait') now += deed.ms
     if (deed.kind === 'adjust') {

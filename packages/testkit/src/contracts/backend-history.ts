@@ -10,8 +10,8 @@ import {
 import type { FakeClock } from '../fake-clock.ts'
 import { ReferenceBackend } from '../models/reference-backend.ts'
 import type { SeededRandom } from '../seeded-random.ts'
+import { type Command, randomCommand } from './commands.ts'
 import { contractPolicies } from './contract-policies.ts'
-import { type Deed, randomDeed } from './deeds.ts'
 import { otherTimes } from './other-times.ts'
 import { assertSameVerdict } from './same-verdict.ts'
 
@@ -38,7 +38,7 @@ export async function equalsReference(
   const taken: Taken[] = []
   for (let done = 0; done < DEEDS; done++) {
     const policy = random.pick(policies)
-    const deed = randomDeed(random, policy, true)
+    const deed = randomCommand(random, policy, true)
     if (random.whole(3) === 0) await peekAtAnotherTime(backend, clock.now(), policy, random)
     const about = `deed ${done} ${JSON.stringify(deed)} at ${clock.now()}`
     if (deed.kind === 'wait') clock.advance(deed.ms)
@@ -79,7 +79,7 @@ async function adjustBoth(
   reference: ReferenceBackend,
   now: number,
   taken: readonly Taken[],
-  { units, back }: Extract<Deed, { kind: 'adjust' }>,
+  { units, back }: Extract<Command, { kind: 'adjust' }>,
   about: string,
 ): Promise<void> {
   const take = taken[Math.min(back, taken.length - 1)]

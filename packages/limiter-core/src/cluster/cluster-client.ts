@@ -1,0 +1,196 @@
+import { randomInt } from 'node:crypto'
+import { afterThisTurn } from '../clock.ts'
+import type { Answer, Backend, Charge, Clock, Interruption, Moment } from '../contracts.ts'
+import type { LeaseAsk, LeaseGrant, LeaseLedger } from '../leases/lease-ledger.ts'
+import { ClusterFailure } from './cluster-failure.ts'
+import {
+  type CallMessage,
+  isAnswer,
+  MARK,
+  received,
+  receivedGrants,
+  type Sent,
+  type SentCall,
+  SentSteps,
+} from './cluster-message.ts'
+
+/** The way between a worker and its primary. */
+export interface Port {
+  readonly connected: boolean
+  /** Tells `failed` where the message did not go. */
+  send(message: object, failed: () => void): void
+  /** Returns a function that stops it. */
+  listen(message: (message: unknown) => void, lost: () => void): () => void
+}
+
+interface Call {
+  readonly id: number
+  readonly deadlineAt: number
+  readonly build: (steps: SentSteps) => SentCall
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: ClusterFailure) => void
+}
+
+/** Milliseconds after which a primary that did not answer yet is greeted again: it may not have listened. */
+const GREET_EVERY_MS = 20
+/** Milliseconds that a call without a deadline waits. */
+const WAITS_MS = 1_000
+
+/** Lines have random numbers below this, since two copies of this code may be in one process. */
+const LINES = 2 ** 48 - 1
+
+/** The counts of the primary, seen from a worker: calls of one turn of the event loop go in one message. */
+export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
+  readonly name = 'cluster'
+  /** That of no other line of this process. */
+  readonly #number: number = randomInt(LINES)
+  readonly #port: Port
+  readonly #clock: Clock
+  readonly #stop: () => void
+  readonly #listeners = new Set<(event: Interruption) => void>()
+  #unsent: Call[] = []
+  readonly #sent = new Map<number, Call>()
+  #heard = false
+  #scheduled = false
+  #ids = 0
+  #stopTimer: (() => void) | undefined
+
+  constructor(port: Port, clock: Clock) {
+    this.#port = port
+    this.#clock = clock
+    this.#stop = port.listen(this.#receive, this.#lost)
+  }
+
+  ask(asks: readonly LeaseAsk[], deadlineAt: number): Promise<readonly LeaseGrant[]> {
+    const build = (steps: SentSteps): SentCall => ({ op: 'ask', asks: asks.map((ask) => steps.of(ask)) })
+    return this.#call(build, deadlineAt).then((answer) => receivedGrants(answer as readonly LeaseGrant[]))
+  }
+
+  take(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+    return this.#charge(charges, moment, (sent) => ({ op: 'take', charges: sent }))
+  }
+
+  peek(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+    return this.#charge(charges, moment, (sent) => ({ op: 'peek', charges: sent }))
+  }
+
+  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+    const instant = Number.isFinite(takenAt) ? takenAt : null
+    return this.#charge(charges, moment, (sent) => ({ op: 'adjust', charges: sent, takenAt: instant }))
+  }
+
+  async reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): Promise<void> {
+    const named = targets.map(({ key, step, count }) => ({ key, step, count }))
+    await this.#call((steps) => ({ op: 'reset', targets: named.map((target) => steps.of(target)) }), undefined)
+  }
+
+  interrupted(listener: (event: Interruption) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** A primary that lives has lost nothing, and one that ended does not come back. */
+  mayHaveLost(): boolean {
+    return false
+  }
+
+  /** Calls that are under way go unanswered, but for what `close` of leases has just said. */
+  close(): void {
+    this.#flush()
+    this.#stopTimer?.()
+    this.#stop()
+    this.#fail(() => true, new ClusterFailure('CONNECTION', 'the backend was closed'))
+  }
+
+  async #charge(
+    charges: readonly Charge[],
+    moment: Moment | undefined,
+    call: (sent: Sent<Charge>[]) => SentCall,
+  ): Promise<Answer> {
+    const answer = await this.#call((steps) => call(charges.map((charge) => steps.of(charge))), moment?.deadlineAt)
+    return received(charges, answer as Answer)
+  }
+
+  #call(build: Call['build'], deadlineAt: number | undefined): Promise<unknown> {
+    if (!this.#port.connected) return Promise.reject(gone())
+    return new Promise((resolve, reject) => {
+      const id = ++this.#ids
+      this.#unsent.push({ id, deadlineAt: deadlineAt ?? this.#clock.now() + WAITS_MS, build, resolve, reject })
+      this.#watch()
+      if (this.#scheduled) return
+      this.#scheduled = true
+      afterThisTurn(this.#flush)
+    })
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false
+    // what a primary that does not listen is sent is lost
+    if (!this.#heard) {
+      this.#post([], [])
+      return
+    }
+    const calls = this.#unsent
+    this.#unsent = []
+    if (calls.length === 0) return
+    const steps = new SentSteps()
+    // both clocks start anywhere: the two processes share that of the wall
+    const toWall = this.#clock.wall() - this.#clock.now()
+    const built = calls.map(({ id, build, deadlineAt }) => ({
+      id,
+      call: build(steps),
+      deadlineWall: deadlineAt + toWall,
+    }))
+    for (const call of calls) this.#sent.set(call.id, call)
+    this.#post(steps.list, built)
+  }
+
+  #post(steps: CallMessage['steps'], calls: CallMessage['calls']): void {
+    const message: CallMessage = { mark: MARK, line: this.#number, steps, calls }
+    this.#port.send(message, () => this.#fail(({ id }) => calls.some((call) => call.id === id), gone()))
+  }
+
+  readonly #receive = (message: unknown): void => {
+    if (!isAnswer(message) || message.line !== this.#number) return
+    this.#heard = true
+    for (const { id, value, late, error } of message.answers) {
+      const call = this.#sent.get(id)
+      this.#sent.delete(id)
+      if (late) call?.reject(new ClusterFailure('LATE', 'the primary came to it after its deadline'))
+      else if (error !== undefined) call?.reject(new ClusterFailure('ERR', error))
+      else call?.resolve(value)
+    }
+    if (this.#unsent.length > 0) this.#flush()
+  }
+
+  readonly #lost = (): void => {
+    this.#fail(() => true, gone())
+    for (const listener of this.#listeners) listener('lost')
+  }
+
+  #fail(which: (call: Call) => boolean, failure: ClusterFailure): void {
+    const failed = [...this.#sent.values(), ...this.#unsent].filter(which)
+    this.#unsent = this.#unsent.filter((call) => !which(call))
+    for (const { id, reject } of failed) {
+      this.#sent.delete(id)
+      reject(failure)
+    }
+  }
+
+  /** While anything is under way: ends what is late, and greets a primary that was not heard of. */
+  #watch(): void {
+    this.#stopTimer ??= this.#clock.after(GREET_EVERY_MS, () => {
+      this.#stopTimer = undefined
+      const now = this.#clock.now()
+      const late = new ClusterFailure('LATE', 'the primary did not answer in time', this.#heard)
+      this.#fail(({ deadlineAt }) => deadlineAt < now, late)
+      if (this.#sent.size + this.#unsent.length === 0) return
+      if (!this.#heard) this.#flush()
+      this.#watch()
+    })
+  }
+}
+
+function gone(): ClusterFailure {
+  return new ClusterFailure('CONNECTION', 'the primary of the cluster is gone')
+}

@@ -1,0 +1,73 @@
+import type { Answer, Charge, Clock, Step } from '../contracts.ts'
+import { messageOf } from '../errors.ts'
+import type { LeaseGrant, LeaseTerms } from '../leases/lease-ledger.ts'
+import { MemoryLedger } from '../leases/memory-ledger.ts'
+import { memoryBackend } from '../memory/memory-backend.ts'
+import { plainVerdict } from '../verdict.ts'
+import { type AnswerMessage, isCall, MARK, ReceivedSteps, type SentCall, type SentStep } from './cluster-message.ts'
+
+/** The counts of a cluster, in its primary: answers the calls of workers. */
+export class ClusterServer {
+  readonly ledger: MemoryLedger
+  readonly #clock: Clock
+  readonly #leaseMs: number
+  readonly #steps = new ReceivedSteps()
+  #stopTimer: (() => void) | undefined
+
+  constructor(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock) {
+    const memory = memoryBackend(maxBytes === undefined ? { clock } : { maxBytes, clock })
+    this.#clock = clock
+    this.#leaseMs = terms.leaseMs
+    this.ledger = new MemoryLedger('cluster', memory, terms, () => clock.now())
+  }
+
+  /** What a message of a worker is answered; undefined for one that is none of ours. Never throws. */
+  answer(message: unknown): AnswerMessage | undefined {
+    if (!isCall(message)) return undefined
+    const { line, steps, calls } = message
+    const answers = calls.map(({ id, call, deadlineWall }) => {
+      if (this.#clock.wall() > deadlineWall) return { id, late: true as const }
+      try {
+        return { id, value: this.#run(call, steps) }
+      } catch (error) {
+        return { id, error: messageOf(error) }
+      }
+    })
+    this.#watch()
+    return { mark: MARK, line, answers }
+  }
+
+  close(): void {
+    this.#stopTimer?.()
+    this.ledger.close()
+  }
+
+  #run(call: SentCall, steps: readonly SentStep[]): Answer | readonly LeaseGrant[] | undefined {
+    const unpacked = <T extends { readonly step: number }>(list: readonly T[]): (Omit<T, 'step'> & { step: Step })[] =>
+      list.map((one) => ({ ...one, step: this.#steps.of(steps[one.step]) }))
+    if (call.op === 'ask') return this.ledger.ask(unpacked(call.asks))
+    if (call.op === 'reset') {
+      this.ledger.reset(unpacked(call.targets))
+      return undefined
+    }
+    const charges: Charge[] = unpacked(call.charges)
+    if (call.op === 'adjust') return plainAnswer(this.ledger.adjust(charges, call.takenAt ?? Number.POSITIVE_INFINITY))
+    if (call.op === 'take' || call.op === 'peek') return plainAnswer(this.ledger[call.op](charges))
+    throw new TypeError('a worker called what is no operation of a ledger')
+  }
+
+  /** Leases of which nobody says anything any more are charged all the same. */
+  #watch(): void {
+    if (this.ledger.keys === 0) return
+    this.#stopTimer ??= this.#clock.after(this.#leaseMs, () => {
+      this.#stopTimer = undefined
+      this.ledger.sweep()
+      this.#watch()
+    })
+  }
+}
+
+/** An answer without getters, which not every way of sending looks at. */
+function plainAnswer({ verdicts, ...answer }: Answer): Answer {
+  return { ...answer, verdicts: verdicts.map(plainVerdict) }
+}

@@ -1,0 +1,73 @@
+import type { Answer, MaybePromise, PriorUsage } from '../contracts.ts'
+import { newIdempotencyKey } from '../idempotency-key.ts'
+import { mayHaveCounted } from './backend-failure.ts'
+import { checkedAnswer } from './checked-answer.ts'
+import type { Call, Limits } from './guarded-calls.ts'
+import type { OwedAdjustment } from './owed-calls.ts'
+import type { Basis } from './own-units.ts'
+import type { PendingTakeDeps } from './pending-take.ts'
+
+/**
+ * An adjustment of one charge, under way. Where the backend did not make it, it is owed: under the same key where it may
+ * have been made, so that it counts once. One whose answer is late is not owed before its call has failed.
+ */
+export class PendingAdjustment<R extends Answer | undefined> implements Call<Answer, Answer | R> {
+  readonly operation = 'adjust'
+  readonly #parts: PendingTakeDeps
+  readonly #owed: OwedAdjustment
+  readonly #meanwhile: (now: number) => R
+  #known: PriorUsage | undefined
+  #key: OwedAdjustment['idempotencyKey']
+  #heardAt = 0
+  #answer: MaybePromise<Answer> | undefined
+
+  /** `meanwhile` is what is answered where the backend did not. */
+  constructor(parts: PendingTakeDeps, owed: OwedAdjustment, meanwhile: (now: number) => R) {
+    this.#parts = parts
+    this.#owed = owed
+    this.#meanwhile = meanwhile
+  }
+
+  send({ now: asOf }: Limits, now: number): MaybePromise<Answer> {
+    const { remote, rule, health } = this.#parts
+    const { charge, takenAt, idempotencyKey = newIdempotencyKey(now) } = this.#owed
+    this.#heardAt = health.mirror.callAt(now)
+    this.#known = health.mirror.hasUnreported(now) ? rule.known(charge, now) : undefined
+    this.#key = idempotencyKey
+    const sent = this.#known ? { ...charge, known: this.#known } : charge
+    // without a deadline: what is given back must arrive, also where nobody waits for it any more
+    this.#answer = remote.adjust([sent], takenAt, { now: asOf, idempotencyKey })
+    return this.#answer
+  }
+
+  answered(answer: Answer, now: number): Answer {
+    const { rule, health } = this.#parts
+    const { charge } = this.#owed
+    const checked = checkedAnswer(answer, [charge])
+    const [{ remaining, resetAfterMs }] = checked.verdicts
+    rule.record(charge, remaining, resetAfterMs, now, this.#heardAt, charge.cost)
+    health.skewMs = now - checked.takenAt
+    return checked
+  }
+
+  ruled(now: number, basis: Basis): R {
+    const { charge } = this.#owed
+    this.#parts.rule.handBack(charge, this.#known, now, basis)
+    // it is made here first: what is owed is what is ahead here
+    const answer = this.#meanwhile(now)
+    const moved = answer ? this.#parts.rule.movedOf(charge) : this.#owed.moved
+    const owe = (idempotencyKey: OwedAdjustment['idempotencyKey']): void => this.#owe(idempotencyKey, moved)
+    if (basis === 'uncounted') owe(this.#owed.idempotencyKey)
+    else if (this.#answer === undefined) owe(this.#key)
+    else {
+      const failed = (error: unknown): void => owe(mayHaveCounted(error) ? this.#key : this.#owed.idempotencyKey)
+      Promise.resolve(this.#answer).catch(failed)
+    }
+    return answer
+  }
+
+  #owe(idempotencyKey: OwedAdjustment['idempotencyKey'], moved: number): void {
+    const { charge, takenAt, attempts } = this.#owed
+    this.#parts.health.owed.addAdjustment({ charge, takenAt, idempotencyKey, attempts: attempts + 1, moved })
+  }
+}

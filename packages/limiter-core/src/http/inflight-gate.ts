@@ -1,0 +1,171 @@
+import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
+import { SluiceError } from '../errors.ts'
+import { RETRY_AFTER_MS } from '../inflight/cap-denial.ts'
+import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
+import { keySourceOf } from '../keys/key-option.ts'
+import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
+import { hearing, isPreflight, preflightKey, requestKey } from '../keys/preflight.ts'
+import { fallbackReporter } from '../keys/report-fallback.ts'
+import { LimiterReport } from '../limiter-report.ts'
+import { andThen, isPromise } from '../maybe-promise.ts'
+import { type Mode, modeOf, parseMode } from '../mode.ts'
+import { oneOf, optionsOf, withInherited } from '../options.ts'
+import { wholeUnits } from '../policy.ts'
+import { capEntry, type GateEntry, type HttpDenial, httpDenial } from './gate.ts'
+import { compileHeaders } from './header-dialect.ts'
+import { runHook } from './hook.ts'
+import type { InflightLimitOptions } from './inflight-limit-options.ts'
+import { checkHooks, parseStatus } from './request-rules.ts'
+
+/** A place, or what to answer. */
+export type CapCheck =
+  | { readonly permit: Permit; readonly report: LimiterReport; readonly denial?: undefined }
+  | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: GateEntry }
+
+const OPTIONS = [
+  'limit',
+  'name',
+  'key',
+  'status',
+  'weight',
+  'maxHoldMs',
+  'holdUntil',
+  'backend',
+  'shared',
+  'skip',
+  'mode',
+  'headers',
+  'denied',
+  'observers',
+  'clock',
+] as const
+
+/** `inflightLimit` without a framework. Answers at once when keys, weights and backend do; never throws, never rejects. */
+export class InflightGate<Req, Res> {
+  readonly options: InflightLimitOptions<Req, Res>
+  readonly limiter: BackedInflightLimiter
+  readonly mode: Mode
+  readonly shownNames: readonly string[]
+  readonly report: LimiterReport
+  readonly #denied: CapCheck
+  /** Of a request that no wait helps. */
+  readonly #never: CapCheck
+  readonly #reportFallback: ReportFallback
+  readonly #adapterOptions: readonly string[]
+
+  /**
+   * `adapterOptions` are the names of options that the adapter reads itself; `place` names the part of the application
+   * that is capped, where it is not the whole.
+   */
+  constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = [], place?: string) {
+    optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [...OPTIONS, ...adapterOptions])
+    const {
+      name,
+      limit,
+      maxHoldMs,
+      backend,
+      shared,
+      clock,
+      observers,
+      status = 503,
+      headers,
+      weight,
+      holdUntil,
+    } = options
+    checkHooks(options, adapterOptions)
+    if (options.key !== undefined) keySourceOf(options.key)
+    if (options.mode !== undefined) parseMode(options.mode, 'mode')
+    if (weight !== undefined && typeof weight !== 'function') fittingWeight(weight, limit)
+    if (holdUntil !== undefined) oneOf('holdUntil', holdUntil, ['response', 'handler'])
+    const plan = compileHeaders({ headers })
+    const refused = parseStatus(status)
+    this.options = options
+    this.#adapterOptions = adapterOptions
+    this.mode = modeOf(options.mode)
+    // last, since it claims a name that nobody would give back if another option were bad
+    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, shared, clock, observers }, place)
+    this.shownNames = [this.limiter.name]
+    this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)
+    this.#reportFallback = fallbackReporter(this.report)
+    const entry = capEntry(plan, this.limiter.name, limit)
+    this.#denied = { denial: httpDenial(refused, [this.limiter.name], RETRY_AFTER_MS), entry }
+    this.#never = { denial: httpDenial(refused, [this.limiter.name], Number.POSITIVE_INFINITY), entry }
+  }
+
+  /** The cap of a part of what this one caps, with its options where `options` says nothing. `place` names the part. */
+  below(options: InflightLimitOptions<Req, Res>, place?: string): InflightGate<Req, Res> {
+    const { limit: _limit, name: _name, ...shared } = this.options
+    return new InflightGate(withInherited(options, shared), this.#adapterOptions, place)
+  }
+
+  /** Undefined for a request that is not counted, or that a cap in shadow would have denied. */
+  check(view: RequestView<Req>, signal?: AbortSignal): MaybePromise<CapCheck | undefined> {
+    if (this.mode === 'off') return undefined
+    const { skip } = this.options
+    if (!skip) return this.#checkKey(view, signal)
+    const skipped = runHook('skip', () => skip(view.raw), Boolean, false, hearing(view, this.report))
+    return andThen(skipped, (yes) => (yes ? undefined : this.#checkKey(view, signal)))
+  }
+
+  #checkKey(view: RequestView<Req>, signal: AbortSignal | undefined): MaybePromise<CapCheck | undefined> {
+    const { key, weight } = this.options
+    const named = key ? requestKey(key, view, this.#reportFallback) : wholeProcess(view)
+    if (!isPromise(named) && typeof weight !== 'function') return this.#acquire(named, { weight, signal })
+    return andThen(named, (one) =>
+      andThen(this.#weight(view), (places) => this.#acquire(one, { weight: places, signal })),
+    )
+  }
+
+  #weight(view: RequestView<Req>): MaybePromise<number | undefined> {
+    const { weight } = this.options
+    if (typeof weight !== 'function') return weight
+    return runHook(
+      'weight',
+      () => weight(view.raw),
+      (places) => wholeUnits(places, 'weight'),
+      1,
+      hearing(view, this.report),
+    )
+  }
+
+  #acquire(
+    key: ResolvedKey,
+    { weight = 1, signal }: { weight: number | undefined; signal: AbortSignal | undefined },
+  ): MaybePromise<CapCheck | undefined> {
+    if (key === EXEMPT) return undefined
+    if (typeof key !== 'string') return this.#refused(this.#never)
+    const options: AcquireOptions = signal ? { weight, signal } : { weight }
+    try {
+      const held = this.limiter.acquire(key, options)
+      // asked all the same, so that observers hear of it
+      if (weight > this.limiter.limit) return this.#refused(this.#never)
+      return isPromise(held) ? held.then(this.#checked, this.#backendFailed) : this.#checked(held)
+    } catch (error) {
+      return this.#backendFailed(error)
+    }
+  }
+
+  readonly #checked = (permit: Permit | undefined): CapCheck | undefined =>
+    permit ? { permit, report: this.report } : this.#refused(this.#denied)
+
+  #refused(denied: CapCheck): CapCheck | undefined {
+    return this.mode === 'shadow' ? undefined : denied
+  }
+
+  readonly #backendFailed = (error: unknown): undefined => {
+    this.report.backendFailed(error, 'a request passed uncounted, as the backend of its cap failed')
+  }
+}
+
+function wholeProcess(view: RequestView): ResolvedKey {
+  return isPreflight(view) ? preflightKey('') : ''
+}
+
+/** Throws `SLUICE_BAD_LIMIT` for a weight that is none, or above the limit: it could never pass. */
+function fittingWeight(weight: unknown, limit: number): void {
+  if (!(wholeUnits(weight, 'weight') > limit)) return
+  throw new SluiceError(
+    'SLUICE_BAD_LIMIT',
+    `weight: got ${weight}, expected at most the limit ${limit}: no request could ever pass`,
+  )
+}

@@ -1,0 +1,59 @@
+import type { Clock, Policy } from '../contracts.ts'
+import type { FailoverRule } from '../failover/failover-options.ts'
+import { LaneLimiter } from '../limiter.ts'
+import type { Observers } from '../observers.ts'
+import { policyItems } from './gate.ts'
+import type { LayerAnswer } from './layer-answer.ts'
+import type { RatePlan } from './rate-plans.ts'
+
+/** A plan with its limiter. */
+export interface PlanGate<Req, Res> {
+  readonly plan: RatePlan<Req, Res>
+  readonly limiter: LaneLimiter
+  /** The policies of each layer. */
+  readonly parts: readonly PlanPart<Req, Res>[]
+  /** For each policy the place of the first one with the same key source, which is asked once for all of them. */
+  readonly keyOf: readonly number[]
+  /** The costs where none depends on the request. */
+  readonly fixedCosts: readonly number[] | undefined
+  /** True where a policy says its cost when the response is over. */
+  readonly settles: boolean
+}
+
+/** The policies of a plan that one layer answers for. */
+export interface PlanPart<Req, Res> {
+  readonly answer: LayerAnswer<Req, Res>
+  readonly policies: readonly Policy[]
+  readonly enforced: readonly Policy[]
+  /** Of those that are enforced, for `RateLimit-Policy`. */
+  readonly policyItems: string
+}
+
+export function planGate<Req, Res>(
+  plan: RatePlan<Req, Res>,
+  clock: Clock | undefined,
+  observers: Observers,
+  failover: FailoverRule,
+): PlanGate<Req, Res> {
+  const active = plan.filter(({ lane }) => lane.mode !== 'off')
+  const costs = active.map(({ cost }) => cost.fixed)
+  return {
+    plan: active,
+    parts: [...new Set(active.map(({ answer }) => answer))].map((answer) => partOf(active, answer)),
+    keyOf: active.map(({ key }) => active.findIndex((other) => other.key === key)),
+    fixedCosts: costs.every((cost) => cost !== undefined) ? costs : undefined,
+    limiter: new LaneLimiter(
+      plan.map(({ lane }) => lane),
+      clock,
+      observers,
+      failover,
+    ),
+    settles: plan.some(({ cost }) => cost.settle !== undefined),
+  }
+}
+
+function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: LayerAnswer<Req, Res>): PlanPart<Req, Res> {
+  const lanes = plan.filter((one) => one.answer === answer).map(({ lane }) => lane)
+  const enforced = lanes.filter(({ mode }) => mode === 'enforce').map(({ step }) => step.policy)
+  return { answer, policies: lanes.map(({ step }) => step.policy), enforced, policyItems: policyItems(enforced) }
+}

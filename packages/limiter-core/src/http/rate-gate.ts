@@ -1,0 +1,213 @@
+import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
+import { SluiceError } from '../errors.ts'
+import { compileFailover } from '../failover/failover-options.ts'
+import type { ReportFallback, ResolvedKey } from '../keys/key-source.ts'
+import { hearing } from '../keys/preflight.ts'
+import { fallbackReporter } from '../keys/report-fallback.ts'
+import { byIp } from '../keys/sources.ts'
+import type { LaneLimiter } from '../limiter.ts'
+import { LimiterReport } from '../limiter-report.ts'
+import { andThen, isPromise } from '../maybe-promise.ts'
+import { Observers } from '../observers.ts'
+import { optionsOf } from '../options.ts'
+import { shown } from '../shown.ts'
+import { type AskedPlan, costsOf, keysOf } from './asked-plan.ts'
+import { runHook } from './hook.ts'
+import { KeyAnswers } from './key-answers.ts'
+import { compileAnswer, hasOwnAnswer, type LayerAnswer } from './layer-answer.ts'
+import { type PlanGate, planGate } from './plan-gate.ts'
+import type { OfPart, RateCheck } from './rate-check.ts'
+import { rateDenial, rateEntries } from './rate-entries.ts'
+import { type Heritage, layeredOptions, layeredPlans, type RateLayer, scopeOfPart } from './rate-layers.ts'
+import type { PlansOptions, RateLimitOptions, SkipHook } from './rate-limit-options.ts'
+import { compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
+import { checkHooks } from './request-rules.ts'
+import { SkipHooks } from './skip-hooks.ts'
+
+/**
+ * `rateLimit` without a framework: from the view of a request to what it may do. Answers at once when keys, costs and
+ * backend do; never throws and never rejects.
+ */
+export class RateGate<Req, Res> {
+  readonly options: RateLimitOptions<Req, Res>
+  readonly observers: Observers
+  readonly report: LimiterReport
+  /** Of policies, as headers show them. */
+  readonly shownNames: readonly string[] = []
+  readonly #plans: Map<string, PlanGate<Req, Res>>
+  readonly #first: PlanGate<Req, Res>
+  readonly #skips: SkipHooks<Req>
+  readonly #answer: LayerAnswer<Req, Res>
+  readonly #reportFallback: ReportFallback
+  readonly #adapterOptions: readonly string[]
+
+  /** `adapterOptions` are the names of options that the adapter reads itself. */
+  constructor(
+    options: RateLimitOptions<Req, Res>,
+    adapterOptions: readonly string[] = [],
+    part: OfPart<Req, Res> = {},
+  ) {
+    optionsOf('rateLimit', options as object as Record<string, unknown>, Object.keys(options ?? {}))
+    checkHooks(options, adapterOptions)
+    this.options = options
+    this.#adapterOptions = adapterOptions
+    this.observers = part.observers ?? new Observers(options.observers, () => this.shownNames)
+    this.report = new LimiterReport(this.observers, () => this.shownNames)
+    this.#reportFallback = fallbackReporter(this.report)
+    this.#answer = part.answer ?? compileAnswer(options)
+    const failover = compileFailover(options)
+    const guardOf = (plan: RatePlan<Req, Res>): PlanGate<Req, Res> =>
+      planGate(plan, options.clock, this.observers, failover)
+    // last, since it claims names that nobody would give back if another option were bad
+    const layer: LayerRules<Req, Res> = { answer: this.#answer, failover, place: part.place }
+    const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
+    this.#plans = new Map([...plans].map(([name, plan]) => [name, guardOf(plan)]))
+    this.#first = this.#plans.values().next().value as PlanGate<Req, Res>
+    const all = [...this.#plans.values()].map(({ plan }) => plan)
+    this.#skips = new SkipHooks(all)
+    this.shownNames = [...new Set(all.flat().map(({ lane }) => lane.step.policy.name))]
+  }
+
+  /** True where no policy of any plan is counted, so that requests can pass unseen. */
+  get off(): boolean {
+    return [...this.#plans.values()].every(({ plan }) => plan.every(({ lane }) => lane.mode === 'off'))
+  }
+
+  /** The limiter of a plan; default: the first one. */
+  limiter(plan?: string): LaneLimiter {
+    return (plan === undefined ? this.#first : (this.#plans.get(plan) ?? this.#first)).limiter
+  }
+
+  /**
+   * The guard of a part of what this one guards. Its policies replace those of the same name and stand beside the
+   * others, which go on counting with this one's; those `without` are left out. Options that it does not say are this
+   * one's. `place` names the part.
+   */
+  below(layer: RateLayer<Req, Res>): RateGate<Req, Res> {
+    return this.#layered(layer, { options: this.options, answer: this.#answer })
+  }
+
+  /**
+   * As `below`, of a part that says several things one after the other: `above` is what stands above the part, whose
+   * options hold where one of them says none, and not those of another one.
+   */
+  beside(layer: RateLayer<Req, Res>, above: RateGate<Req, Res> | undefined): RateGate<Req, Res> {
+    return this.#layered(layer, { options: above?.options, answer: above ? above.#answer : undefined })
+  }
+
+  #layered({ options, without = [], place }: RateLayer<Req, Res>, heritage: Heritage<Req, Res>): RateGate<Req, Res> {
+    const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
+    if (!options) {
+      const plans = (): RatePlans<Req, Res> => layeredPlans(above, undefined, without)
+      return new RateGate(this.options, this.#adapterOptions, {
+        plans,
+        observers: this.observers,
+        answer: this.#answer,
+      })
+    }
+    const inherited: Partial<RateLimitOptions<Req, Res>> = heritage.options ?? {}
+    const { own, all } = layeredOptions(this.options, options, inherited, this.#adapterOptions)
+    // told once of what their backend tells, where both have the same
+    const observers = all.observers === this.options.observers ? this.observers : new Observers(all.observers)
+    const plans = (layer: LayerRules<Req, Res>): RatePlans<Req, Res> =>
+      layeredPlans(above, compilePlans<Req, Res>(own, byIp(), this.#adapterOptions, layer), without)
+    return new RateGate(all, this.#adapterOptions, {
+      plans,
+      observers,
+      place: scopeOfPart(inherited.scope, options, place),
+      answer: hasOwnAnswer({ ...options }, this.#adapterOptions) ? undefined : heritage.answer,
+    })
+  }
+
+  /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
+  check(view: RequestView<Req>, moment?: Moment): Checked<Req, Res> {
+    if (this.#skips.none) return this.#checkPlan(view, NONE, moment)
+    const skipping = this.#skips.asked(view, this.report)
+    return andThen(skipping, (hooks) => hooks && this.#checkPlan(view, hooks, moment))
+  }
+
+  close(): void {
+    for (const { limiter } of this.#plans.values()) limiter.close()
+  }
+
+  #checkPlan(view: RequestView<Req>, skipping: readonly SkipHook<Req>[], moment?: Moment): Checked<Req, Res> {
+    const { plan } = this.options as Partial<PlansOptions<Req, Res>>
+    if (!plan) return this.#checkKeys({ view, skipping, guard: this.#first }, moment)
+    const guard = runHook(
+      'plan',
+      () => plan(view.raw),
+      (name) => this.#planNamed(name),
+      this.#first,
+      hearing(view, this.report),
+    )
+    return andThen(guard, (one) => this.#checkKeys({ view, skipping, guard: one }, moment))
+  }
+
+  #planNamed(name: string | undefined): PlanGate<Req, Res> {
+    const guard = this.#plans.get(name as string)
+    if (guard) return guard
+    throw new SluiceError(
+      'SLUICE_UNKNOWN_PLAN',
+      `plan: got ${shown(name, 'plan')}, expected ${[...this.#plans.keys()].join(', ')}`,
+    )
+  }
+
+  #checkKeys(asked: AskedPlan<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
+    const { guard } = asked
+    if (guard.plan.length === 0) return undefined
+    const keys = keysOf(asked, this.#reportFallback)
+    const costs = costsOf(asked, this.report)
+    if (isPromise(keys) || isPromise(costs)) {
+      return Promise.all([keys, costs]).then(([k, c]) => this.#take(guard, k, c, moment))
+    }
+    return this.#take(guard, keys, costs, moment)
+  }
+
+  #take(
+    guard: PlanGate<Req, Res>,
+    keys: readonly ResolvedKey[],
+    costs: readonly number[],
+    moment: Moment | undefined,
+  ): Checked<Req, Res> {
+    const answers = areTexts(keys) ? undefined : new KeyAnswers(guard, keys)
+    if (answers?.isFinal) {
+      const { uncounted } = answers
+      return uncounted && this.#outcome({ guard, answers, keys: [], costs }, uncounted)
+    }
+    const counted: Counted<Req, Res> = { guard, answers, keys: answers?.counted ?? (keys as readonly string[]), costs }
+    try {
+      const taken = guard.limiter.takeEach(counted.keys, costs, moment)
+      if (!isPromise(taken)) return this.#outcome(counted, taken)
+      return taken.then((decision) => this.#outcome(counted, decision)).catch(this.#backendFailed)
+    } catch (error) {
+      return this.#backendFailed(error)
+    }
+  }
+
+  readonly #backendFailed = (error: unknown): undefined => {
+    this.report.backendFailed(error, 'a request passed uncounted, as its backend failed')
+  }
+
+  #outcome({ guard, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {
+    const decision = answers ? answers.joined(taken) : taken
+    const entries = rateEntries(guard, decision, keys, answers?.exempt)
+    if (decision.allowed) return { guard, keys, costs, decision, entries, denial: undefined, answer: this.options }
+    const { denial, answer } = rateDenial(guard, decision)
+    return { guard, keys, costs, decision, entries, denial, answer: answer.options }
+  }
+}
+
+const NONE: readonly never[] = []
+
+type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
+
+/** A request with a key and a cost for each policy that counts it. */
+interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'guard' | 'keys' | 'costs'> {
+  /** Where a key source named nobody. */
+  readonly answers: KeyAnswers | undefined
+}
+
+function areTexts(keys: readonly ResolvedKey[]): keys is readonly string[] {
+  for (const key of keys) if (typeof key !== 'string') return false
+  return true
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../contracts.ts'
+import type { HeldPermit } from './permit.ts'
+
+/**
+ * Takes permits back that are held too long. All of them may be held equally long, so that the oldest is always the
+ * next to run out: one timer for all of them.
+ */
+export class MaxHoldTimer {
+  readonly #clock: Clock
+  readonly #maxHoldMs: number
+  // in the order of their acquisition
+  readonly #permits = new Set<HeldPermit>()
+  #cancelSweep: (() => void) | undefined
+
+  constructor(clock: Clock, maxHoldMs: number) {
+    this.#clock = clock
+    this.#maxHoldMs = maxHoldMs
+  }
+
+  add(permit: HeldPermit): void {
+    this.#permits.add(permit)
+    if (!this.#cancelSweep) this.#sweepAfter(this.#maxHoldMs)
+  }
+
+  delete(permit: HeldPermit): void {
+    this.#permits.delete(permit)
+  }
+
+  /** Ends the timer: whoever holds a permit now may keep it. */
+  close(): void {
+    this.#cancelSweep?.()
+    this.#cancelSweep = undefined
+  }
+
+  #sweepAfter(ms: number): void {
+    this.#cancelSweep = this.#clock.after(ms, () => this.#sweep())
+  }
+
+  #sweep(): void {
+    this.#cancelSweep = undefined
+    const now = this.#clock.now()
+    for (const permit of this.#permits) {
+      const leftMs = permit.acquiredAt + this.#maxHoldMs - now
+      if (leftMs > 0) {
+        this.#sweepAfter(leftMs)
+        return
+      }
+      permit.lose()
+    }
+  }
+}

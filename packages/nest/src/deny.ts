@@ -1,0 +1,28 @@
+import type { ExecutionContext } from '@nestjs/common'
+import type { DeniedRequest } from '@sluice/node-http'
+import { CallExchange } from './call-exchange.ts'
+import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+import { SluiceDenied } from './sluice-denied.ts'
+import { deniedOver } from './sluice-filter.ts'
+
+/** Throws what the context knows how to tell its client. A promise where that has to be loaded. */
+export function deny(
+  context: ExecutionContext,
+  exchange: NestExchange,
+  refusal: DeniedRequest<PlatformRequest, PlatformResponse>,
+): Promise<never> {
+  if (!(exchange instanceof CallExchange)) throw deniedOver(exchange, refusal)
+  const denied = new SluiceDenied(refusal)
+  const type = context.getType()
+  if (type === 'ws') return refuseMessage(denied, '@nestjs/websockets', 'WsException')
+  if (type === 'rpc') return refuseMessage(denied, '@nestjs/microservices', 'RpcException')
+  throw denied
+}
+
+type Exceptions = Readonly<Record<string, new (error: object) => Error>>
+
+// senders of messages are told of this class of exceptions alone, and who has such senders has the package
+async function refuseMessage(denied: SluiceDenied, from: string, name: string): Promise<never> {
+  const { [name]: Told } = (await import(from)) as Exceptions
+  throw new Told({ status: 'error', message: denied.message, ...denied.extensions })
+}
