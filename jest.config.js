@@ -27,7 +27,8 @@ export default {
     ...['Math', 'Number', 'BigInt', 'String', 'Symbol', 'Object', 'Reflect', 'Array', 'Map', 'Set', 'WeakMap'],
     ...['Promise', 'Error', 'JSON', 'Uint8Array', 'Uint16Array', 'Uint32Array', 'Int32Array', 'Float64Array'],
   ],
-  maxWorkers: 2,
+  // one more than cores: many tests wait for servers
+  maxWorkers: 3,
   // tests wait for what they observe: this is for those that wait in vain, on a busy machine too
   testTimeout: 30_000,
   // a worker keeps something of every file that it ran, and there are hundreds

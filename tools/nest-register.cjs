@@ -1,24 +1,22 @@
 // Lets a Node of its own run the packages' source and the tests of Nest: compiled as users of Nest compile, with legacy
 // decorators and their metadata. NEST=11 puts Nest 11 in the place of Nest 12.
-const { existsSync, readFileSync } = require('node:fs')
+const { existsSync } = require('node:fs')
 const Module = require('node:module')
 const { join } = require('node:path')
-const { transformSync } = require('@swc/core')
+const { transformed } = require('./cached-transform.cjs')
 
-require.extensions['.ts'] = (module, filename) => {
-  const { code } = transformSync(readFileSync(filename, 'utf8'), {
-    filename,
-    swcrc: false,
-    sourceMaps: 'inline',
-    jsc: {
-      target: 'es2022',
-      parser: { syntax: 'typescript', decorators: true },
-      transform: { legacyDecorator: true, decoratorMetadata: true },
-    },
-    module: { type: 'commonjs' },
-  })
-  module._compile(code, filename)
+const options = {
+  swcrc: false,
+  sourceMaps: 'inline',
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true },
+  },
+  module: { type: 'commonjs' },
 }
+
+require.extensions['.ts'] = (module, filename) => module._compile(transformed(filename, options), filename)
 
 const nest11 = join(__dirname, '../test/nest11')
 const resolve = Module._resolveFilename

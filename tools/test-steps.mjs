@@ -19,12 +19,13 @@ export function testSteps(jestArgs = []) {
 
 // a worker keeps something of every file that it ran, up to the end of its heap, and there are hundreds of files
 const SHARDS = 8
+// rows of the fault laboratory measure time, and mostly wait; a run of every bench takes one core for a minute
+const APART = ['test/faults/', 'test/bench.test.ts']
 
 const wholeJest = [
   ...Array.from({ length: SHARDS }, (_, index) => ({
     name: `jest ${index + 1} of ${SHARDS}`,
-    run: () => runJest(['--testPathIgnorePatterns', 'test/faults/', `--shard=${index + 1}/${SHARDS}`], 20 * minute),
+    run: () => runJest(['--testPathIgnorePatterns', ...APART, `--shard=${index + 1}/${SHARDS}`], 20 * minute),
   })),
-  // apart from tests that compute: rows measure time, and mostly wait
-  { name: 'faults', run: () => runJest(['--testPathPatterns', 'test/faults/'], 10 * minute) },
+  { name: 'faults and benches', run: () => runJest(['--testPathPatterns', ...APART], 10 * minute) },
 ]

@@ -39,7 +39,7 @@ export function openLoad(name, { smoke = false, seed = 1 } = {}) {
   const count = smoke ? Math.min(load.keys, smokeKeys) : load.keys
   const keys = Array.from({ length: count }, (_, index) => keyAt(index))
   const random = seededRandom(seed)
-  const calls = smoke || count <= 10_000 ? 2 ** 16 : 2 ** 21
+  const calls = smoke ? 2 ** 12 : count <= 10_000 ? 2 ** 16 : 2 ** 21
   const mask = calls - 1
   const order = load.zipf ? zipfOrder(count, calls, random) : uniformOrder(count, calls, random)
   if (!load.fresh) return { keys, next: (call) => keys[order[call & mask]] }

@@ -19,7 +19,7 @@ const usage = `npm run bench -- [${names.join('] [')}] [options]
   --smoke         a short run that only checks that every bench works
   --json          print the tables as JSON
   --only <text>   contenders whose name contains the text
-  --rounds <n>    3 unless said
+  --rounds <n>    (3)
   --ms <n>        CPU bench of a decision: milliseconds per cell (1000)
   --seconds <n>   HTTP, Redis: seconds per contender and round, in turns of one (5)
   --quiet         no progress lines`

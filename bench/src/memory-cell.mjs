@@ -17,7 +17,7 @@ function heldBytes() {
 }
 
 // a limit of one: a key that is asked again must be denied, or it was forgotten; 96 MiB hold a million of any policy
-const promise = { limit: 1, windowMs: 86_400_000, capacity: keys, maxBytes: 96 << 20 }
+const promise = { limit: 1, windowMs: 86_400_000, capacity: keys, maxBytes: 96 << 20, holdsAll: true }
 async function rehearse() {
   await spin(await openContender(name, promise), keyAt, 0, Math.min(keys, 20_000))
 }

@@ -137,13 +137,19 @@ const UNAWAITED: Readonly<Record<string, Script>> = {
 }
 
 describe.each(FORMATS)('a script in %s', (format) => {
-  test.each(Object.entries(AWAITED))('ends when what it awaits has come: %s', async (_what, { modules, script }) => {
-    const { code, stdout, stderr } = await endOf(format, { modules, script: `${script}\nconsole.log('done')` })
-    expect({ code, stdout, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
-  })
+  test.concurrent.each(Object.entries(AWAITED))(
+    'ends when what it awaits has come: %s',
+    async (_what, { modules, script }) => {
+      const { code, stdout, stderr } = await endOf(format, { modules, script: `${script}\nconsole.log('done')` })
+      expect({ code, stdout, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stdout: 'done\n', stderr: '' })
+    },
+  )
 
-  test.each(Object.entries(UNAWAITED))('ends though it left open: %s', async (_what, { modules, script }) => {
-    const { code, stdout } = await endOf(format, { modules, script: `${script}\nconsole.log('done')` })
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'done\n' })
-  })
+  test.concurrent.each(Object.entries(UNAWAITED))(
+    'ends though it left open: %s',
+    async (_what, { modules, script }) => {
+      const { code, stdout } = await endOf(format, { modules, script: `${script}\nconsole.log('done')` })
+      expect({ code, stdout }).toEqual({ code: 0, stdout: 'done\n' })
+    },
+  )
 })
