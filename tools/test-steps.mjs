@@ -27,5 +27,5 @@ const wholeJest = [
     name: `jest ${index + 1} of ${SHARDS}`,
     run: () => runJest(['--testPathIgnorePatterns', ...APART, `--shard=${index + 1}/${SHARDS}`], 20 * minute),
   })),
-  { name: 'faults and benches', run: () => runJest(['--testPathPatterns', ...APART], 10 * minute) },
+  { name: 'faults and benches', run: () => runJest(['--maxWorkers=2', '--testPathPatterns', ...APART], 10 * minute) },
 ]

@@ -1,4 +1,5 @@
-import { clusters } from './rows/clusters.ts'
+import { clusters, movedSlots } from './rows/clusters.ts'
 import { testGroup } from './test-group.ts'
 
 testGroup(clusters)
+testGroup(movedSlots)

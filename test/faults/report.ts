@@ -6,7 +6,7 @@ import { root } from '../repository.ts'
 import { findingsOf } from './attempts.ts'
 import type { Findings } from './findings.ts'
 import type { Group, Row } from './row.ts'
-import { clusters } from './rows/clusters.ts'
+import { clusters, movedSlots } from './rows/clusters.ts'
 import { crashes } from './rows/crashes.ts'
 import { errors } from './rows/errors.ts'
 import { failovers } from './rows/failovers.ts'
@@ -39,6 +39,7 @@ export async function report(): Promise<number> {
   await group(errors)
   await group(failovers)
   await group(clusters)
+  await group(movedSlots)
   await group(processes)
   const table = [...HEAD, ...lines.sort(byRow)].join('\n')
   console.log(`\n${table}`)

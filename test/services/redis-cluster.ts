@@ -76,7 +76,9 @@ export class RedisCluster {
       master = await this.findMaster(slot)
       return master !== undefined
     }
-    await eventually(isFound, { what: `a master of slot ${slot}` })
+    await eventually(isFound, { what: `a master of slot ${slot}` }).catch(async (error) => {
+      throw new Error(`${error.message}\n${await this.#views()}`)
+    })
     return master as unknown as RedisServer
   }
 
@@ -90,6 +92,28 @@ export class RedisCluster {
       if (master !== undefined) return master
     }
     return undefined
+  }
+
+  /** The id of a node, by which replicas name their master. */
+  async idOf(node: RedisServer): Promise<string> {
+    return String(await ask(node, 'MYID'))
+  }
+
+  /** Has the replicas of a master that is gone take its place without an election: one by an unlucky vote may take minutes. */
+  async takeOver(masterId: string): Promise<void> {
+    for (const node of this.nodes.filter(({ pid }) => pid !== -1)) {
+      const own = String(await ask(node, 'NODES'))
+        .split('\n')
+        .find((line) => line.includes('myself'))
+      if (own?.includes(`slave ${masterId}`)) await ask(node, 'FAILOVER', 'TAKEOVER')
+    }
+  }
+
+  /** What each node that runs says of all. */
+  async #views(): Promise<string> {
+    const running = this.nodes.filter(({ pid }) => pid !== -1)
+    const views = await Promise.all(running.map((node) => ask(node, 'NODES').catch((error: Error) => error.message)))
+    return running.map(({ port }, index) => `${port} says\n${views[index]}`).join('\n')
   }
 
   async stop(): Promise<void> {

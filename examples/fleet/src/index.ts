@@ -53,6 +53,6 @@ process.exitCode = tally.kept ? 0 : 1
 async function ask(request: number): Promise<void> {
   const sentAt = performance.now()
   const response = await fetch(urls[request % PROCESSES], { headers: { 'x-team': 'blue' } })
-  const body = (await response.json()) as { at: number; source: string }
-  tally.answered(response.status, body, performance.now() - sentAt)
+  const { source } = (await response.json()) as { source: string }
+  tally.answered(response.status, source, sentAt, performance.now())
 }

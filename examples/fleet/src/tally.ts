@@ -1,7 +1,7 @@
 /** What became of the traffic, a row for each second. */
 export class Tally {
   readonly #limit: number
-  readonly #admittedAt: number[] = []
+  readonly #admitted: { readonly sentAt: number; readonly endedAt: number }[] = []
   #sent = 0
   #failed = 0
   #since = { redis: 0, local: 0, denied: 0, slowestMs: 0 }
@@ -15,12 +15,14 @@ export class Tally {
     for (; this.#sent < (elapsedMs * aSecond) / 1_000; this.#sent++) ask(this.#sent).catch(() => this.#failed++)
   }
 
-  answered(status: number, { at, source }: { at: number; source: string }, tookMs: number): void {
+  /** `sentAt` and `endedAt`: when the request went out, and when its answer was there. */
+  answered(status: number, source: string, sentAt: number, endedAt: number): void {
+    const tookMs = endedAt - sentAt
     this.#since.slowestMs = Math.max(this.#since.slowestMs, tookMs)
     if (status === 429) this.#since.denied++
     else if (status !== 200) this.#failed++
     else {
-      this.#admittedAt.push(at)
+      this.#admitted.push({ sentAt, endedAt })
       this.#since[source === 'redis' ? 'redis' : 'local']++
     }
   }
@@ -42,16 +44,11 @@ export class Tally {
     return this.#failed === 0 && this.most() <= this.#limit
   }
 
-  /** The most that was admitted in any second, wherever it begins. */
+  /** The most that was sent, admitted and answered within any second: whenever each was decided, it was within it. */
   most(): number {
-    const times = this.#admittedAt.toSorted((a, b) => a - b)
-    let first = 0
-    let most = 0
-    for (let last = 0; last < times.length; last++) {
-      while (times[last] - times[first] >= 1_000) first++
-      most = Math.max(most, last - first + 1)
-    }
-    return most
+    const within = (from: number): number =>
+      this.#admitted.filter(({ sentAt, endedAt }) => sentAt >= from && endedAt < from + 1_000).length
+    return this.#admitted.reduce((most, { sentAt }) => Math.max(most, within(sentAt)), 0)
   }
 
   verdict(): string {

@@ -22,7 +22,7 @@ app.use(
   }),
 )
 app.get('/', (req, res) => {
-  res.json({ at: Date.now(), source: req.sluice?.decision?.source })
+  res.json({ source: req.sluice?.decision?.source })
 })
 
 const server = app.listen(0, '127.0.0.1', () => {

@@ -16,23 +16,33 @@ interface Bench {
   readonly cluster: RedisCluster
 }
 
-/** Redis Cluster, three masters with a replica each. */
-export const clusters: Group<Bench> = {
-  name: 'Redis Cluster',
+const onCluster: Pick<Group<Bench>, 'start' | 'stop'> = {
   start: async () => ({ fleet: Fleet.start(4), cluster: await startRedisCluster() }),
   stop: async ({ fleet, cluster }) => {
     await fleet.stop()
     await cluster.stop()
   },
+}
+
+/** Redis Cluster, three masters with a replica each. */
+export const clusters: Group<Bench> = {
+  name: 'Redis Cluster',
+  ...onCluster,
   rows: [
     {
       id: 'R22',
       fault: 'Cluster 3+3: 4 processes × 5,000 at once, limit 1,000',
       run: ({ fleet, cluster }, findings, form) => admitsExactly(fleet, addressOf(cluster), findings, form),
     },
-    { id: 'R14', fault: `Cluster: ${MOVED_SLOTS} slots move to another master`, run: moves },
     { id: 'R15', fault: 'Cluster: a master is killed', run: losesMaster },
   ],
+}
+
+/** A cluster of its own: for a while after so many slots moved, its masters elect nobody. */
+export const movedSlots: Group<Bench> = {
+  name: 'Redis Cluster, moving slots',
+  ...onCluster,
+  rows: [{ id: 'R14', fault: `Cluster: ${MOVED_SLOTS} slots move to another master`, run: moves }],
 }
 
 function addressOf({ ports }: RedisCluster): { nodes: { host: string; port: number }[] } {
@@ -64,6 +74,7 @@ async function losesMaster({ fleet, cluster }: Bench, findings: Findings, form: 
   // among other tests a machine may be busy for as long as a deadline is
   await fleet.open({ address: addressOf(cluster), ...(form === 'short' ? { deadlineMs: 1_000 } : {}) })
   const killed = await cluster.masterOf(hashSlot('user 1'))
+  const killedId = await cluster.idOf(killed)
   const isTheirs = new Map<string, boolean>()
   for (const user of USERS) isTheirs.set(user, (await cluster.masterOf(hashSlot(user))) === killed)
   let served = Number.NaN
@@ -73,6 +84,9 @@ async function losesMaster({ fleet, cluster }: Bench, findings: Findings, form: 
     await lasting(300)
     // hundreds in one turn: what fails at once fails before anything can be answered
     await Promise.all(fleet.apps.map((app) => app.call('takeEach', [...USERS, ...USERS, ...USERS, ...USERS])))
+    const elected = eventually(() => isServed(cluster, killed), { what: 'an elected master', timeoutMs: 10_000 })
+    // what is measured begins with the new master, whoever made it one
+    await elected.catch(() => cluster.takeOver(killedId))
     await eventually(() => isServed(cluster, killed), { what: 'a new master' })
     served = epochNow()
     await eventually(() => isCounted(fleet), { what: 'an answer of the new master' })
