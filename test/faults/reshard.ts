@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis'
-import { eventually } from '../services/eventually.ts'
 import type { RedisCluster } from '../services/redis-cluster.ts'
 import type { RedisServer } from '../services/redis-server.ts'
 
@@ -12,8 +11,7 @@ export async function reshard(
 ): Promise<number> {
   const [source, target] = [from.client(), to.client()]
   const [sourceId, targetId] = [await idOf(source), await idOf(target)]
-  const clients = nodes.map((node) => node.client())
-  const masters = await mastersOf(clients)
+  const masters = await mastersOf(nodes.map((node) => node.client()))
   let keys = 0
   for (const slot of slots) {
     await target.cluster('SETSLOT', slot, 'IMPORTING', sourceId)
@@ -23,26 +21,7 @@ export async function reshard(
     await target.cluster('SETSLOT', slot, 'NODE', targetId)
     await Promise.all(masters.map((master) => master.cluster('SETSLOT', slot, 'NODE', targetId)))
   }
-  // what nodes tell one another meanwhile may be older, and leave a slot to nobody: `redis-cli --cluster fix` does this
-  await eventually(
-    async () => {
-      const missing = await Promise.all(clients.map((client) => slotsOfOthers(client, targetId, slots)))
-      for (const [index, others] of missing.entries()) {
-        if (!masters.includes(clients[index])) continue
-        for (const slot of others) await clients[index].cluster('SETSLOT', slot, 'NODE', targetId)
-      }
-      return missing.every((others) => others.length === 0)
-    },
-    { what: 'nodes that agree on the slots that were moved', timeoutMs: 60_000 },
-  )
   return keys
-}
-
-/** Which of these slots another node than `ownerId` serves, or none, as `node` says. */
-async function slotsOfOthers(node: Redis, ownerId: string, slots: readonly number[]): Promise<readonly number[]> {
-  const ranges = await node.cluster('SLOTS')
-  const own = ranges.filter(([, , [, , id]]) => id === ownerId)
-  return slots.filter((slot) => !own.some(([first, last]) => first <= slot && slot <= last))
 }
 
 /** Those that are masters by now. */

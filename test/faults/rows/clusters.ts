@@ -38,7 +38,7 @@ export const clusters: Group<Bench> = {
   ],
 }
 
-/** A cluster of its own: for a while after so many slots moved, its masters elect nobody. */
+/** A cluster of its own, so that no other row begins with what this one left behind. */
 export const movedSlots: Group<Bench> = {
   name: 'Redis Cluster, moving slots',
   ...onCluster,

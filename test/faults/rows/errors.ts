@@ -81,7 +81,7 @@ interface Server extends Bench {
   readonly admin: Redis
 }
 
-interface DeniedRequest {
+interface Refusal {
   readonly before?: (server: Server) => Promise<unknown>
   readonly begin: (server: Server) => Promise<unknown>
   readonly end: (server: Server) => Promise<unknown>
@@ -90,7 +90,7 @@ interface DeniedRequest {
   readonly told?: string
 }
 
-function refuses(code: string, what: string, { before, begin, end, forgets, told = code }: DeniedRequest): Row<Bench> {
+function refuses(code: string, what: string, { before, begin, end, forgets, told = code }: Refusal): Row<Bench> {
   const run = async ({ fleet, redis }: Bench, findings: Findings): Promise<void> => {
     const admin = redis.client()
     const server = { fleet, redis, admin }
