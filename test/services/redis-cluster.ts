@@ -49,6 +49,10 @@ export class RedisCluster {
     return this.nodes.map(({ port }) => port)
   }
 
+  get #running(): readonly RedisServer[] {
+    return this.nodes.filter(({ pid }) => pid !== -1)
+  }
+
   async form(): Promise<void> {
     await Promise.all(this.nodes.slice(0, MASTERS).map((node, index) => giveSlots(node, index)))
     await Promise.all(this.nodes.map((node) => this.#meet(node)))
@@ -84,7 +88,7 @@ export class RedisCluster {
 
   /** The master that serves this slot now, as a view of the cluster says it. */
   async findMaster(slot: number): Promise<RedisServer | undefined> {
-    const running = this.nodes.filter(({ pid }) => pid !== -1)
+    const running = this.#running
     for (const node of running) {
       const ranges = (await ask(node, 'SLOTS')) as [number, number, [string, number]][]
       const port = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2][1]
@@ -101,7 +105,7 @@ export class RedisCluster {
 
   /** Has the replicas of a master that is gone take its place without an election: one by an unlucky vote may take minutes. */
   async takeOver(masterId: string): Promise<void> {
-    for (const node of this.nodes.filter(({ pid }) => pid !== -1)) {
+    for (const node of this.#running) {
       const own = String(await ask(node, 'NODES'))
         .split('\n')
         .find((line) => line.includes('myself'))
@@ -111,7 +115,7 @@ export class RedisCluster {
 
   /** What each node that runs says of all. */
   async #views(): Promise<string> {
-    const running = this.nodes.filter(({ pid }) => pid !== -1)
+    const running = this.#running
     const views = await Promise.all(running.map((node) => ask(node, 'NODES').catch((error: Error) => error.message)))
     return running.map(({ port }, index) => `${port} says\n${views[index]}`).join('\n')
   }

@@ -15,7 +15,7 @@ import { releasePermit } from './release-permit.ts'
 /** A cap on requests in progress. */
 export class HttpInflightLimit<Req, Res> implements HttpLimit<Req, Res> {
   readonly guard: InflightGate<Req, Res>
-  readonly #birth = new InHandlerDetector()
+  readonly #detector = new InHandlerDetector()
 
   constructor(guard: InflightGate<Req, Res>) {
     this.guard = guard
@@ -39,7 +39,7 @@ export class HttpInflightLimit<Req, Res> implements HttpLimit<Req, Res> {
 
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.guard.mode === 'off') return 'passed'
-    this.#birth.used()
+    this.#detector.used()
     // the place that it holds already waits for this handler, too
     if (!exchange.life.meets(this.guard)) return 'held'
     // nobody waits for an answer, and no signal would bring the place back

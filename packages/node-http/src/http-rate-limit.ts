@@ -15,7 +15,7 @@ import type { Admission, HttpLimit } from './http-limit.ts'
 /** A limit of rates on requests. */
 export class HttpRateLimit<Req, Res> implements HttpLimit<Req, Res> {
   readonly guard: RateGate<Req, Res>
-  readonly #birth = new InHandlerDetector()
+  readonly #detector = new InHandlerDetector()
   readonly #off: boolean
   readonly #wall: () => number
 
@@ -40,7 +40,7 @@ export class HttpRateLimit<Req, Res> implements HttpLimit<Req, Res> {
 
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.#off) return 'passed'
-    this.#birth.used()
+    this.#detector.used()
     if (!exchange.life.meets(this.guard)) return 'passed'
     const check = this.guard.check(exchange)
     return isPromise(check)

@@ -20,7 +20,7 @@ type Outcome = 'waits' | 'denied' | 'shadow'
 export class HttpSlowDown<Req, Res> implements HttpLimit<Req, Res> {
   readonly guard: SlowDownGate<Req, Res>
   readonly #clock: Clock
-  readonly #birth = new InHandlerDetector()
+  readonly #detector = new InHandlerDetector()
   /** Lets each request go on that waits. */
   readonly #waiting = new Set<() => void>()
   #closed = false
@@ -49,7 +49,7 @@ export class HttpSlowDown<Req, Res> implements HttpLimit<Req, Res> {
 
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.guard.mode === 'off') return 'passed'
-    this.#birth.used()
+    this.#detector.used()
     if (!exchange.life.meets(this.guard)) return 'passed'
     const check = this.guard.check(exchange)
     return isPromise(check)
