@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describeMachine, describeVersions } from './machine.mjs'
+import { summary } from './summary.mjs'
 import { formatTable } from './table.mjs'
 
 const readme = new URL('../README.md', import.meta.url)
@@ -9,6 +10,11 @@ const resultFile = (bench) => new URL(`../results/${bench}.json`, import.meta.ur
 const head = `# Sluice benchmarks
 
 Written by \`npm run bench -- --write\` (one bench again: \`npm run bench -- decisions --write\`; all options: \`--help\`). Do not edit.
+
+`
+
+const foot = `
+## How it is measured
 
 - One child process per contender, load and round; the order is shuffled within a round, from a seed.
 - A ratio or a difference is taken within its round, and the table shows the median over the rounds (error figures: the worst).
@@ -22,7 +28,7 @@ Written by \`npm run bench -- --write\` (one bench again: \`npm run bench -- dec
 - Redis is a closed loop at 1 and at 64 callers in one process, and 64 callers that all wait for one batch do not overlap with the server: decisions a second then say less than CPU per decision.
 - Targets are those of the design, set on another machine: for HTTP the share of the bare server is what carries over.
 
-Where a target is missed, and why:
+## Where a target is missed, and why
 
 - Decisions against the \`Map\`: it reads its own clock, which cost about 110 ns where the targets were set and costs 36 here, so that its hot key takes 38 ns instead of 138. A decision cannot come near 1.2 of that: the keyed hash of a 15-character key alone takes 26 ns (a \`Map\` finds an unkeyed one stored in the string), writing down for the eviction how used a key is about 14, the object of the answer about 8. Small tables (hot, 10k) pay that in full; at a million keys, where memory is waited for, it is less than the \`Map\` takes.
 - With a clock of its own the default adds \`performance.now()\`, about 50 ns: monotonic time is what keeps a step of the wall clock from changing a limit. That loses to the fastest store, which forgets, and to one that reads \`Date.now()\`, on small tables, and wins on large ones.
@@ -47,8 +53,9 @@ export function saveResult(bench, tables) {
 
 export function writeReadme(benches) {
   const kept = benches.filter((bench) => existsSync(resultFile(bench)))
-  const sections = kept.map((bench) => section(bench, JSON.parse(readFileSync(resultFile(bench), 'utf8'))))
-  writeFileSync(readme, [head, ...sections].join('\n'))
+  const results = Object.fromEntries(kept.map((bench) => [bench, JSON.parse(readFileSync(resultFile(bench), 'utf8'))]))
+  const sections = kept.map((bench) => section(bench, results[bench]))
+  writeFileSync(readme, [`${head}${summary(results)}\n`, ...sections, foot].join('\n'))
 }
 
 function section(bench, { date, machine, versions, tables }) {
