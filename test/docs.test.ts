@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { forgetWarnings } from '@sluice/limiter-core'
+import { forgetWarnings } from '@sluice/limiter-core/backend'
 import { type BadOption, badOptions } from './docs/bad-options.ts'
 import { runtimeCodes } from './docs/runtime-codes.ts'
 import { filesBelow, packages, root } from './repository.ts'

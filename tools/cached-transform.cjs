@@ -1,5 +1,5 @@
 // TypeScript as JavaScript, kept by its content: hundreds of processes of the tests load the same few hundred files.
-const { createHash } = require('node:crypto')
+const { createHash, randomUUID } = require('node:crypto')
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { transformSync, version } = require('@swc/core')
@@ -16,8 +16,8 @@ exports.transformed = function transformed(filename, options) {
   } catch {
     const { code } = transformSync(text, { filename, ...options })
     mkdirSync(folder, { recursive: true })
-    // whole or not at all: other processes run at the same time
-    const own = `${cached}.${process.pid}`
+    // whole or not at all: other processes and threads run at the same time
+    const own = `${cached}.${randomUUID()}`
     writeFileSync(own, code)
     renameSync(own, cached)
     return code

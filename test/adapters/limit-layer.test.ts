@@ -2,16 +2,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import {
-  admitAll,
-  answerDenied,
-  createLimiter,
-  Exchange,
-  type LayerOptions,
-  LimitLayer,
-  memoryBackend,
-  sharing,
-} from '@sluice/node-http'
+import { createLimiter, memoryBackend } from '@sluice/node-http'
+import { admitAll, answerDenied, Exchange, type LayerOptions, LimitLayer, sharing } from '@sluice/node-http/adapter'
 import { FakeClock, until, Watcher } from '@sluice/testkit'
 import { HurriedClock } from '../slow-down/hurried-clock.ts'
 

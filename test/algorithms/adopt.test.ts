@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { StepDriver } from '@sluice/testkit'
+import { PolicyDriver } from '@sluice/testkit'
 import { algorithmNames } from './any-policy.ts'
-import { keyOf } from './step-of.ts'
+import { keyOf } from './compiled-of.ts'
 
 const limit = 6
 const windowMs = 60_000
 
 describe.each(algorithmNames)('a key that %s adopts', (algorithm) => {
-  const adopt = (used: number, resetAfterMs: number): StepDriver => {
+  const adopt = (used: number, resetAfterMs: number): PolicyDriver => {
     const key = keyOf({ algorithm, limit, windowMs })
     key.adopt(1_000.5, used, resetAfterMs)
     return key
@@ -56,7 +56,7 @@ describe('a key in debt', () => {
     const key = keyOf({ algorithm, limit, windowMs })
     key.adjust(0, 3 * limit, 0)
     const known = key.peek(0, 1)
-    const heir = new StepDriver(key.step)
+    const heir = new PolicyDriver(key.compiled)
     heir.adopt(0, limit - known.remaining, known.resetAfterMs)
     expect(heir.peek(0, 1)).toEqual(known)
   })
@@ -66,7 +66,7 @@ describe('a key in debt', () => {
       const key = keyOf({ ...shape, limit, windowMs })
       key.adjust(0, 3 * limit, 0)
       const known = key.peek(10, 1)
-      const heir = new StepDriver(key.step)
+      const heir = new PolicyDriver(key.compiled)
       heir.adopt(10, limit, known.resetAfterMs)
       expect(heir.peek(10, 1)).toEqual(known)
     }

@@ -1,5 +1,5 @@
-import type { Step } from '@sluice/limiter-core'
-import { type SeededRandom, StepDriver } from '@sluice/testkit'
+import type { CompiledPolicy } from '@sluice/limiter-core'
+import { PolicyDriver, type SeededRandom } from '@sluice/testkit'
 
 /** A stretch of an attack: takes a share of what is left, over and over. */
 interface Stretch {
@@ -13,9 +13,9 @@ interface Stretch {
 export type Attack = readonly Stretch[]
 
 /** The most units that an attack gets in any half-open window, divided by the limit. */
-export function worstWindow(step: Step, attack: Attack): number {
-  const { windowMs, limit } = step.policy
-  const key = new StepDriver(step)
+export function worstWindow(compiled: CompiledPolicy, attack: Attack): number {
+  const { windowMs, limit } = compiled.policy
+  const key = new PolicyDriver(compiled)
   const times: number[] = []
   const sums = [0]
   let worst = 0
@@ -23,10 +23,10 @@ export function worstWindow(step: Step, attack: Attack): number {
   let now = 0
   for (const { fromMs, toMs, everyMs, share } of attack) {
     for (now = Math.max(now, fromMs); now <= toMs; now += everyMs) {
-      const free = step.remaining(key.cells, key.at, now)
+      const free = compiled.remaining(key.cells, key.at, now)
       if (free === 0) continue
       const units = Math.max(1, Math.floor(free * share))
-      step.spend(key.cells, key.at, now, units)
+      compiled.spend(key.cells, key.at, now, units)
       times.push(now)
       sums.push(sums[sums.length - 1] + units)
       while (times[oldest] <= now - windowMs) oldest++
@@ -54,16 +54,16 @@ function openings(windowMs: number): Attack[] {
 }
 
 /** Climbs from the known attacks and from random ones to the worst it can find. */
-export function worstAttack(step: Step, random: SeededRandom, climbs: number, tries: number): number {
-  const { windowMs } = step.policy
+export function worstAttack(compiled: CompiledPolicy, random: SeededRandom, climbs: number, tries: number): number {
+  const { windowMs } = compiled.policy
   const starts = openings(windowMs)
   let worst = 0
   for (let climb = 0; climb < climbs; climb++) {
     let attack = starts[climb] ?? randomAttack(random, windowMs)
-    let reached = worstWindow(step, attack)
+    let reached = worstWindow(compiled, attack)
     for (let tried = 0; tried < tries; tried++) {
       const other = changed(attack, random, windowMs)
-      const reachedByOther = worstWindow(step, other)
+      const reachedByOther = worstWindow(compiled, other)
       if (reachedByOther < reached) continue
       attack = other
       reached = reachedByOther

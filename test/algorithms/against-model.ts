@@ -1,5 +1,5 @@
-import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core'
-import { assertSameVerdict, baseSeed, referenceModel, StepDriver } from '@sluice/testkit'
+import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core/backend'
+import { assertSameVerdict, baseSeed, PolicyDriver, referenceModel } from '@sluice/testkit'
 import fc from 'fast-check'
 import { anyHistory, type Event, exactPolicy, unitsOf } from './any-policy.ts'
 
@@ -15,7 +15,7 @@ export function assertEqualsModel(algorithm: AlgorithmName, numRuns: number, max
 }
 
 function replay(policy: Policy, history: readonly Event[], perMs: number): void {
-  const key = new StepDriver(algorithms[policy.algorithm].compile(policy))
+  const key = new PolicyDriver(algorithms[policy.algorithm].compile(policy))
   const model = referenceModel(policy)
   const takes = [0]
   let now = 0

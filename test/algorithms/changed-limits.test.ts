@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { type AlgorithmName, algorithms } from '@sluice/limiter-core'
-import { eachSeed, StepDriver } from '@sluice/testkit'
+import { type AlgorithmName, algorithms } from '@sluice/limiter-core/backend'
+import { eachSeed, PolicyDriver } from '@sluice/testkit'
 import { mostIn, promiseOf, type Use } from '../plans/use-history.ts'
 import { algorithmNames } from './any-policy.ts'
-import { policyOf } from './step-of.ts'
+import { policyOf } from './compiled-of.ts'
 
 const windowMs = 60_000
 
@@ -19,7 +19,7 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
     eachSeed(100, (random) => {
       const [before, after] = [1 + random.whole(60), 1 + random.whole(60)]
       const [old, current] = steps(algorithm, before, after)
-      const key = new StepDriver(old)
+      const key = new PolicyDriver(old)
       const now = random.next() * 1e6
       const used = random.pick([before, 1 + random.whole(before)])
       key.take(now, used)
@@ -32,7 +32,7 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
     eachSeed(100, (random) => {
       const [before, after] = [1 + random.whole(60), 1 + random.whole(60)]
       const [old, current] = steps(algorithm, before, after)
-      const key = new StepDriver(old)
+      const key = new PolicyDriver(old)
       let now = 0
       for (let takes = 0; takes < 20; takes++) {
         now += random.whole(windowMs / 4)
@@ -55,10 +55,10 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
       let now = 1
       for (let takes = 0; takes < 300; takes++) {
         now += random.pick([0, 0, random.whole(windowMs / 20), random.whole(2 * windowMs)])
-        const step = random.pick(both)
+        const compiled = random.pick(both)
         const units = 1 + random.whole(4)
-        if (step.waitMs(cells, 0, now, units) > 0) continue
-        step.spend(cells, 0, now, units)
+        if (compiled.waitMs(cells, 0, now, units) > 0) continue
+        compiled.spend(cells, 0, now, units)
         uses.push({ at: now, units, plan: '' })
       }
       for (const length of [windowMs, 5 * windowMs]) {
@@ -68,7 +68,7 @@ describe.each(algorithmNames)('when a limit changes under %s', (algorithm) => {
 
   test('the key goes on under the new limit as any other', () => {
     const [old, current] = steps(algorithm, 10, 4)
-    const key = new StepDriver(old)
+    const key = new PolicyDriver(old)
     key.take(0, 10)
     const changed = key.under(current)
     const { resetAfterMs } = changed.peek(0, 1)

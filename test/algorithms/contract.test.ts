@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals'
-import { algorithms } from '@sluice/limiter-core'
+import { algorithms } from '@sluice/limiter-core/backend'
 import { algorithmContract } from '@sluice/testkit'
 
 for (const algorithm of Object.values(algorithms)) algorithmContract({ describe, test }, algorithm)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core'
-import { baseSeed, StepDriver, seededRandom } from '@sluice/testkit'
+import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core/backend'
+import { baseSeed, PolicyDriver, seededRandom } from '@sluice/testkit'
 import { algorithmNames } from './any-policy.ts'
-import { keyOf, policyOf } from './step-of.ts'
+import { keyOf, policyOf } from './compiled-of.ts'
 
 const tenYears = 3_650 * 24 * 3_600_000
 const largest = 999_999_999_999_999
@@ -97,7 +97,7 @@ describe('gcra', () => {
   test('is refused below 1 ms per unit, and keeps 1 ms per unit', () => {
     const compile = (limit: number) => algorithms.gcra.compile(policyOf({ algorithm: 'gcra', limit }))
     expect(() => compile(1_001)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_POLICY' }))
-    const key = new StepDriver(compile(1_000))
+    const key = new PolicyDriver(compile(1_000))
     expect(key.take(0.5, 1_000).allowed).toBe(true)
     for (let ms = 1; ms <= 100; ms++) expect(key.take(0.5 + ms, 1).allowed).toBe(true)
     expect(key.peek(100.5, 1).retryAfterMs).toBe(1)

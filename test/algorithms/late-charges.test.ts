@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { keyOf } from './step-of.ts'
+import { keyOf } from './compiled-of.ts'
 
 const windows = ['fixed-window', 'sliding-window', 'sliding-log'] as const
 const buckets = ['token-bucket', 'gcra'] as const

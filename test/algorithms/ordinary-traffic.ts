@@ -1,6 +1,14 @@
 import type { Policy } from '@sluice/limiter-core'
-import { type Arrival, burstGaps, poissonGaps, type SeededRandom, StepDriver, traffic, zipfKeys } from '@sluice/testkit'
-import { stepOf } from './step-of.ts'
+import {
+  type Arrival,
+  burstGaps,
+  PolicyDriver,
+  poissonGaps,
+  type SeededRandom,
+  traffic,
+  zipfKeys,
+} from '@sluice/testkit'
+import { compiledOf } from './compiled-of.ts'
 
 type Shape = Partial<Policy> & Pick<Policy, 'algorithm' | 'limit'>
 
@@ -36,7 +44,7 @@ class Admitted {
 }
 
 interface Seen {
-  readonly driver: StepDriver
+  readonly driver: PolicyDriver
   readonly admitted: Admitted
   readonly byExactLog: Admitted
   most: number
@@ -45,12 +53,12 @@ interface Seen {
 
 /** Sends a stream through a policy. `arrivals` names a key for each request. */
 export function judge(shape: Shape, arrivals: Iterable<Arrival>): Judgement {
-  const step = stepOf(shape)
-  const { limit, windowMs } = step.policy
+  const compiled = compiledOf(shape)
+  const { limit, windowMs } = compiled.policy
   const keys = new Map<number, Seen>()
   let [requests, wronglyAllowed, wronglyDenied] = [0, 0, 0]
   for (const { atMs, key } of arrivals) {
-    const seen = keys.get(key) ?? newcomer(new StepDriver(step))
+    const seen = keys.get(key) ?? newcomer(new PolicyDriver(compiled))
     keys.set(key, seen)
     requests++
     if (seen.byExactLog.inWindow(atMs, windowMs) < limit) seen.byExactLog.add(atMs)
@@ -75,7 +83,7 @@ export function judge(shape: Shape, arrivals: Iterable<Arrival>): Judgement {
   }
 }
 
-function newcomer(driver: StepDriver): Seen {
+function newcomer(driver: PolicyDriver): Seen {
   return { driver, admitted: new Admitted(), byExactLog: new Admitted(), most: 0, denied: false }
 }
 

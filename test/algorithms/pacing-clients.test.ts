@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { type AlgorithmName, compileHeaders, createLimiter, type Decision, rateEntry } from '@sluice/limiter-core'
+import { type AlgorithmName, createLimiter, type Decision } from '@sluice/limiter-core'
+import { compileHeaders, rateEntry } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
 const WINDOWS = { '1s': 1_000, '1m': 60_000, '1h': 3_600_000 } as const

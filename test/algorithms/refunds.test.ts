@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core'
-import { eachSeed, type SeededRandom, StepDriver } from '@sluice/testkit'
+import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core/backend'
+import { eachSeed, PolicyDriver, type SeededRandom } from '@sluice/testkit'
 import { algorithmNames } from './any-policy.ts'
-import { keyOf, policyOf } from './step-of.ts'
+import { keyOf, policyOf } from './compiled-of.ts'
 
 const windows = ['fixed-window', 'sliding-window', 'sliding-log'] as const
 const buckets = ['token-bucket', 'gcra'] as const
@@ -22,7 +22,7 @@ describe.each(algorithmNames)('a refund under %s', (algorithm) => {
   test('creates no key', () => {
     const key = keyOf({ algorithm, limit })
     expect(key.adjust(100, -3, 100)).toBeCloseTo(0, 9)
-    expect([...key.cells.subarray(key.at, key.at + key.step.cells)].every((cell) => cell === 0)).toBe(true)
+    expect([...key.cells.subarray(key.at, key.at + key.compiled.cells)].every((cell) => cell === 0)).toBe(true)
   })
 
   test('lifts no key above its capacity, however large it is', () => {
@@ -119,7 +119,7 @@ describe.each(buckets)('a refund under %s', (algorithm) => {
 
 /** Takes at random and refunds some takes later; what was taken when, and what of it was given back. */
 function takeAndRefund(policy: Policy, random: SeededRandom) {
-  const key = new StepDriver(algorithms[policy.algorithm].compile(policy))
+  const key = new PolicyDriver(algorithms[policy.algorithm].compile(policy))
   const admitted: { at: number; units: number }[] = []
   const refunded: number[] = []
   let now = 0
@@ -144,18 +144,18 @@ function mostInAWindow(taken: readonly { at: number; units: number }[], windowMs
 /** Two histories that differ in one take: refunded in one, never made in the other. */
 function againstCounterfactual(algorithm: AlgorithmName, random: SeededRandom): void {
   const policy = policyOf({ algorithm, limit: 1 + random.whole(40), burst: 1 + random.whole(40) })
-  const step = algorithms[algorithm].compile(policy)
-  const [real, without] = [new StepDriver(step), new StepDriver(step)]
+  const compiled = algorithms[algorithm].compile(policy)
+  const [real, without] = [new PolicyDriver(compiled), new PolicyDriver(compiled)]
   let now = random.next() * 1_000
   const both = (): void => {
     for (let takes = random.whole(8); takes > 0; takes--) {
       now += random.next() * 300
-      const cost = 1 + random.whole(step.capacity)
+      const cost = 1 + random.whole(compiled.capacity)
       if (real.take(now, cost).allowed) expect(without.take(now, cost).allowed).toBe(true)
     }
   }
   both()
-  const [takenAt, cost] = [now, 1 + random.whole(step.capacity)]
+  const [takenAt, cost] = [now, 1 + random.whole(compiled.capacity)]
   const taken = real.take(now, cost).allowed
   both()
   if (!taken) return

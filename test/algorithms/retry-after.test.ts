@@ -1,16 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
-import { algorithms, type Policy } from '@sluice/limiter-core'
-import { baseSeed, StepDriver } from '@sluice/testkit'
+import { algorithms, type Policy } from '@sluice/limiter-core/backend'
+import { baseSeed, PolicyDriver } from '@sluice/testkit'
 import fc from 'fast-check'
 import { algorithmNames, anyHistory, anyPolicy, type Event, unitsOf } from './any-policy.ts'
-import { keyOf } from './step-of.ts'
+import { keyOf } from './compiled-of.ts'
 
 /** Lives a history from a fractional start, then answers when it ended. */
-function live(key: StepDriver, policy: Policy, history: readonly Event[], startMs: number): number {
+function live(key: PolicyDriver, policy: Policy, history: readonly Event[], startMs: number): number {
   let now = startMs
   for (const { waitMs, kind, size, refund } of history) {
     now += waitMs * policy.windowMs
-    const units = unitsOf(size, key.step.capacity)
+    const units = unitsOf(size, key.compiled.capacity)
     if (kind === 'adjust') key.adjust(now, refund ? -units : units, now)
     else key[kind](now, units)
   }
@@ -24,9 +24,9 @@ describe.each(algorithmNames)('%s', (algorithm) => {
     const inputs = [anyPolicy(algorithm), anyHistory(25), start, share] as const
     fc.assert(
       fc.property(...inputs, (policy, history, startMs, part) => {
-        const key = new StepDriver(algorithms[algorithm].compile(policy))
+        const key = new PolicyDriver(algorithms[algorithm].compile(policy))
         const now = live(key, policy, history, startMs)
-        const cost = Math.max(1, Math.round(part * key.step.capacity))
+        const cost = Math.max(1, Math.round(part * key.compiled.capacity))
         const { allowed, retryAfterMs } = key.peek(now, cost)
         if (allowed) return
         expect(retryAfterMs).toBe(Math.max(1, Math.round(retryAfterMs)))
@@ -40,7 +40,7 @@ describe.each(algorithmNames)('%s', (algorithm) => {
   test('goes on to fit once it fits, and is as good as new at its reset', () => {
     fc.assert(
       fc.property(anyPolicy(algorithm), anyHistory(25), (policy, history) => {
-        const key = new StepDriver(algorithms[algorithm].compile(policy))
+        const key = new PolicyDriver(algorithms[algorithm].compile(policy))
         const now = live(key, policy, history, 0.3)
         const { resetAfterMs } = key.peek(now, 0)
         expect(resetAfterMs).toBeGreaterThanOrEqual(0)
@@ -51,7 +51,7 @@ describe.each(algorithmNames)('%s', (algorithm) => {
           before = remaining
         }
         expect(key.peek(now + resetAfterMs + 0.001, 0)).toMatchObject({
-          remaining: key.step.capacity,
+          remaining: key.compiled.capacity,
           resetAfterMs: expect.closeTo(0, 2),
         })
       }),

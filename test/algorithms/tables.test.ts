@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Policy } from '@sluice/limiter-core'
-import { keyOf } from './step-of.ts'
+import { keyOf } from './compiled-of.ts'
 
 const never = Number.POSITIVE_INFINITY
 

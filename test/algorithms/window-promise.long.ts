@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals'
 import { baseSeed, seededRandom } from '@sluice/testkit'
 import { worstAttack } from './adversary.ts'
+import { compiledOf } from './compiled-of.ts'
 import { promises } from './promises.ts'
-import { stepOf } from './step-of.ts'
 
 test.each(promises)(
   'an adversary who tries for long gets of %s no more than is promised',
   (_, shape, promised) => {
-    const worst = worstAttack(stepOf(shape), seededRandom(baseSeed()), 40, 1_000)
+    const worst = worstAttack(compiledOf(shape), seededRandom(baseSeed()), 40, 1_000)
     process.stdout.write(`${JSON.stringify(shape)}: worst window found ${worst.toFixed(3)} limits\n`)
     expect(worst).toBeLessThanOrEqual(promised)
   },

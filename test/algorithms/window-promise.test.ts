@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { baseSeed, seededRandom } from '@sluice/testkit'
 import { worstAttack, worstWindow } from './adversary.ts'
+import { compiledOf } from './compiled-of.ts'
 import { promises } from './promises.ts'
-import { stepOf } from './step-of.ts'
 
 const measured: string[] = []
 
 describe('in any window an adversary gets', () => {
   test.each(promises)('of %s no more than is promised', (name, shape, promised, known) => {
-    const worst = worstAttack(stepOf(shape), seededRandom(baseSeed()), 6, 60)
+    const worst = worstAttack(compiledOf(shape), seededRandom(baseSeed()), 6, 60)
     measured.push(`${name}: worst window found ${worst.toFixed(3)} limits, promised at most ${promised}`)
     // the attack is worth nothing if it does not find what is known to be there
     expect(worst).toBeGreaterThanOrEqual(known)
@@ -16,8 +16,8 @@ describe('in any window an adversary gets', () => {
   })
 
   test('of sliding-window 1.999 limits, and no more, by a burst at the end of an epoch and the weight after it', () => {
-    const step = stepOf({ algorithm: 'sliding-window', limit: 10_000, windowMs: 60_000 })
-    const worst = worstWindow(step, [
+    const compiled = compiledOf({ algorithm: 'sliding-window', limit: 10_000, windowMs: 60_000 })
+    const worst = worstWindow(compiled, [
       { fromMs: 0, toMs: 0, everyMs: 1, share: 0 },
       { fromMs: 59_999, toMs: 120_000, everyMs: 1, share: 1 },
     ])

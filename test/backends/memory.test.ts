@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { algorithms, type Charge, type Clock, memoryBackend, type Policy } from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import { type Backend, type Charge, type Clock, memoryBackend, type Policy } from '@sluice/limiter-core'
+import { FakeClock, openedCounter } from '@sluice/testkit'
 
-function charge(policy: Policy, key: string, cost = 1, advisory = false): Charge {
-  const step = algorithms[policy.algorithm].compile(policy)
-  return { key, step, count: `test/${policy.name}`, cost, advisory }
+function charge(backend: Backend, policy: Policy, key: string, cost = 1, advisory = false): Charge {
+  return { key, counter: openedCounter(backend, 'test', policy), cost, advisory }
 }
 
 const minute: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 }
@@ -23,14 +22,14 @@ describe('maxBytes', () => {
 
   test('may be as small as 64 KiB', () => {
     const backend = memoryBackend({ maxBytes: 65_536 })
-    expect(backend.take([charge(minute, 'a')]).verdicts[0].remaining).toBe(4)
+    expect(backend.takeAll([charge(backend, minute, 'a')]).verdicts[0].remaining).toBe(4)
   })
 
   test('bounds what is kept, and the limit of those who came last holds all the same', () => {
     const backend = memoryBackend({ maxBytes: 65_536, clock: new FakeClock() })
     for (let key = 0; key < 20_000; key++) {
       for (let takes = 0; takes < 6; takes++) {
-        const { allowed } = backend.take([charge(minute, `key ${key}`)]).verdicts[0]
+        const { allowed } = backend.takeAll([charge(backend, minute, `key ${key}`)]).verdicts[0]
         if (takes === 5) expect(allowed).toBe(false)
       }
     }
@@ -46,32 +45,36 @@ test('an unknown option is refused', () => {
 describe('several charges in one take', () => {
   test('are all taken or none, over policies and keys', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
-    backend.take([charge(log, 'team', 4)])
-    const both = [charge(minute, 'user'), charge(log, 'team', 2)]
-    expect(backend.take(both).verdicts.map(({ allowed }) => allowed)).toEqual([true, false])
-    expect(backend.peek(both).verdicts.map(({ remaining }) => remaining)).toEqual([5, 1])
+    backend.takeAll([charge(backend, log, 'team', 4)])
+    const both = [charge(backend, minute, 'user'), charge(backend, log, 'team', 2)]
+    expect(backend.takeAll(both).verdicts.map(({ allowed }) => allowed)).toEqual([true, false])
+    expect(backend.peekAll(both).verdicts.map(({ remaining }) => remaining)).toEqual([5, 1])
   })
 
   test('take no advisory one where an enforced one denies', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
-    backend.take([charge(log, 'a', 5)])
-    backend.take([charge(minute, 'a', 1, true), charge(log, 'a')])
-    expect(backend.peek([charge(minute, 'a')]).verdicts[0].remaining).toBe(5)
+    backend.takeAll([charge(backend, log, 'a', 5)])
+    backend.takeAll([charge(backend, minute, 'a', 1, true), charge(backend, log, 'a')])
+    expect(backend.peekAll([charge(backend, minute, 'a')]).verdicts[0].remaining).toBe(5)
   })
 
   test('take no advisory one where another advisory one would deny', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
-    backend.take([charge(log, 'a', 5)])
-    backend.take([charge(minute, 'a', 1, true), charge(log, 'a', 1, true), charge(bucket, 'a')])
-    expect(backend.peek([charge(minute, 'a')]).verdicts[0].remaining).toBe(5)
-    expect(backend.peek([charge(bucket, 'a')]).verdicts[0].remaining).toBe(4)
+    backend.takeAll([charge(backend, log, 'a', 5)])
+    backend.takeAll([
+      charge(backend, minute, 'a', 1, true),
+      charge(backend, log, 'a', 1, true),
+      charge(backend, bucket, 'a'),
+    ])
+    expect(backend.peekAll([charge(backend, minute, 'a')]).verdicts[0].remaining).toBe(5)
+    expect(backend.peekAll([charge(backend, bucket, 'a')]).verdicts[0].remaining).toBe(4)
   })
 
   test('count an advisory one exactly as an enforced one alone would be', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     for (let takes = 0; takes < 20; takes++) {
-      const [shadow] = backend.take([charge(minute, 'shadow', 2, true)]).verdicts
-      const [enforced] = backend.take([charge(minute, 'enforced', 2)]).verdicts
+      const [shadow] = backend.takeAll([charge(backend, minute, 'shadow', 2, true)]).verdicts
+      const [enforced] = backend.takeAll([charge(backend, minute, 'enforced', 2)]).verdicts
       expect({ ...shadow, shadow: false }).toEqual({ ...enforced })
     }
   })
@@ -83,10 +86,10 @@ describe('the lateCharge event', () => {
     const backend = memoryBackend({ clock })
     const events: unknown[] = []
     backend.observe?.({ event: (name, data) => events.push([name, data]) })
-    const { takenAt } = backend.take([charge(policy, 'a')])
+    const { takenAt } = backend.takeAll([charge(backend, policy, 'a')])
     clock.advance(atMs)
-    backend.take([charge(policy, 'a')])
-    backend.adjust([charge(policy, 'a', units)], takenAt)
+    backend.takeAll([charge(backend, policy, 'a')])
+    backend.adjustAll([charge(backend, policy, 'a', units)], takenAt)
     return events
   }
 
@@ -108,9 +111,9 @@ describe('the lateCharge event', () => {
     const backend = memoryBackend({ clock: new FakeClock({ nowMs: 100_000 }) })
     const events: unknown[] = []
     const stop = backend.observe?.({ event: (name) => events.push(name) })
-    backend.adjust([charge(minute, 'a', 3)], 0)
+    backend.adjustAll([charge(backend, minute, 'a', 3)], 0)
     stop?.()
-    backend.adjust([charge(minute, 'a', 3)], 0)
+    backend.adjustAll([charge(backend, minute, 'a', 3)], 0)
     expect(events).toEqual(['lateCharge'])
   })
 })
@@ -129,18 +132,18 @@ describe('time', () => {
     }
     const backend = memoryBackend({ clock })
     const readAtStart = reads
-    expect(backend.take([charge(minute, 'a')], { now: 12_345 }).takenAt).toBe(12_345)
-    backend.peek([charge(minute, 'a')], { now: 12_345 })
-    backend.adjust([charge(minute, 'a')], 12_345, { now: 12_345 })
+    expect(backend.takeAll([charge(backend, minute, 'a')], { now: 12_345 }).takenAt).toBe(12_345)
+    backend.peekAll([charge(backend, minute, 'a')], { now: 12_345 })
+    backend.adjustAll([charge(backend, minute, 'a')], 12_345, { now: 12_345 })
     expect(reads).toBe(readAtStart)
-    expect(backend.take([charge(minute, 'a')]).takenAt).toBe(0)
+    expect(backend.takeAll([charge(backend, minute, 'a')]).takenAt).toBe(0)
     expect(reads).toBe(readAtStart + 1)
   })
 
   test('sets no timer', () => {
     const clock = new FakeClock()
     const backend = memoryBackend({ clock })
-    for (let key = 0; key < 1_000; key++) backend.take([charge(minute, `${key}`)])
+    for (let key = 0; key < 1_000; key++) backend.takeAll([charge(backend, minute, `${key}`)])
     expect(clock.pending).toBe(0)
   })
 
@@ -148,10 +151,10 @@ describe('time', () => {
     const answers = [0, 3_600_000, -3_600_000].map((stepMs) => {
       const clock = new FakeClock()
       const backend = memoryBackend({ clock })
-      backend.take([charge(minute, 'a', 5)])
+      backend.takeAll([charge(backend, minute, 'a', 5)])
       clock.stepWall(stepMs)
       clock.advance(1_000)
-      return backend.take([charge(minute, 'a')])
+      return backend.takeAll([charge(backend, minute, 'a')])
     })
     expect(answers[1]).toEqual(answers[0])
     expect(answers[2]).toEqual(answers[0])

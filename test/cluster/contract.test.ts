@@ -1,19 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Answer, algorithms, type Backend, type Charge } from '@sluice/limiter-core'
+import type { Answer, Backend, Charge, Policy } from '@sluice/limiter-core/backend'
 import { clusterBackend } from '@sluice/limiter-core/cluster'
-import { backendContract, FakeClock } from '@sluice/testkit'
+import { backendContract, FakeClock, openedCounter } from '@sluice/testkit'
 import { PairedPrimary } from './paired.ts'
 
 const exactly = { fraction: 0.005, leaseMs: 2_000 }
-const step = algorithms['fixed-window'].compile({
-  name: 'minute',
-  algorithm: 'fixed-window',
-  limit: 1_000,
-  windowMs: 60_000,
-})
+const policy: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 1_000, windowMs: 60_000 }
 
-function charge(cost = 1): Charge {
-  return { key: 'a', step, count: 'cluster/minute/fixed-window@1', cost }
+function charge(backend: Backend, cost = 1): Charge {
+  return { key: 'a', counter: openedCounter(backend, 'cluster', policy), cost }
 }
 
 describe('a process without workers', () => backendContract({ describe, test }, (clock) => clusterBackend({ clock })))
@@ -32,7 +27,7 @@ describe('a worker', () => {
     const { worker } = bench()
     let atOnce = 0
     for (let takes = 0; takes < 100; takes++) {
-      const answer = worker.take([charge()])
+      const answer = worker.takeAll([charge(worker)])
       if (!(answer instanceof Promise)) atOnce++
       const [verdict] = (await answer).verdicts
       expect(verdict.allowed).toBe(true)
@@ -44,18 +39,18 @@ describe('a worker', () => {
   test('waits for a primary that listens only later', async () => {
     const { clock, primary, worker } = bench()
     primary.listening = false
-    const answer = worker.take([charge()])
+    const answer = worker.takeAll([charge(worker)])
     await turns(4)
     primary.listening = true
     clock.advance(20)
     expect(((await answer) as Answer).verdicts[0].allowed).toBe(true)
-    expect(primary.desk.ledger.peek([charge()]).verdicts[0].remaining).toBe(999)
+    expect(primary.desk.ledger.peekAll([charge(primary.desk.ledger)]).verdicts[0].remaining).toBe(999)
   })
 
   test('rejects as late where the primary never listens', async () => {
     const { clock, primary, worker } = bench()
     primary.listening = false
-    const answer = worker.take([charge()], { deadlineAt: clock.now() + 50 })
+    const answer = worker.takeAll([charge(worker)], { deadlineAt: clock.now() + 50 })
     const failure = expect(answer).rejects.toMatchObject({ code: 'LATE' })
     await turns(4)
     clock.advance(80)
@@ -66,11 +61,11 @@ describe('a worker', () => {
     const { primary, worker } = bench()
     const events: string[] = []
     worker.interrupted?.((event) => events.push(event))
-    const answer = worker.take([charge()])
+    const answer = worker.takeAll([charge(worker)])
     const failure = expect(answer).rejects.toMatchObject({ code: 'CONNECTION' })
     primary.die()
     await failure
-    await expect(worker.take([charge()])).rejects.toMatchObject({ code: 'CONNECTION' })
+    await expect(worker.takeAll([charge(worker)])).rejects.toMatchObject({ code: 'CONNECTION' })
     expect(events).toEqual(['lost'])
   })
 
@@ -80,38 +75,38 @@ describe('a worker', () => {
       primary.say(message)
       expect(primary.desk.answer(message)).toBeUndefined()
     }
-    expect((await worker.take([charge()])).verdicts[0].allowed).toBe(true)
+    expect((await worker.takeAll([charge(worker)])).verdicts[0].allowed).toBe(true)
   })
 
   test('that comes to the primary after its deadline changes nothing', async () => {
     const { clock, primary, worker } = bench()
-    await worker.take([charge()])
-    const late = worker.take([charge(5)], { deadlineAt: clock.now() + 50 })
+    await worker.takeAll([charge(worker)])
+    const late = worker.takeAll([charge(worker, 5)], { deadlineAt: clock.now() + 50 })
     const failure = expect(late).rejects.toMatchObject({ code: 'LATE' })
     await turns(1)
     clock.advance(60)
     await failure
     await turns(4)
-    expect(primary.desk.ledger.peek([charge()]).verdicts[0].remaining).toBe(999)
+    expect(primary.desk.ledger.peekAll([charge(primary.desk.ledger)]).verdicts[0].remaining).toBe(999)
   })
 
   test('that is gone is charged what it held when its lease ends, and not more', async () => {
     const { clock, primary, worker } = bench()
-    for (let takes = 0; takes < 100; takes++) await worker.take([charge()])
-    const held = 1_000 - primary.desk.ledger.peek([charge()]).verdicts[0].remaining
+    for (let takes = 0; takes < 100; takes++) await worker.takeAll([charge(worker)])
+    const held = 1_000 - primary.desk.ledger.peekAll([charge(primary.desk.ledger)]).verdicts[0].remaining
     expect(held).toBeGreaterThanOrEqual(100)
     primary.die()
     clock.advance(5_000)
-    expect(1_000 - primary.desk.ledger.peek([charge()]).verdicts[0].remaining).toBe(held)
+    expect(1_000 - primary.desk.ledger.peekAll([charge(primary.desk.ledger)]).verdicts[0].remaining).toBe(held)
     clock.advance(60_000)
     expect(primary.desk.ledger.keys).toBe(0)
   })
 
   test('gives back what it holds when it is closed', async () => {
     const { primary, worker } = bench()
-    for (let takes = 0; takes < 100; takes++) await worker.take([charge()])
+    for (let takes = 0; takes < 100; takes++) await worker.takeAll([charge(worker)])
     await worker.close?.()
-    expect(primary.desk.ledger.peek([charge()]).verdicts[0].remaining).toBe(900)
+    expect(primary.desk.ledger.peekAll([charge(primary.desk.ledger)]).verdicts[0].remaining).toBe(900)
   })
 })
 

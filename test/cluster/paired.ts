@@ -1,5 +1,6 @@
-import type { Backend, LeaseTerms } from '@sluice/limiter-core'
+import type { Backend } from '@sluice/limiter-core'
 import { ClusterServer, type Port, workerBackend } from '@sluice/limiter-core/cluster'
+import type { LeaseTerms } from '@sluice/limiter-core/leases'
 import type { FakeClock } from '@sluice/testkit'
 
 /** A primary and a way to it that carries messages as `node:cluster` does: as JSON, in order, a turn later. */

@@ -1,51 +1,55 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Algorithm, algorithms, type Step } from '@sluice/limiter-core'
+import { type Algorithm, algorithms, type CompiledPolicy } from '@sluice/limiter-core/backend'
 import { algorithmContract } from '@sluice/testkit'
 import { firstFailedClaim } from './claims-run.ts'
 
-/** A step that does one thing otherwise. */
-function faulty(algorithm: Algorithm, fault: (step: Step) => Partial<Step>): Algorithm {
+/** A policy that does one thing otherwise. */
+function faulty(algorithm: Algorithm, fault: (compiled: CompiledPolicy) => Partial<CompiledPolicy>): Algorithm {
   return {
     ...algorithm,
     compile(policy, largestLimit) {
-      const step = algorithm.compile(policy, largestLimit)
-      const plain: Step = {
+      const compiled = algorithm.compile(policy, largestLimit)
+      const plain: CompiledPolicy = {
         policy,
-        version: step.version,
-        cells: step.cells,
-        capacity: step.capacity,
-        waitMs: (...args) => step.waitMs(...args),
-        spend: (...args) => step.spend(...args),
-        adjust: (...args) => step.adjust(...args),
-        remaining: (...args) => step.remaining(...args),
-        resetAfterMs: (...args) => step.resetAfterMs(...args),
-        adopt: (...args) => step.adopt(...args),
+        version: compiled.version,
+        cells: compiled.cells,
+        capacity: compiled.capacity,
+        waitMs: (...args) => compiled.waitMs(...args),
+        spend: (...args) => compiled.spend(...args),
+        adjust: (...args) => compiled.adjust(...args),
+        remaining: (...args) => compiled.remaining(...args),
+        resetAfterMs: (...args) => compiled.resetAfterMs(...args),
+        adopt: (...args) => compiled.adopt(...args),
       }
-      return { ...plain, ...fault(step) }
+      return { ...plain, ...fault(compiled) }
     },
   }
 }
 
-const faults: Readonly<Record<string, (step: Step) => Partial<Step>>> = {
-  'waits 1 ms too long': (step) => ({ waitMs: (...args) => step.waitMs(...args) && step.waitMs(...args) + 1 }),
-  'waits 1 ms too short': (step) => ({ waitMs: (...args) => Math.max(0, step.waitMs(...args) - 1) }),
-  'lets one unit more through': (step) => ({
-    waitMs: (c, at, now, cost) => step.waitMs(c, at, now, Math.max(0, cost - 1)),
+const faults: Readonly<Record<string, (compiled: CompiledPolicy) => Partial<CompiledPolicy>>> = {
+  'waits 1 ms too long': (compiled) => ({
+    waitMs: (...args) => compiled.waitMs(...args) && compiled.waitMs(...args) + 1,
+  }),
+  'waits 1 ms too short': (compiled) => ({ waitMs: (...args) => Math.max(0, compiled.waitMs(...args) - 1) }),
+  'lets one unit more through': (compiled) => ({
+    waitMs: (c, at, now, cost) => compiled.waitMs(c, at, now, Math.max(0, cost - 1)),
   }),
   'spends nothing': () => ({ spend: () => {} }),
-  'spends double': (step) => ({ spend: (c, at, now, cost) => step.spend(c, at, now, 2 * cost) }),
-  'names one unit too many': (step) => ({ remaining: (...args) => step.remaining(...args) + 1 }),
+  'spends double': (compiled) => ({ spend: (c, at, now, cost) => compiled.spend(c, at, now, 2 * cost) }),
+  'names one unit too many': (compiled) => ({ remaining: (...args) => compiled.remaining(...args) + 1 }),
   'forgets its reset': () => ({ resetAfterMs: () => 0 }),
-  'refunds every take as if it were made now': (step) => ({
-    adjust: (c, at, now, units) => step.adjust(c, at, now, units, now),
+  'refunds every take as if it were made now': (compiled) => ({
+    adjust: (c, at, now, units) => compiled.adjust(c, at, now, units, now),
   }),
   'drops charges': () => ({ adjust: () => 0 }),
   'adopts nothing': () => ({ adopt: () => {} }),
-  'adopts for too long': (step) => ({ adopt: (c, at, now, used, ms) => step.adopt(c, at, now + 2_000, used, ms) }),
-  'writes beside its cells': (step) => ({
+  'adopts for too long': (compiled) => ({
+    adopt: (c, at, now, used, ms) => compiled.adopt(c, at, now + 2_000, used, ms),
+  }),
+  'writes beside its cells': (compiled) => ({
     spend(c, at, now, cost) {
-      step.spend(c, at, now, cost)
-      c[at + step.cells] = now
+      compiled.spend(c, at, now, cost)
+      c[at + compiled.cells] = now
     },
   }),
 }

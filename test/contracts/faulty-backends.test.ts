@@ -1,95 +1,86 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Answer, algorithms, type Backend, type Charge, memoryBackend } from '@sluice/limiter-core'
+import { type Answer, type Backend, type Charge, type CompiledPolicy, memoryBackend } from '@sluice/limiter-core'
+import { algorithms } from '@sluice/limiter-core/backend'
 import { backendContract } from '@sluice/testkit'
 import { firstFailedClaim } from './claims-run.ts'
+import { frontBackend } from './front-backend.ts'
 
 type Memory = Backend<Answer>
 
 const backendFaults: Readonly<Record<string, (memory: Memory) => Partial<Memory>>> = {
   'takes one charge after the other': (memory) => ({
-    take: (charges) => {
-      const answers = charges.map((charge) => memory.take([charge]))
+    takeAll: (charges) => {
+      const answers = charges.map((charge) => memory.takeAll([charge]))
       return { ...answers[0], verdicts: answers.flatMap(({ verdicts }) => verdicts) }
     },
   }),
-  'spends on a peek': (memory) => ({ peek: (charges) => memory.take(charges) }),
-  'lets advisory charges veto': (memory) => ({ take: (charges) => memory.take(charges.map(enforced)) }),
-  'never takes advisory charges': (memory) => ({ take: (charges) => memory.take(charges.map(freeIfAdvisory)) }),
-  'refunds at the wrong time': (memory) => ({ adjust: (charges, takenAt) => memory.adjust(charges, takenAt + 1_000) }),
-  'ignores refunds': (memory) => ({ adjust: (charges, takenAt) => memory.adjust(charges.map(noRefund), takenAt) }),
-  'resets nothing': () => ({ reset: () => {} }),
+  'spends on a peek': (memory) => ({ peekAll: (charges) => memory.takeAll(charges) }),
+  'lets advisory charges veto': (memory) => ({ takeAll: (charges) => memory.takeAll(charges.map(enforced)) }),
+  'never takes advisory charges': (memory) => ({ takeAll: (charges) => memory.takeAll(charges.map(freeIfAdvisory)) }),
+  'refunds at the wrong time': (memory) => ({
+    adjustAll: (charges, takenAt) => memory.adjustAll(charges, takenAt + 1_000),
+  }),
+  'ignores refunds': (memory) => ({
+    adjustAll: (charges, takenAt) => memory.adjustAll(charges.map(noRefund), takenAt),
+  }),
+  'resets nothing': () => ({ resetAll: () => {} }),
   'cuts keys at a NUL': (memory) => ({
-    take: (charges) => memory.take(charges.map((charge) => ({ ...charge, key: charge.key.split('\0')[0] }))),
-    peek: (charges) => memory.peek(charges.map((charge) => ({ ...charge, key: charge.key.split('\0')[0] }))),
+    takeAll: (charges) => memory.takeAll(charges.map((charge) => ({ ...charge, key: charge.key.split('\0')[0] }))),
+    peekAll: (charges) => memory.peekAll(charges.map((charge) => ({ ...charge, key: charge.key.split('\0')[0] }))),
   }),
   'counts by the limit too': (memory) => ({
-    take: (charges) => memory.take(charges.map(byLimit)),
-    peek: (charges) => memory.peek(charges.map(byLimit)),
+    takeAll: (charges) => memory.takeAll(charges.map(byLimit)),
+    peekAll: (charges) => memory.peekAll(charges.map(byLimit)),
   }),
   'counts plans by their policies alone': (memory) => ({
-    take: (charges) => memory.take(charges.map(byPolicyAlone)),
-    peek: (charges) => memory.peek(charges.map(byPolicyAlone)),
+    takeAll: (charges) => memory.takeAll(charges.map(byPolicyAlone)),
+    peekAll: (charges) => memory.peekAll(charges.map(byPolicyAlone)),
   }),
   'answers single charges otherwise': (memory) => ({
-    takeOne: (key, step, count, cost) => (memory as Required<Memory>).takeOne(key, step, count, cost + 1),
+    open(compiled, name) {
+      const counter = memory.open(compiled, name)
+      return { compiled, name, take: (key, cost) => counter.take(key, cost + 1) }
+    },
   }),
   'ignores what a caller knows': (memory) => ({
-    take: (charges) => memory.take(charges.map((charge) => ({ ...charge, known: undefined }))),
+    takeAll: (charges) => memory.takeAll(charges.map((charge) => ({ ...charge, known: undefined }))),
   }),
   'believes whatever a caller knows': (memory) => ({
-    take: (charges) => {
-      memory.reset(charges.filter((charge) => charge.known))
-      return memory.take(charges)
+    takeAll: (charges) => {
+      memory.resetAll(charges.filter((charge) => charge.known))
+      return memory.takeAll(charges)
     },
   }),
   'believes what a caller knows only where it takes': (memory) => ({
-    take: (charges) => {
+    takeAll: (charges) => {
       const unknowing = charges.map((charge) => ({ ...charge, known: undefined }))
-      const denied = memory.peek(unknowing).verdicts.some(({ allowed }) => !allowed)
-      return memory.take(denied ? unknowing : charges)
+      const denied = memory.peekAll(unknowing).verdicts.some(({ allowed }) => !allowed)
+      return memory.takeAll(denied ? unknowing : charges)
     },
   }),
   'tells of more units a ms late': (memory) => ({
-    take: (charges) => later(memory.take(charges)),
-    peek: (charges) => later(memory.peek(charges)),
+    takeAll: (charges) => later(memory.takeAll(charges)),
+    peekAll: (charges) => later(memory.peekAll(charges)),
   }),
   'reverses its verdicts': (memory) => ({
-    take: (charges) => {
-      const answer = memory.take(charges)
+    takeAll: (charges) => {
+      const answer = memory.takeAll(charges)
       return { ...answer, verdicts: [...answer.verdicts].reverse() }
     },
   }),
 }
 
-function wrapped(memory: Memory): Memory {
-  return {
-    name: 'wrapped',
-    take: (charges) => memory.take(charges),
-    peek: (charges) => memory.peek(charges),
-    adjust: (charges, takenAt) => memory.adjust(charges, takenAt),
-    reset: (targets) => memory.reset(targets),
-  }
-}
-
 describe('the backend contract', () => {
   test('finds no fault in a backend wrapped as the faulty ones are', async () => {
     const failed = await firstFailedClaim((runner) =>
-      backendContract(runner, (clock) => wrapped(memoryBackend({ clock }))),
+      backendContract(runner, (clock) => frontBackend('wrapped', memoryBackend({ clock }))),
     )
     expect(failed).toBeUndefined()
   })
 
   test('finds no fault in a backend that does not tell when more is left', async () => {
     const failed = await firstFailedClaim((runner) =>
-      backendContract(runner, (clock) => {
-        const memory = memoryBackend({ clock })
-        return {
-          ...wrapped(memory),
-          take: (charges) => untold(memory.take(charges)),
-          peek: (charges) => untold(memory.peek(charges)),
-          adjust: (charges, takenAt) => untold(memory.adjust(charges, takenAt)),
-        }
-      }),
+      backendContract(runner, (clock) => frontBackend('untold', memoryBackend({ clock }), (ask) => untold(ask()))),
     )
     expect(failed).toBeUndefined()
   })
@@ -98,7 +89,8 @@ describe('the backend contract', () => {
     const failed = await firstFailedClaim((runner) =>
       backendContract(runner, (clock) => {
         const memory = memoryBackend({ clock })
-        return { ...wrapped(memory), ...fault(memory) }
+        // its counters take as it does
+        return Object.assign(frontBackend('wrapped', memory), fault(frontBackend('memory', memory)))
       }),
     )
     expect(failed).toBeDefined()
@@ -115,9 +107,10 @@ function untold({ verdicts, ...answer }: Answer): Answer {
 }
 
 function byPolicyAlone(charge: Charge): Charge {
-  const { policy, variants } = charge.step
+  const { compiled, name } = charge.counter
+  const { policy, variants } = compiled
   if (!variants) return charge
-  return { ...charge, step: algorithms[policy.algorithm].compile(policy), count: `${charge.count} ${policy.algorithm}` }
+  return countedAs(charge, algorithms[policy.algorithm].compile(policy), `${name} ${policy.algorithm}`)
 }
 
 function enforced(charge: Charge): Charge {
@@ -133,5 +126,11 @@ function noRefund(charge: Charge): Charge {
 }
 
 function byLimit(charge: Charge): Charge {
-  return { ...charge, count: `${charge.count} ${charge.step.policy.limit}` }
+  const { compiled, name } = charge.counter
+  return countedAs(charge, compiled, `${name} ${compiled.policy.limit}`)
+}
+
+/** The same charge to another count. A front opens it by its name. */
+function countedAs(charge: Charge, compiled: CompiledPolicy, name: string): Charge {
+  return { ...charge, counter: { ...charge.counter, compiled, name } }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, test } from '@jest/globals'
-import { admitAll, answerDenied, Exchange, type LayerOptions, LimitLayer } from '@sluice/node-http'
+import { admitAll, answerDenied, Exchange, type LayerOptions, LimitLayer } from '@sluice/node-http/adapter'
 import { type LayerSpec, nativeLayer, overridesContract } from '@sluice/testkit'
 import { bridge, send } from '../adapters/connect-bridge.ts'
 import { running } from '../adapters/running-app.ts'

@@ -1,6 +1,6 @@
-import type { Answer, Backend, Charge, Moment } from '@sluice/limiter-core'
+import type { Answer, Backend, Charge, CompiledPolicy, CountedKey, Counter, Moment } from '@sluice/limiter-core'
 import { memoryBackend } from '@sluice/limiter-core'
-import type { FakeClock } from '@sluice/testkit'
+import { type FakeClock, FrontCounters } from '@sluice/testkit'
 
 /** A backend that answers later and by its own clock, as one behind a network does, and keeps what it was asked. */
 export class PromisedBackend implements Backend<Promise<Answer>> {
@@ -9,29 +9,35 @@ export class PromisedBackend implements Backend<Promise<Answer>> {
   /** Set: every call rejects with it, and counts nothing. */
   failure: Error | undefined
   readonly #memory: Backend<Answer>
+  readonly #counters: FrontCounters
 
   constructor(clock: FakeClock) {
     this.#memory = memoryBackend({ clock })
+    this.#counters = new FrontCounters(this.#memory)
   }
 
-  async take(charges: readonly Charge[], _moment?: Moment): Promise<Answer> {
+  open(compiled: CompiledPolicy, name: string): Counter<Promise<Answer>> {
+    return this.#counters.open(this, compiled, name)
+  }
+
+  async takeAll(charges: readonly Charge[], _moment?: Moment): Promise<Answer> {
     await this.#roundTrip('take')
-    return { ...this.#memory.take(charges), source: 'promised' }
+    return { ...this.#memory.takeAll(this.#counters.behind(charges)), source: 'promised' }
   }
 
-  async peek(charges: readonly Charge[], _moment?: Moment): Promise<Answer> {
+  async peekAll(charges: readonly Charge[], _moment?: Moment): Promise<Answer> {
     await this.#roundTrip('peek')
-    return { ...this.#memory.peek(charges), source: 'promised' }
+    return { ...this.#memory.peekAll(this.#counters.behind(charges)), source: 'promised' }
   }
 
-  async adjust(charges: readonly Charge[], takenAt: number, _moment?: Moment): Promise<Answer> {
+  async adjustAll(charges: readonly Charge[], takenAt: number, _moment?: Moment): Promise<Answer> {
     await this.#roundTrip('adjust')
-    return { ...this.#memory.adjust(charges, takenAt), source: 'promised' }
+    return { ...this.#memory.adjustAll(this.#counters.behind(charges), takenAt), source: 'promised' }
   }
 
-  async reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): Promise<void> {
+  async resetAll(keys: readonly CountedKey[]): Promise<void> {
     await this.#roundTrip('reset')
-    return this.#memory.reset(targets) as undefined
+    return this.#memory.resetAll(this.#counters.behind(keys)) as undefined
   }
 
   async #roundTrip(call: string): Promise<void> {

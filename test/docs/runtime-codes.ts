@@ -7,14 +7,15 @@ import {
   rateLimit,
 } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
-import { algorithms, type Charge, type ScriptRunner } from '@sluice/limiter-core'
+import type { ScriptRunner } from '@sluice/limiter-core/backend'
 import { redisBackend } from '@sluice/redis'
 import { CountMin } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
-import { FakeClock } from '@sluice/testkit'
+import { FakeClock, failingBackend, openedCounter } from '@sluice/testkit'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { fastify } from 'fastify'
 import request from 'supertest'
+import { frontBackend } from '../contracts/front-backend.ts'
 import { Hub } from '../sketches/fleet/hub.ts'
 
 /** What a client saw: the status, and whether the request was counted. */
@@ -80,8 +81,7 @@ async function sharedCount(): Promise<readonly Seen[]> {
 
 /** A backend that nobody else asked before. */
 function dead(): Backend {
-  const nobody = (): Promise<never> => Promise.reject(new Error('nobody is there'))
-  return { name: 'dead', take: nobody, peek: nobody, adjust: nobody, reset: () => undefined }
+  return failingBackend(() => Promise.reject(new Error('nobody is there')))
 }
 
 /** A Redis that says when it was asked, and that it evicts, and then does not answer. */
@@ -95,11 +95,14 @@ const evicting: ScriptRunner = {
 /** Ten failures, a probe after a second, a trial. */
 async function backAgain(): Promise<readonly Seen[]> {
   const clock = new FakeClock()
-  const memory = memoryBackend({ clock })
-  const backend = dead()
+  let isBack = false
+  const backend = frontBackend('dead', memoryBackend({ clock }), async (ask) => {
+    if (!isBack) throw new Error('nobody is there')
+    return ask()
+  })
   const limiter = createLimiter({ policies: [policy], backend, clock })
   for (let failed = 0; failed < 10; failed++) await limiter.take('anna')
-  Object.assign(backend, { take: async (charges: Charge[]) => memory.take(charges), peek: async () => ({}) })
+  isBack = true
   clock.advance(1_000)
   await limiter.take('anna')
   await new Promise(setImmediate)
@@ -183,13 +186,9 @@ async function ofClusterUnsaid(): Promise<readonly Seen[]> {
       ? Promise.reject(new Error("CROSSSLOT Keys in request don't hash to the same slot"))
       : Promise.resolve(`1000:0${' 4 0 60000 60000'.repeat(keys.length)}`)
   const backend = redisBackend({ run })
-  const step = algorithms['fixed-window'].compile({
-    name: 'five',
-    algorithm: 'fixed-window',
-    limit: 5,
-    windowMs: 60_000,
-  })
-  const takes = ['a', 'b', 'c'].map((key) => backend.take([{ key, step, count: 'five', cost: 1 }]))
+  const five = { name: 'five', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 } as const
+  const counter = openedCounter(backend, 'test', five)
+  const takes = ['a', 'b', 'c'].map((key) => backend.takeAll([{ key, counter, cost: 1 }]))
   const answers = await Promise.all(takes)
   await backend.close?.()
   return answers.map(({ counted }) => ({ status: 200, counted }))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { Breaker, type BreakerState } from '@sluice/limiter-core'
+import { Breaker, type BreakerState } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 
 function breakerOf() {

@@ -104,7 +104,7 @@ async function throughIllness(random: SeededRandom, policy: ReturnType<typeof po
     const made = states.filter((_, index) => states[index - 1] === 'half-open').length
     while (trials.length < made) trials.push(one.clock.now())
   }
-  for (let step = 0; step < 100; step++) {
+  for (let round = 0; round < 100; round++) {
     const change = random.whole(6)
     if (change === 0) one.patient.condition = random.pick(['well', 'silent', serverError('OOM'), serverError('X')])
     if (change === 1) one.patient.restart()
@@ -249,7 +249,7 @@ describe('what is known of a key', () => {
     one.patient.restart()
     expect(await one.takes(limiter, 1)).toBe('-counted')
     const [{ charges }] = one.patient.heard.slice(-1)
-    await one.patient.reset(charges)
+    await one.patient.resetAll(charges)
     expect(await one.takes(limiter, 5)).toBe('+counted +counted +counted +counted -counted')
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { Deadlines } from '@sluice/limiter-core'
+import { Deadlines } from '@sluice/limiter-core/backend'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 import { settled } from './patient.ts'
 

@@ -7,6 +7,7 @@ import { closeWards, serverError, ward } from './patient.ts'
 const warnings = new Warnings()
 const policies = [{ limit: 5, window: '1m' }] as const
 const { pm_id, NODE_APP_INSTANCE } = process.env
+const { send } = process
 
 beforeEach(() => {
   delete process.env.pm_id
@@ -17,6 +18,7 @@ afterEach(() => {
   closeWards()
   warnings.stop()
   Object.assign(cluster, { isWorker: false })
+  Object.assign(process, { send })
   for (const [name, value] of Object.entries({ pm_id, NODE_APP_INSTANCE })) {
     if (value === undefined) delete process.env[name]
     else process.env[name] = value
@@ -26,6 +28,7 @@ afterEach(() => {
 const places: Readonly<Record<string, () => void>> = {
   'a worker of node:cluster': () => {
     Object.assign(cluster, { isWorker: true })
+    process.send = () => true
   },
   'a process of pm2': () => {
     process.env.pm_id = '0'

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createSluice, type FailoverOptions, rateLimit, slowDown } from '@sluice/express'
 import { sluice } from '@sluice/fastify'
-import { createLimiter, RateGate, type RequestView } from '@sluice/limiter-core'
+import { createLimiter, type RequestView } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 import { fastify } from 'fastify'
 import { closeWards, serverError, ward } from './patient.ts'
 
@@ -100,8 +101,8 @@ describe('layers', () => {
   test('below a layer inherit its rule, and may say their own for their own policies', async () => {
     const one = ward()
     const above = new RateGate({ ...policy, name: 'all', backend: one.patient, clock: one.clock, ...denied })
-    const inherits = above.below({ options: { ...policy, name: 'part' }, place: 'a' })
-    const says = above.below({ options: { ...policy, name: 'part', onBackendError: 'allow' }, place: 'b' })
+    const inherits = above.below({ options: { ...policy, name: 'part' }, routeScope: 'a' })
+    const says = above.below({ options: { ...policy, name: 'part', onBackendError: 'allow' }, routeScope: 'b' })
     one.patient.condition = serverError('OOM')
     const answers = [above, inherits, says].map(async (guard) => {
       const decision = (await guard.check(view))?.decision
@@ -117,7 +118,7 @@ describe('layers', () => {
   test('ask one backend once for the policies of all of them', async () => {
     const one = ward()
     const above = new RateGate({ ...policy, name: 'all', backend: one.patient, clock: one.clock })
-    const below = above.below({ options: { ...policy, name: 'part' }, place: 'a' })
+    const below = above.below({ options: { ...policy, name: 'part' }, routeScope: 'a' })
     expect((await below.check(view))?.decision.verdicts.map(({ policy: { name } }) => name)).toEqual(['all', 'part'])
     expect(one.patient.calls()).toEqual(['take'])
   })

@@ -4,6 +4,9 @@ import {
   type BackendErrorRule,
   type Charge,
   type Clock,
+  type CompiledPolicy,
+  type CountedKey,
+  type Counter,
   createLimiter,
   type Interruption,
   type Limiter,
@@ -12,7 +15,7 @@ import {
   memoryBackend,
   type PolicyInput,
 } from '@sluice/limiter-core'
-import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
+import { FakeClock, FrontCounters, Warnings, Watcher } from '@sluice/testkit'
 
 /** What a patient does with a call: it counts and answers, or an error, or nothing ever, or whatever a test says. */
 export type Condition = 'well' | 'silent' | Error | ((call: Heard['call']) => unknown)
@@ -32,27 +35,34 @@ export class Patient implements Backend {
   readonly #clock: Clock
   readonly #listeners = new Set<(event: Interruption) => void>()
   #memory: Backend<Answer>
+  #counters: FrontCounters
 
   /** Its clock is ahead of that of the limiters, as a server's is. */
   constructor(clock: FakeClock, aheadMs = 0) {
     this.#clock = { now: () => clock.now() + aheadMs, wall: () => clock.wall(), after: () => () => {} }
     this.#memory = memoryBackend({ clock: this.#clock })
+    this.#counters = new FrontCounters(this.#memory)
   }
 
-  take(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    return this.#does('take', charges, moment, () => this.#memory.take(charges))
+  open(compiled: CompiledPolicy, name: string): Counter {
+    return this.#counters.open(this, compiled, name)
   }
 
-  peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    return this.#does('peek', charges, moment, () => this.#memory.peek(charges))
+  takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    return this.#does('take', charges, moment, () => this.#memory.takeAll(this.#counters.behind(charges)))
   }
 
-  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
-    return this.#does('adjust', charges, moment, () => this.#memory.adjust(charges, takenAt))
+  peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    return this.#does('peek', charges, moment, () => this.#memory.peekAll(this.#counters.behind(charges)))
   }
 
-  reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): MaybePromise<void> {
-    return this.#does('reset', targets as readonly Charge[], undefined, () => this.#memory.reset(targets))
+  adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+    return this.#does('adjust', charges, moment, () => this.#memory.adjustAll(this.#counters.behind(charges), takenAt))
+  }
+
+  resetAll(keys: readonly CountedKey[]): MaybePromise<void> {
+    const behind = this.#counters.behind(keys)
+    return this.#does('reset', keys as readonly Charge[], undefined, () => this.#memory.resetAll(behind))
   }
 
   interrupted(listener: (event: Interruption) => void): () => void {
@@ -71,6 +81,7 @@ export class Patient implements Backend {
   /** Its counts are gone, and nobody hears of it. */
   forget(): void {
     this.#memory = memoryBackend({ clock: this.#clock })
+    this.#counters = new FrontCounters(this.#memory)
   }
 
   /** Killed and started again: it is empty. */

@@ -81,7 +81,7 @@ describe.each(algorithms)('shares of %s', (algorithm) => {
       const { backend, limiters, advance } = fleet(1, (1 + random.whole(100)) / 100, { algorithm, limit })
       const [limiter] = limiters
       backend.condition = serverError('CONNECTION')
-      for (let step = 0; step < 15; step++) {
+      for (let round = 0; round < 15; round++) {
         const { binding } = await limiter.take('key', random.whole(4))
         const fits = await limiter.peek('key', binding.remaining)
         const over = await limiter.peek('key', binding.remaining + 1)
@@ -95,7 +95,7 @@ describe.each(algorithms)('shares of %s', (algorithm) => {
       const { backend, limiters, advance } = fleet(1, 0.3, { algorithm, limit: 20 + random.whole(60) })
       const [limiter] = limiters
       backend.condition = serverError('CONNECTION')
-      for (let step = 0; step < 20; step++) {
+      for (let round = 0; round < 20; round++) {
         const cost = 1 + random.whole(4)
         const { allowed, retryAfterMs } = await limiter.take('key', cost)
         if (!allowed) {

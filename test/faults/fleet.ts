@@ -1,4 +1,4 @@
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import type { Cluster, Redis } from 'ioredis'
 import { type ChildNode, startNode } from '../services/child-node.ts'
 import { eventually } from '../services/eventually.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { algorithms, compilePolicy, type Step } from '@sluice/limiter-core'
+import { algorithms, type CompiledPolicy, compilePolicy } from '@sluice/limiter-core/backend'
 import { baseSeed, type SeededRandom, seededRandom } from '@sluice/testkit'
 import { everyAlgorithm, MIB, type Scene, scene } from './scene.ts'
 
@@ -12,24 +12,24 @@ interface Left {
   readonly retryAfterMs?: number
 }
 
-/** The same step over a Map that forgets nothing. */
+/** The same policy over a Map that forgets nothing. */
 class Model {
   readonly #cells = new Map<string, Float64Array>()
-  readonly #step: Step
+  readonly #compiled: CompiledPolicy
 
-  constructor(step: Step) {
-    this.#step = step
+  constructor(compiled: CompiledPolicy) {
+    this.#compiled = compiled
   }
 
   take(key: string, cost: number, now: number): Left {
     const cells = this.cells(key)
-    const retryAfterMs = this.#step.waitMs(cells, 0, now, cost)
-    if (retryAfterMs === 0) this.#step.spend(cells, 0, now, cost)
+    const retryAfterMs = this.#compiled.waitMs(cells, 0, now, cost)
+    if (retryAfterMs === 0) this.#compiled.spend(cells, 0, now, cost)
     return { retryAfterMs, ...this.left(key, now) }
   }
 
   refund(key: string, units: number, takenAt: number, now: number): Left {
-    this.#step.adjust(this.cells(key), 0, now, -units, takenAt)
+    this.#compiled.adjust(this.cells(key), 0, now, -units, takenAt)
     return this.left(key, now)
   }
 
@@ -39,11 +39,14 @@ class Model {
 
   left(key: string, now: number): Left {
     const cells = this.cells(key)
-    return { remaining: this.#step.remaining(cells, 0, now), resetAfterMs: this.#step.resetAfterMs(cells, 0, now) }
+    return {
+      remaining: this.#compiled.remaining(cells, 0, now),
+      resetAfterMs: this.#compiled.resetAfterMs(cells, 0, now),
+    }
   }
 
   cells(key: string): Float64Array {
-    const cells = this.#cells.get(key) ?? new Float64Array(this.#step.cells)
+    const cells = this.#cells.get(key) ?? new Float64Array(this.#compiled.cells)
     this.#cells.set(key, cells)
     return cells
   }

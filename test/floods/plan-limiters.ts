@@ -1,4 +1,5 @@
-import { type Decision, type Limiter, type PolicyInput, RateGate } from '@sluice/limiter-core'
+import type { Decision, Limiter, PolicyInput } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 import type { Scene } from './scene.ts'
 
 /** Limiters of several plans, each with one policy, all of one name. */

@@ -1,12 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  algorithms,
-  compilePolicy,
-  createLimiter,
-  memoryBackend,
-  RateGate,
-  type RequestView,
-} from '@sluice/limiter-core'
+import { createLimiter, memoryBackend, type RequestView } from '@sluice/limiter-core'
+import { algorithms, compilePolicy } from '@sluice/limiter-core/backend'
+import { RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
 const policy = { algorithm: 'fixed-window', limit: 5, window: '1h' } as const
@@ -55,12 +50,16 @@ describe('after close', () => {
   })
 })
 
-test('one step under two names is two counts', () => {
-  const step = algorithms['fixed-window'].compile(compilePolicy(policy))
+test('one policy under two names is two counts', () => {
+  const compiled = algorithms['fixed-window'].compile(compilePolicy(policy))
   const backend = memoryBackend({ clock: new FakeClock() })
-  const charges = ['a', 'b', 'a'].map((count, index) => ({ key: 'key', step, count, cost: index + 1 }))
-  expect(charges.map((charge) => backend.take([charge]).verdicts[0].remaining)).toEqual([4, 3, 1])
-  const both = backend.take([charges[0], charges[1]])
+  const charges = ['a', 'b', 'a'].map((name, index) => ({
+    key: 'key',
+    counter: backend.open(compiled, name),
+    cost: index + 1,
+  }))
+  expect(charges.map((charge) => backend.takeAll([charge]).verdicts[0].remaining)).toEqual([4, 3, 1])
+  const both = backend.takeAll([charges[0], charges[1]])
   expect(both.verdicts.map(({ remaining }) => remaining)).toEqual([0, 1])
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { createInflightLimiter, createLimiter, policyItems, RateGate, type RequestView } from '@sluice/limiter-core'
+import { createInflightLimiter, createLimiter, type RequestView } from '@sluice/limiter-core'
+import { policyItems, RateGate } from '@sluice/limiter-core/http'
 import { codeOf } from './code-of.ts'
 
 const badNames = [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { ChargeVerdict, compilePartitionKey, compilePolicy, policyItems, problemBody } from '@sluice/limiter-core'
+import { ChargeVerdict, compilePolicy } from '@sluice/limiter-core/backend'
+import { compilePartitionKey, policyItems, problemBody } from '@sluice/limiter-core/http'
 import { baseSeed, parseList } from '@sluice/testkit'
 import { assert, integer, property, string } from 'fast-check'
 import { decisionOf, entryOf, linesOf } from './spoken.ts'

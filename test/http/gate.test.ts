@@ -1,13 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  ChargeVerdict,
-  capEntry,
-  compileHeaders,
-  compilePolicy,
-  httpDenial,
-  type PolicyVerdict,
-  violatedPolicies,
-} from '@sluice/limiter-core'
+import { ChargeVerdict, compilePolicy, type PolicyVerdict } from '@sluice/limiter-core/backend'
+import { capEntry, compileHeaders, httpDenial, violatedPolicies } from '@sluice/limiter-core/http'
 import { decisionOf, entryOf, linesOf, WALL_MS } from './spoken.ts'
 
 const wide = compilePolicy({ name: 'wide', limit: 100, window: '1h' })

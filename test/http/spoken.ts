@@ -1,14 +1,6 @@
-import {
-  compileHeaders,
-  type Decision,
-  type GateEntry,
-  type HeaderOptions,
-  headerLines,
-  type PolicyVerdict,
-  policyItems,
-  RequestDecision,
-  rateEntry,
-} from '@sluice/limiter-core'
+import type { Decision, HeaderOptions, PolicyVerdict } from '@sluice/limiter-core'
+import { RequestDecision } from '@sluice/limiter-core/backend'
+import { compileHeaders, type GateEntry, headerLines, policyItems, rateEntry } from '@sluice/limiter-core/http'
 
 /** The time of day that legacy headers are told. */
 export const WALL_MS = 1_767_225_600_000

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { type Cap, createInflightLimiter, type InflightBackend, InflightGate } from '@sluice/limiter-core'
-import { LimitLayer } from '@sluice/node-http'
+import { type Cap, createInflightLimiter, type InflightBackend } from '@sluice/limiter-core'
+import { InflightGate } from '@sluice/limiter-core/http'
+import { LimitLayer } from '@sluice/node-http/adapter'
 
 function backendOf(limit?: number): InflightBackend & { readonly asked: (Cap | undefined)[] } {
   const asked: (Cap | undefined)[] = []
@@ -56,7 +57,7 @@ test('parts of an application have caps of one name, each with a count of its ow
   const layer = LimitLayer.none().below({ inflightLimit: { limit: 9, backend } }, 'app')
   const parts = ['a', 'b'].map((place, index) => layer.below({ inflightLimit: { limit: index + 1 } }, place))
   const guards = [layer, ...parts].map(
-    ({ caps }) => (caps[0] as unknown as { guard: InflightGate<unknown, unknown> }).guard,
+    ({ caps }) => (caps[0] as unknown as { gate: InflightGate<unknown, unknown> }).gate,
   )
   for (const { limiter } of guards) limiter.acquire()
   expect(backend.asked.map((cap) => [cap?.place, cap?.limit])).toEqual([

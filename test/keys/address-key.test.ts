@@ -1,6 +1,6 @@
 import { BlockList, isIPv4 } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { addressKey, compileAddressOptions } from '@sluice/limiter-core'
+import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
 import fc from 'fast-check'
 import { ipv4, ipv4InIPv6, ipv6 } from './address-spellings.ts'
 import { groups, plain, spelt, style } from './spelt-addresses.ts'

@@ -1,6 +1,6 @@
 import { isIP, isIPv6, SocketAddress } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { addressKey, compileAddressOptions, parseAddress, writeIPv6 } from '@sluice/limiter-core'
+import { addressKey, compileAddressOptions, parseAddress, writeIPv6 } from '@sluice/limiter-core/http'
 import fc from 'fast-check'
 import { garbage } from './address-spellings.ts'
 import { groups, plain, spelt, style } from './spelt-addresses.ts'

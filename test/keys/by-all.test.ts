@@ -1,16 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  byAll,
-  byHeader,
-  byIp,
-  byPrincipal,
-  byRoute,
-  compileAddressOptions,
-  DENY,
-  EXEMPT,
-  type KeyResult,
-  resolveKey,
-} from '@sluice/limiter-core'
+import { byAll, byHeader, byIp, byPrincipal, byRoute, DENY, EXEMPT, type KeyResult } from '@sluice/limiter-core'
+import { compileAddressOptions, resolveKey } from '@sluice/limiter-core/http'
 import fc from 'fast-check'
 import { keyed, viewOf } from './request-view.ts'
 

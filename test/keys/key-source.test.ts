@@ -1,14 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals'
-import {
-  ANONYMOUS,
-  byHeader,
-  compileAddressOptions,
-  DENY,
-  EXEMPT,
-  type KeyResult,
-  type KeySource,
-  resolveKey,
-} from '@sluice/limiter-core'
+import { byHeader, DENY, EXEMPT, type KeyResult, type KeySource } from '@sluice/limiter-core'
+import { ANONYMOUS, compileAddressOptions, resolveKey } from '@sluice/limiter-core/http'
 import fc from 'fast-check'
 import { keyed, viewOf } from './request-view.ts'
 

@@ -5,13 +5,12 @@ import {
   byPrincipal,
   DENY,
   EXEMPT,
-  forgetWarnings,
-  InflightGate,
   type KeyResult,
   type KeySource,
-  RateGate,
   type RequestView,
 } from '@sluice/limiter-core'
+import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { InflightGate, RateGate } from '@sluice/limiter-core/http'
 import { Watcher } from '@sluice/testkit'
 import fc from 'fast-check'
 import { viewOf } from './request-view.ts'

@@ -1,5 +1,5 @@
-import type { RequestView } from '@sluice/limiter-core'
-import { type KeyFallback, type KeySource, resolveKey } from '@sluice/limiter-core'
+import type { KeyFallback, KeySource, RequestView } from '@sluice/limiter-core'
+import { resolveKey } from '@sluice/limiter-core/http'
 
 interface Shown {
   readonly ip?: unknown

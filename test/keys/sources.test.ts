@@ -1,16 +1,7 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals'
-import {
-  byAll,
-  byHeader,
-  byIp,
-  byPrincipal,
-  byRoute,
-  DENY,
-  EXEMPT,
-  forgetWarnings,
-  type KeySource,
-  labelOf,
-} from '@sluice/limiter-core'
+import { byAll, byHeader, byIp, byPrincipal, byRoute, DENY, EXEMPT, type KeySource } from '@sluice/limiter-core'
+import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { labelOf } from '@sluice/limiter-core/http'
 import { keyed } from './request-view.ts'
 
 interface User {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import * as ofFastify from '@sluice/fastify'
 import type { FastifyReply, FastifyRequest, fastify, onRequestHookHandler } from 'fastify'
-import type { Framework, Handler, Step } from './frameworks.ts'
+import type { Framework, Handler, Step } from './framework.ts'
 
 type Answering = (request: FastifyRequest, reply: FastifyReply) => unknown
 type Maker = (options: never) => ofFastify.FastifyHook & object

@@ -1,6 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import * as ofExpress from '@sluice/express'
-import type { InflightLimitOptions, RateLimitOptions } from '@sluice/node-http'
 import * as ofNode from '@sluice/node-http'
 import express, { type RequestHandler } from 'express'
 import { fastify } from 'fastify'
@@ -9,21 +7,8 @@ import { express4 } from '../adapters/express4.ts'
 import { fastify4 } from '../adapters/fastify4.ts'
 import { Koa2 } from '../adapters/koa2.ts'
 import { fastifyWith } from './fastify-framework.ts'
+import type { Framework } from './framework.ts'
 import { koaWith } from './koa-framework.ts'
-
-export type Handler = (req: IncomingMessage, res: ServerResponse) => unknown
-export type Step = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => unknown) => unknown
-
-type Middleware = ofNode.ConnectMiddleware<IncomingMessage, ServerResponse>
-
-/** What the leak tests need of a framework: its limiters, and a listener of steps that run one after the other. */
-export interface Framework {
-  readonly inflightLimit: (
-    options: InflightLimitOptions<IncomingMessage, ServerResponse>,
-  ) => Middleware & ofNode.InflightHandle
-  readonly rateLimit: (options: RateLimitOptions<IncomingMessage, ServerResponse>) => Middleware & ofNode.RateHandle
-  listener(...steps: readonly Step[]): RequestListener
-}
 
 function expressWith(make: typeof express): Framework {
   return {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, createServer, type Http2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { until, Watcher } from '@sluice/testkit'
-import type { Framework, Handler } from './frameworks.ts'
+import type { Framework, Handler } from './framework.ts'
 
 /** The frameworks of the leak table that speak HTTP/2 with Node's server. */
 export const overHttp2: readonly string[] = ['node:http', 'Koa 3', 'Koa 2', 'Fastify 5', 'Fastify 4']

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { until } from '@sluice/testkit'
-import { frameworks, type Handler } from './frameworks.ts'
+import type { Handler } from './framework.ts'
+import { frameworks } from './frameworks.ts'
 import { Http2Site, overHttp2 } from './http2-site.ts'
 
 const hang: Handler = () => {}

@@ -1,6 +1,6 @@
 import * as ofKoa from '@sluice/koa'
 import type Koa from 'koa'
-import type { Framework, Handler, Step } from './frameworks.ts'
+import type { Framework, Handler, Step } from './framework.ts'
 
 type Maker = (options: never) => ofKoa.KoaMiddleware & object
 

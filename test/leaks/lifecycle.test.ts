@@ -1,10 +1,12 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { LimiterReport, Observers } from '@sluice/limiter-core'
-import { createInflightLimiter, type Ending, type Permit, RequestLifecycle } from '@sluice/node-http'
+import { LimiterReport, Observers } from '@sluice/limiter-core/http'
+import { createInflightLimiter, type Permit } from '@sluice/node-http'
+import { type Ending, RequestLifecycle } from '@sluice/node-http/adapter'
 import { until, Warnings } from '@sluice/testkit'
 import { CappedServer } from './capped-server.ts'
-import { frameworks, type Handler } from './frameworks.ts'
+import type { Handler } from './framework.ts'
+import { frameworks } from './frameworks.ts'
 import { GET } from './raw-client.ts'
 
 const warnings = new Warnings()

@@ -1,23 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { algorithms, type Charge } from '@sluice/limiter-core'
+import type { Backend, Charge, Policy } from '@sluice/limiter-core'
 import { hashSlot, leasedBackend, redisBackend } from '@sluice/redis'
+import { openedCounter } from '@sluice/testkit'
 import type { Cluster } from 'ioredis'
 import { type RedisCluster, startRedisCluster } from '../services/redis-cluster.ts'
 
 jest.setTimeout(90_000)
 
-const step = algorithms['fixed-window'].compile({
+const hour: Policy = {
   name: 'hour',
   algorithm: 'fixed-window',
   limit: 200,
   windowMs: 3_600_000,
-})
+}
 let cluster: RedisCluster
 let client: Cluster
 
-function charge(key: string): Charge {
-  return { key, step, count: 'leased/hour/fixed-window@1', cost: 1 }
+function charge(backend: Backend, key: string): Charge {
+  return { key, counter: openedCounter(backend, 'leased', hour), cost: 1 }
 }
 
 beforeAll(async () => {
@@ -37,7 +38,7 @@ describe('leasedBackend on Redis Cluster', () => {
     for (const key of keys) await client.get(`${prefix}:{${key}}`)
     const admitted = new Map<string, number>()
     const take = async (index: number, key: string): Promise<void> => {
-      const answer = await processes[index].take([charge(key)])
+      const answer = await processes[index].takeAll([charge(processes[index], key)])
       if (answer.verdicts[0].allowed) admitted.set(key, (admitted.get(key) ?? 0) + 1)
     }
     for (let round = 0; round < 130; round++) {
@@ -47,7 +48,7 @@ describe('leasedBackend on Redis Cluster', () => {
     const exact = redisBackend(client, { prefix })
     for (const key of keys) {
       expect(admitted.get(key)).toBe(200)
-      expect((await exact.peek([charge(key)])).verdicts[0].remaining).toBe(0)
+      expect((await exact.peekAll([charge(exact, key)])).verdicts[0].remaining).toBe(0)
     }
     exact.close?.()
   })

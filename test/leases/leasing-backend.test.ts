@@ -1,17 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals'
-import {
-  type Answer,
-  algorithms,
-  type Charge,
-  type LeaseAsk,
-  type LeaseGrant,
-  LeaseTable,
-  LeasingBackend,
-  MemoryLedger,
-  memoryBackend,
-  type Policy,
-} from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import { type Answer, type Backend, type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
+import { algorithms } from '@sluice/limiter-core/backend'
+import { type LeaseAsk, type LeaseGrant, LeaseTable, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from './simulated-fleet.ts'
 
 jest.setTimeout(30_000)
@@ -21,9 +12,8 @@ const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 1_000, wi
 const five: Policy = { name: 'five', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 }
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 
-function charge(policy: Policy, cost = 1, key = 'a', advisory = false): Charge {
-  const step = algorithms[policy.algorithm].compile(policy)
-  return { key, step, count: `leasing/${policy.name}@1`, cost, advisory }
+function charge(backend: Backend, policy: Policy, cost = 1, key = 'a', advisory = false): Charge {
+  return { key, counter: openedCounter(backend, 'leasing', policy), cost, advisory }
 }
 
 /** One ledger and processes that lease from it, a turn away. */
@@ -47,7 +37,7 @@ class Bench {
 
   /** Units that nobody has spent nor holds. */
   free(policy: Policy, key = 'a'): number {
-    return this.ledger.peek([charge(policy, 1, key)]).verdicts[0].remaining
+    return this.ledger.peekAll([charge(this.ledger, policy, 1, key)]).verdicts[0].remaining
   }
 
   async pass(ms: number): Promise<void> {
@@ -68,7 +58,7 @@ describe('a lease', () => {
     const backend = bench.process()
     let waited = 0
     for (let takes = 0; takes < 500; takes++) {
-      const answer = backend.take([charge(thousand)])
+      const answer = backend.takeAll([charge(backend, thousand)])
       if (answer instanceof Promise) waited++
       expect(allowed(await answer)).toBe(true)
       bench.clock.advance(1)
@@ -79,7 +69,7 @@ describe('a lease', () => {
   test('begins with four times what waits and doubles while it is spent fast, up to its part of the capacity', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    for (let takes = 0; takes < 400; takes++) await backend.take([charge(thousand)])
+    for (let takes = 0; takes < 400; takes++) await backend.takeAll([charge(backend, thousand)])
     expect(bench.asks[0]).toMatchObject({ want: 5, demand: 1 })
     const wants = bench.asks.map(({ want, keep }) => want + keep)
     expect(Math.max(...wants)).toBeLessThanOrEqual(101)
@@ -89,7 +79,7 @@ describe('a lease', () => {
   test('comes back when its key is quiet for a third of it, and no timer is left', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    for (let takes = 0; takes < 100; takes++) await backend.take([charge(hour)])
+    for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
     expect(bench.free(hour)).toBeLessThan(900)
     await bench.pass(3_000)
     expect(bench.free(hour)).toBe(900)
@@ -99,7 +89,7 @@ describe('a lease', () => {
   test('comes back whole when its holder closes', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    for (let takes = 0; takes < 100; takes++) await backend.take([charge(hour)])
+    for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
     await backend.close()
     expect(bench.free(hour)).toBe(900)
     expect(bench.clock.pending).toBe(0)
@@ -112,14 +102,14 @@ describe('a lease', () => {
     for (let round = 0; round < 60; round++) {
       for (const backend of processes)
         for (let takes = 0; takes < 4; takes++) {
-          if (allowed(await backend.take([charge(hour)]))) spent++
+          if (allowed(await backend.takeAll([charge(backend, hour)]))) spent++
         }
     }
     const left = 1_000 - spent
     const [eager] = processes
     for (let takes = 0; takes < 1_000; takes++) {
       bench.clock.advance(0)
-      if (allowed(await eager.take([charge(hour)]))) spent++
+      if (allowed(await eager.takeAll([charge(eager, hour)]))) spent++
     }
     const stranded = 1_000 - spent
     process.stdout.write(`stranded with 3 other processes: ${stranded} of ${left} units that were left\n`)
@@ -127,17 +117,17 @@ describe('a lease', () => {
     expect(stranded).toBeLessThanOrEqual(Math.ceil(3 * terms.fraction * 1_000))
     // and for no longer than the others keep still
     await bench.pass(2_000)
-    for (let takes = 0; takes < 400; takes++) if (allowed(await eager.take([charge(hour)]))) spent++
+    for (let takes = 0; takes < 400; takes++) if (allowed(await eager.takeAll([charge(eager, hour)]))) spent++
     expect(spent).toBe(1_000)
   })
 
   test('is not spent after its end, whatever kept its process from noticing', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    for (let takes = 0; takes < 100; takes++) await backend.take([charge(hour)])
+    for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
     bench.failure = new Error('nobody hears it')
     await bench.pass(2_100)
-    const late = backend.take([charge(hour)])
+    const late = backend.takeAll([charge(backend, hour)])
     expect(late).toBeInstanceOf(Promise)
     await expect(late).rejects.toThrow('nobody hears it')
   })
@@ -145,10 +135,11 @@ describe('a lease', () => {
   test('is spent on while the ledger fails, as long as it lasts', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    const { takenAt } = await backend.take([charge(hour, 50)])
-    await backend.adjust([charge(hour, -20)], takenAt)
+    const { takenAt } = await backend.takeAll([charge(backend, hour, 50)])
+    await backend.adjustAll([charge(backend, hour, -20)], takenAt)
     bench.failure = new Error('down')
-    for (let takes = 0; takes < 10; takes++) expect(backend.take([charge(hour)])).not.toBeInstanceOf(Promise)
+    for (let takes = 0; takes < 10; takes++)
+      expect(backend.takeAll([charge(backend, hour)])).not.toBeInstanceOf(Promise)
     bench.failure = undefined
     await bench.pass(3_000)
     expect(bench.free(hour)).toBe(960)
@@ -158,11 +149,11 @@ describe('a lease', () => {
 test('a request whose answer comes after its deadline spends nothing, and leaves others what was granted', async () => {
   const bench = new Bench()
   const backend = bench.process()
-  const late = Promise.resolve(backend.take([charge(hour, 30)], { deadlineAt: bench.clock.now() + 50 }))
+  const late = Promise.resolve(backend.takeAll([charge(backend, hour, 30)], { deadlineAt: bench.clock.now() + 50 }))
   const failure = expect(late).rejects.toMatchObject({ code: 'LATE' })
   bench.clock.advance(51)
   await failure
-  expect(backend.take([charge(hour, 30)])).not.toBeInstanceOf(Promise)
+  expect(backend.takeAll([charge(backend, hour, 30)])).not.toBeInstanceOf(Promise)
   await backend.close()
   expect(bench.free(hour)).toBe(970)
 })
@@ -170,7 +161,7 @@ test('a request whose answer comes after its deadline spends nothing, and leaves
 test('a ledger that fails is asked once a second where no request waits', async () => {
   const bench = new Bench()
   const backend = bench.process()
-  for (let key = 0; key < 50; key++) await backend.take([charge(hour, 1, `key ${key}`)])
+  for (let key = 0; key < 50; key++) await backend.takeAll([charge(backend, hour, 1, `key ${key}`)])
   bench.failure = new Error('down')
   bench.asks = []
   await bench.pass(10_000)
@@ -190,10 +181,10 @@ describe('a denied key', () => {
   test('asks the ledger once in 100 ms, however it is flooded', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    await backend.take([charge(hour, 1_000)])
+    await backend.takeAll([charge(backend, hour, 1_000)])
     bench.asks = []
     for (let flood = 0; flood < 5_000; flood++) {
-      expect(allowed(await backend.take([charge(hour)]))).toBe(false)
+      expect(allowed(await backend.takeAll([charge(backend, hour)]))).toBe(false)
       if (flood % 50 === 0) bench.clock.advance(1)
     }
     expect(bench.asks.filter(({ demand }) => demand > 0).length).toBeLessThanOrEqual(2)
@@ -202,22 +193,22 @@ describe('a denied key', () => {
   test('is told when to come back, and never where its cost is more than ever fits', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    await backend.take([charge(hour, 1_000)])
+    await backend.takeAll([charge(backend, hour, 1_000)])
     await bench.pass(1_000)
-    const [soon] = (await backend.take([charge(hour)])).verdicts
+    const [soon] = (await backend.takeAll([charge(backend, hour)])).verdicts
     expect(soon).toMatchObject({ allowed: false, remaining: 0 })
     expect(soon.retryAfterMs).toBeGreaterThan(3_590_000)
     expect(soon.retryAfterMs).toBeLessThanOrEqual(3_600_000)
-    const [never] = (await backend.take([charge(hour, 1_001)])).verdicts
+    const [never] = (await backend.takeAll([charge(backend, hour, 1_001)])).verdicts
     expect(never.retryAfterMs).toBe(Number.POSITIVE_INFINITY)
   })
 
   test('takes smaller costs that fit, though a larger one did not', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    await backend.take([charge(hour, 990)])
-    expect(allowed(await backend.take([charge(hour, 20)]))).toBe(false)
-    expect(allowed(await backend.take([charge(hour, 10)]))).toBe(true)
+    await backend.takeAll([charge(backend, hour, 990)])
+    expect(allowed(await backend.takeAll([charge(backend, hour, 20)]))).toBe(false)
+    expect(allowed(await backend.takeAll([charge(backend, hour, 10)]))).toBe(true)
   })
 })
 
@@ -226,7 +217,7 @@ describe('a request of several policies', () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 8; takes++) {
-      const both = await backend.take([charge(five), charge(hour), charge(thousand)])
+      const both = await backend.takeAll([charge(backend, five), charge(backend, hour), charge(backend, thousand)])
       expect(allowed(both)).toBe(takes < 5)
     }
     await backend.close()
@@ -238,7 +229,7 @@ describe('a request of several policies', () => {
     const backend = bench.process()
     const small: Policy = { ...hour, name: 'small', limit: 100 }
     for (let takes = 0; takes < 130; takes++) {
-      expect(allowed(await backend.take([charge(hour), charge(small)]))).toBe(takes < 100)
+      expect(allowed(await backend.takeAll([charge(backend, hour), charge(backend, small)]))).toBe(takes < 100)
     }
     await backend.close()
     expect([bench.free(hour), bench.free(small)]).toEqual([900, 0])
@@ -248,7 +239,7 @@ describe('a request of several policies', () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 3; takes++) {
-      const answer = await backend.take([charge(hour), charge(thousand, 1_001, 'a', true)])
+      const answer = await backend.takeAll([charge(backend, hour), charge(backend, thousand, 1_001, 'a', true)])
       expect(answer.verdicts.map((verdict) => verdict.allowed)).toEqual([true, false])
     }
     await backend.close()
@@ -260,10 +251,10 @@ describe('an adjustment', () => {
   test('of a take that was not yet told moves units of the lease, without asking', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    for (let takes = 0; takes < 100; takes++) await backend.take([charge(hour)])
-    const taken = await backend.take([charge(hour, 4)])
+    for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
+    const taken = await backend.takeAll([charge(backend, hour, 4)])
     bench.asks = []
-    expect(backend.adjust([charge(hour, -3)], taken.takenAt)).not.toBeInstanceOf(Promise)
+    expect(backend.adjustAll([charge(backend, hour, -3)], taken.takenAt)).not.toBeInstanceOf(Promise)
     expect(bench.asks).toEqual([])
     await backend.close()
     expect(bench.free(hour)).toBe(899)
@@ -272,12 +263,12 @@ describe('an adjustment', () => {
   test('of an older take is done by the ledger', async () => {
     const bench = new Bench()
     const backend = bench.process()
-    const first = await backend.take([charge(hour)])
+    const first = await backend.takeAll([charge(backend, hour)])
     await bench.pass(3_000)
-    const taken = await backend.take([charge(hour, 10)])
+    const taken = await backend.takeAll([charge(backend, hour, 10)])
     await bench.pass(3_000)
-    await backend.adjust([charge(hour, -4)], taken.takenAt)
-    await backend.adjust([charge(hour, 20)], first.takenAt)
+    await backend.adjustAll([charge(backend, hour, -4)], taken.takenAt)
+    await backend.adjustAll([charge(backend, hour, 20)], first.takenAt)
     expect(bench.free(hour)).toBeGreaterThanOrEqual(1_000 - 11 - 20)
     expect(bench.free(hour)).toBeLessThanOrEqual(1_000 - 11 - 20 + 4)
   })
@@ -286,9 +277,9 @@ describe('an adjustment', () => {
 test('a reset makes a key as good as new, what others hold apart', async () => {
   const bench = new Bench()
   const [backend, other] = [bench.process(), bench.process()]
-  for (let takes = 0; takes < 100; takes++) await backend.take([charge(hour)])
-  await other.take([charge(hour)])
-  await backend.reset([charge(hour)])
+  for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
+  await other.takeAll([charge(other, hour)])
+  await backend.resetAll([charge(backend, hour)])
   await settled()
   // one unit that it spent, and four that it holds
   expect(bench.free(hour)).toBe(995)
@@ -299,10 +290,10 @@ test('a reset makes a key as good as new, what others hold apart', async () => {
 test('a peek sees the whole fleet and takes nothing', async () => {
   const bench = new Bench()
   const [backend, other] = [bench.process(), bench.process()]
-  for (let takes = 0; takes < 30; takes++) await other.take([charge(hour)])
-  const [verdict] = (await backend.peek([charge(hour, 900)])).verdicts
+  for (let takes = 0; takes < 30; takes++) await other.takeAll([charge(other, hour)])
+  const [verdict] = (await backend.peekAll([charge(backend, hour, 900)])).verdicts
   expect(verdict).toMatchObject({ allowed: true, remaining: bench.free(hour) })
-  expect((await backend.peek([charge(hour, 990)])).verdicts[0].allowed).toBe(false)
+  expect((await backend.peekAll([charge(backend, hour, 990)])).verdicts[0].allowed).toBe(false)
   await bench.pass(3_000)
   expect(bench.free(hour)).toBe(970)
 })
@@ -310,8 +301,8 @@ test('a peek sees the whole fleet and takes nothing', async () => {
 test('what a caller knows of a key reaches the ledger, though a lease would do', async () => {
   const bench = new Bench()
   const backend = bench.process()
-  for (let takes = 0; takes < 20; takes++) await backend.take([charge(hour)])
-  await backend.take([{ ...charge(hour), known: { used: 990, resetAfterMs: 60_000 } }])
+  for (let takes = 0; takes < 20; takes++) await backend.takeAll([charge(backend, hour)])
+  await backend.takeAll([{ ...charge(backend, hour), known: { used: 990, resetAfterMs: 60_000 } }])
   expect(bench.free(hour)).toBe(0)
 })
 
@@ -319,8 +310,9 @@ test('a table holds 10,000 keys at most, and those that go give back what they h
   const bench = new Bench()
   const ledger = { ask: (asks: readonly LeaseAsk[]) => bench.ask(asks) }
   const table = new LeaseTable(ledger, terms, bench.clock)
+  const counter = bench.process().open(algorithms[hour.algorithm].compile(hour), `leasing/hour/${hour.algorithm}@1`)
   for (let key = 0; key < 15_000; key++) {
-    const asked = table.of(charge(hour, 1, `key ${key}`), bench.clock.now())
+    const asked = table.of({ key: `key ${key}`, counter }, bench.clock.now())
     // two of three units are not spent after all, and stay on lease with what else it was given
     const answer = (): boolean => asked.lease.move(-2, bench.clock.now(), bench.clock.now())
     asked.wait({ cost: 3, spends: true, deadlineAt: Number.POSITIVE_INFINITY, known: undefined, answer, fail() {} })

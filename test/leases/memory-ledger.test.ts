@@ -1,35 +1,25 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  algorithms,
-  type Charge,
-  GRACE,
-  type LeaseAsk,
-  type LeaseGrant,
-  MemoryLedger,
-  memoryBackend,
-} from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import { type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
+import { GRACE, type LeaseAsk, type LeaseGrant, MemoryLedger } from '@sluice/limiter-core/leases'
+import { FakeClock, openedCounter } from '@sluice/testkit'
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
-const step = algorithms['fixed-window'].compile({
-  name: 'hundred',
-  algorithm: 'fixed-window',
-  limit: 100,
-  windowMs: 60_000,
-})
-const charge: Charge = { key: 'a', step, count: 'ledger/hundred@1', cost: 1 }
-
+const hundred: Policy = { name: 'hundred', algorithm: 'fixed-window', limit: 100, windowMs: 60_000 }
 class Bench {
   readonly clock = new FakeClock({ nowMs: 1_000 })
   readonly ledger = new MemoryLedger('ledger', memoryBackend({ clock: this.clock }), terms, () => this.clock.now())
 
+  charge(scope = 'ledger'): Charge {
+    return { key: 'a', counter: openedCounter(this.ledger, scope, hundred), cost: 1 }
+  }
+
   ask(owner: number, seq: number, parts: Partial<LeaseAsk>): LeaseGrant {
     const nothing = { base: 0, spent: 0, keep: 0, want: 0, demand: 0, minimum: 1, need: 0 }
-    return this.ledger.ask([{ key: 'a', step, count: charge.count, owner, seq, ...nothing, ...parts }])[0]
+    return this.ledger.ask([{ ...this.charge(), owner, seq, ...nothing, ...parts }])[0]
   }
 
   get free(): number {
-    return this.ledger.peek([charge]).verdicts[0].remaining
+    return this.ledger.peekAll([this.charge()]).verdicts[0].remaining
   }
 }
 
@@ -50,24 +40,26 @@ describe('a ledger', () => {
     const bench = new Bench()
     bench.ask(1, 1, { want: 20, demand: 20 })
     bench.clock.advance(3_000)
-    bench.ledger.reset([charge])
-    bench.ledger.take([{ ...charge, cost: 30 }])
+    bench.ledger.resetAll([bench.charge()])
+    bench.ledger.takeAll([{ ...bench.charge(), cost: 30 }])
     expect(bench.ask(1, 2, { base: 1, spent: 5 }).charged).toBe(35)
   })
 
   test('passes over what was known or admitted before a reset', () => {
     const bench = new Bench()
     bench.clock.advance(1_000)
-    bench.ledger.reset([charge])
+    bench.ledger.resetAll([bench.charge()])
     bench.clock.advance(100)
     const admitted = { uncounted: 5, unsure: 5, upTo: 50 }
     const known = { used: 50, resetAfterMs: 60_000 }
-    bench.ledger.take([{ ...charge, cost: 0, known: { ...known, ageMs: 200, admitted: { ...admitted, ageMs: 150 } } }])
+    bench.ledger.takeAll([
+      { ...bench.charge(), cost: 0, known: { ...known, ageMs: 200, admitted: { ...admitted, ageMs: 150 } } },
+    ])
     bench.ask(1, 1, { known: { ...known, ageMs: 100 } })
     expect(bench.free).toBe(100)
     bench.ask(1, 2, { known: { ...known, used: 0, ageMs: 200, admitted: { ...admitted, ageMs: 50 } } })
     expect(bench.free).toBe(90)
-    bench.ledger.adjust([{ ...charge, cost: 0, known: { ...known, ageMs: 50 } }], bench.clock.now())
+    bench.ledger.adjustAll([{ ...bench.charge(), cost: 0, known: { ...known, ageMs: 50 } }], bench.clock.now())
     expect(bench.free).toBe(50)
   })
 
@@ -122,17 +114,14 @@ describe('a ledger', () => {
   test('takes beside leases no more than they leave, all or nothing', () => {
     const bench = new Bench()
     bench.ask(1, 1, { want: 95, demand: 95 })
-    const [denied] = bench.ledger.take([{ ...charge, cost: 6 }]).verdicts
+    const [denied] = bench.ledger.takeAll([{ ...bench.charge(), cost: 6 }]).verdicts
     expect(denied).toMatchObject({ allowed: false, remaining: 5 })
-    const [taken] = bench.ledger.take([{ ...charge, cost: 5 }]).verdicts
+    const [taken] = bench.ledger.takeAll([{ ...bench.charge(), cost: 5 }]).verdicts
     expect(taken).toMatchObject({ allowed: true, remaining: 0, retryAfterMs: 0 })
-    const many = bench.ledger.take([{ ...charge, count: 'ledger/other@1' }, charge])
+    const many = bench.ledger.takeAll([bench.charge('other'), bench.charge()])
     expect(many.verdicts.map((verdict) => verdict.allowed)).toEqual([true, false])
-    expect(bench.ledger.peek([{ ...charge, count: 'ledger/other@1' }]).verdicts[0].remaining).toBe(100)
-    const shadow = bench.ledger.take([
-      { ...charge, count: 'ledger/other@1' },
-      { ...charge, advisory: true },
-    ])
+    expect(bench.ledger.peekAll([bench.charge('other')]).verdicts[0].remaining).toBe(100)
+    const shadow = bench.ledger.takeAll([bench.charge('other'), { ...bench.charge(), advisory: true }])
     expect(shadow.verdicts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
       [true, 99],
       [false, 0],

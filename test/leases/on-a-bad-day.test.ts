@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { expect, jest, test } from '@jest/globals'
-import { createLimiter, systemClock } from '@sluice/limiter-core'
+import { createLimiter } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { startRedis } from '../services/redis-server.ts'

@@ -1,17 +1,20 @@
 import {
   type Answer,
+  type Backend,
   type Charge,
+  type CompiledPolicy,
+  memoryBackend,
+  type PolicyVerdict,
+} from '@sluice/limiter-core'
+import { SourcedDecision } from '@sluice/limiter-core/backend'
+import {
   type LeaseAsk,
   type LeaseGrant,
   type LeaseTerms,
   LeasingBackend,
   MemoryLedger,
-  memoryBackend,
-  type PolicyVerdict,
-  SourcedDecision,
-  type Step,
-} from '@sluice/limiter-core'
-import { FakeClock, type SeededRandom } from '@sluice/testkit'
+} from '@sluice/limiter-core/leases'
+import { FakeClock, openedCounter, type SeededRandom } from '@sluice/testkit'
 
 const GIVES_UP_AFTER_MS = 100
 
@@ -38,7 +41,7 @@ export class SimulatedProcess {
     const after = (ms: number, run: () => void): (() => void) => clock.after(ms / rate, () => this.run(run))
     const own = { now: () => clock.now() * rate, wall: () => clock.wall(), after }
     const takeUnleased = (charge: Charge): Promise<SourcedDecision> =>
-      fleet.deliver(this, () => flat(exact.take([charge])))
+      fleet.deliver(this, () => flat(exact.takeAll([charge])))
     this.backend = new LeasingBackend({ name: 'leased', exact, ledger, takeUnleased, terms: fleet.terms, clock: own })
   }
 
@@ -141,6 +144,12 @@ export async function settled(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
-export function chargeOf(step: Step, key: string, cost: number, advisory = false): Charge {
-  return { key, step, count: `fleet/${step.policy.name}/${step.policy.algorithm}@${step.version}`, cost, advisory }
+export function chargeOf(
+  backend: Backend,
+  { policy }: CompiledPolicy,
+  key: string,
+  cost: number,
+  advisory = false,
+): Charge {
+  return { key, counter: openedCounter(backend, 'fleet', policy), cost, advisory }
 }

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
-import { algorithms, type LeaseAsk, memoryBackend, type Policy, type Step } from '@sluice/limiter-core'
+import { type CompiledPolicy, memoryBackend, type Policy } from '@sluice/limiter-core'
+import { algorithms } from '@sluice/limiter-core/backend'
+import type { LeaseAsk } from '@sluice/limiter-core/leases'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import { chargeOf, SimulatedFleet, type SimulatedProcess, settled, type Weather } from './simulated-fleet.ts'
 import { Spends } from './spends.ts'
@@ -22,7 +24,7 @@ const EPSILON = 1e-4
 const ROUNDS = 700
 
 /** What the spends took of what the policy promises in any window: 1 is all of it. */
-function takenOf({ policy, capacity }: Step, spends: Spends): number {
+function takenOf({ policy, capacity }: CompiledPolicy, spends: Spends): number {
   const perMs = policy.limit / policy.windowMs
   if (policy.algorithm === 'token-bucket' || policy.algorithm === 'gcra') return spends.worstBurst(perMs) / capacity
   return spends.worstWindow(policy.windowMs) / (policy.slices ? policy.limit : 2 * policy.limit)
@@ -36,7 +38,7 @@ interface Scene {
 
 /** Traffic of four processes above the limit, what else befalls them, and what one exact count admits of the same. */
 async function simulate(
-  step: Step,
+  compiled: CompiledPolicy,
   random: SeededRandom,
   { weather, accidents, tamper }: Scene,
 ): Promise<[Spends, number]> {
@@ -47,7 +49,7 @@ async function simulate(
   for (let count = 0; count < 4; count++) fleet.start()
   const spends = new Spends()
   const take = async (process: SimulatedProcess, cost: number): Promise<void> => {
-    const answer = await process.backend.take([chargeOf(step, 'a', cost)])
+    const answer = await process.backend.takeAll([chargeOf(process.backend, compiled, 'a', cost)])
     if (answer.verdicts[0].allowed && process.state !== 'gone') spends.add(fleet.clock.now(), cost)
   }
   for (let round = 0; round < ROUNDS; round++) {
@@ -55,7 +57,7 @@ async function simulate(
       if (process.state !== 'runs' || random.whole(3) > 0) continue
       for (let takes = random.whole(4); takes > 0; takes--) {
         const cost = random.pick([1, 1, 1, 2, 7])
-        if (exact.take([chargeOf(step, 'a', cost)]).verdicts[0].allowed) exactly += cost
+        if (exact.takeAll([chargeOf(exact, compiled, 'a', cost)]).verdicts[0].allowed) exactly += cost
         take(process, cost).catch(() => undefined)
       }
     }
@@ -77,20 +79,20 @@ function befall(fleet: SimulatedFleet, random: SeededRandom): void {
 }
 
 describe.each(policies)('four processes that lease of a $name', (policy) => {
-  const step = algorithms[policy.algorithm].compile(policy)
+  const compiled = algorithms[policy.algorithm].compile(policy)
 
   test('admit no more than it promises, whoever crashes or sleeps and whatever is lost', async () => {
     await eachSeed(2, async (random) => {
-      const [spends] = await simulate(step, random, { weather: storm, accidents: true })
-      expect(takenOf(step, spends)).toBeLessThanOrEqual(1 + EPSILON)
+      const [spends] = await simulate(compiled, random, { weather: storm, accidents: true })
+      expect(takenOf(compiled, spends)).toBeLessThanOrEqual(1 + EPSILON)
       expect(spends.total).toBeGreaterThan(policy.limit)
     })
   })
 
   test('admit nearly all that one exact count would, while nothing happens', async () => {
     await eachSeed(1, async (random) => {
-      const [spends, exactly] = await simulate(step, random, { weather: calm, accidents: false })
-      expect(takenOf(step, spends)).toBeLessThanOrEqual(1 + EPSILON)
+      const [spends, exactly] = await simulate(compiled, random, { weather: calm, accidents: false })
+      expect(takenOf(compiled, spends)).toBeLessThanOrEqual(1 + EPSILON)
       measured.push(`${policy.name}: ${spends.total} units, ${exactly} by one exact count`)
       expect(spends.total / exactly).toBeGreaterThan(0.9)
     })
@@ -99,7 +101,7 @@ describe.each(policies)('four processes that lease of a $name', (policy) => {
 
 describe('the simulation finds over-admission', () => {
   const [, , sliced] = policies
-  const step = algorithms[sliced.algorithm].compile(sliced)
+  const compiled = algorithms[sliced.algorithm].compile(sliced)
   const faults: readonly (readonly [string, (ask: LeaseAsk) => LeaseAsk])[] = [
     ['where what is kept is not on lease', (ask) => ({ ...ask, keep: 0 })],
     ['where what was spent is not charged', (ask) => ({ ...ask, spent: 0 })],
@@ -110,8 +112,8 @@ describe('the simulation finds over-admission', () => {
     let worst = 0
     await eachSeed(8, async (random) => {
       if (worst > 1) return
-      const [spends] = await simulate(step, random, { weather: breeze, accidents: true, tamper })
-      worst = Math.max(worst, takenOf(step, spends))
+      const [spends] = await simulate(compiled, random, { weather: breeze, accidents: true, tamper })
+      worst = Math.max(worst, takenOf(compiled, spends))
     })
     expect(worst).toBeGreaterThan(1)
   })

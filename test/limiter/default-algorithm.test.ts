@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { createLimiter, type PolicyInput, RateGate } from '@sluice/limiter-core'
+import { createLimiter, type PolicyInput } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { parseDuration } from '@sluice/limiter-core'
+import { parseDuration } from '@sluice/limiter-core/backend'
 
 test.each([
   ['1ms', 1],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, memoryBackend, RateGate, type RateLimitOptions } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend, type RateLimitOptions } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 import { viewOf } from '../keys/request-view.ts'
 
@@ -27,8 +28,13 @@ function root(options: Partial<Options> = {}): Guard {
   return new RateGate<Raw, unknown>({ ...api(9), clock: new FakeClock(), ...options } as Options)
 }
 
-function below(guard: Guard, options: Partial<Options> | undefined, place: string, without?: readonly string[]): Guard {
-  return guard.below({ options: options as Options | undefined, place, without })
+function below(
+  guard: Guard,
+  options: Partial<Options> | undefined,
+  routeScope: string,
+  without?: readonly string[],
+): Guard {
+  return guard.below({ options: options as Options | undefined, routeScope, without })
 }
 
 function codeOf(build: () => unknown): string {
@@ -91,7 +97,7 @@ describe('a part that says the same name', () => {
   test('may do so where nothing is above the parts', () => {
     const backend = memoryBackend({ clock: new FakeClock() })
     const parts = [1, 2].map(
-      (limit) => new RateGate<Raw, unknown>({ ...api(limit), backend }, [], { place: `part ${limit}` }),
+      (limit) => new RateGate<Raw, unknown>({ ...api(limit), backend }, [], { routeScope: `part ${limit}` }),
     )
     expect(parts.map((part) => left(part))).toEqual(['api 0', 'api 1'])
   })

@@ -9,7 +9,7 @@ import {
   slowDown,
 } from '@sluice/express'
 import type { InflightBackend } from '@sluice/limiter-core'
-import { RequestLifecycle } from '@sluice/node-http'
+import { RequestLifecycle } from '@sluice/node-http/adapter'
 import { FakeClock, Warnings } from '@sluice/testkit'
 import express, { type RequestHandler } from 'express'
 import request from 'supertest'

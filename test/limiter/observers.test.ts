@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { createLimiter, type Decision, forgetWarnings, memoryBackend, type Observer } from '@sluice/limiter-core'
+import { createLimiter, type Decision, memoryBackend, type Observer } from '@sluice/limiter-core'
+import { forgetWarnings } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../contracts/promised-backend.ts'
 

@@ -69,6 +69,11 @@ test.each(entries)('%s loads by import and by require, with the same names', asy
   expect(required).toEqual(imported)
 })
 
+test('@sluice/redis alone loads no sketches', async () => {
+  const show = `require('@sluice/redis'); console.log(Object.keys(require.cache).filter((path) => /sketches/.test(path)))`
+  expect(await mustRun(process.execPath, ['-e', show], project.folder)).toBe('[]\n')
+})
+
 test('an installation of @sluice/express stays within its size', () => {
   const kb = project.installedBytes('@sluice/express') / 1000
   process.stdout.write(`@sluice/express installed: ${kb.toFixed(0)} KB, budget ${expressBudgetKb} KB\n`)

@@ -1,5 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals'
-import { type LeaseAsk, LeasingBackend, MemoryLedger, memoryBackend } from '@sluice/limiter-core'
+import { memoryBackend } from '@sluice/limiter-core'
+import { type LeaseAsk, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 import { settled } from '../leases/simulated-fleet.ts'
 import { HOUR, MINUTE, type Plans } from './any-plans.ts'

@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Answer, type Backend, type Charge, memoryBackend } from '@sluice/limiter-core'
-import { FakeClock, Warnings } from '@sluice/testkit'
+import {
+  type Answer,
+  type Backend,
+  type Charge,
+  type CompiledPolicy,
+  type CountedKey,
+  type Counter,
+  memoryBackend,
+} from '@sluice/limiter-core'
+import { FakeClock, FrontCounters, Warnings } from '@sluice/testkit'
 import { algorithmNames } from '../algorithms/any-policy.ts'
 import { HOUR, MINUTE, type Plans } from './any-plans.ts'
 import { PlanSite } from './plan-site.ts'
@@ -11,30 +19,37 @@ class Remote implements Backend<Promise<Answer>> {
   away = false
   readonly #clock: FakeClock
   #memory: Backend<Answer>
+  #counters: FrontCounters
 
   constructor(clock: FakeClock) {
     this.#clock = clock
     this.#memory = memoryBackend({ clock })
+    this.#counters = new FrontCounters(this.#memory)
   }
 
   lose(): void {
     this.#memory = memoryBackend({ clock: this.#clock })
+    this.#counters = new FrontCounters(this.#memory)
   }
 
-  take(charges: readonly Charge[]): Promise<Answer> {
-    return this.#later(() => this.#memory.take(charges))
+  open(compiled: CompiledPolicy, name: string): Counter<Promise<Answer>> {
+    return this.#counters.open(this, compiled, name)
   }
 
-  peek(charges: readonly Charge[]): Promise<Answer> {
-    return this.#later(() => this.#memory.peek(charges))
+  takeAll(charges: readonly Charge[]): Promise<Answer> {
+    return this.#later(() => this.#memory.takeAll(this.#counters.behind(charges)))
   }
 
-  adjust(charges: readonly Charge[], takenAt: number): Promise<Answer> {
-    return this.#later(() => this.#memory.adjust(charges, takenAt))
+  peekAll(charges: readonly Charge[]): Promise<Answer> {
+    return this.#later(() => this.#memory.peekAll(this.#counters.behind(charges)))
   }
 
-  reset(targets: readonly Charge[]): Promise<void> {
-    return this.#later(() => this.#memory.reset(targets) as undefined)
+  adjustAll(charges: readonly Charge[], takenAt: number): Promise<Answer> {
+    return this.#later(() => this.#memory.adjustAll(this.#counters.behind(charges), takenAt))
+  }
+
+  resetAll(keys: readonly CountedKey[]): Promise<void> {
+    return this.#later(() => this.#memory.resetAll(this.#counters.behind(keys)) as undefined)
   }
 
   async #later<T>(run: () => T): Promise<T> {

@@ -1,4 +1,4 @@
-import { type Backend, type Decision, type Policy, RateGate } from '@sluice/limiter-core'
+import { type Backend, type Decision, type Policy, RateGate } from '@sluice/limiter-core/http'
 import type { FakeClock } from '@sluice/testkit'
 
 export type PlanPolicy = Omit<Policy, 'name' | 'windowMs'> & { readonly windowMs: number }

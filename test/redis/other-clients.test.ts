@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { createLimiter } from '@sluice/limiter-core'
 import { createRedisCluster, leasedBackend, type RedisClient, redisBackend, type ScriptRunner } from '@sluice/redis'
+import { GlideClient, GlideClusterClient, Script as GlideScript } from '@valkey/valkey-glide'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'
 import { Redis as Valkey } from 'iovalkey'
@@ -16,6 +17,8 @@ jest.setTimeout(120_000)
 const PROCESSES = 4
 const TAKES = 500
 const LIMIT = 1_000
+/** Ms that glide waits for an answer: its own 250 are little for 2,000 takes at once. */
+const PATIENT = { requestTimeout: 20_000 }
 
 /** What node-redis can do. */
 interface NodeRedis {
@@ -37,6 +40,21 @@ async function overNodeRedis(made: unknown, clustered?: boolean): Promise<Connec
   const run: ScriptRunner['run'] = (script, keys, args) =>
     client.eval(script.text, { keys: [...keys], arguments: args.map(String) })
   return { client: clustered === undefined ? { run } : { run, clustered }, close: () => client.destroy() }
+}
+
+async function overGlide(made: Promise<GlideClient | GlideClusterClient>, clustered = false): Promise<Connected> {
+  const client = await made
+  const scripts = new Map<string, GlideScript>()
+  const run: ScriptRunner['run'] = ({ text }, keys, args) => {
+    const script = scripts.get(text) ?? new GlideScript(text)
+    scripts.set(text, script)
+    return client.invokeScript(script, { keys: [...keys], args: args.map(String) })
+  }
+  const close = (): void => {
+    for (const script of scripts.values()) script.release()
+    client.close()
+  }
+  return { client: { run, clustered }, close }
 }
 
 async function overIoredis(client: { disconnect(): void }): Promise<Connected> {
@@ -87,6 +105,10 @@ describe('on one server', () => {
   const clients: readonly (readonly [string, () => Promise<Connected>])[] = [
     ['node-redis 6', () => overNodeRedis(createClient({ url: url(), disableOfflineQueue: true }))],
     ['node-redis 5', () => overNodeRedis(createClient5({ url: url(), disableOfflineQueue: true }))],
+    [
+      'glide',
+      () => overGlide(GlideClient.createClient({ addresses: [{ host: '127.0.0.1', port: server.port }], ...PATIENT })),
+    ],
     ['iovalkey', () => overIoredis(new Valkey(server.port))],
     ['ioredis 6', () => overIoredis(new Redis(server.port))],
     ['ioredis 5', () => overIoredis(new Redis5(server.port))],
@@ -118,6 +140,7 @@ describe('on a cluster', () => {
   test.each([
     ['node-redis 6', () => overNodeRedis(createCluster({ rootNodes: rootNodes() }), true)],
     ['node-redis 5', () => overNodeRedis(createCluster5({ rootNodes: rootNodes() }), true)],
+    ['glide', () => overGlide(GlideClusterClient.createClient({ addresses: nodes(), ...PATIENT }), true)],
     ['ioredis 6', () => overIoredis(createRedisCluster(nodes()))],
   ] as const)('%s counts exactly', async (_, connect) => {
     expect(await admitted(connect, redisBackend, 3)).toEqual([LIMIT, LIMIT, LIMIT])

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 
 /** After which a sender of TCP tries again, at the least. */
 const RESENT_AFTER_MS = 200

@@ -1,4 +1,4 @@
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 
 /** Asks again and again until the answer holds. Rejects with `what` where it never does. */
 export async function eventually(

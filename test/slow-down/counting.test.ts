@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Backend, createSluice, DENY, type SlowDownOptions, slowDown } from '@sluice/express'
-import { FakeClock, until, Warnings, Watcher } from '@sluice/testkit'
+import { FakeClock, failingBackend, until, Warnings, Watcher } from '@sluice/testkit'
 import express, { type Express, type Request, type Response } from 'express'
 import request from 'supertest'
+import { oddBackend } from '../contracts/odd-backend.ts'
 import { PromisedBackend } from '../contracts/promised-backend.ts'
 import { HurriedClock } from './hurried-clock.ts'
 
@@ -147,21 +148,14 @@ describe('what is counted', () => {
 })
 
 describe('whatever goes wrong', () => {
-  const dead = (fail: () => never): Backend => ({
-    name: 'dead',
-    take: fail,
-    peek: fail,
-    adjust: fail,
-    reset: () => undefined,
-  })
   const throws = (): never => {
     throw new Error('nobody is there')
   }
 
   test.each<[string, Backend]>([
-    ['throws', dead(throws)],
-    ['rejects', dead((() => Promise.reject(new Error('nobody is there'))) as () => never)],
-    ['answers nonsense', dead((() => ({})) as unknown as () => never)],
+    ['throws', failingBackend(throws)],
+    ['rejects', failingBackend(() => Promise.reject(new Error('nobody is there')))],
+    ['answers nonsense', oddBackend(() => ({}))],
   ])('requests are counted in this process where the backend %s, and it is told', async (_what, backend) => {
     expect(await waitsOf(appOf(limited({ after: 1, backend })), 3)).toEqual([0, 100, 200])
     expect(watcher.count('backendFailed')).toBe(3)
@@ -169,9 +163,9 @@ describe('whatever goes wrong', () => {
   })
 
   test('requests pass undelayed where the failure rule allows, and wait longest where it denies', async () => {
-    const allowing = limited({ after: 0, backend: dead(throws), onBackendError: 'allow' })
+    const allowing = limited({ after: 0, backend: failingBackend(throws), onBackendError: 'allow' })
     expect(await waitsOf(appOf(allowing), 3)).toEqual([0, 0, 0])
-    const denying = limited({ after: 5, backend: dead(throws), onBackendError: 'deny' })
+    const denying = limited({ after: 5, backend: failingBackend(throws), onBackendError: 'deny' })
     expect(await waitsOf(appOf(denying), 2)).toEqual([300, 300])
   })
 
@@ -197,8 +191,8 @@ describe('whatever goes wrong', () => {
 
   test('a refund of who found no place that fails is told, and the denial stands', async () => {
     const wait = new FakeClock()
-    const adjust = (): Promise<never> => Promise.reject(new Error('nobody is there'))
-    const backend = Object.assign(new PromisedBackend(wait), { adjust })
+    const adjustAll = (): Promise<never> => Promise.reject(new Error('nobody is there'))
+    const backend = Object.assign(new PromisedBackend(wait), { adjustAll })
     const app = appOf(limited({ after: 0, maxWaiting: 1, clock: wait, backend }))
     const first = request(app).get('/')
     const answered = first.then(({ status }) => status)

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import {
-  type Backend,
   createInflightLimiter,
   type InflightBackend,
   memoryBackend,
@@ -8,7 +7,8 @@ import {
   type UpgradeLimitOptions,
   type UpgradeListener,
 } from '@sluice/node-http'
-import { until } from '@sluice/testkit'
+import { failingBackend, until } from '@sluice/testkit'
+import { frontBackend } from '../contracts/front-backend.ts'
 import { handshake, type SocketClient, UpgradeSite, type UpgradeSiteOptions } from './upgrade-site.ts'
 
 let site: UpgradeSite
@@ -146,14 +146,7 @@ test('a client that ends its side later hears the last word of who upgraded it',
 
 describe('a backend', () => {
   test('of rates may answer by promise', async () => {
-    const memory = memoryBackend()
-    const backend = {
-      name: 'slow',
-      take: async (...args) => memory.take(...args),
-      peek: async (...args) => memory.peek(...args),
-      adjust: async (...args) => memory.adjust(...args),
-      reset: (...args) => memory.reset(...args),
-    } satisfies Backend
+    const backend = frontBackend('slow', memoryBackend(), async (ask) => ask())
     await siteOf({ rateLimit: { limit: 1, window: '1m', backend } })
     await site.open()
     expect(await site.answer()).toMatch(/^HTTP\/1.1 429/)
@@ -180,9 +173,8 @@ describe('a backend', () => {
 
   test('that fails leaves upgrades to the limit in this process', async () => {
     const dead = (): Promise<never> => Promise.reject(new Error('nobody is there'))
-    const backend: Backend = { name: 'dead', take: dead, peek: dead, adjust: dead, reset: () => undefined }
     await siteOf({
-      rateLimit: { limit: 1, window: '1m', backend },
+      rateLimit: { limit: 1, window: '1m', backend: failingBackend(dead) },
       inflightLimit: { limit: 9, backend: { acquire: dead } },
     })
     await site.open()

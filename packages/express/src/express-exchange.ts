@@ -1,4 +1,4 @@
-import { Exchange, expressMethod, expressPattern, warnAboutExpressTrust } from '@sluice/node-http'
+import { Exchange, expressMethod, expressPattern, warnAboutExpressTrust } from '@sluice/node-http/adapter'
 import type { Request, Response } from 'express'
 
 /** A request of Express. Proxies are trusted as `app.set('trust proxy', …)` says. */

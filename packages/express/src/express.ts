@@ -10,7 +10,7 @@ import {
   type RateLimitOptions,
   type RequestSluice,
   withDecorators,
-} from '@sluice/node-http'
+} from '@sluice/node-http/adapter'
 import type { Application, Request, Response } from 'express'
 import { ExpressExchange } from './express-exchange.ts'
 

@@ -7,7 +7,7 @@ import {
   isPromise,
   ReplyExchange,
   type RequestLife,
-} from '@sluice/node-http'
+} from '@sluice/node-http/adapter'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 type Limits = readonly HttpLimit<FastifyRequest, FastifyReply>[]
@@ -46,7 +46,7 @@ export function fastifyMount(limit: HttpLimit<FastifyRequest, FastifyReply>): Fa
 export function enter(limits: Limits, request: FastifyRequest, reply: FastifyReply, done: Done): void {
   const exchange = new ReplyExchange(request, reply)
   const go = (admission: Outcome): void => {
-    if (goesOn(admission, exchange)) done()
+    if (passes(admission, exchange)) done()
   }
   const admission = admitAll(limits, exchange)
   if (isPromise(admission)) afterCheck(admission, go, done as (error?: unknown) => void)
@@ -71,7 +71,7 @@ export function runBehind(
 ): unknown {
   const exchange = new ReplyExchange(request, reply)
   const go = (admission: Outcome): unknown =>
-    goesOn(admission, exchange) ? work(admission === 'held' ? exchange.life : undefined) : undefined
+    passes(admission, exchange) ? work(admission === 'held' ? exchange.life : undefined) : undefined
   const admission = admitAll(limits, exchange)
   if (!isPromise(admission)) return go(admission)
   return admission.then((outcome) => {
@@ -93,7 +93,7 @@ export function heldWork(life: RequestLife, work: unknown, reply: FastifyReply):
 type Outcome = Admission<FastifyRequest, FastifyReply>
 
 /** False where the request ends here. */
-function goesOn(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, FastifyReply>): boolean {
+function passes(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, FastifyReply>): boolean {
   if (outcome === 'passed' || outcome === 'held') return true
   // nobody is left to answer, and Fastify need not wait for an answer either
   if (outcome === 'gone') exchange.res.hijack()

@@ -5,7 +5,7 @@ import {
   type RateLimitOptions,
   type RequestSluice,
   withDecorators,
-} from '@sluice/node-http'
+} from '@sluice/node-http/adapter'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type FastifyHook, fastifyMount } from './fastify-mount.ts'
 import { FASTIFY_OPTIONS, type FastifyOptions, type FastifyRouteLimits } from './sluice-options.ts'

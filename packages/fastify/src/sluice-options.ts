@@ -1,4 +1,4 @@
-import type { Backend, LayerOptions, SluiceOptions } from '@sluice/node-http'
+import type { Backend, LayerOptions, SluiceOptions } from '@sluice/node-http/adapter'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** When limits are asked: `onRequest`, before a body is read, or `preHandler`, when hooks know who asks. */

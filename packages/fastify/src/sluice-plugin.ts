@@ -2,9 +2,9 @@ import {
   type HttpLimit,
   LimitLayer,
   optionsOf,
-  PlaceNames,
   RouteLayers,
   type RouteOfLayers,
+  RouteScopeNames,
   routeConfigOf,
   routePattern,
   SLUICE_OPTIONS,
@@ -13,7 +13,7 @@ import {
   shown,
   warnAboutFastifyOption,
   warnOnce,
-} from '@sluice/node-http'
+} from '@sluice/node-http/adapter'
 import type {
   FastifyContextConfig,
   FastifyInstance,
@@ -26,13 +26,13 @@ import fp from 'fastify-plugin'
 import { type Done, enter } from './fastify-mount.ts'
 import {
   ADMITTED,
-  ASKS,
-  asksAfterHooks,
+  CHECKS_LIMITS,
   CONSTRAINTS,
   type Config,
+  checksAfterHooks,
   type Met,
-  TELLS,
-  tellsWhenDone,
+  SIGNALS_END,
+  signalsEnd,
 } from './limited-route.ts'
 import {
   FASTIFY_OPTIONS,
@@ -57,7 +57,7 @@ interface Registration {
   /** By config, of which every route has one of its own. */
   readonly parts: WeakMap<object, Part>
   /** Of the instances and routes of the whole application. */
-  readonly names: PlaceNames
+  readonly names: RouteScopeNames
 }
 
 const HOME = Symbol.for('sluice.fastify@1')
@@ -77,7 +77,7 @@ export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
     const above = app[HOME]
     const layer = above ? layerBelow(app, above, own) : uppermostLayer(app, own)
     const phase = own.phase ?? above?.phase ?? 'onRequest'
-    const names = above?.names ?? new PlaceNames()
+    const names = above?.names ?? new RouteScopeNames()
     const routes = new RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>(layer, names, (route) =>
       checked('config.sluice', route, ROUTE),
     )
@@ -154,7 +154,7 @@ function watch(app: Home): void {
   // for routes that were there before, and for who was sent past the hook above, as by `callNotFound`
   app.addHook('preHandler', function (this: Home, request: Met, reply, done) {
     const config: Config = routeConfigOf(request)
-    if (request[ADMITTED] || config[ASKS]) done()
+    if (request[ADMITTED] || config[CHECKS_LIMITS]) done()
     else meet(partOf(this, request), request, reply, done)
   })
   app.addHook('onRoute', function (this: Home, route) {
@@ -176,7 +176,7 @@ function partOf(app: Home, request: FastifyRequest): Part {
   const { limits } = layer
   // of a route that is ignored the phase is ignored as well
   const part = { limits, phase: layer === routes.above ? phase : (config.sluice?.phase ?? phase) }
-  if (config.url !== undefined && !config[TELLS] && limits.some(waitsForHandler)) {
+  if (config.url !== undefined && !config[SIGNALS_END] && limits.some(waitsForHandler)) {
     const got = `got 'handler' for the route ${config.url}, which was declared before the plugin`
     warnOnce('SLUICE_BAD_OPTION', `holdUntil: ${got}: expected await app.register(sluice, …) before it`)
   }
@@ -199,7 +199,7 @@ function prepare({ routes, phase }: Registration, route: RouteOptions): void {
   // requests show no constraints of their route, but its config
   if (own.length > 0) route.config = { ...config, [CONSTRAINTS]: own.join() } as FastifyContextConfig
   const { limits } = routes.of(routeOf({ ...config, url, method }, own.join()))
-  if (limits.some(waitsForHandler)) tellsWhenDone(route)
+  if (limits.some(waitsForHandler)) signalsEnd(route)
   if ((config?.sluice?.phase ?? phase) === 'preHandler')
-    asksAfterHooks(route, (app, request) => partOf(app, request).limits)
+    checksAfterHooks(route, (app, request) => partOf(app, request).limits)
 }

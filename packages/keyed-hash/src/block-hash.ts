@@ -1,8 +1,8 @@
-import { imul, joinedLanes } from './joined-lanes.ts'
+import { imul, joinedSums } from './joined-sums.ts'
 import type { KeyWords } from './key-words.ts'
 
 /**
- * The hash of a key of one block. Lane j is start[j] + Σ block[i + j] · units[i] mod 2³². Unit 0 is the shape: twice
+ * The hash of a key of one block. Sum j is start[j] + Σ block[i + j] · units[i] mod 2³². Unit 0 is the shape: twice
  * the length, plus one where a unit is one character of any kind and not two of latin1, the first one low. It tells
  * keys apart that have the same units.
  */
@@ -55,8 +55,8 @@ export class BlockHash {
       k1 = k3
       k2 = k4
     }
-    this.low = joinedLanes(a, b)
-    this.high = joinedLanes(c, d)
+    this.low = joinedSums(a, b)
+    this.high = joinedSums(c, d)
     return seen < 256
   }
 
@@ -87,8 +87,8 @@ export class BlockHash {
     const k4 = block[4]
     const k5 = block[5]
     const sums = this.upper(key)
-    this.low = joinedLanes(sums[0] + imul(k1, p) + imul(k2, q), sums[1] + imul(k2, p) + imul(k3, q))
-    this.high = joinedLanes(sums[2] + imul(k3, p) + imul(k4, q), sums[3] + imul(k4, p) + imul(k5, q))
+    this.low = joinedSums(sums[0] + imul(k1, p) + imul(k2, q), sums[1] + imul(k2, p) + imul(k3, q))
+    this.high = joinedSums(sums[2] + imul(k3, p) + imul(k4, q), sums[3] + imul(k4, p) + imul(k5, q))
   }
 
   /** The sums of the shape and the upper 32 bits, which are known for -2³¹ to 2³² - 1. */
@@ -122,8 +122,8 @@ export class BlockHash {
   }
 
   private finish(sums: Int32Array): void {
-    this.low = joinedLanes(sums[0], sums[1])
-    this.high = joinedLanes(sums[2], sums[3])
+    this.low = joinedSums(sums[0], sums[1])
+    this.high = joinedSums(sums[2], sums[3])
   }
 }
 

@@ -1,4 +1,4 @@
-import { imul, joinedLanes } from './joined-lanes.ts'
+import { imul, joinedSums } from './joined-sums.ts'
 import { type KeyWords, LEVELS, UNITS_A_BLOCK } from './key-words.ts'
 
 /**
@@ -34,12 +34,12 @@ export class DigestTree {
     for (let level = 0; level < this.top; level++) this.close(level)
     const { start, shape: words } = this.words
     const { sums } = this.levels[this.top]
-    for (let lane = 0; lane < 4; lane++) {
-      sums[lane] += start[lane] + imul(words[lane], shape & 0xffff)
-      sums[lane] += imul(words[4 + lane], Math.floor(shape / 0x10000))
+    for (let index = 0; index < 4; index++) {
+      sums[index] += start[index] + imul(words[index], shape & 0xffff)
+      sums[index] += imul(words[4 + index], Math.floor(shape / 0x10000))
     }
-    result.low = joinedLanes(sums[0], sums[1])
-    result.high = joinedLanes(sums[2], sums[3])
+    result.low = joinedSums(sums[0], sums[1])
+    result.high = joinedSums(sums[2], sums[3])
   }
 
   private append(depth: number, low: number, high: number): void {
@@ -47,9 +47,9 @@ export class DigestTree {
     if (level.units === UNITS_A_BLOCK && depth + 1 < LEVELS) this.close(depth)
     const words = this.words.levels[depth]
     const at = level.units
-    for (let lane = 0; lane < 4; lane++) {
-      level.sums[lane] += imul(words[at + lane], low & 0xffff) + imul(words[at + lane + 1], low >>> 16)
-      level.sums[lane] += imul(words[at + lane + 2], high & 0xffff) + imul(words[at + lane + 3], high >>> 16)
+    for (let index = 0; index < 4; index++) {
+      level.sums[index] += imul(words[at + index], low & 0xffff) + imul(words[at + index + 1], low >>> 16)
+      level.sums[index] += imul(words[at + index + 2], high & 0xffff) + imul(words[at + index + 3], high >>> 16)
     }
     level.units += 4
     if (depth > this.top) this.top = depth

@@ -2,7 +2,7 @@ import { createCipheriv, createHash } from 'node:crypto'
 
 /** What the seed draws: 5 KB of words, each random and independent of the others. */
 export interface KeyWords {
-  /** A constant a lane. */
+  /** A constant a sum. */
   readonly start: Int32Array
   /** For the units of a block. */
   readonly block: Int32Array
@@ -18,7 +18,7 @@ export const UNITS_A_BLOCK = 256
 /** A digest is four units, so a level holds 64 digests of the one below: four hold 64⁴ blocks, 8 GiB of bytes. */
 export const LEVELS = 4
 
-/** Lane j multiplies unit i by word i + j, so the last unit needs three words more. */
+/** Sum j multiplies unit i by word i + j, so the last unit needs three words more. */
 const WORDS_A_LEVEL = UNITS_A_BLOCK + 3
 
 /** A later format takes another name, and with it other words from the same seed. */

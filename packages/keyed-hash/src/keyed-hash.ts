@@ -32,8 +32,8 @@ export function createKeyedHash(seed: Uint8Array = randomBytes(32)): KeyedHash {
 
 /**
  * Vector multiply-shift (Dietzfelbinger 1996; Thorup, arXiv:1504.06804) over 16-bit units mod 2³²: the high 16 bits of
- * a lane are strongly universal. The lanes share their words, each one place further: at the last unit that differs a
- * lane has a word that the lanes before it lack, so four lanes make 64 such bits.
+ * a sum are strongly universal. The sums share their words, each one place further: at the last unit that differs a
+ * sum has a word that the sums before it lack, so four sums make 64 such bits.
  * The promise, over the draw of the seed, for any two keys chosen without sight of results: up to 512 latin1 characters
  * (256 of any kind) their hashes are uniform and independent, so they agree in n given bits with chance 2⁻ⁿ exactly and
  * in all 64 with 2⁻⁶⁴. A longer key adds 2⁻⁶⁴ for each level of its digest tree: 5 · 2⁻⁶⁴ at most.

@@ -1,4 +1,4 @@
-import { Exchange, type HttpDenial, routeMethod, warnTrustsAnyone, warnUntrustedProxy } from '@sluice/node-http'
+import { Exchange, type HttpDenial, routeMethod, warnTrustsAnyone, warnUntrustedProxy } from '@sluice/node-http/adapter'
 import type { Context, Response } from 'koa'
 
 /** What routers of Koa tell of a request. */

@@ -12,7 +12,7 @@ import {
   type RateLimitOptions,
   type RequestSluice,
   withDecorators,
-} from '@sluice/node-http'
+} from '@sluice/node-http/adapter'
 import type { Context, Middleware, Next, Response } from 'koa'
 import { KoaExchange } from './koa-exchange.ts'
 

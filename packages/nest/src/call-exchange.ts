@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExecutionContext } from '@nestjs/common'
-import { Exchange, RequestLife, systemClock } from '@sluice/node-http'
+import { Exchange, RequestLife, systemClock } from '@sluice/node-http/adapter'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
 /** The life of a call that has no response of its own: it ends when its handler is done. */

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common'
-import type { DeniedRequest } from '@sluice/node-http'
+import type { DeniedRequest } from '@sluice/node-http/adapter'
 import { CallExchange } from './call-exchange.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
@@ -21,8 +21,8 @@ export function deny(
 
 type Exceptions = Readonly<Record<string, new (error: object) => Error>>
 
-// senders of messages are told of this class of exceptions alone, and who has such senders has the package
+// senders of messages receive this class of exceptions alone, and who has such senders has the package
 async function refuseMessage(denied: SluiceDenied, from: string, name: string): Promise<never> {
-  const { [name]: Told } = (await import(from)) as Exceptions
-  throw new Told({ status: 'error', message: denied.message, ...denied.extensions })
+  const { [name]: Exception } = (await import(from)) as Exceptions
+  throw new Exception({ status: 'error', message: denied.message, ...denied.extensions })
 }

@@ -1,5 +1,6 @@
-import { type Backend, memoryBackend, optionsOf, SluiceError, shown } from '@sluice/node-http'
-import type { NestRateOptions } from './limit-place.ts'
+import { optionsOf, SluiceError, shown } from '@sluice/node-http/adapter'
+import { type Backend, memoryBackend } from '@sluice/node-http/words'
+import type { NestRateOptions } from './layer-at.ts'
 import type { SluiceModuleOptions } from './sluice-options.ts'
 
 type Policies = NonNullable<SluiceModuleOptions['policies']>

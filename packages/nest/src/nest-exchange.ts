@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Exchange, expressMethod, expressPattern, ReplyExchange, warnAboutExpressTrust } from '@sluice/node-http'
+import {
+  Exchange,
+  expressMethod,
+  expressPattern,
+  ReplyExchange,
+  warnAboutExpressTrust,
+} from '@sluice/node-http/adapter'
 
 /** A request of whichever platform Nest runs on: Express's or Fastify's own. */
 // biome-ignore lint/suspicious/noExplicitAny: the two platforms have no type in common, and neither is imported

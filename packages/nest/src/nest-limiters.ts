@@ -14,7 +14,7 @@ import {
   type SlowHandle,
   type Sluice,
   type SluiceOptions,
-} from '@sluice/node-http'
+} from '@sluice/node-http/adapter'
 import { CallExchange } from './call-exchange.ts'
 import { exchangeOf } from './exchange-of.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'

@@ -5,12 +5,12 @@ import {
   InHandlerDetector,
   LimitLayer,
   messageOf,
-  PlaceNames,
+  RouteScopeNames,
   sharing,
   warnOnce,
-} from '@sluice/node-http'
+} from '@sluice/node-http/adapter'
 import { type Callable, type HandlerClass, handlerClasses, lineOf } from './handler-classes.ts'
-import { layerAt, type NestLimitLayer } from './limit-place.ts'
+import { layerAt, type NestLimitLayer } from './layer-at.ts'
 import { type LimitWord, wordsOn } from './limit-words.ts'
 import { NamedPolicies } from './named-policies.ts'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
@@ -49,7 +49,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   /** Each import of the module is a provider of its own, and all of them are this one. */
   #checked = false
   /** Equal in all processes that run the same code; two classes of one name are told apart. */
-  readonly #names = new PlaceNames()
+  readonly #names = new RouteScopeNames()
 
   /** The one of an application, which these options join. Throws coded errors. */
   static join(modules: ModulesContainer, options: SluiceModuleOptions): RouteLimits {
@@ -109,14 +109,14 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     // a module that is imported once more stands below those before it
     const above =
       this.#tops.length > 0 ? this.#all : LimitLayer.none<PlatformRequest, PlatformResponse>([], sharing(options))
-    const place = this.#tops.length > 0 ? `module ${this.#tops.length + 1}` : ''
-    this.#all = above.below({ rateLimit, slowDown, inflightLimit }, place)
+    const routeScope = this.#tops.length > 0 ? `module ${this.#tops.length + 1}` : ''
+    this.#all = above.below({ rateLimit, slowDown, inflightLimit }, routeScope)
     this.#tops.push(this.#all)
   }
 
   #resolveAll({ owner, methods }: HandlerClass): void {
-    const says = (place: object): boolean => wordsOn(place).length > 0
-    if (!lineOf(owner).some(says) && !methods.some(says)) return
+    const hasWords = (target: object): boolean => wordsOn(target).length > 0
+    if (!lineOf(owner).some(hasWords) && !methods.some(hasWords)) return
     // a class that two modules provide is one
     for (const handler of methods) {
       if (!this.#handlers.get(owner)?.has(wordsOn(handler))) this.#resolve(owner, handler)
@@ -127,8 +127,8 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     const ofClass = this.#ofClass(owner)
     const words = wordsOn(handler)
     if (words.length === 0) return this.#keep(owner, words, ofClass)
-    const place = `${this.#names.of(owner.name, owner)}.${handler.name}`
-    return this.#keep(owner, words, layerAt(place, ofClass, words, this.#policies.named))
+    const routeScope = `${this.#names.of(owner.name, owner)}.${handler.name}`
+    return this.#keep(owner, words, layerAt(routeScope, ofClass, words, this.#policies.named))
   }
 
   #keep(owner: Callable, words: Words, { rates, caps }: NestLimitLayer): HandlerLimits {

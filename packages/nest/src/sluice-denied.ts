@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common'
-import { type Decision, type DeniedRequest, violatedNames } from '@sluice/node-http'
+import { type Decision, type DeniedRequest, violatedNames } from '@sluice/node-http/adapter'
 
 /** What a GraphQL client reads under `extensions` of the error. */
 export interface DeniedExtensions {

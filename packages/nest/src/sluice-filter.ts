@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common'
-import { answerBody, type DeniedRequest, writeDenialHead } from '@sluice/node-http'
+import { answerBody, type DeniedRequest, writeDenialHead } from '@sluice/node-http/adapter'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 import { SluiceDenied } from './sluice-denied.ts'
 

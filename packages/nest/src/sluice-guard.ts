@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common'
-import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http'
+import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http/adapter'
 import { deny } from './deny.ts'
 import { exchangeOf } from './exchange-of.ts'
 import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exchange.ts'

@@ -1,5 +1,5 @@
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common'
-import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http'
+import { admitAll, type HttpLimit, isPromise } from '@sluice/node-http/adapter'
 import { defer, from, type Observable, of } from 'rxjs'
 import { finalize, mergeMap, tap } from 'rxjs/operators'
 import { CallExchange, type CallLife } from './call-exchange.ts'

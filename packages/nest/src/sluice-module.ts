@@ -1,6 +1,6 @@
 import { type DynamicModule, type FactoryProvider, Inject, Module, Optional, type Provider } from '@nestjs/common'
 import { APP_GUARD, APP_INTERCEPTOR, type ApplicationConfig, ModuleRef, ModulesContainer } from '@nestjs/core'
-import { SluiceError } from '@sluice/node-http'
+import { SluiceError } from '@sluice/node-http/adapter'
 import { RouteLimits } from './route-limits.ts'
 import { SluiceFilter } from './sluice-filter.ts'
 import { SluiceGuard } from './sluice-guard.ts'

@@ -4,13 +4,13 @@ import {
   type InflightLimitOptions,
   kindOf,
   optionsOf,
-  type PoliciesOptions,
   type RateLimitOptions,
   SLUICE_OPTIONS,
   type SlowDownOptions,
   SluiceError,
   type SluiceOptions,
-} from '@sluice/node-http'
+} from '@sluice/node-http/adapter'
+import type { PoliciesOptions } from '@sluice/node-http/words'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
 type Policies = PoliciesOptions<PlatformRequest, PlatformResponse>['policies']

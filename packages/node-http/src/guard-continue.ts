@@ -1,10 +1,16 @@
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type InflightLimitOptions, kindOf, optionsOf, type RateLimitOptions, SluiceError } from '@sluice/limiter-core'
-import type { ConnectMiddleware, WrappedHandler } from './connect.ts'
-import type { InflightHandle, RateHandle } from './http-limit.ts'
+import {
+  type InflightLimitOptions,
+  kindOf,
+  optionsOf,
+  type RateLimitOptions,
+  SluiceError,
+} from '@sluice/limiter-core/http'
+import type { ConnectMiddleware, WrappedHandler } from './connect/connect.ts'
+import { RequestLifecycle } from './lifecycle/request-lifecycle.ts'
+import type { InflightHandle, RateHandle } from './limits/http-limit.ts'
 import { inflightLimit, rateLimit } from './node-http.ts'
-import { RequestLifecycle } from './request-lifecycle.ts'
 
 type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
 type Limit = Middleware & { close(): void }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ConnectMiddleware, connectMount, type Next } from './connect.ts'
-import { type DecoratedLimiters, withDecorators } from './decorators.ts'
-import { Exchange } from './exchange.ts'
-import { limitersFor } from './limiters.ts'
-import { warnUntrustedProxy } from './proxy-trust.ts'
+import { type ConnectMiddleware, connectMount } from './connect/connect.ts'
+import type { Next } from './connect/next.ts'
+import { type DecoratedLimiters, withDecorators } from './decorators/decorators.ts'
+import { Exchange } from './exchange/exchange.ts'
+import { warnUntrustedProxy } from './exchange/proxy-trust.ts'
+import { limitersFor } from './limits/limiters.ts'
 
 /** A request of `node:http`. It has no route; proxies are not trusted. */
 export class PlainExchange extends Exchange<IncomingMessage, ServerResponse> {

@@ -1,7 +1,7 @@
 // Spends of one key when it is told to, writing the time of each admitted take into a file before anything else.
 import cluster, { type Worker } from 'node:cluster'
 import { openSync, writeSync } from 'node:fs'
-import { algorithms, type Charge } from '@sluice/limiter-core'
+import { algorithms, type Charge } from '@sluice/limiter-core/backend'
 import { clusterBackend } from '@sluice/limiter-core/cluster'
 
 /** What a worker is told to do. */
@@ -9,15 +9,15 @@ export type Order = { readonly burst: number } | { readonly streamMs: number } |
 
 const { WORKER_FILE, WORKER_POLICY } = process.env
 const policy = JSON.parse(WORKER_POLICY as string)
-const step = algorithms[policy.algorithm as keyof typeof algorithms].compile(policy)
-const charge: Charge = { key: 'shared', step, count: 'spenders/one@1', cost: 1 }
+const compiled = algorithms[policy.algorithm as keyof typeof algorithms].compile(policy)
 const file = openSync(WORKER_FILE as string, 'a')
 const listeners = process.listenerCount('message')
 const backend = clusterBackend()
+const charge: Charge = { key: 'shared', counter: backend.open(compiled, 'spenders/one@1'), cost: 1 }
 const self = cluster.worker as Worker
 
 async function take(): Promise<void> {
-  const [verdict] = (await backend.take([charge])).verdicts
+  const [verdict] = (await backend.takeAll([charge])).verdicts
   if (verdict.allowed) writeSync(file, `${Date.now()}\n`)
 }
 

@@ -1,4 +1,4 @@
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { eventually } from '../../services/eventually.ts'
 import { KeyRecord, type Take } from './key-record.ts'
 import type { TakeReport } from './member.ts'

@@ -5,8 +5,8 @@ import {
   type Limiter,
   type MaybePromise,
   type PolicyInput,
-  systemClock,
 } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, createRedisCluster, leasedBackend, redisBackend } from '@sluice/redis'
 import { type Call, observedBackend, type ServerSide } from './observed-backend.ts'
 import { LEASE_MS, policiesOf } from './policies.ts'

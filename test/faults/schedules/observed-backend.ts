@@ -1,4 +1,4 @@
-import type { Backend, Charge, MaybePromise } from '@sluice/limiter-core'
+import type { Backend, CountedKey, MaybePromise } from '@sluice/limiter-core'
 
 /** What the server made of a call, as far as anybody can know. */
 export type ServerSide = 'counted' | 'not counted' | 'unknown' | 'pending'
@@ -29,20 +29,24 @@ export function observedBackend(inner: Backend, called: (call: Call) => void): B
     )
     return made
   }
-  const namesOf = (charges: readonly Pick<Charge, 'key'>[]): string[] => charges.map(({ key }) => key)
-  const { takeOne, takeHeld, prepare, interrupted, mayHaveLost, mayCountUnanswered } = inner
+  const namesOf = (keys: readonly CountedKey[]): string[] => keys.map(({ key }) => key)
+  const { takeHeld, interrupted, mayHaveLost, mayCountUnanswered } = inner
   return {
     name: inner.name,
-    take: (charges, moment) => observed('take', namesOf(charges), inner.take(charges, moment)),
-    peek: (charges, moment) => observed('peek', namesOf(charges), inner.peek(charges, moment)),
-    adjust: (charges, at, moment) => observed('adjust', namesOf(charges), inner.adjust(charges, at, moment)),
-    reset: (targets) => observed('reset', namesOf(targets), inner.reset(targets)),
+    open(compiled, name) {
+      const counter = inner.open(compiled, name)
+      // the backend understands it as its own
+      return Object.create(counter, {
+        take: { value: (key: string, ...rest: [number]) => observed('take', [key], counter.take(key, ...rest)) },
+        close: { value: () => counter.close?.() },
+      })
+    },
+    takeAll: (charges, moment) => observed('take', namesOf(charges), inner.takeAll(charges, moment)),
+    peekAll: (charges, moment) => observed('peek', namesOf(charges), inner.peekAll(charges, moment)),
+    adjustAll: (charges, at, moment) => observed('adjust', namesOf(charges), inner.adjustAll(charges, at, moment)),
+    resetAll: (keys) => observed('reset', namesOf(keys), inner.resetAll(keys)),
     close: () => inner.close?.(),
-    ...(takeOne && {
-      takeOne: (key, ...rest) => observed('take', [key], takeOne.call(inner, key, ...rest)),
-    }),
     ...(takeHeld && { takeHeld: takeHeld.bind(inner) }),
-    ...(prepare && { prepare: prepare.bind(inner) }),
     ...(interrupted && { interrupted: interrupted.bind(inner) }),
     ...(mayCountUnanswered && { mayCountUnanswered: mayCountUnanswered.bind(inner) }),
     ...(mayHaveLost && { mayHaveLost: mayHaveLost.bind(inner) }),

@@ -1,4 +1,4 @@
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { ChargedReader } from './charged.ts'
 import { forgotten, missesOf, windowMisses, wrongDenials } from './checks.ts'
 import { PATIENCE_MS, type Participant, ScheduleFleet } from './fleet.ts'

@@ -1,4 +1,5 @@
-import { algorithms, createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { algorithms } from '@sluice/limiter-core/backend'
 
 const ROUNDS = 20_000
 

@@ -1,4 +1,5 @@
-import { algorithms, createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import { createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import { algorithms } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 
 const name = process.argv[1]

@@ -5,7 +5,9 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Backend, memoryBackend } from '@sluice/node-http'
 import { until } from '@sluice/testkit'
-import { type Framework, frameworks, type Handler, type Step } from '../frameworks.ts'
+import { frontBackend } from '../../contracts/front-backend.ts'
+import type { Framework, Handler, Step } from '../framework.ts'
+import { frameworks } from '../frameworks.ts'
 import { GET, RawClient } from '../raw-client.ts'
 
 const heard: string[] = []
@@ -29,14 +31,7 @@ const failing: Readonly<Record<string, Handler>> = {
 }
 
 function later(): Backend {
-  const memory = memoryBackend()
-  return {
-    name: 'later',
-    take: async (...asked) => memory.take(...asked),
-    peek: async (...asked) => memory.peek(...asked),
-    adjust: async (...asked) => memory.adjust(...asked),
-    reset: async (...asked) => memory.reset(...asked),
-  }
+  return frontBackend('later', memoryBackend(), async (ask) => ask())
 }
 
 const behind: Readonly<Record<string, (framework: Framework, handler: Handler) => Step[]>> = {

@@ -1,7 +1,7 @@
 // Spends of one key as fast as it can, and writes the time of every admitted take into a file, before anything else:
 // what is written there outlives the process.
 import { openSync, writeSync } from 'node:fs'
-import { algorithms, type Backend, type Charge, type Policy } from '@sluice/limiter-core'
+import { algorithms, type Backend, type Counter, type Policy } from '@sluice/limiter-core/backend'
 import { leasedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 
@@ -18,8 +18,7 @@ export interface SpenderTask {
 }
 
 const task: SpenderTask = JSON.parse(process.env.SPENDER_TASK as string)
-const step = algorithms[task.policy.algorithm].compile(task.policy)
-const charge: Charge = { key: 'shared', step, count: 'spenders/one@1', cost: 1 }
+const compiled = algorithms[task.policy.algorithm].compile(task.policy)
 const file = openSync(task.file, 'a')
 
 async function backendOf({ port, prefix, leaseMs }: SpenderTask): Promise<Backend> {
@@ -28,27 +27,27 @@ async function backendOf({ port, prefix, leaseMs }: SpenderTask): Promise<Backen
   return leasedBackend(client, { prefix, leaseMs })
 }
 
-async function take(backend: Backend): Promise<boolean> {
-  const [verdict] = (await backend.take([charge])).verdicts
-  if (verdict.allowed) writeSync(file, `${Date.now()}\n`)
-  return verdict.allowed
+async function take(counter: Counter): Promise<boolean> {
+  const { allowed } = await counter.take('shared', 1)
+  if (allowed) writeSync(file, `${Date.now()}\n`)
+  return allowed
 }
 
-async function stream(backend: Backend, untilMs: number): Promise<void> {
+async function stream(counter: Counter, untilMs: number): Promise<void> {
   while (Date.now() < untilMs) {
-    await take(backend)
+    await take(counter)
     await new Promise((resolve) => setTimeout(resolve, Math.random() < 0.3 ? 3 : 0))
   }
 }
 
 async function run(): Promise<void> {
-  const backend = await backendOf(task)
+  const counter = (await backendOf(task)).open(compiled, 'spenders/one@1')
   process.send?.('ready')
   await new Promise((resolve) => process.once('message', resolve))
-  if (task.burst !== undefined) await Promise.all(Array.from({ length: task.burst }, () => take(backend)))
+  if (task.burst !== undefined) await Promise.all(Array.from({ length: task.burst }, () => take(counter)))
   else {
     const untilMs = Date.now() + (task.forMs ?? 0)
-    await Promise.all(Array.from({ length: 8 }, () => stream(backend, untilMs)))
+    await Promise.all(Array.from({ length: 8 }, () => stream(counter, untilMs)))
   }
   process.send?.('done')
 }

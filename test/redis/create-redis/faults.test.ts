@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'

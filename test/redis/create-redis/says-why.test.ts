@@ -11,7 +11,7 @@ async function messageAt(host: string): Promise<string> {
   const stop = backend.interrupted?.(() => {})
   try {
     await until(() => refused)
-    return await backend.take([chargeOf(minute, 'anna')]).then(
+    return await backend.takeAll([chargeOf(backend, minute, 'anna')]).then(
       () => 'counted',
       ({ code, message }) => `${code}: ${message}`,
     )

@@ -26,36 +26,40 @@ beforeEach(() => {
 })
 
 function takeAll(charges: readonly Charge[]): Promise<unknown[]> {
-  return Promise.all(charges.map((charge) => backend.take([charge])))
+  return Promise.all(charges.map((charge) => backend.takeAll([charge])))
 }
 
 describe('calls', () => {
   test('a decision goes out at once where nothing is under way, and those of its turn together behind it', async () => {
-    const first = backend.take([chargeOf(hour, 'a')])
+    const first = backend.takeAll([chargeOf(backend, hour, 'a')])
     expect(runner.calls.map(({ keys }) => keys.length)).toEqual([1])
-    await Promise.all([first, takeAll([1, 2, 3, 4].map((n) => chargeOf(hour, `key ${n}`)))])
+    await Promise.all([first, takeAll([1, 2, 3, 4].map((n) => chargeOf(backend, hour, `key ${n}`)))])
     expect(runner.calls.map(({ keys }) => keys.length)).toEqual([1, 4])
   })
 
   test('one decision after the other is one call each, and none waits for the end of a turn', async () => {
     for (let takes = 0; takes < 3; takes++) {
-      const taken = backend.take([chargeOf(hour, 'a')])
+      const taken = backend.takeAll([chargeOf(backend, hour, 'a')])
       expect(runner.calls).toHaveLength(takes + 1)
       await taken
     }
   })
 
   test('all policies of a request are one call', async () => {
-    const { verdicts } = await backend.take([chargeOf(hour, 'a'), chargeOf(minute, 'a'), chargeOf(bucket, 'b')])
+    const { verdicts } = await backend.takeAll([
+      chargeOf(backend, hour, 'a'),
+      chargeOf(backend, minute, 'a'),
+      chargeOf(backend, bucket, 'b'),
+    ])
     expect(verdicts.map((verdict) => verdict.remaining)).toEqual([99, 4, 49])
     expect(runner.calls).toHaveLength(1)
   })
 
   test('no call has more keys than maxBatch, but for a request that has more by itself', async () => {
-    const many = Array.from({ length: 100 }, (_, index) => chargeOf(hour, `key ${index}`))
+    const many = Array.from({ length: 100 }, (_, index) => chargeOf(backend, hour, `key ${index}`))
     await Promise.all([
       takeAll(many),
-      backend.take(Array.from({ length: 12 }, (_, index) => chargeOf(hour, `of one ${index}`))),
+      backend.takeAll(Array.from({ length: 12 }, (_, index) => chargeOf(backend, hour, `of one ${index}`))),
     ])
     const sizes = runner.calls.map(({ keys }) => keys.length)
     expect(Math.max(...sizes)).toBe(12)
@@ -65,22 +69,24 @@ describe('calls', () => {
   })
 
   test('decisions on one key in one call follow one another', async () => {
-    const answers = await Promise.all(Array.from({ length: 9 }, () => backend.take([chargeOf(minute, 'a')])))
+    const answers = await Promise.all(
+      Array.from({ length: 9 }, () => backend.takeAll([chargeOf(backend, minute, 'a')])),
+    )
     const left = answers.map(({ verdicts }) => verdicts[0].remaining)
     expect(left).toEqual([4, 3, 2, 1, 0, 0, 0, 0, 0])
     expect(answers.filter(({ verdicts }) => verdicts[0].allowed)).toHaveLength(5)
   })
 
   test('takes, looks, charges and refunds share a call, each with the answer of its own', async () => {
-    const { takenAt } = await backend.take([chargeOf(minute, 'a', 3)])
+    const { takenAt } = await backend.takeAll([chargeOf(backend, minute, 'a', 3)])
     runner.calls.length = 0
-    const hold = backend.take([chargeOf(hour, 'hold')])
+    const hold = backend.takeAll([chargeOf(backend, hour, 'hold')])
     const [taken, looked, refunded, charged, costly] = await Promise.all([
-      backend.take([chargeOf(minute, 'a', 2)]),
-      backend.peek([chargeOf(minute, 'a', 1)]),
-      backend.adjust([chargeOf(minute, 'a', -1)], takenAt),
-      backend.adjust([chargeOf(minute, 'b', 7)], Number.POSITIVE_INFINITY),
-      backend.take([chargeOf(minute, 'c', 6)]),
+      backend.takeAll([chargeOf(backend, minute, 'a', 2)]),
+      backend.peekAll([chargeOf(backend, minute, 'a', 1)]),
+      backend.adjustAll([chargeOf(backend, minute, 'a', -1)], takenAt),
+      backend.adjustAll([chargeOf(backend, minute, 'b', 7)], Number.POSITIVE_INFINITY),
+      backend.takeAll([chargeOf(backend, minute, 'c', 6)]),
       hold,
     ])
     // who gives back asks first which server that is
@@ -93,7 +99,7 @@ describe('calls', () => {
   })
 
   test('a request that names a count twice takes it twice', async () => {
-    const { verdicts } = await backend.take([chargeOf(minute, 'a'), chargeOf(minute, 'a', 2)])
+    const { verdicts } = await backend.takeAll([chargeOf(backend, minute, 'a'), chargeOf(backend, minute, 'a', 2)])
     expect(verdicts[1].remaining).toBe(2)
     expect(await remaining(backend, minute, 'a')).toBe(2)
   })
@@ -101,11 +107,11 @@ describe('calls', () => {
   test('a charge to a window that has passed is told to observers', async () => {
     const events: unknown[] = []
     const stop = backend.observe?.({ event: (name, data) => events.push([name, data]) })
-    await backend.take([chargeOf(minute, 'a')])
-    await backend.adjust([chargeOf(minute, 'a', 2)], 1_000)
+    await backend.takeAll([chargeOf(backend, minute, 'a')])
+    await backend.adjustAll([chargeOf(backend, minute, 'a', 2)], 1_000)
     expect(events).toEqual([['lateCharge', { policy: 'minute', key: 'a', units: 2 }]])
     stop?.()
-    await backend.adjust([chargeOf(minute, 'a', 2)], 1_000)
+    await backend.adjustAll([chargeOf(backend, minute, 'a', 2)], 1_000)
     expect(events).toHaveLength(1)
   })
 })

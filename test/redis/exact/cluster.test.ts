@@ -30,7 +30,10 @@ describe('redisBackend on a cluster', () => {
     const deadlineAt = performance.now() + 20_000
     const answers = await Promise.all(
       keys.map((key) =>
-        backend.take([chargeOf(hour, 'team'), chargeOf(minute, key), chargeOf(minute, 'scarce')], { deadlineAt }),
+        backend.takeAll(
+          [chargeOf(backend, hour, 'team'), chargeOf(backend, minute, key), chargeOf(backend, minute, 'scarce')],
+          { deadlineAt },
+        ),
       ),
     )
     const allowed = answers.map(({ verdicts }) => verdicts.every((verdict) => verdict.allowed))
@@ -42,9 +45,9 @@ describe('redisBackend on a cluster', () => {
 
   test('keys of many slots are reset together', async () => {
     const backend = redisBackend(client, { prefix: ownPrefix() })
-    const charges = Array.from({ length: 20 }, (_, index) => chargeOf(minute, `key ${index}`, 5))
-    await Promise.all(charges.map((charge) => backend.take([charge])))
-    await backend.reset(charges)
+    const charges = Array.from({ length: 20 }, (_, index) => chargeOf(backend, minute, `key ${index}`, 5))
+    await Promise.all(charges.map((charge) => backend.takeAll([charge])))
+    await backend.resetAll(charges)
     for (const { key } of charges) expect(await remaining(backend, minute, key)).toBe(5)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Answer, type Backend, type Clock, systemClock } from '@sluice/limiter-core'
+import { type Answer, type Backend, type Clock, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, runnerOf } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 
 function takeWithin(ms: number, key = 'a'): Promise<Answer> {
-  return backend.take([chargeOf(hour, key)], { deadlineAt: clock.now() + ms })
+  return backend.takeAll([chargeOf(backend, hour, key)], { deadlineAt: clock.now() + ms })
 }
 
 /** Takes while the server answers nothing, and lets it answer when nobody waits any more. */
@@ -93,11 +93,11 @@ describe('a deadline', () => {
 
   test('of one request does not end another that has more time, or none', async () => {
     await takeWithin(5_000)
-    const hold = backend.take([chargeOf(hour, 'hold')])
+    const hold = backend.takeAll([chargeOf(backend, hour, 'hold')])
     const answers = await Promise.allSettled([
       takeWithin(-1),
       takeWithin(5_000),
-      backend.take([chargeOf(hour, 'a')]),
+      backend.takeAll([chargeOf(backend, hour, 'a')]),
       hold,
     ])
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled'])

@@ -31,7 +31,7 @@ beforeEach(() => {
 
 describe('a key', () => {
   test('expires when it is as good as new', async () => {
-    const { verdicts } = await backend.take([chargeOf(minute, 'a')])
+    const { verdicts } = await backend.takeAll([chargeOf(backend, minute, 'a')])
     const lives = await client.pttl(name)
     expect(lives).toBeLessThanOrEqual(Math.ceil(verdicts[0].resetAfterMs))
     expect(lives).toBeGreaterThan(50_000)
@@ -39,50 +39,50 @@ describe('a key', () => {
 
   test('that lost its expiry counts as ever, and has one again after the next write', async () => {
     const ofBrief = `${prefix}:{a}:exact/minute/fixed-window@1/400`
-    await backend.take([chargeOf(brief, 'a', 5)])
+    await backend.takeAll([chargeOf(backend, brief, 'a', 5)])
     await client.persist(ofBrief)
     await eventually(async () => (await remaining(backend, brief, 'a')) === 5, { what: 'a new window' })
     expect(await client.pttl(ofBrief)).toBe(-1)
-    await backend.take([chargeOf(brief, 'a')])
+    await backend.takeAll([chargeOf(backend, brief, 'a')])
     expect(await client.pttl(ofBrief)).toBeGreaterThan(0)
   })
 
   test('is made by no look, no denial, no take of nothing and no refund', async () => {
-    await backend.peek([chargeOf(minute, 'a')])
-    await backend.take([chargeOf(minute, 'a', 6)])
-    await backend.take([chargeOf(minute, 'a', 0)])
-    await backend.adjust([chargeOf(minute, 'a', -1)], Number.POSITIVE_INFINITY)
+    await backend.peekAll([chargeOf(backend, minute, 'a')])
+    await backend.takeAll([chargeOf(backend, minute, 'a', 6)])
+    await backend.takeAll([chargeOf(backend, minute, 'a', 0)])
+    await backend.adjustAll([chargeOf(backend, minute, 'a', -1)], Number.POSITIVE_INFINITY)
     expect(await client.keys(`${prefix}*`)).toEqual([])
   })
 
   test('in debt for longer than Redis can tell is kept as long as it can', async () => {
     const bucket = { name: 'minute', algorithm: 'token-bucket', limit: 1, windowMs: 86_400_000 } as const
-    await backend.adjust([chargeOf(bucket, 'a', Number.MAX_SAFE_INTEGER)], Number.POSITIVE_INFINITY)
-    expect((await backend.take([chargeOf(bucket, 'a')])).verdicts[0].allowed).toBe(false)
+    await backend.adjustAll([chargeOf(backend, bucket, 'a', Number.MAX_SAFE_INTEGER)], Number.POSITIVE_INFINITY)
+    expect((await backend.takeAll([chargeOf(backend, bucket, 'a')])).verdicts[0].allowed).toBe(false)
   })
 })
 
 describe('what a caller knows of a key', () => {
   test('is taken over where Redis knows less, also by a take that is denied', async () => {
     const known = { used: 5, resetAfterMs: 30_000 }
-    const first = await backend.take([{ ...chargeOf(minute, 'a'), known }])
+    const first = await backend.takeAll([{ ...chargeOf(backend, minute, 'a'), known }])
     expect(first.verdicts[0]).toMatchObject({ allowed: false, remaining: 0 })
     expect(first.verdicts[0].retryAfterMs).toBeLessThanOrEqual(30_000)
     expect(await remaining(backend, minute, 'a')).toBe(0)
   })
 
   test('changes nothing where Redis knows as much', async () => {
-    await backend.take([chargeOf(minute, 'a', 3)])
+    await backend.takeAll([chargeOf(backend, minute, 'a', 3)])
     const known = { used: 3, resetAfterMs: 1_000 }
-    const { verdicts } = await backend.take([{ ...chargeOf(minute, 'a'), known }])
+    const { verdicts } = await backend.takeAll([{ ...chargeOf(backend, minute, 'a'), known }])
     expect(verdicts[0].remaining).toBe(1)
     expect(verdicts[0].resetAfterMs).toBeGreaterThan(50_000)
   })
 
   test('never lets a key off earlier than Redis would', async () => {
-    await backend.take([chargeOf(minute, 'a', 3)])
+    await backend.takeAll([chargeOf(backend, minute, 'a', 3)])
     const known = { used: 5, resetAfterMs: 1_000 }
-    const { verdicts } = await backend.take([{ ...chargeOf(minute, 'a'), known }])
+    const { verdicts } = await backend.takeAll([{ ...chargeOf(backend, minute, 'a'), known }])
     expect(verdicts[0].retryAfterMs).toBeGreaterThan(50_000)
   })
 })

@@ -43,13 +43,16 @@ describe('a key that holds something else', () => {
 
   test.each(Object.entries(spoil))('fails alone: %s', async (_, spoilIt) => {
     await spoilIt()
-    await expect(backend.take([chargeOf(minute, 'spoilt')])).rejects.toMatchObject({ code: 'WRONGTYPE', keyOnly: true })
-    const hold = backend.take([chargeOf(minute, 'hold')])
+    await expect(backend.takeAll([chargeOf(backend, minute, 'spoilt')])).rejects.toMatchObject({
+      code: 'WRONGTYPE',
+      keyOnly: true,
+    })
+    const hold = backend.takeAll([chargeOf(backend, minute, 'hold')])
     const [before, spoilt, both, after] = await Promise.allSettled([
-      backend.take([chargeOf(minute, 'a')]),
-      backend.take([chargeOf(minute, 'spoilt')]),
-      backend.take([chargeOf(hour, 'a'), chargeOf(minute, 'spoilt')]),
-      backend.take([chargeOf(minute, 'b')]),
+      backend.takeAll([chargeOf(backend, minute, 'a')]),
+      backend.takeAll([chargeOf(backend, minute, 'spoilt')]),
+      backend.takeAll([chargeOf(backend, hour, 'a'), chargeOf(backend, minute, 'spoilt')]),
+      backend.takeAll([chargeOf(backend, minute, 'b')]),
       hold,
     ])
     expect([before.status, after.status]).toEqual(['fulfilled', 'fulfilled'])
@@ -62,8 +65,8 @@ describe('a key that holds something else', () => {
 
   test.each(Object.entries(spoil))('is well again after a reset: %s', async (_, spoilIt) => {
     await spoilIt()
-    await backend.reset([chargeOf(minute, 'spoilt')])
-    expect((await backend.take([chargeOf(minute, 'spoilt')])).verdicts[0].remaining).toBe(4)
+    await backend.resetAll([chargeOf(backend, minute, 'spoilt')])
+    expect((await backend.takeAll([chargeOf(backend, minute, 'spoilt')])).verdicts[0].remaining).toBe(4)
   })
 })
 
@@ -76,14 +79,20 @@ describe('a server that refuses writes', () => {
   test.each(Object.entries(states))(
     'is told by its name, nothing is taken, and who is denied is denied: %s',
     async (code, state) => {
-      await backend.take([chargeOf(minute, 'full', 5)])
+      await backend.takeAll([chargeOf(backend, minute, 'full', 5)])
       await state.begin()
       try {
-        expect(await codeOf(backend.take([chargeOf(minute, 'a')]))).toBe(code)
-        expect(await codeOf(backend.take([chargeOf(hour, 'a'), chargeOf(minute, 'a'), chargeOf(bucket, 'a')]))).toBe(
-          code,
-        )
-        expect((await backend.take([chargeOf(minute, 'full')])).verdicts[0].allowed).toBe(false)
+        expect(await codeOf(backend.takeAll([chargeOf(backend, minute, 'a')]))).toBe(code)
+        expect(
+          await codeOf(
+            backend.takeAll([
+              chargeOf(backend, hour, 'a'),
+              chargeOf(backend, minute, 'a'),
+              chargeOf(backend, bucket, 'a'),
+            ]),
+          ),
+        ).toBe(code)
+        expect((await backend.takeAll([chargeOf(backend, minute, 'full')])).verdicts[0].allowed).toBe(false)
       } finally {
         await state.end()
       }
@@ -105,16 +114,16 @@ describe('a server that is not there', () => {
   test('is CONNECTION, at once, while its client connects or has given up', async () => {
     const lost = new Redis({ port: await freePort(), ...brief, retryStrategy: () => 60_000 })
     const alone = redisBackend(lost)
-    expect(await codeOf(alone.take([chargeOf(hour, 'a')]))).toBe('CONNECTION')
+    expect(await codeOf(alone.takeAll([chargeOf(alone, hour, 'a')]))).toBe('CONNECTION')
     lost.disconnect()
-    expect(await codeOf(alone.take([chargeOf(hour, 'a')]))).toBe('CONNECTION')
+    expect(await codeOf(alone.takeAll([chargeOf(alone, hour, 'a')]))).toBe('CONNECTION')
     alone.close?.()
   })
 
   test('is CONNECTION for a client that connects when it is first asked', async () => {
     const lazy = new Redis({ port: await freePort(), ...brief, lazyConnect: true, retryStrategy: () => 60_000 })
     const alone = redisBackend(lazy)
-    expect(await codeOf(alone.take([chargeOf(hour, 'a')]))).toBe('CONNECTION')
+    expect(await codeOf(alone.takeAll([chargeOf(alone, hour, 'a')]))).toBe('CONNECTION')
     alone.close?.()
     lazy.disconnect()
   })
@@ -122,7 +131,7 @@ describe('a server that is not there', () => {
   test('wakes a client that connects when it is first asked', async () => {
     const lazy = new Redis({ port: server.port, ...brief, lazyConnect: true })
     const awake = redisBackend(lazy, { prefix })
-    expect((await awake.take([chargeOf(hour, 'a')])).verdicts[0].remaining).toBe(99)
+    expect((await awake.takeAll([chargeOf(awake, hour, 'a')])).verdicts[0].remaining).toBe(99)
     awake.close?.()
     lazy.disconnect()
   })

@@ -32,7 +32,7 @@ describe.each<[string, (port: number) => Redis | Redis5]>([
     const stop = backend.interrupted?.((event) => events.push(event))
     server.pause()
     const underWay = Promise.allSettled(
-      Array.from({ length: 30 }, (_, n) => backend.take([chargeOf(hour, `key ${n}`)])),
+      Array.from({ length: 30 }, (_, n) => backend.takeAll([chargeOf(backend, hour, `key ${n}`)])),
     )
     await server.kill()
     for (const settled of await underWay) {
@@ -41,7 +41,7 @@ describe.each<[string, (port: number) => Redis | Redis5]>([
     await server.start()
     await until(() => events.length > 1)
     expect(events).toEqual(['lost', 'back'])
-    expect((await backend.take([chargeOf(hour, 'a')])).verdicts[0].remaining).toBe(99)
+    expect((await backend.takeAll([chargeOf(backend, hour, 'a')])).verdicts[0].remaining).toBe(99)
     stop?.()
     backend.close?.()
     client.disconnect()

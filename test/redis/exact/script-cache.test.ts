@@ -21,7 +21,9 @@ test('a server that forgets its scripts again and again fails no decision and co
   const admin = server.client()
   for (let round = 0; round < 20; round++) {
     const flushed = admin.script('FLUSH')
-    await Promise.all(Array.from({ length: 2 }, () => backend.take([chargeOf(bucket, 'a'), chargeOf(hour, 'a')])))
+    await Promise.all(
+      Array.from({ length: 2 }, () => backend.takeAll([chargeOf(backend, bucket, 'a'), chargeOf(backend, hour, 'a')])),
+    )
     await flushed
   }
   expect(await remaining(backend, hour, 'a')).toBe(60)
@@ -31,6 +33,6 @@ test('many calls under way at once learn that the script is unknown, and each is
   // backends share no calls
   const backends = Array.from({ length: 25 }, () => redisBackend(client, { prefix: ownPrefix() }))
   await client.script('FLUSH')
-  const answers = await Promise.all(backends.map((backend) => backend.take([chargeOf(hour, 'a')])))
+  const answers = await Promise.all(backends.map((backend) => backend.takeAll([chargeOf(backend, hour, 'a')])))
   expect(answers.map(({ verdicts }) => verdicts[0].remaining)).toEqual(backends.map(() => 99))
 })

@@ -23,7 +23,7 @@ afterAll(() => server.stop())
 async function storedAs(key: string, options: RedisBackendOptions = {}, policies = [minute]): Promise<string[]> {
   const prefix = ownPrefix()
   const backend = redisBackend(client, { prefix, ...options })
-  await backend.take(policies.map((policy) => chargeOf(policy, key)))
+  await backend.takeAll(policies.map((policy) => chargeOf(backend, policy, key)))
   const names = await client.keys(`${prefix}:*`)
   return names.map((name) => name.slice(prefix.length)).sort()
 }
@@ -72,7 +72,7 @@ describe('names', () => {
 
   test('of hostile keys hold counts of their own where all are hashed', async () => {
     const backend = redisBackend(client, { prefix: ownPrefix(), hashKeys: 'all', secret: SECRET })
-    for (const key of hostileKeys) await backend.take([chargeOf(minute, key, 2)])
+    for (const key of hostileKeys) await backend.takeAll([chargeOf(backend, minute, key, 2)])
     for (const key of hostileKeys) expect(await remaining(backend, minute, key)).toBe(3)
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Backend, type Clock, type Decision, type Policy, systemClock } from '@sluice/limiter-core'
+import { type Backend, type Clock, type Decision, type Policy, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend, runnerOf } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -31,9 +31,7 @@ beforeEach(() => {
 })
 
 async function takeOne(policy: Policy, key: string, cost = 1, withinMs = 5_000): Promise<Decision> {
-  const { step, count } = chargeOf(policy, key)
-  if (!backend.takeOne) throw new Error('it takes no single charge')
-  return backend.takeOne(key, step, count, cost, { deadlineAt: clock.now() + withinMs })
+  return chargeOf(backend, policy, key).counter.take(key, cost, { deadlineAt: clock.now() + withinMs })
 }
 
 describe('a take of one charge', () => {

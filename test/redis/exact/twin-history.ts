@@ -1,9 +1,9 @@
-import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core'
+import { type AlgorithmName, algorithms, type Policy } from '@sluice/limiter-core/backend'
 import { redisBackend } from '@sluice/redis'
 import { contractPolicies, type SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { ownPrefix } from './own-prefix.ts'
-import { StepTwin } from './step-twin.ts'
+import { PolicyTwin } from './policy-twin.ts'
 
 // a window whose thirds and sixtieths are no doubles, a day, and what the contract has
 const WINDOWS_MS = [60_000, 1_007, 86_400_000]
@@ -17,14 +17,14 @@ const policies: readonly Policy[] = (Object.keys(algorithms) as AlgorithmName[])
 )
 
 /**
- * Takes at least `steps` random steps of all algorithms here and in Redis, and fails at the first number in which they
+ * Takes at least `policies` random policies of all algorithms here and in Redis, and fails at the first number in which they
  * differ. Answers how many it took.
  */
 export async function liveAsTwins(client: Redis, random: SeededRandom, steps: number): Promise<number> {
   const prefix = ownPrefix()
   let now = random.pick([1_000, 1.7e12]) + random.next()
   const backend = redisBackend(client, { prefix, serverTime: () => now, maxBatch: random.pick([1, 7, 1_000]) })
-  const twins = policies.map((policy, index) => new StepTwin(policy, `key ${index}`))
+  const twins = policies.map((policy, index) => new PolicyTwin(policy, `key ${index}`))
   const stored = twins.map((twin) => twin.storedAs(prefix))
   let taken = 0
   while (taken < steps) {

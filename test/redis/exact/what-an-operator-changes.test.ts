@@ -44,7 +44,7 @@ describe.each(algorithms)('a key of %s with %d slices', (algorithm, slices) => {
 
   test('that was denied waits for no longer than the clock of the server steps back', async () => {
     const backend = redisBackend(client, { serverTime: () => now })
-    const take = async () => (await backend.take([chargeOf(policy, 'k')])).verdicts[0]
+    const take = async () => (await backend.takeAll([chargeOf(backend, policy, 'k')])).verdicts[0]
     for (let unit = 0; unit < 10; unit++) await take()
     const before = (await take()).retryAfterMs
     now -= HOUR_MS
@@ -57,8 +57,8 @@ describe.each(algorithms)('a key of %s with %d slices', (algorithm, slices) => {
   test('goes on with what is used where its limit changes, and back', async () => {
     const backend = redisBackend(client, { serverTime: () => now })
     const left = async (limit: number): Promise<number> =>
-      (await backend.peek([chargeOf(policyOf(algorithm, slices, limit), 'k')])).verdicts[0].remaining
-    for (let unit = 0; unit < 8; unit++) await backend.take([chargeOf(policy, 'k')])
+      (await backend.peekAll([chargeOf(backend, policyOf(algorithm, slices, limit), 'k')])).verdicts[0].remaining
+    for (let unit = 0; unit < 8; unit++) await backend.takeAll([chargeOf(backend, policy, 'k')])
     const isPart = algorithm === 'gcra'
     expect([await left(20), await left(5), await left(10)]).toEqual(isPart ? [4, 1, 2] : [12, 0, 2])
   })
@@ -83,7 +83,7 @@ describe('a cluster that lacks a slot', () => {
     const backend = redisBackend(direct)
     const policy = policyOf('fixed-window', 1, 10)
     const outcome = (): Promise<string> =>
-      backend.take([chargeOf(policy, 'k')]).then(
+      backend.takeAll([chargeOf(backend, policy, 'k')]).then(
         () => 'counted',
         ({ code }) => code,
       )

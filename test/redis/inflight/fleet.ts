@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type InflightBackend, systemClock } from '@sluice/limiter-core'
+import { type InflightBackend, systemClock } from '@sluice/limiter-core/backend'
 import { type RedisInflightOptions, redisInflight } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { Redis as Redis5 } from 'ioredis5'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { isPromise, type MaybePromise, type Permit } from '@sluice/limiter-core'
+import { isPromise, type MaybePromise, type Permit } from '@sluice/limiter-core/backend'
 import { runnerOf } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import type { Redis } from 'ioredis'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type InflightBackend, isPromise, type MaybePromise, type Permit } from '@sluice/limiter-core'
+import { type InflightBackend, isPromise, type MaybePromise, type Permit } from '@sluice/limiter-core/backend'
 import { runnerOf } from '@sluice/redis'
 import { eachSeed, FakeClock, type SeededRandom, Warnings } from '@sluice/testkit'
 import type { Redis } from 'ioredis'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { createInflightLimiter, isPromise, type Permit, systemClock } from '@sluice/limiter-core'
+import { createInflightLimiter, type Permit } from '@sluice/limiter-core'
+import { isPromise, systemClock } from '@sluice/limiter-core/backend'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { clients, eventually, Fleet } from './fleet.ts'
@@ -109,7 +110,7 @@ describe('a server that stands still', () => {
 describe('a server that is out of memory', () => {
   test('is told by name, and takes places back all the same', async () => {
     const admin = await fleet.client()
-    const backend = await fleet.member({ deadlineMs: 3_000, observers: observers() })
+    const backend = await fleet.member({ deadlineMs: 15_000, leaseMs: 60_000, observers: observers() })
     const cap = createInflightLimiter({ name: 'full', limit: 5, backend })
     const permit = await cap.acquire('k')
     await admin.config('SET', 'maxmemory', '1')

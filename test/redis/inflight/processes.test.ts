@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import type { RedisInflightOptions } from '@sluice/redis'
 import type { Redis } from 'ioredis'
 import { type ChildNode, startNode } from '../../services/child-node.ts'

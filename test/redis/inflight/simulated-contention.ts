@@ -24,9 +24,9 @@ class SlowWay implements ScriptRunner {
     this.calls++
     await passing(this.#clock, WAY_MS)
     // a server reads its clock when it runs the script
-    const [deadline, , ...rest] = args
+    const [, ...rest] = args
     this.underWay++
-    const reply = await this.#runner.run(script, keys, [deadline, this.#clock.now(), ...rest])
+    const reply = await this.#runner.run(script, keys, [`=${this.#clock.now()}`, ...rest])
     this.underWay--
     await passing(this.#clock, WAY_MS)
     return reply

@@ -2,12 +2,11 @@ import { once } from 'node:events'
 import {
   type Backend,
   type BackendErrorRule,
-  compilePolicy,
   createLimiter,
   type Limiter,
   type PolicyInput,
-  systemClock,
 } from '@sluice/limiter-core'
+import { compilePolicy, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend } from '@sluice/redis'
 import type { Cluster, Redis } from 'ioredis'
 

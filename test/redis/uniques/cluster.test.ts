@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { redisUniques } from '@sluice/redis/uniques'
 import { RedisHyperLogLog } from '@sluice/sketches'
 import { until } from '@sluice/testkit'
 import { clusterMembers } from '../cluster-members.ts'
@@ -8,8 +9,8 @@ const { members, topicsOfAllShards, plainClient } = clusterMembers()
 test('uniques of every shard, with windows and without, are counted together over clusters of ioredis 5 and 6', async () => {
   const topics = await topicsOfAllShards()
   const all = new RedisHyperLogLog()
-  const made = members.flatMap(({ redis, client }) =>
-    topics.map((name, at) => redis.redisUniques(client, { name, tickMs: 10, window: at % 2 ? '1d' : undefined })),
+  const made = members.flatMap(({ client }) =>
+    topics.map((name, at) => redisUniques(client, { name, tickMs: 10, window: at % 2 ? '1d' : undefined })),
   )
   for (const [at, uniques] of made.entries()) {
     for (let n = 0; n < 2_000; n++) {

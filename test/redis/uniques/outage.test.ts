@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, test } from '@jest/globals'
-import { createRedis, type RedisUniques, redisUniques } from '@sluice/redis'
+import { createRedis } from '@sluice/redis'
+import { type RedisUniques, redisUniques } from '@sluice/redis/uniques'
 import { RedisHyperLogLog } from '@sluice/sketches'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Interruption, ScriptRunner } from '@sluice/limiter-core'
-import { redisUniques, runnerOf } from '@sluice/redis'
+import { runnerOf } from '@sluice/redis'
+import { redisUniques } from '@sluice/redis/uniques'
 import { RedisHyperLogLog } from '@sluice/sketches'
 import { eachSeed, FakeClock } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'

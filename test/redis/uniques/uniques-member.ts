@@ -1,6 +1,7 @@
 import { afterEach } from '@jest/globals'
 import type { Observer, ScriptRunner } from '@sluice/limiter-core'
-import { type RedisUniques, type RedisUniquesOptions, redisUniques, runnerOf } from '@sluice/redis'
+import { runnerOf } from '@sluice/redis'
+import { type RedisUniques, type RedisUniquesOptions, redisUniques } from '@sluice/redis/uniques'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { LossyRunner } from '../channel/lossy-runner.ts'

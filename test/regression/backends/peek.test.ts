@@ -1,16 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  type Answer,
-  algorithms,
-  type Backend,
-  createLimiter,
-  type LeaseAsk,
-  MemoryLedger,
-  memoryBackend,
-  type Policy,
-} from '@sluice/limiter-core'
+import { type Answer, type Backend, createLimiter, memoryBackend, type Policy } from '@sluice/limiter-core'
+import { type LeaseAsk, MemoryLedger } from '@sluice/limiter-core/leases'
 import { type SketchBackendOptions, sketchBackend } from '@sluice/sketches/limits'
-import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import { eachSeed, FakeClock, openedCounter, type SeededRandom } from '@sluice/testkit'
+import { frontBackend } from '../../contracts/front-backend.ts'
 import { KIB, scene } from '../../floods/scene.ts'
 import { chargeOf, MINUTE, plain, policyOf } from '../../sketches/backend/charges.ts'
 
@@ -43,26 +36,34 @@ describe.each<[string, SketchBackendOptions, readonly Partial<Policy>[]]>([
       const [asked, twin] = [1, 2].map(() =>
         sketchBackend({ bytes: 2 ** 20, seed: 'sixteen secret bytes', clock, ...options }),
       )
-      const charges = (cost: number) => policies.map((policy) => chargeOf(policy, `key ${random.whole(3)}`, cost))
+      /** One key of each policy, by random: the same ones of either backend. */
+      const randomCharges = (cost: number) => {
+        const keys = policies.map(() => `key ${random.whole(3)}`)
+        return (backend: Backend) => policies.map((policy, index) => chargeOf(backend, policy, keys[index], cost))
+      }
       for (let deed = 0; deed < 60; deed++) {
         clock.advance(random.pick([0, 1, 100, 1_000, 6_000, 20_000, random.whole(3 * MINUTE)]))
         for (let peeks = random.whole(4); peeks > 0; peeks--) {
-          asked.peek(charges(random.whole(4)), { now: clock.now() + away(random) })
+          asked.peekAll(randomCharges(random.whole(4))(asked), { now: clock.now() + away(random) })
         }
-        const taken = charges(1 + random.whole(3))
-        expect(plain(asked.take(taken).verdicts)).toEqual(plain(twin.take(taken).verdicts))
+        const taken = randomCharges(1 + random.whole(3))
+        expect(plain(asked.takeAll(taken(asked)).verdicts)).toEqual(plain(twin.takeAll(taken(twin)).verdicts))
       }
       const later = { now: clock.now() + away(random) }
-      const nothing = charges(0)
-      expect(plain(asked.peek(nothing, later).verdicts)).toEqual(plain(twin.take(nothing, later).verdicts))
+      const nothing = randomCharges(0)
+      expect(plain(asked.peekAll(nothing(asked), later).verdicts)).toEqual(
+        plain(twin.takeAll(nothing(twin), later).verdicts),
+      )
     }))
 })
 
 test('a peek of a sketchBackend says nothing of which windows it has', () => {
   const backend = sketchBackend({ clock: new FakeClock() })
-  backend.peek([chargeOf(policyOf({ windowMs: MINUTE }), 'key')])
-  const hour = chargeOf(policyOf({ windowMs: 60 * MINUTE }), 'key')
-  expect(backend.take([hour]).verdicts[0].allowed).toBe(true)
+  const minute = chargeOf(backend, policyOf({ windowMs: MINUTE }), 'key')
+  backend.peekAll([minute])
+  minute.counter.close?.()
+  const hour = chargeOf(backend, policyOf({ windowMs: 60 * MINUTE }), 'key')
+  expect(backend.takeAll([hour]).verdicts[0].allowed).toBe(true)
 })
 
 // the tail of what was evicted began its time there, so that nothing in it ever ended
@@ -90,15 +91,15 @@ test('a lease goes on though somebody asked about a time after its end', () => {
   const clock = new FakeClock({ nowMs: 1_000 })
   const terms = { fraction: 0.1, leaseMs: 2_000 }
   const ledger = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
-  const step = algorithms['fixed-window'].compile(policyOf({ algorithm: 'fixed-window', limit: 100 }))
-  const target = { key: 'a', step, count: 'ledger/hundred@1' }
+  const policy = policyOf({ algorithm: 'fixed-window', limit: 100 })
+  const counted = { key: 'a', counter: openedCounter(ledger, 'ledger', policy) }
   const ask = (seq: number, parts: Partial<LeaseAsk>) =>
     ledger.ask([
-      { ...target, owner: 1, seq, base: 0, spent: 0, keep: 0, want: 0, demand: 0, minimum: 1, need: 0, ...parts },
+      { ...counted, owner: 1, seq, base: 0, spent: 0, keep: 0, want: 0, demand: 0, minimum: 1, need: 0, ...parts },
     ])
   ask(1, { want: 10, demand: 10 })
   const remaining = (afterMs: number) =>
-    ledger.peek([{ ...target, cost: 1 }], { now: clock.now() + afterMs }).verdicts[0].remaining
+    ledger.peekAll([{ ...counted, cost: 1 }], { now: clock.now() + afterMs }).verdicts[0].remaining
   // on lease now, charged soon, forgotten after the window
   expect([0, 10_000, 3 * MINUTE].map(remaining)).toEqual([90, 90, 100])
   ask(2, { spent: 3 })
@@ -108,19 +109,12 @@ test('a lease goes on though somebody asked about a time after its end', () => {
 // what a backend said of another time was taken for what it says now, and its clock for one that runs otherwise
 test('what a backend answers of another time is not what is known of a key when it fails', () => {
   const clock = new FakeClock({ nowMs: 1_000 })
-  const memory = memoryBackend({ clock })
   let fails = false
-  const backend: Backend<Answer> = {
-    name: 'custom',
-    synchronous: true,
-    take(charges, moment) {
-      if (fails) throw new Error('away')
-      return memory.take(charges, moment)
-    },
-    peek: (charges, moment) => memory.peek(charges, moment),
-    adjust: (charges, takenAt, moment) => memory.adjust(charges, takenAt, moment),
-    reset: (targets) => memory.reset(targets),
-  }
+  const front = frontBackend('custom', memoryBackend({ clock }), (ask) => {
+    if (fails) throw new Error('away')
+    return ask()
+  })
+  const backend: Backend<Answer> = { ...front, synchronous: true }
   const limiter = createLimiter({ policies: [{ limit: 5, window: '1m' }], backend, clock })
   limiter.take('key', 5)
   for (const now of [-YEAR, YEAR]) limiter.peek('key', 1, { now })

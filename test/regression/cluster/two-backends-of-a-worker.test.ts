@@ -1,14 +1,14 @@
 import { expect, test } from '@jest/globals'
-import { algorithms, type Charge } from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import type { Backend, Charge } from '@sluice/limiter-core/backend'
+import { FakeClock, openedCounter } from '@sluice/testkit'
 import { PairedPrimary } from '../../cluster/paired.ts'
 
 const clock = new FakeClock()
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 
-function charge(limit: number): Charge {
-  const step = algorithms['fixed-window'].compile({ name: 'x', algorithm: 'fixed-window', limit, windowMs: 60_000 })
-  return { key: 'k', step, count: `limit-${limit}/x/fixed-window@1`, cost: 1 }
+function charge(backend: Backend, limit: number): Charge {
+  const policy = { name: 'x', algorithm: 'fixed-window', limit, windowMs: 60_000 } as const
+  return { key: 'k', counter: openedCounter(backend, `limit-${limit}`, policy), cost: 1 }
 }
 
 // leased, and asked of the primary as it is
@@ -21,7 +21,8 @@ test.each([
     const primary = new PairedPrimary(terms, clock)
     const port = primary.port()
     const [a, b] = [primary.worker(port), primary.worker(port)]
-    const answers = await Promise.all([a.take([charge(many)]), b.take([charge(few)]), b.peek([charge(few)])])
+    const [much, little] = [charge(a, many), charge(b, few)]
+    const answers = await Promise.all([a.takeAll([much]), b.takeAll([little]), b.peekAll([little])])
     expect(answers.map(({ verdicts }) => verdicts[0].remaining)).toEqual([many - 1, few - 1, few - 1])
     await Promise.all([a.close?.(), b.close?.()])
   },

@@ -1,24 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import {
-  algorithms,
   type Backend,
   type Charge,
+  type CompiledPolicy,
+  type Counter,
   createInflightLimiter,
   createLimiter,
-  GroupedBackend,
   type InflightBackend,
-  InflightGate,
-  type LeaseGrant,
-  LeasingBackend,
   memoryBackend,
-  type RateCheck,
-  RateGate,
-  RequestDecision,
   type RequestView,
-  SlowDownGate,
 } from '@sluice/limiter-core'
+import { GroupedBackend, RequestDecision } from '@sluice/limiter-core/backend'
+import { InflightGate, type RateCheck, RateGate, SlowDownGate } from '@sluice/limiter-core/http'
+import { type LeaseGrant, LeasingBackend } from '@sluice/limiter-core/leases'
 import { redisBackend, redisInflight } from '@sluice/redis'
-import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
+import { FakeClock, openedCounter, Warnings, Watcher } from '@sluice/testkit'
+import { oddBackend } from '../../contracts/odd-backend.ts'
 
 const warnings = new Warnings()
 const unhandled: unknown[] = []
@@ -41,10 +38,17 @@ const view: RequestView = { raw: {}, ip: '192.0.2.1', method: 'GET', route: '/',
 type Verdict = Record<string, unknown>
 type Answered = Record<string, unknown> & { verdicts: Verdict[] }
 
+/** What a verdict answers. */
+type Asked = Pick<Charge, 'advisory'> & { readonly counter: Pick<Counter, 'compiled'> }
+
 /** A good answer to these charges: whatever is asked is allowed. */
-function good(charges: readonly Pick<Charge, 'step' | 'advisory'>[]): Answered {
+function good(charges: readonly Asked[]): Answered {
   const numbers = { allowed: true, remaining: 1, retryAfterMs: 0, resetAfterMs: 1_000 }
-  const verdicts = charges.map(({ step, advisory }) => ({ policy: step.policy, shadow: advisory === true, ...numbers }))
+  const verdicts = charges.map(({ counter: { compiled }, advisory }) => ({
+    policy: compiled.policy,
+    shadow: advisory === true,
+    ...numbers,
+  }))
   return { verdicts, takenAt: 0, counted: true, source: 'odd' }
 }
 
@@ -136,10 +140,13 @@ interface Odd {
 }
 
 /** A backend that answers so in every call. */
-function odd(nonsense: (answer: Answered) => unknown, way: (answer: unknown) => unknown, more: object = {}): Odd {
-  const answer = (charges: readonly Charge[]): never => way(nonsense(good(charges))) as never
-  const backend = { name: 'odd', take: answer, peek: answer, adjust: answer, reset: () => undefined, ...more }
-  return { backend, watcher: new Watcher() }
+function odd(nonsense: (answer: Answered) => unknown, way: (answer: unknown) => unknown, more?: Partial<Backend>): Odd {
+  return { backend: oddBackend((charges) => way(nonsense(good(charges))), more), watcher: new Watcher() }
+}
+
+/** Whose counters take so. */
+function opening(take: (compiled: CompiledPolicy) => unknown): Pick<Backend, 'open'> {
+  return { open: (compiled, name) => ({ compiled, name, take: () => take(compiled) as never }) }
 }
 
 function causes({ watcher }: Odd): unknown[] {
@@ -174,14 +181,14 @@ describe.each(Object.entries(WAYS))('a backend that answers %s', (_way, way) => 
   })
 
   test.each(Object.entries(NONSENSE))('%s is so for a single charge, and for a request', async (_what, nonsense) => {
-    const takeOne = (_key: string, step: Charge['step']): unknown => {
-      const answer = nonsense(good([{ step }]))
+    const take = (compiled: CompiledPolicy): unknown => {
+      const answer = nonsense(good([{ counter: { compiled } }]))
       const isAnswer = typeof answer === 'object' && answer !== null && Array.isArray((answer as Answered).verdicts)
       if (!isAnswer) return way(answer)
       // as a backend makes a decision of an answer that it has not looked at
       return way(new RequestDecision(answer as never))
     }
-    const one = odd(nonsense, way, { takeOne })
+    const one = odd(nonsense, way, opening(take))
     const rate = new RateGate({ ...POLICY, backend: one.backend, partitionKey: { secret: 'known to the servers' } })
     const { decision, entries } = (await rate.check(view)) as RateCheck<unknown, unknown>
     expect(decision).toMatchObject({ allowed: true, counted: false, source: 'local' })
@@ -209,18 +216,19 @@ describe('a backend beside another', () => {
   test('has its units back where the other one is part of one backend', () => {
     const memory = memoryBackend()
     const { backend } = odd(NONSENSE.null, (answer) => answer)
-    const [near, far] = ['near', 'far'].map((name): Charge => {
-      const step = algorithms['fixed-window'].compile({ name, algorithm: 'fixed-window', limit: 4, windowMs: 60_000 })
-      return { key: 'key', step, count: name, cost: 1 }
-    })
+    const chargeOf = (home: Backend, name: string): Charge => {
+      const policy = { name, algorithm: 'fixed-window', limit: 4, windowMs: 60_000 } as const
+      return { key: 'key', counter: openedCounter(home, 'api', policy), cost: 1 }
+    }
+    const [near, far] = [chargeOf(memory, 'near'), chargeOf(backend, 'far')]
     const both = new GroupedBackend(
       new Map([
-        [near.step, memory],
-        [far.step, backend],
+        [near.counter, memory],
+        [far.counter, backend],
       ]),
     )
-    expect(() => both.take([near, far])).toThrow('no answer')
-    expect(memory.peek([near])).toMatchObject({ verdicts: [{ remaining: 4 }] })
+    expect(() => both.takeAll([near, far])).toThrow('no answer')
+    expect(memory.peekAll([near])).toMatchObject({ verdicts: [{ remaining: 4 }] })
   })
 
   test('may leave out charges behind a denial, and no others', async () => {
@@ -257,11 +265,11 @@ test('a good answer is taken, at once and later, and in shadow', async () => {
 })
 
 test('a decision that claims other numbers than its verdicts is made anew of them', async () => {
-  const takeOne = (_key: string, step: Charge['step']) => {
-    const answer = good([{ step }])
+  const take = (compiled: CompiledPolicy) => {
+    const answer = good([{ counter: { compiled } }])
     return { ...answer, binding: answer.verdicts[0], allowed: false, retryAfterMs: Number.NaN }
   }
-  const { backend } = odd(NONSENSE.null, (answer) => answer, { takeOne })
+  const { backend } = odd(NONSENSE.null, (answer) => answer, opening(take))
   const limiter = createLimiter({ policies: [POLICY], backend })
   expect(await limiter.take('key')).toMatchObject({ allowed: true, retryAfterMs: 0, counted: true })
 })
@@ -270,11 +278,10 @@ test('a backend that answers nonsense is left alone after ten answers, and found
   const clock = new FakeClock()
   let asked = 0
   let answersWell = false
-  const answer = (charges: readonly Charge[]): never => {
+  const backend = oddBackend((charges) => {
     asked++
-    return (answersWell ? good(charges) : 'OK') as never
-  }
-  const backend: Backend = { name: 'odd', take: answer, peek: answer, adjust: answer, reset: () => undefined }
+    return answersWell ? good(charges) : 'OK'
+  })
   const limiter = createLimiter({ policies: [{ ...POLICY, limit: 100 }], backend, clock })
   for (let take = 0; take < 50; take++) await limiter.take('key')
   expect(asked).toBe(10)

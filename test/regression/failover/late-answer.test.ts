@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { type AlgorithmName, type Answer, type Backend, createLimiter, memoryBackend } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
+import { frontBackend } from '../../contracts/front-backend.ts'
 
 const LIMIT = 100
 const DEADLINE_MS = 50
@@ -8,7 +9,6 @@ const DEADLINE_MS = 50
 /** A backend that counts what it is asked for at once, unless it is lost, and whose answers come when they are let through. */
 function slowWay() {
   const clock = new FakeClock({ nowMs: 1_000 })
-  const memory = memoryBackend({ clock })
   const underWay: (() => void)[] = []
   let losing = false
   const answers = (count: () => Answer): Promise<Answer> => {
@@ -17,11 +17,7 @@ function slowWay() {
     return new Promise((resolve) => underWay.push(() => resolve(answer)))
   }
   const backend: Backend = {
-    name: 'slow',
-    take: (charges, moment) => answers(() => memory.take(charges, moment)),
-    peek: (charges, moment) => answers(() => memory.peek(charges, moment)),
-    adjust: (charges, takenAt, moment) => answers(() => memory.adjust(charges, takenAt, moment)),
-    reset: (targets) => memory.reset(targets),
+    ...frontBackend('slow', memoryBackend({ clock }), answers),
     interrupted: () => () => {},
     mayHaveLost: () => false,
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { forgetWarnings } from '@sluice/limiter-core'
+import { forgetWarnings } from '@sluice/limiter-core/backend'
 import { FakeClock, Warnings } from '@sluice/testkit'
 import { FailureLog } from '../../../packages/limiter-core/src/failover/failure-log.ts'
 

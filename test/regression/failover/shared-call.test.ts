@@ -1,13 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  createLimiter,
-  type Decision,
-  type LeaseAsk,
-  type LeaseGrant,
-  LeasingBackend,
-  MemoryLedger,
-  memoryBackend,
-} from '@sluice/limiter-core'
+import { createLimiter, type Decision, memoryBackend } from '@sluice/limiter-core'
+import { type LeaseAsk, type LeaseGrant, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
 import { settled } from '../../leases/simulated-fleet.ts'
 

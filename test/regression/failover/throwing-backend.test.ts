@@ -1,13 +1,7 @@
 import { expect, test } from '@jest/globals'
-import {
-  type Answer,
-  algorithms,
-  type Backend,
-  type Charge,
-  createLimiter,
-  GroupedBackend,
-  memoryBackend,
-} from '@sluice/limiter-core'
+import { type Answer, type Backend, type Charge, createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { GroupedBackend } from '@sluice/limiter-core/backend'
+import { failingBackend, openedCounter } from '@sluice/testkit'
 
 const down = (): never => {
   throw new Error('down')
@@ -15,12 +9,8 @@ const down = (): never => {
 const rejects = (): Promise<never> => Promise.reject(new Error('down'))
 
 const broken = (fail: () => never | Promise<never>): Backend => ({
-  name: 'broken',
+  ...failingBackend(fail, 'broken'),
   synchronous: true,
-  take: fail,
-  peek: fail,
-  adjust: fail,
-  reset: fail,
 })
 
 // what the memory had taken stood, though the request as a whole was not counted
@@ -29,18 +19,20 @@ test.each([
   ['rejects', rejects],
 ])('the memory has its units back where another backend beside it %s', async (_how, fail) => {
   const memory: Backend<Answer> = memoryBackend()
-  const [near, far] = ['near', 'far'].map((name): Charge => {
-    const step = algorithms['sliding-window'].compile({ name, algorithm: 'sliding-window', limit: 5, windowMs: 60_000 })
-    return { key: 'key', step, count: `api/${name}/sliding-window@1`, cost: 1 }
-  })
+  const away = broken(fail)
+  const chargeOf = (backend: Backend, name: string): Charge => {
+    const policy = { name, algorithm: 'sliding-window', limit: 5, windowMs: 60_000 } as const
+    return { key: 'key', counter: openedCounter(backend, 'api', policy), cost: 1 }
+  }
+  const [near, far] = [chargeOf(memory, 'near'), chargeOf(away, 'far')]
   const both = new GroupedBackend(
     new Map([
-      [near.step, memory],
-      [far.step, broken(fail)],
+      [near.counter, memory],
+      [far.counter, away],
     ]),
   )
-  await expect((async () => both.take([near, far]))()).rejects.toThrow('down')
-  expect(memory.peek([near]).verdicts[0].remaining).toBe(5)
+  await expect((async () => both.takeAll([near, far]))()).rejects.toThrow('down')
+  expect(memory.peekAll([near]).verdicts[0].remaining).toBe(5)
 })
 
 test.each([

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals'
-import { type RateCheck, RateGate } from '@sluice/limiter-core'
+import { type RateCheck, RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 import { viewOf } from '../../keys/request-view.ts'
 
 test('a part under a clock of its own shares the memory of what is above it: a denial shows every policy as it is', () => {
   const fixed = { window: '1m', algorithm: 'fixed-window' } as const
   const app = new RateGate({ ...fixed, name: 'api', limit: 9, clock: new FakeClock() })
-  const part = app.below({ options: { ...fixed, name: 'own', limit: 1 }, place: 'part' })
+  const part = app.below({ options: { ...fixed, name: 'own', limit: 1 }, routeScope: 'part' })
   const left = (): number[] => {
     const { decision } = part.check(viewOf()) as RateCheck<unknown, unknown>
     return decision.verdicts.map(({ remaining }) => remaining)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { byHeader, byIp, DENY, EXEMPT, rateLimit } from '@sluice/express'
-import { type RateCheck, RateGate, type RateLimitOptions } from '@sluice/limiter-core'
+import { type RateCheck, RateGate, type RateLimitOptions } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 import express from 'express'
 import { fastify } from 'fastify'

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { type Backend, byIp, type InflightBackend, inflightLimit, memoryBackend, rateLimit } from '@sluice/node-http'
 import { leasedBackend, redisBackend, redisInflight } from '@sluice/redis'
 import { sketchBackend, sketchInflight } from '@sluice/sketches/limits'
-import { type RunningApp, until, Watcher } from '@sluice/testkit'
+import { failingBackend, type RunningApp, until, Watcher } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import { askForStatus } from '../../adapters/ask-for-status.ts'
 import { running } from '../../adapters/running-app.ts'
@@ -77,7 +77,7 @@ const rates: readonly [string, () => Backend][] = [
   ['a sketch', () => sketchBackend({ bytes: 2 ** 20 }) as Backend],
   ['Redis', () => redisBackend(client, { prefix: ownPrefix() })],
   ['leases', () => leasedBackend(client, { prefix: ownPrefix() })],
-  ['this process, as its backend is away', () => ({ name: 'away', take: dead, peek: dead, adjust: dead, reset: dead })],
+  ['this process, as its backend is away', () => failingBackend(dead, 'away')],
 ]
 
 test.each(rates)('as many preflights pass as requests may where the counts are in %s', async (_where, made) => {

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { type Charge, RateGate } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 import { Watcher } from '@sluice/testkit'
+import { oddBackend } from '../../contracts/odd-backend.ts'
 import { viewOf } from '../../keys/request-view.ts'
 
 /** As queries of some databases are: no promise, no `catch`, and it may call back more than once. */
@@ -27,11 +28,11 @@ test('a hook may answer any thenable: its first value counts, once', async () =>
 test('a backend may answer any thenable', async () => {
   const watcher = new Watcher()
   const verdict = { shadow: false, allowed: true, remaining: 1, retryAfterMs: 0, resetAfterMs: 1 }
-  const take = ([{ step }]: readonly Charge[]) => {
-    const answer = { verdicts: [{ ...verdict, policy: step.policy }], takenAt: 0, counted: true, source: 'odd' }
+  const backend = oddBackend(([{ counter }]) => {
+    const { policy } = counter.compiled
+    const answer = { verdicts: [{ ...verdict, policy }], takenAt: 0, counted: true, source: 'odd' }
     return thenable(answer, answer)
-  }
-  const backend = { name: 'odd', take, peek: take, adjust: take, reset: () => undefined } as never
+  })
   const guard = new RateGate({ limit: 1, window: '1m', backend, observers: [watcher] })
   expect(await guard.check(viewOf())).toMatchObject({ decision: { source: 'odd' } })
   expect([watcher.decisions.length, watcher.events]).toEqual([1, []])

@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, forgetWarnings, RateGate, type RequestView } from '@sluice/limiter-core'
+import { createLimiter, type RequestView } from '@sluice/limiter-core'
+import { forgetWarnings } from '@sluice/limiter-core/backend'
+import { RateGate } from '@sluice/limiter-core/http'
+import { failingBackend } from '@sluice/testkit'
 
 const thrown: Readonly<Record<string, unknown>> = {
   'a symbol': Symbol('thrown'),
@@ -31,14 +34,14 @@ describe.each(Object.keys(thrown))('%s', (name) => {
   })
 
   test('thrown by a backend is answered by the failure rule', () => {
-    const backend = { name: 'broken', take: boom, peek: boom, adjust: boom, reset: boom }
+    const backend = failingBackend(boom, 'broken')
     const guard = new RateGate({ limit: 5, window: '1m', backend })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true, counted: false, source: 'local' } })
   })
 
   test('thrown by a backend that says it answers at once is answered by the failure rule, at once', () => {
     forgetWarnings()
-    const backend = { name: 'broken', synchronous: true, take: boom, peek: boom, adjust: boom, reset: boom }
+    const backend = { ...failingBackend(boom, 'broken'), synchronous: true }
     const guard = new RateGate({ limit: 5, window: '1m', backend })
     expect(guard.check(view)).toMatchObject({ decision: { allowed: true, counted: false, source: 'local' } })
   })

@@ -4,17 +4,17 @@ import {
   type Backend,
   createLimiter,
   type Decision,
-  LeasingBackend,
   type Limiter,
   type MaybePromise,
-  MemoryLedger,
   memoryBackend,
   type PolicyInput,
 } from '@sluice/limiter-core'
+import { LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { redisBackend } from '@sluice/redis'
 import { sketchBackend } from '@sluice/sketches/limits'
-import { baseSeed, eachSeed, FakeClock, parseList, seededRandom } from '@sluice/testkit'
+import { baseSeed, eachSeed, FakeClock, failingBackend, parseList, seededRandom } from '@sluice/testkit'
 import { PairedPrimary } from '../../cluster/paired.ts'
+import { frontBackend } from '../../contracts/front-backend.ts'
 import { entryOf, linesOf } from '../../http/spoken.ts'
 import { ownPrefix } from '../../redis/exact/own-prefix.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -68,12 +68,10 @@ const OTHERS: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
     return new LeasingBackend({ name: 'leased', exact: ledger, ledger, terms, clock })
   },
   'a cluster': (clock) => new PairedPrimary(terms, clock).worker(),
-  'a mirror': () => {
-    const fail = (): never => {
+  'a mirror': () =>
+    failingBackend(() => {
       throw new Error('down')
-    }
-    return { name: 'down', take: fail, peek: fail, adjust: fail, reset: fail }
-  },
+    }, 'down'),
 }
 
 const about = ({ algorithm, limit, window, slices, burst }: Shape): string =>
@@ -140,27 +138,24 @@ describe.each(Object.entries(OTHERS))('counted by %s', (_name, backendOf) => {
 
 describe('a backend that does not tell when more is left', () => {
   const without = (clock: FakeClock, flat: boolean): Backend<Answer> => {
-    const memory = memoryBackend({ clock })
     const untold = ({ verdicts, ...answer }: Answer): Answer => ({
       ...answer,
       verdicts: verdicts.map(({ availableAfterMs: _, ...verdict }) => Object.freeze(verdict)),
     })
-    const backend: Backend<Answer> = {
-      name: 'older',
-      take: (charges) => untold(memory.take(charges)),
-      peek: (charges) => untold(memory.peek(charges)),
-      adjust: (charges, takenAt) => untold(memory.adjust(charges, takenAt)),
-      reset: (targets) => memory.reset(targets),
-    }
+    const backend = frontBackend('older', memoryBackend({ clock }), (ask) => untold(ask()))
     if (!flat) return backend
     // a decision that is its own verdict, as a backend in JavaScript may make it
-    const takeOne: Backend<Answer>['takeOne'] = (key, step, count, cost) => {
-      const answer = backend.take([{ key, step, count, cost }])
-      const { policy: _, ...numbers } = answer.verdicts[0]
-      const decision: Record<string, unknown> = { ...answer, ...numbers, policy: step.policy }
-      return Object.assign(decision, { binding: decision, verdicts: [decision] }) as never
+    const open: Backend<Answer>['open'] = (compiled, name) => {
+      const counter = backend.open(compiled, name)
+      const take = (key: string, cost: number): Decision => {
+        const answer = backend.takeAll([{ key, counter, cost }])
+        const { policy: _, ...numbers } = answer.verdicts[0]
+        const decision: Record<string, unknown> = { ...answer, ...numbers, policy: compiled.policy }
+        return Object.assign(decision, { binding: decision, verdicts: [decision] }) as never
+      }
+      return { compiled, name, take }
     }
-    return { ...backend, takeOne }
+    return { ...backend, open }
   }
 
   test.each([false, true])('has the latest instant at which it may be so told (flat: %p)', (flat) => {

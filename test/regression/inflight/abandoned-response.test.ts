@@ -10,7 +10,8 @@ import { type FastifyInstance, fastify } from 'fastify'
 import { fastify4 } from '../../adapters/fastify4.ts'
 import { CappedServer } from '../../leaks/capped-server.ts'
 import type { FastifyHandler } from '../../leaks/fastify-site.ts'
-import { frameworks, type Handler } from '../../leaks/frameworks.ts'
+import type { Handler } from '../../leaks/framework.ts'
+import { frameworks } from '../../leaks/frameworks.ts'
 import { RawClient } from '../../leaks/raw-client.ts'
 
 /** Connections, each of which pipelines two requests: together they fill the cap. */

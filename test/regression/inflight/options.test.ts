@@ -8,10 +8,10 @@ import {
   createInflightLimiter,
   DENY,
   type InflightBackend,
-  InflightGate,
   type InflightLimitOptions,
   type RequestView,
 } from '@sluice/limiter-core'
+import { InflightGate } from '@sluice/limiter-core/http'
 import { InflightLimit as NestInflightLimit, SluiceModule } from '@sluice/nest'
 import {
   createSluice,

@@ -12,7 +12,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { until, Watcher } from '@sluice/testkit'
-import { frameworks, type Handler } from '../../leaks/frameworks.ts'
+import type { Handler } from '../../leaks/framework.ts'
+import { frameworks } from '../../leaks/frameworks.ts'
 import { overHttp2 } from '../../leaks/http2-site.ts'
 
 const STREAMS = 20

@@ -2,18 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { rateLimit } from '@sluice/express'
-import {
-  addressKey,
-  byAll,
-  byHeader,
-  byIp,
-  byPrincipal,
-  compileAddressOptions,
-  InflightGate,
-  type RateCheck,
-  RateGate,
-  type RequestView,
-} from '@sluice/limiter-core'
+import { byAll, byHeader, byIp, byPrincipal, type RequestView } from '@sluice/limiter-core'
+import { addressKey, compileAddressOptions, InflightGate, type RateCheck, RateGate } from '@sluice/limiter-core/http'
 import { Warnings } from '@sluice/testkit'
 import express from 'express'
 import { viewOf } from '../../keys/request-view.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { algorithms, type Charge } from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import type { Charge } from '@sluice/limiter-core/backend'
+import { FakeClock, openedCounter } from '@sluice/testkit'
 import { PairedPrimary } from '../../cluster/paired.ts'
 
 // more than a call of a function may have arguments
@@ -10,8 +10,8 @@ test('150,000 requests that wait for one ask are all answered, as many as fit wi
   const primary = new PairedPrimary({ fraction: 0.1, leaseMs: 2_000 }, new FakeClock())
   const backend = primary.worker()
   const policy = { name: 'x', algorithm: 'fixed-window', limit: 1_000, windowMs: 60_000 } as const
-  const charge: Charge = { key: 'k', step: algorithms['fixed-window'].compile(policy), count: 'c', cost: 1 }
-  const answers = await Promise.all(Array.from({ length: CROWD }, () => backend.take([charge])))
+  const charge: Charge = { key: 'k', counter: openedCounter(backend, 'c', policy), cost: 1 }
+  const answers = await Promise.all(Array.from({ length: CROWD }, () => backend.takeAll([charge])))
   expect(answers.filter(({ verdicts }) => verdicts[0].allowed)).toHaveLength(1_000)
   await backend.close?.()
 }, 60_000)

@@ -1,23 +1,11 @@
 import { expect, test } from '@jest/globals'
-import {
-  algorithms,
-  type Charge,
-  type LeaseAsk,
-  LeasingBackend,
-  MemoryLedger,
-  memoryBackend,
-} from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import { type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
+import { type LeaseAsk, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { FakeClock, openedCounter } from '@sluice/testkit'
 import { settled } from '../../leases/simulated-fleet.ts'
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
-const step = algorithms['token-bucket'].compile({
-  name: 'x',
-  algorithm: 'token-bucket',
-  limit: 10_000,
-  windowMs: 60_000,
-})
-const charge = (key: string): Charge => ({ key, step, count: 'c', cost: 1 })
+const policy: Policy = { name: 'x', algorithm: 'token-bucket', limit: 10_000, windowMs: 60_000 }
 
 test('while one key fails, leases of others are renewed before anybody has to wait', async () => {
   const clock = new FakeClock()
@@ -26,10 +14,12 @@ test('while one key fails, leases of others are renewed before anybody has to wa
   const ask = async (asks: readonly LeaseAsk[]) =>
     asks.map((one) => (one.key === 'faulty' ? wrongType : counts.ask([one])[0]))
   const backend = new LeasingBackend({ name: 'leased', exact: counts, ledger: { ask }, terms, clock })
+  const counter = openedCounter(backend, 'c', policy)
+  const charge = (key: string): Charge => ({ key, counter, cost: 1 })
   let waited = 0
   for (let takes = 0; takes < 2_000; takes++) {
-    await expect(backend.take([charge('faulty')])).rejects.toBe(wrongType)
-    const answer = backend.take([charge('sound')])
+    await expect(backend.takeAll([charge('faulty')])).rejects.toBe(wrongType)
+    const answer = backend.takeAll([charge('sound')])
     if (answer instanceof Promise) waited++
     await answer
     await settled()

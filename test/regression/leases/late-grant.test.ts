@@ -1,13 +1,6 @@
 import { expect, test } from '@jest/globals'
-import {
-  type AlgorithmName,
-  createLimiter,
-  type LeaseAsk,
-  type LeaseGrant,
-  LeasingBackend,
-  MemoryLedger,
-  memoryBackend,
-} from '@sluice/limiter-core'
+import { type AlgorithmName, createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { type LeaseAsk, type LeaseGrant, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock } from '@sluice/testkit'
 
 const terms = { fraction: 0.1, leaseMs: 100 }

@@ -1,14 +1,9 @@
 import { expect, test } from '@jest/globals'
-import {
-  type Backend,
-  type Charge,
-  LeasingBackend,
-  MemoryLedger,
-  memoryBackend,
-  RateGate,
-  type RateLimitOptions,
-} from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import { memoryBackend, type RateLimitOptions } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
+import { LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { FakeClock, FrontCounters } from '@sluice/testkit'
+import { frontBackend } from '../../contracts/front-backend.ts'
 import { viewOf } from '../../keys/request-view.ts'
 
 interface Raw {
@@ -26,14 +21,9 @@ test('while nobody answers, who changes to a smaller plan is denied as the rule 
     if (isAway) throw new Error('nobody is there')
     return run()
   }
-  const exact: Backend = {
-    name: 'exact',
-    take: (charges) => asked(() => memory.take(charges)),
-    peek: (charges) => asked(() => memory.peek(charges)),
-    adjust: (charges: readonly Charge[], takenAt) => asked(() => memory.adjust(charges, takenAt)),
-    reset: (targets) => asked(() => memory.reset(targets)),
-  }
-  const ledger = { ask: (asks: Parameters<MemoryLedger['ask']>[0]) => asked(() => memory.ask(asks)) }
+  const exact = frontBackend('exact', memory, (ask) => asked(ask))
+  const counters = new FrontCounters(memory)
+  const ledger = { ask: (asks: Parameters<MemoryLedger['ask']>[0]) => asked(() => memory.ask(counters.behind(asks))) }
   const backend = new LeasingBackend({ name: 'leased', exact, ledger, terms: TERMS, clock })
   const guard = new RateGate<Raw, unknown>({
     plans: {

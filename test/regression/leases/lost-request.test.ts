@@ -1,16 +1,11 @@
 import { expect, test } from '@jest/globals'
-import {
-  algorithms,
-  type LeaseGrant,
-  type LeaseLedger,
-  LeasingBackend,
-  MemoryLedger,
-  memoryBackend,
-} from '@sluice/limiter-core'
+import { memoryBackend } from '@sluice/limiter-core'
+import { algorithms } from '@sluice/limiter-core/backend'
+import { type LeaseGrant, type LeaseLedger, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock } from '@sluice/testkit'
 
 const TERMS = { fraction: 0.1, leaseMs: 2_000 }
-const step = algorithms['fixed-window'].compile({
+const compiled = algorithms['fixed-window'].compile({
   name: 'api',
   algorithm: 'fixed-window',
   limit: 100,
@@ -32,8 +27,8 @@ test('a key whose ask the ledger never answered is asked for again, and an answe
     },
   }
   const backend = new LeasingBackend({ name: 'leased', exact: memory, ledger, terms: TERMS, clock })
-  const take = (cost: number) =>
-    Promise.resolve(backend.takeOne('a', step, 'count', cost, { deadlineAt: clock.now() + 50 }))
+  const counter = backend.open(compiled, 'count')
+  const take = (cost: number) => Promise.resolve(counter.take('a', cost, { deadlineAt: clock.now() + 50 }))
   const first = take(5)
   const failed = expect(first).rejects.toMatchObject({ code: 'LATE' })
   for (let second = 0; second < 12; second++) {
@@ -47,5 +42,5 @@ test('a key whose ask the ledger never answered is asked for again, and an answe
   expect((await take(99)).allowed).toBe(true)
   expect((await take(1)).allowed).toBe(false)
   await backend.close()
-  expect(memory.peek([{ key: 'a', step, count: 'count', cost: 1 }]).verdicts[0].remaining).toBe(0)
+  expect(memory.peekAll([{ key: 'a', counter: memory.open(compiled, 'count'), cost: 1 }]).verdicts[0].remaining).toBe(0)
 })

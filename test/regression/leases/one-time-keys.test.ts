@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { algorithms, type Charge, type Policy, type ScriptRunner, type Step } from '@sluice/limiter-core'
+import {
+  algorithms,
+  type Backend,
+  type Charge,
+  type CompiledPolicy,
+  type Policy,
+  type ScriptRunner,
+} from '@sluice/limiter-core/backend'
 import { leasedBackend, redisBackend, runnerOf } from '@sluice/redis'
 import { seededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
@@ -27,10 +34,19 @@ afterAll(async () => {
 
 const calm = { lostOneIn: 0, lateOneIn: 0 }
 const hour: Policy = { name: 'hour', algorithm: 'sliding-window', limit: 100, windowMs: 3_600_000 }
-const step: Step = algorithms['sliding-window'].compile(hour)
+const compiled: CompiledPolicy = algorithms['sliding-window'].compile(hour)
+const NAME = 'once/hour'
 
-function charge(key: string, cost = 1): Charge {
-  return { key, step, count: 'once/hour', cost }
+/** What makes charges of a backend. */
+function chargesOf(backend: Backend): (key: string, cost?: number) => Charge {
+  const counter = backend.open(compiled, NAME)
+  return (key, cost = 1) => ({ key, counter, cost })
+}
+
+/** How many units Redis has left of a key. */
+async function remaining(prefix: string, key: string): Promise<number> {
+  const exact = redisBackend(client, { prefix })
+  return (await exact.peekAll([chargesOf(exact)(key)])).verdicts[0].remaining
 }
 
 /** A runner that counts its calls by script and their keys. */
@@ -61,15 +77,14 @@ describe('keys that are seen once', () => {
       const prefix = randomUUID()
       const { runner, calls } = counting()
       const backend = make(runner, { prefix })
-      await backend.take([charge('first of all')])
+      const counter = backend.open(compiled, NAME)
+      await backend.takeAll([{ key: 'first of all', counter, cost: 1 }])
       calls.length = 0
       for (let key = 0; key < 100; key++) {
-        const alone = await backend.takeOne?.(`alone ${key}`, step, 'once/hour', 1)
+        const alone = await counter.take(`alone ${key}`, 1)
         expect(alone).toMatchObject({ allowed: true, remaining: 99 })
       }
-      await Promise.all(
-        Array.from({ length: 1_000 }, (_, key) => backend.takeOne?.(`key ${key}`, step, 'once/hour', 1)),
-      )
+      await Promise.all(Array.from({ length: 1_000 }, (_, key) => counter.take(`key ${key}`, 1)))
       await backend.close?.()
       return [calls.length, await stored(prefix)]
     }
@@ -82,45 +97,46 @@ describe('keys that are seen once', () => {
   test('are leased when they are seen again', async () => {
     const prefix = randomUUID()
     const leased = leasedBackend(client, { prefix })
-    await leased.take([charge('a')])
+    const charge = chargesOf(leased)
+    await leased.takeAll([charge('a')])
     expect(await stored(prefix)).toEqual([':{a}:once/hour/3600000'])
-    await leased.take([charge('a')])
+    await leased.takeAll([charge('a')])
     expect(await stored(prefix)).toEqual([':{a}:once/hour/3600000', ':{a}:once/hour/3600000:leases'])
     // a lease of several
-    expect(leased.take([charge('a')])).not.toBeInstanceOf(Promise)
+    expect(leased.takeAll([charge('a')])).not.toBeInstanceOf(Promise)
     await leased.close?.()
-    expect((await redisBackend(client, { prefix }).peek([charge('a')])).verdicts[0].remaining).toBe(97)
+    expect(await remaining(prefix, 'a')).toBe(97)
   })
 
   test('are not taken from units that another process has on lease', async () => {
     const prefix = randomUUID()
     const one = leasedBackend(client, { prefix, fraction: 0.5 })
     const other = leasedBackend(client, { prefix, fraction: 0.5 })
-    await one.take([charge('a')])
-    await one.take([charge('a', 10)])
-    const charged = 100 - (await redisBackend(client, { prefix }).peek([charge('a')])).verdicts[0].remaining
+    const charge = chargesOf(one)
+    await one.takeAll([charge('a')])
+    await one.takeAll([charge('a', 10)])
+    const charged = 100 - (await remaining(prefix, 'a'))
     expect(charged).toBeLessThan(11)
+    const counter = other.open(compiled, NAME)
     // exactly those that would fit if nothing was on lease
-    expect(await other.takeOne?.('a', step, 'once/hour', 100 - charged)).toMatchObject({
-      allowed: false,
-      source: 'leased',
-    })
-    expect(await other.takeOne?.('a', step, 'once/hour', 10)).toMatchObject({ allowed: true, source: 'leased' })
+    expect(await counter.take('a', 100 - charged)).toMatchObject({ allowed: false, source: 'leased' })
+    expect(await counter.take('a', 10)).toMatchObject({ allowed: true, source: 'leased' })
     await Promise.all([one.close?.(), other.close?.()])
-    expect((await redisBackend(client, { prefix }).peek([charge('a')])).verdicts[0].remaining).toBe(79)
+    expect(await remaining(prefix, 'a')).toBe(79)
   })
 
   test('are given back where another policy of the request denies', async () => {
     const prefix = randomUUID()
     const leased = leasedBackend(client, { prefix })
     const exact = redisBackend(client, { prefix })
-    await exact.take([charge('full', 100)])
-    const { verdicts } = await leased.take([charge('new', 5), charge('full', 1)])
+    await exact.takeAll([chargesOf(exact)('full', 100)])
+    const charge = chargesOf(leased)
+    const { verdicts } = await leased.takeAll([charge('new', 5), charge('full', 1)])
     expect(verdicts).toMatchObject([
       { allowed: true, remaining: 100 },
       { allowed: false, remaining: 0 },
     ])
-    const isBack = async (): Promise<boolean> => (await exact.peek([charge('new')])).verdicts[0].remaining === 100
+    const isBack = async (): Promise<boolean> => (await remaining(prefix, 'new')) === 100
     await eventually(isBack, { what: 'a refund' })
     await leased.close?.()
   })
@@ -128,11 +144,12 @@ describe('keys that are seen once', () => {
   test('may be refunded by when they were taken', async () => {
     const prefix = randomUUID()
     const leased = leasedBackend(client, { prefix })
-    const { takenAt } = await leased.take([charge('a', 10)])
-    await leased.take([charge('a', 2)])
-    await leased.adjust([charge('a', -10)], takenAt)
+    const charge = chargesOf(leased)
+    const { takenAt } = await leased.takeAll([charge('a', 10)])
+    await leased.takeAll([charge('a', 2)])
+    await leased.adjustAll([charge('a', -10)], takenAt)
     await leased.close?.()
-    expect((await redisBackend(client, { prefix }).peek([charge('a')])).verdicts[0].remaining).toBe(98)
+    expect(await remaining(prefix, 'a')).toBe(98)
   })
 })
 
@@ -151,10 +168,11 @@ describe('a key that is asked for 1,000 times a second', () => {
   ])('%s waits for Redis at its begin alone', async (_, crowd, everyMs, most) => {
     const fleet = new SimulatedFleet(seededRandom(1), { fraction: 0.1, leaseMs: 2_000 }, calm)
     const { backend } = fleet.start()
+    const counter = backend.open(large, 'large')
     let waited = 0
     for (let ms = 0; ms < 20_000; ms += everyMs) {
       for (let task = 0; task < crowd; task++) {
-        const answer = backend.take([{ key: 'hot', step: large, count: 'large', cost: 1 }])
+        const answer = backend.takeAll([{ key: 'hot', counter, cost: 1 }])
         if (answer instanceof Promise) waited++
       }
       await fleet.pass(everyMs)

@@ -1,13 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  algorithms,
-  type Charge,
-  type LeaseAsk,
-  LeasingBackend,
-  MemoryLedger,
-  memoryBackend,
-} from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import { type Charge, memoryBackend } from '@sluice/limiter-core'
+import { type LeaseAsk, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
+import { FakeClock, openedCounter } from '@sluice/testkit'
 
 const LIMIT = 1_000
 const NODES = 20
@@ -43,15 +37,13 @@ function leasingNodes(clock: FakeClock): () => Promise<boolean>[] {
   const terms = { fraction: 0.1, leaseMs: 2_000 }
   const exact = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
   const ledger = { ask: (asks: readonly LeaseAsk[]) => Promise.resolve(exact.ask(asks)) }
-  const step = algorithms['fixed-window'].compile({
-    name: 'one',
-    algorithm: 'fixed-window',
-    limit: LIMIT,
-    windowMs: 60_000,
+  const one = { name: 'one', algorithm: 'fixed-window', limit: LIMIT, windowMs: 60_000 } as const
+  const nodes = Array.from({ length: NODES }, () => {
+    const node = new LeasingBackend({ name: 'leased', exact, ledger, terms, clock })
+    const charge: Charge = { key: 'a', counter: openedCounter(node, 'nodes', one), cost: 1 }
+    return () => node.takeAll([charge])
   })
-  const charge: Charge = { key: 'a', step, count: 'nodes/one@1', cost: 1 }
-  const nodes = Array.from({ length: NODES }, () => new LeasingBackend({ name: 'leased', exact, ledger, terms, clock }))
-  return () => nodes.map(async (node) => (await node.take([charge])).verdicts[0].allowed)
+  return () => nodes.map(async (take) => (await take()).verdicts[0].allowed)
 }
 
 async function admitted(rounds: number, round: () => readonly (boolean | Promise<boolean>)[]): Promise<number> {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { createLimiter, RateGate } from '@sluice/limiter-core'
+import { createLimiter } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 import { closeWards, Patient, serverError, ward } from '../../failover/patient.ts'
 
 afterEach(closeWards)

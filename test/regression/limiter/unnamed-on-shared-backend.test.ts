@@ -9,9 +9,8 @@ import {
   createLimiter,
   type InflightBackend,
   memoryBackend,
-  RateGate,
-  SlowDownGate,
 } from '@sluice/limiter-core'
+import { RateGate, SlowDownGate } from '@sluice/limiter-core/http'
 import { inflightLimit, limitConnections, limitUpgrade } from '@sluice/node-http'
 import { leasedBackend, redisBackend, redisInflight } from '@sluice/redis'
 import { sketchInflight } from '@sluice/sketches/limits'

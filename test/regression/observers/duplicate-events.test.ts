@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { memoryBackend, RateGate } from '@sluice/limiter-core'
+import { memoryBackend } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 import { FakeClock } from '@sluice/testkit'
 
 test('a backend tells an observer of an event once, however many plans its limiter has', () => {
@@ -26,8 +27,8 @@ test('a backend tells an observer of an event once, however many parts of an app
   }
   const guard = new RateGate({ name: 'api', limit: 1, window: '1h', backend, clock, observers: [{ event }] })
   for (let part = 0; part < 9; part++) {
-    guard.below({ options: { name: 'own', limit: 2, window: '1h' }, place: `part ${part}` })
-    guard.below({ without: ['nobody'], place: `bare ${part}` })
+    guard.below({ options: { name: 'own', limit: 2, window: '1h' }, routeScope: `part ${part}` })
+    guard.below({ without: ['nobody'], routeScope: `bare ${part}` })
   }
   for (let key = 0; key < 5_000; key++) guard.limiter().take(`key-${key}`)
   expect(told).toBe(1)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, RateGate } from '@sluice/limiter-core'
+import { createLimiter } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 
 const coded = expect.objectContaining({ code: expect.stringMatching(/^SLUICE_/) })
 

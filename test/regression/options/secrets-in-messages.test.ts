@@ -5,27 +5,20 @@ import * as express from '@sluice/express'
 import { sluice as fastifySluice } from '@sluice/fastify'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import * as koa from '@sluice/koa'
-import {
-  createInflightLimiter,
-  createLimiter,
-  forgetWarnings,
-  InflightGate,
-  kindOf,
-  memoryBackend,
-  RateGate,
-  type RequestView,
-  shown,
-  waitFor,
-} from '@sluice/limiter-core'
+import { createInflightLimiter, createLimiter, memoryBackend, type RequestView, waitFor } from '@sluice/limiter-core'
+import { forgetWarnings, kindOf, shown } from '@sluice/limiter-core/backend'
 import { clusterBackend } from '@sluice/limiter-core/cluster'
+import { InflightGate, RateGate } from '@sluice/limiter-core/http'
 import { SluiceModule } from '@sluice/nest'
 import * as nodeHttp from '@sluice/node-http'
 import * as redis from '@sluice/redis'
+import { redisUniques } from '@sluice/redis/uniques'
 import * as sketches from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
 import { allowList, blockList, sketchBackend, sketchInflight } from '@sluice/sketches/limits'
 import { until } from '@sluice/testkit'
 import { type FastifyPluginAsync, fastify } from 'fastify'
+import { oddBackend } from '../../contracts/odd-backend.ts'
 import { type AppOptions, nestApp } from '../../nest/nest-app.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
@@ -132,7 +125,7 @@ const OWNERS: Readonly<Record<string, Owner>> = {
   redisInflight: { build: (options) => redis.redisInflight(runner, options) },
   redisChannel: { build: (options) => redis.redisChannel(runner, options) },
   redisSums: { build: (options) => redis.redisSums(runner, options), base: { name: 'sums' } },
-  redisUniques: { build: (options) => redis.redisUniques(runner, options), base: { name: 'uniques' } },
+  redisUniques: { build: (options) => redisUniques(runner, options), base: { name: 'uniques' } },
   createRedis: { build: (options) => redis.createRedis(lazy(options)).disconnect(), names: ioredis },
   createRedisCluster: {
     build: (options) => redis.createRedisCluster([{ host: 'localhost' }], lazy(options)).disconnect(),
@@ -292,8 +285,7 @@ describe('what comes with a request', () => {
     new RateGate(POLICY).check(view(secret))
     new RateGate({ ...POLICY, cost: answer }).check(view('10.0.0.1'))
     new InflightGate({ limit: 1, weight: answer }).check(view('10.0.0.1'))
-    const backend = { name: 'odd', take: answer, peek: answer, adjust: answer, reset: answer }
-    await new RateGate({ ...POLICY, backend }).check(view('10.0.0.1'))
+    await new RateGate({ ...POLICY, backend: oddBackend(answer) }).check(view('10.0.0.1'))
     await new InflightGate({ limit: 1, backend: { acquire: answer } }).check(view('10.0.0.1'))
     const list = blockList({ capacity: 10, exact: answer })
     list.add('key')

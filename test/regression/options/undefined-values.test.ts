@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { createSluice } from '@sluice/express'
-import { memoryBackend, RateGate, type RateLimitOptions } from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import { memoryBackend, type RateLimitOptions } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
+import { FakeClock, failingBackend } from '@sluice/testkit'
 import { fastify } from 'fastify'
 import { limited, limits, opened, statuses } from '../../adapters/fastify-injected.ts'
 import { viewOf } from '../../keys/request-view.ts'
@@ -20,8 +21,7 @@ describe('a limiter', () => {
   })
 
   test('is denied by the rule that all share', async () => {
-    const fails = (): Promise<never> => Promise.reject(new Error('nobody is there'))
-    const backend = { name: 'dead', take: fails, peek: fails, adjust: fails, reset: fails }
+    const backend = failingBackend(() => Promise.reject(new Error('nobody is there')))
     const { limiter } = createSluice({ backend, onBackendError: 'deny' })
     expect(await limiter({ policies: [api], onBackendError: undefined }).take('a')).toMatchObject({ source: 'deny' })
   })
@@ -31,7 +31,10 @@ test('a part has the options of what is above it', () => {
   const said = { ...api, clock, key: () => 'all', status: 420, headers: 'none', skip: () => false } as const
   const app = new RateGate<unknown, unknown>(said as RateLimitOptions)
   const unsaid = { key: undefined, status: undefined, headers: undefined, clock: undefined, backend: undefined }
-  const part = app.below({ options: { ...api, limit: 1, name: 'own', ...unsaid } as RateLimitOptions, place: 'part' })
+  const part = app.below({
+    options: { ...api, limit: 1, name: 'own', ...unsaid } as RateLimitOptions,
+    routeScope: 'part',
+  })
   part.check(viewOf({ raw: {} }))
   expect(part.check(viewOf({ raw: {}, ip: '203.0.113.99' }))).toMatchObject({
     keys: ['all', 'all'],

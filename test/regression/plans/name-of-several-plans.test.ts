@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { createLimiter, memoryBackend, RateGate } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { RateGate } from '@sluice/limiter-core/http'
 
 test('a part whose policy stands in several plans gives its name back once, and others keep it', () => {
   const backend = memoryBackend()
@@ -9,7 +10,7 @@ test('a part whose policy stands in several plans gives its name back once, and 
   } as const
   const app = new RateGate({ plans, plan: () => 'free', backend })
   const own = { name: 'login', limit: 5, window: '1m', scope: 'login' } as const
-  const [part] = [1, 2].map((place) => app.below({ options: own, place: `part ${place}` }))
+  const [part] = [1, 2].map((place) => app.below({ options: own, routeScope: `part ${place}` }))
   const other = () => createLimiter({ policies: [{ name: 'login', limit: 7, window: '1m' }], scope: 'login', backend })
   part.close()
   expect(other).toThrow(/SLUICE_DUPLICATE_POLICY/)

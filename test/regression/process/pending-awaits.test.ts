@@ -6,9 +6,11 @@ jest.setTimeout(60_000)
 const FORMATS: readonly Format[] = ['cjs', 'esm']
 const CORE = { core: '@sluice/limiter-core' }
 const REDIS = { ...CORE, redis: '@sluice/redis' }
+const UNIQUES = { uniques: '@sluice/redis/uniques' }
 const SILENT = 'const silent = () => new Promise(() => {})'
 const SILENT_BACKEND = `${SILENT}
-const backend = { name: 'silent', take: silent, peek: silent, adjust: silent, reset: silent }`
+const counter = (compiled, name) => ({ compiled, name, take: silent })
+const backend = { name: 'silent', open: counter, takeAll: silent, peekAll: silent, adjustAll: silent, resetAll: silent }`
 
 interface Script {
   readonly modules: Readonly<Record<string, string>>
@@ -55,14 +57,14 @@ const AWAITED: Readonly<Record<string, Script>> = {
     await channel.close()`,
   },
   'the close of sums and of uniques whose Redis is silent': {
-    modules: REDIS,
+    modules: { ...REDIS, ...UNIQUES },
     script: `${SILENT}
     const sums = redis.redisSums({ run: silent }, { name: 'sums', closeMs: 100 })
     sums.add('one')
     await sums.close()
-    const uniques = redis.redisUniques({ run: silent }, { name: 'uniques', closeMs: 100 })
-    uniques.add('one')
-    await uniques.close()`,
+    const clients = uniques.redisUniques({ run: silent }, { name: 'uniques', closeMs: 100 })
+    clients.add('one')
+    await clients.close()`,
   },
   'every call of a cap on a silent Redis': {
     modules: REDIS,
@@ -102,8 +104,12 @@ const UNAWAITED: Readonly<Record<string, Script>> = {
   'a take that was answered long before its deadline': {
     modules: CORE,
     script: `const memory = core.memoryBackend()
-    const take = async (charges, moment) => memory.take(charges, moment)
-    const backend = { name: 'late', take, peek: take, adjust: take, reset: take }
+    const takeAll = async (charges, moment) => memory.takeAll(charges, moment)
+    const open = (compiled, name) => {
+      const counter = memory.open(compiled, name)
+      return Object.create(counter, { take: { value: async (...asked) => counter.take(...asked) } })
+    }
+    const backend = { name: 'late', open, takeAll, peekAll: takeAll, adjustAll: takeAll, resetAll: takeAll }
     const limiter = core.createLimiter({ policies: [{ limit: 1, window: '1m' }], backend, deadlineMs: '60s' })
     await limiter.take('user')`,
   },
@@ -121,7 +127,7 @@ const UNAWAITED: Readonly<Record<string, Script>> = {
     script: `core.createInflightLimiter({ limit: 1, maxHoldMs: '1h' }).acquire('user')`,
   },
   'leases, a channel, sums, uniques and permits in Redis': {
-    modules: REDIS,
+    modules: { ...REDIS, ...UNIQUES },
     script: `const run = async () => { throw new Error('nobody is there') }
     const limiter = core.createLimiter({
       policies: [{ limit: 100, window: '1m' }],
@@ -130,7 +136,7 @@ const UNAWAITED: Readonly<Record<string, Script>> = {
     await limiter.take('user')
     redis.redisChannel({ run }, { tickMs: 5 }).subscribe('topic', () => {})
     redis.redisSums({ run }, { name: 'sums', tickMs: 5 }).add('one')
-    redis.redisUniques({ run }, { name: 'uniques', tickMs: 5 }).add('one')
+    uniques.redisUniques({ run }, { name: 'uniques', tickMs: 5 }).add('one')
     const cap = core.createInflightLimiter({ limit: 2, backend: redis.redisInflight({ run }) })
     await cap.acquire('user')`,
   },

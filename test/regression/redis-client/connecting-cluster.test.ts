@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { algorithms } from '@sluice/limiter-core'
+import { algorithms } from '@sluice/limiter-core/backend'
 import { createRedisCluster, redisBackend, redisInflight, runnerOf, type ScriptRunner } from '@sluice/redis'
 import { Cluster, Redis } from 'ioredis'
 import { createCluster } from 'redis'
@@ -12,7 +12,7 @@ import { startRedis } from '../../services/redis-server.ts'
 
 jest.setTimeout(120_000)
 
-const step = algorithms['fixed-window'].compile({
+const compiled = algorithms['fixed-window'].compile({
   name: 'api',
   algorithm: 'fixed-window',
   limit: 100,
@@ -40,10 +40,11 @@ describe('on a cluster', () => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const client = connect()
     const backends = [1, 2].map(() => redisBackend(client, { prefix: randomUUID() }))
+    const counted = backends.map((backend) => ({ backend, counter: backend.open(compiled, 'count') }))
     const caps = redisInflight(client, { prefix: randomUUID(), deadlineMs: 20_000, leaseMs: 60_000 })
     const taken = users.flatMap((user) => [
-      ...backends.map((backend) => backend.takeOne?.(user, step, 'count', 1)),
-      ...backends.map((backend) => backend.peek([{ key: user, step, count: 'count', cost: 1 }])),
+      ...counted.map(({ counter }) => counter.take(user, 1)),
+      ...counted.map(({ backend, counter }) => backend.peekAll([{ key: user, counter, cost: 1 }])),
       Promise.resolve(caps.acquire(user, { cap })),
     ])
     const failed = (await Promise.allSettled(taken)).filter(({ status }) => status === 'rejected')
@@ -87,7 +88,7 @@ test('an attempt is not the first where a connection stood before: nobody waits 
   const silent = createServer(() => {}).listen(server.port, '127.0.0.1')
   await eventually(async () => ['connect', 'connecting'].includes(client.status), { what: 'a later attempt' })
   await eventually(async () => client.status === 'connect', { what: 'a connection that is not ready' })
-  await expect(backend.takeOne?.('a', step, 'count', 1)).rejects.toMatchObject({ code: 'CONNECTION' })
+  await expect(backend.open(compiled, 'count').take('a', 1)).rejects.toMatchObject({ code: 'CONNECTION' })
   expect(runnerOf(client).clustered).toBe(false)
   await backend.close?.()
   client.disconnect()

@@ -27,7 +27,7 @@ test.each<[string, unknown]>([
   const backend = redisBackend({ run: () => Promise.reject(thrown) })
   for (const takes of [1, 3]) {
     const settled = await Promise.allSettled(
-      Array.from({ length: takes }, (_, at) => backend.take([chargeOf(minute, `key ${at}`)])),
+      Array.from({ length: takes }, (_, at) => backend.takeAll([chargeOf(backend, minute, `key ${at}`)])),
     )
     for (const one of settled) {
       expect(one).toMatchObject({ status: 'rejected', reason: { name: 'RedisFailure', code: 'CONNECTION' } })

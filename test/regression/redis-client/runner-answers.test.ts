@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { algorithms, createLimiter, systemClock } from '@sluice/limiter-core'
+import { createLimiter } from '@sluice/limiter-core'
+import { algorithms, systemClock } from '@sluice/limiter-core/backend'
 import { leasedBackend, redisBackend, redisInflight, runnerOf, type ScriptRunner } from '@sluice/redis'
 import { FakeClock } from '@sluice/testkit'
 import { Redis } from 'ioredis'
@@ -24,7 +25,7 @@ afterAll(async () => {
 })
 
 const policy = { name: 'api', algorithm: 'fixed-window', limit: 100, window: '1h' } as const
-const step = algorithms['fixed-window'].compile({ ...policy, windowMs: 3_600_000 })
+const compiled = algorithms['fixed-window'].compile({ ...policy, windowMs: 3_600_000 })
 
 /** As those of libraries are: it has no `catch`. */
 class OtherPromise {
@@ -55,8 +56,9 @@ const backends = [
 describe.each(backends)('%s rejects, and throws nothing', (_name, make) => {
   test.each(oddities)('where its runner %s', async (_what, run) => {
     const backend = make({ run } as ScriptRunner)
+    const counter = backend.open(compiled, 'count')
     for (const moment of [undefined, { deadlineAt: systemClock.now() + 10_000 }]) {
-      const taken = backend.takeOne?.('a', step, 'count', 1, moment)
+      const taken = counter.take('a', 1, moment)
       await expect(taken).rejects.toMatchObject({ name: 'RedisFailure' })
     }
     await backend.close?.()
@@ -96,8 +98,8 @@ test('a clock that is no number is no answer, and nothing is reckoned with it', 
   const run: ScriptRunner['run'] = (...call) =>
     calls++ === 0 ? Promise.resolve(['x', 'y', '', '']) : inner.run(...call)
   const backend = redisBackend({ run }, { prefix: randomUUID() })
-  const take = () =>
-    backend.take([{ key: 'a', step, count: 'count', cost: 1 }], { deadlineAt: systemClock.now() + 20_000 })
+  const charge = { key: 'a', counter: backend.open(compiled, 'count'), cost: 1 }
+  const take = () => backend.takeAll([charge], { deadlineAt: systemClock.now() + 20_000 })
   await expect(take()).rejects.toMatchObject({ code: 'ERR' })
   await expect(take()).resolves.toMatchObject({ counted: true })
   await backend.close?.()
@@ -109,7 +111,8 @@ test('an answer that never comes keeps nobody from asking a second later', async
   let calls = 0
   const run: ScriptRunner['run'] = (...call) => (calls++ === 0 ? new Promise(() => {}) : inner.run(...call))
   const backend = redisBackend({ run }, { prefix: randomUUID(), clock })
-  const take = () => backend.take([{ key: 'a', step, count: 'count', cost: 1 }], { deadlineAt: clock.now() + 20_000 })
+  const charge = { key: 'a', counter: backend.open(compiled, 'count'), cost: 1 }
+  const take = () => backend.takeAll([charge], { deadlineAt: clock.now() + 20_000 })
   void take()
   clock.advance(1_000)
   await expect(take()).resolves.toMatchObject({ counted: true })

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type AlgorithmName, newIdempotencyKey, systemClock } from '@sluice/limiter-core'
+import { type AlgorithmName, newIdempotencyKey, systemClock } from '@sluice/limiter-core/backend'
 import { redisBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { chargeOf, remaining } from '../../redis/exact/charge.ts'
@@ -58,11 +58,11 @@ async function scene(Client: RedisClass, algorithm: AlgorithmName) {
   const backend = redisBackend(client)
   const direct = redisBackend(admin)
   const policy = { name: `once-${made++}`, algorithm, limit: LIMIT, windowMs: 3_600_000 }
-  const charge = (cost: number) => [chargeOf(policy, 'key', cost)]
+  const charge = (cost: number) => [chargeOf(backend, policy, 'key', cost)]
   // whose scripts the server knows, so that each arrival is one EVALSHA
-  const { takenAt } = await backend.take(charge(40))
-  for (const cost of [0, 1, -1]) await backend.adjust([{ ...charge(cost)[0], key: 'other' }], takenAt)
-  await backend.reset([{ ...charge(0)[0], key: 'other' }])
+  const { takenAt } = await backend.takeAll(charge(40))
+  for (const cost of [0, 1, -1]) await backend.adjustAll([{ ...charge(cost)[0], key: 'other' }], takenAt)
+  await backend.resetAll([{ ...charge(0)[0], key: 'other' }])
   const used = async (): Promise<number> => LIMIT - (await remaining(direct, policy, 'key'))
   const close = (): void => {
     backend.close?.()
@@ -75,14 +75,14 @@ async function scene(Client: RedisClass, algorithm: AlgorithmName) {
 describe.each(clients)('over a client of %s with its own options, a command that is sent again', (_, Client) => {
   test.each(algorithms)('gives units of %s back once', async (algorithm) => {
     const { client, backend, charge, takenAt, used, close } = await scene(Client, algorithm)
-    await answeredInVain(client, () => backend.adjust(charge(-10), takenAt))
+    await answeredInVain(client, () => backend.adjustAll(charge(-10), takenAt))
     expect(await used()).toBe(30)
     close()
   })
 
   test.each(algorithms)('charges units of %s once', async (algorithm) => {
     const { client, backend, charge, takenAt, used, close } = await scene(Client, algorithm)
-    await answeredInVain(client, () => backend.adjust(charge(10), takenAt))
+    await answeredInVain(client, () => backend.adjustAll(charge(10), takenAt))
     expect(await used()).toBe(50)
     close()
   })
@@ -90,8 +90,8 @@ describe.each(clients)('over a client of %s with its own options, a command that
   test('resets a key once', async () => {
     const { client, backend, direct, charge, used, close } = await scene(Client, 'fixed-window')
     const [target] = charge(0)
-    const between = (): Promise<unknown> => direct.take(charge(5))
-    await answeredInVain(client, async () => backend.reset([target]), between)
+    const between = (): Promise<unknown> => direct.takeAll(charge(5))
+    await answeredInVain(client, async () => backend.resetAll([target]), between)
     expect(await used()).toBe(5)
     close()
   })
@@ -101,11 +101,11 @@ describe('an adjustment that is asked for again under its key', () => {
   test.each(algorithms)('is made once of %s, and answers as it did', async (algorithm) => {
     const { backend, direct, charge, takenAt, used, close } = await scene(Redis, algorithm)
     const idempotencyKey = newIdempotencyKey(systemClock.now())
-    const adjusts = [backend, direct, backend].map((one) => one.adjust(charge(-10), takenAt, { idempotencyKey }))
+    const adjusts = [backend, direct, backend].map((one) => one.adjustAll(charge(-10), takenAt, { idempotencyKey }))
     const answers = await Promise.all(adjusts)
     expect(answers.map(({ verdicts }) => verdicts[0].remaining)).toEqual([70, 70, 70])
-    await backend.adjust(charge(-10), takenAt, { idempotencyKey: newIdempotencyKey(systemClock.now()) })
-    await backend.adjust(charge(-10), takenAt)
+    await backend.adjustAll(charge(-10), takenAt, { idempotencyKey: newIdempotencyKey(systemClock.now()) })
+    await backend.adjustAll(charge(-10), takenAt)
     // what drains of a bucket meanwhile is not given back as well
     expect(Math.floor((await used()) / 2)).toBe(5)
     close()
@@ -116,9 +116,9 @@ describe('an adjustment that is asked for again under its key', () => {
     const idempotencyKey = newIdempotencyKey(systemClock.now())
     const [one] = charge(-10)
     const other = { ...one, key: 'another' }
-    const { takenAt } = await backend.take([{ ...other, cost: 40 }])
-    await backend.adjust([one, other], takenAt, { idempotencyKey })
-    const { verdicts } = await backend.adjust([other], takenAt, { idempotencyKey })
+    const { takenAt } = await backend.takeAll([{ ...other, cost: 40 }])
+    await backend.adjustAll([one, other], takenAt, { idempotencyKey })
+    const { verdicts } = await backend.adjustAll([other], takenAt, { idempotencyKey })
     expect([verdicts[0].remaining, await used()]).toEqual([70, 30])
     close()
   })
@@ -126,14 +126,14 @@ describe('an adjustment that is asked for again under its key', () => {
   test('is refused once the key is half a minute old', async () => {
     const { backend, charge, takenAt, used, close } = await scene(Redis, 'fixed-window')
     const idempotencyKey = newIdempotencyKey(systemClock.now() - 30_000)
-    await expect(backend.adjust(charge(-10), takenAt, { idempotencyKey })).rejects.toMatchObject({ code: 'LATE' })
+    await expect(backend.adjustAll(charge(-10), takenAt, { idempotencyKey })).rejects.toMatchObject({ code: 'LATE' })
     expect(await used()).toBe(40)
     close()
   })
 
   test('leaves a small key for half a minute', async () => {
     const { backend, charge, takenAt, close } = await scene(Redis, 'fixed-window')
-    await backend.adjust(charge(-10), takenAt, { idempotencyKey: { id: 'its-id', issuedAt: systemClock.now() } })
+    await backend.adjustAll(charge(-10), takenAt, { idempotencyKey: { id: 'its-id', issuedAt: systemClock.now() } })
     const names = await admin.keys('*:done:its-id')
     expect(names).toHaveLength(1)
     expect(await admin.pttl(names[0])).toBeGreaterThan(29_000)

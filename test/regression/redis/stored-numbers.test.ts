@@ -39,27 +39,28 @@ const numbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY,
 test.each(policies)('whatever bytes stand for the cells of $name, an answer comes', async (policy) => {
   const { client, redis } = await backend()
   await eachSeed(100, async (random) => {
-    const charge = chargeOf(policy, 'key', random.pick([1, 50, 100]))
-    await redis.take([{ ...charge, cost: 1 }])
+    const charge = chargeOf(redis, policy, 'key', random.pick([1, 50, 100]))
+    await redis.takeAll([{ ...charge, cost: 1 }])
     const [name] = await client.keys(`${prefix}*`)
-    const cells = Array.from({ length: policy.name === 'log' ? 4 : charge.step.cells }, () =>
+    const cells = Array.from({ length: policy.name === 'log' ? 4 : charge.counter.compiled.cells }, () =>
       random.pick([...numbers, now, -now, 2 * now]),
     )
     await client.set(name, Buffer.from(new Float64Array(cells).buffer))
-    expect((await redis.take([charge])).verdicts.length).toBe(1)
-    expect((await redis.adjust([charge], now)).verdicts.length).toBe(1)
-    await redis.reset([charge])
+    expect((await redis.takeAll([charge])).verdicts.length).toBe(1)
+    expect((await redis.adjustAll([charge], now)).verdicts.length).toBe(1)
+    await redis.resetAll([charge])
   })
 })
 
 test('a debt that is no exact sum of its slices ends', async () => {
   const { redis } = await backend()
-  const charge = chargeOf({ name: 'slices', algorithm: 'sliding-window', limit: 10, windowMs, slices: 2 }, 'key')
+  const policy: Policy = { name: 'slices', algorithm: 'sliding-window', limit: 10, windowMs, slices: 2 }
+  const charge = chargeOf(redis, policy, 'key')
   const start = now
   for (const cost of [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 2])
-    await redis.adjust([{ ...charge, cost }], start)
+    await redis.adjustAll([{ ...charge, cost }], start)
   now += windowMs / 2
-  await redis.adjust([{ ...charge, cost: 3 }], now)
-  const { verdicts } = await redis.take([{ ...charge, cost: 10 }])
+  await redis.adjustAll([{ ...charge, cost: 3 }], now)
+  const { verdicts } = await redis.takeAll([{ ...charge, cost: 10 }])
   expect(verdicts[0].retryAfterMs).toBe(windowMs + windowMs / 2)
 })

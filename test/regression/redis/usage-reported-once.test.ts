@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type AlgorithmName, createLimiter, type ScriptRunner, systemClock } from '@sluice/limiter-core'
+import { type AlgorithmName, createLimiter, type ScriptRunner } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, redisBackend, runnerOf } from '@sluice/redis'
 import { until } from '@sluice/testkit'
 import type { Redis } from 'ioredis'

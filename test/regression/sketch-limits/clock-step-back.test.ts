@@ -25,7 +25,7 @@ describe('a refund behind a clock that stepped back takes nothing from other key
       const taken: Taken[] = []
       let now = 1_000
       const take = (key: string, units: number): void => {
-        const { verdicts, takenAt } = backend.take([chargeOf(policy, key, units)], { now })
+        const { verdicts, takenAt } = backend.takeAll([chargeOf(backend, policy, key, units)], { now })
         if (!verdicts[0].allowed) return
         held.set(key, (held.get(key) ?? 0) + units)
         taken.push({ key, at: takenAt, units })
@@ -33,12 +33,13 @@ describe('a refund behind a clock that stepped back takes nothing from other key
       for (let step = 0; step < 12_000; step++) {
         const what = random.whole(100)
         if (what < 60) take(`key ${random.whole(2_000)}`, 1 + random.whole(5))
-        else if (what < 90) giveBack(backend, random, taken, held, (key, cost) => chargeOf(policy, key, cost), now)
+        else if (what < 90)
+          giveBack(backend, random, taken, held, (key, cost) => chargeOf(backend, policy, key, cost), now)
         // never a whole window on, so that all of it still counts
         else now = Math.min(50_000, Math.max(1_000, now + random.whole(2_000) - 900))
       }
       const counted = (key: string): number =>
-        policy.limit - backend.peek([chargeOf(policy, key)], { now }).verdicts[0].remaining
+        policy.limit - backend.peekAll([chargeOf(backend, policy, key)], { now }).verdicts[0].remaining
       const tooLow = [...held].filter(([key, units]) => counted(key) < units)
       expect(tooLow).toEqual([])
     }),
@@ -55,7 +56,7 @@ function giveBack(
 ): void {
   const [back] = taken.splice(random.whole(taken.length), 1)
   if (!back) return
-  backend.adjust([charge(back.key, -back.units)], back.at, { now })
+  backend.adjustAll([charge(back.key, -back.units)], back.at, { now })
   held.set(back.key, (held.get(back.key) ?? 0) - back.units)
 }
 
@@ -63,9 +64,9 @@ function giveBack(
 test('the reset of a fixed window is that of the window in which units lie', () => {
   const policy = policyOf({ algorithm: 'fixed-window', limit: 2 })
   const backend = sketchBackend({ clock: new FakeClock() })
-  const at = (now: number) => backend.peek([chargeOf(policy, 'a')], { now }).verdicts[0]
-  backend.take([chargeOf(policy, 'b')], { now: 0 })
-  backend.take([chargeOf(policy, 'a', 2)], { now: MINUTE + 1_000 })
+  const at = (now: number) => backend.peekAll([chargeOf(backend, policy, 'a')], { now }).verdicts[0]
+  backend.takeAll([chargeOf(backend, policy, 'b')], { now: 0 })
+  backend.takeAll([chargeOf(backend, policy, 'a', 2)], { now: MINUTE + 1_000 })
   expect(at(MINUTE - 1_000)).toMatchObject({
     allowed: false,
     resetAfterMs: MINUTE + 1_000,

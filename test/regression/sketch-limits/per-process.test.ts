@@ -7,11 +7,13 @@ import { Warnings } from '@sluice/testkit'
 
 const warnings = new Warnings()
 const { pm_id } = process.env
+const { send } = process
 
 beforeEach(() => warnings.listen())
 afterEach(() => {
   warnings.stop()
   Object.assign(cluster, { isWorker: false })
+  Object.assign(process, { send })
   if (pm_id === undefined) delete process.env.pm_id
   else process.env.pm_id = pm_id
 })
@@ -23,6 +25,7 @@ test.each<[string, () => Backend]>([
   ['sketchBackend with a history', () => sketchBackend({ history: { unit: '1s', keep: '1m' } })],
 ])('a limiter on a %s in a worker warns that each process counts by itself', (_name, make) => {
   Object.assign(cluster, { isWorker: true })
+  process.send = () => true
   createLimiter({ policies: [{ limit: 5, window: '1m' }], backend: make() })
   expect(warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER'])
 })

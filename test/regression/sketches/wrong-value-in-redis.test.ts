@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { redisUniques } from '@sluice/redis'
+import { redisUniques } from '@sluice/redis/uniques'
 import { RedisHyperLogLog } from '@sluice/sketches'
 import { ownRedis } from '../../redis/channel/own-redis.ts'
 import { names, uniquesMembers } from '../../redis/uniques/uniques-member.ts'

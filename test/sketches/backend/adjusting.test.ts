@@ -22,17 +22,17 @@ function bench(options: SketchBackendOptions = {}): Bench {
 }
 
 function take({ backend }: Bench, key: string, cost: number): number {
-  const { verdicts, takenAt } = backend.take([chargeOf(policy, key, cost)])
+  const { verdicts, takenAt } = backend.takeAll([chargeOf(backend, policy, key, cost)])
   expect(verdicts[0].allowed).toBe(true)
   return takenAt
 }
 
 function adjust({ backend }: Bench, key: string, units: number, takenAt: number): void {
-  backend.adjust([chargeOf(policy, key, units)], takenAt)
+  backend.adjustAll([chargeOf(backend, policy, key, units)], takenAt)
 }
 
 function remaining({ backend }: Bench, key: string): number {
-  return backend.peek([chargeOf(policy, key)]).verdicts[0].remaining
+  return backend.peekAll([chargeOf(backend, policy, key)]).verdicts[0].remaining
 }
 
 describe('a refund', () => {
@@ -113,9 +113,11 @@ describe('a reset', () => {
       const scene = bench({ ...options, bytes: options === HISTORY ? 4 * 2 ** 20 : 65_536 })
       // without asking, since noise would deny some
       for (let key = 0; key < 3_000; key++) adjust(scene, `other ${key}`, 1 + (key % 10), scene.clock.now())
-      for (let key = 0; key < 20; key++) scene.backend.reset([chargeOf(policy, `other ${key}`)])
+      for (let key = 0; key < 20; key++) scene.backend.resetAll([chargeOf(scene.backend, policy, `other ${key}`)])
       for (let key = 0; key < 20; key++) {
-        expect(scene.backend.peek([chargeOf(policy, `other ${key}`)]).verdicts[0].resetAfterMs).toBe(0)
+        expect(scene.backend.peekAll([chargeOf(scene.backend, policy, `other ${key}`)]).verdicts[0].resetAfterMs).toBe(
+          0,
+        )
         take(scene, `other ${key}`, 4)
         expect(remaining(scene, `other ${key}`)).toBe(6)
       }
@@ -127,9 +129,9 @@ describe('a reset', () => {
   test('gives no more than one limit again', () => {
     const scene = bench()
     take(scene, 'a', 10)
-    scene.backend.reset([chargeOf(policy, 'a')])
+    scene.backend.resetAll([chargeOf(scene.backend, policy, 'a')])
     take(scene, 'a', 10)
-    const [{ retryAfterMs }] = scene.backend.take([chargeOf(policy, 'a')]).verdicts
+    const [{ retryAfterMs }] = scene.backend.takeAll([chargeOf(scene.backend, policy, 'a')]).verdicts
     expect(retryAfterMs).toBeGreaterThan(MINUTE)
     scene.clock.advance(retryAfterMs)
     take(scene, 'a', 1)
@@ -139,7 +141,7 @@ describe('a reset', () => {
     const scene = bench()
     const before = take(scene, 'a', 6)
     scene.clock.advance(10)
-    scene.backend.reset([chargeOf(policy, 'a')])
+    scene.backend.resetAll([chargeOf(scene.backend, policy, 'a')])
     take(scene, 'a', 3)
     adjust(scene, 'a', -6, before)
     expect(remaining(scene, 'a')).toBe(7)
@@ -150,7 +152,7 @@ describe('a reset', () => {
     for (let key = 0; key < 500; key++) take(scene, `key ${key}`, 10)
     for (let key = 0; key < 500; key++) {
       scene.clock.advance(0.5)
-      scene.backend.reset([chargeOf(policy, `key ${key}`)])
+      scene.backend.resetAll([chargeOf(scene.backend, policy, `key ${key}`)])
     }
     const free = Array.from({ length: 500 }, (_, key) => remaining(scene, `key ${key}`))
     expect(free[499]).toBe(10)
@@ -161,20 +163,20 @@ describe('a reset', () => {
 
 test('what a caller knows of a key counts until its slot has left, and longer than told', () => {
   const scene = bench()
-  const known = { ...chargeOf(policy, 'a'), known: { used: 9, resetAfterMs: 5_000 } }
-  expect(scene.backend.take([known]).verdicts[0].remaining).toBe(0)
+  const known = { ...chargeOf(scene.backend, policy, 'a'), known: { used: 9, resetAfterMs: 5_000 } }
+  expect(scene.backend.takeAll([known]).verdicts[0].remaining).toBe(0)
   scene.clock.advance(5_000)
   expect(remaining(scene, 'a')).toBe(0)
   for (const resetAfterMs of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0]) {
-    scene.backend.take([{ ...chargeOf(policy, 'b', 0), known: { used: 9, resetAfterMs } }])
+    scene.backend.takeAll([{ ...chargeOf(scene.backend, policy, 'b', 0), known: { used: 9, resetAfterMs } }])
   }
   expect(remaining(scene, 'b')).toBe(10)
 })
 
 test('several charges of one key and count in one call are asked of the same counts, and all taken', () => {
   const { backend } = bench()
-  const charge = chargeOf(policy, 'a', 6)
-  const { verdicts } = backend.take([charge, charge])
+  const charge = chargeOf(backend, policy, 'a', 6)
+  const { verdicts } = backend.takeAll([charge, charge])
   expect(verdicts.map(({ allowed, remaining: left }) => [allowed, left])).toEqual([
     [true, 4],
     [true, 0],

@@ -1,4 +1,5 @@
-import { type AnsweredVerdict, algorithms, type Charge, type Policy, type Step } from '@sluice/limiter-core'
+import type { AnsweredVerdict, Backend, Charge, Policy } from '@sluice/limiter-core/backend'
+import { openedCounter } from '@sluice/testkit'
 
 export const MINUTE = 60_000
 
@@ -8,12 +9,8 @@ export function policyOf(shape: Partial<Policy> = {}): Policy {
   return { name: [policy.algorithm, policy.limit, policy.slices ?? 1].join('-'), ...policy }
 }
 
-const steps = new WeakMap<Policy, Step>()
-
-export function chargeOf(policy: Policy, key: string, cost = 1, advisory = false): Charge {
-  const step = steps.get(policy) ?? algorithms[policy.algorithm].compile(policy)
-  steps.set(policy, step)
-  return { key, step, count: `sketch/${policy.name}/${policy.algorithm}@${step.version}`, cost, advisory }
+export function chargeOf(backend: Backend, policy: Policy, key: string, cost = 1, advisory = false): Charge {
+  return { key, counter: openedCounter(backend, 'sketch', policy), cost, advisory }
 }
 
 /** The part of verdicts that is compared. */

@@ -42,24 +42,24 @@ function sameAsModel(backend: Backend<Answer>, clock: FakeClock, policy: Policy,
       const take = taken[Math.min(deed.back, taken.length - 1)]
       if (!take) continue
       const moved = take.charges.map((charge) => ({ ...charge, cost: deed.units }))
-      const got = backend.adjust(moved, take.at)
+      const got = backend.adjustAll(moved, take.at)
       expect({ about, got: plain(got.verdicts) }).toEqual({
         about,
         got: plain(model.adjust(moved, take.at, clock.now())),
       })
       continue
     }
-    const charges = someCharges(random, policy, deed.cost)
-    const got = backend[deed.kind](charges)
+    const charges = someCharges(backend, random, policy, deed.cost)
+    const got = backend[deed.kind === 'take' ? 'takeAll' : 'peekAll'](charges)
     expect({ about, got: plain(got.verdicts) }).toEqual({ about, got: plain(model[deed.kind](charges, clock.now())) })
     if (deed.kind === 'take') taken.unshift({ charges, at: clock.now() })
   }
 }
 
-function someCharges(random: SeededRandom, policy: Policy, cost: number): Charge[] {
-  const first = chargeOf(policy, random.pick(['a', 'b']), cost, random.whole(4) === 0)
+function someCharges(backend: Backend, random: SeededRandom, policy: Policy, cost: number): Charge[] {
+  const first = chargeOf(backend, policy, random.pick(['a', 'b']), cost, random.whole(4) === 0)
   if (random.whole(2) === 0) return [first]
-  const second = chargeOf(beside, random.pick(['a', 'b']), random.whole(4), random.whole(3) === 0)
+  const second = chargeOf(backend, beside, random.pick(['a', 'b']), random.whole(4), random.whole(3) === 0)
   return random.pick([
     [first, second],
     [second, first],

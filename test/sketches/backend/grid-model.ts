@@ -1,4 +1,4 @@
-import type { Charge, Policy, PolicyVerdict } from '@sluice/limiter-core'
+import type { Charge, CountedKey, Policy, PolicyVerdict } from '@sluice/limiter-core'
 
 /** Units of one key by the number of their slot. */
 type Slots = Map<number, number>
@@ -38,7 +38,7 @@ export class GridModel {
     return charges.map((charge) => {
       if (charge.cost > 0) this.#origin ??= now
       const age = this.#slotAt(now) - this.#slotAt(Math.min(takenAt, now))
-      const { algorithm } = charge.step.policy
+      const { algorithm } = charge.counter.compiled.policy
       const last = algorithm === 'fixed-window' ? this.#slotAt(now) % this.#slots : this.#slots
       if (this.#origin !== undefined && age <= last) this.count(charge, Math.min(takenAt, now), charge.cost)
       return this.#verdict({ ...charge, cost: 0 }, now)
@@ -46,20 +46,20 @@ export class GridModel {
   }
 
   /** Counts units, whatever the limit. */
-  count({ key, count }: Pick<Charge, 'key' | 'count'>, at: number, units: number): void {
+  count({ key, counter }: CountedKey, at: number, units: number): void {
     if (units <= 0 && this.#origin === undefined) return
     this.#origin ??= at
-    const slots = this.#slotsOf(key, count)
+    const slots = this.#slotsOf(key, counter.name)
     const slot = this.#slotAt(at)
     slots.set(slot, Math.max(0, (slots.get(slot) ?? 0) + units))
   }
 
-  forget({ key, count }: Pick<Charge, 'key' | 'count'>): void {
-    this.#slotsOf(key, count).clear()
+  forget({ key, counter }: CountedKey): void {
+    this.#slotsOf(key, counter.name).clear()
   }
 
-  #slotsOf(key: string, count: string): Slots {
-    const name = JSON.stringify([count, key])
+  #slotsOf(key: string, counterName: string): Slots {
+    const name = JSON.stringify([counterName, key])
     const slots = this.#keys.get(name) ?? new Map()
     this.#keys.set(name, slots)
     return slots
@@ -69,8 +69,9 @@ export class GridModel {
     return Math.floor(((at - (this.#origin ?? at)) * this.#slots) / this.#windowMs)
   }
 
-  #verdict({ key, step: { policy }, count, cost, advisory }: Charge, now: number): PolicyVerdict {
-    const slots = this.#slotsOf(key, count)
+  #verdict({ key, counter, cost, advisory }: Charge, now: number): PolicyVerdict {
+    const { policy } = counter.compiled
+    const slots = this.#slotsOf(key, counter.name)
     const fits = (afterMs: number, units: number): boolean => this.#fits(slots, policy, now + afterMs, units)
     const retryAfterMs =
       cost === 0 ? 0 : cost > policy.limit ? Number.POSITIVE_INFINITY : firstTrue((ms) => fits(ms, cost))

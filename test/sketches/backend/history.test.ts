@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Charge, Policy } from '@sluice/limiter-core'
+import type { Backend, Charge, Policy } from '@sluice/limiter-core'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
 import { chargeOf } from './charges.ts'
@@ -28,20 +28,23 @@ describe('windows of any length over one history', () => {
         seed: `a secret of tests ${seed}`,
       })
       const truth = new Map<string, [at: number, units: number][]>()
-      for (let step = 0; step < 150; step++) {
+      for (let round = 0; round < 150; round++) {
         clock.advance(random.pick([0, 10, SECOND, random.whole(10 * SECOND), random.whole(20) === 0 ? 9e6 : 1]))
         for (let flood = 0; flood < floodAStep; flood++)
-          backend.take([chargeOf(random.pick(policies), `f${step}-${flood}`)])
-        const charges = someCharges(random)
-        const { verdicts } = backend.take(charges)
+          backend.takeAll([chargeOf(backend, random.pick(policies), `f${round}-${flood}`)])
+        const charges = someCharges(backend, random)
+        const { verdicts } = backend.takeAll(charges)
         const allowed = verdicts.every((verdict) => verdict.allowed)
         for (const [index, charge] of charges.entries()) {
           const taken = takenOf(truth, charge)
-          const since = clock.now() - charge.step.policy.windowMs
+          const since = clock.now() - charge.counter.compiled.policy.windowMs
           const inWindow = taken.reduce((sum, [at, units]) => sum + (at > since ? units : 0), 0)
-          const count = { policy: charge.step.policy.name, inWindow: inWindow + (allowed ? charge.cost : 0) }
-          expect(verdicts[index].remaining).toBeLessThanOrEqual(charge.step.policy.limit - count.inWindow)
-          expect(count.inWindow).toBeLessThanOrEqual(charge.step.policy.limit)
+          const count = {
+            policy: charge.counter.compiled.policy.name,
+            inWindow: inWindow + (allowed ? charge.cost : 0),
+          }
+          expect(verdicts[index].remaining).toBeLessThanOrEqual(charge.counter.compiled.policy.limit - count.inWindow)
+          expect(count.inWindow).toBeLessThanOrEqual(charge.counter.compiled.policy.limit)
           if (allowed) taken.push([clock.now(), charge.cost])
         }
       }
@@ -53,9 +56,9 @@ describe('windows of any length over one history', () => {
     const backend = sketchBackend({ clock, history: { unit: '1s', keep: '1h' }, seed: 'sixteen secret bytes' })
     for (const policy of policies) {
       for (let round = 0; round < 30; round++) {
-        const [{ allowed, retryAfterMs }] = backend.take([chargeOf(policy, 'a', 7)]).verdicts
+        const [{ allowed, retryAfterMs }] = backend.takeAll([chargeOf(backend, policy, 'a', 7)]).verdicts
         clock.advance(allowed ? 300 : retryAfterMs)
-        if (!allowed) expect(backend.peek([chargeOf(policy, 'a', 7)]).verdicts[0].allowed).toBe(true)
+        if (!allowed) expect(backend.peekAll([chargeOf(backend, policy, 'a', 7)]).verdicts[0].allowed).toBe(true)
       }
     }
   })
@@ -64,11 +67,11 @@ describe('windows of any length over one history', () => {
     for (const policy of policies) {
       const clock = new FakeClock()
       const backend = sketchBackend({ clock, history: { unit: '1s', keep: '1h' } })
-      backend.take([chargeOf(policy, 'a', policy.limit)])
+      backend.takeAll([chargeOf(backend, policy, 'a', policy.limit)])
       clock.advance(policy.windowMs)
-      expect(backend.peek([chargeOf(policy, 'a')]).verdicts[0].remaining).toBe(0)
+      expect(backend.peekAll([chargeOf(backend, policy, 'a')]).verdicts[0].remaining).toBe(0)
       clock.advance(policy.windowMs / 2 + 2 * SECOND)
-      expect(backend.peek([chargeOf(policy, 'a')]).verdicts[0].remaining).toBe(policy.limit)
+      expect(backend.peekAll([chargeOf(backend, policy, 'a')]).verdicts[0].remaining).toBe(policy.limit)
     }
   })
 
@@ -76,7 +79,8 @@ describe('windows of any length over one history', () => {
     const clock = new FakeClock()
     const backend = sketchBackend({ clock, history: { unit: '1s', keep: '1m' } })
     const [, minute] = policies
-    const at = (now: number): boolean => backend.take([chargeOf(minute, 'a', 30)], { now }).verdicts[0].allowed
+    const at = (now: number): boolean =>
+      backend.takeAll([chargeOf(backend, minute, 'a', 30)], { now }).verdicts[0].allowed
     for (const far of [2 ** 40, 2 ** 52 + 2, 2 ** 53 - 1]) {
       expect([at(far), at(far - 90_000), at(5_000)]).toEqual([true, false, false])
       expect(at(5_000 + 200_000)).toBe(true)
@@ -85,14 +89,14 @@ describe('windows of any length over one history', () => {
   })
 })
 
-function someCharges(random: SeededRandom): Charge[] {
+function someCharges(backend: Backend, random: SeededRandom): Charge[] {
   const key = random.pick(KEYS)
   const chosen = policies.filter(() => random.whole(2) === 0)
-  return (chosen.length > 0 ? chosen : policies).map((policy) => chargeOf(policy, key, 1 + random.whole(5)))
+  return (chosen.length > 0 ? chosen : policies).map((policy) => chargeOf(backend, policy, key, 1 + random.whole(5)))
 }
 
-function takenOf(truth: Map<string, [number, number][]>, { key, count }: Charge): [number, number][] {
-  const name = `${count} ${key}`
+function takenOf(truth: Map<string, [number, number][]>, { key, counter }: Charge): [number, number][] {
+  const name = `${counter.name} ${key}`
   const taken = truth.get(name) ?? []
   truth.set(name, taken)
   return taken

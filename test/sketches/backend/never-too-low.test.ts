@@ -31,7 +31,7 @@ describe('a sketchBackend that is full of other keys never counts one too low', 
       const backend = sketchBackend({ ...options, clock, bytes: 65_536, seed: `sixteen secret bytes ${seed}` })
       const scene = new Scene(backend, clock, new GridModel(MINUTE, options.slots ?? 2), policy)
       let noisy = 0
-      for (let step = 0; step < 60; step++) noisy += scene.step(random)
+      for (let round = 0; round < 60; round++) noisy += scene.step(random)
       // else nothing was tested
       expect(noisy).toBeGreaterThan(10)
       scene.comesBack()
@@ -57,8 +57,8 @@ class Scene {
   /** Something happens; answers for how many keys noise was seen. */
   step(random: SeededRandom): number {
     for (let flood = 0; flood < NOISE_A_STEP; flood++) {
-      const charge = chargeOf(this.#policy, `flood ${this.#flooded++}`, 1 + random.whole(3))
-      if (this.#backend.take([charge]).verdicts[0].allowed) this.#count(charge, random)
+      const charge = chargeOf(this.#backend, this.#policy, `flood ${this.#flooded++}`, 1 + random.whole(3))
+      if (this.#backend.takeAll([charge]).verdicts[0].allowed) this.#count(charge, random)
     }
     const key = random.pick(KEYS)
     random.pick([
@@ -76,9 +76,11 @@ class Scene {
   /** Where nothing else comes, a denied cost passes at the ms that it was told, and not one earlier. */
   comesBack(): void {
     for (const cost of [this.#policy.limit, Math.ceil(this.#policy.limit / 2)]) {
-      for (let flood = 0; flood < 2_000; flood++) this.#backend.take([chargeOf(this.#policy, `flood ${flood}`, 3)])
-      const verdict = () => this.#backend.peek([chargeOf(this.#policy, 'a', cost)]).verdicts[0]
-      if (verdict().allowed) this.#backend.adjust([chargeOf(this.#policy, 'a', this.#policy.limit)], this.#clock.now())
+      for (let flood = 0; flood < 2_000; flood++)
+        this.#backend.takeAll([chargeOf(this.#backend, this.#policy, `flood ${flood}`, 3)])
+      const verdict = () => this.#backend.peekAll([chargeOf(this.#backend, this.#policy, 'a', cost)]).verdicts[0]
+      if (verdict().allowed)
+        this.#backend.adjustAll([chargeOf(this.#backend, this.#policy, 'a', this.#policy.limit)], this.#clock.now())
       const { retryAfterMs } = verdict()
       this.#clock.advance(retryAfterMs - 1)
       expect(verdict().retryAfterMs).toBe(1)
@@ -88,8 +90,8 @@ class Scene {
   }
 
   #take(key: string, random: SeededRandom): void {
-    const charge = chargeOf(this.#policy, key, 1 + random.whole(40))
-    const [{ allowed }] = this.#backend.take([charge]).verdicts
+    const charge = chargeOf(this.#backend, this.#policy, key, 1 + random.whole(40))
+    const [{ allowed }] = this.#backend.takeAll([charge]).verdicts
     const [exact] = this.#model.peek([charge], this.#clock.now())
     // whoever passes here passes with exact counts
     expect(exact.allowed || !allowed).toBe(true)
@@ -106,7 +108,7 @@ class Scene {
     for (const taken of this.#taken.splice(0, 200)) {
       const units = 1 + random.whole(taken.left)
       const refund = { ...taken.charge, cost: -units }
-      this.#backend.adjust([refund], taken.at)
+      this.#backend.adjustAll([refund], taken.at)
       this.#model.count(refund, taken.at, -units)
     }
   }
@@ -115,21 +117,21 @@ class Scene {
     const taken = random.pick(this.#taken)
     if (!taken) return
     const late = { ...taken.charge, cost: 1 + random.whole(30) }
-    this.#backend.adjust([late], taken.at)
+    this.#backend.adjustAll([late], taken.at)
     this.#model.adjust([late], taken.at, this.#clock.now())
   }
 
   #reset(key: string): void {
-    const charge = chargeOf(this.#policy, key)
-    this.#backend.reset([charge])
+    const charge = chargeOf(this.#backend, this.#policy, key)
+    this.#backend.resetAll([charge])
     this.#model.forget(charge)
     // a refund of what was forgiven would be taken from what comes
     this.#taken.splice(0, this.#taken.length, ...this.#taken.filter((taken) => taken.charge.key !== key))
   }
 
   #isNoisy(key: string): boolean {
-    const charge = chargeOf(this.#policy, key, 10)
-    const [got] = this.#backend.peek([charge]).verdicts
+    const charge = chargeOf(this.#backend, this.#policy, key, 10)
+    const [got] = this.#backend.peekAll([charge]).verdicts
     const [exact] = this.#model.peek([charge], this.#clock.now())
     const about = JSON.stringify({ key, got, exact })
     expect({ about, tooMuch: got.remaining > exact.remaining }).toEqual({ about, tooMuch: false })

@@ -14,11 +14,11 @@ function bench(options: SketchBackendOptions = {}): { backend: Backend<Answer>; 
 }
 
 function take(backend: Backend<Answer>, key: string, cost = 1): boolean {
-  return backend.take([chargeOf(policy, key, cost)]).verdicts[0].allowed
+  return backend.takeAll([chargeOf(backend, policy, key, cost)]).verdicts[0].allowed
 }
 
 function used(backend: Backend<Answer>, key: string): number {
-  return policy.limit - backend.peek([chargeOf(policy, key)]).verdicts[0].remaining
+  return policy.limit - backend.peekAll([chargeOf(backend, policy, key)]).verdicts[0].remaining
 }
 
 /** Of keys that nobody has taken from, those for which something is counted. */
@@ -78,10 +78,10 @@ describe('places of keys', () => {
 describe('cells that are full', () => {
   test('deny, and stay full whatever is given back', () => {
     const { backend, clock } = bench({ cells: 8 })
-    backend.adjust([chargeOf(policy, 'a', 2 ** 53 - 1)], clock.now())
-    backend.adjust([chargeOf(policy, 'a', -(2 ** 53 - 1))], clock.now())
+    backend.adjustAll([chargeOf(backend, policy, 'a', 2 ** 53 - 1)], clock.now())
+    backend.adjustAll([chargeOf(backend, policy, 'a', -(2 ** 53 - 1))], clock.now())
     expect(take(backend, 'a')).toBe(false)
-    const [{ retryAfterMs }] = backend.peek([chargeOf(policy, 'a')]).verdicts
+    const [{ retryAfterMs }] = backend.peekAll([chargeOf(backend, policy, 'a')]).verdicts
     clock.advance(retryAfterMs - 1)
     expect(take(backend, 'a')).toBe(false)
     clock.advance(1)
@@ -91,7 +91,7 @@ describe('cells that are full', () => {
   test('never begin again at 0', () => {
     const { backend, clock } = bench({ cells: 8 })
     for (let charges = 0; charges < 300; charges++) {
-      backend.adjust([chargeOf(policy, 'a', 1)], clock.now())
+      backend.adjustAll([chargeOf(backend, policy, 'a', 1)], clock.now())
       if (charges >= 99) expect(used(backend, 'a')).toBe(100)
     }
   })
@@ -101,7 +101,7 @@ describe('costs and readings that are none', () => {
   test('a cost above the limit never fits and counts nothing, up to 2^53 - 1', () => {
     const { backend } = bench()
     for (const cost of [101, 65_536, 2 ** 32, 2 ** 53 - 1]) {
-      const [{ allowed, retryAfterMs }] = backend.take([chargeOf(policy, 'a', cost)]).verdicts
+      const [{ allowed, retryAfterMs }] = backend.takeAll([chargeOf(backend, policy, 'a', cost)]).verdicts
       expect([allowed, retryAfterMs]).toEqual([false, Number.POSITIVE_INFINITY])
     }
     expect(used(backend, 'a')).toBe(0)
@@ -110,13 +110,13 @@ describe('costs and readings that are none', () => {
   test('a reading that is no number is that of its own clock, and else the latest', () => {
     const { backend, clock } = bench()
     for (const now of [Number.NaN, Number.POSITIVE_INFINITY, -Number.POSITIVE_INFINITY, 2 ** 60]) {
-      expect(backend.take([chargeOf(policy, 'a')], { now }).takenAt).toBe(1_000)
+      expect(backend.takeAll([chargeOf(backend, policy, 'a')], { now }).takenAt).toBe(1_000)
     }
     let reading = 5_000
     const broken = sketchBackend({ clock: { ...clock, now: () => reading, wall: () => 0, after: () => () => {} } })
-    broken.take([chargeOf(policy, 'a')])
+    broken.takeAll([chargeOf(broken, policy, 'a')])
     reading = Number.NaN
-    expect(broken.take([chargeOf(policy, 'a')]).takenAt).toBe(5_000)
+    expect(broken.takeAll([chargeOf(broken, policy, 'a')]).takenAt).toBe(5_000)
     expect(used(broken, 'a')).toBe(2)
   })
 
@@ -124,7 +124,8 @@ describe('costs and readings that are none', () => {
     'a clock that is set back by %d ms forgets nothing, and goes on',
     (ms) => {
       const { backend, clock } = bench()
-      const at = (now: number): boolean => backend.take([chargeOf(policy, 'a', 60)], { now }).verdicts[0].allowed
+      const at = (now: number): boolean =>
+        backend.takeAll([chargeOf(backend, policy, 'a', 60)], { now }).verdicts[0].allowed
       const later = clock.now() + ms
       expect([at(later), at(later - ms), at(later - ms + 1)]).toEqual([true, false, false])
       // and is free once a window and a slot have passed by the clock as it is now, or as it was
@@ -138,8 +139,8 @@ describe('costs and readings that are none', () => {
 
   test('a refund or a charge at no time is one now', () => {
     const { backend } = bench()
-    backend.adjust([chargeOf(policy, 'a', 9)], Number.NaN)
-    backend.adjust([chargeOf(policy, 'a', -4)], Number.NaN)
+    backend.adjustAll([chargeOf(backend, policy, 'a', 9)], Number.NaN)
+    backend.adjustAll([chargeOf(backend, policy, 'a', -4)], Number.NaN)
     expect(used(backend, 'a')).toBe(5)
   })
 })
@@ -148,5 +149,5 @@ test('a quiet year shifts no slot', () => {
   const { backend, clock } = bench()
   take(backend, 'a')
   clock.advance(365 * 24 * 3_600_000 + 7_000)
-  expect(backend.take([chargeOf(policy, 'a')]).verdicts[0].resetAfterMs).toBe(MINUTE + HALF - 7_000)
+  expect(backend.takeAll([chargeOf(backend, policy, 'a')]).verdicts[0].resetAfterMs).toBe(MINUTE + HALF - 7_000)
 })

@@ -59,10 +59,10 @@ function worstWindow(options: SketchBackendOptions, policy: Policy, attack: read
   for (const { fromMs, toMs, everyMs, share } of attack) {
     for (let now = Math.max(clock.now(), fromMs); now <= toMs; now += everyMs) {
       clock.advance(now - clock.now())
-      const [{ remaining }] = backend.peek([chargeOf(policy, 'attacker')]).verdicts
+      const [{ remaining }] = backend.peekAll([chargeOf(backend, policy, 'attacker')]).verdicts
       if (remaining === 0) continue
       const units = Math.max(1, Math.floor(remaining * share))
-      expect(backend.take([chargeOf(policy, 'attacker', units)]).verdicts[0].allowed).toBe(true)
+      expect(backend.takeAll([chargeOf(backend, policy, 'attacker', units)]).verdicts[0].allowed).toBe(true)
       times.push(now)
       sums.push(sums[sums.length - 1] + units)
       while (times[oldest] <= now - WINDOW_MS) oldest++

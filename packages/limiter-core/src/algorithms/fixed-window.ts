@@ -1,11 +1,11 @@
-import type { Algorithm, Policy, Step } from '../contracts.ts'
+import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
 import { wholeMsUntil } from './whole-ms.ts'
 
 /**
  * Cells: [start of the window, units used in it]. A window starts at the key's first take after the last one ended.
  * Promise: at most 2 limits in any window (a full one just before its end, a full one just after).
  */
-class FixedWindowStep implements Step {
+class CompiledFixedWindow implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 1
   readonly cells = 2
@@ -72,5 +72,5 @@ class FixedWindowStep implements Step {
 export const fixedWindow: Algorithm = {
   name: 'fixed-window',
   version: 1,
-  compile: (policy) => new FixedWindowStep(policy),
+  compile: (policy) => new CompiledFixedWindow(policy),
 }

@@ -1,5 +1,5 @@
-import type { Algorithm, Policy, Step } from '../contracts.ts'
-import { SluiceError } from '../errors.ts'
+import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
+import { SluiceError } from '../errors/errors.ts'
 import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
@@ -8,7 +8,7 @@ import { firstWholeMs } from './whole-ms.ts'
  * max(now, tat) + q * T lies at most burst * T ahead of now (ITU-T I.371, generic cell rate algorithm). `burst` is the
  * number of units that fit at once. Promise: at most burst + rate * W units in any window of length W.
  */
-class GcraStep implements Step {
+class CompiledGcra implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 1
   readonly cells = 1
@@ -85,6 +85,6 @@ export const gcra: Algorithm = {
           `expected at most ${policy.windowMs}; use token-bucket`,
       )
     }
-    return new GcraStep(policy)
+    return new CompiledGcra(policy)
   },
 }

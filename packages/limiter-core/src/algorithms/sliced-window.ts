@@ -1,4 +1,4 @@
-import type { Policy, Step } from '../contracts.ts'
+import type { CompiledPolicy, Policy } from '../contracts.ts'
 import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
@@ -7,7 +7,7 @@ import { firstWholeMs } from './whole-ms.ts'
  * The oldest slice lies partly outside the window and counts whole.
  * Promise: never more than the limit in any window; what was taken is forgotten up to window / slices late.
  */
-export class SlicedWindowStep implements Step {
+export class CompiledSlicedWindow implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 2
   readonly cells: number

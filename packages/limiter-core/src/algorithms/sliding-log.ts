@@ -1,5 +1,5 @@
-import type { Algorithm, Policy, Step } from '../contracts.ts'
-import { SluiceError } from '../errors.ts'
+import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
+import { SluiceError } from '../errors/errors.ts'
 import { wholeMsUntil } from './whole-ms.ts'
 
 // a kilobyte a key; above it a sliced window says the same for less
@@ -11,7 +11,7 @@ const HEAD = 1
  * two, so that policies of many limits share few widths of cells.
  * Promise: exact, never more than the limit in any window.
  */
-class SlidingLogStep implements Step {
+class CompiledSlidingLog implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 1
   readonly cells: number
@@ -131,6 +131,6 @@ export const slidingLog: Algorithm = {
           `${MAX_LIMIT}; use sliding-window with slices`,
       )
     }
-    return new SlidingLogStep(policy, largestLimit, chargedBeside)
+    return new CompiledSlidingLog(policy, largestLimit, chargedBeside)
   },
 }

@@ -1,8 +1,8 @@
 import type { Algorithm } from '../contracts.ts'
-import { SluiceError } from '../errors.ts'
-import { shown } from '../shown.ts'
-import { SlicedWindowStep } from './sliced-window.ts'
-import { TwoEpochStep } from './two-epoch-window.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
+import { CompiledSlicedWindow } from './sliced-window.ts'
+import { CompiledTwoEpochWindow } from './two-epoch-window.ts'
 
 // a slice costs 8 bytes a key, and 60 make a minute of seconds
 const MAX_SLICES = 60
@@ -19,6 +19,6 @@ export const slidingWindow: Algorithm = {
         `policy '${policy.name}': slices: got ${shown(slices, 'slices')}, expected a whole number from 1 to ${MAX_SLICES}`,
       )
     }
-    return slices === 1 ? new TwoEpochStep(policy) : new SlicedWindowStep(policy, slices)
+    return slices === 1 ? new CompiledTwoEpochWindow(policy) : new CompiledSlicedWindow(policy, slices)
   },
 }

@@ -1,4 +1,4 @@
-import type { Algorithm, Policy, Step } from '../contracts.ts'
+import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
 import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
@@ -9,7 +9,7 @@ const MAX_EPSILON = 0.5
  * Cells: [units used and not yet refilled, when that was so]. Used units drain at limit / window; above `burst` they
  * are debt. Promise: at most burst + rate * W units in any window of length W, late charges apart.
  */
-class TokenBucketStep implements Step {
+class CompiledTokenBucket implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 1
   readonly cells = 2
@@ -82,5 +82,5 @@ class TokenBucketStep implements Step {
 export const tokenBucket: Algorithm = {
   name: 'token-bucket',
   version: 1,
-  compile: (policy) => new TokenBucketStep(policy),
+  compile: (policy) => new CompiledTokenBucket(policy),
 }

@@ -1,4 +1,4 @@
-import type { Policy, Step } from '../contracts.ts'
+import type { CompiledPolicy, Policy } from '../contracts.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
 // of cells and of `#epochs`
@@ -18,7 +18,7 @@ const LAST = 3
  * Promise: at most 2 limits in any window (1.999 at worst against an adversary), near 1 in ordinary traffic; no wait is
  * longer than two windows, nor than one for who spends all at once.
  */
-export class TwoEpochStep implements Step {
+export class CompiledTwoEpochWindow implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 2
   readonly cells = 4

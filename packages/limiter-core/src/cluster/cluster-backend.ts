@@ -1,12 +1,12 @@
 import cluster, { type Worker } from 'node:cluster'
-import { clockOf } from '../clock.ts'
+import { infallible } from '../backend/infallible.ts'
 import type { Answer, Backend, Clock, MaybePromise } from '../contracts.ts'
-import { infallible } from '../failover/infallible.ts'
+import { SourcedDecision } from '../decision/sourced-decision.ts'
 import type { LeaseTerms } from '../leases/lease-ledger.ts'
 import { LEASE_OPTIONS, type LeaseOptions, LeasingBackend, leaseTermsOf } from '../leases/leasing-backend.ts'
 import type { TakeUnleased } from '../leases/unleased-takes.ts'
-import { optionsOf } from '../options.ts'
-import { SourcedDecision } from '../sourced-decision.ts'
+import { optionsOf } from '../options/options.ts'
+import { clockOf } from '../time/clock.ts'
 import { ClusterClient, type Port } from './cluster-client.ts'
 import { ClusterServer } from './cluster-server.ts'
 import { WorkerPort } from './worker-port.ts'
@@ -43,7 +43,7 @@ export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Back
   const line = new ClusterClient(port, clock)
   const takeUnleased: TakeUnleased = (charge, deadlineAt) =>
     // the primary knows what is on lease, and takes of the rest
-    line.take([charge], { deadlineAt }).then(({ verdicts: [verdict], takenAt, source }) => {
+    line.takeAll([charge], { deadlineAt }).then(({ verdicts: [verdict], takenAt, source }) => {
       const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
       return new SourcedDecision(source, policy, remaining, retryAfterMs, resetAfterMs, takenAt, availableAfterMs)
     })
@@ -71,10 +71,11 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
   return infallible({
     name: 'cluster',
     synchronous: true,
-    take: (charges, moment) => ledger.take(charges, moment),
-    peek: (charges, moment) => ledger.peek(charges, moment),
-    adjust: (charges, takenAt, moment) => ledger.adjust(charges, takenAt, moment),
-    reset: (targets) => ledger.reset(targets),
+    open: (compiled, name) => ledger.open(compiled, name),
+    takeAll: (charges, moment) => ledger.takeAll(charges, moment),
+    peekAll: (charges, moment) => ledger.peekAll(charges, moment),
+    adjustAll: (charges, takenAt, moment) => ledger.adjustAll(charges, takenAt, moment),
+    resetAll: (keys) => ledger.resetAll(keys),
     observe: (observer) => ledger.observe(observer),
     close(): MaybePromise<void> {
       if (open && --home.holders === 0) home.stop()

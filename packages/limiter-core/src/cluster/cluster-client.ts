@@ -1,7 +1,18 @@
 import { randomInt } from 'node:crypto'
-import { afterThisTurn } from '../clock.ts'
-import type { Answer, Backend, Charge, Clock, Interruption, Moment } from '../contracts.ts'
+import { PlainCounter } from '../backend/plain-counter.ts'
+import type {
+  Answer,
+  Backend,
+  Charge,
+  Clock,
+  CompiledPolicy,
+  CountedKey,
+  Counter,
+  Interruption,
+  Moment,
+} from '../contracts.ts'
 import type { LeaseAsk, LeaseGrant, LeaseLedger } from '../leases/lease-ledger.ts'
+import { TurnBatch } from '../time/turn-batch.ts'
 import { ClusterFailure } from './cluster-failure.ts'
 import {
   type CallMessage,
@@ -11,7 +22,7 @@ import {
   receivedGrants,
   type Sent,
   type SentCall,
-  SentSteps,
+  SentCounters,
 } from './cluster-message.ts'
 
 /** The way between a worker and its primary. */
@@ -26,7 +37,7 @@ export interface Port {
 interface Call {
   readonly id: number
   readonly deadlineAt: number
-  readonly build: (steps: SentSteps) => SentCall
+  readonly build: (counters: SentCounters) => SentCall
   readonly resolve: (value: unknown) => void
   readonly reject: (error: ClusterFailure) => void
 }
@@ -48,10 +59,9 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
   readonly #clock: Clock
   readonly #stop: () => void
   readonly #listeners = new Set<(event: Interruption) => void>()
-  #unsent: Call[] = []
+  readonly #unsent = new TurnBatch<Call>(() => this.#sendUnsent())
   readonly #sent = new Map<number, Call>()
   #heard = false
-  #scheduled = false
   #ids = 0
   #stopTimer: (() => void) | undefined
 
@@ -61,27 +71,31 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     this.#stop = port.listen(this.#receive, this.#lost)
   }
 
+  open(compiled: CompiledPolicy, name: string): Counter<Promise<Answer>> {
+    return new PlainCounter(this, compiled, name)
+  }
+
   ask(asks: readonly LeaseAsk[], deadlineAt: number): Promise<readonly LeaseGrant[]> {
-    const build = (steps: SentSteps): SentCall => ({ op: 'ask', asks: asks.map((ask) => steps.of(ask)) })
+    const build = (counters: SentCounters): SentCall => ({ op: 'ask', asks: asks.map((ask) => counters.of(ask)) })
     return this.#call(build, deadlineAt).then((answer) => receivedGrants(answer as readonly LeaseGrant[]))
   }
 
-  take(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+  takeAll(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
     return this.#charge(charges, moment, (sent) => ({ op: 'take', charges: sent }))
   }
 
-  peek(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+  peekAll(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
     return this.#charge(charges, moment, (sent) => ({ op: 'peek', charges: sent }))
   }
 
-  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+  adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
     const instant = Number.isFinite(takenAt) ? takenAt : null
     return this.#charge(charges, moment, (sent) => ({ op: 'adjust', charges: sent, takenAt: instant }))
   }
 
-  async reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): Promise<void> {
-    const named = targets.map(({ key, step, count }) => ({ key, step, count }))
-    await this.#call((steps) => ({ op: 'reset', targets: named.map((target) => steps.of(target)) }), undefined)
+  async resetAll(keys: readonly CountedKey[]): Promise<void> {
+    const counted = keys.map(({ key, counter }) => ({ key, counter }))
+    await this.#call((counters) => ({ op: 'reset', keys: counted.map((one) => counters.of(one)) }), undefined)
   }
 
   interrupted(listener: (event: Interruption) => void): () => void {
@@ -96,7 +110,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
 
   /** Calls that are under way go unanswered, but for what `close` of leases has just said. */
   close(): void {
-    this.#flush()
+    this.#unsent.flush()
     this.#stopTimer?.()
     this.#stop()
     this.#fail(() => true, new ClusterFailure('CONNECTION', 'the backend was closed'))
@@ -107,7 +121,10 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     moment: Moment | undefined,
     call: (sent: Sent<Charge>[]) => SentCall,
   ): Promise<Answer> {
-    const answer = await this.#call((steps) => call(charges.map((charge) => steps.of(charge))), moment?.deadlineAt)
+    const answer = await this.#call(
+      (counters) => call(charges.map((charge) => counters.of(charge))),
+      moment?.deadlineAt,
+    )
     return received(charges, answer as Answer)
   }
 
@@ -115,38 +132,33 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     if (!this.#port.connected) return Promise.reject(gone())
     return new Promise((resolve, reject) => {
       const id = ++this.#ids
-      this.#unsent.push({ id, deadlineAt: deadlineAt ?? this.#clock.now() + WAITS_MS, build, resolve, reject })
+      this.#unsent.add({ id, deadlineAt: deadlineAt ?? this.#clock.now() + WAITS_MS, build, resolve, reject })
       this.#watch()
-      if (this.#scheduled) return
-      this.#scheduled = true
-      afterThisTurn(this.#flush)
     })
   }
 
-  readonly #flush = (): void => {
-    this.#scheduled = false
+  #sendUnsent(): void {
     // what a primary that does not listen is sent is lost
     if (!this.#heard) {
       this.#post([], [])
       return
     }
-    const calls = this.#unsent
-    this.#unsent = []
+    const calls = this.#unsent.take()
     if (calls.length === 0) return
-    const steps = new SentSteps()
+    const counters = new SentCounters()
     // both clocks start anywhere: the two processes share that of the wall
     const toWall = this.#clock.wall() - this.#clock.now()
     const built = calls.map(({ id, build, deadlineAt }) => ({
       id,
-      call: build(steps),
+      call: build(counters),
       deadlineWall: deadlineAt + toWall,
     }))
     for (const call of calls) this.#sent.set(call.id, call)
-    this.#post(steps.list, built)
+    this.#post(counters.list, built)
   }
 
-  #post(steps: CallMessage['steps'], calls: CallMessage['calls']): void {
-    const message: CallMessage = { mark: MARK, line: this.#number, steps, calls }
+  #post(counters: CallMessage['counters'], calls: CallMessage['calls']): void {
+    const message: CallMessage = { mark: MARK, line: this.#number, counters, calls }
     this.#port.send(message, () => this.#fail(({ id }) => calls.some((call) => call.id === id), gone()))
   }
 
@@ -160,7 +172,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
       else if (error !== undefined) call?.reject(new ClusterFailure('ERR', error))
       else call?.resolve(value)
     }
-    if (this.#unsent.length > 0) this.#flush()
+    if (this.#unsent.size > 0) this.#unsent.flush()
   }
 
   readonly #lost = (): void => {
@@ -169,8 +181,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
   }
 
   #fail(which: (call: Call) => boolean, failure: ClusterFailure): void {
-    const failed = [...this.#sent.values(), ...this.#unsent].filter(which)
-    this.#unsent = this.#unsent.filter((call) => !which(call))
+    const failed = [...[...this.#sent.values()].filter(which), ...this.#unsent.remove(which)]
     for (const { id, reject } of failed) {
       this.#sent.delete(id)
       reject(failure)
@@ -184,8 +195,8 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
       const now = this.#clock.now()
       const late = new ClusterFailure('LATE', 'the primary did not answer in time', this.#heard)
       this.#fail(({ deadlineAt }) => deadlineAt < now, late)
-      if (this.#sent.size + this.#unsent.length === 0) return
-      if (!this.#heard) this.#flush()
+      if (this.#sent.size + this.#unsent.size === 0) return
+      if (!this.#heard) this.#unsent.flush()
       this.#watch()
     })
   }

@@ -1,41 +1,51 @@
+import { CompiledVariants } from '../algorithms/compiled-variants.ts'
 import { algorithms } from '../algorithms/index.ts'
-import { VariantsStep } from '../algorithms/variants-step.ts'
-import type { Answer, Charge, Policy, Step, StepVariant } from '../contracts.ts'
+import type {
+  Answer,
+  Backend,
+  Charge,
+  CompiledPolicy,
+  CountedKey,
+  Counter,
+  Policy,
+  PolicyVariant,
+} from '../contracts.ts'
+import { ChargeVerdict } from '../decision/verdict.ts'
 import type { LeaseAsk, LeaseGrant } from '../leases/lease-ledger.ts'
-import { ChargeVerdict } from '../verdict.ts'
 
 /** What marks a message as one of ours: other messages of the application pass by. */
-export const MARK = 'sluice.cluster@1'
+export const MARK = 'sluice.cluster@2'
 
-/** A step as it is written in a message. */
-export interface SentStep {
+/** A counter as it is written in a message. */
+export interface SentCounter {
+  readonly name: string
   readonly policy: Policy
   readonly cells: number
-  /** Of a step of several variants. */
+  /** Of a policy of several variants. */
   readonly variants?: readonly SentVariant[] | undefined
 }
 
-interface SentVariant extends Omit<StepVariant, 'step'> {
+interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
   readonly policy: Policy
   readonly cells: number
 }
 
-export type Sent<T extends { readonly step: Step }> = Omit<T, 'step'> & { readonly step: number }
+export type Sent<T extends CountedKey> = Omit<T, 'counter'> & { readonly counter: number }
 
-/** One call of a worker. Steps are numbers of the list that goes with the calls. */
+/** One call of a worker. Counters are numbers of the list that goes with the calls. */
 export type SentCall =
   | { readonly op: 'ask'; readonly asks: readonly Sent<LeaseAsk>[] }
   | { readonly op: 'take' | 'peek'; readonly charges: readonly Sent<Charge>[] }
   /** JSON has no Infinity: null is an instant later than now. */
   | { readonly op: 'adjust'; readonly charges: readonly Sent<Charge>[]; readonly takenAt: number | null }
-  | { readonly op: 'reset'; readonly targets: readonly Sent<Pick<Charge, 'key' | 'step' | 'count'>>[] }
+  | { readonly op: 'reset'; readonly keys: readonly Sent<CountedKey>[] }
 
 /** Calls of one turn. Without any it only asks whether the primary listens. */
 export interface CallMessage {
   readonly mark: typeof MARK
   /** Whose calls: a worker may have several backends, and all of them hear each answer. */
   readonly line: number
-  readonly steps: readonly SentStep[]
+  readonly counters: readonly SentCounter[]
   readonly calls: readonly { readonly id: number; readonly call: SentCall; readonly deadlineWall: number }[]
 }
 
@@ -52,33 +62,38 @@ export interface AnswerMessage {
   }[]
 }
 
-/** Numbers the steps of one message. */
-export class SentSteps {
-  readonly list: SentStep[] = []
-  readonly #numbers = new Map<Step, number>()
+/** Numbers the counters of one message. */
+export class SentCounters {
+  readonly list: SentCounter[] = []
+  readonly #numbers = new Map<Counter, number>()
 
-  /** The same, with a number in place of its step. */
-  of<T extends { readonly step: Step }>(one: T): Sent<T> {
-    const { step } = one
-    let number = this.#numbers.get(step)
+  /** The same, with a number in place of its counter. */
+  of<T extends CountedKey>(one: T): Sent<T> {
+    const { counter } = one
+    let number = this.#numbers.get(counter)
     if (number === undefined) {
-      number = this.list.push(sentStep(step)) - 1
-      this.#numbers.set(step, number)
+      number = this.list.push(sentCounter(counter)) - 1
+      this.#numbers.set(counter, number)
     }
-    return { ...one, step: number }
+    return { ...one, counter: number }
   }
 }
 
-/** Steps that came in messages, compiled once each. */
-export class ReceivedSteps {
-  readonly #compiled = new Map<string, Step>()
+/** Counters that came in messages, opened once each. */
+export class ReceivedCounters {
+  readonly #open: Backend['open']
+  readonly #counters = new Map<string, Counter>()
+
+  constructor(open: Backend['open']) {
+    this.#open = open
+  }
 
   /** Throws where a policy is none. */
-  of(sent: SentStep): Step {
+  of(sent: SentCounter): Counter {
     const id = JSON.stringify(sent)
-    const step = this.#compiled.get(id) ?? compiled(sent)
-    this.#compiled.set(id, step)
-    return step
+    const counter = this.#counters.get(id) ?? this.#open(compiledOf(sent), sent.name)
+    this.#counters.set(id, counter)
+    return counter
   }
 }
 
@@ -87,10 +102,17 @@ export function received(charges: readonly Charge[], { verdicts, ...answer }: An
   return {
     ...answer,
     verdicts: verdicts.map((verdict, index) => {
-      const { step, advisory } = charges[index]
+      const { counter, advisory } = charges[index]
       const { remaining, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
       const waitMs = retryAfterMs ?? Number.POSITIVE_INFINITY
-      return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, resetAfterMs, availableAfterMs)
+      return new ChargeVerdict(
+        counter.compiled.policy,
+        advisory === true,
+        remaining,
+        waitMs,
+        resetAfterMs,
+        availableAfterMs,
+      )
     }),
   }
 }
@@ -100,7 +122,7 @@ export function receivedGrants(grants: readonly LeaseGrant[]): readonly LeaseGra
 }
 
 export function isCall(message: unknown): message is CallMessage {
-  return isMarked(message) && isListOfObjects(message.calls) && Array.isArray(message.steps)
+  return isMarked(message) && isListOfObjects(message.calls) && Array.isArray(message.counters)
 }
 
 export function isAnswer(message: unknown): message is AnswerMessage {
@@ -115,25 +137,32 @@ function isListOfObjects(list: unknown): boolean {
   return Array.isArray(list) && list.every((one) => typeof one === 'object' && one !== null)
 }
 
-function sentStep({ policy, cells, variants }: Step): SentStep {
-  if (!variants) return { policy, cells }
-  const sent = variants.map(({ step, ...variant }) => ({ ...variant, policy: step.policy, cells: step.cells }))
-  return { policy, cells, variants: sent }
+function sentCounter({ name, compiled: { policy, cells, variants } }: Counter): SentCounter {
+  if (!variants) return { name, policy, cells }
+  const sent = variants.map(({ compiled, ...variant }) => ({
+    ...variant,
+    policy: compiled.policy,
+    cells: compiled.cells,
+  }))
+  return { name, policy, cells, variants: sent }
 }
 
-function compiled({ policy, cells, variants }: SentStep): Step {
-  if (!variants) return compiledOf({ policy, cells }, false)
-  return new VariantsStep(
+function compiledOf({ policy, cells, variants }: SentCounter): CompiledPolicy {
+  if (!variants) return compiledAlone({ policy, cells }, false)
+  return new CompiledVariants(
     variants.map(({ policy: own, cells: size, ...variant }) => ({
       ...variant,
-      step: compiledOf({ policy: own, cells: size }, true),
+      compiled: compiledAlone({ policy: own, cells: size }, true),
     })),
   )
 }
 
-function compiledOf({ policy, cells }: SentStep, chargedBeside: boolean): Step {
+function compiledAlone(
+  { policy, cells }: Pick<SentCounter, 'policy' | 'cells'>,
+  chargedBeside: boolean,
+): CompiledPolicy {
   const { compile } = algorithms[policy.algorithm]
-  const step = compile(policy, policy.limit, chargedBeside)
+  const compiled = compile(policy, policy.limit, chargedBeside)
   // a log made for a larger plan has a cell for each unit of that one
-  return step.cells === cells ? step : compile(policy, policy.limit + cells - step.cells, chargedBeside)
+  return compiled.cells === cells ? compiled : compile(policy, policy.limit + cells - compiled.cells, chargedBeside)
 }

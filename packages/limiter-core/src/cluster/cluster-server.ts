@@ -1,17 +1,25 @@
-import type { Answer, Charge, Clock, Step } from '../contracts.ts'
-import { messageOf } from '../errors.ts'
+import type { Answer, Clock, CountedKey } from '../contracts.ts'
+import { plainVerdict } from '../decision/verdict.ts'
+import { messageOf } from '../errors/errors.ts'
 import type { LeaseGrant, LeaseTerms } from '../leases/lease-ledger.ts'
 import { MemoryLedger } from '../leases/memory-ledger.ts'
 import { memoryBackend } from '../memory/memory-backend.ts'
-import { plainVerdict } from '../verdict.ts'
-import { type AnswerMessage, isCall, MARK, ReceivedSteps, type SentCall, type SentStep } from './cluster-message.ts'
+import {
+  type AnswerMessage,
+  isCall,
+  MARK,
+  ReceivedCounters,
+  type Sent,
+  type SentCall,
+  type SentCounter,
+} from './cluster-message.ts'
 
 /** The counts of a cluster, in its primary: answers the calls of workers. */
 export class ClusterServer {
   readonly ledger: MemoryLedger
   readonly #clock: Clock
   readonly #leaseMs: number
-  readonly #steps = new ReceivedSteps()
+  readonly #counters: ReceivedCounters
   #stopTimer: (() => void) | undefined
 
   constructor(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock) {
@@ -19,16 +27,17 @@ export class ClusterServer {
     this.#clock = clock
     this.#leaseMs = terms.leaseMs
     this.ledger = new MemoryLedger('cluster', memory, terms, () => clock.now())
+    this.#counters = new ReceivedCounters((compiled, name) => this.ledger.open(compiled, name))
   }
 
   /** What a message of a worker is answered; undefined for one that is none of ours. Never throws. */
   answer(message: unknown): AnswerMessage | undefined {
     if (!isCall(message)) return undefined
-    const { line, steps, calls } = message
+    const { line, counters, calls } = message
     const answers = calls.map(({ id, call, deadlineWall }) => {
       if (this.#clock.wall() > deadlineWall) return { id, late: true as const }
       try {
-        return { id, value: this.#run(call, steps) }
+        return { id, value: this.#run(call, counters) }
       } catch (error) {
         return { id, error: messageOf(error) }
       }
@@ -42,17 +51,20 @@ export class ClusterServer {
     this.ledger.close()
   }
 
-  #run(call: SentCall, steps: readonly SentStep[]): Answer | readonly LeaseGrant[] | undefined {
-    const unpacked = <T extends { readonly step: number }>(list: readonly T[]): (Omit<T, 'step'> & { step: Step })[] =>
-      list.map((one) => ({ ...one, step: this.#steps.of(steps[one.step]) }))
+  #run(call: SentCall, counters: readonly SentCounter[]): Answer | readonly LeaseGrant[] | undefined {
+    const unpacked = <T extends CountedKey>(list: readonly Sent<T>[]): T[] =>
+      list.map((one) => ({ ...one, counter: this.#counters.of(counters[one.counter]) }) as unknown as T)
     if (call.op === 'ask') return this.ledger.ask(unpacked(call.asks))
     if (call.op === 'reset') {
-      this.ledger.reset(unpacked(call.targets))
+      this.ledger.resetAll(unpacked(call.keys))
       return undefined
     }
-    const charges: Charge[] = unpacked(call.charges)
-    if (call.op === 'adjust') return plainAnswer(this.ledger.adjust(charges, call.takenAt ?? Number.POSITIVE_INFINITY))
-    if (call.op === 'take' || call.op === 'peek') return plainAnswer(this.ledger[call.op](charges))
+    const charges = unpacked(call.charges)
+    if (call.op === 'adjust') {
+      return plainAnswer(this.ledger.adjustAll(charges, call.takenAt ?? Number.POSITIVE_INFINITY))
+    }
+    if (call.op === 'take') return plainAnswer(this.ledger.takeAll(charges))
+    if (call.op === 'peek') return plainAnswer(this.ledger.peekAll(charges))
     throw new TypeError('a worker called what is no operation of a ledger')
   }
 

@@ -1,5 +1,5 @@
-import { afterThisTurn } from '../clock.ts'
 import type { Clock, TimerOptions } from '../contracts.ts'
+import { afterThisTurn } from '../time/clock.ts'
 
 /** What becomes of a promise. Exactly one is called, and what it answers is the answer. */
 export interface Outcome<T, R> {

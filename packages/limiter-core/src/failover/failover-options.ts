@@ -1,6 +1,6 @@
-import { type Duration, parseMs } from '../duration.ts'
-import { SluiceError } from '../errors.ts'
-import { shown } from '../shown.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
+import { type Duration, parseMs } from '../time/duration.ts'
 
 /**
  * Who answers while a backend does not. `'local'`: the same policies in this process, from what was last known of each

@@ -1,7 +1,7 @@
+import { NAMELESS } from '../backend/backend-failure.ts'
 import type { Clock } from '../contracts.ts'
-import { messageOf } from '../errors.ts'
-import { warn } from '../warn-once.ts'
-import { NAMELESS } from './backend-failure.ts'
+import { messageOf } from '../errors/errors.ts'
+import { warn } from '../errors/warn-once.ts'
 
 const EVERY_MS = 1_000
 

@@ -1,21 +1,19 @@
-import { AWAITED } from '../clock.ts'
-import type { Backend, Charge, Clock, MaybePromise, Moment } from '../contracts.ts'
-import { isPromise } from '../maybe-promise.ts'
-import { Observers } from '../observers.ts'
-import { causeOf, isOfOneKey, LateError, mayHaveCounted } from './backend-failure.ts'
+import { causeOf, isOfOneKey, LateError, mayHaveCounted } from '../backend/backend-failure.ts'
+import { isPromise } from '../contracts/maybe-promise.ts'
+import type { Clock, MaybePromise, Moment } from '../contracts.ts'
+import type { Observers } from '../observers/observers.ts'
+import { AWAITED } from '../time/clock.ts'
 import { Deadlines, type Outcome } from './deadlines.ts'
 import type { Health } from './health.ts'
 import type { Basis } from './own-units.ts'
 
-type Operation = 'take' | 'peek' | 'adjust' | 'reset'
-export type Target = Pick<Charge, 'key' | 'step' | 'count'>
-
 /** When a call is made, and until when its answer is waited for. */
 export type Limits = Required<Pick<Moment, 'now' | 'deadlineAt'>>
 
-/** One call of a backend: how it is made, what its answer is worth, and who answers instead. */
+/** One call of what may fail, as a backend is: how it is made, what its answer is worth, and who answers instead. */
 export interface Call<T, R> {
-  readonly operation: Operation
+  /** In events: `take`. */
+  readonly operation: string
   /** `now` is a reading of the process clock, whatever `limits` has. */
   send(limits: Limits, now: number): MaybePromise<T>
   /** Where it throws, the answer was none. */
@@ -24,11 +22,20 @@ export interface Call<T, R> {
   ruled(now: number, basis: Basis): R
 }
 
-/** Calls of a backend that always end: in time, by its answer or by the failure rule. Tells health how each went. */
-export class GuardedCalls {
+export interface GuardedCallsOptions {
+  /** Told how each call went. */
+  readonly health: Health
   /** Told of failures. */
-  readonly observers: Observers = new Observers()
-  readonly #backend: Backend
+  readonly observers: Observers
+  readonly clock: Clock
+  readonly deadlineMs: number
+  /** Called after each answer. */
+  readonly answered?: () => void
+}
+
+/** Calls that always end: in time, by an answer or by the failure rule. */
+export class GuardedCalls {
+  readonly #observers: Observers
   readonly #health: Health
   readonly #clock: Clock
   readonly #deadlineMs: number
@@ -36,13 +43,12 @@ export class GuardedCalls {
   /** Of calls that nobody awaits. */
   readonly #background: Deadlines
   readonly #late: LateError
-  readonly #repay: () => void
+  readonly #answered: (() => void) | undefined
   #closing = false
 
-  /** `repay` does what the backend is owed: called after an answer while anything is. */
-  constructor(backend: Backend, health: Health, clock: Clock, deadlineMs: number, repay: () => void) {
-    this.#repay = repay
-    this.#backend = backend
+  constructor({ health, observers, clock, deadlineMs, answered }: GuardedCallsOptions) {
+    this.#answered = answered
+    this.#observers = observers
     this.#health = health
     this.#clock = clock
     this.#deadlineMs = deadlineMs
@@ -51,7 +57,7 @@ export class GuardedCalls {
     this.#late = new LateError(deadlineMs)
   }
 
-  /** Calls the backend, as its breaker admitted. At once where it answers at once. */
+  /** Makes a call that the breaker admitted. At once where it is answered at once. */
   call<T, R>(call: Call<T, R>, moment?: Moment): MaybePromise<R> {
     return this.#call(call, this.#deadlines, moment)
   }
@@ -81,14 +87,12 @@ export class GuardedCalls {
   }
 
   /** Asks in the background how the backend is. */
-  probe(targets: readonly Target[], now: number): void {
+  probe(ask: () => MaybePromise<unknown>, now: number): void {
     const probed = (): void => this.#health.breaker.probed(this.#clock.now() - now, this.#deadlineMs)
     // an error of one key is an answer, too
     const failed = (error: unknown): void => (isOfOneKey(error) ? probed() : undefined)
     try {
-      const charges = targets.map(({ key, step, count }) => ({ key, step, count, cost: 0 }))
-      // without a deadline: one that is answered late tells that a stall is over
-      Promise.resolve(this.#backend.peek(charges, { now })).then(probed, failed)
+      Promise.resolve(ask()).then(probed, failed)
     } catch (error) {
       failed(error)
     }
@@ -100,7 +104,6 @@ export class GuardedCalls {
     this.#deadlines.close()
     this.#background.close()
     this.#closing = false
-    this.observers.clear()
   }
 
   /** What becomes of a call that waits. */
@@ -136,20 +139,17 @@ export class GuardedCalls {
       return this.#failed(call, error, now)
     }
     this.#health.breaker.succeeded()
-    if (this.#health.owed.any) this.#repay()
+    this.#answered?.()
     return worth
   }
 
   #failed<T, R>(call: Call<T, R>, error: unknown, calledAt: number): R {
-    const { breaker, log } = this.#health
+    const { name, breaker, log } = this.#health
     log.ruled()
     if (!this.#closing) {
       const cause = causeOf(error)
-      if (isOfOneKey(error)) {
-        breaker.succeeded()
-        log.failed(cause, error)
-      } else this.#health.failed(cause, error, calledAt)
-      this.observers.event('backendFailed', { backend: this.#backend.name, operation: call.operation, cause, error })
+      this.#health.failed(cause, error, calledAt)
+      this.#observers.event('backendFailed', { backend: name, operation: call.operation, cause, error })
     } else breaker.abandoned()
     return call.ruled(this.#clock.now(), mayHaveCounted(error) ? 'unsure' : 'uncounted')
   }

@@ -1,4 +1,5 @@
-import type { MirrorStep } from './mirror-step.ts'
+import type { CountedKey } from '../contracts.ts'
+import type { MirrorCounter } from './failover-counter.ts'
 
 /** What a backend told of a key: at `now`, in answer to a call that was made at `heardAt`. */
 export interface BufferedAnswer {
@@ -8,7 +9,7 @@ export interface BufferedAnswer {
   heardAt: number
 }
 
-type Adopt = (key: string, step: MirrorStep, count: string, buffered: BufferedAnswer) => void
+type Adopt = (counted: CountedKey<MirrorCounter>, buffered: BufferedAnswer) => void
 
 /** An answer with its place in the order in which they came. */
 interface Noted extends BufferedAnswer {
@@ -16,8 +17,7 @@ interface Noted extends BufferedAnswer {
 }
 
 interface BufferedKeys {
-  readonly step: MirrorStep
-  readonly count: string
+  readonly counter: MirrorCounter
   readonly keys: Map<string, Noted>
 }
 
@@ -40,8 +40,8 @@ export class MirrorBuffer {
     this.#adopt = adopt
   }
 
-  note(key: string, step: MirrorStep, count: string, { used, resetAfterMs, now, heardAt }: BufferedAnswer): void {
-    const { keys } = this.#last?.step === step && this.#last.count === count ? this.#last : this.#of(step, count)
+  note({ key, counter }: CountedKey<MirrorCounter>, { used, resetAfterMs, now, heardAt }: BufferedAnswer): void {
+    const { keys } = this.#last?.counter === counter ? this.#last : this.#of(counter)
     const known = keys.get(key)
     if (known) {
       known.used = used
@@ -61,28 +61,28 @@ export class MirrorBuffer {
     this.#size = 0
     this.#last = undefined
     const buffered = this.#heard.splice(0)
-    if (new Set(buffered.map(({ count }) => count)).size < buffered.length) {
+    if (new Set(buffered.map(({ counter }) => counter.name)).size < buffered.length) {
       this.#adoptInOrder(buffered)
       return
     }
-    for (const { step, count, keys } of buffered) {
-      for (const [key, answer] of keys) this.#adopt(key, step, count, answer)
+    for (const { counter, keys } of buffered) {
+      for (const [key, answer] of keys) this.#adopt({ key, counter }, answer)
     }
   }
 
   /** Plans share counts: of a key that is asked under several the last answer has the last word. */
   #adoptInOrder(buffered: readonly BufferedKeys[]): void {
-    const answers = buffered.flatMap(({ step, count, keys }) =>
-      [...keys].map(([key, answer]) => ({ step, count, key, answer })),
+    const answers = buffered.flatMap(({ counter, keys }) =>
+      [...keys].map(([key, answer]) => ({ counter, key, answer })),
     )
     answers.sort((a, b) => a.answer.order - b.answer.order)
-    for (const { key, step, count, answer } of answers) this.#adopt(key, step, count, answer)
+    for (const { key, counter, answer } of answers) this.#adopt({ key, counter }, answer)
   }
 
-  #of(step: MirrorStep, count: string): BufferedKeys {
-    let buffered = this.#heard.find((one) => one.step === step && one.count === count)
+  #of(counter: MirrorCounter): BufferedKeys {
+    let buffered = this.#heard.find((one) => one.counter === counter)
     if (!buffered) {
-      buffered = { step, count, keys: new Map() }
+      buffered = { counter, keys: new Map() }
       this.#heard.push(buffered)
     }
     this.#last = buffered

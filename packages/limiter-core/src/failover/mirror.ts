@@ -1,8 +1,9 @@
-import type { Admitted, Answer, Backend, Charge, Clock, PriorUsage } from '../contracts.ts'
+import type { Answer, Backend, Charge, Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
+import type { SoleDecision } from '../decision/sole-decision.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
-import type { SoleDecision } from '../sole-decision.ts'
+import { type FailoverKey, type MirrorCounter, remoteKey } from './failover-counter.ts'
 import { type BufferedAnswer, MirrorBuffer } from './mirror-buffer.ts'
-import type { MirrorStep } from './mirror-step.ts'
+import { MirrorPolicy } from './mirror-policy.ts'
 import type { OwedCalls } from './owed-calls.ts'
 import type { Basis } from './own-units.ts'
 
@@ -13,9 +14,9 @@ const MAX_BYTES = 16 * 2 ** 20
 const LONGEST_HEARD = 256
 
 /** A charge as the mirror counts it. */
-export type MirrorCharge = Charge & { readonly step: MirrorStep }
+export type MirrorCharge = Charge<MirrorCounter>
 
-type MirrorTarget = Pick<MirrorCharge, 'key' | 'step' | 'count'>
+type MirroredKey = CountedKey<MirrorCounter>
 
 /**
  * What was last known of each key of a backend, and the counts that go on here while it does not answer. Knows of each
@@ -44,9 +45,11 @@ export class Mirror {
     this.#mayHaveLost = backend.mayHaveLost && ((...asked) => backend.mayHaveLost?.(...asked) ?? true)
   }
 
-  /** A policy is mirrored: how long what is known of its keys can matter. */
-  mirrors({ forgetsMs }: MirrorStep): void {
-    this.#longestMs = Math.max(this.#longestMs, forgetsMs)
+  /** Counts a policy here, of which this process gives a share of the limit: 0 to 1. */
+  open(compiled: CompiledPolicy, name: string, share: number): MirrorCounter {
+    const mirrored = new MirrorPolicy(compiled, share)
+    this.#longestMs = Math.max(this.#longestMs, mirrored.forgetsMs)
+    return this.#memory.open(mirrored, name)
   }
 
   /** What the backend counted may be gone. */
@@ -71,48 +74,43 @@ export class Mirror {
   take(charges: readonly Charge[], now: number): Answer {
     this.#heard.flush()
     this.decidedHere(now)
-    return this.#memory.take(charges, { now })
+    return this.#memory.takeAll(charges, { now })
   }
 
-  takeOne(key: string, step: MirrorStep, count: string, cost: number, now: number): SoleDecision {
+  takeOne(counter: MirrorCounter, key: string, cost: number, now: number): SoleDecision {
     this.#heard.flush()
     this.decidedHere(now)
-    return this.#memory.takeOne(key, step, count, cost, { now })
+    return counter.take(key, cost, { now })
   }
 
   peek(charges: readonly Charge[], now: number): Answer {
     this.#heard.flush()
-    return this.#memory.peek(charges, { now })
+    return this.#memory.peekAll(charges, { now })
   }
 
   adjust(charges: readonly Charge[], takenAt: number, now: number): Answer {
     this.#heard.flush()
     this.decidedHere(now)
-    return this.#memory.adjust(charges, takenAt, { now })
+    return this.#memory.adjustAll(charges, takenAt, { now })
   }
 
-  reset(charges: readonly Charge[]): void {
+  reset(keys: readonly FailoverKey[]): void {
     this.#heard.flush()
-    this.#memory.reset(charges)
+    this.#memory.resetAll(keys.map(mirroredKey))
   }
 
-  /** The backend told what is used of a key, in answer to a call that was made at `heardAt` and took `moved` units. */
-  record(
-    key: string,
-    step: MirrorStep,
-    count: string,
-    used: number,
-    resetAfterMs: number,
-    now: number,
-    heardAt: number,
-    moved: number,
-  ): void {
-    const answer = { used, resetAfterMs, now, heardAt }
+  /** The backend answered what is left of a key, to a call that was made at `heardAt` and took `moved` units. */
+  record(key: FailoverKey, remaining: number, resetAfterMs: number, now: number, heardAt: number, moved: number): void {
+    const { capacity } = key.counter.compiled
+    // what is no number, or has no end, would stay
+    if (!(remaining <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
+    const counted = mirroredKey(key)
+    const answer = { used: Math.min(capacity, capacity - remaining), resetAfterMs, now, heardAt }
     // else what was decided here must be compared with each answer
-    if (key.length <= LONGEST_HEARD && !this.hasUnreported(now)) this.#heard.note(key, step, count, answer)
+    if (counted.key.length <= LONGEST_HEARD && !this.hasUnreported(now)) this.#heard.note(counted, answer)
     else {
       this.#heard.flush()
-      this.#adopt(key, step, count, answer, this.#tellsCounted ? moved : undefined)
+      this.#adopt(counted, answer, this.#tellsCounted ? moved : undefined)
     }
   }
 
@@ -122,33 +120,40 @@ export class Mirror {
   }
 
   /** What the backend may not know of a key. Whoever cannot tell what was admitted hands it back. */
-  known(target: MirrorTarget, now: number): PriorUsage | undefined {
+  known(key: FailoverKey, now: number): PriorUsage | undefined {
     this.#heard.flush()
-    const { key, step, count } = target
-    const { cells, at } = this.#memory.look(key, step, count, now)
-    const mayHaveLost = (heardAt: number): boolean => this.#isOutdated(target, heardAt, now)
-    return step.known(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(target) })
+    const counted = mirroredKey(key)
+    const remote = remoteKey(key)
+    const { cells, at } = this.#memory.look(counted, now)
+    const mayHaveLost = (heardAt: number): boolean => this.#isOutdated(remote, heardAt, now)
+    return counted.counter.compiled.known(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(counted) })
   }
 
   /** Takes back what could not be told, and what the backend knows of it. */
-  handBack({ key, step, count }: MirrorTarget, admitted: Admitted, now: number, basis: Basis): void {
+  handBack(key: FailoverKey, known: PriorUsage | undefined, now: number, basis: Basis): void {
+    const admitted = known?.admitted
+    if (!admitted) return
+    const counted = mirroredKey(key)
     this.decidedHere(now)
-    const { cells, at } = this.#memory.look(key, step, count, now)
-    step.own.handBack(cells, at, admitted, now, basis)
+    const { cells, at } = this.#memory.look(counted, now)
+    counted.counter.compiled.own.handBack(cells, at, admitted, now, basis)
   }
 
-  #isOutdated(target: MirrorTarget, heardAt: number, now: number): boolean {
+  #isOutdated(remote: CountedKey, heardAt: number, now: number): boolean {
     if (heardAt > this.#troubledAt) return false
     if (!this.#mayHaveLost) return heardAt <= this.#outdatedAt
-    return this.#mayHaveLost(target, heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt))
+    return this.#mayHaveLost(remote, heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt))
   }
 
-  #adopt(key: string, step: MirrorStep, count: string, answer: BufferedAnswer, moved?: number): void {
+  #adopt(counted: MirroredKey, answer: BufferedAnswer, moved?: number): void {
     const { used, resetAfterMs, now, heardAt } = answer
-    const target = { key, step, count }
-    const told = step.told(heardAt, this.#owed.unitsOf(target), moved)
-    this.#memory.adopt(target, { used, resetAfterMs }, now, told)
+    const told = counted.counter.compiled.told(heardAt, this.#owed.unitsOf(counted), moved)
+    this.#memory.adopt(counted, { used, resetAfterMs }, now, told)
   }
+}
+
+function mirroredKey({ key, counter }: FailoverKey): MirroredKey {
+  return { key, counter: counter.mirror }
 }
 
 /** The next instant that a number can tell apart. */

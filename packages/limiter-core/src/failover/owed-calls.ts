@@ -1,12 +1,11 @@
-import type { Charge, IdempotencyKey } from '../contracts.ts'
-import { IDEMPOTENT_MS } from '../idempotency-key.ts'
-import { targetId } from '../target-id.ts'
-
-type Target = Pick<Charge, 'key' | 'step' | 'count'>
+import { IDEMPOTENT_MS } from '../backend/idempotency-key.ts'
+import { targetId } from '../backend/target-id.ts'
+import type { CountedKey, IdempotencyKey } from '../contracts.ts'
+import type { FailoverCharge } from './failover-counter.ts'
 
 /** Units that were given back, or charged late, to a take that a backend counted. */
 export interface OwedAdjustment {
-  readonly charge: Charge
+  readonly charge: FailoverCharge
   /** By the clock of the backend. */
   readonly takenAt: number
   /** Under which it may have been made, so that it must not be made under another one. */
@@ -33,7 +32,7 @@ export class OwedCalls {
   underWay = 0
   /** Until then none of them is tried again. */
   pausedUntil: number = Number.NEGATIVE_INFINITY
-  readonly #resets = new Map<string, Target>()
+  readonly #resets = new Map<string, CountedKey>()
   readonly #adjustments = new Set<OwedAdjustment>()
   readonly #ofKeys = new Map<string, { units: number; size: number }>()
 
@@ -41,7 +40,8 @@ export class OwedCalls {
     return this.#resets.size > 0 || this.#adjustments.size > 0
   }
 
-  addResets(targets: readonly Target[]): void {
+  /** Of keys by the counters of the backend itself. */
+  addResets(targets: readonly CountedKey[]): void {
     for (const target of targets) {
       const id = targetId(target)
       this.#resets.delete(id)
@@ -52,7 +52,7 @@ export class OwedCalls {
   }
 
   /** Of keys that are reset nothing is owed any more. */
-  forgetAdjustments(targets: readonly Target[]): void {
+  forgetAdjustments(targets: readonly CountedKey[]): void {
     if (this.#ofKeys.size === 0) return
     const ids = new Set(targets.map(targetId).filter((id) => this.#ofKeys.has(id)))
     if (ids.size === 0) return
@@ -70,12 +70,12 @@ export class OwedCalls {
   }
 
   /** By so many units what is known here of a key is ahead of the backend. */
-  unitsOf(target: Target): number {
+  unitsOf(target: CountedKey): number {
     return this.#ofKeys.size === 0 ? 0 : (this.#ofKeys.get(targetId(target))?.units ?? 0)
   }
 
   /** The resets, which the caller now tries again. */
-  takeResets(): readonly Target[] {
+  takeResets(): readonly CountedKey[] {
     const targets = [...this.#resets.values()]
     this.#resets.clear()
     return targets

@@ -16,7 +16,7 @@ export type Basis = 'counted' | 'uncounted' | 'unsure'
 
 export type UnreportedUnits = Pick<Admitted, 'uncounted' | 'unsure'>
 
-/** Cells, behind those of a step, that tell what of it was admitted here and what of that the backend knows. */
+/** Cells, behind those of a policy, that tell what of it was admitted here and what of that the backend knows. */
 export class OwnUnits {
   static readonly cells = 4
   /** Units given back of which the backend had been told: it is to hear that they came back, too. */

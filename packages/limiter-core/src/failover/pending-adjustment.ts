@@ -1,8 +1,9 @@
+import { mayHaveCounted } from '../backend/backend-failure.ts'
+import { checkedAnswer } from '../backend/checked-answer.ts'
+import { newIdempotencyKey } from '../backend/idempotency-key.ts'
 import type { Answer, MaybePromise, PriorUsage } from '../contracts.ts'
-import { newIdempotencyKey } from '../idempotency-key.ts'
-import { mayHaveCounted } from './backend-failure.ts'
-import { checkedAnswer } from './checked-answer.ts'
 import type { Call, Limits } from './guarded-calls.ts'
+import { movedOf } from './local-rule.ts'
 import type { OwedAdjustment } from './owed-calls.ts'
 import type { Basis } from './own-units.ts'
 import type { PendingTakeDeps } from './pending-take.ts'
@@ -29,33 +30,33 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   }
 
   send({ now: asOf }: Limits, now: number): MaybePromise<Answer> {
-    const { remote, rule, health } = this.#parts
+    const { remote, health } = this.#parts
     const { charge, takenAt, idempotencyKey = newIdempotencyKey(now) } = this.#owed
     this.#heardAt = health.mirror.callAt(now)
-    this.#known = health.mirror.hasUnreported(now) ? rule.known(charge, now) : undefined
+    this.#known = health.mirror.hasUnreported(now) ? health.mirror.known(charge, now) : undefined
     this.#key = idempotencyKey
-    const sent = this.#known ? { ...charge, known: this.#known } : charge
+    const sent = { ...charge, counter: charge.counter.remote, known: this.#known }
     // without a deadline: what is given back must arrive, also where nobody waits for it any more
-    this.#answer = remote.adjust([sent], takenAt, { now: asOf, idempotencyKey })
+    this.#answer = remote.adjustAll([sent], takenAt, { now: asOf, idempotencyKey })
     return this.#answer
   }
 
   answered(answer: Answer, now: number): Answer {
-    const { rule, health } = this.#parts
+    const { health } = this.#parts
     const { charge } = this.#owed
     const checked = checkedAnswer(answer, [charge])
     const [{ remaining, resetAfterMs }] = checked.verdicts
-    rule.record(charge, remaining, resetAfterMs, now, this.#heardAt, charge.cost)
+    health.mirror.record(charge, remaining, resetAfterMs, now, this.#heardAt, charge.cost)
     health.skewMs = now - checked.takenAt
     return checked
   }
 
   ruled(now: number, basis: Basis): R {
     const { charge } = this.#owed
-    this.#parts.rule.handBack(charge, this.#known, now, basis)
+    this.#parts.health.mirror.handBack(charge, this.#known, now, basis)
     // it is made here first: what is owed is what is ahead here
     const answer = this.#meanwhile(now)
-    const moved = answer ? this.#parts.rule.movedOf(charge) : this.#owed.moved
+    const moved = answer ? movedOf(charge) : this.#owed.moved
     const owe = (idempotencyKey: OwedAdjustment['idempotencyKey']): void => this.#owe(idempotencyKey, moved)
     if (basis === 'uncounted') owe(this.#owed.idempotencyKey)
     else if (this.#answer === undefined) owe(this.#key)

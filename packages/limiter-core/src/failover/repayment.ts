@@ -35,7 +35,7 @@ export class Repayment {
     const { remote, health } = this.#parts
     this.#call({
       operation: 'reset',
-      send: () => remote.reset(targets),
+      send: () => remote.resetAll(targets),
       answered: () => undefined,
       ruled: () => health.owed.addResets(targets),
     })

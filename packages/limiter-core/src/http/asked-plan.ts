@@ -1,9 +1,9 @@
+import { allOf } from '../contracts/maybe-promise.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
-import { wholeCostOfRequest } from '../cost.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
 import { hearing, requestKey } from '../keys/preflight.ts'
-import type { LimiterReport } from '../limiter-report.ts'
-import { allOf } from '../maybe-promise.ts'
+import { wholeCostOfRequest } from '../limiter/cost.ts'
+import type { LimiterReport } from '../observers/limiter-report.ts'
 import { runHook } from './hook.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { SkipHook } from './rate-limit-options.ts'
@@ -11,14 +11,14 @@ import type { SkipHook } from './rate-limit-options.ts'
 /** A request and the plan that counts it. */
 export interface AskedPlan<Req, Res> {
   readonly view: RequestView<Req>
-  readonly guard: PlanGate<Req, Res>
+  readonly gate: PlanGate<Req, Res>
   /** The hooks that skip the request. */
   readonly skipping: readonly SkipHook<Req>[]
 }
 
 /** The key of each policy. A source that several policies have is asked once. */
 export function keysOf<Req, Res>(
-  { view, guard: { plan, keyOf }, skipping }: AskedPlan<Req, Res>,
+  { view, gate: { plan, keyOf }, skipping }: AskedPlan<Req, Res>,
   report: ReportFallback,
 ): MaybePromise<ResolvedKey[]> {
   const keys: MaybePromise<ResolvedKey>[] = []
@@ -34,7 +34,7 @@ export function keysOf<Req, Res>(
 
 /** The cost for each policy. */
 export function costsOf<Req, Res>(
-  { view, guard: { plan, fixedCosts }, skipping }: AskedPlan<Req, Res>,
+  { view, gate: { plan, fixedCosts }, skipping }: AskedPlan<Req, Res>,
   report: LimiterReport,
 ): MaybePromise<readonly number[]> {
   if (fixedCosts) return fixedCosts

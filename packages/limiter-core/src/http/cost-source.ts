@@ -1,9 +1,10 @@
-import type { MaybePromise, Step } from '../contracts.ts'
-import { wholeCost } from '../cost.ts'
-import { SluiceError } from '../errors.ts'
-import { oneOf, optionsOf } from '../options.ts'
-import { kindOf, shown } from '../shown.ts'
-import type { RequestHook } from './request-hook.ts'
+import type { RequestHook } from '../contracts/request-hook.ts'
+import type { CompiledPolicy, MaybePromise } from '../contracts.ts'
+import { badOption } from '../errors/bad-option.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf } from '../errors/shown.ts'
+import { wholeCost } from '../limiter/cost.ts'
+import { oneOf, optionsOf } from '../options/options.ts'
 
 /** How a request ended, for `settle`. */
 export interface SettleContext {
@@ -42,8 +43,7 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
   }
   if (typeof cost === 'function') return { fixed: undefined, of: cost, settle: undefined, settleAlways: false }
   if (typeof cost !== 'object' || cost === null) {
-    const expected = 'a whole number, a function of the request, or { reserve, settle }'
-    throw new SluiceError('SLUICE_BAD_OPTION', `cost: got ${shown(cost, 'cost')}, expected ${expected}`)
+    throw badOption('cost', cost, 'a whole number, a function of the request, or { reserve, settle }')
   }
   const { reserve, settle, settleOn = 'completed' } = optionsOf('cost', cost, ['reserve', 'settle', 'settleOn'])
   if (typeof settle !== 'function') {
@@ -55,7 +55,7 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
 }
 
 /** Throws `SLUICE_BAD_COST` where a fixed cost does not fit even a fresh key: the policy would deny everybody. */
-export function checkFits({ fixed }: CompiledCost<never, never>, { policy, capacity }: Step): void {
+export function checkFits({ fixed }: CompiledCost<never, never>, { policy, capacity }: CompiledPolicy): void {
   if (fixed === undefined || fixed <= capacity) return
   throw new SluiceError(
     'SLUICE_BAD_COST',

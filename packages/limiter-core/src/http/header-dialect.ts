@@ -1,6 +1,6 @@
-import { SluiceError } from '../errors.ts'
-import { oneOf, optionsOf } from '../options.ts'
-import { kindOf } from '../shown.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf } from '../errors/shown.ts'
+import { oneOf, optionsOf } from '../options/options.ts'
 
 /** draft: `RateLimit` and `RateLimit-Policy`. legacy: `X-RateLimit-Limit`, `-Remaining`, `-Reset`. */
 export type HeaderDialect = 'draft' | 'legacy'

@@ -1,6 +1,6 @@
+import { isPromise } from '../contracts/maybe-promise.ts'
 import type { MaybePromise } from '../contracts.ts'
-import type { LimiterReport } from '../limiter-report.ts'
-import { isPromise } from '../maybe-promise.ts'
+import type { LimiterReport } from '../observers/limiter-report.ts'
 
 /**
  * Runs a function of the user's on a request. Where it throws, rejects, or answers what `accept` throws at, `fallback`

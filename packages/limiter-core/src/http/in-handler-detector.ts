@@ -1,4 +1,4 @@
-import { warnOnce } from '../warn-once.ts'
+import { warnOnce } from '../errors/warn-once.ts'
 
 const KEY = Symbol.for('sluice.builtInHandler')
 

@@ -1,16 +1,16 @@
+import { andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { AcquireOptions, MaybePromise, Permit, RequestView } from '../contracts.ts'
-import { SluiceError } from '../errors.ts'
-import { RETRY_AFTER_MS } from '../inflight/cap-denial.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { FULL, TOO_HEAVY } from '../inflight/cap-denial.ts'
 import { BackedInflightLimiter } from '../inflight/inflight-limiter.ts'
 import { keySourceOf } from '../keys/key-option.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
 import { hearing, isPreflight, preflightKey, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
-import { LimiterReport } from '../limiter-report.ts'
-import { andThen, isPromise } from '../maybe-promise.ts'
-import { type Mode, modeOf, parseMode } from '../mode.ts'
-import { oneOf, optionsOf, withInherited } from '../options.ts'
-import { wholeUnits } from '../policy.ts'
+import { LimiterReport } from '../observers/limiter-report.ts'
+import { oneOf, optionsOf, withInherited } from '../options/options.ts'
+import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
+import { wholeUnits } from '../policy/policy.ts'
 import { capEntry, type GateEntry, type HttpDenial, httpDenial } from './gate.ts'
 import { compileHeaders } from './header-dialect.ts'
 import { runHook } from './hook.ts'
@@ -57,7 +57,7 @@ export class InflightGate<Req, Res> {
    * `adapterOptions` are the names of options that the adapter reads itself; `place` names the part of the application
    * that is capped, where it is not the whole.
    */
-  constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = [], place?: string) {
+  constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = [], routeScope?: string) {
     optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [...OPTIONS, ...adapterOptions])
     const {
       name,
@@ -83,19 +83,19 @@ export class InflightGate<Req, Res> {
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
     // last, since it claims a name that nobody would give back if another option were bad
-    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, shared, clock, observers }, place)
+    this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, shared, clock, observers }, routeScope)
     this.shownNames = [this.limiter.name]
     this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)
     this.#reportFallback = fallbackReporter(this.report)
     const entry = capEntry(plan, this.limiter.name, limit)
-    this.#denied = { denial: httpDenial(refused, [this.limiter.name], RETRY_AFTER_MS), entry }
-    this.#never = { denial: httpDenial(refused, [this.limiter.name], Number.POSITIVE_INFINITY), entry }
+    this.#denied = { denial: httpDenial(refused, [this.limiter.name], FULL.retryAfterMs), entry }
+    this.#never = { denial: httpDenial(refused, [this.limiter.name], TOO_HEAVY.retryAfterMs), entry }
   }
 
   /** The cap of a part of what this one caps, with its options where `options` says nothing. `place` names the part. */
-  below(options: InflightLimitOptions<Req, Res>, place?: string): InflightGate<Req, Res> {
+  below(options: InflightLimitOptions<Req, Res>, routeScope?: string): InflightGate<Req, Res> {
     const { limit: _limit, name: _name, ...shared } = this.options
-    return new InflightGate(withInherited(options, shared), this.#adapterOptions, place)
+    return new InflightGate(withInherited(options, shared), this.#adapterOptions, routeScope)
   }
 
   /** Undefined for a request that is not counted, or that a cap in shadow would have denied. */

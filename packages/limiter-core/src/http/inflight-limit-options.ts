@@ -1,10 +1,10 @@
+import type { RequestHook } from '../contracts/request-hook.ts'
 import type { Clock, InflightBackend, Observer } from '../contracts.ts'
-import type { Duration } from '../duration.ts'
 import type { KeySource } from '../keys/key-source.ts'
-import type { Mode } from '../mode.ts'
+import type { Mode } from '../policy/mode.ts'
+import type { Duration } from '../time/duration.ts'
 import type { HeaderOptions } from './header-dialect.ts'
 import type { DeniedAnswer } from './rate-limit-options.ts'
-import type { RequestHook } from './request-hook.ts'
 
 /** Options of `inflightLimit`. */
 export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {

@@ -1,6 +1,6 @@
 import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
+import { ChargeVerdict, RequestDecision, vetoed } from '../decision/verdict.ts'
 import { DENY, EXEMPT, type ResolvedKey } from '../keys/key-source.ts'
-import { ChargeVerdict, RequestDecision, vetoed } from '../verdict.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { RatePlan } from './rate-plans.ts'
 
@@ -22,9 +22,9 @@ export class KeyAnswers {
     this.#plan = plan
     this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one)] : []))
     // what denies takes nothing; where that is in shadow, it is those in shadow that would take nothing
-    const counts = ({ lane }: AnyPlan[number]): boolean => this.denied.length === 0 || lane.mode === 'enforce'
+    const counts = ({ mode }: AnyPlan[number]): boolean => this.denied.length === 0 || mode === 'enforce'
     this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
-    const exempt = plan.filter((_, index) => keys[index] === EXEMPT).map(({ lane }) => lane.step.policy)
+    const exempt = plan.filter((_, index) => keys[index] === EXEMPT).map(({ policy }) => policy)
     this.exempt = exempt.length > 0 ? new Set(exempt) : undefined
   }
 
@@ -47,8 +47,7 @@ export class KeyAnswers {
       ...verdicts.map((verdict, index) => ({ verdict, at: takenAts?.[index], counted: countedEach?.[index] })),
       ...this.denied.map((verdict) => ({ verdict, at: takenAt, counted: true })),
     ]
-    const placeOf = (verdict: PolicyVerdict): number =>
-      this.#plan.findIndex(({ lane }) => lane.step.policy === verdict.policy)
+    const placeOf = (verdict: PolicyVerdict): number => this.#plan.findIndex(({ policy }) => policy === verdict.policy)
     rows.sort((a, b) => placeOf(a.verdict) - placeOf(b.verdict))
     return new RequestDecision({
       verdicts: rows.map(({ verdict }) => verdict),
@@ -61,6 +60,6 @@ export class KeyAnswers {
   }
 }
 
-function spent({ lane: { step, mode } }: AnyPlan[number]): PolicyVerdict {
-  return new ChargeVerdict(step.policy, mode === 'shadow', 0, Number.POSITIVE_INFINITY, 0)
+function spent({ policy, mode }: AnyPlan[number]): PolicyVerdict {
+  return new ChargeVerdict(policy, mode === 'shadow', 0, Number.POSITIVE_INFINITY, 0)
 }

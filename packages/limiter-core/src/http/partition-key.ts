@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
-import { SluiceError } from '../errors.ts'
-import { optionsOf } from '../options.ts'
-import { kindOf } from '../shown.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf } from '../errors/shown.ts'
+import { optionsOf } from '../options/options.ts'
 
 /** Nine bytes are twelve base64 characters without padding, and too few to be mistaken for an identifier. */
 const BYTES = 9

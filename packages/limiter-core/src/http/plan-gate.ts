@@ -1,7 +1,7 @@
 import type { Clock, Policy } from '../contracts.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
-import { LaneLimiter } from '../limiter.ts'
-import type { Observers } from '../observers.ts'
+import { PolicyLimiter } from '../limiter/limiter.ts'
+import type { Observers } from '../observers/observers.ts'
 import { policyItems } from './gate.ts'
 import type { LayerAnswer } from './layer-answer.ts'
 import type { RatePlan } from './rate-plans.ts'
@@ -9,7 +9,7 @@ import type { RatePlan } from './rate-plans.ts'
 /** A plan with its limiter. */
 export interface PlanGate<Req, Res> {
   readonly plan: RatePlan<Req, Res>
-  readonly limiter: LaneLimiter
+  readonly limiter: PolicyLimiter
   /** The policies of each layer. */
   readonly parts: readonly PlanPart<Req, Res>[]
   /** For each policy the place of the first one with the same key source, which is asked once for all of them. */
@@ -35,25 +35,20 @@ export function planGate<Req, Res>(
   observers: Observers,
   failover: FailoverRule,
 ): PlanGate<Req, Res> {
-  const active = plan.filter(({ lane }) => lane.mode !== 'off')
+  const active = plan.filter(({ mode }) => mode !== 'off')
   const costs = active.map(({ cost }) => cost.fixed)
   return {
     plan: active,
     parts: [...new Set(active.map(({ answer }) => answer))].map((answer) => partOf(active, answer)),
     keyOf: active.map(({ key }) => active.findIndex((other) => other.key === key)),
     fixedCosts: costs.every((cost) => cost !== undefined) ? costs : undefined,
-    limiter: new LaneLimiter(
-      plan.map(({ lane }) => lane),
-      clock,
-      observers,
-      failover,
-    ),
+    limiter: new PolicyLimiter(plan, clock, observers, failover),
     settles: plan.some(({ cost }) => cost.settle !== undefined),
   }
 }
 
 function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: LayerAnswer<Req, Res>): PlanPart<Req, Res> {
-  const lanes = plan.filter((one) => one.answer === answer).map(({ lane }) => lane)
-  const enforced = lanes.filter(({ mode }) => mode === 'enforce').map(({ step }) => step.policy)
-  return { answer, policies: lanes.map(({ step }) => step.policy), enforced, policyItems: policyItems(enforced) }
+  const own = plan.filter((one) => one.answer === answer)
+  const enforced = own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy)
+  return { answer, policies: own.map(({ policy }) => policy), enforced, policyItems: policyItems(enforced) }
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '../contracts.ts'
-import type { Observers } from '../observers.ts'
+import type { Observers } from '../observers/observers.ts'
 import type { GateEntry, HttpDenial } from './gate.ts'
 import type { CountedKeys } from './key-answers.ts'
 import type { LayerAnswer } from './layer-answer.ts'
@@ -9,7 +9,7 @@ import type { LayerRules, RatePlans } from './rate-plans.ts'
 
 /** A request that was counted: what was asked, and what came of it. */
 export interface RateCheck<Req, Res> {
-  readonly guard: PlanGate<Req, Res>
+  readonly gate: PlanGate<Req, Res>
   /** One key and one cost for each policy of the plan; none at all where it was denied by its key. */
   readonly keys: CountedKeys
   readonly costs: readonly number[]
@@ -24,10 +24,10 @@ export interface RateCheck<Req, Res> {
   readonly answer: RateLimitOptions<Req, Res>
 }
 
-/** What is different for the guard of a part of an application. */
+/** What is different for the gate of a part of an application. */
 export interface OfPart<Req, Res> {
   /** Its scope on a backend of the user's, before that of the options. */
-  readonly place?: string | undefined
+  readonly routeScope?: string | undefined
   /** Instead of those of the options. */
   readonly observers?: Observers | undefined
   /** Of the layer above, where the options say none. */

@@ -1,5 +1,5 @@
 import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
-import { RequestDecision } from '../verdict.ts'
+import { RequestDecision } from '../decision/verdict.ts'
 import { type GateEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
 import type { CountedKeys } from './key-answers.ts'
 import type { LayerAnswer } from './layer-answer.ts'
@@ -12,16 +12,16 @@ type Partition = ((policy: Policy) => string) | undefined
  * plan, none at all where the request was denied by its key; from the policies in `exempt` it is exempt.
  */
 export function rateEntries<Req, Res>(
-  guard: PlanGate<Req, Res>,
+  gate: PlanGate<Req, Res>,
   decision: Decision,
   keys: CountedKeys,
   exempt: ReadonlySet<Policy> | undefined,
 ): readonly GateEntry[] {
-  const { parts } = guard
-  if (parts.length === 1) return [entryOf(parts[0], guard, decision, keys, exempt)]
+  const { parts } = gate
+  if (parts.length === 1) return [entryOf(parts[0], gate, decision, keys, exempt)]
   return parts.map((part) => {
     const verdicts = decision.verdicts.filter((verdict) => isOf(part, verdict))
-    return entryOf(part, guard, new RequestDecision({ ...decision, verdicts }), keys, exempt)
+    return entryOf(part, gate, new RequestDecision({ ...decision, verdicts }), keys, exempt)
   })
 }
 
@@ -36,13 +36,13 @@ export function rateDenial<Req, Res>(
 
 function entryOf<Req, Res>(
   part: PlanPart<Req, Res>,
-  guard: PlanGate<Req, Res>,
+  gate: PlanGate<Req, Res>,
   decision: Decision,
   keys: CountedKeys,
   exempt: ReadonlySet<Policy> | undefined,
 ): GateEntry {
   const { headers, partition } = part.answer
-  const partitionOf: Partition = partition && keys.length > 0 ? partitionsOf(guard, keys, partition) : undefined
+  const partitionOf: Partition = partition && keys.length > 0 ? partitionsOf(gate, keys, partition) : undefined
   if (!partitionOf && !exempt) return rateEntry(headers, part.policyItems, decision)
   const shown = part.enforced.filter((policy) => !exempt?.has(policy))
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)
@@ -54,7 +54,7 @@ function partitionsOf<Req, Res>(
   partition: (key: string) => string,
 ): (policy: Policy) => string {
   return (policy) => {
-    const key = keys[plan.findIndex(({ lane }) => lane.step.policy === policy)]
+    const key = keys[plan.findIndex((one) => one.policy === policy)]
     return key === undefined ? '' : partition(key)
   }
 }

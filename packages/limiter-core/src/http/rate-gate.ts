@@ -1,16 +1,16 @@
+import { andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
 import { compileFailover } from '../failover/failover-options.ts'
 import type { ReportFallback, ResolvedKey } from '../keys/key-source.ts'
 import { hearing } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
-import type { LaneLimiter } from '../limiter.ts'
-import { LimiterReport } from '../limiter-report.ts'
-import { andThen, isPromise } from '../maybe-promise.ts'
-import { Observers } from '../observers.ts'
-import { optionsOf } from '../options.ts'
-import { shown } from '../shown.ts'
+import type { PolicyLimiter } from '../limiter/limiter.ts'
+import { LimiterReport } from '../observers/limiter-report.ts'
+import { Observers } from '../observers/observers.ts'
+import { optionsOf } from '../options/options.ts'
 import { type AskedPlan, costsOf, keysOf } from './asked-plan.ts'
 import { runHook } from './hook.ts'
 import { KeyAnswers } from './key-answers.ts'
@@ -56,32 +56,32 @@ export class RateGate<Req, Res> {
     this.#reportFallback = fallbackReporter(this.report)
     this.#answer = part.answer ?? compileAnswer(options)
     const failover = compileFailover(options)
-    const guardOf = (plan: RatePlan<Req, Res>): PlanGate<Req, Res> =>
+    const gateOf = (plan: RatePlan<Req, Res>): PlanGate<Req, Res> =>
       planGate(plan, options.clock, this.observers, failover)
     // last, since it claims names that nobody would give back if another option were bad
-    const layer: LayerRules<Req, Res> = { answer: this.#answer, failover, place: part.place }
+    const layer: LayerRules<Req, Res> = { answer: this.#answer, failover, routeScope: part.routeScope }
     const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
-    this.#plans = new Map([...plans].map(([name, plan]) => [name, guardOf(plan)]))
+    this.#plans = new Map([...plans].map(([name, plan]) => [name, gateOf(plan)]))
     this.#first = this.#plans.values().next().value as PlanGate<Req, Res>
     const all = [...this.#plans.values()].map(({ plan }) => plan)
     this.#skips = new SkipHooks(all)
-    this.shownNames = [...new Set(all.flat().map(({ lane }) => lane.step.policy.name))]
+    this.shownNames = [...new Set(all.flat().map(({ policy }) => policy.name))]
   }
 
   /** True where no policy of any plan is counted, so that requests can pass unseen. */
   get off(): boolean {
-    return [...this.#plans.values()].every(({ plan }) => plan.every(({ lane }) => lane.mode === 'off'))
+    return [...this.#plans.values()].every(({ plan }) => plan.every(({ mode }) => mode === 'off'))
   }
 
   /** The limiter of a plan; default: the first one. */
-  limiter(plan?: string): LaneLimiter {
+  limiter(plan?: string): PolicyLimiter {
     return (plan === undefined ? this.#first : (this.#plans.get(plan) ?? this.#first)).limiter
   }
 
   /**
-   * The guard of a part of what this one guards. Its policies replace those of the same name and stand beside the
+   * The gate of a part of the application. Its policies replace those of the same name and stand beside the
    * others, which go on counting with this one's; those `without` are left out. Options that it does not say are this
-   * one's. `place` names the part.
+   * one's. `routeScope` names the part.
    */
   below(layer: RateLayer<Req, Res>): RateGate<Req, Res> {
     return this.#layered(layer, { options: this.options, answer: this.#answer })
@@ -95,7 +95,10 @@ export class RateGate<Req, Res> {
     return this.#layered(layer, { options: above?.options, answer: above ? above.#answer : undefined })
   }
 
-  #layered({ options, without = [], place }: RateLayer<Req, Res>, heritage: Heritage<Req, Res>): RateGate<Req, Res> {
+  #layered(
+    { options, without = [], routeScope }: RateLayer<Req, Res>,
+    heritage: Heritage<Req, Res>,
+  ): RateGate<Req, Res> {
     const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
     if (!options) {
       const plans = (): RatePlans<Req, Res> => layeredPlans(above, undefined, without)
@@ -114,7 +117,7 @@ export class RateGate<Req, Res> {
     return new RateGate(all, this.#adapterOptions, {
       plans,
       observers,
-      place: scopeOfPart(inherited.scope, options, place),
+      routeScope: scopeOfPart(inherited.scope, options, routeScope),
       answer: hasOwnAnswer({ ...options }, this.#adapterOptions) ? undefined : heritage.answer,
     })
   }
@@ -132,20 +135,20 @@ export class RateGate<Req, Res> {
 
   #checkPlan(view: RequestView<Req>, skipping: readonly SkipHook<Req>[], moment?: Moment): Checked<Req, Res> {
     const { plan } = this.options as Partial<PlansOptions<Req, Res>>
-    if (!plan) return this.#checkKeys({ view, skipping, guard: this.#first }, moment)
-    const guard = runHook(
+    if (!plan) return this.#checkKeys({ view, skipping, gate: this.#first }, moment)
+    const gate = runHook(
       'plan',
       () => plan(view.raw),
       (name) => this.#planNamed(name),
       this.#first,
       hearing(view, this.report),
     )
-    return andThen(guard, (one) => this.#checkKeys({ view, skipping, guard: one }, moment))
+    return andThen(gate, (one) => this.#checkKeys({ view, skipping, gate: one }, moment))
   }
 
   #planNamed(name: string | undefined): PlanGate<Req, Res> {
-    const guard = this.#plans.get(name as string)
-    if (guard) return guard
+    const gate = this.#plans.get(name as string)
+    if (gate) return gate
     throw new SluiceError(
       'SLUICE_UNKNOWN_PLAN',
       `plan: got ${shown(name, 'plan')}, expected ${[...this.#plans.keys()].join(', ')}`,
@@ -153,30 +156,30 @@ export class RateGate<Req, Res> {
   }
 
   #checkKeys(asked: AskedPlan<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
-    const { guard } = asked
-    if (guard.plan.length === 0) return undefined
+    const { gate } = asked
+    if (gate.plan.length === 0) return undefined
     const keys = keysOf(asked, this.#reportFallback)
     const costs = costsOf(asked, this.report)
     if (isPromise(keys) || isPromise(costs)) {
-      return Promise.all([keys, costs]).then(([k, c]) => this.#take(guard, k, c, moment))
+      return Promise.all([keys, costs]).then(([k, c]) => this.#take(gate, k, c, moment))
     }
-    return this.#take(guard, keys, costs, moment)
+    return this.#take(gate, keys, costs, moment)
   }
 
   #take(
-    guard: PlanGate<Req, Res>,
+    gate: PlanGate<Req, Res>,
     keys: readonly ResolvedKey[],
     costs: readonly number[],
     moment: Moment | undefined,
   ): Checked<Req, Res> {
-    const answers = areTexts(keys) ? undefined : new KeyAnswers(guard, keys)
+    const answers = areTexts(keys) ? undefined : new KeyAnswers(gate, keys)
     if (answers?.isFinal) {
       const { uncounted } = answers
-      return uncounted && this.#outcome({ guard, answers, keys: [], costs }, uncounted)
+      return uncounted && this.#outcome({ gate, answers, keys: [], costs }, uncounted)
     }
-    const counted: Counted<Req, Res> = { guard, answers, keys: answers?.counted ?? (keys as readonly string[]), costs }
+    const counted: Counted<Req, Res> = { gate, answers, keys: answers?.counted ?? (keys as readonly string[]), costs }
     try {
-      const taken = guard.limiter.takeEach(counted.keys, costs, moment)
+      const taken = gate.limiter.takeEach(counted.keys, costs, moment)
       if (!isPromise(taken)) return this.#outcome(counted, taken)
       return taken.then((decision) => this.#outcome(counted, decision)).catch(this.#backendFailed)
     } catch (error) {
@@ -188,12 +191,12 @@ export class RateGate<Req, Res> {
     this.report.backendFailed(error, 'a request passed uncounted, as its backend failed')
   }
 
-  #outcome({ guard, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {
+  #outcome({ gate, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {
     const decision = answers ? answers.joined(taken) : taken
-    const entries = rateEntries(guard, decision, keys, answers?.exempt)
-    if (decision.allowed) return { guard, keys, costs, decision, entries, denial: undefined, answer: this.options }
-    const { denial, answer } = rateDenial(guard, decision)
-    return { guard, keys, costs, decision, entries, denial, answer: answer.options }
+    const entries = rateEntries(gate, decision, keys, answers?.exempt)
+    if (decision.allowed) return { gate, keys, costs, decision, entries, denial: undefined, answer: this.options }
+    const { denial, answer } = rateDenial(gate, decision)
+    return { gate, keys, costs, decision, entries, denial, answer: answer.options }
   }
 }
 
@@ -202,7 +205,7 @@ const NONE: readonly never[] = []
 type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
 
 /** A request with a key and a cost for each policy that counts it. */
-interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'guard' | 'keys' | 'costs'> {
+interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'gate' | 'keys' | 'costs'> {
   /** Where a key source named nobody. */
   readonly answers: KeyAnswers | undefined
 }

@@ -1,5 +1,5 @@
-import { joinedObservers } from '../observers.ts'
-import { withInherited } from '../options.ts'
+import { joinedObservers } from '../observers/observers.ts'
+import { withInherited } from '../options/options.ts'
 import type { LayerAnswer } from './layer-answer.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
@@ -11,7 +11,7 @@ export interface RateLayer<Req, Res> {
   /** Names of policies from above that do not count here. */
   readonly without?: readonly string[] | undefined
   /** Names the part: equal in all processes, and of no other part. */
-  readonly place: string
+  readonly routeScope: string
 }
 
 /** What holds for a part where it says nothing itself; nothing at all where nothing is above it. */
@@ -55,10 +55,10 @@ export function layeredOptions<Req, Res>(
 export function scopeOfPart(
   above: string | undefined,
   { scope }: { readonly scope?: string | undefined },
-  place: string,
+  routeScope: string,
 ): string | undefined {
   if (scope !== undefined) return undefined
-  return above === undefined ? place || undefined : `${above}:${place}`
+  return above === undefined ? routeScope || undefined : `${above}:${routeScope}`
 }
 
 /** By plan: the policies of the own one, then those from above that it neither replaces nor leaves out. */
@@ -71,11 +71,11 @@ export function layeredPlans<Req, Res>(
   return new Map(
     [...names].map((name) => {
       const mine = own?.get(name) ?? own?.get('') ?? []
-      const taken = new Set([...without, ...mine.map(({ lane }) => lane.step.policy.name)])
+      const taken = new Set([...without, ...mine.map(({ policy }) => policy.name)])
       const others = above.get(name) ?? above.values().next().value ?? []
-      const left = others.filter(({ lane }) => !taken.has(lane.step.policy.name))
+      const left = others.filter(({ policy }) => !taken.has(policy.name))
       // the name of their count is the upper layer's to give back
-      const inherited = left.map((one) => ({ ...one, lane: { ...one.lane, unclaim: () => {} } }))
+      const inherited = left.map((one) => ({ ...one, close: () => {} }))
       return [name, [...inherited, ...mine]]
     }),
   )

@@ -1,13 +1,13 @@
+import type { RequestHook } from '../contracts/request-hook.ts'
 import type { Backend, Clock, Decision, Observer } from '../contracts.ts'
 import type { FailoverOptions } from '../failover/failover-options.ts'
 import type { KeySource } from '../keys/key-source.ts'
-import type { Mode } from '../mode.ts'
-import type { PolicyInput } from '../policy.ts'
+import type { Mode } from '../policy/mode.ts'
+import type { PolicyInput } from '../policy/policy.ts'
 import type { CostSource } from './cost-source.ts'
 import type { HttpDenial } from './gate.ts'
 import type { HeaderOptions } from './header-dialect.ts'
 import type { PartitionKeyOptions } from './partition-key.ts'
-import type { RequestHook } from './request-hook.ts'
 
 /** A policy on requests: whom it counts and what a request costs. */
 export interface RequestPolicy<Req, Res> extends PolicyInput {

@@ -1,18 +1,18 @@
-import { SluiceError } from '../errors.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf } from '../errors/shown.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
 import { keySourceOf } from '../keys/key-option.ts'
 import type { KeySource } from '../keys/key-source.ts'
-import { compileLanes, type Lane } from '../lanes.ts'
-import { optionsOf } from '../options.ts'
-import { POLICY_OPTIONS, type PolicyInput } from '../policy.ts'
-import { kindOf } from '../shown.ts'
+import { openPolicies } from '../limiter/open-policies.ts'
+import type { OpenPolicy } from '../limiter/open-policy.ts'
+import { optionsOf } from '../options/options.ts'
+import { POLICY_OPTIONS, type PolicyInput } from '../policy/policy.ts'
 import { type CompiledCost, checkFits, compileCost } from './cost-source.ts'
 import type { LayerAnswer } from './layer-answer.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 
-/** A policy of a plan: the lane that counts it, whom it counts, what a request costs, and what its layer says of it. */
-interface RequestLane<Req, Res> {
-  readonly lane: Lane
+/** A policy of a plan: who counts it, whom it counts, what a request costs, and what its layer says of it. */
+interface PlanPolicy<Req, Res> extends OpenPolicy {
   readonly key: KeySource<Req>
   readonly cost: CompiledCost<Req, Res>
   /** That of the list or the part which says the policy. */
@@ -25,11 +25,11 @@ export interface LayerRules<Req, Res> {
   readonly answer: LayerAnswer<Req, Res>
   readonly failover: FailoverRule
   /** The scope of its counts on a backend of the user's, before that of the options. */
-  readonly place?: string | undefined
+  readonly routeScope?: string | undefined
 }
 
 /** The policies of one plan. */
-export type RatePlan<Req, Res> = readonly RequestLane<Req, Res>[]
+export type RatePlan<Req, Res> = readonly PlanPolicy<Req, Res>[]
 
 /** By name; without plans there is one, named ''. */
 export type RatePlans<Req, Res> = ReadonlyMap<string, RatePlan<Req, Res>>
@@ -62,7 +62,7 @@ export function compilePlans<Req, Res>(
   options: RateLimitOptions<Req, Res>,
   defaultKey: KeySource<Req>,
   adapterOptions: readonly string[],
-  { answer, failover, place }: LayerRules<Req, Res>,
+  { answer, failover, routeScope }: LayerRules<Req, Res>,
 ): Map<string, RatePlan<Req, Res>> {
   const inputs = inputsByPlan(options, adapterOptions)
   const names = Object.keys(inputs)
@@ -75,17 +75,20 @@ export function compilePlans<Req, Res>(
     })),
   )
   // last, since it claims names that nobody would give back if a key or a cost were bad
-  const lanes = compileLanes(policies, place === undefined ? options : { ...options, scope: undefined, place })
+  const opened = openPolicies(
+    policies,
+    routeScope === undefined ? options : { ...options, scope: undefined, routeScope },
+  )
   const planOf = (plan: number): RatePlan<Req, Res> =>
-    lanes[plan].map((lane, index) => {
-      checkFits(sources[plan][index].cost, lane.step)
-      return { lane: { ...lane, failover }, answer, ...sources[plan][index] }
+    opened[plan].map((open, index) => {
+      checkFits(sources[plan][index].cost, open.counter.compiled)
+      return { ...open, failover, answer, ...sources[plan][index] }
     })
   try {
     return new Map(names.map((name, plan) => [name, planOf(plan)]))
   } catch (error) {
     // one that is refused leaves nothing behind
-    for (const { unclaim } of lanes.flat()) unclaim()
+    for (const { close } of opened.flat()) close()
     throw error
   }
 }

@@ -1,8 +1,8 @@
+import { andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type { Decision, MaybePromise } from '../contracts.ts'
-import { wholeCostOfRequest } from '../cost.ts'
-import type { LimiterReport } from '../limiter-report.ts'
-import { andThen, isPromise } from '../maybe-promise.ts'
-import { warnOnce } from '../warn-once.ts'
+import { warnOnce } from '../errors/warn-once.ts'
+import { wholeCostOfRequest } from '../limiter/cost.ts'
+import type { LimiterReport } from '../observers/limiter-report.ts'
 import type { SettleContext } from './cost-source.ts'
 import { type GateEntry, type HeaderLine, type HttpDenial, headerLines } from './gate.ts'
 import type { RateCheck } from './rate-check.ts'
@@ -54,7 +54,7 @@ export abstract class RequestRecord implements RequestSluice {
 
   reset(policy?: string): MaybePromise<void> {
     return this.#each('reset', policy, ({ check }, index) =>
-      check.guard.limiter.resetOne(index, check.keys[index] as string),
+      check.gate.limiter.resetOne(index, check.keys[index] as string),
     )
   }
 
@@ -98,7 +98,7 @@ export abstract class RequestRecord implements RequestSluice {
   settleAll(request: unknown, response: unknown, how: SettleContext): void {
     for (const taken of this.#taken) {
       if (!taken.check.decision.allowed) continue
-      taken.check.guard.plan.forEach(({ cost }, index) => {
+      taken.check.gate.plan.forEach(({ cost }, index) => {
         if (taken.check.keys[index] === undefined) return
         const hook = cost.settle as
           | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
@@ -150,11 +150,11 @@ export abstract class RequestRecord implements RequestSluice {
 }
 
 function nameOf({ check }: Taken, index: number): string {
-  return check.guard.plan[index].lane.step.policy.name
+  return check.gate.plan[index].policy.name
 }
 
 function move({ check }: Taken, index: number, units: number): MaybePromise<unknown> {
-  return check.guard.limiter.chargeOne(index, check.keys[index] as string, units, check.decision)
+  return check.gate.limiter.chargeOne(index, check.keys[index] as string, units, check.decision)
 }
 
 function settle(taken: Taken, index: number, actual: number): MaybePromise<unknown> {
@@ -167,10 +167,10 @@ function settle(taken: Taken, index: number, actual: number): MaybePromise<unkno
 }
 
 /** A denial takes nothing; a policy in shadow takes where every policy allows. */
-function wasTaken({ check: { decision, guard, chargedBeyond } }: Taken, index: number): boolean {
+function wasTaken({ check: { decision, gate, chargedBeyond } }: Taken, index: number): boolean {
   if (chargedBeyond) return true
   if (!decision.allowed) return false
-  return guard.plan[index].lane.mode === 'enforce' || decision.verdicts.every((verdict) => verdict.allowed)
+  return gate.plan[index].mode === 'enforce' || decision.verdicts.every((verdict) => verdict.allowed)
 }
 
 function guarded(what: string, report: LimiterReport, run: () => MaybePromise<unknown>): MaybePromise<void> {

@@ -1,14 +1,10 @@
-import { SluiceError } from '../errors.ts'
-import { optionalBoolean, optionalFunction } from '../options.ts'
-import { shown } from '../shown.ts'
+import { badOption } from '../errors/bad-option.ts'
+import { optionalBoolean, optionalFunction } from '../options/options.ts'
 
 /** A status for denials; throws `SLUICE_BAD_OPTION` where it would not tell the client that it was denied. */
 export function parseStatus(status: unknown): number {
   if (Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599) return status as number
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `status: got ${shown(status, 'status')}, expected a whole number from 400 to 599`,
-  )
+  throw badOption('status', status, 'a whole number from 400 to 599')
 }
 
 /** Throws `SLUICE_BAD_OPTION` for hooks that are no functions, and for options of an adapter that are no booleans. */

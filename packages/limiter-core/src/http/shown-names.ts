@@ -1,4 +1,4 @@
-import type { LimiterReport } from '../limiter-report.ts'
+import type { LimiterReport } from '../observers/limiter-report.ts'
 import { stringItem } from './fields.ts'
 import type { GateEntry, HttpDenial } from './gate.ts'
 

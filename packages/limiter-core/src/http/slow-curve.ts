@@ -1,6 +1,7 @@
-import { type Duration, parseMs } from '../duration.ts'
-import { messageOf, SluiceError } from '../errors.ts'
-import { shown } from '../shown.ts'
+import { badOption } from '../errors/bad-option.ts'
+import { messageOf, SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
+import { type Duration, parseMs } from '../time/duration.ts'
 
 /** What the n-th unit over waits; how it was said. */
 export type SlowDelay = Duration | ((over: number) => number)
@@ -8,7 +9,7 @@ export type SlowDelay = Duration | ((over: number) => number)
 /** A function is asked this often at the most: 80 KB of answers. */
 const MOST_ASKED = 10_000
 
-/** How long the n-th unit over waits: never longer than the longest delay, and as long as the last step from there on. */
+/** How long the n-th unit over waits: never longer than the longest delay, and as long as the last policy from there on. */
 export class SlowCurve {
   /** Units until no later one waits longer: at least 1. */
   readonly steps: number
@@ -36,10 +37,10 @@ export class SlowCurve {
 
 function atLeastOne(ms: number, option: string): number {
   if (ms >= 1) return ms
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(ms, option)}, expected at least 1 ms`)
+  throw badOption(option, ms, 'at least 1 ms')
 }
 
-/** Up to the first answer that reaches the longest delay; a flat end is one step. */
+/** Up to the first answer that reaches the longest delay; a flat end is one policy. */
 function answersOf(delayMs: (over: number) => number, longestMs: number): Float64Array {
   const delays: number[] = []
   while (delays.length < MOST_ASKED && delays[delays.length - 1] !== longestMs) {

@@ -1,12 +1,12 @@
+import { andThen } from '../contracts/maybe-promise.ts'
 import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.ts'
-import { DEFAULT_NAMES } from '../default-names.ts'
-import { SluiceError } from '../errors.ts'
-import type { LimiterReport } from '../limiter-report.ts'
-import { andThen } from '../maybe-promise.ts'
-import { type Mode, modeOf, parseMode } from '../mode.ts'
-import { optionsOf, withInherited } from '../options.ts'
-import { LARGEST_HEADER_INTEGER, wholeUnits } from '../policy.ts'
-import { shown } from '../shown.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
+import type { LimiterReport } from '../observers/limiter-report.ts'
+import { optionsOf, withInherited } from '../options/options.ts'
+import { DEFAULT_NAMES } from '../policy/default-names.ts'
+import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
+import { LARGEST_HEADER_INTEGER, wholeUnits } from '../policy/policy.ts'
 import { type HttpDenial, httpDenial } from './gate.ts'
 import type { RateCheck } from './rate-check.ts'
 import { RateGate } from './rate-gate.ts'
@@ -33,8 +33,8 @@ const MOST_WAITING = 1_000
 
 /**
  * `slowDown` without a framework: from the view of a request to how long it waits. Beneath it is a policy with room for
- * `after` units and for as many more as the curve has steps. It never denies: who has used them all waits as the last
- * step says. In a sliding window, the default, such requests are counted as well, so that who goes on asking stays
+ * `after` units and for as many more as the curve has policies. It never denies: who has used them all waits as the last
+ * policy says. In a sliding window, the default, such requests are counted as well, so that who goes on asking stays
  * there; the other algorithms count no more until some of it has passed.
  */
 export class SlowDownGate<Req, Res> {
@@ -56,7 +56,7 @@ export class SlowDownGate<Req, Res> {
    * `adapterOptions` are the names of options that the adapter reads itself; `place` is the scope on a backend of the
    * user's, before that of the options.
    */
-  constructor(options: SlowDownOptions<Req, Res>, adapterOptions: readonly string[] = [], place?: string) {
+  constructor(options: SlowDownOptions<Req, Res>, adapterOptions: readonly string[] = [], routeScope?: string) {
     const known = [...OWN, ...POLICY, ...SHARED, ...adapterOptions]
     optionsOf('slowDown', options as object as Record<string, unknown>, known)
     const {
@@ -89,13 +89,13 @@ export class SlowDownGate<Req, Res> {
       mode: this.mode === 'off' ? 'off' : 'shadow',
     } as const
     const shared = some(options, [...POLICY, ...SHARED, ...adapterOptions])
-    this.rate = new RateGate<Req, Res>({ ...shared, ...counting, headers: 'none' }, adapterOptions, { place })
+    this.rate = new RateGate<Req, Res>({ ...shared, ...counting, headers: 'none' }, adapterOptions, { routeScope })
   }
 
-  /** The guard of a part of what this one guards, with its options where `options` says nothing. */
-  below(options: SlowDownOptions<Req, Res>, place: string): SlowDownGate<Req, Res> {
+  /** The gate of a part of the application, with its options where `options` says nothing. */
+  below(options: SlowDownOptions<Req, Res>, routeScope: string): SlowDownGate<Req, Res> {
     const all = withInherited(options, some(this.options, [...SHARED, ...this.#adapterOptions]))
-    return new SlowDownGate(all, this.#adapterOptions, scopeOfPart(this.options.scope, options, place))
+    return new SlowDownGate(all, this.#adapterOptions, scopeOfPart(this.options.scope, options, routeScope))
   }
 
   get report(): LimiterReport {
@@ -129,11 +129,11 @@ export class SlowDownGate<Req, Res> {
   }
 
   /** Adds what a request costs, so many times. Never throws nor rejects. */
-  #charge({ guard, keys: [key], costs: [cost], decision }: RateCheck<Req, Res>, times: number): void {
+  #charge({ gate, keys: [key], costs: [cost], decision }: RateCheck<Req, Res>, times: number): void {
     if (key === undefined) return
     const failed = (error: unknown): void => this.rate.observers.event('backendFailed', { error })
     try {
-      Promise.resolve(guard.limiter.chargeOne(0, key, times * cost, decision)).catch(failed)
+      Promise.resolve(gate.limiter.chargeOne(0, key, times * cost, decision)).catch(failed)
     } catch (error) {
       failed(error)
     }

@@ -1,5 +1,5 @@
-import type { Duration } from '../duration.ts'
-import type { PolicyInput } from '../policy.ts'
+import type { PolicyInput } from '../policy/policy.ts'
+import type { Duration } from '../time/duration.ts'
 import type { SharedRateLimitOptions } from './rate-limit-options.ts'
 
 /** Options of `slowDown`. */

@@ -1,18 +1,9 @@
 import type { Cap, InflightBackend } from '../contracts.ts'
-import { type ClaimedNames, claimName } from '../name-claims.ts'
-
-const KEY = Symbol.for('sluice.caps@1')
-
-// shared by every copy of the package: both must see the same claims
-function claims(): ClaimedNames {
-  const home = globalThis as { [KEY]?: ClaimedNames }
-  home[KEY] ??= new WeakMap()
-  return home[KEY]
-}
+import { claimName } from '../limiter/name-claims.ts'
 
 /** Claims the name of a cap on a backend, as `claimName` says. */
 export function claimCap(backend: InflightBackend, cap: Cap, shared: boolean): () => void {
-  return claimName(claims(), backend, {
+  return claimName(backend, {
     name: cap.name,
     owner: `cap '${cap.name}'`,
     remedy: 'a name',

@@ -1,4 +1,5 @@
-import { clockOf } from '../clock.ts'
+import { MalformedAnswer } from '../backend/backend-failure.ts'
+import { andThen } from '../contracts/maybe-promise.ts'
 import type {
   AcquireOptions,
   Cap,
@@ -9,15 +10,14 @@ import type {
   Observer,
   Permit,
 } from '../contracts.ts'
-import { DEFAULT_NAMES } from '../default-names.ts'
-import { type Duration, parseTimerMs } from '../duration.ts'
-import { SluiceError } from '../errors.ts'
-import { MalformedAnswer } from '../failover/backend-failure.ts'
-import { andThen } from '../maybe-promise.ts'
-import { Observers } from '../observers.ts'
-import { optionalBoolean, optionalWith, optionsOf } from '../options.ts'
-import { headerText, wholeUnits } from '../policy.ts'
-import { kindOf, shown } from '../shown.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf, shown } from '../errors/shown.ts'
+import { Observers } from '../observers/observers.ts'
+import { optionalBoolean, optionalWith, optionsOf } from '../options/options.ts'
+import { DEFAULT_NAMES } from '../policy/default-names.ts'
+import { headerText, wholeUnits } from '../policy/policy.ts'
+import { clockOf } from '../time/clock.ts'
+import { type Duration, parseTimerMs } from '../time/duration.ts'
 import { claimCap } from './cap-claim.ts'
 import { TOO_HEAVY } from './cap-denial.ts'
 import { MemoryInflight } from './memory-inflight.ts'

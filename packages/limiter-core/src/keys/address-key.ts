@@ -1,5 +1,6 @@
+import { badOption } from '../errors/bad-option.ts'
 import { parseAddress, readIPv4, readIPv6, withoutPort, writeIPv6 } from './address.ts'
-import { badOption, checkOptions } from './check-options.ts'
+import { checkOptions } from './check-options.ts'
 
 export interface AddressOptions {
   /**

@@ -1,9 +1,5 @@
-import { SluiceError } from '../errors.ts'
-import { kindOf, shown } from '../shown.ts'
-
-export function badOption(option: string, got: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(got, option)}, expected ${expected}`)
-}
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf, shown } from '../errors/shown.ts'
 
 /** Refuses what is no options object, and a misspelt option, which would otherwise be its default in silence. */
 export function checkOptions(where: string, options: unknown, known: readonly string[]): void {

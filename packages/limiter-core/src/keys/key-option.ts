@@ -1,5 +1,5 @@
-import { SluiceError } from '../errors.ts'
-import { kindOf } from '../shown.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf } from '../errors/shown.ts'
 import type { KeySource } from './key-source.ts'
 import { byAll, byHeader, byIp, byPrincipal, byRoute } from './sources.ts'
 

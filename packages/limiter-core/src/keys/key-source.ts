@@ -1,5 +1,6 @@
+import { isPromise } from '../contracts/maybe-promise.ts'
+import type { RequestHook } from '../contracts/request-hook.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
-import type { RequestHook } from '../http/request-hook.ts'
 import { type AddressRules, addressKeyOfPeer, compileAddressOptions, isWholeIPv6 } from './address-key.ts'
 
 /** An answer instead of a key: a registered symbol, so that two versions of a package in one process mean the same. */
@@ -71,7 +72,7 @@ export function resolveKey<Raw>(
   let pending: boolean
   try {
     result = source(view.raw, view, report, rules)
-    pending = isThenable(result)
+    pending = isPromise(result)
   } catch (error) {
     return fallback({ reason: 'threw', error })
   }
@@ -136,9 +137,4 @@ function shownAddress(view: RequestView): unknown {
   } catch {
     return undefined
   }
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if (typeof value !== 'object' || value === null) return false
-  return typeof (value as { then?: unknown }).then === 'function'
 }

@@ -1,6 +1,6 @@
+import { andThen } from '../contracts/maybe-promise.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
-import type { LimiterReport } from '../limiter-report.ts'
-import { andThen } from '../maybe-promise.ts'
+import type { LimiterReport } from '../observers/limiter-report.ts'
 import { type KeySource, type ReportFallback, type ResolvedKey, resolveKey, unheard } from './key-source.ts'
 
 const PREFLIGHT = '\0preflight:'

@@ -1,5 +1,5 @@
-import { messageOf, type SluiceCode } from '../errors.ts'
-import type { LimiterReport } from '../limiter-report.ts'
+import { messageOf, type SluiceCode } from '../errors/errors.ts'
+import type { LimiterReport } from '../observers/limiter-report.ts'
 import { type AddressDoubt, NO_ADDRESS, type ReportFallback } from './key-source.ts'
 
 const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message: string]>> = {

@@ -1,13 +1,14 @@
+import { isPromise } from '../contracts/maybe-promise.ts'
 import type { MaybePromise } from '../contracts.ts'
+import { badOption } from '../errors/bad-option.ts'
 import { type AddressOptions, compileAddressOptions } from './address-key.ts'
-import { badOption, checkOptions } from './check-options.ts'
+import { checkOptions } from './check-options.ts'
 import { joinedKey } from './joined-key.ts'
 import {
   ADDRESS,
   ANONYMOUS,
   DENY,
   EXEMPT,
-  isThenable,
   type KeyResult,
   type KeySource,
   keyOfAddress,
@@ -69,7 +70,7 @@ export function byPrincipal<Raw>(principal: (request: Raw) => MaybePromise<KeyRe
   if (typeof principal !== 'function') throw badOption('byPrincipal', principal, 'a function of the request')
   return labelled<Raw>('principal', (request) => {
     const value = principal(request)
-    return isThenable(value) ? Promise.resolve(value).then(orAnonymous) : orAnonymous(value)
+    return isPromise(value) ? Promise.resolve(value).then(orAnonymous) : orAnonymous(value)
   })
 }
 
@@ -100,7 +101,7 @@ export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): Lab
   }
   return labelled<Raw>(sources.map(labelOf).join(' + '), (_request, view, report = unheard, rules) => {
     const parts = sources.map((source) => resolveKey(source, view, report, rules))
-    return parts.some(isThenable) ? Promise.all(parts).then(joined) : joined(parts as ResolvedKey[])
+    return parts.some(isPromise) ? Promise.all(parts).then(joined) : joined(parts as ResolvedKey[])
   })
 }
 

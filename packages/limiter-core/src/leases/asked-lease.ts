@@ -1,5 +1,5 @@
+import { isOfOneKey } from '../backend/backend-failure.ts'
 import type { PriorUsage } from '../contracts.ts'
-import { isOfOneKey } from '../failover/backend-failure.ts'
 import type { Demand, HeldLease } from './held-lease.ts'
 import { joinedUsage } from './joined-usage.ts'
 import { LateAnswer } from './late-answer.ts'

@@ -1,6 +1,6 @@
 import type { Charge, PolicyVerdict } from '../contracts.ts'
-import type { SourcedDecision } from '../sourced-decision.ts'
-import { ChargeVerdict } from '../verdict.ts'
+import type { SourcedDecision } from '../decision/sourced-decision.ts'
+import { ChargeVerdict } from '../decision/verdict.ts'
 import type { AskedLease } from './asked-lease.ts'
 
 /** Whether a charge fits: a miss is not known before the ledger was asked. */
@@ -37,15 +37,16 @@ export function standing(charges: readonly Charge[], outcomes: readonly Outcome[
 export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now: number): PolicyVerdict {
   const { fit, asked, decision } = outcome
   if (!decision) return leaseVerdict(charge, asked as AskedLease, fit, now)
-  const { step, cost, advisory } = charge
+  const { counter, cost, advisory } = charge
+  const { compiled } = counter
   const { retryAfterMs, resetAfterMs, availableAfterMs } = decision
   const remaining = decision.remaining + (fit === 'fits' && !stands ? cost : 0)
-  const growsMs = remaining >= step.capacity ? 0 : availableAfterMs
-  return new ChargeVerdict(step.policy, advisory === true, remaining, retryAfterMs, resetAfterMs, growsMs)
+  const growsMs = remaining >= compiled.capacity ? 0 : availableAfterMs
+  return new ChargeVerdict(compiled.policy, advisory === true, remaining, retryAfterMs, resetAfterMs, growsMs)
 }
 
 export function leaseVerdict(
-  { step, cost, advisory }: Charge,
+  { counter: { compiled }, cost, advisory }: Charge,
   { lease }: AskedLease,
   fit: Fit,
   now: number,
@@ -54,5 +55,5 @@ export function leaseVerdict(
   const waitMs = fit === 'fits' ? 0 : view.retryAfterMs(cost, now)
   const remaining = lease.remaining(now)
   const growsMs = view.availableAfterMs(remaining, waitMs, now)
-  return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, view.resetAfterMs(now), growsMs)
+  return new ChargeVerdict(compiled.policy, advisory === true, remaining, waitMs, view.resetAfterMs(now), growsMs)
 }

@@ -1,9 +1,8 @@
 import { formOf } from '../algorithms/policy-forms.ts'
-import type { Charge, PriorUsage, Step } from '../contracts.ts'
+import type { CompiledPolicy, PriorUsage } from '../contracts.ts'
 import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
+import type { LeasedCounter, LeasedKey } from './leased-counter.ts'
 import { LedgerView } from './ledger-view.ts'
-
-type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
 /** A lease is asked for anew when this part of it is left. */
 const LOW_WATER = 1 / 4
@@ -22,8 +21,7 @@ export interface Demand {
 /** What a process holds of one key, and what it knows of it. Times are of the process clock. */
 export class HeldLease {
   readonly key: string
-  readonly step: Step
-  readonly count: string
+  readonly counter: LeasedCounter
   readonly leaseMs: number
   /** A number that no other lease of any process has. */
   readonly owner: number
@@ -46,23 +44,24 @@ export class HeldLease {
   #size = 0
   #recent = 0
 
-  constructor({ key, step, count }: Target, terms: LeaseTerms, owner: number, now: number) {
-    const leaseMs = leaseMsOf(step, terms)
+  constructor({ key, counter }: LeasedKey, terms: LeaseTerms, owner: number, now: number) {
+    const { compiled } = counter
+    const leaseMs = leaseMsOf(compiled, terms)
     this.key = key
-    this.step = step
-    this.count = count
+    this.counter = counter
     this.leaseMs = leaseMs
     this.owner = owner
-    this.view = new LedgerView(step)
-    this.#largest = Math.floor(step.capacity * terms.fraction)
+    this.view = new LedgerView(compiled)
+    this.#largest = Math.floor(compiled.capacity * terms.fraction)
     this.dueAt = now + leaseMs / TELLS
     this.#toldAt = now
   }
 
-  /** Whether this step makes the same promise, so that what was leased under the one may be spent under the other. */
-  promisesAs({ capacity, policy }: Step): boolean {
-    const own = this.step.policy
-    return this.step.capacity === capacity && own.limit === policy.limit && formOf(own) === formOf(policy)
+  /** Whether this policy makes the same promise, so that what was leased under the one may be spent under the other. */
+  promisesAs({ capacity, policy }: CompiledPolicy): boolean {
+    const { compiled } = this.counter
+    const own = compiled.policy
+    return compiled.capacity === capacity && own.limit === policy.limit && formOf(own) === formOf(policy)
   }
 
   /** Whether `cost` can be spent right now. Nothing is, once the lease has ended, whatever kept this process from it. */
@@ -148,8 +147,7 @@ export class HeldLease {
     this.#isBooked ||= this.#left + want > 0
     return {
       key: this.key,
-      step: this.step,
-      count: this.count,
+      counter: this.counter.exact,
       owner: this.owner,
       seq,
       base: this.#base,
@@ -158,7 +156,7 @@ export class HeldLease {
       want,
       demand: waited,
       minimum: Math.max(1, missing(demand.least)),
-      need: missing(Math.min(this.step.capacity, demand.most)),
+      need: missing(Math.min(this.counter.compiled.capacity, demand.most)),
       known: demand.known,
     }
   }
@@ -183,7 +181,7 @@ export class HeldLease {
   /** Whole units that fit, as far as is known. */
   remaining(now: number): number {
     const left = now < this.#endsAt ? this.#left : 0
-    return Math.min(this.step.capacity, left + this.view.free)
+    return Math.min(this.counter.compiled.capacity, left + this.view.free)
   }
 
   /** A lease that did not last for half of its time was too small. One that was not filled since is no larger for it. */

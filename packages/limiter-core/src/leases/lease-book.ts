@@ -1,5 +1,5 @@
-import type { Charge } from '../contracts.ts'
-import { targetId } from '../target-id.ts'
+import { targetId } from '../backend/target-id.ts'
+import type { Charge, CountedKey } from '../contracts.ts'
 
 /** What one owner has on lease of one key. */
 export interface BookedLease {
@@ -15,8 +15,6 @@ export interface BookedLease {
 
 /** How long an owner may be away and still say what it spent of a lease that has ended. */
 export const SETTLED_MS = 60_000
-
-type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
 interface Leases {
   readonly charge: Charge
@@ -38,20 +36,20 @@ export class LeaseBook {
     return this.#leases.size
   }
 
-  of(target: Target, owner: number): BookedLease | undefined {
+  of(target: CountedKey, owner: number): BookedLease | undefined {
     return this.#leases.get(targetId(target))?.byOwner.get(owner)
   }
 
-  write(target: Target, owner: number, lease: BookedLease): void {
+  write(target: CountedKey, owner: number, lease: BookedLease): void {
     const id = targetId(target)
-    const { key, step, count } = target
-    const leases = this.#leases.get(id) ?? { charge: { key, step, count, cost: 0 }, byOwner: new Map() }
+    const { key, counter } = target
+    const leases = this.#leases.get(id) ?? { charge: { key, counter, cost: 0 }, byOwner: new Map() }
     this.#leases.set(id, leases)
     leases.byOwner.set(owner, lease)
   }
 
   /** Units of a key on leases that end after `since`. */
-  units(target: Target, since: number = Number.NEGATIVE_INFINITY): number {
+  units(target: CountedKey, since: number = Number.NEGATIVE_INFINITY): number {
     if (this.#leases.size === 0) return 0
     let units = 0
     for (const lease of this.#leases.get(targetId(target))?.byOwner.values() ?? []) {
@@ -61,14 +59,14 @@ export class LeaseBook {
   }
 
   /** When the first lease of a key ends; undefined where there is none. */
-  firstEnd(target: Target): number | undefined {
+  firstEnd(target: CountedKey): number | undefined {
     const leases = this.#leases.get(targetId(target))
     const ends = [...(leases?.byOwner.values() ?? [])].flatMap(({ endsAt, units }) => (units > 0 ? [endsAt] : []))
     return ends.length > 0 ? Math.min(...ends) : undefined
   }
 
   /** Charges leases of a key that have ended. */
-  settle(target: Target, now: number): void {
+  settle(target: CountedKey, now: number): void {
     if (this.#leases.size > 0) this.#settle(targetId(target), now)
   }
 

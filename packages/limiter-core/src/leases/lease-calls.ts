@@ -1,7 +1,8 @@
-import { afterThisTurn } from '../clock.ts'
+import { MalformedAnswer } from '../backend/backend-failure.ts'
+import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Clock } from '../contracts.ts'
-import { MalformedAnswer } from '../failover/backend-failure.ts'
-import { isPromise } from '../maybe-promise.ts'
+import { afterThisTurn } from '../time/clock.ts'
+import { TurnBatch } from '../time/turn-batch.ts'
 import { LateAnswer } from './late-answer.ts'
 import type { LeaseAsk, LeaseGrant, LeaseLedger } from './lease-ledger.ts'
 
@@ -31,9 +32,8 @@ interface Sent {
 export class LeaseCalls {
   readonly #ledger: LeaseLedger
   readonly #clock: Clock
-  #waiting: LeaseCall[] = []
+  readonly #waiting = new TurnBatch<LeaseCall>((waiting) => this.#sendAll(waiting.take()))
   readonly #sent = new Set<Sent>()
-  #scheduled = false
   #idle: (() => void)[] = []
 
   constructor(ledger: LeaseLedger, clock: Clock) {
@@ -43,16 +43,12 @@ export class LeaseCalls {
 
   /** With nothing under way it goes when the code that runs now is done; else when this turn is. */
   add(call: LeaseCall): void {
-    this.#waiting.push(call)
-    if (this.#scheduled) return
-    this.#scheduled = true
-    if (this.#sent.size === 0) queueMicrotask(this.#flush)
-    else afterThisTurn(this.#flush)
+    this.#waiting.add(call, this.#sent.size === 0 ? queueMicrotask : afterThisTurn)
   }
 
   /** When nothing is under way, nor waits to be. */
   idle(): Promise<void> {
-    if (this.#sent.size === 0 && this.#waiting.length === 0) return Promise.resolve()
+    if (this.#sent.size === 0 && this.#waiting.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
@@ -61,10 +57,7 @@ export class LeaseCalls {
     for (const sent of this.#sent) if (now > sent.deadlineAt + LOST_AFTER_MS) sent.giveUp()
   }
 
-  readonly #flush = (): void => {
-    this.#scheduled = false
-    const calls = this.#waiting
-    this.#waiting = []
+  #sendAll(calls: readonly LeaseCall[]): void {
     for (let from = 0; from < calls.length; from += BATCH) this.#send(calls.slice(from, from + BATCH))
   }
 
@@ -82,7 +75,7 @@ export class LeaseCalls {
     }
     const over = (): void => {
       if (!this.#sent.delete(sent)) return
-      if (this.#sent.size > 0 || this.#waiting.length > 0) return
+      if (this.#sent.size > 0 || this.#waiting.size > 0) return
       for (const tell of this.#idle.splice(0)) tell()
     }
     const giveUp = (): void => {

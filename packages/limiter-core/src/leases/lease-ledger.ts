@@ -1,10 +1,7 @@
-import type { MaybePromise, PriorUsage, Step } from '../contracts.ts'
+import type { CompiledPolicy, CountedKey, MaybePromise, PriorUsage } from '../contracts.ts'
 
 /** What a process says of its lease of one key: what it spent, what it keeps, what it wants. */
-export interface LeaseAsk {
-  readonly key: string
-  readonly step: Step
-  readonly count: string
+export interface LeaseAsk extends CountedKey {
   /** Whose lease, by a number that no other lease has. */
   readonly owner: number
   /** Grows with every ask of an owner. A ledger that has seen a later one of this key does nothing. */
@@ -62,7 +59,7 @@ export interface LeaseLedger {
    */
   ask(asks: readonly LeaseAsk[], deadlineAt: number): MaybePromise<readonly (LeaseGrant | Error)[]>
   /** As `Backend.mayHaveLost`; of a ledger that does not say so nothing ever is. */
-  mayHaveLost?(target: Pick<LeaseAsk, 'key' | 'step' | 'count'>, ageMs: number): boolean
+  mayHaveLost?(counted: CountedKey, ageMs: number): boolean
   close?(): void
 }
 
@@ -77,36 +74,32 @@ const LEAST_LEASE_MS = 100
 /** Windows in a lease: what is spent is charged up to a third of a lease late, which must be little of a window. */
 const LEASES_IN_WINDOW = 8
 
-/** How long leases of a step last: as long as is said, and an eighth of its shortest window at most. */
-export function leaseMsOf(step: Step, { leaseMs }: LeaseTerms): number {
-  const { policy, variants } = step
-  const shortestMs = Math.min(policy.windowMs, ...(variants?.map((one) => one.step.policy.windowMs) ?? []))
+/** How long leases of a policy last: as long as is said, and an eighth of its shortest window at most. */
+export function leaseMsOf(compiled: CompiledPolicy, { leaseMs }: LeaseTerms): number {
+  const { policy, variants } = compiled
+  const shortestMs = Math.min(policy.windowMs, ...(variants?.map((one) => one.compiled.policy.windowMs) ?? []))
   return Math.min(leaseMs, Math.max(LEAST_LEASE_MS, shortestMs / LEASES_IN_WINDOW))
 }
 
 /** Fewer units than this are not worth a lease. */
 const LEAST_LEASE_UNITS = 8
 /** Longer keys are not leased, so that a table of leases has a bound in bytes. */
-const LONGEST_KEY = 256
+export const LONGEST_LEASED_KEY = 256
 
 /**
- * Whether a key is leased at all: where `fraction` of the capacity is 8 units or more and the window 800 ms or more.
+ * Whether keys of a policy are leased at all: where `fraction` of the capacity is 8 units or more and the window 800 ms or more.
  * The exact log is not, since it finds a refund by its instant.
  */
-export function isLeased(
-  { key, step }: { readonly key: string; readonly step: Step },
-  { fraction }: LeaseTerms,
-): boolean {
+export function isLeased(compiled: CompiledPolicy, { fraction }: LeaseTerms): boolean {
   return (
-    step.capacity * fraction >= LEAST_LEASE_UNITS &&
-    step.policy.windowMs >= LEAST_LEASE_MS * LEASES_IN_WINDOW &&
-    !isLog(step) &&
-    key.length <= LONGEST_KEY
+    compiled.capacity * fraction >= LEAST_LEASE_UNITS &&
+    compiled.policy.windowMs >= LEAST_LEASE_MS * LEASES_IN_WINDOW &&
+    !isLog(compiled)
   )
 }
 
-function isLog({ policy, variants }: Step): boolean {
-  return policy.algorithm === 'sliding-log' || variants?.some(({ step }) => isLog(step)) === true
+function isLog({ policy, variants }: CompiledPolicy): boolean {
+  return policy.algorithm === 'sliding-log' || variants?.some(({ compiled }) => isLog(compiled)) === true
 }
 
 /** Units that a ledger grants of what is free. */

@@ -1,12 +1,11 @@
 import { randomInt } from 'node:crypto'
-import { AWAITED } from '../clock.ts'
-import type { Charge, Clock } from '../contracts.ts'
+import type { Clock, CountedKey } from '../contracts.ts'
+import { AWAITED } from '../time/clock.ts'
 import { AskedLease, type LeaseHome } from './asked-lease.ts'
 import { HeldLease } from './held-lease.ts'
 import { type LeaseCall, LeaseCalls } from './lease-calls.ts'
 import { type LeaseLedger, type LeaseTerms, TELLS } from './lease-ledger.ts'
-
-type Target = Pick<Charge, 'key' | 'step' | 'count'>
+import type { LeasedKey } from './leased-counter.ts'
 
 /** Keys with a lease, or with a denial that is remembered. Above it the oldest quiet ones give theirs back. */
 const MAX_KEYS = 10_000
@@ -30,7 +29,6 @@ export class LeaseTable implements LeaseHome {
   readonly #ledger: LeaseLedger
   readonly #calls: LeaseCalls
   readonly #counts = new Map<string, Map<string, AskedLease>>()
-  #last: { readonly count: string; readonly leases: Map<string, AskedLease> } | undefined
   #keys = 0
   #seq = 0
   #offsetMs = 0
@@ -72,8 +70,8 @@ export class LeaseTable implements LeaseHome {
     this.#failing = true
   }
 
-  mayHaveLost(target: Target, ageMs: number): boolean {
-    return this.#ledger.mayHaveLost?.(target, ageMs) ?? false
+  mayHaveLost({ key, counter }: LeasedKey, ageMs: number): boolean {
+    return this.#ledger.mayHaveLost?.({ key, counter: counter.exact }, ageMs) ?? false
   }
 
   /** The ledger did not answer last time: nobody asks it unless a request has to wait, but for one lease a second. */
@@ -82,19 +80,19 @@ export class LeaseTable implements LeaseHome {
   }
 
   /** What to add to a reading of the process clock for one of the clock of the key's ledger, or a little less. */
-  offsetMs(target: Pick<Target, 'key' | 'count'>): number {
+  offsetMs(target: CountedKey): number {
     return this.find(target)?.lease.view.offsetMs ?? this.#offsetMs
   }
 
   /** What is held of a key; something is made for it where nothing is. */
-  of({ key, step, count }: Target, now: number): AskedLease {
-    const leases = this.#leasesOf(count)
+  of({ key, counter }: LeasedKey, now: number): AskedLease {
+    const leases = this.#leasesOf(counter.name)
     const asked = leases.get(key)
-    if (asked && (asked.lease.step === step || asked.lease.promisesAs(step))) return asked
+    if (asked && (asked.lease.counter === counter || asked.lease.promisesAs(counter.compiled))) return asked
     // plans share a count: what was leased under one is not for another
     if (asked) this.#drop(leases, asked, now)
     if (this.#keys >= MAX_KEYS) this.#evict(now)
-    const lease = new HeldLease({ key, step, count }, this.#terms, ++this.#owner, now)
+    const lease = new HeldLease({ key, counter }, this.#terms, ++this.#owner, now)
     const made = new AskedLease(lease, this)
     leases.set(key, made)
     this.#keys++
@@ -103,13 +101,12 @@ export class LeaseTable implements LeaseHome {
   }
 
   /** What is held of a key, where something is. */
-  find({ key, count }: Pick<Target, 'key' | 'count'>): AskedLease | undefined {
-    const leases = this.#last?.count === count ? this.#last.leases : this.#counts.get(count)
-    return leases?.get(key)
+  find({ key, counter }: CountedKey): AskedLease | undefined {
+    return this.#counts.get(counter.name)?.get(key)
   }
 
   /** Forgets what was spent of a key, which is made as good as new. */
-  forget(target: Target): void {
+  forget(target: CountedKey): void {
     const asked = this.find(target)
     asked?.lease.forget(this.nextSeq())
     asked?.tell(this.now() + asked.lease.leaseMs)
@@ -129,11 +126,9 @@ export class LeaseTable implements LeaseHome {
     stop()
   }
 
-  #leasesOf(count: string): Map<string, AskedLease> {
-    if (this.#last?.count === count) return this.#last.leases
-    const leases = this.#counts.get(count) ?? new Map<string, AskedLease>()
-    this.#counts.set(count, leases)
-    this.#last = { count, leases }
+  #leasesOf(name: string): Map<string, AskedLease> {
+    const leases = this.#counts.get(name) ?? new Map<string, AskedLease>()
+    this.#counts.set(name, leases)
     return leases
   }
 

@@ -1,18 +1,10 @@
-import type {
-  Answer,
-  AnsweredVerdict,
-  Backend,
-  Charge,
-  Clock,
-  MaybePromise,
-  Moment,
-  PolicyVerdict,
-} from '../contracts.ts'
-import { allOf, andThen } from '../maybe-promise.ts'
-import { ChargeVerdict } from '../verdict.ts'
+import { allOf, andThen } from '../contracts/maybe-promise.ts'
+import type { Answer, AnsweredVerdict, Backend, Clock, MaybePromise, Moment, PolicyVerdict } from '../contracts.ts'
+import { ChargeVerdict } from '../decision/verdict.ts'
 import { leaseVerdict } from './charge-outcome.ts'
 import { GRACE, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
 import type { LeaseTable } from './lease-table.ts'
+import { exactCharge, type LeasedCharge } from './leased-counter.ts'
 
 /**
  * Adjusts takes of keys that are leased. Where the take is not yet told to the ledger it is the lease that units come
@@ -31,14 +23,14 @@ export class LeasedAdjustments {
     this.#clock = clock
   }
 
-  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<PolicyVerdict[]> {
+  adjust(charges: readonly LeasedCharge[], takenAt: number, moment?: Moment): MaybePromise<PolicyVerdict[]> {
     const now = this.#clock.now()
-    const isNear = (charge: Charge): boolean =>
+    const isNear = (charge: LeasedCharge): boolean =>
       // what the caller knows must reach the ledger
       !charge.known &&
       this.#table.find(charge)?.lease.move(charge.cost, takenAt - this.#table.offsetMs(charge), now) === true
     const far = charges.filter((charge) => !isNear(charge))
-    const near = (charge: Charge): PolicyVerdict => leaseVerdict(charge, this.#table.of(charge, now), 'fits', now)
+    const near = (charge: LeasedCharge): PolicyVerdict => leaseVerdict(charge, this.#table.of(charge, now), 'fits', now)
     if (far.length === 0) return charges.map(near)
     const answers = allOf(far.map((charge) => this.#adjustAtLedger(charge, takenAt, moment)))
     return andThen(answers, (all) =>
@@ -50,20 +42,20 @@ export class LeasedAdjustments {
   }
 
   /** Gives back a take that does not stand; what cannot be given back stays charged. */
-  giveBack(charge: Charge, takenAt: number): void {
+  giveBack(charge: LeasedCharge, takenAt: number): void {
     const refund = this.#adjustAtLedger({ ...charge, cost: -charge.cost }, takenAt, undefined)
     Promise.resolve(refund).catch(() => undefined)
   }
 
   /** Not before the ledger was told of the take. */
-  #adjustAtLedger(charge: Charge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
+  #adjustAtLedger(charge: LeasedCharge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const asked = this.#table.find(charge)
     // a take is charged up to a lease after it was made: a charge to it must not fall into what was before
-    const lagMs = charge.cost > 0 ? leaseMsOf(charge.step, this.#terms) * GRACE : 0
-    return andThen(asked?.settled(), () => this.#exact.adjust([charge], takenAt + lagMs, moment))
+    const lagMs = charge.cost > 0 ? leaseMsOf(charge.counter.compiled, this.#terms) * GRACE : 0
+    return andThen(asked?.settled(), () => this.#exact.adjustAll([exactCharge(charge)], takenAt + lagMs, moment))
   }
 
-  #adjusted(charge: Charge, verdict: AnsweredVerdict): PolicyVerdict {
+  #adjusted(charge: LeasedCharge, verdict: AnsweredVerdict): PolicyVerdict {
     const lease = this.#table.find(charge)?.lease
     lease?.view.hope()
     const now = this.#clock.now()

@@ -1,15 +1,25 @@
-import type { Answer, Backend, Charge, Clock, Decision, MaybePromise, Moment, PolicyVerdict } from '../contracts.ts'
-import { andThen } from '../maybe-promise.ts'
-import { SourcedDecision } from '../sourced-decision.ts'
-import { RequestDecision } from '../verdict.ts'
+import type { ChargedBackend } from '../backend/grouped-backend.ts'
+import { andThen } from '../contracts/maybe-promise.ts'
+import type {
+  Answer,
+  Backend,
+  Charge,
+  Clock,
+  CountedKey,
+  Decision,
+  MaybePromise,
+  Moment,
+  PolicyVerdict,
+} from '../contracts.ts'
+import { SourcedDecision } from '../decision/sourced-decision.ts'
+import { RequestDecision } from '../decision/verdict.ts'
 import type { AskedLease } from './asked-lease.ts'
 import { type Fit, fitOf, MISS, type Outcome, outcomeOf, standing, verdictOf } from './charge-outcome.ts'
 import type { LeaseTerms } from './lease-ledger.ts'
 import type { LeaseTable } from './lease-table.ts'
 import { LeasedAdjustments } from './leased-adjustments.ts'
+import { exactCharge, type LeasedCharge, type LeasedKey } from './leased-counter.ts'
 import type { UnleasedTakes } from './unleased-takes.ts'
-
-type Target = Pick<Charge, 'key' | 'step' | 'count'>
 
 export interface LeasedChargesDeps {
   readonly name: string
@@ -22,8 +32,8 @@ export interface LeasedChargesDeps {
 }
 
 /** Charges that are leased, every one: answered at once where leases and remembered denials tell all. */
-export class LeasedCharges implements Backend {
-  readonly name: string
+export class LeasedCharges implements ChargedBackend {
+  readonly #name: string
   readonly #table: LeaseTable
   readonly #exact: Backend
   readonly #adjustments: LeasedAdjustments
@@ -31,7 +41,7 @@ export class LeasedCharges implements Backend {
   readonly #unleased: UnleasedTakes | undefined
 
   constructor({ name, table, exact, terms, clock, unleased }: LeasedChargesDeps) {
-    this.name = name
+    this.#name = name
     this.#table = table
     this.#exact = exact
     this.#adjustments = new LeasedAdjustments(table, exact, terms, clock)
@@ -39,7 +49,8 @@ export class LeasedCharges implements Backend {
     this.#unleased = unleased
   }
 
-  take(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+  takeAll(asked: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const charges = asked as readonly LeasedCharge[]
     const now = this.#clock.now()
     const outcomes = charges.map((charge) => outcomeOf(charge, this.#leaseFor(charge, now), now))
     if (outcomes.some(({ fit }) => fit === 'miss')) return this.#askAll(charges, outcomes, moment, now)
@@ -47,7 +58,7 @@ export class LeasedCharges implements Backend {
   }
 
   /** `take` of one enforced charge: at once, and without a list, where its lease or a remembered denial tells. */
-  takeCharge(charge: Charge, moment?: Moment): MaybePromise<Decision> {
+  takeCharge(charge: LeasedCharge, moment?: Moment): MaybePromise<Decision> {
     const now = this.#clock.now()
     const asked = this.#leaseFor(charge, now)
     const fit = asked ? fitOf(charge, asked, now) : 'miss'
@@ -56,20 +67,21 @@ export class LeasedCharges implements Backend {
     const { view } = asked.lease
     const waitMs = fit === 'fits' ? 0 : view.retryAfterMs(charge.cost, now)
     const takenAt = now + (view.offsetMs ?? this.#table.offsetMs(charge))
-    const { policy } = charge.step
+    const { policy } = charge.counter.compiled
     const remaining = asked.lease.remaining(now)
     const growsMs = view.availableAfterMs(remaining, waitMs, now)
-    return new SourcedDecision(this.name, policy, remaining, waitMs, view.resetAfterMs(now), takenAt, growsMs)
+    return new SourcedDecision(this.#name, policy, remaining, waitMs, view.resetAfterMs(now), takenAt, growsMs)
   }
 
   /** `take` where all of them fit into what is held. */
-  takeHeld(charges: readonly Charge[]): Answer | undefined {
+  takeHeld(charges: readonly LeasedCharge[]): Answer | undefined {
     const now = this.#clock.now()
     const outcomes = charges.map((charge) => outcomeOf(charge, this.#heldFor(charge), now))
     return outcomes.every(({ fit }) => fit === 'fits') ? this.#takeFitting(charges, outcomes, now) : undefined
   }
 
-  peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+  peekAll(asked: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const charges = asked as readonly LeasedCharge[]
     const now = this.#clock.now()
     const looked = Promise.all(
       charges.map((charge) => this.#wait(charge, this.#table.of(charge, now), moment, now, false)),
@@ -77,33 +89,36 @@ export class LeasedCharges implements Backend {
     return looked.then((outcomes) => this.#answer(charges, outcomes, this.#clock.now()))
   }
 
-  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+    const charges = asked as readonly LeasedCharge[]
     const now = this.#clock.now()
     return andThen(this.#adjustments.adjust(charges, takenAt, moment), (verdicts) => this.#own(charges, verdicts, now))
   }
 
-  reset(targets: readonly Target[]): MaybePromise<void> {
+  resetAll(asked: readonly CountedKey[]): MaybePromise<void> {
+    const keys = asked as readonly LeasedKey[]
+    const there = keys.map(({ key, counter }) => ({ key, counter: counter.exact }))
     // an ask that is under way tells what was spent before
-    const told = targets.flatMap((target) => this.#table.find(target)?.settled() ?? [])
-    for (const target of targets) this.#table.forget(target)
-    if (told.length === 0) return this.#exact.reset(targets)
-    return Promise.all(told).then(() => this.#exact.reset(targets))
+    const told = keys.flatMap((target) => this.#table.find(target)?.settled() ?? [])
+    for (const target of keys) this.#table.forget(target)
+    if (told.length === 0) return this.#exact.resetAll(there)
+    return Promise.all(told).then(() => this.#exact.resetAll(there))
   }
 
   /** The lease that a charge is taken from; undefined where it needs none. */
-  #leaseFor(charge: Charge, now: number): AskedLease | undefined {
+  #leaseFor(charge: LeasedCharge, now: number): AskedLease | undefined {
     const held = this.#table.find(charge)
-    if (held?.lease.step === charge.step) return held
+    if (held?.lease.counter === charge.counter) return held
     return !held && this.#unleased?.suits(charge, now) ? undefined : this.#table.of(charge, now)
   }
 
   /** What is held for a charge; of another plan that shares the count it is nothing. */
-  #heldFor(charge: Charge): AskedLease | undefined {
+  #heldFor(charge: LeasedCharge): AskedLease | undefined {
     const held = this.#table.find(charge)
-    return held?.lease.step === charge.step || held?.lease.promisesAs(charge.step) ? held : undefined
+    return held?.lease.counter === charge.counter || held?.lease.promisesAs(charge.counter.compiled) ? held : undefined
   }
 
-  #takeFitting(charges: readonly Charge[], outcomes: readonly Outcome[], now: number): Answer {
+  #takeFitting(charges: readonly LeasedCharge[], outcomes: readonly Outcome[], now: number): Answer {
     const spends = standing(charges, outcomes)
     for (const [index, { asked }] of outcomes.entries()) {
       if (asked && spends[index]) this.#spend(asked, charges[index].cost, now)
@@ -111,17 +126,22 @@ export class LeasedCharges implements Backend {
     return this.#answer(charges, outcomes, now)
   }
 
-  #askOne(charge: Charge, held: AskedLease | undefined, moment: Moment | undefined, now: number): Promise<Decision> {
+  #askOne(
+    charge: LeasedCharge,
+    held: AskedLease | undefined,
+    moment: Moment | undefined,
+    now: number,
+  ): Promise<Decision> {
     const askLedger = (): Promise<Decision> => {
       const asked = held ?? this.#table.of(charge, this.#clock.now())
       return this.#askAll([charge], [{ fit: 'miss', asked }], moment, now).then((answer) => new RequestDecision(answer))
     }
-    return held || !this.#unleased ? askLedger() : this.#unleased.take(charge, moment, now, askLedger)
+    return held || !this.#unleased ? askLedger() : this.#unleased.take(exactCharge(charge), moment, now, askLedger)
   }
 
   /** Takes what it can of each, and gives all of it back where one does not fit, or nobody answers. */
   async #askAll(
-    charges: readonly Charge[],
+    charges: readonly LeasedCharge[],
     held: readonly Outcome[],
     moment: Moment | undefined,
     takenAt: number,
@@ -141,7 +161,7 @@ export class LeasedCharges implements Backend {
   }
 
   async #wait(
-    charge: Charge,
+    charge: LeasedCharge,
     held: AskedLease | undefined,
     moment: Moment | undefined,
     now: number,
@@ -152,14 +172,14 @@ export class LeasedCharges implements Backend {
       return { fit: await this.#waitForLease(charge, asked, moment, spends), asked }
     }
     if (held || !this.#unleased) return askLedger()
-    const taken = await this.#unleased.take(charge, moment, now, askLedger)
+    const taken = await this.#unleased.take(exactCharge(charge), moment, now, askLedger)
     return 'fit' in taken ? taken : { fit: taken.allowed ? 'fits' : 'denied', decision: taken }
   }
 
-  #waitForLease(charge: Charge, asked: AskedLease, moment: Moment | undefined, spends: boolean): Promise<Fit> {
-    const { cost, known, step } = charge
+  #waitForLease(charge: LeasedCharge, asked: AskedLease, moment: Moment | undefined, spends: boolean): Promise<Fit> {
+    const { cost, known, counter } = charge
     const now = this.#clock.now()
-    const canFit = cost <= step.capacity
+    const canFit = cost <= counter.compiled.capacity
     return new Promise((resolve, fail) => {
       const answer = (fits: boolean): void => resolve(fits && canFit ? 'fits' : 'denied')
       if (spends && !known && asked.lease.fits(cost, now)) {
@@ -177,13 +197,13 @@ export class LeasedCharges implements Backend {
     if (asked.lease.isLow && !this.#table.failing) asked.prefetch(now + asked.lease.leaseMs)
   }
 
-  #giveBack(charge: Charge, { asked, decision }: Outcome, now: number): void {
+  #giveBack(charge: LeasedCharge, { asked, decision }: Outcome, now: number): void {
     if (asked?.lease.move(-charge.cost, now, now)) return
     // told meanwhile, or taken without a lease
     this.#adjustments.giveBack(charge, decision?.takenAt ?? now + this.#table.offsetMs(charge))
   }
 
-  #answer(charges: readonly Charge[], outcomes: readonly Outcome[], now: number): Answer {
+  #answer(charges: readonly LeasedCharge[], outcomes: readonly Outcome[], now: number): Answer {
     const stands = standing(charges, outcomes)
     const verdicts = charges.map((charge, index) => verdictOf(charge, outcomes[index], stands[index], now))
     return this.#own(charges, verdicts, now, outcomes)
@@ -191,13 +211,13 @@ export class LeasedCharges implements Backend {
 
   /** An answer by the clock of the ledger; of several charges each by that of its own. */
   #own(
-    charges: readonly Charge[],
+    charges: readonly LeasedCharge[],
     verdicts: readonly PolicyVerdict[],
     now: number,
     outcomes: readonly Outcome[] = [],
   ): Answer {
     const takenAts = charges.map((charge, at) => outcomes[at]?.decision?.takenAt ?? now + this.#table.offsetMs(charge))
-    const answer = { verdicts, takenAt: takenAts[0], counted: true, source: this.name }
+    const answer = { verdicts, takenAt: takenAts[0], counted: true, source: this.#name }
     return charges.length === 1 ? answer : { ...answer, takenAts }
   }
 }

@@ -1,25 +1,24 @@
-import { clockOf } from '../clock.ts'
+import { type ChargedBackend, GroupedBackend } from '../backend/grouped-backend.ts'
 import type {
   Answer,
   Backend,
   Charge,
   Clock,
+  CompiledPolicy,
+  CountedKey,
   Decision,
   Interruption,
   MaybePromise,
   Moment,
   Observer,
-  Step,
 } from '../contracts.ts'
-import { type Duration, parseMs } from '../duration.ts'
-import { SluiceError } from '../errors.ts'
-import { GroupedBackend } from '../grouped-backend.ts'
-import { andThen } from '../maybe-promise.ts'
-import { shown } from '../shown.ts'
-import { RequestDecision } from '../verdict.ts'
-import { isLeased, type LeaseLedger, type LeaseTerms } from './lease-ledger.ts'
+import { badOption } from '../errors/bad-option.ts'
+import { clockOf } from '../time/clock.ts'
+import { type Duration, parseMs } from '../time/duration.ts'
+import { isLeased, type LeaseLedger, type LeaseTerms, LONGEST_LEASED_KEY } from './lease-ledger.ts'
 import { LeaseTable } from './lease-table.ts'
 import { LeasedCharges } from './leased-charges.ts'
+import { exactCharge, type LeasedCharge, LeasedCounter, type LeasedKey } from './leased-counter.ts'
 import { type TakeUnleased, UnleasedTakes } from './unleased-takes.ts'
 
 export interface LeaseOptions {
@@ -35,17 +34,11 @@ export const LEASE_OPTIONS = ['fraction', 'leaseMs'] as const
 /** The terms of options. Throws `SLUICE_BAD_OPTION`. */
 export function leaseTermsOf(owner: string, { fraction = 0.1, leaseMs: given = 2_000 }: LeaseOptions): LeaseTerms {
   if (!(fraction > 0 && fraction <= 0.5)) {
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `${owner}: fraction: got ${shown(fraction, 'fraction')}, expected more than 0, at most 0.5`,
-    )
+    throw badOption(`${owner}: fraction`, fraction, 'more than 0, at most 0.5')
   }
   const leaseMs = typeof given === 'string' ? parseMs(given, `${owner}: leaseMs`) : given
   if (!(leaseMs >= 100 && leaseMs <= 60_000)) {
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `${owner}: leaseMs: got ${shown(given, 'leaseMs')}, expected ms from 100 to 60000, or '500ms', '10s', '1m'`,
-    )
+    throw badOption(`${owner}: leaseMs`, given, "ms from 100 to 60000, or '500ms', '10s', '1m'")
   }
   return { fraction, leaseMs }
 }
@@ -54,6 +47,7 @@ export interface LeasingDeps {
   readonly name: string
   /** Counts charges that are not leased, and what is adjusted and reset of those that are. */
   readonly exact: Backend
+  /** Is asked by the counters of `exact`. */
   readonly ledger: LeaseLedger
   /** Takes of keys that are not leased yet, where a take costs less than a lease. Without it each take is of a lease. */
   readonly takeUnleased?: TakeUnleased | undefined
@@ -73,7 +67,7 @@ export class LeasingBackend implements Backend {
   readonly #leased: LeasedCharges
   readonly #table: LeaseTable
   readonly #terms: LeaseTerms
-  /** By count: how many of its steps are too small to be leased. Plans that share a count are leased all, or none is. */
+  /** By name: how many of its counters are too small to be leased. Plans that share a count are leased all, or none is. */
   readonly #small = new Map<string, number>()
 
   constructor({ name, exact, ledger, takeUnleased, terms, clock }: LeasingDeps) {
@@ -88,46 +82,49 @@ export class LeasingBackend implements Backend {
     this.#leased = new LeasedCharges({ name, table: this.#table, exact, terms, clock: itsClock, unleased })
   }
 
-  prepare(step: Step, count: string): () => void {
-    const forget = this.#exact.prepare?.(step, count)
-    const small = isLeased({ key: '', step }, this.#terms) ? 0 : 1
-    this.#addSmall(count, small)
-    let held = true
-    return () => {
-      if (held) this.#addSmall(count, -small)
-      held = false
-      forget?.()
-    }
+  open(compiled: CompiledPolicy, name: string): LeasedCounter {
+    const isLeasable = isLeased(compiled, this.#terms)
+    const small = isLeasable ? 0 : 1
+    const exact = this.#exact.open(compiled, name)
+    this.#addSmall(name, small)
+    let isOpen = true
+    return new LeasedCounter(this, exact, isLeasable, () => {
+      if (isOpen) this.#addSmall(name, -small)
+      isOpen = false
+    })
   }
 
-  take(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    return this.#home(charges).take(charges, moment)
+  takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const { home, own } = this.#homeOf(charges as readonly LeasedCharge[])
+    return home.takeAll(own, moment)
   }
 
-  takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): MaybePromise<Decision> {
-    const charge = { key, step, count, cost }
-    if (this.#isLeased(charge)) return this.#leased.takeCharge(charge, moment)
-    if (this.#exact.takeOne) return this.#exact.takeOne(key, step, count, cost, moment)
-    return andThen(this.#exact.take([charge], moment), (answer) => new RequestDecision(answer))
+  /** `take` of a counter. */
+  takeOne(counter: LeasedCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision> {
+    const charge = { key, counter, cost }
+    return this.#isLeased(charge) ? this.#leased.takeCharge(charge, moment) : counter.exact.take(key, cost, moment)
   }
 
-  peek(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    return this.#home(charges).peek(charges, moment)
+  peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const { home, own } = this.#homeOf(charges as readonly LeasedCharge[])
+    return home.peekAll(own, moment)
   }
 
-  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
-    return this.#home(charges).adjust(charges, takenAt, moment)
+  adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+    const { home, own } = this.#homeOf(charges as readonly LeasedCharge[])
+    return home.adjustAll(own, takenAt, moment)
   }
 
-  reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): MaybePromise<void> {
-    return this.#leased.reset(targets)
+  resetAll(keys: readonly CountedKey[]): MaybePromise<void> {
+    return this.#leased.resetAll(keys)
   }
 
   observe(observer: Observer): () => void {
     return this.#exact.observe?.(observer) ?? (() => {})
   }
 
-  takeHeld(charges: readonly Charge[]): Answer | undefined {
+  takeHeld(asked: readonly Charge[]): Answer | undefined {
+    const charges = asked as readonly LeasedCharge[]
     return charges.every((charge) => this.#isLeased(charge)) ? this.#leased.takeHeld(charges) : undefined
   }
 
@@ -135,14 +132,16 @@ export class LeasingBackend implements Backend {
     return this.#exact.interrupted?.(listener) ?? (() => {})
   }
 
-  mayHaveLost(target: Pick<Charge, 'key' | 'step' | 'count'>, ageMs: number): boolean {
-    const home = this.#isLeased(target) ? this.#ledger : this.#exact
-    return home.mayHaveLost?.(target, ageMs) ?? false
+  mayHaveLost(asked: CountedKey, ageMs: number): boolean {
+    const counted = asked as LeasedKey
+    const home = this.#isLeased(counted) ? this.#ledger : this.#exact
+    return home.mayHaveLost?.({ key: counted.key, counter: counted.counter.exact }, ageMs) ?? false
   }
 
   /** Units on lease are spent when the answer comes, or not at all. */
-  mayCountUnanswered(charge: Pick<Charge, 'key' | 'step' | 'count'>): boolean {
-    return !this.#isLeased(charge) || this.#table.find(charge) === undefined
+  mayCountUnanswered(asked: CountedKey): boolean {
+    const counted = asked as LeasedKey
+    return !this.#isLeased(counted) || this.#table.find(counted) === undefined
   }
 
   /** Gives all leases back. */
@@ -152,24 +151,26 @@ export class LeasingBackend implements Backend {
     await this.#exact.close?.()
   }
 
-  #isLeased(charge: Pick<Charge, 'key' | 'step' | 'count'>): boolean {
-    return isLeased(charge, this.#terms) && (this.#small.size === 0 || !this.#small.has(charge.count))
+  #isLeased({ key, counter }: LeasedKey): boolean {
+    if (!counter.isLeasable || key.length > LONGEST_LEASED_KEY) return false
+    return this.#small.size === 0 || !this.#small.has(counter.name)
   }
 
-  #addSmall(count: string, steps: number): void {
-    const small = (this.#small.get(count) ?? 0) + steps
-    if (small > 0) this.#small.set(count, small)
-    else this.#small.delete(count)
+  #addSmall(name: string, counters: number): void {
+    const small = (this.#small.get(name) ?? 0) + counters
+    if (small > 0) this.#small.set(name, small)
+    else this.#small.delete(name)
   }
 
-  #home(charges: readonly Charge[]): Backend {
-    let leased = 0
-    for (const charge of charges) if (this.#isLeased(charge)) leased++
-    if (leased === charges.length) return this.#leased
-    if (leased === 0) return this.#exact
-    const homes = charges.map((charge) => [charge.step, this.#isLeased(charge) ? this.#leased : this.#exact] as const)
+  /** Who takes these charges, and the charges by its counters. */
+  #homeOf(charges: readonly LeasedCharge[]): { readonly home: ChargedBackend; readonly own: readonly Charge[] } {
+    const isLeased = charges.map((charge) => this.#isLeased(charge))
+    if (!isLeased.includes(false)) return { home: this.#leased, own: charges }
+    const own = charges.map((charge, index) => (isLeased[index] ? charge : exactCharge(charge)))
+    if (!isLeased.includes(true)) return { home: this.#exact, own }
+    const homes = own.map(({ counter }, index) => [counter, isLeased[index] ? this.#leased : this.#exact] as const)
     // leases first: they are taken back without a round trip
     homes.sort(([, a], [, b]) => Number(b === this.#leased) - Number(a === this.#leased))
-    return new GroupedBackend(new Map(homes))
+    return { home: new GroupedBackend(new Map(homes)), own }
   }
 }

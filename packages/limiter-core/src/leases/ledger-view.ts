@@ -1,5 +1,5 @@
 import { availableAfterMs } from '../algorithms/available-after-ms.ts'
-import type { PriorUsage, Step } from '../contracts.ts'
+import type { CompiledPolicy, PriorUsage } from '../contracts.ts'
 import type { LeaseGrant } from './lease-ledger.ts'
 
 /** How long a denial is remembered at most: so long a flood of a denied key asks nobody. */
@@ -19,7 +19,7 @@ export class LedgerView {
   free = 0
   /** What to add to a reading of ours for one of the ledger, or a little less; undefined before it answered. */
   offsetMs: number | undefined
-  readonly #step: Step
+  readonly #compiled: CompiledPolicy
   #charged: Charged | undefined
   #resetAt = Number.NEGATIVE_INFINITY
   #availableAt = Number.NEGATIVE_INFINITY
@@ -27,8 +27,8 @@ export class LedgerView {
   #deniedUntil = Number.NEGATIVE_INFINITY
   #deniedCost = Number.POSITIVE_INFINITY
 
-  constructor(step: Step) {
-    this.#step = step
+  constructor(compiled: CompiledPolicy) {
+    this.#compiled = compiled
   }
 
   /** The ledger answered what it was asked at `askedAt`. */
@@ -38,7 +38,7 @@ export class LedgerView {
     this.offsetMs = ledgerNow - now
     this.#charged = { units: charged, resetAfterMs, toldAt: now, askedAt }
     // while nothing is charged: as if all that is on lease were spent now
-    const waits = resetAfterMs > 0 ? grant : afterSpending(this.#step, this.#step.capacity - free)
+    const waits = resetAfterMs > 0 ? grant : afterSpending(this.#compiled, this.#compiled.capacity - free)
     this.#resetAt = now + waits.resetAfterMs
     this.#availableAt = now + (waits.availableAfterMs ?? waits.resetAfterMs)
     this.#retryAt = now + retryAfterMs
@@ -53,10 +53,10 @@ export class LedgerView {
   known(now: number): PriorUsage | undefined {
     if (!this.#charged) return undefined
     const { units, resetAfterMs, toldAt } = this.#charged
-    const cells = new Float64Array(this.#step.cells)
-    this.#step.adopt(cells, 0, toldAt, units, resetAfterMs)
-    const used = this.#step.capacity - this.#step.remaining(cells, 0, now)
-    const leftMs = this.#step.resetAfterMs(cells, 0, now)
+    const cells = new Float64Array(this.#compiled.cells)
+    this.#compiled.adopt(cells, 0, toldAt, units, resetAfterMs)
+    const used = this.#compiled.capacity - this.#compiled.remaining(cells, 0, now)
+    const leftMs = this.#compiled.resetAfterMs(cells, 0, now)
     return used > 0 && leftMs > 0 ? { used, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined
   }
 
@@ -90,7 +90,7 @@ export class LedgerView {
 
   /** Whole ms until `cost`, which does not fit, may: a guess. Infinity where it never does. */
   retryAfterMs(cost: number, now: number): number {
-    if (cost > this.#step.capacity) return Number.POSITIVE_INFINITY
+    if (cost > this.#compiled.capacity) return Number.POSITIVE_INFINITY
     return Math.max(1, Math.ceil(this.#retryAt - now))
   }
 
@@ -101,19 +101,19 @@ export class LedgerView {
 
   /** Whole ms until more than `remaining` fit, of which a cost waits for `retryAfterMs`, if it does: a guess. */
   availableAfterMs(remaining: number, retryAfterMs: number, now: number): number {
-    if (remaining >= this.#step.capacity) return 0
+    if (remaining >= this.#compiled.capacity) return 0
     return Math.min(Math.max(1, Math.ceil(this.#availableAt - now)), retryAfterMs || Number.POSITIVE_INFINITY)
   }
 }
 
 /** What a fresh key waits for of which so much is used now. */
-function afterSpending(step: Step, used: number): Pick<LeaseGrant, 'resetAfterMs' | 'availableAfterMs'> {
+function afterSpending(compiled: CompiledPolicy, used: number): Pick<LeaseGrant, 'resetAfterMs' | 'availableAfterMs'> {
   if (used <= 0) return { resetAfterMs: 0 }
-  const cells = new Float64Array(step.cells)
-  step.spend(cells, 0, 1, Math.min(used, step.capacity))
-  const remaining = step.remaining(cells, 0, 1)
+  const cells = new Float64Array(compiled.cells)
+  compiled.spend(cells, 0, 1, Math.min(used, compiled.capacity))
+  const remaining = compiled.remaining(cells, 0, 1)
   return {
-    resetAfterMs: step.resetAfterMs(cells, 0, 1),
-    availableAfterMs: availableAfterMs(step, cells, 0, 1, remaining),
+    resetAfterMs: compiled.resetAfterMs(cells, 0, 1),
+    availableAfterMs: availableAfterMs(compiled, cells, 0, 1, remaining),
   }
 }

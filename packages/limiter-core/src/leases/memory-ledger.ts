@@ -1,6 +1,17 @@
 import { forgetsMs } from '../algorithms/forgets-ms.ts'
-import type { Answer, AnsweredVerdict, Backend, Charge, Moment, Observer } from '../contracts.ts'
-import { ChargeVerdict, vetoed } from '../verdict.ts'
+import { PlainCounter } from '../backend/plain-counter.ts'
+import type {
+  Answer,
+  AnsweredVerdict,
+  Backend,
+  Charge,
+  CompiledPolicy,
+  CountedKey,
+  Counter,
+  Moment,
+  Observer,
+} from '../contracts.ts'
+import { ChargeVerdict, vetoed } from '../decision/verdict.ts'
 import { type BookedLease, LeaseBook } from './lease-book.ts'
 import {
   GRACE,
@@ -13,7 +24,18 @@ import {
 } from './lease-ledger.ts'
 import { ResetMarks } from './reset-marks.ts'
 
-type Target = Pick<Charge, 'key' | 'step' | 'count'>
+/** A counter of the ledger, and the one of the memory behind it. */
+class LedgerCounter extends PlainCounter<Answer> {
+  readonly memory: Counter<Answer>
+
+  constructor(ledger: MemoryLedger, memory: Counter<Answer>) {
+    super(ledger, memory.compiled, memory.name)
+    this.memory = memory
+  }
+}
+
+type LedgerKey = CountedKey<LedgerCounter>
+type LedgerCharge = Charge<LedgerCounter>
 
 /**
  * A ledger over a backend in memory, which keeps what is charged; only keys that have leases right now are kept
@@ -33,12 +55,18 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     this.#memory = memory
     this.#terms = terms
     this.#now = now
-    this.#book = new LeaseBook((charge, endedAt, at) => memory.adjust([charge], endedAt, { now: at }))
+    this.#book = new LeaseBook((charge, endedAt, at) =>
+      memory.adjustAll([inMemory(charge as LedgerCharge)], endedAt, { now: at }),
+    )
   }
 
   /** Keys of which somebody has a lease, or had one within the last minute. */
   get keys(): number {
     return this.#book.size
+  }
+
+  open(compiled: CompiledPolicy, name: string): LedgerCounter {
+    return new LedgerCounter(this, this.#memory.open(compiled, name))
   }
 
   ask(asks: readonly LeaseAsk[]): readonly LeaseGrant[] {
@@ -51,16 +79,16 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     this.#book.settleAll(this.#now())
   }
 
-  take(asked: readonly Charge[], moment?: Moment): Answer {
+  takeAll(asked: readonly Charge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
-    const charges = this.#unmarked(asked, now)
-    if (this.#onLease(charges, now) === 0) return this.#own(this.#memory.take(charges, { now }))
-    for (const charge of charges) if (charge.known) this.#memory.take([{ ...charge, cost: 0 }], { now })
-    const looked = this.peek(charges, { now })
+    const charges = this.#unmarked(asked as readonly LedgerCharge[], now)
+    if (this.#onLease(charges, now) === 0) return this.#own(this.#memory.takeAll(charges.map(inMemory), { now }))
+    for (const charge of charges) if (charge.known) this.#memory.takeAll([{ ...inMemory(charge), cost: 0 }], { now })
+    const looked = this.peekAll(charges, { now })
     if (vetoed(looked.verdicts)) return looked
     const allFit = looked.verdicts.every((verdict) => verdict.allowed)
     const standing = charges.filter(({ advisory }) => allFit || !advisory)
-    const taken = this.#memory.take(standing, { now }).verdicts
+    const taken = this.#memory.takeAll(standing.map(inMemory), { now }).verdicts
     const verdicts = charges.map((charge, index) => {
       const at = standing.indexOf(charge)
       return at < 0 ? looked.verdicts[index] : this.#lessLeases({ ...charge, cost: 0 }, taken[at], now)
@@ -68,20 +96,21 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return { ...looked, verdicts }
   }
 
-  peek(charges: readonly Charge[], moment?: Moment): Answer {
+  peekAll(asked: readonly Charge[], moment?: Moment): Answer {
+    const charges = asked as readonly LedgerCharge[]
     const now = moment?.now ?? this.#now()
     // by the own clock: what a caller asks about has not come yet
     for (const charge of charges) this.#book.settle(charge, this.#now())
-    const answer = this.#memory.peek(charges, { now })
+    const answer = this.#memory.peekAll(charges.map(inMemory), { now })
     const verdicts = answer.verdicts.map((verdict, index) => this.#lessLeases(charges[index], verdict, now))
     return this.#own({ ...answer, verdicts })
   }
 
-  adjust(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
-    const charges = this.#unmarked(asked, now)
+    const charges = this.#unmarked(asked as readonly LedgerCharge[], now)
     this.#onLease(charges, now)
-    const answer = this.#memory.adjust(charges, takenAt, { now })
+    const answer = this.#memory.adjustAll(charges.map(inMemory), takenAt, { now })
     const verdicts = answer.verdicts.map((verdict, index) =>
       this.#lessLeases({ ...charges[index], cost: 0 }, verdict, now),
     )
@@ -89,13 +118,14 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   }
 
   /** Makes keys as good as new. What others have on lease stays used until it is settled. */
-  reset(targets: readonly Target[]): void {
+  resetAll(asked: readonly CountedKey[]): void {
+    const keys = asked as readonly LedgerKey[]
     const now = this.#now()
-    for (const target of targets) {
+    for (const target of keys) {
       this.#book.settle(target, now)
       this.#marks.note(target, now)
     }
-    this.#memory.reset(targets)
+    this.#memory.resetAll(keys.map(({ key, counter }) => ({ key, counter: counter.memory })))
   }
 
   observe(observer: Observer): () => void {
@@ -112,12 +142,13 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     // a later ask was here before: what this one says is no longer so
     const stale = lease !== undefined && ask.seq <= lease.seq
     if (!stale) this.#tell(ask, lease, now)
-    const { remaining, resetAfterMs, availableAfterMs } = this.#memory.peek([chargeOf(ask, 0)], { now }).verdicts[0]
+    const { remaining, resetAfterMs, availableAfterMs } = this.#memory.peekAll([chargeOf(ask, 0)], { now }).verdicts[0]
     const free = Math.max(0, remaining - this.#book.units(ask))
     const granted = stale ? 0 : grantOf(ask, free, this.#terms.fraction)
-    const retryAfterMs = free >= ask.need ? 0 : this.#waitMs(chargeOf(ask, ask.need), this.#book.units(ask), now)
+    const retryAfterMs =
+      free >= ask.need ? 0 : this.#waitMs({ ...ledgerKey(ask), cost: ask.need }, this.#book.units(ask), now)
     if (granted > 0) this.#lend(ask, ask.keep + granted, now)
-    const charged = ask.step.capacity - remaining
+    const charged = ask.counter.compiled.capacity - remaining
     return { granted, free: free - granted, charged, retryAfterMs, resetAfterMs, availableAfterMs, now }
   }
 
@@ -125,28 +156,28 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   #tell(ask: LeaseAsk, lease: BookedLease | undefined, now: number): void {
     const { keep } = ask
     const known = this.#marks.since(ask, ask.known, now)
-    if (known) this.#memory.take([{ ...chargeOf(ask, 0), known }], { now })
+    if (known) this.#memory.takeAll([{ ...chargeOf(ask, 0), known }], { now })
     const spent = ask.spent - (lease?.base === ask.base ? lease.charged : 0)
     const settled = lease && !this.#marks.isVoid(ask, lease.endsAt) ? lease.settled : 0
     const units = spent - settled
-    if (units > 0) this.#memory.adjust([chargeOf(ask, units)], now, { now })
-    else if (lease && units < 0) this.#memory.adjust([chargeOf(ask, units)], lease.endsAt, { now })
+    if (units > 0) this.#memory.adjustAll([chargeOf(ask, units)], now, { now })
+    else if (lease && units < 0) this.#memory.adjustAll([chargeOf(ask, units)], lease.endsAt, { now })
     if (lease || keep > 0) this.#lend(ask, keep, now)
   }
 
   #lend(ask: LeaseAsk, units: number, now: number): void {
-    const endsAt = now + leaseMsOf(ask.step, this.#terms) * GRACE
+    const endsAt = now + leaseMsOf(ask.counter.compiled, this.#terms) * GRACE
     this.#book.write(ask, ask.owner, { units, endsAt, seq: ask.seq, base: ask.base, charged: ask.spent, settled: 0 })
   }
 
   /** The same, which know nothing that is older than a reset. */
-  #unmarked(charges: readonly Charge[], now: number): readonly Charge[] {
+  #unmarked(charges: readonly LedgerCharge[], now: number): readonly LedgerCharge[] {
     if (charges.every(({ known }) => !known)) return charges
     return charges.map((charge) => ({ ...charge, known: this.#marks.since(charge, charge.known, now) }))
   }
 
   /** Units on lease of any of these keys, ended leases settled. */
-  #onLease(targets: readonly Target[], now: number): number {
+  #onLease(targets: readonly CountedKey[], now: number): number {
     let units = 0
     for (const target of targets) {
       this.#book.settle(target, now)
@@ -159,21 +190,28 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
    * A verdict of what is charged, made one for which units on lease are used, and those of leases that are not settled
    * yet for as long as they would be when charged.
    */
-  #lessLeases(charge: Charge, verdict: AnsweredVerdict, now: number): AnsweredVerdict {
-    const units = this.#book.units(charge, now - forgetsMs(charge.step))
+  #lessLeases(charge: LedgerCharge, verdict: AnsweredVerdict, now: number): AnsweredVerdict {
+    const units = this.#book.units(charge, now - forgetsMs(charge.counter.compiled))
     if (units === 0) return verdict
-    const { step, advisory, cost } = charge
+    const { counter, advisory, cost } = charge
     const remaining = Math.max(0, verdict.remaining - units)
     const waitMs = cost <= remaining ? 0 : this.#waitMs(charge, units, now)
     const growsMs = this.#waitMs({ ...charge, cost: remaining + 1 }, units, now)
-    return new ChargeVerdict(step.policy, advisory === true, remaining, waitMs, verdict.resetAfterMs, growsMs)
+    return new ChargeVerdict(
+      counter.compiled.policy,
+      advisory === true,
+      remaining,
+      waitMs,
+      verdict.resetAfterMs,
+      growsMs,
+    )
   }
 
   /** How long a cost that does not fit beside the leases may have to wait: as if they were never spent nor returned. */
-  #waitMs(charge: Charge, units: number, now: number): number {
-    const { capacity } = charge.step
+  #waitMs(charge: LedgerCharge, units: number, now: number): number {
+    const { capacity } = charge.counter.compiled
     const cost = charge.cost > capacity ? charge.cost : Math.min(capacity, charge.cost + units)
-    const [{ retryAfterMs }] = this.#memory.peek([{ ...charge, cost }], { now }).verdicts
+    const [{ retryAfterMs }] = this.#memory.peekAll([{ ...inMemory(charge), cost }], { now }).verdicts
     const endsAt = this.#book.firstEnd(charge)
     return retryAfterMs > 0 || endsAt === undefined ? retryAfterMs : Math.max(1, Math.ceil(endsAt - now))
   }
@@ -183,6 +221,16 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   }
 }
 
-function chargeOf({ key, step, count }: Target, cost: number): Charge {
-  return { key, step, count, cost }
+function ledgerKey({ key, counter }: CountedKey): LedgerKey {
+  return { key, counter: counter as LedgerCounter }
+}
+
+/** A charge of what is asked of, as the memory counts it. */
+function chargeOf(ask: CountedKey, cost: number): Charge {
+  return inMemory({ ...ledgerKey(ask), cost })
+}
+
+/** A charge as the memory behind the ledger counts it. */
+function inMemory(charge: LedgerCharge): Charge {
+  return { ...charge, counter: charge.counter.memory }
 }

@@ -1,6 +1,6 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
-import type { Charge } from '../contracts.ts'
-import { targetId } from '../target-id.ts'
+import { targetId } from '../backend/target-id.ts'
+import type { CountedKey } from '../contracts.ts'
 
 /** Keys that are remembered at most, in 12 bytes each. */
 const PLACES = 2 ** 14
@@ -15,7 +15,7 @@ export class RecentKeys {
   readonly #times: Float64Array = new Float64Array(PLACES).fill(Number.NEGATIVE_INFINITY)
 
   /** Whether the key was noted less than `withinMs` ago, or later than now. Notes it. */
-  note(target: Pick<Charge, 'key' | 'count'>, withinMs: number, now: number): boolean {
+  note(target: CountedKey, withinMs: number, now: number): boolean {
     this.#hash.text(targetId(target))
     const { low, high } = this.#hash
     const place = low & (PLACES - 1)

@@ -1,7 +1,5 @@
-import type { Charge, PriorUsage } from '../contracts.ts'
-import { targetId } from '../target-id.ts'
-
-type Target = Pick<Charge, 'key' | 'count'>
+import { targetId } from '../backend/target-id.ts'
+import type { CountedKey, PriorUsage } from '../contracts.ts'
 
 /** Keys that are remembered at most; those that were reset longest ago are forgotten. */
 const MOST_KEYS = 1_000
@@ -10,7 +8,7 @@ const MOST_KEYS = 1_000
 export class ResetMarks {
   readonly #resetAt = new Map<string, number>()
 
-  note(target: Target, now: number): void {
+  note(target: CountedKey, now: number): void {
     const id = targetId(target)
     this.#resetAt.delete(id)
     this.#resetAt.set(id, now)
@@ -21,12 +19,12 @@ export class ResetMarks {
   }
 
   /** Whether the key was reset since. */
-  isVoid(target: Target, at: number): boolean {
+  isVoid(target: CountedKey, at: number): boolean {
     return this.#resetAt.size > 0 && at <= (this.#resetAt.get(targetId(target)) ?? Number.NEGATIVE_INFINITY)
   }
 
   /** What of that which is known at `now` is not older than the last reset of the key. */
-  since(target: Target, known: PriorUsage | undefined, now: number): PriorUsage | undefined {
+  since(target: CountedKey, known: PriorUsage | undefined, now: number): PriorUsage | undefined {
     if (!known || this.#resetAt.size === 0) return known
     const { used, ageMs, admitted } = known
     const isOld = (age: number): boolean => this.isVoid(target, now - age)

@@ -1,5 +1,5 @@
 import type { Charge, Moment } from '../contracts.ts'
-import type { SourcedDecision } from '../sourced-decision.ts'
+import type { SourcedDecision } from '../decision/sourced-decision.ts'
 import { type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
 import { RecentKeys } from './recent-keys.ts'
 
@@ -27,7 +27,7 @@ export class UnleasedTakes {
   /** Whether a key that has no lease needs none for this charge. */
   suits(charge: Charge, now: number): boolean {
     // what the caller knows must reach the ledger
-    return !charge.known && !this.#recent.note(charge, leaseMsOf(charge.step, this.#terms) / TELLS, now)
+    return !charge.known && !this.#recent.note(charge, leaseMsOf(charge.counter.compiled, this.#terms) / TELLS, now)
   }
 
   /** `leased` takes where somebody has units of the key on lease. */
@@ -37,7 +37,7 @@ export class UnleasedTakes {
     now: number,
     leased: () => Promise<T>,
   ): Promise<SourcedDecision | T> {
-    const deadlineAt = moment?.deadlineAt ?? now + leaseMsOf(charge.step, this.#terms)
+    const deadlineAt = moment?.deadlineAt ?? now + leaseMsOf(charge.counter.compiled, this.#terms)
     return this.#take(charge, deadlineAt).catch((error) => {
       if (error?.code === LEASED) return leased()
       throw error

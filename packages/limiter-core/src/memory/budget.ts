@@ -20,7 +20,7 @@ const RESERVE = 1 / 16
 
 /**
  * One limit of bytes for several arenas. Each may claim an equal share, whoever came first, and bytes of expired keys
- * go to whoever needs them. What is claimed comes from a reserve, which is filled again in steps, so that no insert
+ * go to whoever needs them. What is claimed comes from a reserve, which is filled again in policies, so that no insert
  * waits for many keys to be moved.
  */
 export class Budget {
@@ -93,7 +93,7 @@ export class Budget {
     return this.spare(bytes)
   }
 
-  /** Fills the reserve again: with what expired keys hold, else by a step, with what the largest has above its share. */
+  /** Fills the reserve again: with what expired keys hold, else by a policy, with what the largest has above its share. */
   refill(tick: number, but?: Spender): void {
     // a look that finds nothing is dear, a claim is not: a reserve that is left low is spent by the growths that follow
     let found = this.#mayLook(tick) && this.#release(tick, but)

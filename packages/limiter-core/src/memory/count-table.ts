@@ -1,4 +1,4 @@
-import type { ObserverEvent, PriorUsage, Step, StepVariant } from '../contracts.ts'
+import type { CompiledPolicy, ObserverEvent, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
 import { FRACTION, TAG, withTail } from './page-layout.ts'
@@ -17,10 +17,9 @@ const REPORT_EVERY_MS = 1_000
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
-/** Where the counts of one step lie: in the arena of its cells, its own salt over the hash of the key. */
-export interface Lane {
-  readonly step: Step
-  readonly count: string
+/** Where the slots of one counter lie: in the arena of its cells, its own salt over the hash of the key. */
+export interface CounterSlots {
+  readonly compiled: CompiledPolicy
   readonly arena: Arena
   readonly low: number
   readonly high: number
@@ -28,15 +27,15 @@ export interface Lane {
   readonly tail: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number
-  /** `keptMs` of a step of several variants. */
-  readonly keptMs: Step['keptMs'] | undefined
-  /** What the step counts. */
-  readonly forms: readonly StepVariant[]
+  /** `keptMs` of a policy of several variants. */
+  readonly keptMs: CompiledPolicy['keptMs'] | undefined
+  /** What the policy counts. */
+  readonly forms: readonly PolicyVariant[]
 }
 
 /**
- * The counts of all steps of a backend: one arena for each number of cells, a budget over them, tails behind them.
- * `aim` names a key; `find` or `look` answers the place of its numbers, which holds until the next of them.
+ * The counts of all policies of a backend: one arena for each number of cells, a budget over them, tails behind them.
+ * `aim` names a key; `find` or `look` answers the slot of its numbers, which holds until the next of them.
  */
 export class CountTable {
   readonly #arenas = new Map<number, Arena>()
@@ -68,110 +67,109 @@ export class CountTable {
     this.#ticks.startAt(now)
   }
 
-  /** The lane of a step; `low` and `high` are the hash of the name of its count. */
-  lane(step: Step, count: string, low: number, high: number): Lane {
-    let arena = this.#arenas.get(step.cells)
+  /** The slots of a counter; `low` and `high` are the hash of its name. */
+  open(compiled: CompiledPolicy, name: string, low: number, high: number): CounterSlots {
+    let arena = this.#arenas.get(compiled.cells)
     if (!arena) {
-      arena = new Arena(step.cells, this.#budget, this.#luggage, (...evicted) => this.#evicted(...evicted))
-      this.#arenas.set(step.cells, arena)
+      arena = new Arena(compiled.cells, this.#budget, this.#luggage, (...evicted) => this.#evicted(...evicted))
+      this.#arenas.set(compiled.cells, arena)
     }
-    const tail = this.#tails.numberOf(count, high)
-    const keptMs = step.variants && step.keptMs?.bind(step)
+    const tail = this.#tails.numberOf(name, high)
+    const keptMs = compiled.variants && compiled.keptMs?.bind(compiled)
     return {
-      step,
-      count,
+      compiled,
       arena,
       low,
       high,
       tail,
-      fractionOfUnit: FRACTION / step.capacity,
+      fractionOfUnit: FRACTION / compiled.capacity,
       keptMs,
-      forms: formsOf(step),
+      forms: formsOf(compiled),
     }
   }
 
-  /** Names a key of a lane by its hash. */
-  aim(lane: Lane, low: number, high: number): void {
+  /** Names a key of a counter by its hash. */
+  aim(slots: CounterSlots, low: number, high: number): void {
     // a slot of zeros is one without a key
-    this.#low = low ^ lane.low || 1
-    this.#high = withTail(high ^ lane.high, lane.tail)
+    this.#low = low ^ slots.low || 1
+    this.#high = withTail(high ^ slots.high, slots.tail)
   }
 
   /** The numbers of the key; one that is remembered by the tail alone is put back into the table. */
-  find(lane: Lane, now: number): SlotRef {
-    const { arena } = lane
+  find(slots: CounterSlots, now: number): SlotRef {
+    const { arena } = slots
     if (arena.find(this.#low, this.#high)) return arena.place
-    return this.#recalled(lane, now) ?? this.#recall.nothing(lane)
+    return this.#recalled(slots, now) ?? this.#recall.nothing(slots)
   }
 
   /** The numbers of the key, to read: changes nothing. */
-  look(lane: Lane, now: number): SlotRef {
-    const { arena } = lane
+  look(slots: CounterSlots, now: number): SlotRef {
+    const { arena } = slots
     if (arena.find(this.#low, this.#high)) return arena.place
-    const nothing = this.#recall.nothing(lane)
-    if (this.#remembers(now)) this.#recall.write(lane, nothing, now)
+    const nothing = this.#recall.nothing(slots)
+    if (this.#remembers(now)) this.#recall.write(slots, nothing, now)
     return nothing
   }
 
   /** Spends a cost that fits on the key that `find` answered; answers where its numbers are now. */
-  spend(lane: Lane, place: SlotRef, now: number, cost: number): SlotRef {
-    if (cost === 0) return place
-    const held = this.hold(lane, place, now)
-    lane.step.spend(held.cells, held.at, now, cost)
+  spend(slots: CounterSlots, slot: SlotRef, now: number, cost: number): SlotRef {
+    if (cost === 0) return slot
+    const held = this.hold(slots, slot, now)
+    slots.compiled.spend(held.cells, held.at, now, cost)
     return held
   }
 
-  /** A place for the key that `find` answered, made for it where it had none. */
-  hold(lane: Lane, place: SlotRef, now: number): SlotRef {
-    return place === this.#absent ? this.#insert(lane, now) : place
+  /** A slot for the key that `find` answered, made for it where it had none. */
+  hold(slots: CounterSlots, slot: SlotRef, now: number): SlotRef {
+    return slot === this.#absent ? this.#insert(slots, now) : slot
   }
 
-  isHeld(place: SlotRef): boolean {
-    return place !== this.#absent
+  isHeld(slot: SlotRef): boolean {
+    return slot !== this.#absent
   }
 
   /** Writes what its eviction would forget of the key and when it will be free, for whoever has to choose a victim. */
-  mark(lane: Lane, place: SlotRef, now: number, remaining: number, resetAfterMs: number): void {
-    if (place === this.#absent) return
-    const { words } = place
-    const used = lane.step.capacity - remaining
-    if ((words[place.expiry] & RECALLED) !== 0 && this.#markRecalled(lane, place, now, used)) return
-    const fraction = Math.ceil(used * lane.fractionOfUnit)
-    words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
+  mark(slots: CounterSlots, slot: SlotRef, now: number, remaining: number, resetAfterMs: number): void {
+    if (slot === this.#absent) return
+    const { words } = slot
+    const used = slots.compiled.capacity - remaining
+    if ((words[slot.expiry] & RECALLED) !== 0 && this.#markRecalled(slots, slot, now, used)) return
+    const fraction = Math.ceil(used * slots.fractionOfUnit)
+    words[slot.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
     // what is used may matter longer to other plans than to the one that asked
-    const keptMs = lane.keptMs === undefined ? resetAfterMs : lane.keptMs(place.cells, place.at, now)
-    words[place.expiry] = this.#ticks.until(now + keptMs)
+    const keptMs = slots.keptMs === undefined ? resetAfterMs : slots.keptMs(slot.cells, slot.at, now)
+    words[slot.expiry] = this.#ticks.until(now + keptMs)
   }
 
-  /** Makes of the key what is known of it. A fresh one is not kept. `by` adopts in the place of the step. */
-  adopt(lane: Lane, known: PriorUsage, now: number, by: Pick<Step, 'adopt'> = lane.step): void {
-    let place = this.find(lane, now)
-    if (known.used > 0) place = this.hold(lane, place, now)
-    if (place === this.#absent) return
-    const { cells, at } = place
+  /** Makes of the key what is known of it. A fresh one is not kept. `by` adopts in the place of the policy. */
+  adopt(slots: CounterSlots, known: PriorUsage, now: number, by: Pick<CompiledPolicy, 'adopt'> = slots.compiled): void {
+    let slot = this.find(slots, now)
+    if (known.used > 0) slot = this.hold(slots, slot, now)
+    if (slot === this.#absent) return
+    const { cells, at } = slot
     by.adopt(cells, at, now, known.used, known.resetAfterMs)
-    this.mark(lane, place, now, lane.step.remaining(cells, at, now), lane.step.resetAfterMs(cells, at, now))
+    this.mark(slots, slot, now, slots.compiled.remaining(cells, at, now), slots.compiled.resetAfterMs(cells, at, now))
   }
 
-  reset(lane: Lane, now: number): void {
-    const place = this.find(lane, now)
-    if (place === this.#absent) return
+  reset(slots: CounterSlots, now: number): void {
+    const slot = this.find(slots, now)
+    if (slot === this.#absent) return
     if (this.#remembers(now)) this.#tails.forget(this.#low, this.#high)
-    place.cells.fill(0, place.at, place.at + lane.step.cells)
-    this.mark(lane, place, now, lane.step.capacity, 0)
+    slot.cells.fill(0, slot.at, slot.at + slots.compiled.cells)
+    this.mark(slots, slot, now, slots.compiled.capacity, 0)
   }
 
   /** Marks a key that the tail remembers, too; false where it has forgotten it. */
-  #markRecalled(lane: Lane, place: SlotRef, now: number, used: number): boolean {
+  #markRecalled(slots: CounterSlots, slot: SlotRef, now: number, used: number): boolean {
     if (!this.#remembers(now)) return false
-    const { units, expiry } = this.#recall.lacked(lane, place, now, used)
-    const fraction = Math.ceil(units * lane.fractionOfUnit)
-    place.words[place.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
-    place.words[place.expiry] = expiry | RECALLED
+    const { units, expiry } = this.#recall.lacked(slots, slot, now, used)
+    const fraction = Math.ceil(units * slots.fractionOfUnit)
+    slot.words[slot.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
+    slot.words[slot.expiry] = expiry | RECALLED
     return true
   }
 
-  #insert({ arena }: Lane, now: number): SlotRef {
+  #insert({ arena }: CounterSlots, now: number): SlotRef {
     this.#now = now
     arena.insert(this.#low, this.#high, this.#ticks.at(now))
     return arena.place
@@ -181,16 +179,16 @@ export class CountTable {
     return this.#tails.remembers(this.#low, this.#high, this.#ticks.at(now))
   }
 
-  #recalled(lane: Lane, now: number): SlotRef | undefined {
+  #recalled(slots: CounterSlots, now: number): SlotRef | undefined {
     if (!this.#remembers(now)) return undefined
     const { fraction, expiry } = this.#tails.memory
-    const place = this.#insert(lane, now)
+    const slot = this.#insert(slots, now)
     // the insert may itself have spilled a key into the tail, and so changed what is remembered of this one
     this.#tails.memory.fraction = fraction
     this.#tails.memory.expiry = expiry
-    this.#recall.write(lane, place, now)
-    place.words[place.expiry] |= RECALLED
-    return place
+    this.#recall.write(slots, slot, now)
+    slot.words[slot.expiry] |= RECALLED
+    return slot
   }
 
   #evicted(low: number, tag: number, expiry: number): void {

@@ -1,7 +1,7 @@
 import { WAYS } from './page-layout.ts'
 
 /**
- * A bit for each way of a set whose low lane is `low`. Without branches: a way that is guessed wrong costs more than
+ * A bit for each way of a set whose low half is `low`. Without branches: a way that is guessed wrong costs more than
  * seven comparisons.
  */
 export function equalWays(words: Int32Array, from: number, low: number): number {

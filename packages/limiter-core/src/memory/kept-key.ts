@@ -1,5 +1,5 @@
 import { availableAfterMs } from '../algorithms/available-after-ms.ts'
-import type { Step } from '../contracts.ts'
+import type { CompiledPolicy } from '../contracts.ts'
 import type { SlotRef } from './shard.ts'
 
 /** Numbers of a key as they were: the time, and its cells where those are few, else what follows from them. */
@@ -13,28 +13,28 @@ const cellsOfOne = new Float64Array(MOST_CELLS)
  * as to decide. One array of doubles, since each double of an object is an object of its own.
  */
 export function keptKey(
-  step: Step,
+  compiled: CompiledPolicy,
   { cells, at }: SlotRef,
   now: number,
   remaining: number,
   resetAfterMs: number,
 ): KeptKey {
-  const count = step.cells
+  const count = compiled.cells
   if (count === 2) return [now, cells[at], cells[at + 1]]
   if (count === 4) return [now, cells[at], cells[at + 1], cells[at + 2], cells[at + 3]]
   if (count === 1) return [now, cells[at]]
-  return [now, resetAfterMs, availableAfterMs(step, cells, at, now, remaining)]
+  return [now, resetAfterMs, availableAfterMs(compiled, cells, at, now, remaining)]
 }
 
-export function resetThen(step: Step, kept: KeptKey): number {
-  return hasCells(step) ? step.resetAfterMs(cellsOf(kept), 0, kept[0]) : kept[1]
+export function resetThen(compiled: CompiledPolicy, kept: KeptKey): number {
+  return hasCells(compiled) ? compiled.resetAfterMs(cellsOf(kept), 0, kept[0]) : kept[1]
 }
 
-export function availableThen(step: Step, kept: KeptKey, remaining: number): number {
-  return hasCells(step) ? availableAfterMs(step, cellsOf(kept), 0, kept[0], remaining) : kept[2]
+export function availableThen(compiled: CompiledPolicy, kept: KeptKey, remaining: number): number {
+  return hasCells(compiled) ? availableAfterMs(compiled, cellsOf(kept), 0, kept[0], remaining) : kept[2]
 }
 
-function hasCells({ cells }: Step): boolean {
+function hasCells({ cells }: CompiledPolicy): boolean {
   return cells <= 2 || cells === 4
 }
 

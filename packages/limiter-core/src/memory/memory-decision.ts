@@ -1,5 +1,5 @@
-import type { Policy, Step } from '../contracts.ts'
-import { SoleDecision } from '../sole-decision.ts'
+import type { CompiledPolicy, Policy } from '../contracts.ts'
+import { SoleDecision } from '../decision/sole-decision.ts'
 import { availableThen, type KeptKey, keptKey, resetThen } from './kept-key.ts'
 import type { SlotRef } from './shard.ts'
 
@@ -7,19 +7,26 @@ import type { SlotRef } from './shard.ts'
 export class MemoryDecision extends SoleDecision {
   readonly remaining: number
   readonly retryAfterMs: number
-  readonly #step: Step
+  readonly #compiled: CompiledPolicy
   readonly #kept: KeptKey
 
-  constructor(step: Step, place: SlotRef, now: number, remaining: number, waitMs: number, resetAfterMs: number) {
+  constructor(
+    compiled: CompiledPolicy,
+    place: SlotRef,
+    now: number,
+    remaining: number,
+    waitMs: number,
+    resetAfterMs: number,
+  ) {
     super()
     this.remaining = remaining
     this.retryAfterMs = waitMs
-    this.#step = step
-    this.#kept = keptKey(step, place, now, remaining, resetAfterMs)
+    this.#compiled = compiled
+    this.#kept = keptKey(compiled, place, now, remaining, resetAfterMs)
   }
 
   get policy(): Policy {
-    return this.#step.policy
+    return this.#compiled.policy
   }
 
   get takenAt(): number {
@@ -27,11 +34,11 @@ export class MemoryDecision extends SoleDecision {
   }
 
   get resetAfterMs(): number {
-    return resetThen(this.#step, this.#kept)
+    return resetThen(this.#compiled, this.#kept)
   }
 
   get availableAfterMs(): number {
-    return availableThen(this.#step, this.#kept, this.remaining)
+    return availableThen(this.#compiled, this.#kept, this.remaining)
   }
 
   get counted(): boolean {

@@ -1,5 +1,5 @@
-import type { Policy, PolicyVerdict, Step } from '../contracts.ts'
-import { plainVerdict } from '../verdict.ts'
+import type { CompiledPolicy, Policy, PolicyVerdict } from '../contracts.ts'
+import { plainVerdict } from '../decision/verdict.ts'
 import { availableThen, type KeptKey, keptKey } from './kept-key.ts'
 import type { SlotRef } from './shard.ts'
 
@@ -11,23 +11,30 @@ export class MemoryVerdict implements PolicyVerdict {
   readonly remaining: number
   readonly retryAfterMs: number
   readonly resetAfterMs: number
-  readonly #step: Step
+  readonly #compiled: CompiledPolicy
   readonly #kept: KeptKey
 
-  constructor(step: Step, shadow: boolean, place: SlotRef, now: number, remaining: number, waitMs: number) {
-    const resetAfterMs = step.resetAfterMs(place.cells, place.at, now)
-    this.policy = step.policy
+  constructor(
+    compiled: CompiledPolicy,
+    shadow: boolean,
+    place: SlotRef,
+    now: number,
+    remaining: number,
+    waitMs: number,
+  ) {
+    const resetAfterMs = compiled.resetAfterMs(place.cells, place.at, now)
+    this.policy = compiled.policy
     this.shadow = shadow
     this.allowed = waitMs === 0
     this.remaining = remaining
     this.retryAfterMs = waitMs
     this.resetAfterMs = resetAfterMs
-    this.#step = step
-    this.#kept = keptKey(step, place, now, remaining, resetAfterMs)
+    this.#compiled = compiled
+    this.#kept = keptKey(compiled, place, now, remaining, resetAfterMs)
   }
 
   get availableAfterMs(): number {
-    return availableThen(this.#step, this.#kept, this.remaining)
+    return availableThen(this.#compiled, this.#kept, this.remaining)
   }
 
   toJSON(): PolicyVerdict {

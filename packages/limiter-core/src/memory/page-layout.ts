@@ -1,11 +1,11 @@
 /** Ways of a set: how many keys share the eight places that a hash points at. */
 export const WAYS: number = 8
-/** From the low lane of a slot to its tag. */
+/** From the low half of a slot to its tag. */
 export const TAG: number = 8
-/** Float64 elements before the cells of a set: eight low lanes and eight tags of four bytes. */
+/** Float64 elements before the cells of a set: eight low halves and eight tags of four bytes. */
 export const CELLS: number = 8
 
-// a tag: 22 bits of the high lane, the number of the tail that remembers the key, its used fraction in 255ths
+// a tag: 22 bits of the high half, the number of the tail that remembers the key, its used fraction in 255ths
 export const FRACTION = 0xff
 const TAIL_SHIFT = 8
 export const TAILS = 4
@@ -17,7 +17,7 @@ const MOST_BYTES = 40 * 1024
 // two typed arrays and their buffer, as V8 keeps them
 const OBJECTS_BYTES = 400
 
-/** A high lane that carries the number of a tail. */
+/** A high half that carries the number of a tail. */
 export function withTail(high: number, tail: number): number {
   return (high & ~TAIL_BITS) | (tail << TAIL_SHIFT)
 }
@@ -27,7 +27,7 @@ export function tailOf(tag: number): number {
 }
 
 /**
- * How the pages of keys with `cells` float64 cells lie in memory. A set is eight low lanes, eight tags, the cells of
+ * How the pages of keys with `cells` float64 cells lie in memory. A set is eight low halves, eight tags, the cells of
  * eight keys, eight expiry ticks, so that what a look-up reads lies together; behind the sets a bit for each of them.
  */
 export class PageLayout {
@@ -38,7 +38,7 @@ export class PageLayout {
   readonly bits: number
   /** Int32 elements of a set. */
   readonly stride: number
-  /** From the low lane of a slot to its expiry tick, in int32 elements. */
+  /** From the low half of a slot to its expiry tick, in int32 elements. */
   readonly expiry: number
   /** Bytes of a page's buffer. */
   readonly bufferBytes: number

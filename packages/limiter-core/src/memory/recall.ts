@@ -1,5 +1,5 @@
 import { drainPerMs } from '../algorithms/policy-forms.ts'
-import type { Step, StepVariant } from '../contracts.ts'
+import type { CompiledPolicy, PolicyVariant } from '../contracts.ts'
 import { FRACTION } from './page-layout.ts'
 import type { SlotRef } from './shard.ts'
 import type { Memory } from './tail.ts'
@@ -8,16 +8,16 @@ import type { Ticks } from './ticks.ts'
 /** What a sum of doubles may be off. */
 const ROUNDING_MS = 1
 
-/** What a step counts, each with cells of its own: its variants, else itself. */
-export function formsOf(step: Step): readonly StepVariant[] {
-  const perMs = drainPerMs(step.policy)
-  return step.variants ?? [{ step, at: 0, role: 'own', perMs, ceiling: Number.POSITIVE_INFINITY }]
+/** What a policy counts, each with cells of its own: its variants, else itself. */
+export function formsOf(compiled: CompiledPolicy): readonly PolicyVariant[] {
+  const perMs = drainPerMs(compiled.policy)
+  return compiled.variants ?? [{ compiled, at: 0, role: 'own', perMs, ceiling: Number.POSITIVE_INFINITY }]
 }
 
-/** A step and what it counts. */
+/** A policy and what it counts. */
 interface Counted {
-  readonly step: Step
-  readonly forms: readonly StepVariant[]
+  readonly compiled: CompiledPolicy
+  readonly forms: readonly PolicyVariant[]
 }
 
 /** What an eviction would have to tell the tail of a key. */
@@ -27,7 +27,7 @@ interface Lacked {
 }
 
 /**
- * What the tail remembers of a key, as numbers of its step. Whoever adopts it ends with it, under any plan, and leaves
+ * What the tail remembers of a key, as numbers of its policy. Whoever adopts it ends with it, under any plan, and leaves
  * behind what is its own: else what is remembered would outlast what made it.
  */
 export class Recall {
@@ -44,19 +44,19 @@ export class Recall {
   }
 
   /** The place of a key without any use. */
-  nothing({ step }: Counted): SlotRef {
-    if (this.absent.cells.length < step.cells) this.absent.cells = new Float64Array(step.cells)
+  nothing({ compiled }: Counted): SlotRef {
+    if (this.absent.cells.length < compiled.cells) this.absent.cells = new Float64Array(compiled.cells)
     else this.absent.cells.fill(0)
     return this.absent
   }
 
   /** Writes what is remembered to a place without any use. */
-  write({ step, forms }: Counted, { cells, at }: SlotRef, now: number): void {
+  write({ compiled, forms }: Counted, { cells, at }: SlotRef, now: number): void {
     const { fraction, expiry } = this.#memory
     // the fraction was rounded up when it was marked
-    const used = Math.floor((fraction * step.capacity) / FRACTION)
+    const used = Math.floor((fraction * compiled.capacity) / FRACTION)
     const endsMs = this.#ticks.endOf(expiry) - now
-    for (const { step: counted, at: from, role, perMs, ceiling } of forms) {
+    for (const { compiled: counted, at: from, role, perMs, ceiling } of forms) {
       const longestMs = perMs > 0 ? (role === 'own' ? ceiling : used) / perMs : endsMs
       counted.adopt(cells, at + from, now, Math.min(used, counted.capacity), Math.min(endsMs, longestMs))
     }
@@ -67,13 +67,13 @@ export class Recall {
    * at `expiry` the key may be forgotten.
    */
   lacked(counted: Counted, place: SlotRef, now: number, used: number): Lacked {
-    const { step } = counted
+    const { compiled } = counted
     const remembered = this.nothing(counted)
     this.write(counted, remembered, now)
-    const left = step.remaining(remembered.cells, remembered.at, now)
+    const left = compiled.remaining(remembered.cells, remembered.at, now)
     const forgottenAt = this.#ticks.endOf(this.#memory.expiry) + ROUNDING_MS
-    const leftThen = step.remaining(place.cells, place.at, forgottenAt)
-    this.#lacked.units = Math.max(used - step.capacity + left, step.capacity - leftThen)
+    const leftThen = compiled.remaining(place.cells, place.at, forgottenAt)
+    this.#lacked.units = Math.max(used - compiled.capacity + left, compiled.capacity - leftThen)
     const ownEndsAt = this.#ticks.until(now + ownMs(counted.forms, place, remembered, now))
     this.#lacked.expiry = Math.max(this.#memory.expiry, ownEndsAt)
     return this.#lacked
@@ -84,12 +84,12 @@ export class Recall {
  * For how long a key is used by its own, beside what is remembered of it. What drains ends later for what was there
  * before; a debt is kept whole.
  */
-function ownMs(forms: readonly StepVariant[], { cells, at }: SlotRef, remembered: SlotRef, now: number): number {
+function ownMs(forms: readonly PolicyVariant[], { cells, at }: SlotRef, remembered: SlotRef, now: number): number {
   let longest = 0
-  for (const { step, at: from, perMs } of forms) {
-    const keptMs = step.resetAfterMs(cells, at + from, now)
-    const drainsAfterOthers = perMs > 0 && keptMs <= step.capacity / perMs + ROUNDING_MS
-    const othersMs = drainsAfterOthers ? step.resetAfterMs(remembered.cells, remembered.at + from, now) : 0
+  for (const { compiled, at: from, perMs } of forms) {
+    const keptMs = compiled.resetAfterMs(cells, at + from, now)
+    const drainsAfterOthers = perMs > 0 && keptMs <= compiled.capacity / perMs + ROUNDING_MS
+    const othersMs = drainsAfterOthers ? compiled.resetAfterMs(remembered.cells, remembered.at + from, now) : 0
     longest = Math.max(longest, keptMs - othersMs)
   }
   return longest

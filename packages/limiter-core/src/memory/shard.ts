@@ -7,7 +7,7 @@ const CROWDED = 5
 /** Where a key was found or placed. One for each arena: whoever finds next overwrites it. */
 export interface SlotRef {
   words: Int32Array
-  /** Index of the low lane in `words`; its tag lies `TAG` behind. */
+  /** Index of the low half in `words`; its tag lies `TAG` behind. */
   word: number
   /** Index of the expiry tick in `words`. */
   expiry: number
@@ -17,11 +17,11 @@ export interface SlotRef {
 }
 
 /**
- * A part of the table: pages of eight-way sets, two sets for each key, whose low lane is never 0. A slot without a key
+ * A part of the table: pages of eight-way sets, two sets for each key, whose low half is never 0. A slot without a key
  * is all zeros, and one whose expiry tick has passed holds a key that is as good as new, so that both are free.
  */
 export class Shard {
-  /** Leading bits of the high lane that all keys here share. */
+  /** Leading bits of the high half that all keys here share. */
   depth: number
   readonly #layout: PageLayout
   // copies of the layout's numbers, which every look-up needs
@@ -123,7 +123,7 @@ export class Shard {
     return live / this.#layout.slots
   }
 
-  // twenty bits of the lane scaled to the sets, which are fewer than 2^11
+  // twenty bits of the low half scaled to the sets, which are fewer than 2^11
   #first(low: number): number {
     return Math.imul(low >>> 12, this.#sets) >>> 20
   }

@@ -8,7 +8,7 @@ import {
   parseDuration,
   parseMs,
   SluiceError,
-} from '@sluice/limiter-core'
+} from '@sluice/limiter-core/backend'
 import type { Sketch } from '../sketch.ts'
 import { SharedSketch } from './shared-sketch.ts'
 

@@ -1,4 +1,4 @@
-import { type Channel, type Clock, messageOf, type Observers, warnOnce } from '@sluice/limiter-core'
+import { type Channel, type Clock, messageOf, type Observers, warnOnce } from '@sluice/limiter-core/backend'
 import type { Sketch } from '../sketch.ts'
 import { checkSize, packed, unpacked } from './sketch-message.ts'
 

@@ -1,4 +1,4 @@
-export { joinedKey } from '@sluice/limiter-core'
+export { joinedKey } from '@sluice/limiter-core/backend'
 export type { KeyList, KeyListStats } from './key-list.ts'
 export type { KeyListOptions, ListErrorRule, ListKey, RememberOptions } from './key-list-options.ts'
 export { allowList, blockList } from './key-lists.ts'

@@ -1,4 +1,5 @@
 import {
+  badOption,
   type Clock,
   clockOf,
   compileFailover,
@@ -7,9 +8,7 @@ import {
   type Observer,
   optionsOf,
   parseMs,
-  SluiceError,
-  shown,
-} from '@sluice/limiter-core'
+} from '@sluice/limiter-core/backend'
 import type { BloomOptions } from '../bloom/bloom-options.ts'
 import { wholeOption } from '../sketch-error.ts'
 
@@ -88,9 +87,10 @@ export function keyListPlan(owner: string, options: KeyListOptions, safe: ListEr
     remember,
     observers = [],
   } = optionsOf(owner, options, OPTIONS)
-  if (typeof exact !== 'function') throw wrong(`${owner} exact`, exact, 'a function of a key')
-  if (typeof name !== 'string' || name === '') throw wrong(`${owner} name`, name, 'a text')
-  if (onError !== 'present' && onError !== 'absent') throw wrong(`${owner} onError`, onError, "'present' or 'absent'")
+  if (typeof exact !== 'function') throw badOption(`${owner} exact`, exact, 'a function of a key')
+  if (typeof name !== 'string' || name === '') throw badOption(`${owner} name`, name, 'a text')
+  if (onError !== 'present' && onError !== 'absent')
+    throw badOption(`${owner} onError`, onError, "'present' or 'absent'")
   return {
     name,
     exact,
@@ -109,10 +109,6 @@ function rememberPlan(
   if (remember === undefined) return { rememberMs: 0, rememberedKeys: 0 }
   const { forMs, keys = 1_000 } = optionsOf(owner, remember, ['forMs', 'keys'])
   const rememberMs = parseMs(forMs, `${owner} forMs`)
-  if (!(rememberMs >= 1)) throw wrong(`${owner} forMs`, forMs, '1 ms or more')
+  if (!(rememberMs >= 1)) throw badOption(`${owner} forMs`, forMs, '1 ms or more')
   return { rememberMs, rememberedKeys: wholeOption(`${owner} keys`, keys, 1, MOST_REMEMBERED) }
-}
-
-function wrong(option: string, value: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${shown(value, option)}, expected ${expected}`)
 }

@@ -1,4 +1,4 @@
-import { kindOf, type MaybePromise, SluiceError } from '@sluice/limiter-core'
+import { kindOf, type MaybePromise, SluiceError } from '@sluice/limiter-core/backend'
 import { BlockedBloomFilter } from '../bloom/blocked-bloom-filter.ts'
 import type { SketchSeed } from '../sketch-seed.ts'
 import type { KeyList, KeyListStats } from './key-list.ts'

@@ -20,8 +20,8 @@ interface Watched {
   noise: number
   /** When it was told of; NaN where it may be told again. */
   toldAt: number
-  /** Steps with this policy. */
-  steps: number
+  /** Counters with this policy. */
+  counters: number
 }
 
 // between two looks noise may rise by this part of the half limit, and the bar is lower by as much
@@ -59,15 +59,15 @@ export class SaturationAlarm {
   watch(policy: string, rule: WindowRule): void {
     const name = nameOf(policy, rule)
     const known = this.#watched.get(name)
-    if (known) known.steps++
-    else this.#watched.set(name, { policy, rule, high: 0, noise: 0, toldAt: Number.NaN, steps: 1 })
+    if (known) known.counters++
+    else this.#watched.set(name, { policy, rule, high: 0, noise: 0, toldAt: Number.NaN, counters: 1 })
     this.#aimAt(Math.min(this.#least, rule.limit))
   }
 
-  /** Nobody asks one step of this policy any more. */
+  /** A counter of this policy was closed. */
   unwatch(policy: string, rule: WindowRule): void {
     const watched = this.#watched.get(nameOf(policy, rule))
-    if (!watched || --watched.steps > 0) return
+    if (!watched || --watched.counters > 0) return
     this.#watched.delete(nameOf(policy, rule))
     if (rule.limit > this.#least) return
     let least = Number.POSITIVE_INFINITY

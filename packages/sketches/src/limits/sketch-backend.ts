@@ -4,22 +4,25 @@ import {
   type Backend,
   type Charge,
   ChargeVerdict,
+  type CompiledPolicy,
+  type CountedKey,
   clockOf,
   infallible,
   type Moment,
   type Observer,
   type ObserverEvent,
   Observers,
+  type Policy,
   type PolicyVerdict,
   SourcedDecision,
-  type Step,
-} from '@sluice/limiter-core'
+} from '@sluice/limiter-core/backend'
 import { LastReading } from './last-reading.ts'
 import { SaturationAlarm } from './saturation-alarm.ts'
 import { type SketchBackendOptions, sketchBackendPlan } from './sketch-backend-options.ts'
+import { SketchCounter } from './sketch-counter.ts'
 import { SlotMemory } from './slot-memory.ts'
 import { SlotSecret } from './slot-secret.ts'
-import { WindowCounts } from './window-counts.ts'
+import { type CounterWindow, WindowCounts } from './window-counts.ts'
 import { ForgivenKeys } from './window-forgiven.ts'
 import { WindowHistory } from './window-history.ts'
 import type { WindowMemory } from './window-memory.ts'
@@ -39,6 +42,8 @@ export function sketchBackend(options: SketchBackendOptions = {}): Backend<Answe
   return infallible(new SketchBackend(options))
 }
 
+type SketchCharge = Charge<SketchCounter>
+
 class SketchBackend implements Backend<Answer> {
   readonly name = NAME
   readonly synchronous = true
@@ -52,7 +57,7 @@ class SketchBackend implements Backend<Answer> {
   readonly #observers = new Observers()
   readonly #notRefunded = new Set<string>()
   // told when an answer is ready: an observer may take, and must not meet counts in the middle of their work
-  readonly #untold: [ObserverEvent, Readonly<Record<string, unknown>>][] = []
+  readonly #unreported: [ObserverEvent, Readonly<Record<string, unknown>>][] = []
 
   constructor(options: SketchBackendOptions) {
     const plan = sketchBackendPlan(options)
@@ -69,13 +74,19 @@ class SketchBackend implements Backend<Answer> {
     this.#counts = new WindowCounts(this.#memory, new ForgivenKeys(forgivenBytes), secret, this.#alarm)
   }
 
-  prepare(step: Step, count: string): () => void {
-    return this.#counts.hold(step, count)
+  open(compiled: CompiledPolicy, name: string): SketchCounter {
+    return new SketchCounter(this, compiled, name, this.#counts.open(compiled, name))
   }
 
-  take(charges: readonly Charge[], moment?: Moment): Answer {
+  /** `close` of a counter. */
+  closeCounter({ window }: SketchCounter): void {
+    this.#counts.close(window)
+  }
+
+  takeAll(asked: readonly Charge[], moment?: Moment): Answer {
+    const charges = asked as readonly SketchCharge[]
     const now = this.#now(moment)
-    for (const charge of charges) this.#begin(charge, now)
+    for (const charge of charges) this.#takeOver(charge, now)
     const verdicts = charges.map((charge) => this.#ask(charge, now))
     if (verdicts.some(({ allowed, shadow }) => !allowed && !shadow)) return this.#answer(verdicts, now)
     const spendAdvisory = verdicts.every(({ allowed }) => allowed)
@@ -85,33 +96,42 @@ class SketchBackend implements Backend<Answer> {
     return this.#answer(spent, now)
   }
 
-  takeOne(key: string, step: Step, count: string, cost: number, moment?: Moment): SourcedDecision {
+  /** `take` of a counter. */
+  takeOne({ compiled, window }: SketchCounter, key: string, cost: number, moment?: Moment): SourcedDecision {
     const now = this.#now(moment)
     const counts = this.#counts
-    // the first take begins the time of all keys, once its policy is known to be one that can be kept
-    counts.prepare(step, count)
-    if (cost > 0) this.#memory.open(now)
-    counts.aim(key, step, count, now)
+    this.#begin(window, cost > 0, now)
+    counts.aim(window, key, now)
     const waitMs = counts.waitMs(cost)
     if (waitMs === 0 && cost > 0) counts.spend(cost)
     const at = this.#takenAt(now)
     const left = counts.remaining()
     const resetMs = counts.resetAfterMs()
-    const decision = new SourcedDecision(NAME, step.policy, left, waitMs, resetMs, at, counts.availableAfterMs(left))
+    const decision = new SourcedDecision(
+      NAME,
+      compiled.policy,
+      left,
+      waitMs,
+      resetMs,
+      at,
+      counts.availableAfterMs(left),
+    )
     if (this.#observers.any) this.#watch(waitMs === 0 ? cost : 0, now)
     return decision
   }
 
-  peek(charges: readonly Charge[], moment?: Moment): Answer {
+  peekAll(asked: readonly Charge[], moment?: Moment): Answer {
+    const charges = asked as readonly SketchCharge[]
     const now = this.#time.at(moment)
     const verdicts = charges.map((charge) => {
-      this.#counts.look(charge.key, charge.step, charge.count, now)
+      this.#counts.look(charge.counter.window, charge.key, now)
       return this.#verdict(charge, this.#counts.waitMs(charge.cost))
     })
     return { verdicts, takenAt: this.#takenAt(now), counted: true, source: NAME }
   }
 
-  adjust(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+    const charges = asked as readonly SketchCharge[]
     const now = this.#now(moment)
     // none at all means now, as a later one does
     const then = Number.isNaN(takenAt) ? Number.POSITIVE_INFINITY : takenAt
@@ -119,10 +139,10 @@ class SketchBackend implements Backend<Answer> {
     return this.#answer(verdicts, now)
   }
 
-  reset(targets: readonly Pick<Charge, 'key' | 'step' | 'count'>[]): void {
+  resetAll(keys: readonly CountedKey[]): void {
     const at = this.#time.own(this.#memory.keptMs)
-    for (const { key, step, count } of targets) {
-      this.#counts.look(key, step, count, this.#time.now)
+    for (const { key, counter } of keys as readonly CountedKey<SketchCounter>[]) {
+      this.#counts.look(counter.window, key, this.#time.now)
       this.#counts.forgive(at)
     }
   }
@@ -135,53 +155,58 @@ class SketchBackend implements Backend<Answer> {
     this.#observers.clear()
   }
 
-  #begin({ key, step, count, cost, known }: Charge, now: number): void {
-    this.#counts.prepare(step, count)
-    if (cost > 0 || known) this.#memory.open(now)
+  /** The first take begins the time of all keys. */
+  #begin(window: CounterWindow, counts: boolean, now: number): void {
+    this.#counts.bind(window)
+    if (counts) this.#memory.open(now)
+  }
+
+  #takeOver({ key, counter: { window }, cost, known }: SketchCharge, now: number): void {
+    this.#begin(window, cost > 0 || known !== undefined, now)
     if (!known) return
-    this.#counts.aim(key, step, count, now)
+    this.#counts.aim(window, key, now)
     this.#counts.takeOver(known)
   }
 
-  #ask(charge: Charge, now: number): PolicyVerdict {
-    this.#counts.aim(charge.key, charge.step, charge.count, now)
+  #ask(charge: SketchCharge, now: number): PolicyVerdict {
+    this.#counts.aim(charge.counter.window, charge.key, now)
     return this.#verdict(charge, this.#counts.waitMs(charge.cost))
   }
 
-  #spend(charge: Charge, now: number): PolicyVerdict {
-    const { key, step, count, cost } = charge
-    this.#counts.aim(key, step, count, now)
+  #spend(charge: SketchCharge, now: number): PolicyVerdict {
+    const { key, counter, cost } = charge
+    this.#counts.aim(counter.window, key, now)
     if (cost > 0) this.#counts.spend(cost)
     if (this.#observers.any) this.#alarm.add(cost)
     return this.#verdict(charge, 0)
   }
 
-  #adjustOne(charge: Charge, takenAt: number, now: number): PolicyVerdict {
-    const { key, step, count, cost } = charge
+  #adjustOne(charge: SketchCharge, takenAt: number, now: number): PolicyVerdict {
+    const { key, counter, cost } = charge
+    const { policy } = counter.compiled
     const counts = this.#counts
-    counts.prepare(step, count)
-    if (cost > 0) this.#memory.open(now)
-    counts.aim(key, step, count, now)
+    this.#begin(counter.window, cost > 0, now)
+    counts.aim(counter.window, key, now)
     const moved = cost === 0 ? 0 : counts.adjust(cost, takenAt)
     if (moved > 0 && this.#observers.any) this.#alarm.add(moved)
-    if (this.#observers.any && (moved < cost || (cost < 0 && this.#refusesRefund(step)))) {
-      this.#untold.push(['lateCharge', { policy: step.policy.name, key, units: cost - moved }])
+    if (this.#observers.any && (moved < cost || (cost < 0 && this.#refusesRefund(policy)))) {
+      this.#unreported.push(['lateCharge', { policy: policy.name, key, units: cost - moved }])
     }
     return this.#verdict(charge, 0)
   }
 
   /** Whether it is to be said that this policy's refunds are dropped: the first time. */
-  #refusesRefund({ policy }: Step): boolean {
-    if (this.#memory.refunds || this.#notRefunded.has(policy.name)) return false
-    this.#notRefunded.add(policy.name)
+  #refusesRefund({ name }: Policy): boolean {
+    if (this.#memory.refunds || this.#notRefunded.has(name)) return false
+    this.#notRefunded.add(name)
     return true
   }
 
-  #verdict({ step, advisory }: Charge, waitMs: number): ChargeVerdict {
+  #verdict({ counter: { compiled }, advisory }: SketchCharge, waitMs: number): ChargeVerdict {
     const counts = this.#counts
     const left = counts.remaining()
     const resetMs = counts.resetAfterMs()
-    return new ChargeVerdict(step.policy, advisory === true, left, waitMs, resetMs, counts.availableAfterMs(left))
+    return new ChargeVerdict(compiled.policy, advisory === true, left, waitMs, resetMs, counts.availableAfterMs(left))
   }
 
   #answer(verdicts: PolicyVerdict[], now: number): Answer {
@@ -193,9 +218,9 @@ class SketchBackend implements Backend<Answer> {
     this.#alarm.add(units)
     if (this.#alarm.due) {
       const about = { backend: NAME, bytes: this.#bytes }
-      for (const told of this.#alarm.look(now)) this.#untold.push(['saturated', { ...about, ...told }])
+      for (const told of this.#alarm.look(now)) this.#unreported.push(['saturated', { ...about, ...told }])
     }
-    for (const event of this.#untold.splice(0)) this.#observers.event(...event)
+    for (const event of this.#unreported.splice(0)) this.#observers.event(...event)
   }
 
   /** Behind a clock that stepped back units are counted in the running slot, so that a refund has to go there. */

@@ -7,7 +7,7 @@ import {
   type MaxHoldTimer,
   type Permit,
   TOO_HEAVY,
-} from '@sluice/limiter-core'
+} from '@sluice/limiter-core/backend'
 import type { SignedRows } from '../signed-rows.ts'
 import type { ExactStage } from './exact-stage.ts'
 

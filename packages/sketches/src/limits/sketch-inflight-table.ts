@@ -5,12 +5,12 @@ import {
   type Denial,
   FULL,
   type InflightBackend,
-  MaxHoldTimer,
+  MaxHoldTimers,
   type Observers,
   type Permit,
   SluiceError,
   wholeUnits,
-} from '@sluice/limiter-core'
+} from '@sluice/limiter-core/backend'
 import { KeyRows } from '../key-rows.ts'
 import { SignedRows } from '../signed-rows.ts'
 import type { SketchSeed } from '../sketch-seed.ts'
@@ -40,10 +40,11 @@ export class SketchInflightTable implements InflightBackend {
   readonly #counts: SignedRows
   readonly #caps = new WeakMap<Cap, SketchInflightCap>()
   readonly #stages = new Map<string, ExactStage>()
-  readonly #bounds = new Map<number, MaxHoldTimer>()
+  readonly #maxHoldTimers: MaxHoldTimers
 
   constructor(parts: SketchInflightTableDeps) {
     this.#parts = parts
+    this.#maxHoldTimers = new MaxHoldTimers(parts.clock)
     this.#counts = new SignedRows(new KeyRows(parts.slots, parts.rows, parts.seed))
   }
 
@@ -63,7 +64,7 @@ export class SketchInflightTable implements InflightBackend {
 
   /** Ends the timers: whoever holds a permit now may keep it. */
   close(): void {
-    for (const bound of this.#bounds.values()) bound.close()
+    this.#maxHoldTimers.close()
   }
 
   #of(cap: Cap | undefined): SketchInflightCap {
@@ -77,7 +78,7 @@ export class SketchInflightTable implements InflightBackend {
 
   #made(cap: Cap): SketchInflightCap {
     const { triggerOf, clock } = this.#parts
-    const bound = cap.maxHoldMs === undefined ? undefined : this.#boundOf(cap.maxHoldMs)
+    const bound = this.#maxHoldTimers.of(cap.maxHoldMs)
     return new SketchInflightCap(cap, {
       counts: this.#counts,
       now: bound ? () => clock.now() : () => 0,
@@ -91,12 +92,6 @@ export class SketchInflightTable implements InflightBackend {
     const stage = this.#stages.get(id) ?? new ExactStage()
     this.#stages.set(id, stage)
     return stage
-  }
-
-  #boundOf(maxHoldMs: number): MaxHoldTimer {
-    const bound = this.#bounds.get(maxHoldMs) ?? new MaxHoldTimer(this.#parts.clock, maxHoldMs)
-    this.#bounds.set(maxHoldMs, bound)
-    return bound
   }
 
   /** Tells of a cap that is about to be what others hold. */

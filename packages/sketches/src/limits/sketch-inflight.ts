@@ -1,4 +1,4 @@
-import { type Clock, clockOf, type InflightBackend, type Observer, Observers } from '@sluice/limiter-core'
+import { type Clock, clockOf, type InflightBackend, type Observer, Observers } from '@sluice/limiter-core/backend'
 import { MOST_COLUMNS, MOST_ROWS } from '../key-rows.ts'
 import { checkOptions, described, SketchError, wholeOption } from '../sketch-error.ts'
 import { type SeedOption, seedOf } from '../sketch-seed.ts'

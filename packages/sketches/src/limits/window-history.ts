@@ -1,4 +1,4 @@
-import { type Policy, parseDuration } from '@sluice/limiter-core'
+import { type Policy, parseDuration } from '@sluice/limiter-core/backend'
 import { FULL } from '../cells.ts'
 import { HokusaiTime } from '../hokusai/hokusai-time.ts'
 import { described, SketchError, wholeOption } from '../sketch-error.ts'

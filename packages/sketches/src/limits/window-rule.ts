@@ -1,4 +1,4 @@
-import { firstWholeMs } from '@sluice/limiter-core'
+import { firstWholeMs } from '@sluice/limiter-core/backend'
 import type { WindowSpans } from './window-spans.ts'
 
 /**

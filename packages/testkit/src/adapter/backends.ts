@@ -7,6 +7,9 @@ import {
   type MaybePromise,
   memoryBackend,
 } from '@sluice/limiter-core'
+import { FULL } from '@sluice/limiter-core/backend'
+import { failingBackend } from '../failing-backend.ts'
+import { FrontCounters } from '../front-counters.ts'
 import type { TestRunner } from '../suite-runner.ts'
 import { cap, type LimiterSpec, rate } from './app-description.ts'
 import { Gate, type Stage, statuses } from './stage.ts'
@@ -49,13 +52,16 @@ const silent: Fail = () => new Promise<never>(() => {})
 /** In memory, answering as a server over a network would. */
 function laterBackend(stage: Stage): Backend {
   const memory = memoryBackend({ clock: stage.clock })
-  return {
+  const counters = new FrontCounters(memory)
+  const later: Backend = {
     name: 'later',
-    take: async (...asked) => memory.take(...asked),
-    peek: async (...asked) => memory.peek(...asked),
-    adjust: async (...asked) => memory.adjust(...asked),
-    reset: async (...asked) => memory.reset(...asked),
+    open: (compiled, name) => counters.open(later, compiled, name),
+    takeAll: async (charges, moment) => memory.takeAll(counters.behind(charges), moment),
+    peekAll: async (charges, moment) => memory.peekAll(counters.behind(charges), moment),
+    adjustAll: async (charges, takenAt, moment) => memory.adjustAll(counters.behind(charges), takenAt, moment),
+    resetAll: async (keys) => memory.resetAll(counters.behind(keys)),
   }
+  return later
 }
 
 async function laterRates(stage: Stage): Promise<void> {
@@ -70,8 +76,8 @@ async function laterSettles(stage: Stage): Promise<void> {
   let settled = 0
   const adjusting: Backend = {
     ...backend,
-    adjust: async (...asked) => {
-      const answer = await backend.adjust(...asked)
+    adjustAll: async (...asked) => {
+      const answer = await backend.adjustAll(...asked)
       settled++
       return answer
     },
@@ -87,7 +93,7 @@ async function laterCaps(stage: Stage): Promise<void> {
   const watcher = new Watcher()
   const local = createInflightLimiter({ limit: 1, observers: [watcher] })
   const backend: InflightBackend = {
-    acquire: async (key, options) => local.acquire(key, options) ?? { allowed: false, retryAfterMs: 1_000 },
+    acquire: async (key, options) => local.acquire(key, options) ?? FULL,
   }
   const gate = new Gate()
   const site = await stage.behind([cap({ limit: 1, backend })], gate.handler)
@@ -101,7 +107,7 @@ async function laterCaps(stage: Stage): Promise<void> {
 }
 
 function ratesOver(fail: Fail, watcher: Watcher, options: FailoverOptions = {}): LimiterSpec {
-  const backend: Backend = { name: 'dead', take: fail, peek: fail, adjust: fail, reset: fail }
+  const backend = failingBackend(fail)
   return rate({ ...WIDE, backend, observers: [watcher], deadlineMs: 5, ...options })
 }
 

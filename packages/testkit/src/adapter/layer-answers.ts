@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Answer, Backend } from '@sluice/limiter-core'
+import { failingBackend } from '../failing-backend.ts'
 import type { TestRunner } from '../suite-runner.ts'
 import type { RateOptions } from './app-description.ts'
 import type { LayeredDescription } from './layered-description.ts'
@@ -90,8 +90,8 @@ async function failing(
   ofRoute: readonly number[],
   ofOther: readonly number[] = [],
 ): Promise<void> {
-  const fails = (): Promise<Answer> => Promise.reject(new Error('nobody is there'))
-  const backend: Backend = { name: 'dead', take: fails, peek: fails, adjust: fails, reset: async () => {} }
+  const fails = (): Promise<never> => Promise.reject(new Error('nobody is there'))
+  const backend = failingBackend(fails)
   const site = await serve(stage, { limit: 1, backend, ...app }, own)
   assert.deepEqual(await statuses(site, ofRoute.length, { path: '/own' }), ofRoute)
   assert.deepEqual(await statuses(site, ofOther.length, { path: '/free' }), ofOther)

@@ -1,4 +1,4 @@
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 
 /** Waits until `condition` holds, and not longer. Rejects with `what` where it never does. */
 export async function until(

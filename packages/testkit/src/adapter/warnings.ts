@@ -1,4 +1,4 @@
-import { forgetWarnings } from '@sluice/limiter-core'
+import { forgetWarnings } from '@sluice/limiter-core/backend'
 
 /** Hears the suite's warnings instead of the terminal, each as often as it came. */
 export class Warnings {

@@ -5,21 +5,21 @@ import { eachSeed, type SeededRandom } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
 import { randomCommand } from './commands.ts'
 import { contractPolicies } from './contract-policies.ts'
+import { PolicyDriver } from './policy-driver.ts'
 import { assertSameVerdict } from './same-verdict.ts'
-import { StepDriver } from './step-driver.ts'
 
 const RUNS = 40
 const DEEDS = 60
 
 interface Case {
   readonly policy: Policy
-  readonly driver: StepDriver
+  readonly driver: PolicyDriver
 }
 
 /** What every algorithm keeps, whatever it promises: run by each of them with the test functions of your runner. */
 export function algorithmContract({ describe, test }: TestRunner, algorithm: Algorithm): void {
   const cases = (): Case[] =>
-    contractPolicies(algorithm.name).map((policy) => ({ policy, driver: new StepDriver(algorithm.compile(policy)) }))
+    contractPolicies(algorithm.name).map((policy) => ({ policy, driver: new PolicyDriver(algorithm.compile(policy)) }))
   const claim = (name: string, run: (one: Case, random: SeededRandom) => void): void => {
     test(name, () =>
       eachSeed(RUNS, (random) => {
@@ -60,7 +60,7 @@ function live({ policy, driver }: Case, random: SeededRandom, count: number): nu
 function startsFresh({ policy, driver }: Case, random: SeededRandom): void {
   const now = random.whole(1e9)
   const capacity = policy.burst ?? policy.limit
-  assert.equal(driver.step.capacity, capacity)
+  assert.equal(driver.compiled.capacity, capacity)
   const fresh = { allowed: true, remaining: capacity, retryAfterMs: 0, resetAfterMs: 0, availableAfterMs: 0 }
   for (const cost of [0, 1, capacity]) assert.deepEqual(driver.peek(now, cost), fresh)
 }
@@ -101,7 +101,7 @@ function growsExactly(one: Case, random: SeededRandom): void {
   const { driver } = one
   const now = live(one, random, DEEDS) + random.next()
   const { remaining, retryAfterMs, resetAfterMs, availableAfterMs } = driver.peek(now, 1)
-  assert.equal(availableAfterMs === 0, remaining === driver.step.capacity, `${remaining}, ${availableAfterMs} ms`)
+  assert.equal(availableAfterMs === 0, remaining === driver.compiled.capacity, `${remaining}, ${availableAfterMs} ms`)
   if (remaining === 0) assert.equal(availableAfterMs, retryAfterMs)
   if (availableAfterMs === 0) return
   assert.ok(Number.isInteger(availableAfterMs) && availableAfterMs >= 1, `more after ${availableAfterMs} ms`)
@@ -123,7 +123,7 @@ function writesOnlyItsOwn(one: Case, random: SeededRandom): void {
 function refusesTheImpossible(one: Case, random: SeededRandom): void {
   const { driver } = one
   const now = live(one, random, DEEDS)
-  const { allowed, retryAfterMs } = driver.take(now, driver.step.capacity + 1)
+  const { allowed, retryAfterMs } = driver.take(now, driver.compiled.capacity + 1)
   assert.deepEqual({ allowed, retryAfterMs }, { allowed: false, retryAfterMs: Number.POSITIVE_INFINITY })
   const { remaining } = driver.peek(now, 0)
   assert.equal(driver.peek(now, remaining).allowed, true)
@@ -132,9 +132,9 @@ function refusesTheImpossible(one: Case, random: SeededRandom): void {
 
 function refundsWithinBounds(one: Case, random: SeededRandom): void {
   const { driver } = one
-  const { capacity } = driver.step
+  const { capacity } = driver.compiled
   driver.adjust(5_000, -capacity, 5_000)
-  assert.ok(driver.cells.subarray(driver.at, driver.at + driver.step.cells).every((cell) => cell === 0))
+  assert.ok(driver.cells.subarray(driver.at, driver.at + driver.compiled.cells).every((cell) => cell === 0))
   const now = live(one, random, DEEDS)
   const before = driver.peek(now, 0).remaining
   const moved = driver.adjust(now, -3 * capacity, now)
@@ -148,10 +148,10 @@ function adoptsDenied(one: Case, random: SeededRandom): void {
   let now = random.next()
   for (let takes = random.whole(20); takes >= 0; takes--) {
     now += random.whole(one.policy.windowMs / 4)
-    driver.take(now, 1 + random.whole(driver.step.capacity))
+    driver.take(now, 1 + random.whole(driver.compiled.capacity))
   }
-  const used = driver.step.capacity - driver.peek(now, 0).remaining
-  const heir = new StepDriver(driver.step)
+  const used = driver.compiled.capacity - driver.peek(now, 0).remaining
+  const heir = new PolicyDriver(driver.compiled)
   heir.adopt(now, used, driver.peek(now, 0).resetAfterMs)
   for (let ms = 0; ms < 2 * one.policy.windowMs; ms += 997) {
     const known = driver.peek(now + ms, 1)

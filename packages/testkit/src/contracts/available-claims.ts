@@ -17,33 +17,33 @@ async function assertGrows({ backend, clock }: BackendBench, verdict: AnsweredVe
 /** Claims about when more is left, by their names. A backend that leaves it out keeps them. */
 export const availableClaims: Readonly<Record<string, Claim>> = {
   'tells of no time until more is left where a key is full': async ({ backend }) => {
-    for (const take of ['take', 'peek'] as const) {
-      const [{ availableAfterMs = 0 }] = (await backend[take]([charge(minute, 'a', 0)])).verdicts
+    for (const take of ['takeAll', 'peekAll'] as const) {
+      const [{ availableAfterMs = 0 }] = (await backend[take]([charge(backend, minute, 'a', 0)])).verdicts
       assert.equal(availableAfterMs, 0)
     }
   },
 
   'tells the first ms at which more is left, of what it took and of what it looked at': async (bench) => {
     const { backend, clock } = bench
-    await backend.take([charge(minute, 'a')])
+    await backend.takeAll([charge(backend, minute, 'a')])
     clock.advance(10_000)
-    await assertGrows(bench, (await backend.take([charge(minute, 'a', 2)])).verdicts[0])
-    await backend.take([charge(minute, 'a', 2)])
+    await assertGrows(bench, (await backend.takeAll([charge(backend, minute, 'a', 2)])).verdicts[0])
+    await backend.takeAll([charge(backend, minute, 'a', 2)])
     clock.advance(500)
-    await assertGrows(bench, (await backend.peek([charge(minute, 'a')])).verdicts[0])
+    await assertGrows(bench, (await backend.peekAll([charge(backend, minute, 'a')])).verdicts[0])
   },
 
   'tells of a denial of one unit that more is left when it fits, and of others no later': async ({
     backend,
     clock,
   }) => {
-    await backend.take([charge(minute, 'a', 3)])
+    await backend.takeAll([charge(backend, minute, 'a', 3)])
     clock.advance(20_000)
-    const [some] = (await backend.take([charge(minute, 'a', 4)])).verdicts
+    const [some] = (await backend.takeAll([charge(backend, minute, 'a', 4)])).verdicts
     assert.equal(some.allowed, false)
     assert.ok((some.availableAfterMs ?? 1) <= some.retryAfterMs)
-    await backend.take([charge(minute, 'a', 2)])
-    const [none] = (await backend.take([charge(minute, 'a')])).verdicts
+    await backend.takeAll([charge(backend, minute, 'a', 2)])
+    const [none] = (await backend.takeAll([charge(backend, minute, 'a')])).verdicts
     assert.equal(none.allowed, false)
     assert.equal(none.availableAfterMs ?? none.retryAfterMs, none.retryAfterMs)
   },

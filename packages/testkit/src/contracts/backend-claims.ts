@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
-import {
-  type AnsweredVerdict,
-  algorithms,
-  type Backend,
-  type Charge,
-  type Decision,
-  type Policy,
-} from '@sluice/limiter-core'
+import type { Backend, Charge, Decision, Policy } from '@sluice/limiter-core/backend'
 import type { FakeClock } from '../fake-clock.ts'
 import { hostileKeys } from './hostile-keys.ts'
+import { openedCounter } from './opened-counters.ts'
+import { assertSameVerdict } from './same-verdict.ts'
 
 /** What is under test, the clock that it reads, and a policy to stand beside the first. */
 export interface BackendBench {
@@ -29,13 +24,12 @@ export function policyBeside(oneWindow: boolean): Policy {
   return { name: 'hour', algorithm: 'fixed-window', limit: 8, windowMs: oneWindow ? minute.windowMs : 3_600_000 }
 }
 
-export function charge(policy: Policy, key: string, cost = 1, advisory = false): Charge {
-  const step = algorithms[policy.algorithm].compile(policy)
-  return { key, step, count: `contract/${policy.name}/${policy.algorithm}@${step.version}`, cost, advisory }
+export function charge(backend: Backend, policy: Policy, key: string, cost = 1, advisory = false): Charge {
+  return { key, counter: openedCounter(backend, 'contract', policy), cost, advisory }
 }
 
 export async function remaining(backend: Backend, policy: Policy, key: string): Promise<number> {
-  return (await backend.peek([charge(policy, key)])).verdicts[0].remaining
+  return (await backend.peekAll([charge(backend, policy, key)])).verdicts[0].remaining
 }
 
 /** Claims about one backend each, by their names. */
@@ -46,7 +40,7 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
     hour,
   }) => {
     clock.advance(250)
-    const answer = await backend.take([charge(hour, 'a'), charge(minute, 'a', 2, true)])
+    const answer = await backend.takeAll([charge(backend, hour, 'a'), charge(backend, minute, 'a', 2, true)])
     assert.equal(answer.takenAt, START_MS + 250)
     assert.equal(answer.counted, true)
     assert.ok(answer.source.length > 0 && backend.name.length > 0)
@@ -60,8 +54,8 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
   },
 
   'takes from every policy or from none': async ({ backend, hour }) => {
-    await backend.take([charge(minute, 'a', 5)])
-    const { verdicts } = await backend.take([charge(hour, 'a'), charge(minute, 'a')])
+    await backend.takeAll([charge(backend, minute, 'a', 5)])
+    const { verdicts } = await backend.takeAll([charge(backend, hour, 'a'), charge(backend, minute, 'a')])
     assert.deepEqual(
       verdicts.map(({ allowed }) => allowed),
       [true, false],
@@ -71,8 +65,8 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
   },
 
   'lets no advisory policy veto, and counts none that would deny': async ({ backend, hour }) => {
-    const both = [charge(hour, 'a'), charge(minute, 'a', 6, true)]
-    const { verdicts } = await backend.take(both)
+    const both = [charge(backend, hour, 'a'), charge(backend, minute, 'a', 6, true)]
+    const { verdicts } = await backend.takeAll(both)
     assert.deepEqual(
       verdicts.map(({ allowed }) => allowed),
       [true, false],
@@ -82,109 +76,106 @@ export const backendClaims: Readonly<Record<string, Claim>> = {
   },
 
   'takes nothing at a cost of 0, and allows it even when nothing is left': async ({ backend }) => {
-    const free = await backend.take([charge(minute, 'a', 0)])
+    const free = await backend.takeAll([charge(backend, minute, 'a', 0)])
     assert.deepEqual(
       [free.verdicts[0].allowed, free.verdicts[0].remaining, free.verdicts[0].resetAfterMs],
       [true, 5, 0],
     )
-    await backend.take([charge(minute, 'a', 5)])
-    assert.equal((await backend.take([charge(minute, 'a', 0)])).verdicts[0].allowed, true)
+    await backend.takeAll([charge(backend, minute, 'a', 5)])
+    assert.equal((await backend.takeAll([charge(backend, minute, 'a', 0)])).verdicts[0].allowed, true)
   },
 
   'gives a refund back to the window of its take alone': async ({ backend, clock }) => {
-    const first = await backend.take([charge(minute, 'a', 3)])
-    await backend.adjust([charge(minute, 'a', -2)], first.takenAt)
+    const first = await backend.takeAll([charge(backend, minute, 'a', 3)])
+    await backend.adjustAll([charge(backend, minute, 'a', -2)], first.takenAt)
     assert.equal(await remaining(backend, minute, 'a'), 4)
     clock.advance(60_000)
-    await backend.take([charge(minute, 'a', 2)])
-    await backend.adjust([charge(minute, 'a', -1)], first.takenAt)
+    await backend.takeAll([charge(backend, minute, 'a', 2)])
+    await backend.adjustAll([charge(backend, minute, 'a', -1)], first.takenAt)
     assert.equal(await remaining(backend, minute, 'a'), 3)
   },
 
   'creates no key by a refund, and lifts none above its limit': async ({ backend }) => {
-    await backend.adjust([charge(minute, 'a', -4)], START_MS)
+    await backend.adjustAll([charge(backend, minute, 'a', -4)], START_MS)
     assert.equal(await remaining(backend, minute, 'a'), 5)
-    const taken = await backend.take([charge(minute, 'a')])
-    await backend.adjust([charge(minute, 'a', -4)], taken.takenAt)
+    const taken = await backend.takeAll([charge(backend, minute, 'a')])
+    await backend.adjustAll([charge(backend, minute, 'a', -4)], taken.takenAt)
     assert.equal(await remaining(backend, minute, 'a'), 5)
   },
 
   'charges without asking, and an instant later than now means now': async ({ backend }) => {
-    const { verdicts } = await backend.adjust([charge(minute, 'a', 7)], Number.POSITIVE_INFINITY)
+    const { verdicts } = await backend.adjustAll([charge(backend, minute, 'a', 7)], Number.POSITIVE_INFINITY)
     assert.equal(verdicts[0].remaining, 0)
-    assert.equal((await backend.take([charge(minute, 'a')])).verdicts[0].retryAfterMs, 60_000)
+    assert.equal((await backend.takeAll([charge(backend, minute, 'a')])).verdicts[0].retryAfterMs, 60_000)
   },
 
   'makes a key as good as new by a reset, and no other key': async ({ backend, hour }) => {
-    await backend.take([charge(minute, 'a', 5)])
-    await backend.take([charge(minute, 'b', 5)])
-    await backend.take([charge(hour, 'a', 5)])
-    await backend.reset([charge(minute, 'a'), charge(minute, 'never seen')])
+    await backend.takeAll([charge(backend, minute, 'a', 5)])
+    await backend.takeAll([charge(backend, minute, 'b', 5)])
+    await backend.takeAll([charge(backend, hour, 'a', 5)])
+    await backend.resetAll([charge(backend, minute, 'a'), charge(backend, minute, 'never seen')])
     assert.equal(await remaining(backend, minute, 'a'), 5)
     assert.equal(await remaining(backend, minute, 'b'), 0)
     assert.equal(await remaining(backend, hour, 'a'), 3)
   },
 
   'admits exactly the limit to takes that are all under way at once': async ({ backend, hour }) => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => backend.take([charge(hour, 'a')])))
+    const answers = await Promise.all(Array.from({ length: 40 }, () => backend.takeAll([charge(backend, hour, 'a')])))
     assert.equal(answers.filter(({ verdicts }) => verdicts[0].allowed).length, 8)
   },
 
   'takes over what a caller knows of a key where it knows less itself': async ({ backend, clock, hour }) => {
     const knowing = (key: string, used: number): Charge => ({
-      ...charge(hour, key),
+      ...charge(backend, hour, key),
       known: { used, resetAfterMs: 5_000 },
     })
-    const fresh = await backend.take([knowing('a', 6)])
+    const fresh = await backend.takeAll([knowing('a', 6)])
     assert.deepEqual([fresh.verdicts[0].allowed, fresh.verdicts[0].remaining], [true, 1])
-    const spent = await backend.take([knowing('b', 8)])
+    const spent = await backend.takeAll([knowing('b', 8)])
     assert.deepEqual([spent.verdicts[0].allowed, spent.verdicts[0].retryAfterMs], [false, 5_000])
     clock.advance(4_999)
-    assert.equal((await backend.take([charge(hour, 'b')])).verdicts[0].allowed, false)
+    assert.equal((await backend.takeAll([charge(backend, hour, 'b')])).verdicts[0].allowed, false)
     clock.advance(1)
-    assert.equal((await backend.take([charge(hour, 'b')])).verdicts[0].allowed, true)
+    assert.equal((await backend.takeAll([charge(backend, hour, 'b')])).verdicts[0].allowed, true)
   },
 
   'keeps what it counted itself where a caller knows no more': async ({ backend, hour }) => {
-    await backend.take([charge(hour, 'a', 5)])
-    const { verdicts } = await backend.take([{ ...charge(hour, 'a'), known: { used: 5, resetAfterMs: 1 } }])
+    await backend.takeAll([charge(backend, hour, 'a', 5)])
+    const { verdicts } = await backend.takeAll([{ ...charge(backend, hour, 'a'), known: { used: 5, resetAfterMs: 1 } }])
     assert.deepEqual([verdicts[0].remaining, verdicts[0].resetAfterMs], [2, hour.windowMs])
   },
 
   'takes over what is known of a key also where another policy denies': async ({ backend, hour }) => {
-    await backend.take([charge(minute, 'a', 5)])
-    await backend.take([{ ...charge(hour, 'a'), known: { used: 6, resetAfterMs: 5_000 } }, charge(minute, 'a')])
+    await backend.takeAll([charge(backend, minute, 'a', 5)])
+    await backend.takeAll([
+      { ...charge(backend, hour, 'a'), known: { used: 6, resetAfterMs: 5_000 } },
+      charge(backend, minute, 'a'),
+    ])
     assert.equal(await remaining(backend, hour, 'a'), 2)
   },
 
   'gives each key a count of its own, whatever its bytes': async ({ backend }) => {
-    for (const key of hostileKeys) await backend.take([charge(minute, key, 2)])
+    for (const key of hostileKeys) await backend.takeAll([charge(backend, minute, key, 2)])
     for (const key of hostileKeys)
       assert.equal(await remaining(backend, minute, key), 3, JSON.stringify(key.slice(0, 70)))
   },
 
   'keeps what is used when the limit of a count changes': async ({ backend }) => {
     const larger = { ...minute, limit: 9 }
-    await backend.take([charge(minute, 'a', 5)])
+    await backend.takeAll([charge(backend, minute, 'a', 5)])
     assert.equal(await remaining(backend, larger, 'a'), 4)
-    await backend.take([charge(larger, 'a', 2)])
+    await backend.takeAll([charge(backend, larger, 'a', 2)])
     assert.equal(await remaining(backend, minute, 'a'), 0)
   },
 
-  'answers a single charge as it answers a list of one, where it has a way for that': async ({ backend, clock }) => {
-    if (!backend.takeOne) return
+  'answers by a counter as it answers a list of one': async ({ backend, clock }) => {
     for (let takes = 0; takes < 12; takes++) {
       clock.advance(1_000 * (takes % 4))
-      const one = charge(minute, 'alone')
-      const { verdicts, takenAt } = await backend.take([charge(minute, 'listed')])
-      const decision: Decision = await backend.takeOne(one.key, one.step, one.count, one.cost)
-      assert.deepEqual(plain(decision.verdicts[0]), plain(verdicts[0]))
+      const { counter } = charge(backend, minute, 'alone')
+      const { verdicts, takenAt } = await backend.takeAll([charge(backend, minute, 'listed')])
+      const decision: Decision = await counter.take('alone', 1)
+      assertSameVerdict(minute, verdicts[0], decision.verdicts[0], `take ${takes}`)
       assert.deepEqual([decision.allowed, decision.takenAt], [verdicts[0].allowed, takenAt])
     }
   },
-}
-
-function plain(verdict: AnsweredVerdict): readonly unknown[] {
-  const { allowed, remaining: left, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
-  return [allowed, left, retryAfterMs, resetAfterMs, availableAfterMs]
 }

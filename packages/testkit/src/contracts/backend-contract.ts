@@ -1,4 +1,4 @@
-import { algorithms, type Backend, type Clock, type MaybePromise } from '@sluice/limiter-core'
+import { algorithms, type Backend, type Clock, type MaybePromise } from '@sluice/limiter-core/backend'
 import { FakeClock } from '../fake-clock.ts'
 import { eachSeed } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict'
-import {
-  type AlgorithmName,
-  type Answer,
-  algorithms,
-  type Backend,
-  type Charge,
-  type Policy,
-} from '@sluice/limiter-core'
+import type { AlgorithmName, Answer, Backend, Charge, Policy } from '@sluice/limiter-core/backend'
 import type { FakeClock } from '../fake-clock.ts'
 import { ReferenceBackend } from '../models/reference-backend.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { type Command, randomCommand } from './commands.ts'
 import { contractPolicies } from './contract-policies.ts'
+import { openedCounter } from './opened-counters.ts'
 import { otherTimes } from './other-times.ts'
 import { assertSameVerdict } from './same-verdict.ts'
 
 const DEEDS = 50
 const KEYS = ['a', 'b'] as const
+const CALLS = { take: 'takeAll', peek: 'peekAll' } as const
 const beside: Policy = { name: 'beside', algorithm: 'sliding-log', limit: 12, windowMs: 20_000 }
 
 /** A take that went before, for charges and refunds. */
@@ -44,8 +39,8 @@ export async function equalsReference(
     if (deed.kind === 'wait') clock.advance(deed.ms)
     else if (deed.kind === 'adjust') await adjustBoth(backend, reference, clock.now(), taken, deed, about)
     else {
-      const charges = someCharges(random, policy, deed.cost)
-      const answer = await backend[deed.kind](charges)
+      const charges = someCharges(backend, random, policy, deed.cost)
+      const answer = await backend[CALLS[deed.kind]](charges)
       assertSame(answer, reference[deed.kind](charges, clock.now()), about)
       if (deed.kind === 'take') taken.unshift({ charges, takenAt: answer.takenAt, at: clock.now() })
     }
@@ -54,24 +49,23 @@ export async function equalsReference(
 
 /** A peek that changes nothing, whatever it answers. */
 async function peekAtAnotherTime(backend: Backend, now: number, policy: Policy, random: SeededRandom): Promise<void> {
-  const charges = someCharges(random, policy, random.whole(3))
-  await backend.peek(charges, { now: now + random.pick(otherTimes(policy.windowMs)) })
+  const charges = someCharges(backend, random, policy, random.whole(3))
+  await backend.peekAll(charges, { now: now + random.pick(otherTimes(policy.windowMs)) })
 }
 
 /** One charge, or with it one of a second policy, for the same key or another, enforced or advisory. */
-function someCharges(random: SeededRandom, policy: Policy, cost: number): Charge[] {
-  const first = chargeOf(policy, random.pick(KEYS), cost, random.whole(4) === 0)
+function someCharges(backend: Backend, random: SeededRandom, policy: Policy, cost: number): Charge[] {
+  const first = chargeOf(backend, policy, random.pick(KEYS), cost, random.whole(4) === 0)
   if (random.whole(2) === 0) return [first]
-  const second = chargeOf(beside, random.pick(KEYS), random.whole(4), random.whole(3) === 0)
+  const second = chargeOf(backend, beside, random.pick(KEYS), random.whole(4), random.whole(3) === 0)
   return random.pick([
     [first, second],
     [second, first],
   ])
 }
 
-function chargeOf(policy: Policy, key: string, cost: number, advisory: boolean): Charge {
-  const step = algorithms[policy.algorithm].compile(policy)
-  return { key, step, count: `history/${policy.name}/${policy.algorithm}@${step.version}`, cost, advisory }
+function chargeOf(backend: Backend, policy: Policy, key: string, cost: number, advisory: boolean): Charge {
+  return { key, counter: openedCounter(backend, 'history', policy), cost, advisory }
 }
 
 async function adjustBoth(
@@ -85,7 +79,7 @@ async function adjustBoth(
   const take = taken[Math.min(back, taken.length - 1)]
   if (!take) return
   const moved = take.charges.map((charge) => ({ ...charge, cost: units }))
-  assertSame(await backend.adjust(moved, take.takenAt), reference.adjust(moved, take.at, now), about)
+  assertSame(await backend.adjustAll(moved, take.takenAt), reference.adjust(moved, take.at, now), about)
 }
 
 function assertSame(answer: Answer, expected: ReturnType<ReferenceBackend['take']>, about: string): void {

@@ -7,7 +7,7 @@ import { otherTimes } from './other-times.ts'
 async function peekAtOtherTimes(backend: Backend, now: number, policies: readonly Policy[]): Promise<void> {
   for (const policy of policies) {
     for (const away of otherTimes(policy.windowMs)) {
-      await backend.peek([charge(policy, 'a'), charge(policy, 'unseen', 2)], { now: now + away })
+      await backend.peekAll([charge(backend, policy, 'a'), charge(backend, policy, 'unseen', 2)], { now: now + away })
     }
   }
 }
@@ -15,9 +15,10 @@ async function peekAtOtherTimes(backend: Backend, now: number, policies: readonl
 /** Claims about questions, by their names. */
 export const peekClaims: Readonly<Record<string, Claim>> = {
   'changes nothing by a peek': async ({ backend, clock }) => {
-    for (let peeks = 0; peeks < 20; peeks++) await backend.peek([charge(minute, 'a', 5), charge(minute, `b${peeks}`)])
+    for (let peeks = 0; peeks < 20; peeks++)
+      await backend.peekAll([charge(backend, minute, 'a', 5), charge(backend, minute, `b${peeks}`)])
     clock.advance(10)
-    const { verdicts } = await backend.take([charge(minute, 'a', 5)])
+    const { verdicts } = await backend.takeAll([charge(backend, minute, 'a', 5)])
     const [{ policy: _, availableAfterMs: __, ...first }] = verdicts
     assert.deepEqual(
       { ...first },
@@ -32,15 +33,15 @@ export const peekClaims: Readonly<Record<string, Claim>> = {
   }) => {
     const policies = [minute, hour]
     await peekAtOtherTimes(backend, clock.now(), policies)
-    for (const policy of policies) await backend.take([charge(policy, 'a', 5)])
+    for (const policy of policies) await backend.takeAll([charge(backend, policy, 'a', 5)])
     clock.advance(20_000)
     await peekAtOtherTimes(backend, clock.now(), policies)
     for (const policy of policies) assert.equal(await remaining(backend, policy, 'a'), policy.limit - 5)
     clock.advance(39_999)
-    const denied = await backend.take([charge(minute, 'a')])
+    const denied = await backend.takeAll([charge(backend, minute, 'a')])
     assert.deepEqual([denied.verdicts[0].allowed, denied.verdicts[0].retryAfterMs], [false, 1])
     await peekAtOtherTimes(backend, clock.now(), policies)
     clock.advance(1)
-    assert.equal((await backend.take([charge(minute, 'a', 5)])).verdicts[0].allowed, true)
+    assert.equal((await backend.takeAll([charge(backend, minute, 'a', 5)])).verdicts[0].allowed, true)
   },
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Charge, type Policy, PolicyVariants } from '@sluice/limiter-core'
+import { type Charge, type Policy, PolicyVariants } from '@sluice/limiter-core/backend'
 import type { BackendBench } from './backend-claims.ts'
 
 interface PlanBench {
@@ -15,11 +15,14 @@ function planBench(bench: BackendBench): PlanBench {
     pro: { name: 'quota', algorithm: 'sliding-window', limit: 700, windowMs: bench.hour.windowMs },
   }
   const variants = new PolicyVariants(Object.values(plans))
-  const steps = { free: variants.stepOf(plans.free), pro: variants.stepOf(plans.pro) }
-  const count = `contract/quota/${variants.countedAs}`
-  const charge = (plan: 'free' | 'pro', cost = 1): Charge => ({ key: 'a', step: steps[plan], count, cost })
+  const name = `contract/quota/${variants.countedAs}`
+  const counters = {
+    free: bench.backend.open(variants.compile(plans.free), name),
+    pro: bench.backend.open(variants.compile(plans.pro), name),
+  }
+  const charge = (plan: 'free' | 'pro', cost = 1): Charge => ({ key: 'a', counter: counters[plan], cost })
   const left = async (plan: 'free' | 'pro'): Promise<number> =>
-    (await bench.backend.peek([charge(plan)])).verdicts[0].remaining
+    (await bench.backend.peekAll([charge(plan)])).verdicts[0].remaining
   return { bench, charge, left }
 }
 
@@ -27,27 +30,27 @@ function planBench(bench: BackendBench): PlanBench {
 export const planClaims: Readonly<Record<string, (bench: BackendBench) => Promise<void>>> = {
   'counts what is used under one plan in all plans, each by its own algorithm and window': async (on) => {
     const { bench, charge, left } = planBench(on)
-    const answer = await bench.backend.take([charge('pro', 6)])
+    const answer = await bench.backend.takeAll([charge('pro', 6)])
     assert.equal(answer.verdicts[0].policy.limit, 700)
     assert.deepEqual([await left('free'), await left('pro')], [0, 694])
-    assert.equal((await bench.backend.take([charge('free')])).verdicts[0].allowed, false)
+    assert.equal((await bench.backend.takeAll([charge('free')])).verdicts[0].allowed, false)
     assert.deepEqual([await left('free'), await left('pro')], [0, 694])
   },
 
   'takes and charges of a plan, and resets, are of all plans': async (on) => {
     const { bench, charge, left } = planBench(on)
-    const { takenAt } = await bench.backend.take([charge('free', 2)])
-    await bench.backend.adjust([charge('free', 1)], takenAt)
+    const { takenAt } = await bench.backend.takeAll([charge('free', 2)])
+    await bench.backend.adjustAll([charge('free', 1)], takenAt)
     assert.deepEqual([await left('free'), await left('pro')], [2, 697])
-    await bench.backend.reset([charge('pro')])
+    await bench.backend.resetAll([charge('pro')])
     assert.deepEqual([await left('free'), await left('pro')], [5, 700])
   },
 
   'lets nobody take under a small plan what a larger one has not': async (on) => {
     const { bench, charge } = planBench(on)
-    await bench.backend.take([charge('pro', 700)])
+    await bench.backend.takeAll([charge('pro', 700)])
     if (bench.hour.windowMs > 60_000) bench.clock.advance(60_000)
-    const [{ allowed, policy }] = (await bench.backend.take([charge('free')])).verdicts
+    const [{ allowed, policy }] = (await bench.backend.takeAll([charge('free')])).verdicts
     assert.deepEqual([allowed, policy.limit], [false, 5])
   },
 }

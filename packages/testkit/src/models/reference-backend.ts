@@ -1,4 +1,4 @@
-import type { Charge, PolicyVerdict, Verdict } from '@sluice/limiter-core'
+import type { Charge, CountedKey, PolicyVerdict, Verdict } from '@sluice/limiter-core'
 import { type ReferenceModel, referenceModel } from './reference-model.ts'
 
 /** A backend as the contracts of core describe it, over reference models: one for each count and key, never dropped. */
@@ -29,21 +29,21 @@ export class ReferenceBackend {
   }
 
   /** Makes keys as good as new. */
-  reset(charges: readonly Pick<Charge, 'key' | 'count'>[]): void {
+  reset(charges: readonly CountedKey[]): void {
     for (const charge of charges) this.#models.delete(nameOf(charge))
   }
 
   #model(charge: Charge): ReferenceModel {
-    const model = this.#models.get(nameOf(charge)) ?? referenceModel(charge.step.policy)
+    const model = this.#models.get(nameOf(charge)) ?? referenceModel(charge.counter.compiled.policy)
     this.#models.set(nameOf(charge), model)
     return model
   }
 }
 
-function nameOf({ key, count }: Pick<Charge, 'key' | 'count'>): string {
-  return JSON.stringify([count, key])
+function nameOf({ key, counter }: CountedKey): string {
+  return JSON.stringify([counter.name, key])
 }
 
-function named({ step, advisory }: Charge, verdict: Verdict): PolicyVerdict {
-  return { policy: step.policy, shadow: advisory === true, ...verdict }
+function named({ counter, advisory }: Charge, verdict: Verdict): PolicyVerdict {
+  return { policy: counter.compiled.policy, shadow: advisory === true, ...verdict }
 }

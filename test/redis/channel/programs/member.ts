@@ -1,4 +1,4 @@
-import { systemClock } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, type RedisChannel, type RedisSums, redisChannel, redisSums } from '@sluice/redis'
 import { type SeededRandom, seededRandom } from '@sluice/testkit'
 import { Redis as Redis5 } from 'ioredis5'

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { createInflightLimiter, type InflightLimiter, systemClock } from '@sluice/limiter-core'
+import { createInflightLimiter, type InflightLimiter } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis, type RedisInflightOptions, redisInflight } from '@sluice/redis'
 
 // a process whose tasks contend with those of others for the places of one cap

@@ -1,0 +1,132 @@
+import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
+
+/**
+ * A policy of one plan, where several plans have one of its name whose cells mean something else. Cells: those of each
+ * variant, one after the other; behind those of one that drains when a charge last found no room in it. Whatever is used
+ * under one plan is used in all of them: a take must fit into the plan's own variant and into those of larger plans, and
+ * is charged to the others without asking.
+ * Promise: that of the plan's own policy, over all that is used under any plan.
+ *
+ * One that is charged and drains holds no more than `ceiling` units: what the largest plan gives at once. Else a month
+ * under a large plan would be a debt of months under a small one.
+ */
+export class CompiledVariants implements CompiledPolicy {
+  readonly policy: Policy
+  readonly version: number
+  readonly cells: number
+  readonly capacity: number
+  readonly variants: readonly PolicyVariant[]
+  readonly #own: PolicyVariant
+  readonly #asked: readonly PolicyVariant[]
+  readonly #charged: readonly PolicyVariant[]
+
+  constructor(variants: readonly PolicyVariant[]) {
+    const own = variants.find(({ role }) => role === 'own') as PolicyVariant
+    this.policy = own.compiled.policy
+    this.version = own.compiled.version
+    this.capacity = own.compiled.capacity
+    this.cells = variants.reduce((sum, variant) => sum + cellsOf(variant), 0)
+    this.variants = variants
+    this.#own = own
+    this.#asked = variants.filter(({ role }) => role !== 'charged')
+    this.#charged = variants.filter(({ role }) => role === 'charged')
+  }
+
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    let longest = 0
+    for (const variant of this.#asked) {
+      longest = Math.max(longest, variant.compiled.waitMs(cells, at + variant.at, now, cost))
+    }
+    return longest
+  }
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    for (const variant of this.#asked) variant.compiled.spend(cells, at + variant.at, now, cost)
+    for (const variant of this.#charged) {
+      const fitting = fittingOf(variant, cells, at, now, cost)
+      if (fitting > 0) variant.compiled.spend(cells, at + variant.at, now, fitting)
+    }
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    let moved = 0
+    for (const variant of this.#asked) {
+      const found = variant.compiled.adjust(cells, at + variant.at, now, units, takenAt)
+      if (variant === this.#own) moved = found
+    }
+    for (const variant of this.#charged) {
+      if (units < 0 && mayBeUncharged(variant, cells, at, takenAt)) continue
+      const fitting = units > 0 ? fittingOf(variant, cells, at, now, units) : units
+      if (fitting !== 0) variant.compiled.adjust(cells, at + variant.at, now, fitting, takenAt)
+    }
+    return moved
+  }
+
+  remaining(cells: Float64Array, at: number, now: number): number {
+    let least = Number.POSITIVE_INFINITY
+    for (const variant of this.#asked) {
+      least = Math.min(least, variant.compiled.remaining(cells, at + variant.at, now))
+    }
+    return Math.min(least, this.capacity)
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    return longestReset(this.#asked, cells, at, now)
+  }
+
+  keptMs(cells: Float64Array, at: number, now: number): number {
+    return longestReset(this.variants, cells, at, now)
+  }
+
+  /** What is known of the key is known by the plan's own numbers. The others are taken to have used as much just now. */
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    const { compiled, perMs, ceiling } = this.#own
+    const longestMs = perMs > 0 ? ceiling / perMs : Number.POSITIVE_INFINITY
+    compiled.adopt(cells, at + this.#own.at, now, used, Math.min(resetAfterMs, longestMs))
+    for (const variant of this.variants) {
+      if (variant === this.#own) continue
+      const { capacity } = variant.compiled
+      const more = Math.min(used, capacity) - (capacity - variant.compiled.remaining(cells, at + variant.at, now))
+      if (more > 0) variant.compiled.spend(cells, at + variant.at, now, more)
+    }
+  }
+}
+
+/** Cells of a variant among those of all. */
+export function cellsOf({ compiled, perMs }: Pick<PolicyVariant, 'compiled' | 'perMs'>): number {
+  return perMs > 0 ? compiled.cells + 1 : compiled.cells
+}
+
+/** Units of a cost for which a variant has room that is charged. Notes when that is not all of them. */
+function fittingOf(
+  { compiled, at: from, perMs, ceiling }: PolicyVariant,
+  cells: Float64Array,
+  at: number,
+  now: number,
+  cost: number,
+): number {
+  if (perMs === 0) return cost
+  const room = Math.max(0, ceiling - compiled.resetAfterMs(cells, at + from, now) * perMs)
+  if (cost <= room) return cost
+  // 0 is never
+  cells[at + from + compiled.cells] = now || Number.MIN_VALUE
+  return room
+}
+
+/** Whether a take may have been charged less than it cost: giving all of it back would forget what others used. */
+function mayBeUncharged(
+  { compiled, at: from, perMs }: PolicyVariant,
+  cells: Float64Array,
+  at: number,
+  takenAt: number,
+): boolean {
+  const fullAt = perMs > 0 ? cells[at + from + compiled.cells] : 0
+  return fullAt !== 0 && takenAt <= fullAt
+}
+
+function longestReset(variants: readonly PolicyVariant[], cells: Float64Array, at: number, now: number): number {
+  let longest = 0
+  for (const variant of variants)
+    longest = Math.max(longest, variant.compiled.resetAfterMs(cells, at + variant.at, now))
+  return longest
+}

@@ -1,0 +1,126 @@
+import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
+import type { Answer, Backend, Charge, MaybePromise, Moment } from '../contracts.ts'
+import { vetoed } from '../decision/verdict.ts'
+import { checkedAnswer } from './checked-answer.ts'
+
+/** Those charges of one request that are taken in one go, and where they stand among all. */
+export interface ChargePart {
+  readonly backend: Pick<Backend, 'takeAll' | 'adjustAll'>
+  readonly indexes: readonly number[]
+  readonly charges: readonly Charge[]
+}
+
+/** Asks a part without taking. */
+export type PeekPart = (part: ChargePart) => MaybePromise<Answer>
+
+/**
+ * Takes the parts of one request one after the other. A later denial takes the earlier parts back by `adjustAll`, and so
+ * does a failure, which is then thrown on: that never over-admits, and may turn others away while the round trip lasts.
+ * What is taken back has no deadline: it must arrive. Parts behind a denial are asked by `peek`; without it they have no
+ * verdicts.
+ */
+export function takeTogether(parts: readonly ChargePart[], moment?: Moment, peek?: PeekPart): MaybePromise<Answer> {
+  return takeFrom({ parts, moment, peek }, [])
+}
+
+/** A request on its way through its parts. */
+interface Taking {
+  readonly parts: readonly ChargePart[]
+  readonly moment: Moment | undefined
+  readonly peek: PeekPart | undefined
+}
+
+function takeFrom(taking: Taking, answers: readonly Answer[]): MaybePromise<Answer> {
+  const { parts, moment } = taking
+  const part = parts[answers.length]
+  if (!part || answers.some((answer) => vetoed(answer.verdicts))) return settled(taking, answers)
+  const failed = (error: unknown): MaybePromise<never> => takenBack(taking, answers, error)
+  const take = (): MaybePromise<Answer> =>
+    andThen(part.backend.takeAll(part.charges, moment), (answered) => checkedAnswer(answered, part.charges))
+  const answer = attempt(take, failed)
+  return andThen(answer, (one) => takeFrom(taking, [...answers, one]))
+}
+
+/** What `run` answers, or what `failed` makes of it where it throws or rejects. */
+function attempt<T>(run: () => MaybePromise<T>, failed: (error: unknown) => MaybePromise<never>): MaybePromise<T> {
+  try {
+    const answer = run()
+    return isPromise(answer) ? Promise.resolve(answer).catch(failed) : answer
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** Takes back all that was taken before a backend failed, then throws its error on. */
+function takenBack({ parts, moment }: Taking, answers: readonly Answer[], error: unknown): MaybePromise<never> {
+  const undone = answers.map((answer, index) => undo(parts[index], answer, () => false, moment))
+  return andThen(allOf<Answer>(undone), () => {
+    throw error
+  })
+}
+
+/** Takes back what must not stand, now that all verdicts are known. */
+function settled({ parts, moment, peek }: Taking, answers: readonly Answer[]): MaybePromise<Answer> {
+  const verdicts = answers.flatMap((answer) => answer.verdicts)
+  const denied = vetoed(verdicts)
+  const advisoryStands = verdicts.every((verdict) => verdict.allowed)
+  const undone = answers.map((answer, index) => {
+    const stands = (charge: Charge): boolean => !denied && (!charge.advisory || advisoryStands)
+    return undo(parts[index], answer, stands, moment)
+  })
+  const unasked = peek ? parts.slice(answers.length).map(peek) : []
+  return andThen(allOf<Answer>([...undone, ...unasked]), (all) => mergedAnswer(parts, all))
+}
+
+/** Refunds those charges of a part that were taken and do not stand. Answers how the part stands then. */
+function undo(
+  part: ChargePart,
+  answer: Answer,
+  stands: (charge: Charge) => boolean,
+  moment: Moment | undefined,
+): MaybePromise<Answer> {
+  const wasTaken = (charge: Charge): boolean =>
+    !vetoed(answer.verdicts) && (!charge.advisory || answer.verdicts.every((verdict) => verdict.allowed))
+  const back = [...part.charges.keys()].filter((at) => {
+    const charge = part.charges[at]
+    return wasTaken(charge) && !stands(charge) && charge.cost > 0
+  })
+  if (back.length === 0) return answer
+  const { now } = moment ?? {}
+  const refund = (places: readonly number[], takenAt: number, uncounted: boolean): MaybePromise<Answer> => {
+    const refunds = places.map((at) => ({ ...part.charges[at], cost: -part.charges[at].cost }))
+    return part.backend.adjustAll(refunds, takenAt, now === undefined ? { uncounted } : { now, uncounted })
+  }
+  const { takenAts } = answer
+  // each by itself where each was taken at a time of its own
+  const refunded = takenAts
+    ? allOf(back.map((at) => refund([at], takenAts[at], !isCounted(answer, at))))
+    : andThen(refund(back, answer.takenAt, !answer.counted), (after) => [after])
+  return andThen(refunded, (after) => {
+    const left = after.flatMap(({ verdicts }) => verdicts)
+    return { ...answer, verdicts: answer.verdicts.map((verdict, at) => left[back.indexOf(at)] ?? verdict) }
+  })
+}
+
+function isCounted({ counted, countedEach }: Answer, at: number): boolean {
+  return countedEach?.[at] ?? counted
+}
+
+/** The answers of all parts as one, each verdict where its charge stands. */
+export function mergedAnswer(parts: readonly Pick<ChargePart, 'indexes'>[], answers: readonly Answer[]): Answer {
+  const rows = answers.flatMap((answer, part) =>
+    answer.verdicts.map((verdict, at) => {
+      const takenAt = answer.takenAts?.[at] ?? answer.takenAt
+      return { index: parts[part].indexes[at], verdict, takenAt, counted: isCounted(answer, at) }
+    }),
+  )
+  rows.sort((a, b) => a.index - b.index)
+  return {
+    verdicts: rows.map((row) => row.verdict),
+    takenAt: rows[0].takenAt,
+    takenAts: rows.map(({ takenAt }) => takenAt),
+    counted: answers.every((answer) => answer.counted),
+    countedEach: rows.map(({ counted }) => counted),
+    source: [...new Set(answers.map((answer) => answer.source))].join('+'),
+  }
+}

@@ -1,0 +1,59 @@
+import { allOf, andThen } from '../contracts/maybe-promise.ts'
+import type { Answer, Backend, Charge, CountedKey, Counter, MaybePromise, Moment } from '../contracts.ts'
+import { type ChargePart, mergedAnswer, takeTogether } from './charge-parts.ts'
+
+/** The charges of one request that one backend counts. */
+interface Part extends ChargePart {
+  readonly backend: ChargedBackend
+}
+
+/** A backend whose counters are open. */
+export type ChargedBackend = Pick<Backend, 'synchronous' | 'takeAll' | 'peekAll' | 'adjustAll' | 'resetAll'>
+
+/**
+ * Several backends as one. They are asked one after the other, synchronous ones first, and a later denial takes the
+ * earlier parts back, as `takeTogether` says.
+ */
+export class GroupedBackend implements ChargedBackend {
+  readonly #homes: ReadonlyMap<Counter, ChargedBackend>
+  readonly #backends: readonly ChargedBackend[]
+
+  /** `homes`: which backend opened each counter. */
+  constructor(homes: ReadonlyMap<Counter, ChargedBackend>) {
+    this.#homes = homes
+    const backends = [...new Set(homes.values())]
+    this.#backends = [...backends.filter((one) => one.synchronous), ...backends.filter((one) => !one.synchronous)]
+  }
+
+  takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    return takeTogether(this.#parts(charges), moment)
+  }
+
+  peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const parts = this.#parts(charges)
+    const answers = allOf(parts.map((part) => part.backend.peekAll(part.charges, moment)))
+    return andThen(answers, (all) => mergedAnswer(parts, all))
+  }
+
+  adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+    const parts = this.#parts(charges)
+    const answers = allOf(parts.map((part) => part.backend.adjustAll(part.charges, takenAt, moment)))
+    return andThen(answers, (all) => mergedAnswer(parts, all))
+  }
+
+  resetAll(keys: readonly CountedKey[]): MaybePromise<void> {
+    const resets = this.#backends.map((backend) =>
+      backend.resetAll(keys.filter(({ counter }) => this.#homes.get(counter) === backend)),
+    )
+    return andThen(allOf(resets), () => undefined)
+  }
+
+  #parts(charges: readonly Charge[]): Part[] {
+    return this.#backends
+      .map((backend) => {
+        const indexes = charges.flatMap((charge, index) => (this.#homes.get(charge.counter) === backend ? [index] : []))
+        return { backend, indexes, charges: indexes.map((index) => charges[index]) }
+      })
+      .filter((part) => part.indexes.length > 0)
+  }
+}

@@ -1,0 +1,25 @@
+import { andThen } from '../contracts/maybe-promise.ts'
+import type { Answer, Backend, CompiledPolicy, Counter, DecisionOf, MaybePromise, Moment } from '../contracts.ts'
+import { RequestDecision } from '../decision/verdict.ts'
+import { checkedAnswer } from './checked-answer.ts'
+
+/** A counter of a backend that takes one charge as it takes several. Throws where the answer is none. */
+export class PlainCounter<A extends MaybePromise<Answer>> implements Counter<A> {
+  readonly compiled: CompiledPolicy
+  readonly name: string
+  readonly #backend: Pick<Backend<A>, 'takeAll'>
+
+  constructor(backend: Pick<Backend<A>, 'takeAll'>, compiled: CompiledPolicy, name: string) {
+    this.compiled = compiled
+    this.name = name
+    this.#backend = backend
+  }
+
+  take(key: string, cost: number, moment?: Moment): DecisionOf<A> {
+    const charges = [{ key, counter: this, cost }]
+    const answer: MaybePromise<Answer> = this.#backend.takeAll(charges, moment)
+    const decision: unknown = andThen(answer, (one) => new RequestDecision(checkedAnswer(one, charges)))
+    // a promise where the answer is one
+    return decision as DecisionOf<A>
+  }
+}

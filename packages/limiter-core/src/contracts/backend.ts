@@ -1,0 +1,61 @@
+import type { Answer } from './answer.ts'
+import type { Charge } from './charge.ts'
+import type { CompiledPolicy } from './compiled-policy.ts'
+import type { CountedKey, Counter } from './counter.ts'
+import type { Interruption } from './interruption.ts'
+import type { MaybePromise } from './maybe-promise.ts'
+import type { Moment } from './moment.ts'
+import type { Observer } from './observer.ts'
+import type { AlgorithmName } from './policy.ts'
+
+/** Where counts live. */
+export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
+  readonly name: string
+  /** Equal for backends of this process that count in one place: equal names on them are one count. */
+  readonly identity?: object | undefined
+  /** True for one that always answers at once; of several it is asked before those that do not. Failover stands before it all the same. */
+  readonly synchronous?: boolean
+  /** True for one that counts for its own process: N processes admit up to N limits. */
+  readonly perProcess?: boolean
+  /** Those that it can keep; default: all. A policy that names none gets one of them; `open` refuses the others. */
+  readonly algorithms?: readonly AlgorithmName[]
+  /**
+   * A counter of a policy under a name: asked once for each policy, when a limiter is built. Throws a `SluiceError` where
+   * this backend cannot keep the policy. The counter is closed where the limiter fails to build, or is closed.
+   */
+  open(compiled: CompiledPolicy, name: string): Counter<A>
+  /**
+   * Takes all enforced charges or none. Advisory charges are taken where every charge, they among them, would be;
+   * they never keep an enforced one from being taken.
+   */
+  takeAll(charges: readonly Charge[], moment?: Moment): A
+  /** What `takeAll` would answer; changes nothing. */
+  peekAll(charges: readonly Charge[], moment?: Moment): A
+  /**
+   * Adds `cost` units (negative: a refund) to what was taken at `takenAt`; an instant later than now means now. A
+   * refund never creates a key.
+   */
+  adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): A
+  /** Makes keys as good as new. */
+  resetAll(keys: readonly CountedKey[]): MaybePromise<void>
+  /** Tells an observer of evictions, tails, breakers, syncs. Returns a function that stops it. */
+  observe?(observer: Observer): () => void
+  /**
+   * `takeAll` of what this process holds ready, so that nobody needs to be asked: for while nobody answers. Undefined where
+   * something must be asked.
+   */
+  takeHeld?(charges: readonly Charge[], moment?: Moment): Answer | undefined
+  /** Tells that the way to the counts broke or came back. Returns a function that stops it. */
+  interrupted?(listener: (event: Interruption) => void): () => void
+  /**
+   * Whether what it counted of a key up to `ageMs` ago may be gone; true where that is not known yet. Of a backend that
+   * does not say so it may be gone after every interruption.
+   */
+  mayHaveLost?(counted: CountedKey, ageMs: number): boolean
+  /**
+   * Of a take that was begun just now: whether it may be counted though no answer to it comes. False of units that this
+   * process would spend itself once it has them; default: true.
+   */
+  mayCountUnanswered?(counted: CountedKey): boolean
+  close?(): MaybePromise<void>
+}

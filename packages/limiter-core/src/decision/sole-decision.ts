@@ -1,0 +1,37 @@
+import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
+import { plainDecision } from './verdict.ts'
+
+/**
+ * The decision of one enforced policy, and its verdict as well: one flat object, since most requests meet one policy
+ * and making three objects of it costs as much as the rest of the decision.
+ */
+export abstract class SoleDecision implements Decision, PolicyVerdict {
+  abstract readonly policy: Policy
+  abstract readonly remaining: number
+  abstract readonly retryAfterMs: number
+  abstract readonly resetAfterMs: number
+  abstract readonly availableAfterMs: number
+  abstract readonly takenAt: number
+  abstract readonly counted: boolean
+  abstract readonly source: string
+
+  get allowed(): boolean {
+    return this.retryAfterMs === 0
+  }
+
+  get shadow(): boolean {
+    return false
+  }
+
+  get verdicts(): readonly PolicyVerdict[] {
+    return [this]
+  }
+
+  get binding(): PolicyVerdict {
+    return this
+  }
+
+  toJSON(): Decision {
+    return plainDecision(this)
+  }
+}

@@ -1,0 +1,41 @@
+import type { Policy } from '../contracts.ts'
+import { SoleDecision } from './sole-decision.ts'
+import { atTheLatest } from './verdict.ts'
+
+/** The decision of one enforced policy that another backend than memory counted; an answer to its one charge as well. */
+export class SourcedDecision extends SoleDecision {
+  readonly policy: Policy
+  readonly remaining: number
+  readonly retryAfterMs: number
+  readonly resetAfterMs: number
+  readonly availableAfterMs: number
+  readonly takenAt: number
+  readonly #source: string
+
+  constructor(
+    source: string,
+    policy: Policy,
+    remaining: number,
+    retryAfterMs: number,
+    resetAfterMs: number,
+    takenAt: number,
+    availableAfterMs: number = atTheLatest(retryAfterMs, resetAfterMs),
+  ) {
+    super()
+    this.#source = source
+    this.policy = policy
+    this.remaining = remaining
+    this.retryAfterMs = retryAfterMs
+    this.resetAfterMs = resetAfterMs
+    this.availableAfterMs = availableAfterMs
+    this.takenAt = takenAt
+  }
+
+  get source(): string {
+    return this.#source
+  }
+
+  get counted(): boolean {
+    return true
+  }
+}

@@ -1,0 +1,111 @@
+import { isOfOneKey } from '../backend/backend-failure.ts'
+import { checkedAnswer } from '../backend/checked-answer.ts'
+import type { Answer, Backend, Clock } from '../contracts.ts'
+import { vetoed } from '../decision/verdict.ts'
+import { Observers } from '../observers/observers.ts'
+import { processWide } from '../process/process-wide.ts'
+import { clockOf, systemClock } from '../time/clock.ts'
+import type { BreakerState } from './breaker.ts'
+import type { FailoverCharge } from './failover-counter.ts'
+import { Health } from './health.ts'
+import { Mirror } from './mirror.ts'
+import { OwedCalls } from './owed-calls.ts'
+
+/** What this process knows of a backend, whatever limiters count on it: whether it answers, and what it last said. */
+export class BackendHealth extends Health {
+  readonly mirror: Mirror
+  /** What it did not do while it did not answer. */
+  readonly owed: OwedCalls = new OwedCalls()
+  /** What is to be added to a reading of the backend's clock to get one of ours, as far as is known. */
+  skewMs = 0
+  readonly #backend: Backend
+  readonly #clock: Clock
+  #users = 0
+  #stopListening: (() => void) | undefined
+
+  constructor(backend: Backend, clock: Clock, deadlineMs: number) {
+    const changed = (state: BreakerState): void => {
+      if (state === 'open') this.mirror.outdated(clock.now())
+    }
+    super({ name: backend.name, clock, deadlineMs, observers: new Observers(), changed })
+    this.#backend = backend
+    this.#clock = clock
+    this.mirror = new Mirror(clock, backend, this.owed)
+  }
+
+  /** Listens to interruptions while somebody counts on the backend. Returns a function that leaves. */
+  join(): () => void {
+    // nobody listened in between
+    if (this.#users++ === 0) this.#listen()
+    let joined = true
+    return () => {
+      if (joined && --this.#users === 0) this.#stopListening?.()
+      joined = false
+    }
+  }
+
+  override failed(cause: string, error: unknown, calledAt?: number): void {
+    if (isOfOneKey(error)) {
+      this.breaker.succeeded()
+      this.log.failed(cause, error)
+      return
+    }
+    const now = this.#clock.now()
+    // one that tells of no interruptions may have been away, and lost what it counted
+    if (this.#backend.interrupted || cause === 'LATE') this.mirror.decidedHere(now)
+    else this.mirror.outdated(now)
+    super.failed(cause, error, calledAt)
+  }
+
+  /**
+   * Remembers what the backend answered at `now`, where it is said in answer to a call of when. `takes`: unless denied,
+   * the call took the costs. Throws where it is no answer.
+   */
+  heard(
+    charges: readonly FailoverCharge[],
+    answer: Answer,
+    now: number,
+    heardAt: number | undefined,
+    takes = true,
+  ): Answer {
+    const checked = checkedAnswer(answer, charges)
+    const { verdicts, takenAt } = checked
+    if (heardAt !== undefined && verdicts.length === charges.length) {
+      const isTaken = takes && !vetoed(verdicts)
+      for (let index = 0; index < charges.length; index++) {
+        const { allowed, remaining, resetAfterMs } = verdicts[index]
+        const moved = isTaken && allowed ? charges[index].cost : 0
+        this.mirror.record(charges[index], remaining, resetAfterMs, now, heardAt, moved)
+      }
+    }
+    this.skewMs = now - takenAt
+    return checked
+  }
+
+  #listen(): void {
+    this.mirror.outdated(this.#clock.now())
+    this.#stopListening = this.#backend.interrupted?.((event) => {
+      if (event === 'back') this.breaker.probeSoon()
+      else this.mirror.outdated(this.#clock.now())
+    })
+  }
+}
+
+interface Registry {
+  readonly healths: WeakMap<Backend, WeakMap<Clock, BackendHealth>>
+  /** Stands for the clock of those who hand in none. */
+  readonly clock: Clock
+}
+
+const KEY = Symbol.for('sluice.healths@1')
+
+/** The one health of a backend in this process, by the clock of those who ask. */
+export function healthOf(backend: Backend, clock: Clock | undefined, deadlineMs: number): BackendHealth {
+  const { healths, clock: shared } = processWide<Registry>(KEY, () => ({ healths: new WeakMap(), clock: systemClock }))
+  const mine = clock ?? shared
+  const byClock = healths.get(backend) ?? new WeakMap<Clock, BackendHealth>()
+  healths.set(backend, byClock)
+  const health = byClock.get(mine) ?? new BackendHealth(backend, clockOf(mine), deadlineMs)
+  byClock.set(mine, health)
+  return health
+}

@@ -1,0 +1,73 @@
+import type {
+  Answer,
+  Charge,
+  CompiledPolicy,
+  CountedKey,
+  Counter,
+  Decision,
+  MaybePromise,
+  Moment,
+} from '../contracts.ts'
+import type { MemoryCounter } from '../memory/memory-counter.ts'
+import type { FailoverRule } from './failover-options.ts'
+import type { MirrorPolicy } from './mirror-policy.ts'
+import type { Basis } from './own-units.ts'
+
+/** What takes one charge of a counter that always has an answer. */
+interface TakeOne {
+  takeOne(counter: FailoverCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision>
+}
+
+/** A counter that counts in this process what one of a backend counts for all. */
+export type MirrorCounter = MemoryCounter<MirrorPolicy>
+
+export type FailoverKey = CountedKey<FailoverCounter>
+export type FailoverCharge = Charge<FailoverCounter>
+
+/** Who answers charges in the place of a backend. Never throws, and says of every answer that it is not counted. */
+export interface FailureRule {
+  readonly source: FailoverRule['source']
+  /** `basis`: what the backend knows of what is admitted here. */
+  takeOne(charge: FailoverCharge, now: number, basis: Basis): Decision
+  take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer
+  peek(charges: readonly FailoverCharge[], now: number): Answer
+  adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer
+}
+
+/** A counter of a backend that may fail: who answers while it does not, and where counts go on meanwhile. */
+export class FailoverCounter implements Counter<MaybePromise<Answer>> {
+  readonly compiled: CompiledPolicy
+  readonly name: string
+  /** Counts for all. */
+  readonly remote: Counter
+  readonly mirror: MirrorCounter
+  readonly rule: FailureRule
+  readonly #backend: TakeOne
+
+  constructor(backend: TakeOne, remote: Counter, mirror: MirrorCounter, rule: FailureRule) {
+    this.compiled = remote.compiled
+    this.name = remote.name
+    this.remote = remote
+    this.mirror = mirror
+    this.rule = rule
+    this.#backend = backend
+  }
+
+  take(key: string, cost: number, moment?: Moment): MaybePromise<Decision> {
+    return this.#backend.takeOne(this, key, cost, moment)
+  }
+
+  close(): void {
+    this.remote.close?.()
+  }
+}
+
+/** A key as the backend counts it. */
+export function remoteKey({ key, counter }: FailoverKey): CountedKey {
+  return { key, counter: counter.remote }
+}
+
+/** A charge as the backend counts it. */
+export function remoteCharge({ key, counter, cost, advisory }: FailoverCharge): Charge {
+  return { key, counter: counter.remote, cost, advisory: advisory === true }
+}

@@ -1,0 +1,64 @@
+import type { Answer, AnsweredVerdict } from '../contracts.ts'
+import type { FailoverCharge, FailureRule } from './failover-counter.ts'
+import { ALLOW, DENY } from './fixed-rule.ts'
+import { LocalRule } from './local-rule.ts'
+import type { Mirror } from './mirror.ts'
+import type { Basis } from './own-units.ts'
+
+const BY_STRICTNESS: readonly FailureRule['source'][] = ['deny', 'local', 'allow']
+
+/** Answers in the place of a backend: for each policy by its rule. Says of every answer that it is not counted. */
+export class FailureRules {
+  readonly #local: FailureRule
+
+  constructor(mirror: Mirror) {
+    this.#local = new LocalRule(mirror)
+  }
+
+  /** The rule that answers under this name. */
+  of(source: FailureRule['source']): FailureRule {
+    if (source === 'local') return this.#local
+    return source === 'allow' ? ALLOW : DENY
+  }
+
+  /** `basis`: what the backend knows of what is admitted here. */
+  take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
+    const denied = charges.some(({ counter, advisory }) => counter.rule === DENY && !advisory)
+    // whoever is denied takes nothing
+    return this.#each(charges, now, (rule, own) => (denied ? rule.peek(own, now) : rule.take(own, now, basis)))
+  }
+
+  peek(charges: readonly FailoverCharge[], now: number): Answer {
+    return this.#each(charges, now, (rule, own) => rule.peek(own, now))
+  }
+
+  /** What is charged to a take that was counted is kept, whoever answers. */
+  adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer {
+    // a key that is not there is not asked
+    for (const { counter } of charges) counter.mirror.compiled.moved = 0
+    if (basis === 'counted') {
+      const others = charges.filter(({ counter }) => counter.rule !== this.#local)
+      if (others.length > 0) this.#local.adjust(others, takenAt, now, basis)
+    }
+    return this.#each(charges, now, (rule, own) => rule.adjust(own, takenAt, now, basis))
+  }
+
+  /** `ask` has the charges of one rule answered: all of them where they have one. */
+  #each(
+    charges: readonly FailoverCharge[],
+    now: number,
+    ask: (rule: FailureRule, own: readonly FailoverCharge[]) => Answer,
+  ): Answer {
+    const first = charges[0]?.counter.rule ?? this.#local
+    if (charges.every(({ counter }) => counter.rule === first)) return ask(first, charges)
+    const answered = new Map<FailureRule, Iterator<AnsweredVerdict>>()
+    for (const source of BY_STRICTNESS) {
+      const rule = this.of(source)
+      const own = charges.filter(({ counter }) => counter.rule === rule)
+      if (own.length > 0) answered.set(rule, ask(rule, own).verdicts.values())
+    }
+    const verdicts = charges.map(({ counter }) => answered.get(counter.rule)?.next().value as AnsweredVerdict)
+    const [strictest] = answered.keys()
+    return { verdicts, takenAt: now, counted: false, source: strictest.source }
+  }
+}

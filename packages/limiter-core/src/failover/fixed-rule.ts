@@ -1,0 +1,49 @@
+import type { Answer, Decision, PolicyVerdict } from '../contracts.ts'
+import { RuledDecision } from '../decision/ruled-decision.ts'
+import { ChargeVerdict } from '../decision/verdict.ts'
+import type { FailoverCharge, FailureRule } from './failover-counter.ts'
+
+/** A denial whose end nobody knows: by then the backend may answer again. */
+export const RETRY_AFTER_MS = 1_000
+
+/** Answers everybody alike, and counts nothing. */
+class FixedRule implements FailureRule {
+  readonly source: 'allow' | 'deny'
+  readonly #remaining: number
+  readonly #retryAfterMs: number
+
+  constructor(source: 'allow' | 'deny', remaining: number, retryAfterMs: number) {
+    this.source = source
+    this.#remaining = remaining
+    this.#retryAfterMs = retryAfterMs
+  }
+
+  takeOne({ counter }: FailoverCharge, now: number): Decision {
+    return new RuledDecision(this.source, counter.compiled.policy, this.#remaining, this.#retryAfterMs, 0, now)
+  }
+
+  take(charges: readonly FailoverCharge[], now: number): Answer {
+    return this.peek(charges, now)
+  }
+
+  peek(charges: readonly FailoverCharge[], now: number): Answer {
+    return {
+      verdicts: charges.map((charge) => this.#verdict(charge)),
+      takenAt: now,
+      counted: false,
+      source: this.source,
+    }
+  }
+
+  adjust(charges: readonly FailoverCharge[], _takenAt: number, now: number): Answer {
+    return this.peek(charges, now)
+  }
+
+  #verdict({ counter, advisory }: FailoverCharge): PolicyVerdict {
+    return new ChargeVerdict(counter.compiled.policy, advisory === true, this.#remaining, this.#retryAfterMs, 0)
+  }
+}
+
+/** Who lets everybody pass has no end of units. */
+export const ALLOW: FailureRule = new FixedRule('allow', Number.POSITIVE_INFINITY, 0)
+export const DENY: FailureRule = new FixedRule('deny', 0, RETRY_AFTER_MS)

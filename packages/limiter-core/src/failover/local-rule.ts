@@ -1,0 +1,81 @@
+import type { Answer, AnsweredVerdict, Decision } from '../contracts.ts'
+import { RuledDecision } from '../decision/ruled-decision.ts'
+import { ChargeVerdict } from '../decision/verdict.ts'
+import type { FailoverCharge, FailureRule } from './failover-counter.ts'
+import { RETRY_AFTER_MS } from './fixed-rule.ts'
+import type { Mirror, MirrorCharge } from './mirror.ts'
+import type { MirrorPolicy } from './mirror-policy.ts'
+import type { Basis } from './own-units.ts'
+
+/** Counts in this process, from what was last known of each key. */
+export class LocalRule implements FailureRule {
+  readonly source = 'local'
+  readonly #mirror: Mirror
+
+  constructor(mirror: Mirror) {
+    this.#mirror = mirror
+  }
+
+  takeOne({ key, counter: { mirror }, cost }: FailoverCharge, now: number, basis: Basis): Decision {
+    mirror.compiled.basis = basis
+    const taken = this.#mirror.takeOne(mirror, key, cost, now)
+    const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs } = taken
+    const waitMs = waitOf(retryAfterMs, cost, mirror.compiled)
+    if (waitMs === retryAfterMs) return taken
+    const growsMs = Math.min(availableAfterMs, waitMs)
+    return new RuledDecision('local', policy, remaining, waitMs, resetAfterMs, now, growsMs)
+  }
+
+  take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
+    const mirrored = charges.map((charge) => mirroredOf(charge, basis))
+    return asHoped(mirrored, this.#mirror.take(mirrored, now))
+  }
+
+  peek(charges: readonly FailoverCharge[], now: number): Answer {
+    const mirrored = charges.map((charge) => mirroredOf(charge))
+    return asHoped(mirrored, this.#mirror.peek(mirrored, now))
+  }
+
+  adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer {
+    const mirrored = charges.map((charge) => mirroredOf(charge, basis))
+    return asHoped(mirrored, this.#mirror.adjust(mirrored, takenAt, now))
+  }
+}
+
+/** Units by which the last adjustment moved its key here. */
+export function movedOf({ counter }: FailoverCharge): number {
+  return counter.mirror.compiled.moved
+}
+
+/** Of what was given back here, as charges: that of which the backend had been told. */
+export function takeToldBack(charges: readonly FailoverCharge[]): readonly FailoverCharge[] {
+  return charges.flatMap((charge) => {
+    const { own } = charge.counter.mirror.compiled
+    const units = Math.floor(own.toldBack)
+    own.toldBack = 0
+    return units > 0 ? [{ ...charge, cost: -units }] : []
+  })
+}
+
+/** A charge as the mirror counts it. */
+function mirroredOf({ key, counter, cost, advisory }: FailoverCharge, basis: Basis = 'counted'): MirrorCharge {
+  counter.mirror.compiled.basis = basis
+  return { key, counter: counter.mirror, cost, advisory: advisory === true }
+}
+
+function asHoped(charges: readonly MirrorCharge[], answer: Answer): Answer {
+  if (charges.every(({ counter: { compiled } }) => compiled.capacity === compiled.fullCapacity)) return answer
+  return { ...answer, verdicts: answer.verdicts.map((verdict, index) => hopeful(verdict, charges[index])) }
+}
+
+function hopeful(verdict: AnsweredVerdict, { counter, cost }: MirrorCharge): AnsweredVerdict {
+  const { policy, shadow, remaining, retryAfterMs, resetAfterMs, availableAfterMs = retryAfterMs } = verdict
+  const waitMs = waitOf(retryAfterMs, cost, counter.compiled)
+  if (waitMs === retryAfterMs) return verdict
+  return new ChargeVerdict(policy, shadow, remaining, waitMs, resetAfterMs, Math.min(availableAfterMs, waitMs))
+}
+
+/** What never fits into the share of this process may fit once the backend answers again. */
+function waitOf(retryAfterMs: number, cost: number, { fullCapacity }: MirrorPolicy): number {
+  return retryAfterMs === Number.POSITIVE_INFINITY && cost <= fullCapacity ? RETRY_AFTER_MS : retryAfterMs
+}

@@ -1,0 +1,199 @@
+import { forgetsMs } from '../algorithms/forgets-ms.ts'
+import { algorithms } from '../algorithms/index.ts'
+import type { CompiledPolicy, Policy, PolicyVariant, PriorUsage } from '../contracts.ts'
+import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
+
+// what a sum of scaled costs may be off without turning away the last one that is due
+const ROUNDING = 1e-12
+const EPSILON = 1e-6
+const SCALED_BURST: readonly string[] = ['token-bucket', 'gcra']
+
+/** How what is known here of a key stands to what its backend has. */
+export interface Standing {
+  /** Whether the backend may have lost what was heard of it at an instant. */
+  mayHaveLost(heardAt: number): boolean
+  /** Units by which it is ahead, since the backend was not yet told of an adjustment. */
+  readonly owed: number
+}
+
+/**
+ * A policy that counts in this process what a backend counts for all: cells of the policy, and behind them what the backend
+ * does not know of them. A share is a scale of costs: with a fourth of the limit every unit counts four, so that what a
+ * backend told needs no conversion, and what is told to it none either.
+ */
+export class MirrorPolicy implements CompiledPolicy {
+  readonly policy: Policy
+  readonly version: number
+  readonly cells: number
+  /** Units that this process gives to a fresh key. */
+  readonly capacity: number
+  /** Units that the backend gives to a fresh key. */
+  readonly fullCapacity: number
+  /** How long what is known of a key can matter. */
+  readonly forgetsMs: number
+  readonly variants: readonly PolicyVariant[] | undefined
+  /** Of what is counted here from now on. */
+  basis: Basis = 'uncounted'
+  /** What was admitted here. */
+  readonly own: OwnUnits
+  /** Units by which the last adjustment moved a key here: a log may not find them. */
+  moved = 0
+  readonly #inner: CompiledPolicy
+  /** Units of the backend that one unit here stands for. */
+  readonly #scale: number
+  /** Behind the cells of the policy: when the answer was asked for that they come from, 0 where there was none. */
+  readonly #heard: number
+  readonly #whole: boolean
+  readonly #told: Pick<CompiledPolicy, 'adopt'> = { adopt: (...adopter) => this.#adoptTold(...adopter) }
+  #heardAt = 0
+  #owed = 0
+  #moved: number | undefined
+
+  constructor(compiled: CompiledPolicy, share: number) {
+    const { policy } = compiled
+    const limit = part(policy.limit, share)
+    this.policy = policy
+    this.version = compiled.version
+    this.#heard = compiled.cells
+    this.cells = compiled.cells + 1 + OwnUnits.cells
+    this.capacity = part(compiled.capacity, share)
+    this.fullCapacity = compiled.capacity
+    this.forgetsMs = forgetsMs(compiled)
+    this.variants = compiled.variants
+    this.#scale = limit === policy.limit ? 1 : (policy.limit / limit) * (1 - ROUNDING)
+    this.own = new OwnUnits(compiled.cells + 1, this.#scale)
+    // an entry of a log stands for a whole unit
+    this.#whole = policiesOf(compiled).some(({ algorithm }) => algorithm === 'sliding-log')
+    // a small burst would round to more or less than its share of the rate: it is what the scaled units need
+    const rescaled = this.#scale !== 1 && SCALED_BURST.includes(policy.algorithm) && !compiled.variants
+    const burst = (this.capacity * policy.limit) / limit
+    this.#inner = rescaled ? algorithms[policy.algorithm].compile({ ...policy, burst }) : compiled
+  }
+
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    return this.#inner.waitMs(cells, at, now, this.#scaled(cost))
+  }
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    this.#forgetIfFresh(cells, at, now)
+    this.#inner.spend(cells, at, now, this.#scaled(cost))
+    this.own.add(cells, at, now, cost, this.basis)
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    this.#forgetIfFresh(cells, at, now)
+    // what the backend counted is in its units
+    if (this.basis === 'counted') this.moved = this.#inner.adjust(cells, at, now, units, takenAt)
+    else {
+      this.moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
+      // of a refund the part that has drained meanwhile was admitted, too
+      this.own.add(cells, at, now, Math.min(this.moved, units), this.basis)
+    }
+    return this.moved
+  }
+
+  remaining(cells: Float64Array, at: number, now: number): number {
+    const left = this.#inner.remaining(cells, at, now)
+    if (this.#scale === 1) return left
+    let units = Math.min(this.capacity, Math.floor(left / this.#scale))
+    while (units < this.capacity && this.waitMs(cells, at, now, units + 1) === 0) units++
+    return units
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    return this.#inner.resetAfterMs(cells, at, now)
+  }
+
+  keptMs(cells: Float64Array, at: number, now: number): number {
+    const { keptMs = this.#inner.resetAfterMs } = this.#inner
+    return keptMs.call(this.#inner, cells, at, now)
+  }
+
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    this.#inner.adopt(cells, at, now, this.#scaled(used), resetAfterMs)
+    cells.fill(0, at + this.#heard, at + this.cells)
+  }
+
+  /**
+   * Adopts what the backend told in answer to a call that was made at `heardAt` and took `moved` units, while it was owed
+   * so many; in units of the backend. Holds until it is asked for again. Without `moved` its answers do not say what was
+   * counted.
+   */
+  told(heardAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
+    this.#heardAt = heardAt
+    this.#owed = owed
+    this.#moved = moved
+    return this.#told
+  }
+
+  /**
+   * What the backend may not know of a key; nothing where it is fresh. What was admitted here is handed out once: whoever
+   * cannot tell it hands it back.
+   */
+  known(cells: Float64Array, at: number, now: number, { mayHaveLost, owed }: Standing): PriorUsage | undefined {
+    const used = this.#used(cells, at, now)
+    const resetAfterMs = this.#inner.resetAfterMs(cells, at, now)
+    if (!(used > 0 && resetAfterMs > 0)) return undefined
+    const heardAt = cells[at + this.#heard]
+    const own = this.own.unreported(cells, at, used)
+    const told = this.#toldOf(used, own, owed)
+    const mayBeGone = told > 0 && mayHaveLost(heardAt)
+    const admitted = this.own.handOut(cells, at, now, own, told)
+    if (!mayBeGone && !admitted) return undefined
+    const ageMs = heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt)
+    return { used: mayBeGone ? told : 0, resetAfterMs, ageMs, admitted }
+  }
+
+  /** What was admitted before the key was new again matters no more. */
+  #forgetIfFresh(cells: Float64Array, at: number, now: number): void {
+    if (this.keptMs(cells, at, now) === 0) this.own.forget(cells, at)
+  }
+
+  #adoptTold(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    this.#findCounted(cells, at, now, used)
+    const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
+    this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
+    cells[at + this.#heard] = this.#heardAt
+    // what the backend does not know of yet comes on top
+    const units = this.#scaled(uncounted + unsure)
+    if (units > 0) this.#inner.adjust(cells, at, now, units, now)
+  }
+
+  /**
+   * An answer to a call that was made after others of which no answer came: what it has above what was known before, and
+   * above its own units, is theirs.
+   */
+  #findCounted(cells: Float64Array, at: number, now: number, heard: number): void {
+    if (this.#moved === undefined) return
+    const used = this.#used(cells, at, now)
+    const own = this.own.unreported(cells, at, used)
+    if (own.unsure === 0) return
+    const units = (heard - this.#toldOf(used, own, this.#owed) - this.#moved) / this.#scale
+    if (units > 0) this.own.counted(cells, at, Math.floor(units + EPSILON))
+  }
+
+  /** What the backend had told, of what is used here. */
+  #toldOf(used: number, { uncounted, unsure }: UnreportedUnits, owed: number): number {
+    return Math.max(0, Math.floor(used - (uncounted + unsure) * this.#scale - owed + EPSILON))
+  }
+
+  /** Whole units of the backend. */
+  #used(cells: Float64Array, at: number, now: number): number {
+    return Math.floor(this.#inner.capacity - this.#inner.remaining(cells, at, now) + EPSILON)
+  }
+
+  #scaled(units: number): number {
+    if (this.#scale === 1) return units
+    const scaled = units * this.#scale
+    return this.#whole ? Math.sign(scaled) * Math.ceil(Math.abs(scaled)) : scaled
+  }
+}
+
+function policiesOf({ policy, variants }: CompiledPolicy): readonly Policy[] {
+  return variants?.map(({ compiled }) => compiled.policy) ?? [policy]
+}
+
+/** A part of a limit in whole units, at least one. */
+function part(units: number, share: number): number {
+  return Math.max(1, Math.floor(units * share + EPSILON))
+}

@@ -1,0 +1,45 @@
+// For adapters: what decides over a request, and what says what to write.
+
+export { andThen, isPromise } from './contracts/maybe-promise.ts'
+export type * from './contracts.ts'
+export { messageOf, type SluiceCode, SluiceError } from './errors/errors.ts'
+export { kindOf, shown } from './errors/shown.ts'
+export { warn, warnOnce } from './errors/warn-once.ts'
+export { Deadlines } from './failover/deadlines.ts'
+export { compileFailover, type FailoverOptions } from './failover/failover-options.ts'
+export {
+  capEntry,
+  type GateEntry,
+  type HeaderLine,
+  type HttpDenial,
+  headerLines,
+  httpDenial,
+  policyItems,
+  rateEntry,
+  violatedNames,
+  violatedPolicies,
+} from './http/gate.ts'
+export { compileHeaders, type HeaderPlan } from './http/header-dialect.ts'
+export { InHandlerDetector } from './http/in-handler-detector.ts'
+export { type CapCheck, InflightGate } from './http/inflight-gate.ts'
+export type { InflightLimitOptions } from './http/inflight-limit-options.ts'
+export { compilePartitionKey } from './http/partition-key.ts'
+export { PROBLEM_MEDIA_TYPE, problemBody } from './http/problem.ts'
+export type { OfPart, RateCheck } from './http/rate-check.ts'
+export { RateGate } from './http/rate-gate.ts'
+export { type RateLayer, scopeOfPart } from './http/rate-layers.ts'
+export type { DeniedAnswer, DeniedContext, RateLimitOptions } from './http/rate-limit-options.ts'
+export { RequestRecord } from './http/request-record.ts'
+export type { RequestSluice } from './http/request-sluice.ts'
+export { type SlowCheck, SlowDownGate } from './http/slow-down-gate.ts'
+export type { SlowDownOptions } from './http/slow-down-options.ts'
+export { parseAddress, writeIPv6 } from './keys/address.ts'
+export { addressKey, compileAddressOptions } from './keys/address-key.ts'
+export { joinedKey } from './keys/joined-key.ts'
+export { ANONYMOUS, resolveKey } from './keys/key-source.ts'
+export { labelOf } from './keys/sources.ts'
+export { LimiterReport } from './observers/limiter-report.ts'
+export { Observers } from './observers/observers.ts'
+export { optionalFunction, optionsOf, withInherited } from './options/options.ts'
+export { DEFAULT_NAMES } from './policy/default-names.ts'
+export { AWAITED, clockOf, systemClock } from './time/clock.ts'

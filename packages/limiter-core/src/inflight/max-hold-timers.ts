@@ -1,0 +1,25 @@
+import type { Clock } from '../contracts.ts'
+import { MaxHoldTimer } from './max-hold-timer.ts'
+
+/** The timers of caps on one backend: one for each bound that they have. */
+export class MaxHoldTimers {
+  readonly #clock: Clock
+  readonly #timers = new Map<number, MaxHoldTimer>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Undefined where there is no bound. */
+  of(maxHoldMs: number | undefined): MaxHoldTimer | undefined {
+    if (maxHoldMs === undefined) return undefined
+    const timer = this.#timers.get(maxHoldMs) ?? new MaxHoldTimer(this.#clock, maxHoldMs)
+    this.#timers.set(maxHoldMs, timer)
+    return timer
+  }
+
+  /** Ends all of them: whoever holds a permit now may keep it. */
+  close(): void {
+    for (const timer of this.#timers.values()) timer.close()
+  }
+}

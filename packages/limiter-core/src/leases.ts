@@ -1,0 +1,20 @@
+// For those who keep a ledger of units on lease, or spend them.
+export { SETTLED_MS } from './leases/lease-book.ts'
+export {
+  GRACE,
+  isLeased,
+  type LeaseAsk,
+  type LeaseGrant,
+  type LeaseLedger,
+  type LeaseTerms,
+  leaseMsOf,
+} from './leases/lease-ledger.ts'
+export { LeaseTable } from './leases/lease-table.ts'
+export {
+  LEASE_OPTIONS,
+  type LeaseOptions,
+  LeasingBackend,
+  type LeasingDeps,
+  leaseTermsOf,
+} from './leases/leasing-backend.ts'
+export { MemoryLedger } from './leases/memory-ledger.ts'

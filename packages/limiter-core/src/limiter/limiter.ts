@@ -1,0 +1,259 @@
+import { type ChargedBackend, GroupedBackend } from '../backend/grouped-backend.ts'
+import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
+import type {
+  Answer,
+  Backend,
+  Charge,
+  Clock,
+  Counter,
+  Decision,
+  MaybePromise,
+  Moment,
+  Observer,
+  Policy,
+} from '../contracts.ts'
+import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
+import { compileFailover, type FailoverOptions, type FailoverRule } from '../failover/failover-options.ts'
+import { Observers } from '../observers/observers.ts'
+import { optionsOf } from '../options/options.ts'
+import type { Mode } from '../policy/mode.ts'
+import type { PolicyInput } from '../policy/policy.ts'
+import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
+import { wholeCost, wholeUnitsMoved } from './cost.ts'
+import { coverPolicies } from './cover-policies.ts'
+import { openPolicies } from './open-policies.ts'
+import type { OpenPolicy } from './open-policy.ts'
+
+export interface LimiterOptions extends FailoverOptions {
+  readonly policies: readonly PolicyInput[]
+  /** Where counts live; default: the process-wide memory backend, where every limiter has a scope of its own. */
+  readonly backend?: Backend | undefined
+  /** Names the counts on a backend: limiters with equal scopes and policies share them. */
+  readonly scope?: string | undefined
+  /** True where the limiter is to share its counts: another one of equal scope and names is no mistake then. */
+  readonly shared?: boolean | undefined
+  readonly mode?: Mode | undefined
+  readonly clock?: Clock | undefined
+  readonly observers?: readonly Observer[] | undefined
+}
+
+/** Options with which every answer is at hand at once. */
+export interface SyncLimiterOptions extends LimiterOptions {
+  readonly policies: readonly (PolicyInput & { readonly backend?: Backend<Answer> })[]
+  readonly backend?: Backend<Answer> | undefined
+}
+
+/** Framework-free limits: for messages, queues, jobs, and whatever an adapter does not see. */
+export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
+  readonly policies: readonly Policy[]
+  /** Spends `cost` (default 1; 0 asks nothing) on all policies, or on none. A fraction of a unit is a unit. */
+  take(key: Keys, cost?: Costs, moment?: Moment): D
+  /** What `take` would answer; changes nothing. */
+  peek(key: Keys, cost?: Costs, moment?: Moment): D
+  /**
+   * Adds `units` without asking: more than fits becomes debt, a negative number is a refund. `taken` is the decision
+   * (or its `takenAt`) to which the units belong; default: now.
+   */
+  charge(key: Keys, units: Costs, taken?: Decision | number): D
+  /** Makes the key as good as new in every policy. */
+  reset(key: Keys): MaybePromise<void>
+  /** Lets go of everything that this limiter opened, its names too. Backends that were handed in stay open. */
+  close(): MaybePromise<void>
+}
+
+const OPTIONS = [
+  'policies',
+  'backend',
+  'scope',
+  'shared',
+  'mode',
+  'clock',
+  'observers',
+  'onBackendError',
+  'deadlineMs',
+] as const
+
+/** Builds a limiter. Throws coded errors for bad options; see `docs/errors.md`. */
+export function createLimiter(options: SyncLimiterOptions): Limiter<Decision>
+export function createLimiter(options: LimiterOptions): Limiter
+export function createLimiter(options: LimiterOptions): Limiter {
+  optionsOf('createLimiter', options, OPTIONS)
+  const observers = new Observers(options.observers, () => policies.map(({ policy }) => policy.name))
+  const failover = compileFailover(options)
+  // last, since it claims names that nobody would give back if another option were bad
+  const [policies] = openPolicies([options.policies], options)
+  return new PolicyLimiter(policies, options.clock, observers, failover)
+}
+
+/** A limiter over policies that are open: makes charges of keys and costs, and a decision of the backend's answer. */
+export class PolicyLimiter implements Limiter {
+  readonly policies: readonly Policy[]
+  /** Those that are not off. */
+  readonly #open: readonly OpenPolicy[]
+  readonly #backend: ChargedBackend | undefined
+  readonly #clock: Clock | undefined
+  readonly #observers: Observers
+  /** That of the only policy, where it is enforced. */
+  readonly #sole: Counter | undefined
+  readonly #close: (() => void)[]
+
+  constructor(
+    policies: readonly OpenPolicy[],
+    clock: Clock | undefined,
+    observers: Observers,
+    failover: FailoverRule = compileFailover({}),
+  ) {
+    this.policies = policies.map(({ policy }) => policy)
+    const covered = coverPolicies(
+      policies.filter(({ mode }) => mode !== 'off'),
+      clock,
+      failover,
+    )
+    this.#open = covered.policies
+    this.#clock = clock
+    this.#observers = observers
+    const backends = [...new Set(this.#open.map(({ backend }) => backend))]
+    this.#backend =
+      backends.length > 1
+        ? new GroupedBackend(new Map(this.#open.map(({ counter, backend }) => [counter, backend])))
+        : backends[0]
+    this.#sole = this.#open.length === 1 && this.#open[0].mode === 'enforce' ? this.#open[0].counter : undefined
+    const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
+    this.#close = [covered.close, ...observed, ...policies.map(({ close }) => close)]
+  }
+
+  take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
+    if (this.#sole && typeof key === 'string' && typeof cost === 'number') {
+      return this.#takeSole(this.#sole, key, cost === 1 ? 1 : wholeCost(cost), moment)
+    }
+    return this.#take(this.#charges(key, cost, wholeCost), moment)
+  }
+
+  /**
+   * `take` with one checked key and one checked cost for each policy that is not off, in their order. A policy without
+   * a key is not asked; one has a key at least.
+   */
+  takeEach(keys: readonly (string | undefined)[], costs: readonly number[], moment?: Moment): MaybePromise<Decision> {
+    if (this.#sole) return this.#takeSole(this.#sole, keys[0] as string, costs[0], moment)
+    const charges: Charge[] = []
+    for (let index = 0; index < this.#open.length; index++) {
+      const key = keys[index]
+      if (key !== undefined) charges.push(chargeOf(this.#open[index], key, costs[index]))
+    }
+    return this.#take(charges, moment)
+  }
+
+  /** `charge` of one policy, by its place among those that are not off. */
+  chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
+    const charge = chargeOf(this.#open[index], key, wholeUnitsMoved(units))
+    return (this.#backend as ChargedBackend).adjustAll(
+      [charge],
+      takenAtOf(taken, charge),
+      this.#momentOf(taken, charge),
+    )
+  }
+
+  /** `reset` of one policy, by its place among those that are not off. */
+  resetOne(index: number, key: string): MaybePromise<void> {
+    return (this.#backend as ChargedBackend).resetAll([chargeOf(this.#open[index], key, 0)])
+  }
+
+  peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
+    if (!this.#backend) return this.#uncounted()
+    const answer = this.#backend.peekAll(this.#charges(key, cost, wholeCost), moment ?? this.#moment())
+    return andThen(answer, (answered) => new RequestDecision(answered))
+  }
+
+  charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
+    const backend = this.#backend
+    if (!backend) return this.#uncounted()
+    const charges = this.#charges(key, units, wholeUnitsMoved)
+    if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
+      const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
+      return andThen(
+        backend.adjustAll(charges, takenAt, this.#momentOf(taken)),
+        (answer) => new RequestDecision(answer),
+      )
+    }
+    const takenAts = charges.map((charge) => takenAtOf(taken, charge))
+    const answers = charges.map((charge, index) =>
+      backend.adjustAll([charge], takenAts[index], this.#momentOf(taken, charge)),
+    )
+    return andThen(allOf(answers), (all) => {
+      const verdicts = all.flatMap((answer) => answer.verdicts)
+      const countedEach = all.map(({ counted }) => counted)
+      return new RequestDecision({ ...all[0], verdicts, takenAts, counted: !countedEach.includes(false), countedEach })
+    })
+  }
+
+  reset(key: Keys): MaybePromise<void> {
+    return this.#backend?.resetAll(this.#charges(key, 0, wholeCost))
+  }
+
+  close(): void {
+    for (const stop of this.#close.splice(0)) stop()
+  }
+
+  #takeSole(counter: Counter, key: string, cost: number, moment: Moment | undefined): MaybePromise<Decision> {
+    const decision = counter.take(key, cost, moment ?? this.#moment())
+    if (!this.#observers.any) return decision
+    return andThen(decision, (answered) => {
+      this.#observers.decided(key, answered)
+      return answered
+    })
+  }
+
+  #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+    if (!this.#backend) return this.#uncounted()
+    const answer = this.#backend.takeAll(charges, moment ?? this.#moment())
+    return isPromise(answer)
+      ? andThen(answer, (answered) => this.#decided(charges, answered))
+      : this.#decided(charges, answer)
+  }
+
+  #moment(): Moment | undefined {
+    return this.#clock && { now: this.#clock.now() }
+  }
+
+  /** The moment at which units are added to what was taken, by one charge where several backends answered. */
+  #momentOf(taken: Decision | number | undefined, charge?: Charge): Moment | undefined {
+    if (typeof taken !== 'object' || taken === null || wasCounted(taken, charge)) return this.#moment()
+    return { ...this.#moment(), uncounted: true }
+  }
+
+  #decided(charges: readonly Charge[], answer: Answer): Decision {
+    const decision = new RequestDecision(answer)
+    if (this.#observers.any) {
+      const { policy } = decision.binding
+      const charge = charges.find(({ counter }) => counter.compiled.policy === policy) ?? charges[0]
+      this.#observers.decided(charge.key, decision)
+    }
+    return decision
+  }
+
+  #charges(keys: Keys, costs: Costs, whole: (value: unknown) => number): Charge[] {
+    return chargesOf(this.#open, keys, costs, whole)
+  }
+
+  /** The answer where every policy is off: all is well, and nothing was counted. */
+  #uncounted(): Decision {
+    const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
+    return new RequestDecision({ verdicts, takenAt: 0, counted: false, source: 'off' })
+  }
+}
+
+/** When a charge was taken; now where its backend was not asked, since an earlier one denied. */
+function takenAtOf({ verdicts, takenAt, takenAts }: Decision, charge: Charge): number {
+  if (!takenAts) return takenAt
+  return takenAts[placeIn(verdicts, charge)] ?? Number.POSITIVE_INFINITY
+}
+
+/** Whether the backend of a charge, or of all, counted what was taken; true where it was not asked. */
+function wasCounted({ verdicts, counted, countedEach }: Decision, charge: Charge | undefined): boolean {
+  if (!charge || !countedEach) return counted
+  return countedEach[placeIn(verdicts, charge)] ?? true
+}
+
+function placeIn(verdicts: Decision['verdicts'], { counter }: Charge): number {
+  return verdicts.findIndex(({ policy }) => policy.name === counter.compiled.policy.name)
+}

@@ -1,0 +1,143 @@
+import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
+import type { AlgorithmName, Backend, Clock, Policy } from '../contracts.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf, shown } from '../errors/shown.ts'
+import { optionalBoolean } from '../options/options.ts'
+import { DEFAULT_NAMES } from '../policy/default-names.ts'
+import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
+import { compilePolicy, type PolicyInput } from '../policy/policy.ts'
+import { PolicyVariants } from '../policy/policy-variants.ts'
+import { clockOf } from '../time/clock.ts'
+import { warnWhereOneOfSeveral } from './one-of-several.ts'
+import type { OpenPolicy } from './open-policy.ts'
+import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
+
+export interface OpenOptions {
+  readonly backend?: Backend | undefined
+  readonly scope?: string | undefined
+  /** The scope on a backend that was handed in, where none is named; default: `default`. */
+  readonly routeScope?: string | undefined
+  /** Says that its counts are those of other limiters, too. */
+  readonly shared?: boolean | undefined
+  readonly mode?: Mode | undefined
+  /** Without a backend limiters of one clock count in memory of their own, so that no two clocks meet. */
+  readonly clock?: Clock | undefined
+}
+
+/**
+ * Opens the policies of each plan (one plan where there are none). Policies of the same name in several plans are one
+ * count, so that a client who changes plan keeps what is used.
+ */
+export function openPolicies(plans: readonly (readonly PolicyInput[])[], options: OpenOptions): OpenPolicy[][] {
+  clockOf(options.clock)
+  const largest = largestLimits(plans)
+  const policies = plans.map((inputs) =>
+    compilePlan(inputs, (input) =>
+      defaultAlgorithm(largest.get(nameOf(input)) as number, input?.backend ?? options.backend ?? {}),
+    ),
+  )
+  const scope = options.scope === undefined ? undefined : parseScope(options.scope)
+  if (options.mode !== undefined) parseMode(options.mode, 'mode')
+  if (options.backend !== undefined) backendOf(options.backend, 'backend')
+  const shared = optionalBoolean('shared', options.shared)
+  const memory = defaultBackend(options.clock)
+  const fallback = options.backend ?? memory
+  const scopeOn = (backend: Backend): string =>
+    scope ?? (backend === memory ? unshared() : (options.routeScope ?? 'default'))
+  let own: string | undefined
+  const unshared = (): string => {
+    own ??= ownScope()
+    return own
+  }
+  const limiter = {}
+  const claim = (backend: Backend, ofName: readonly Policy[]): (() => void) => {
+    // nobody else can claim a name in a scope that is a limiter's own
+    if (scopeOn(backend) === own) return () => {}
+    // to share is all that a scope is for in the memory of the process
+    return claimCount(backend, scopeOn(backend), ofName, { limiter, shared: shared || backend === memory })
+  }
+  const opened: (() => void)[] = []
+  const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
+    const policiesOfName = policies.flat().filter(({ name }) => name === policy.name)
+    const variants = new PolicyVariants(policiesOfName)
+    const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
+    for (const [plan, others] of policies.entries()) {
+      const index = others.findIndex(({ name }) => name === policy.name)
+      if (index >= 0) oneBackend(policy, backend, plans[plan][index].backend ?? fallback)
+    }
+    const mode = modeOf(options.mode, input.mode)
+    const name = countName(scopeOn(backend), policy, variants.countedAs)
+    const counter = backend.open(variants.compile(policy), name)
+    const closeCounter = (): void => counter.close?.()
+    opened.push(closeCounter)
+    const unclaim = claim(backend, policiesOfName)
+    opened.push(unclaim)
+    return { policy, counter, backend, mode, close: both(unclaim, closeCounter) }
+  }
+  try {
+    const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => open(input, policies[plan][index])))
+    warnWhereOneOfSeveral(byPlan.flat())
+    return byPlan
+  } catch (error) {
+    // one that is refused leaves nothing behind
+    for (const undo of opened) undo()
+    throw error
+  }
+}
+
+function both(one: () => void, other: () => void): () => void {
+  return () => {
+    one()
+    other()
+  }
+}
+
+/** By the names of policies; of what is no policy it says nothing. */
+function largestLimits(plans: readonly (readonly PolicyInput[])[]): Map<string, number> {
+  const largest = new Map<string, number>()
+  for (const input of plans.flat()) {
+    const name = nameOf(input)
+    const limit = typeof input?.limit === 'number' ? input.limit : Number.NaN
+    largest.set(name, Math.max(limit, largest.get(name) ?? 0))
+  }
+  return largest
+}
+
+function nameOf(input: PolicyInput): string {
+  return input?.name ?? DEFAULT_NAMES.rateLimit
+}
+
+function compilePlan(inputs: readonly PolicyInput[], unnamed: (input: PolicyInput) => AlgorithmName): Policy[] {
+  if (!Array.isArray(inputs) || inputs.length === 0) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(inputs)}, expected at least one policy`)
+  }
+  // not `map`, which would pass over holes
+  const policies = Array.from(inputs, (input) => compilePolicy(input, unnamed(input)))
+  const names = new Set<string>()
+  for (const { name } of policies) {
+    if (names.has(name)) {
+      throw new SluiceError('SLUICE_DUPLICATE_POLICY', `policies: got two named '${name}', expected names of their own`)
+    }
+    names.add(name)
+  }
+  return policies
+}
+
+/** One backend holds what is used under every plan. */
+function oneBackend({ name }: Policy, one: Backend, other: Backend): void {
+  if (one === other) return
+  throw new SluiceError(
+    'SLUICE_BAD_POLICY',
+    `policy '${name}': backend: got ${shown(one.name, 'name')} and ${shown(other.name, 'name')} in several plans, expected one backend ` +
+      'for all of them, which counts together what is used under each; give policies names of their own to count them apart',
+  )
+}
+
+function backendOf(value: unknown, option: string): Backend {
+  const backend = value as Backend | null
+  if (typeof backend?.open === 'function' && typeof backend.takeAll === 'function') return backend
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `${option}: got ${kindOf(value)}, expected a backend such as memoryBackend() or redisBackend(client)`,
+  )
+}

@@ -1,0 +1,76 @@
+import type { Answer, Backend, Clock, Policy } from '../contracts.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf } from '../errors/shown.ts'
+import { memoryBackend } from '../memory/memory-backend.ts'
+import { processWide } from '../process/process-wide.ts'
+import { claimName } from './name-claims.ts'
+
+interface Registry {
+  memory: Backend<Answer> | undefined
+  /** By clock: no two clocks meet in one memory. */
+  memories: WeakMap<Clock, Backend<Answer>>
+  scopes: number
+}
+
+const KEY = Symbol.for('sluice.registry@1')
+
+function registry(): Registry {
+  return processWide(KEY, () => ({ memory: undefined, memories: new WeakMap(), scopes: 0 }))
+}
+
+/** The process-wide memory backend of a clock, 64 MiB, made when first asked for. */
+export function defaultBackend(clock?: Clock): Backend<Answer> {
+  const shared = registry()
+  if (clock) {
+    const memory = shared.memories.get(clock) ?? memoryBackend({ clock })
+    shared.memories.set(clock, memory)
+    return memory
+  }
+  shared.memory ??= memoryBackend()
+  return shared.memory
+}
+
+/** A scope that no other limiter of this process has. */
+export function ownScope(): string {
+  return `#${++registry().scopes}`
+}
+
+export function parseScope(scope: unknown): string {
+  if (typeof scope === 'string' && /^[^#].{0,127}$/s.test(scope)) return scope
+  throw new SluiceError(
+    'SLUICE_BAD_NAME',
+    `scope: got ${kindOf(scope)}, expected 1 to 128 characters that do not start with '#'`,
+  )
+}
+
+/** The name of a count: equal names on one backend are one count. `cells` says what its cells are: `algorithm@version`. */
+export function countName(scope: string, { name }: Pick<Policy, 'name'>, cells: string): string {
+  return `${segment(scope)}/${name}/${cells}`
+}
+
+/** Who counts a policy, and whether that limiter says that it counts with others. */
+export interface Claimant {
+  readonly limiter: object
+  readonly shared: boolean
+}
+
+/**
+ * Claims a policy name within a scope of a backend, as `claimName` says. `variants` are the policies of that name, one
+ * for each plan.
+ */
+export function claimCount(backend: Backend, scope: string, variants: readonly Policy[], by: Claimant): () => void {
+  const [{ name }] = variants
+  return claimName(backend, {
+    ...by,
+    name,
+    owner: `policy '${name}' in scope '${scope}'`,
+    remedy: 'a name or a scope',
+    id: `${segment(scope)}/${name}`,
+    data: variants.map((policy) => JSON.stringify(policy)).join(),
+  })
+}
+
+// scope `a/b` with policy `c` and scope `a` with policy `b/c` are two counts
+function segment(scope: string): string {
+  return scope.replace(/[%/]/g, encodeURIComponent)
+}

@@ -1,0 +1,27 @@
+import type { Answer, CompiledPolicy, Counter, Moment } from '../contracts.ts'
+import type { SoleDecision } from '../decision/sole-decision.ts'
+import type { CounterSlots } from './count-table.ts'
+
+/** What takes one charge of a counter in memory. */
+interface TakeOne {
+  takeOne(counter: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision
+}
+
+/** One policy, counted in memory. */
+export class MemoryCounter<P extends CompiledPolicy = CompiledPolicy> implements Counter<Answer> {
+  readonly compiled: P
+  readonly name: string
+  readonly slots: CounterSlots
+  readonly #backend: TakeOne
+
+  constructor(backend: TakeOne, compiled: P, name: string, slots: CounterSlots) {
+    this.compiled = compiled
+    this.name = name
+    this.slots = slots
+    this.#backend = backend
+  }
+
+  take(key: string, cost: number, moment?: Moment): SoleDecision {
+    return this.#backend.takeOne(this, key, cost, moment)
+  }
+}

@@ -1,0 +1,93 @@
+import type { Decision, Observer, ObserverEvent } from '../contracts.ts'
+import { messageOf, SluiceError } from '../errors/errors.ts'
+import { kindOf } from '../errors/shown.ts'
+import { LimiterWarnings } from './limiter-warnings.ts'
+
+/** The observers of a layer: those above it, and its own. What is no list is left for its reader to refuse. */
+export function joinedObservers(
+  above: readonly Observer[] | undefined,
+  own: readonly Observer[] | undefined,
+): readonly Observer[] | undefined {
+  if (own === undefined || above === undefined || !Array.isArray(own)) return own ?? above
+  return [...new Set([...above, ...own])]
+}
+
+const HOOKS = ['decided', 'permitAcquired', 'permitReleased', 'capDenied', 'event'] as const
+
+/** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
+export class Observers implements Required<Observer> {
+  /** How many were dropped because they threw. */
+  dropped = 0
+  readonly #warnings: LimiterWarnings
+  #watching: readonly Observer[]
+
+  /** `names` are those of what the limiter limits; what observes something else has none. */
+  constructor(observers: readonly Observer[] = [], names: () => readonly string[] = () => []) {
+    if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
+      throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${kindOf(observers)}, expected an array of observers`)
+    }
+    for (const [index, one] of observers.entries()) checkHooks(`observers[${index}]`, one)
+    this.#watching = observers
+    this.#warnings = new LimiterWarnings(names)
+  }
+
+  /** Watches from now on, once however often it is added. Returns a function that stops it. */
+  add(observer: Observer): () => void {
+    if (this.#watching.includes(observer)) return () => {}
+    this.#watching = [...this.#watching, observer]
+    return () => {
+      this.#watching = this.#watching.filter((other) => other !== observer)
+    }
+  }
+
+  /** Forgets all of them. */
+  clear(): void {
+    this.#watching = []
+  }
+
+  get any(): boolean {
+    return this.#watching.length > 0
+  }
+
+  decided(key: string, decision: Decision): void {
+    this.#tell((observer) => observer.decided?.(key, decision))
+  }
+
+  permitAcquired(key: string): void {
+    this.#tell((observer) => observer.permitAcquired?.(key))
+  }
+
+  permitReleased(key: string, heldMs: number): void {
+    this.#tell((observer) => observer.permitReleased?.(key, heldMs))
+  }
+
+  capDenied(key: string): void {
+    this.#tell((observer) => observer.capDenied?.(key))
+  }
+
+  event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
+    this.#tell((observer) => observer.event?.(name, data))
+  }
+
+  #tell(tell: (observer: Observer) => void): void {
+    for (const observer of this.#watching) {
+      try {
+        tell(observer)
+      } catch (error) {
+        this.#watching = this.#watching.filter((other) => other !== observer)
+        this.dropped++
+        this.#warnings.once('SLUICE_OBSERVER_DROPPED', () => `an observer threw and was dropped: ${messageOf(error)}`)
+      }
+    }
+  }
+}
+
+/** Throws `SLUICE_BAD_OPTION` where an observer would hear nothing, by a name that is none of its hooks. */
+function checkHooks(option: string, observer: Observer): void {
+  if (HOOKS.some((hook) => typeof observer[hook] === 'function')) return
+  const expected = HOOKS.join(', ')
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `${option}: got ${kindOf(observer)} without a hook, expected one of ${expected}`,
+  )
+}

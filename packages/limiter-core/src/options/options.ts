@@ -1,0 +1,73 @@
+import { badOption } from '../errors/bad-option.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { kindOf, shown } from '../errors/shown.ts'
+import { namedHere } from './foreign-options.ts'
+
+/**
+ * The options themselves, once each of their names is known. Throws `SLUICE_BAD_OPTION` for anything that is no plain
+ * object and for an unknown name: an option that is ignored is a limit that is not there.
+ */
+export function optionsOf<T extends object>(owner: string, options: T, known: readonly (keyof T & string)[]): T {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${kindOf(options)}, expected an object of options`)
+  }
+  if (isRequest(options)) {
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got a request, expected options: app.use(${owner}({ … }))`)
+  }
+  for (const name of Object.keys(options)) {
+    if (known.includes(name as keyof T & string)) continue
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: ${whyUnknown(name, options, known)}`)
+  }
+  return options
+}
+
+/** `options` with what they inherit: an option of value undefined is one that is not said. */
+export function withInherited<T extends object>(options: T, inherited: object): T {
+  const unsaid = Object.entries(inherited).filter(([name]) => options[name as keyof T] === undefined)
+  return { ...inherited, ...options, ...Object.fromEntries(unsaid) }
+}
+
+function whyUnknown(name: string, options: object, known: readonly string[]): string {
+  const here = namedHere(name)
+  const [option] = here?.split(':') ?? []
+  const hint = option && known.includes(option) ? `, which is ${here} here` : ''
+  const beside = ['policies', 'plans'].find((list) => Object.hasOwn(options, list) && !known.includes(name))
+  const place = beside && POLICY_ONLY.includes(here ?? name) ? ` beside ${beside}, of which each has its own` : ''
+  return `got an unknown option ${shown(name, 'name')}${place || hint}, expected one of ${known.join(', ')}`
+}
+
+const POLICY_ONLY: readonly string[] = ['limit', 'window', 'algorithm', 'burst', 'slices', 'unit', 'name']
+
+/** What a framework hands to a middleware: a request of Node, or Koa's context of one. */
+function isRequest(options: object): boolean {
+  const { req = options } = options as { readonly req?: Readonly<Record<string, unknown>> }
+  const { method, url, httpVersion } = (req ?? {}) as Readonly<Record<string, unknown>>
+  return typeof method === 'string' && typeof url === 'string' && typeof httpVersion === 'string'
+}
+
+/** `value` where it is one of `choices`; throws `SLUICE_BAD_OPTION` otherwise. */
+export function oneOf<T extends string>(option: string, value: unknown, choices: readonly T[]): T {
+  if (choices.includes(value as T)) return value as T
+  const expected = choices.map((choice) => `'${choice}'`).join(', ')
+  throw badOption(option, value, `one of ${expected}`)
+}
+
+/** Throws `SLUICE_BAD_OPTION` unless `value` is absent or a function. */
+export function optionalFunction(option: string, value: unknown): void {
+  if (value === undefined || typeof value === 'function') return
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected a function`)
+}
+
+/** `value`, false where it is absent; throws `SLUICE_BAD_OPTION` where it is no boolean. */
+export function optionalBoolean(option: string, value: unknown): boolean {
+  if (value === undefined || typeof value === 'boolean') return value === true
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected true or false`)
+}
+
+/** Throws `SLUICE_BAD_OPTION` unless `value` is absent or has these methods. `what` says what was expected. */
+export function optionalWith(option: string, value: unknown, methods: readonly string[], what: string): void {
+  if (value === undefined) return
+  const given = value as Readonly<Record<string, unknown>> | null
+  if (methods.every((method) => typeof given?.[method] === 'function')) return
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected ${what}`)
+}

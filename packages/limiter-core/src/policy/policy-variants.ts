@@ -1,0 +1,63 @@
+import { CompiledVariants, cellsOf } from '../algorithms/compiled-variants.ts'
+import { algorithms } from '../algorithms/index.ts'
+import { alwaysFits, capacityOf, drainPerMs, formOf } from '../algorithms/policy-forms.ts'
+import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
+
+/**
+ * What the policies of one name are in several plans. Those of one form share their cells, and each reads them by its
+ * own limit. Policies of several forms have cells for each, and what is used under one plan is charged to all.
+ */
+export class PolicyVariants {
+  readonly #policies: readonly Policy[]
+  /** The policies of each form, in an order that does not depend on that of the plans. */
+  readonly #forms: readonly (readonly Policy[])[]
+
+  constructor(policies: readonly Policy[]) {
+    const byForm = new Map<string, Policy[]>()
+    for (const policy of policies) byForm.set(formOf(policy), [...(byForm.get(formOf(policy)) ?? []), policy])
+    this.#policies = policies
+    this.#forms = [...byForm.values()].sort(([a], [b]) => compared(a, b))
+  }
+
+  /** The policy of one of the policies. Throws a coded error where it is none that its algorithm can keep. */
+  compile(policy: Policy): CompiledPolicy {
+    const { compile } = algorithms[policy.algorithm]
+    if (this.#forms.length === 1) return compile(policy, largestOf(this.#policies))
+    const ceiling = Math.max(...this.#policies.map(capacityOf))
+    const variants: PolicyVariant[] = []
+    for (const form of this.#forms) {
+      const larger = tightest(form.filter((other) => alwaysFits(policy, other)))
+      const role = form.includes(policy) ? 'own' : larger ? 'larger' : 'charged'
+      const read = role === 'own' ? policy : (larger ?? form[0])
+      const compiled = algorithms[read.algorithm].compile(read, largestOf(form), true)
+      const at = variants.reduce((sum, variant) => sum + cellsOf(variant), 0)
+      variants.push({ compiled, at, role, perMs: drainPerMs(read), ceiling })
+    }
+    return new CompiledVariants(variants)
+  }
+
+  /** The last part of the name of the count: what its cells are. */
+  get countedAs(): string {
+    if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1)
+    return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+')
+  }
+}
+
+function compared(a: Policy, b: Policy): number {
+  if (a.algorithm !== b.algorithm) return a.algorithm < b.algorithm ? -1 : 1
+  return drainPerMs(a) - drainPerMs(b) || a.windowMs - b.windowMs || (a.slices ?? 1) - (b.slices ?? 1)
+}
+
+function largestOf(policies: readonly Policy[]): number {
+  return Math.max(...policies.map(({ limit }) => limit))
+}
+
+/** The one that lets the least pass. */
+function tightest(policies: readonly Policy[]): Policy | undefined {
+  return policies.toSorted((a, b) => capacityOf(a) - capacityOf(b))[0]
+}
+
+function cellsName({ algorithm }: Policy, slices: number): string {
+  const name = `${algorithm}@${algorithms[algorithm].version}`
+  return slices > 1 ? `${name}/${slices}` : name
+}

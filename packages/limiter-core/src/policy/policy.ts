@@ -1,0 +1,109 @@
+import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
+import { algorithms } from '../algorithms/index.ts'
+import type { AlgorithmName, Backend, Policy } from '../contracts.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
+import { optionsOf } from '../options/options.ts'
+import { type Duration, parseDuration } from '../time/duration.ts'
+import { DEFAULT_NAMES } from './default-names.ts'
+import { type Mode, parseMode } from './mode.ts'
+
+/** A policy as a user writes it. */
+export interface PolicyInput {
+  /** Default: `default`. Printable ASCII, at most 128 characters: it stands in headers (RFC 9651 string). */
+  readonly name?: string
+  /** Whole units from 1 to 999,999,999,999,999, the largest integer that a header can carry. */
+  readonly limit: number
+  readonly window: Duration
+  /** Unless said `sliding-log` up to a limit of 32, above it and with `slices` `sliding-window`. */
+  readonly algorithm?: AlgorithmName
+  /** token-bucket and gcra: units that fit at once; default: `limit`. */
+  readonly burst?: number
+  /** sliding-window: slices of the window; default: 1. */
+  readonly slices?: number
+  /** What is counted, for headers and logs; default: `requests`. */
+  readonly unit?: string
+  readonly mode?: Mode
+  /** Where this policy is counted; default: the limiter's backend. */
+  readonly backend?: Backend
+}
+
+/** RFC 9651 section 3.3.1: an integer has at most 15 digits. */
+export const LARGEST_HEADER_INTEGER = 999_999_999_999_999
+const NAME = /^[\x20-\x7e]{1,128}$/
+const WITH_BURST: readonly AlgorithmName[] = ['token-bucket', 'gcra']
+
+export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
+  'name',
+  'limit',
+  'window',
+  'algorithm',
+  'burst',
+  'slices',
+  'unit',
+  'mode',
+  'backend',
+]
+
+/**
+ * The data of a policy, checked. Throws a coded error that says what was got and what was expected. `unnamed` is the
+ * algorithm of one that names none.
+ */
+export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defaultAlgorithm(input?.limit, {})): Policy {
+  optionsOf('policy', input, POLICY_OPTIONS)
+  const name = headerText(input.name === undefined ? DEFAULT_NAMES.rateLimit : input.name, 'name')
+  const owner = `policy '${name}'`
+  const algorithm = input.algorithm ?? (input.slices === undefined ? unnamed : 'sliding-window')
+  if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
+    throw new SluiceError(
+      'SLUICE_BAD_POLICY',
+      `${owner}: algorithm: got ${shown(algorithm, 'algorithm')}, expected one of ${Object.keys(algorithms).join(', ')}`,
+    )
+  }
+  if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
+  only(owner, 'burst', input.burst, WITH_BURST, algorithm)
+  only(owner, 'slices', input.slices, ['sliding-window'], algorithm)
+  return {
+    name,
+    algorithm,
+    limit: wholeUnits(input.limit, `${owner}: limit`),
+    windowMs: parseDuration(input.window, `${owner}: window`),
+    ...(input.burst !== undefined && { burst: wholeUnits(input.burst, `${owner}: burst`) }),
+    ...(input.slices !== undefined && { slices: input.slices }),
+    ...(input.unit !== undefined && { unit: headerText(input.unit, `${owner}: unit`) }),
+  }
+}
+
+/** `value` where it can stand in a header as a string; throws `SLUICE_BAD_NAME` otherwise. */
+export function headerText(value: unknown, option: string): string {
+  if (typeof value === 'string' && NAME.test(value)) return value
+  throw new SluiceError(
+    'SLUICE_BAD_NAME',
+    `${option}: got ${shown(value, option)}, expected 1 to 128 printable ASCII characters (an RFC 9651 string)`,
+  )
+}
+
+/** `value` where it is a limit that a header can carry; throws `SLUICE_BAD_LIMIT` otherwise. */
+export function wholeUnits(value: unknown, option: string): number {
+  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST_HEADER_INTEGER) {
+    return value as number
+  }
+  throw new SluiceError(
+    'SLUICE_BAD_LIMIT',
+    `${option}: got ${shown(value, option)}, expected a whole number from 1 to ${LARGEST_HEADER_INTEGER}`,
+  )
+}
+
+function only(
+  owner: string,
+  option: string,
+  value: unknown,
+  allowed: readonly AlgorithmName[],
+  algorithm: AlgorithmName,
+): void {
+  if (value === undefined || allowed.includes(algorithm)) return
+  throw new SluiceError(
+    'SLUICE_BAD_POLICY',
+    `${owner}: ${option}: got ${shown(value, option)} for ${algorithm}, expected it with ${allowed.join(' or ')} alone`,
+  )
+}

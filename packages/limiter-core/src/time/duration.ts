@@ -1,0 +1,70 @@
+import { SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
+import { MAX_TIMER_MS } from './clock.ts'
+
+type DurationUnit = 'ms' | 's' | 'm' | 'h' | 'd'
+
+/** `'500ms' | '10s' | '1m' | '1h' | '1d'`, or milliseconds as a number of at least 1,000. */
+export type Duration = `${number}${DurationUnit}` | number
+
+const MS: Readonly<Record<DurationUnit, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const SHAPE = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
+
+/**
+ * Milliseconds of a duration. Throws `SLUICE_BAD_DURATION`: a bare number below 1,000 is refused, since 60 is nearly
+ * always a mistake for 60 seconds (write `'60ms'` where it is none); so is a duration without a whole millisecond.
+ */
+export function parseDuration(value: unknown, option: string): number {
+  const ms = typeof value === 'string' ? textMs(value) : bareMs(value)
+  if (ms === undefined || !Number.isSafeInteger(ms) || ms < 1) {
+    throw new SluiceError(
+      'SLUICE_BAD_DURATION',
+      `${option}: got ${shown(value, option)}, expected '500ms', '10s', '1m', '1h', '1d' or a whole number of ms from 1000`,
+    )
+  }
+  return ms
+}
+
+/**
+ * Milliseconds of an option whose name says so, like `maxWaitMs`: a number of ms, of any size from 0, or a duration.
+ * Throws `SLUICE_BAD_DURATION`.
+ */
+export function parseMs(value: unknown, option: string): number {
+  const ms = typeof value === 'string' ? wholeTextMs(value) : value
+  if (typeof ms === 'number' && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms
+  throw new SluiceError(
+    'SLUICE_BAD_DURATION',
+    `${option}: got ${shown(value, option)}, expected ms from 0, or '500ms', '10s', '1m'`,
+  )
+}
+
+/**
+ * Milliseconds of an option that bounds something, so that 0 would mean none: from 1 to the longest timer, or a
+ * duration. Throws `SLUICE_BAD_DURATION`.
+ */
+export function parseTimerMs(value: unknown, option: string): number {
+  const ms = typeof value === 'string' ? wholeTextMs(value) : value
+  if (typeof ms === 'number' && ms >= 1 && ms <= MAX_TIMER_MS) return ms
+  throw new SluiceError(
+    'SLUICE_BAD_DURATION',
+    `${option}: got ${shown(value, option)}, expected ms from 1 to ${MAX_TIMER_MS}, or '500ms', '10s', '1m'`,
+  )
+}
+
+/** Undefined where a text is no duration of whole milliseconds, from 1. */
+function wholeTextMs(value: string): number | undefined {
+  const ms = textMs(value)
+  return Number.isSafeInteger(ms) && Number(ms) >= 1 ? ms : undefined
+}
+
+function textMs(value: string): number | undefined {
+  const match = SHAPE.exec(value)
+  if (!match) return undefined
+  const ms = Number(match[1]) * MS[match[2] as DurationUnit]
+  // 4.35 s are 4350 ms, and not 4350.000000000001
+  return Number.isInteger(ms) ? ms : Number(ms.toPrecision(15))
+}
+
+function bareMs(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 1_000 ? value : undefined
+}

@@ -1,0 +1,65 @@
+import { DEFAULT_NAMES, errorAt, type LimitLayer, type RateLimitOptions, SluiceError } from '@sluice/node-http/adapter'
+import type { LimitWord, NestLayer } from './limit-words.ts'
+import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
+
+export type NestLimitLayer = LimitLayer<PlatformRequest, PlatformResponse>
+export type NestRateOptions = RateLimitOptions<PlatformRequest, PlatformResponse>
+
+/** The options behind the name of a policy; throws `SLUICE_UNKNOWN_POLICY` where there is none. */
+export type PolicyNamed = (name: string) => NestRateOptions
+
+/**
+ * The layer of a route scope that says these words. What is removed is removed first, whatever the order. Throws coded
+ * errors that name the route scope.
+ */
+export function layerAt(
+  routeScope: string,
+  above: NestLimitLayer,
+  words: readonly LimitWord[],
+  policyNamed: PolicyNamed,
+): NestLimitLayer {
+  try {
+    const own = words.map(({ policy, ...word }) => (policy === undefined ? word : { rateLimit: policyNamed(policy) }))
+    checkNames(own)
+    const removed = removedBy(own)
+    const bare = removed ? above.below(removed, routeScope) : above
+    return own.filter(isLimit).reduce((layer, word) => layer.below(word, routeScope, bare), bare)
+  } catch (error) {
+    throw typeof (error as Partial<SluiceError>).code === 'string' ? errorAt(routeScope, error) : error
+  }
+}
+
+const KINDS = ['rateLimit', 'slowDown', 'inflightLimit'] as const
+
+function isLimit(word: NestLayer): boolean {
+  return KINDS.some((kind) => word[kind])
+}
+
+function removedBy(words: readonly NestLayer[]): NestLayer | undefined {
+  const removed = KINDS.filter((kind) => words.some((word) => word[kind] === false))
+  const skips = words.flatMap(({ skipLimits }) => (skipLimits === undefined ? [] : [skipLimits]))
+  if (removed.length + skips.length === 0) return undefined
+  const skipLimits = skips.includes(true) ? true : (skips as (readonly string[])[]).flat()
+  return { ...Object.fromEntries(removed.map((kind) => [kind, false])), skipLimits }
+}
+
+/** Of two words of one name in one route scope the second would silently replace the first. */
+function checkNames(words: readonly NestLayer[]): void {
+  for (const kind of KINDS) {
+    const seen = new Set<unknown>()
+    for (const name of words.flatMap((word) => namesOf(word[kind] || undefined, DEFAULT_NAMES[kind]))) {
+      if (seen.has(name)) {
+        throw new SluiceError('SLUICE_DUPLICATE_POLICY', `got two named '${name}', expected names of their own`)
+      }
+      seen.add(name)
+    }
+  }
+}
+
+function namesOf(options: object | undefined, unnamed: string): unknown[] {
+  if (!options) return []
+  const { policies, plans, name } = options as { policies?: unknown; plans?: unknown; name?: unknown }
+  if (plans !== undefined) return []
+  const named = Array.isArray(policies) ? policies : [{ name }]
+  return named.map((policy) => policy?.name ?? unnamed)
+}

@@ -1,0 +1,25 @@
+import { isPromise, type MaybePromise } from '@sluice/limiter-core/http'
+import type { Exchange } from '../exchange/exchange.ts'
+import { type Admission, type HttpLimit, isDeniedRequest } from './http-limit.ts'
+
+/** Runs limits one after the other until one denies. Answers at once while each of them does. */
+export function admitAll<Req, Res>(
+  limits: readonly HttpLimit<Req, Res>[],
+  exchange: Exchange<Req, Res>,
+  from = 0,
+  held = false,
+): MaybePromise<Admission<Req, Res>> {
+  let holds = held
+  for (let index = from; index < limits.length; index++) {
+    const admission = limits[index].admit(exchange)
+    if (isPromise(admission)) {
+      return admission.then((outcome) => {
+        if (isDeniedRequest(outcome) || outcome === 'gone') return outcome
+        return admitAll(limits, exchange, index + 1, holds || outcome === 'held')
+      })
+    }
+    if (isDeniedRequest(admission) || admission === 'gone') return admission
+    holds ||= admission === 'held'
+  }
+  return holds ? 'held' : 'passed'
+}

@@ -1,0 +1,42 @@
+import { type CapCheck, InflightGate, type InflightLimitOptions, systemClock } from '@sluice/limiter-core/http'
+import type { Exchange } from '../exchange/exchange.ts'
+import { releasePermit } from '../lifecycle/release-permit.ts'
+import { GatedLimit } from './gated-limit.ts'
+import type { Admission } from './http-limit.ts'
+
+/** A cap on requests in progress. */
+export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGate<Req, Res>, CapCheck> {
+  constructor(gate: InflightGate<Req, Res>) {
+    super(gate, { off: gate.mode === 'off', holds: true })
+  }
+
+  /** From the options of a framework's `inflightLimit`; `adapterOptions` are the names that only this framework has. */
+  static of<Req, Res>(
+    options: InflightLimitOptions<Req, Res>,
+    adapterOptions: readonly string[] = [],
+  ): HttpInflightLimit<Req, Res> {
+    return new HttpInflightLimit(new InflightGate(options, adapterOptions))
+  }
+
+  get holdUntil(): 'response' | 'handler' | undefined {
+    return this.gate.options.holdUntil
+  }
+
+  override close(): void {
+    this.gate.limiter.close()
+  }
+
+  protected override admitted(check: CapCheck, { life }: Exchange<Req, Res>): Admission<Req, Res> {
+    if (check.denial) {
+      const shown = { entries: [check.entry], denial: check.denial }
+      const { denial = check.denial, lines } = life.shows(this.gate, shown, systemClock.wall)
+      return { denial, decision: undefined, lines, answer: this.gate.options, report: this.report }
+    }
+    if (life.gone) {
+      releasePermit(check, 'dropped')
+      return 'gone'
+    }
+    life.hold(check)
+    return 'held'
+  }
+}

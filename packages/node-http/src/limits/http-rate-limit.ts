@@ -1,0 +1,39 @@
+import { clockOf, type RateCheck, RateGate, type RateLimitOptions } from '@sluice/limiter-core/http'
+import { writeHeaderLines } from '../denial/denial-writer.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { GatedLimit } from './gated-limit.ts'
+import type { Admission } from './http-limit.ts'
+
+/** A limit of rates on requests. */
+export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, Res>, RateCheck<Req, Res>> {
+  readonly #wall: () => number
+
+  constructor(gate: RateGate<Req, Res>) {
+    super(gate, { off: gate.off })
+    const clock = clockOf(gate.options.clock)
+    this.#wall = () => clock.wall()
+  }
+
+  /** From the options of a framework's `rateLimit`; `adapterOptions` are the names that only this framework has. */
+  static of<Req, Res>(
+    options: RateLimitOptions<Req, Res>,
+    adapterOptions: readonly string[] = [],
+  ): HttpRateLimit<Req, Res> {
+    return new HttpRateLimit(new RateGate(options, adapterOptions))
+  }
+
+  override close(): void {
+    this.gate.close()
+  }
+
+  protected override admitted(check: RateCheck<Req, Res>, exchange: Exchange<Req, Res>): Admission<Req, Res> {
+    const { decision, answer } = check
+    const { life } = exchange
+    life.took(check, this.report)
+    const { denial, lines } = life.shows(this.gate, check, this.#wall)
+    if (denial) return { denial, decision, lines, answer, report: this.report }
+    writeHeaderLines(exchange, lines)
+    if (check.gate.settles) life.settleAtEnd(exchange.raw, exchange.res)
+    return 'passed'
+  }
+}

@@ -1,0 +1,100 @@
+import {
+  AWAITED,
+  type Clock,
+  clockOf,
+  type MaybePromise,
+  type SlowCheck,
+  SlowDownGate,
+  type SlowDownOptions,
+} from '@sluice/limiter-core/http'
+import type { Exchange } from '../exchange/exchange.ts'
+import { GatedLimit } from './gated-limit.ts'
+import type { Admission } from './http-limit.ts'
+
+/** What became of a request that was over, as observers are told. */
+type Outcome = 'waits' | 'denied' | 'shadow'
+
+/** A limit of speed on requests: who asks too often waits. */
+export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Req, Res>, SlowCheck<Req, Res>> {
+  readonly #clock: Clock
+  /** Lets each request go on that waits. */
+  readonly #waiting = new Set<() => void>()
+  #closed = false
+
+  constructor(gate: SlowDownGate<Req, Res>) {
+    super(gate, { off: gate.mode === 'off' })
+    this.#clock = clockOf(gate.options.clock)
+  }
+
+  /** From the options of a framework's `slowDown`; `adapterOptions` are the names that only this framework has. */
+  static of<Req, Res>(
+    options: SlowDownOptions<Req, Res>,
+    adapterOptions: readonly string[] = [],
+  ): HttpSlowDown<Req, Res> {
+    return new HttpSlowDown(new SlowDownGate(options, adapterOptions))
+  }
+
+  /** Requests that wait. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** All go on that wait, and nobody waits any longer. */
+  letGo(): void {
+    this.#closed = true
+    for (const goOn of [...this.#waiting]) goOn()
+  }
+
+  override close(): void {
+    this.letGo()
+    this.gate.rate.close()
+  }
+
+  protected override admitted(
+    check: SlowCheck<Req, Res>,
+    exchange: Exchange<Req, Res>,
+  ): MaybePromise<Admission<Req, Res>> {
+    const { delayMs, shadow } = check
+    const { life } = exchange
+    const waits = delayMs > 0 && !shadow && !this.#closed
+    if (waits && !life.gone && this.#waiting.size >= this.gate.maxWaiting) return this.#refused(check)
+    life.took(check, this.report, true)
+    if (check.gate.settles) life.settleAtEnd(exchange.raw, exchange.res)
+    if (!waits) {
+      if (delayMs > 0 && shadow) this.#notifyObservers(check, 'shadow')
+      return 'passed'
+    }
+    if (life.gone) return 'gone'
+    this.#notifyObservers(check, 'waits')
+    return this.#delayed(delayMs, exchange)
+  }
+
+  #refused(check: SlowCheck<Req, Res>): Admission<Req, Res> {
+    this.gate.forget(check)
+    this.#notifyObservers(check, 'denied')
+    const denial = this.gate.denial(check.delayMs)
+    return { denial, decision: undefined, lines: [], answer: this.gate.options, report: this.report }
+  }
+
+  #notifyObservers({ keys: [key], delayMs }: SlowCheck<Req, Res>, outcome: Outcome): void {
+    const { rate, name } = this.gate
+    if (rate.observers.any) rate.observers.event('slowed', { policy: name, key, delayMs, outcome })
+  }
+
+  #delayed(delayMs: number, { life, outgoing }: Exchange<Req, Res>): Promise<Admission<Req, Res>> {
+    return new Promise((resolve) => {
+      let cancel: (() => void) | undefined
+      const done = (admission: Admission<Req, Res>): void => {
+        cancel?.()
+        this.#waiting.delete(goOn)
+        resolve(admission)
+      }
+      // an answer that something else gave meanwhile leaves nothing to do for what follows
+      const goOn = (): void => done(life.gone || outgoing.writableEnded ? 'gone' : 'passed')
+      this.#waiting.add(goOn)
+      // a clock of the user's may not wait at all, and some return nothing to cancel
+      cancel = this.#clock.after(delayMs, goOn, AWAITED)
+      life.onEnd(() => done('gone'))
+    })
+  }
+}

@@ -1,0 +1,132 @@
+import { createLimiter, type Limiter, type LimiterOptions } from '@sluice/limiter-core'
+import {
+  type Answer,
+  type Backend,
+  type Clock,
+  compileFailover,
+  type Decision,
+  type FailoverOptions,
+  type InflightLimitOptions,
+  type Observer,
+  Observers,
+  optionsOf,
+  type RateLimitOptions,
+  type SlowDownOptions,
+  withInherited,
+} from '@sluice/limiter-core/http'
+import { HttpInflightLimit } from './http-inflight-limit.ts'
+import type { HttpLimit, InflightHandle, RateHandle, SlowHandle } from './http-limit.ts'
+import { HttpRateLimit } from './http-rate-limit.ts'
+import { HttpSlowDown } from './http-slow-down.ts'
+
+/** What all limiters of an application share. */
+export interface SluiceOptions<B extends Backend = Backend<Answer>> extends FailoverOptions {
+  readonly backend?: B | undefined
+  readonly clock?: Clock | undefined
+  /** Told of everything, besides the observers of each limiter. */
+  readonly observers?: readonly Observer[] | undefined
+}
+
+/** The makers of limiters of a framework. `Mounted` is what the framework takes: a middleware, a hook. */
+export interface LimiterMakers<Req, Res, Mounted, Extra = unknown> {
+  rateLimit(options: RateLimitOptions<Req, Res> & Extra): Mounted & RateHandle
+  inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
+  slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowHandle
+}
+
+/** One place to inject from: limiters made here share a backend and what becomes of it when it fails, a clock and observers, unless they say otherwise. */
+export interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
+  extends LimiterMakers<Req, Res, Mounted, Extra> {
+  /** Answers at once where the shared backend does. */
+  limiter(options: LimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
+}
+
+/** The public words of a framework. */
+export interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterMakers<Req, Res, Mounted, Extra> {
+  createSluice<B extends Backend = Backend<Answer>>(options?: SluiceOptions<B>): Sluice<Req, Res, Mounted, Extra, B>
+}
+
+/**
+ * Makes the words of a framework. `mount` turns a limit into what the framework takes; `adapterOptions` are the names of
+ * options that only this framework has.
+ */
+export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
+  mount: (limit: HttpLimit<Req, Res>) => Mounted,
+  adapterOptions: readonly string[] = [],
+): Limiters<Req, Res, Mounted, Extra> {
+  const makers: LimiterMakers<Req, Res, Mounted, Extra> = {
+    rateLimit: (options) => {
+      const rate = HttpRateLimit.of<Req, Res>(options, adapterOptions)
+      return Object.assign(mount(rate), { limiter: rate.gate.limiter(), close: () => rate.close() })
+    },
+    inflightLimit: (options) => {
+      const cap = HttpInflightLimit.of<Req, Res>(options, adapterOptions)
+      return Object.assign(mount(cap), { limiter: cap.gate.limiter, close: () => cap.close() })
+    },
+    slowDown: (options) => {
+      const slow = HttpSlowDown.of<Req, Res>(options, adapterOptions)
+      const limiter = slow.gate.rate.limiter()
+      return Object.assign(mount(slow), { limiter, waiting: () => slow.waiting, close: () => slow.close() })
+    },
+  }
+  return { ...makers, createSluice: (shared) => sluiceOf(makers, shared) }
+}
+
+interface Watchable {
+  readonly observers?: readonly Observer[] | undefined
+}
+
+/** Adds what is shared to the options of one limiter, which win. */
+export interface SharedWith {
+  /** To options of limiters that count rates. */
+  counted<T extends Watchable>(options: T): T
+  /** To options of limiters that have no backend of rates. */
+  watched<T extends Watchable>(options: T): T
+}
+
+/** Names of what all limiters of an application share. */
+export const SLUICE_OPTIONS: readonly (keyof SluiceOptions)[] = [
+  'backend',
+  'onBackendError',
+  'deadlineMs',
+  'clock',
+  'observers',
+]
+
+/** Throws coded errors for what cannot be shared. */
+export function sharing(options: SluiceOptions<Backend>): SharedWith {
+  const { backend, onBackendError, deadlineMs, clock, observers = [] } = options
+  compileFailover(options)
+  // throws for what is no list of observers
+  new Observers(observers)
+  const watched = <T extends Watchable>(options: T): T =>
+    added(options, clock && { clock }, (given) =>
+      observers.length === 0 ? {} : { observers: observers.concat(given.observers ?? []) },
+    )
+  const counted = {
+    ...(backend && { backend }),
+    ...(onBackendError !== undefined && { onBackendError }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  }
+  return { watched, counted: (options) => watched(added(options, counted)) }
+}
+
+/** What is no object of options is left for their reader to refuse. */
+function added<T extends Watchable>(options: T, before: object = {}, after: (given: T) => object = () => ({})): T {
+  if (typeof options !== 'object' || options === null) return options
+  return { ...withInherited(options, before), ...after(options) }
+}
+
+function sluiceOf<Req, Res, Mounted, Extra, B extends Backend>(
+  makers: LimiterMakers<Req, Res, Mounted, Extra>,
+  shared: SluiceOptions<B> = {},
+): Sluice<Req, Res, Mounted, Extra, B> {
+  const { counted, watched } = sharing(optionsOf('createSluice', shared, SLUICE_OPTIONS))
+  return {
+    rateLimit: (options) => makers.rateLimit(counted(options)),
+    inflightLimit: (options) => makers.inflightLimit(watched(options)),
+    slowDown: (options) => makers.slowDown(counted(options)),
+    limiter: (options) =>
+      createLimiter(counted(options)) as unknown as B extends Backend<Answer> ? Limiter<Decision> : Limiter,
+  }
+}

@@ -1,0 +1,113 @@
+import { type Observers, type Script, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { channelSums } from '../lua/scripts.ts'
+import type { ChannelSide } from './channel-exchange.ts'
+import { checkTopic } from './channel-options.ts'
+
+/** So many sums go up at a time and come down at a time, which takes Redis about 2 ms. */
+const BATCH_SUMS = 1_000
+
+export interface SumsBounds {
+  /** So many are kept of the fleet; those that did not change for the longest time go first. */
+  readonly maxSums: number
+  readonly maxUnsent: number
+  readonly observers: Observers
+}
+
+/** Sums as this process knows them: those of Redis as of the last tick, and what it added since. */
+export class ChannelDeltas implements ChannelSide {
+  readonly script: Script = channelSums
+  readonly keys: readonly string[]
+  readonly settings: readonly number[]
+  readonly topic: string
+  listening = true
+  readonly #maxUnsent: number
+  readonly #observers: Observers
+  readonly #merged = new Map<string, number>()
+  // of the last change of each as it was received, in their order
+  readonly #versions = new Map<string, number>()
+  readonly #unsent = new Map<string, number>()
+  // in the batch that is not acknowledged yet
+  readonly #sent = new Map<string, number>()
+  #dropped = 0
+
+  /** `name` is that of the sums in Redis; its braces hold all keys of it in one slot. */
+  constructor(topic: string, name: string, { maxSums, maxUnsent, observers }: SumsBounds) {
+    this.topic = topic
+    this.settings = [BATCH_SUMS, maxSums]
+    this.keys = [`${name}:sums`, `${name}:values`, `${name}:versions`]
+    this.#maxUnsent = maxUnsent
+    this.#observers = observers
+  }
+
+  get waiting(): number {
+    return this.#unsent.size / BATCH_SUMS
+  }
+
+  /** Throws `SLUICE_BAD_MESSAGE`. What would be one unsent sum too many is dropped. */
+  add(name: string, amount: number): void {
+    checkTopic('add', name)
+    const before = this.#unsent.get(name)
+    const sum = (before ?? 0) + amount
+    if (!Number.isSafeInteger(amount) || !Number.isSafeInteger(sum)) {
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `add: got ${shown(amount)}, expected a whole number within 2^53`)
+    }
+    if (before === undefined && this.#unsent.size >= this.#maxUnsent) this.#dropped++
+    else this.#unsent.set(name, sum)
+  }
+
+  get(name: string): number {
+    return (this.#merged.get(name) ?? 0) + (this.#sent.get(name) ?? 0) + (this.#unsent.get(name) ?? 0)
+  }
+
+  /** Tells of what was dropped since it was last asked. */
+  tellDropped(): void {
+    if (this.#dropped > 0) this.#observers.event('sync', { topic: this.topic, dropped: this.#dropped })
+    this.#dropped = 0
+  }
+
+  next(): readonly (string | number)[] | undefined {
+    if (this.#unsent.size === 0) return undefined
+    const batch: (string | number)[] = []
+    for (const [name, amount] of this.#unsent) {
+      if (this.#sent.size >= BATCH_SUMS) break
+      this.#unsent.delete(name)
+      this.#sent.set(name, amount)
+      batch.push(name, amount)
+    }
+    return batch
+  }
+
+  /** What was sent is merged already, where the news of it come with a later answer. */
+  acknowledged(): void {
+    for (const [name, amount] of this.#sent) this.#merged.set(name, (this.#merged.get(name) ?? 0) + amount)
+    this.#sent.clear()
+  }
+
+  abandoned(): void {
+    this.#dropped += this.#sent.size
+    this.#sent.clear()
+  }
+
+  received([forgotten, ...news]: readonly unknown[], missed: boolean): void {
+    if (missed) {
+      this.#merged.clear()
+      this.#versions.clear()
+      this.#observers.event('sync', { topic: this.topic, missed: true })
+    }
+    this.#forget(Number(forgotten))
+    for (let at = 0; at < news.length; at += 3) {
+      const name = String(news[at])
+      this.#merged.set(name, Number(news[at + 1]))
+      this.#versions.delete(name)
+      this.#versions.set(name, Number(news[at + 2]))
+    }
+  }
+
+  #forget(upTo: number): void {
+    for (const [name, version] of this.#versions) {
+      if (version > upTo) return
+      this.#versions.delete(name)
+      this.#merged.delete(name)
+    }
+  }
+}

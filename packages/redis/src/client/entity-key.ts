@@ -1,0 +1,128 @@
+import { createHmac } from 'node:crypto'
+import { type CompiledPolicy, type CountedKey, type Counter, kindOf, SluiceError } from '@sluice/limiter-core/backend'
+
+/** How keys are named in Redis. */
+export interface EntityKeyOptions {
+  /** First part of every name; default: `sluice`. 1 to 64 characters, without braces. All processes of a fleet need the same. */
+  readonly prefix?: string | undefined
+  /** Secret of the fleet, 16 bytes or more: keys that go as hashes are HMACs under it, so that nobody can guess them back. */
+  readonly secret?: string | Uint8Array | undefined
+  /**
+   * Which keys go as hashes: `long` (default) those over 64 bytes and those that are no plain text; `all` every
+   * one, which needs a `secret`.
+   */
+  readonly hashKeys?: 'long' | 'all' | undefined
+}
+
+/** The names of `EntityKeyOptions`, for `optionsOf`. */
+export const ENTITY_KEY_OPTIONS = ['prefix', 'secret', 'hashKeys'] as const
+
+const LONGEST_BYTES = 64
+const LEAST_SECRET_BYTES = 16
+// printable ASCII without braces, and no `#` in front: what nearly every key is
+const PLAIN = /^(?!#)[ -z|~]{1,64}$/
+const NOT_PLAIN = /^#|[{}\p{Cc}\p{Cs}]/u
+
+/**
+ * Names of what is stored: `prefix:{entity}:count`. The entity is the key as it is, or `#` and a hash of it, so that
+ * no two keys share a name; it stands in braces, so that all counts of one key lie in one slot of a cluster.
+ */
+export class EntityKeys {
+  readonly prefix: string
+  readonly #head: string
+  readonly #secret: string | Uint8Array
+  readonly #hashesAll: boolean
+  // the charges of one request mostly have one key
+  #lastKey: string | undefined
+  #lastTag = ''
+
+  /** Throws `SLUICE_BAD_OPTION`, and `SLUICE_SECRET_MISSING` where all keys shall go as hashes under no secret. */
+  constructor(owner: string, { prefix = 'sluice', secret, hashKeys = 'long' }: EntityKeyOptions) {
+    checkPrefix(owner, prefix)
+    if (hashKeys !== 'long' && hashKeys !== 'all') {
+      throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: hashKeys: got ${kindOf(hashKeys)}, expected 'long', 'all'`)
+    }
+    if (secret !== undefined) checkSecret(owner, secret)
+    if (hashKeys === 'all' && secret === undefined) {
+      throw new SluiceError(
+        'SLUICE_SECRET_MISSING',
+        `${owner}: hashKeys: got 'all' without a secret, expected a secret of ${LEAST_SECRET_BYTES} bytes or more`,
+      )
+    }
+    this.prefix = prefix
+    this.#head = `${prefix}:{`
+    this.#secret = secret ?? 'sluice'
+    this.#hashesAll = hashKeys === 'all'
+  }
+
+  /** The name under which the cells of `key` are stored: it says what they mean, since nobody can tell that from them. */
+  nameOfCells({ key, counter }: CountedKey): string {
+    return this.name(key, storedNameOf(counter))
+  }
+
+  /** The name under which `count` of `key` is stored. */
+  name(key: string, count: string): string {
+    if (key !== this.#lastKey) {
+      this.#lastTag = `${this.#head}${this.#entity(key)}}:`
+      this.#lastKey = key
+    }
+    return this.#lastTag + count
+  }
+
+  #entity(key: string): string {
+    if (!this.#hashesAll && isPlain(key)) return key
+    // its UTF-16 units, since UTF-8 writes all lone surrogates alike
+    const hash = createHmac('sha256', this.#secret).update(Buffer.from(key, 'utf16le'))
+    return `#${hash.digest('base64url')}`
+  }
+}
+
+const storedNames = new WeakMap<Counter, string>()
+
+/** The name of a counter, and what that does not say of its cells. */
+function storedNameOf(counter: Counter): string {
+  let stored = storedNames.get(counter)
+  if (stored === undefined) {
+    stored = counter.name + meaningOf(counter.compiled)
+    storedNames.set(counter, stored)
+  }
+  return stored
+}
+
+/** The windows with which units end, and into how many slices they are cut. */
+function meaningOf(compiled: CompiledPolicy): string {
+  // the name of a count of several variants tells the slices of each
+  const { slices = 1 } = compiled.variants ? {} : compiled.policy
+  const windows = compiled.variants?.flatMap((variant) => windowOf(variant.compiled)) ?? windowOf(compiled)
+  const ends = windows.length > 0 ? `/${windows.join('+')}` : ''
+  return slices > 1 ? `${ends}/${slices}` : ends
+}
+
+/** Units that drain are the same ones in any window. */
+function windowOf({ policy: { algorithm, windowMs } }: CompiledPolicy): readonly number[] {
+  return algorithm === 'token-bucket' || algorithm === 'gcra' ? [] : [windowMs]
+}
+
+function isPlain(key: string): boolean {
+  if (PLAIN.test(key)) return true
+  return key !== '' && key.length <= LONGEST_BYTES && !NOT_PLAIN.test(key) && Buffer.byteLength(key) <= LONGEST_BYTES
+}
+
+/** Throws `SLUICE_BAD_OPTION` unless `prefix` can begin the names of a fleet. */
+export function checkPrefix(owner: string, prefix: unknown): void {
+  if (typeof prefix === 'string' && /^[^{}\p{Cc}\p{Cs}]{1,64}$/u.test(prefix)) return
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `${owner}: prefix: got ${kindOf(prefix)}, expected 1 to 64 characters without braces`,
+  )
+}
+
+function checkSecret(owner: string, secret: unknown): void {
+  const isSecret = typeof secret === 'string' || secret instanceof Uint8Array
+  if (isSecret && Buffer.byteLength(secret) >= LEAST_SECRET_BYTES) return
+  // never shown: it may be most of the real one
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `${owner}: secret: got ${isSecret ? 'a shorter one' : 'none'}, expected text or bytes of ${LEAST_SECRET_BYTES} bytes or more`,
+  )
+}

@@ -1,0 +1,41 @@
+import type { ScriptRunner } from '@sluice/limiter-core'
+import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
+import { ClientRunner } from './client-runner.ts'
+import { givenRunner } from './given-runner.ts'
+import type { RedisClient } from './redis-client.ts'
+
+// one for each client, so that many backends put one set of listeners on it
+const runners = new WeakMap<RedisClient | ScriptRunner, ScriptRunner>()
+
+/**
+ * Runs scripts over a client of ioredis 5 or 6, single, with Sentinel or of a cluster; a `ScriptRunner` that does not
+ * say whether it is of a cluster finds out. Throws `SLUICE_BAD_OPTION` for anything else.
+ */
+export function runnerOf(client: RedisClient | ScriptRunner): ScriptRunner {
+  const known = runners.get(client)
+  if (known) return known
+  const runner = makeRunner(client)
+  runners.set(client, runner)
+  // what was made is its own runner
+  runners.set(runner, runner)
+  return runner
+}
+
+function makeRunner(client: RedisClient | ScriptRunner): ScriptRunner {
+  if (isRunner(client)) return givenRunner(client)
+  if (!isClient(client)) {
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `client: got ${kindOf(client)}, expected a client of ioredis or a ScriptRunner`,
+    )
+  }
+  return new ClientRunner(client)
+}
+
+function isRunner(client: RedisClient | ScriptRunner): client is ScriptRunner {
+  return typeof (client as Partial<ScriptRunner> | undefined | null)?.run === 'function'
+}
+
+function isClient(client: Partial<RedisClient> | undefined | null): client is RedisClient {
+  return typeof client?.evalsha === 'function' && typeof client.on === 'function' && typeof client.status === 'string'
+}

@@ -1,0 +1,86 @@
+import {
+  type Answer,
+  ChargeVerdict,
+  type Policy,
+  type PolicyVerdict,
+  SourcedDecision,
+} from '@sluice/limiter-core/backend'
+import { failureOfText, noReply, type RedisFailure } from '../client/redis-failure.ts'
+import type { TimedReply } from '../client/timed-calls.ts'
+import type { ScriptRequest } from './script-request.ts'
+
+/** A reply of `exact-batch.lua`, read. */
+export class BatchReply implements TimedReply {
+  /** The server's time, in ms. */
+  readonly now: number
+  /** True where the deadline had passed, and nothing was done. */
+  readonly late: boolean
+  readonly #fields: readonly string[]
+  readonly #messages: readonly string[]
+  readonly #source: string
+  #at = 1
+
+  /** `source`: the name of the backend that answers. */
+  constructor(reply: unknown, source: string) {
+    this.#source = source
+    const text = String(reply)
+    const end = text.indexOf('\n')
+    this.#messages = end < 0 ? [] : text.slice(end + 1).split('\n')
+    this.#fields = (end < 0 ? text : text.slice(0, end)).split(' ')
+    this.late = this.#fields[0] === 'late'
+    this.now = timeOf(this.#fields[this.late ? 1 : 0])
+    if (!Number.isFinite(this.now)) throw noReply()
+  }
+
+  /** The answer to the next request. Of an adjustment `moved` hears how many units found their place. */
+  next(request: ScriptRequest, moved: (charge: number, units: number) => void): Answer | RedisFailure {
+    const { charges } = request
+    if (request.flat) return this.nextDecision(charges[0].counter.compiled.policy)
+    const failure = this.#failure()
+    if (failure) return failure
+    const verdicts: PolicyVerdict[] = []
+    for (let index = 0; index < charges.length; index++) {
+      const { counter, advisory } = charges[index]
+      if (request.operation === 'adjust') moved(index, this.#number())
+      const remaining = this.#number()
+      const [waitMs, resetMs, growsMs] = [this.#waitMs(), this.#number(), this.#waitMs()]
+      verdicts.push(new ChargeVerdict(counter.compiled.policy, advisory === true, remaining, waitMs, resetMs, growsMs))
+    }
+    if (this.#at > this.#fields.length) return noReply()
+    return { verdicts, takenAt: this.now, counted: true, source: this.#source }
+  }
+
+  /** The decision of the next request, a take of one enforced charge. */
+  nextDecision(policy: Policy): SourcedDecision | RedisFailure {
+    const failure = this.#failure()
+    if (failure) return failure
+    const remaining = this.#number()
+    const waitMs = this.#waitMs()
+    const resetMs = this.#number()
+    const decision = new SourcedDecision(this.#source, policy, remaining, waitMs, resetMs, this.now, this.#waitMs())
+    return this.#at > this.#fields.length ? noReply() : decision
+  }
+
+  #failure(): RedisFailure | undefined {
+    const field = this.#fields[this.#at]
+    if (!field?.startsWith('!')) return undefined
+    this.#at++
+    return failureOfText(this.#messages[Number(field.slice(1)) - 1])
+  }
+
+  #number(): number {
+    return Number(this.#fields[this.#at++])
+  }
+
+  #waitMs(): number {
+    const waitMs = this.#number()
+    return waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
+  }
+}
+
+/** The time of a reply, in ms: seconds:microseconds of the server as its script reads them, or the number that it was given. */
+export function timeOf(stamp: string): number {
+  const colon = stamp.indexOf(':')
+  if (colon < 0) return stamp === '' ? Number.NaN : Number(stamp)
+  return Number(stamp.slice(0, colon)) * 1_000 + Number(stamp.slice(colon + 1)) / 1_000
+}

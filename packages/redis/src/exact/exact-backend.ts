@@ -1,0 +1,183 @@
+import {
+  type Answer,
+  type Backend,
+  type Charge,
+  type ChargePart,
+  type Clock,
+  type CompiledPolicy,
+  type CountedKey,
+  type Decision,
+  forgetsMs,
+  IDEMPOTENT_MS,
+  type Interruption,
+  type Moment,
+  mergedAnswer,
+  newIdempotencyKey,
+  type Observer,
+  Observers,
+  type ScriptRunner,
+  takeTogether,
+} from '@sluice/limiter-core/backend'
+import { countIdentity } from '../client/count-identity.ts'
+import type { EntityKeys } from '../client/entity-key.ts'
+import { hashSlot } from '../client/hash-slot.ts'
+import type { KnownServers } from '../client/known-servers.ts'
+import { exactForm } from './batch-call.ts'
+import { ExactCalls } from './exact-calls.ts'
+import { ExactCounter } from './exact-counter.ts'
+import type { Operation } from './script-request.ts'
+
+export interface ExactDeps {
+  readonly runner: ScriptRunner
+  readonly servers: KnownServers
+  readonly keys: EntityKeys
+  readonly maxBatch: number
+  readonly clock: Clock
+}
+
+/** Until when a request may arrive, and of what is to be done once its id. */
+interface RequestTimes {
+  readonly deadlineAt?: number | undefined
+  readonly id?: string
+}
+
+/** What `redisBackend` makes. */
+export class ExactBackend implements Backend<Promise<Answer>> {
+  readonly name = 'redis'
+  readonly identity: object
+  readonly #clock: Clock
+  readonly #runner: ScriptRunner
+  readonly #calls: ExactCalls
+  readonly #keys: EntityKeys
+  readonly #servers: KnownServers
+  readonly #observers: Observers = new Observers()
+  readonly #oneSlot: ChargePart['backend'] = {
+    takeAll: (charges, moment) => this.#request('take', charges, 0, moment),
+    adjustAll: (charges, takenAt, moment) => this.#request('adjust', charges, takenAt, this.#once(moment)),
+  }
+
+  constructor({ runner, servers, keys, maxBatch, clock }: ExactDeps) {
+    this.identity = countIdentity(runner, keys.prefix)
+    this.#clock = clock
+    this.#runner = runner
+    this.#servers = servers
+    const observers = this.#observers
+    this.#calls = new ExactCalls({ runner, clock, servers, form: exactForm, source: this.name, maxBatch, observers })
+    this.#keys = keys
+  }
+
+  open(compiled: CompiledPolicy, name: string): ExactCounter {
+    return new ExactCounter(this, compiled, name)
+  }
+
+  async takeAll(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+    if (this.#inOneSlot(charges)) return this.#request('take', charges, 0, moment)
+    const parts = this.#parts(charges)
+    if (parts.length === 1) return this.#request('take', charges, 0, moment)
+    return takeTogether(parts, moment, (part) => this.#request('peek', part.charges, 0, moment))
+  }
+
+  /** `take` of a counter. */
+  takeOne(counter: ExactCounter, key: string, cost: number, moment?: Moment): Promise<Decision> {
+    const charge = { key, counter, cost }
+    return this.#calls.takeOne(charge, this.#keys.nameOfCells(charge), moment?.deadlineAt)
+  }
+
+  peekAll(charges: readonly Charge[], moment?: Moment): Promise<Answer> {
+    return this.#requestEach('peek', charges, 0, moment)
+  }
+
+  adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+    // a later instant, or none at all, means now
+    const then = Number.isNaN(takenAt) ? Number.MAX_VALUE : Math.min(takenAt, Number.MAX_VALUE)
+    return this.#requestEach('adjust', charges, then, this.#once(moment))
+  }
+
+  async resetAll(counted: readonly CountedKey[]): Promise<void> {
+    const names = counted.map((target) => this.#keys.nameOfCells(target))
+    const { id, deadlineAt } = this.#once()
+    const calls = this.#bySlot(names).map((indexes) => {
+      const keys = indexes.map((index) => names[index])
+      const lives = indexes.map((index) => forgetsMs(counted[index].counter.compiled))
+      return this.#calls.reset(keys, lives, id, deadlineAt)
+    })
+    await Promise.all(calls)
+  }
+
+  observe(observer: Observer): () => void {
+    return this.#observers.add(observer)
+  }
+
+  interrupted(listener: (event: Interruption) => void): () => void {
+    return this.#runner.interrupted?.((event) => listener(event)) ?? (() => {})
+  }
+
+  mayHaveLost(counted: CountedKey, ageMs: number): boolean {
+    return this.#servers.reports.mayHaveLost(this.#keys.nameOfCells(counted), ageMs)
+  }
+
+  close(): void {
+    this.#servers.close()
+    this.#observers.clear()
+  }
+
+  async #requestEach(
+    operation: 'peek' | 'adjust',
+    charges: readonly Charge[],
+    takenAt: number,
+    times: RequestTimes | undefined,
+  ): Promise<Answer> {
+    const parts = this.#parts(charges)
+    if (parts.length === 1) return this.#request(operation, charges, takenAt, times)
+    const answers = await Promise.all(parts.map((part) => this.#request(operation, part.charges, takenAt, times)))
+    return mergedAnswer(parts, answers)
+  }
+
+  /** What must arrive also where nobody waits for it, and not twice. */
+  #once(moment?: Moment): { readonly id: string; readonly deadlineAt: number } {
+    const { id, issuedAt } = moment?.idempotencyKey ?? newIdempotencyKey(this.#clock.now())
+    return { id, deadlineAt: issuedAt + IDEMPOTENT_MS }
+  }
+
+  #request(operation: Operation, charges: readonly Charge[], takenAt: number, times?: RequestTimes): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const names = charges.map((charge) => this.#keys.nameOfCells(charge))
+      const { id = '', deadlineAt } = times ?? {}
+      this.#calls.add({
+        operation,
+        charges,
+        names,
+        takenAt,
+        deadlineAt,
+        id,
+        askedAt: this.#clock.now(),
+        reported: undefined,
+        flat: false,
+        resolve,
+        reject,
+        retried: false,
+      })
+    })
+  }
+
+  #inOneSlot(charges: readonly Charge[]): boolean {
+    return !this.#runner.clustered || charges.every(({ key }) => key === charges[0].key)
+  }
+
+  /** The charges by slot; all of them are one part where there are no slots, or all have one key. */
+  #parts(charges: readonly Charge[]): ChargePart[] {
+    if (this.#inOneSlot(charges)) return [{ backend: this.#oneSlot, indexes: [...charges.keys()], charges }]
+    const slots = this.#bySlot(charges.map((charge) => this.#keys.nameOfCells(charge)))
+    return slots.map((at) => ({ backend: this.#oneSlot, indexes: at, charges: at.map((index) => charges[index]) }))
+  }
+
+  /** The indexes of names that lie in one slot, for each slot. */
+  #bySlot(names: readonly string[]): number[][] {
+    const slots = new Map<number, number[]>()
+    for (const [index, name] of names.entries()) {
+      const slot = this.#runner.clustered ? hashSlot(name) : 0
+      slots.set(slot, [...(slots.get(slot) ?? []), index])
+    }
+    return [...slots.values()]
+  }
+}

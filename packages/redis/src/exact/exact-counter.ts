@@ -1,0 +1,23 @@
+import type { Answer, CompiledPolicy, Counter, Decision, Moment } from '@sluice/limiter-core/backend'
+
+/** What takes one charge of a counter in Redis. */
+interface TakeOne {
+  takeOne(counter: ExactCounter, key: string, cost: number, moment?: Moment): Promise<Decision>
+}
+
+/** One policy, counted in Redis. */
+export class ExactCounter implements Counter<Promise<Answer>> {
+  readonly compiled: CompiledPolicy
+  readonly name: string
+  readonly #backend: TakeOne
+
+  constructor(backend: TakeOne, compiled: CompiledPolicy, name: string) {
+    this.compiled = compiled
+    this.name = name
+    this.#backend = backend
+  }
+
+  take(key: string, cost: number, moment?: Moment): Promise<Decision> {
+    return this.#backend.takeOne(this, key, cost, moment)
+  }
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import { noReply, RedisFailure } from '../client/redis-failure.ts'
+import {
+  type ScriptCall,
+  type TimeArg,
+  TimedCalls,
+  type TimedCallsOptions,
+  type TimedReply,
+} from '../client/timed-calls.ts'
+import { inflightHold } from '../lua/scripts.ts'
+import type { HoldReply, HoldRequest } from './hold-request.ts'
+
+export interface HoldScriptOptions extends TimedCallsOptions {
+  readonly leaseMs: number
+}
+
+/** The script's reply; undecoded, what it says of each key. */
+interface RawReply extends TimedReply {
+  readonly parts: readonly unknown[]
+}
+
+/** Says to the server what this process holds. Rejects where nothing was said, or nobody knows. */
+export class HoldScript {
+  readonly #leaseMs: number
+  readonly #calls: TimedCalls
+  /** By which the server knows this process. */
+  readonly #process = randomBytes(9).toString('base64url')
+
+  constructor(options: HoldScriptOptions) {
+    this.#leaseMs = options.leaseMs
+    this.#calls = new TimedCalls(options)
+  }
+
+  /** Another server may answer from now on. */
+  forget(): void {
+    this.#calls.times.forget()
+  }
+
+  /** One answer for each request. After `deadlineAt` of the process clock the call does nothing. */
+  async run(requests: readonly HoldRequest[], deadlineAt: number): Promise<readonly HoldReply[]> {
+    const keys = requests.map(({ holding }) => holding.name)
+    const args = requests.flatMap((request) => request.args)
+    const compose = (time: TimeArg): ScriptCall => {
+      return { script: inflightHold, keys, args: [time, this.#process, this.#leaseMs, ...args] }
+    }
+    const reply = await this.#calls.run({ key: keys[0], compose, read: rawReply }, deadlineAt)
+    if (!reply) throw new RedisFailure('LATE', 'the call came after its deadline, and did nothing')
+    return repliesOf(requests, reply.parts)
+  }
+}
+
+function rawReply(reply: unknown): RawReply {
+  const [late, now, ...parts] = reply as unknown[]
+  if (!Number.isFinite(Number(now))) throw noReply()
+  return { now: Number(now), late: Number(late) === 1, parts }
+}
+
+function repliesOf(requests: readonly HoldRequest[], reply: readonly unknown[]): HoldReply[] {
+  let at = 0
+  return requests.map(({ replies }) => {
+    const [kept, total, ...granted] = reply.slice(at, at + replies)
+    at += replies
+    const failure = Number.isNaN(Number(kept)) ? String(kept) : undefined
+    const numbers = [kept, total, ...granted].map(Number)
+    const isWhole = granted.length === replies - 2 && numbers.every((one) => Number.isInteger(one) && one >= 0)
+    if (failure === undefined && !isWhole) throw noReply()
+    return { failure, kept: Number(kept), total: Number(total), granted: granted.map(Number) }
+  })
+}

@@ -1,0 +1,201 @@
+import {
+  type AcquireOptions,
+  AWAITED,
+  type BreakerState,
+  type Cap,
+  type Clock,
+  Deadlines,
+  type Denial,
+  FULL,
+  Health,
+  type InflightBackend,
+  type Interruption,
+  type MaybePromise,
+  type Observers,
+  type Permit,
+  type ScriptRunner,
+  SluiceError,
+  TOO_HEAVY,
+} from '@sluice/limiter-core/backend'
+import { hashSlot } from '../client/hash-slot.ts'
+import type { RedisFailure } from '../client/redis-failure.ts'
+import { Deferred } from './deferred.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { HoldScript } from './hold-script.ts'
+import { InflightSync } from './inflight-sync.ts'
+import type { KeyPermits } from './key-permits.ts'
+import { PendingAcquire } from './pending-acquire.ts'
+import { PermitTable } from './permit-table.ts'
+import { Standstill } from './standstill.ts'
+
+const NAME = 'redis-inflight'
+
+/** `RedisInflightOptions`, checked. */
+export interface InflightTableOptions {
+  readonly runner: ScriptRunner
+  readonly identity: object
+  readonly clock: Clock
+  readonly observers: Observers
+  readonly leaseMs: number
+  readonly deadlineMs: number
+  /** Of those who ask without a cap. */
+  readonly cap: Cap | undefined
+  readonly maxHoldMs: number | undefined
+  readonly serverTime: (() => number) | undefined
+  /** The name under which the server keeps a key of a cap. */
+  readonly nameOf: (key: string, cap: Cap) => string
+}
+
+/** The permits of this process, each a lease on the server; and while that does not answer, a count of its own. */
+export class InflightTable implements InflightBackend {
+  readonly limit: number | undefined
+  readonly identity: object
+  readonly #options: InflightTableOptions
+  readonly #holdings: PermitTable
+  readonly #health: Health
+  readonly #deadlines: Deadlines
+  /** Of calls, which go on where nobody awaits them. */
+  readonly #background: Deadlines
+  readonly #standstill: Standstill
+  readonly #script: HoldScript
+  readonly #sync: InflightSync
+  readonly #stopListening: (() => void) | undefined
+  readonly #heartbeat: Heartbeat
+  #closed = false
+
+  constructor(options: InflightTableOptions) {
+    const { runner, clock, deadlineMs, observers } = options
+    this.#options = options
+    this.limit = options.cap?.limit
+    this.identity = options.identity
+    const renew = (state: BreakerState): void => {
+      if (state !== 'open') this.#renewAll()
+    }
+    this.#health = new Health({ name: NAME, clock, deadlineMs, observers, changed: renew })
+    this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
+    this.#background = new Deadlines(clock, deadlineMs)
+    this.#standstill = new Standstill(options, this.#deadlines)
+    this.#script = new HoldScript(options)
+    this.#heartbeat = new Heartbeat({ ...options, beat: () => this.#beat(), slept: (now) => this.#slept(now) })
+    const awake = (): void => this.#heartbeat.awake()
+    const changed = (holding: KeyPermits): void => this.#report(holding)
+    this.#holdings = new PermitTable({ ...options, awake, changed, uncounted: () => this.#health.log.ruled() })
+    this.#sync = new InflightSync({
+      ...options,
+      awake,
+      breaker: this.#health.breaker,
+      deadlines: this.#background,
+      standstill: this.#standstill,
+      hashSlotOf: (name) => (runner.clustered ? hashSlot(name) : 0),
+      run: (requests, deadlineAt) => this.#script.run(requests, deadlineAt),
+      failed: (failure) => this.#failed(failure),
+      freed: (holding) => this.#holdings.prune(holding),
+    })
+    this.#stopListening = runner.interrupted?.((event) => this.#interrupted(event))
+  }
+
+  acquire(
+    key: string,
+    { weight = 1, signal, cap = this.#soleCap() }: AcquireOptions = {},
+  ): MaybePromise<Permit | Denial> {
+    if (weight > cap.limit) return TOO_HEAVY
+    if (signal?.aborted) return FULL
+    const holding = this.#holdingOf(key, cap)
+    if (this.#isAway(holding)) return this.#acquireHere(holding, weight)
+    const wish = new PendingAcquire(weight, signal)
+    holding.wishes.push(wish)
+    this.#sync.request(holding)
+    return this.#standstill.answerOf(wish, () => holding.answerWishHere(wish))
+  }
+
+  /** Places of all processes; of this one alone while the server does not answer. */
+  count(key: string, cap: Cap = this.#soleCap()): MaybePromise<number> {
+    const holding = this.#holdingOf(key, cap)
+    if (this.#isAway(holding)) return holding.places
+    const count = new Deferred<number>()
+    holding.counts.push(count)
+    this.#sync.request(holding)
+    return this.#standstill.answerOf(count, () => count.answer(() => holding.places))
+  }
+
+  /** Gives all places back to the others, within the deadline. Permits stay with their holders, counted here alone. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#heartbeat.close()
+    this.#stopListening?.()
+    this.#holdings.leave()
+    this.#renewAll()
+    const done = (): void => {
+      this.#deadlines.close()
+      this.#background.close()
+    }
+    await this.#deadlines.race(this.#sync.drained(), { answered: done, failed: done, late: done })
+  }
+
+  #soleCap(): Cap {
+    if (this.#options.cap) return this.#options.cap
+    throw new SluiceError('SLUICE_BAD_LIMIT', `redisInflight: got no limit, expected one where no cap asks`)
+  }
+
+  #holdingOf(key: string, cap: Cap): KeyPermits {
+    this.#heartbeat.awake()
+    if (!this.#closed) this.#heartbeat.start()
+    return this.#holdings.of(key, cap)
+  }
+
+  /** Whether the server is not to be asked about it now. */
+  #isAway(holding: KeyPermits): boolean {
+    if (this.#closed || holding.doubtful) return true
+    if (this.#health.breaker.state !== 'open') return false
+    this.#sync.probe(holding)
+    return true
+  }
+
+  #acquireHere(holding: KeyPermits, weight: number): Permit | Denial {
+    const answer = holding.grantHere(weight)
+    this.#holdings.prune(holding)
+    return answer
+  }
+
+  #report(holding: KeyPermits): void {
+    this.#holdings.prune(holding)
+    // a busy one is heard when its call has ended, and all of them when the server answers again
+    if (!this.#closed && !holding.busy && this.#health.breaker.state !== 'open') this.#sync.report(holding)
+  }
+
+  #beat(): boolean {
+    for (const holding of this.#holdings) this.#holdings.prune(holding)
+    this.#renewOrProbe()
+    return this.#holdings.first !== undefined
+  }
+
+  #renewOrProbe(): void {
+    const { first } = this.#holdings
+    if (this.#health.breaker.state !== 'open') this.#renewAll()
+    else if (first) this.#sync.probe(first)
+  }
+
+  #renewAll(): void {
+    for (const holding of this.#holdings) this.#sync.renew(holding)
+  }
+
+  /**
+   * While a process stands still it cannot renew its leases, and others may have had its places: of what ran out then,
+   * nothing is left. One that could not reach the server keeps its permits.
+   */
+  #slept(now: number): void {
+    for (const holding of this.#holdings) holding.loseLapsed(now)
+  }
+
+  #interrupted(event: Interruption): void {
+    if (event === 'lost') this.#script.forget()
+    else this.#health.breaker.probeSoon()
+    if (event === 'back') this.#renewOrProbe()
+  }
+
+  #failed(failure: RedisFailure): void {
+    this.#health.noted(failure.code, failure)
+    this.#options.observers.event('backendFailed', { backend: NAME, cause: failure.code, error: failure })
+  }
+}

@@ -1,0 +1,78 @@
+import { type CompiledPolicy, forgetsMs, type Script } from '@sluice/limiter-core/backend'
+import { GRACE, type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf } from '@sluice/limiter-core/leases'
+import { failureOfText, noReply, type RedisFailure } from '../client/redis-failure.ts'
+import type { TimeArg, TimedReply } from '../client/timed-calls.ts'
+import { timeOf } from '../exact/batch-reply.ts'
+import { policyArgs } from '../lua/policy-args.ts'
+import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
+import { leaseScript } from '../lua/scripts.ts'
+
+type Arg = string | number
+
+/** One script call for many asks, as `lease-ledger.lua` reads it. */
+export interface LeaseLedgerCall {
+  readonly script: Script
+  readonly args: readonly Arg[]
+}
+
+/** An ask, and what the server is told of its key. */
+export interface ReportedAsk {
+  readonly ask: LeaseAsk
+  readonly reported: ReportedUsage | undefined
+}
+
+/** `server`: the number of the server that the call goes to. */
+export function leaseLedgerCall(
+  asks: readonly ReportedAsk[],
+  terms: LeaseTerms,
+  time: TimeArg,
+  server: number,
+): LeaseLedgerCall {
+  const args: Arg[] = [time, server, terms.fraction]
+  const policies = new Map<CompiledPolicy, number>()
+  for (const one of asks) pushAsk(args, one, policies, terms)
+  return { script: leaseScript(policies.keys()), args }
+}
+
+export interface LeaseLedgerReply extends TimedReply {
+  /** An answer to each ask; none where it came too late. */
+  readonly grants: readonly (LeaseGrant | RedisFailure)[]
+}
+
+export function leaseLedgerReply(reply: unknown): LeaseLedgerReply {
+  const [line, ...messages] = String(reply).split('\n')
+  const fields = line.split(' ')
+  const late = fields[0] === 'late'
+  const now = timeOf(fields[late ? 1 : 0])
+  if (!Number.isFinite(now)) throw noReply()
+  if (late) return { now, late, grants: [] }
+  const grants: (LeaseGrant | RedisFailure)[] = []
+  for (let at = 1; at < fields.length; ) {
+    if (fields[at].startsWith('!')) grants.push(failureOfText(messages[Number(fields[at++].slice(1)) - 1]))
+    else {
+      const [granted, free, charged, waitMs, resetAfterMs, availableAfterMs] = fields.slice(at, at + 6).map(Number)
+      const retryAfterMs = waitMs < 0 ? Number.POSITIVE_INFINITY : waitMs
+      grants.push({ granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs, now })
+      at += 6
+    }
+  }
+  return { now, late, grants }
+}
+
+function pushAsk(
+  args: Arg[],
+  { ask, reported }: ReportedAsk,
+  policies: Map<CompiledPolicy, number>,
+  terms: LeaseTerms,
+): void {
+  const { compiled } = ask.counter
+  const met = policies.get(compiled)
+  args.push(met ?? policies.size + 1)
+  if (met === undefined) {
+    policies.set(compiled, policies.size + 1)
+    args.push(...policyArgs(compiled), leaseMsOf(compiled, terms) * GRACE, forgetsMs(compiled))
+  }
+  args.push(ask.owner, ask.seq, ask.base, ask.spent, ask.keep, ask.want, ask.demand, ask.minimum, ask.need)
+  args.push(reported ? 1 : 0)
+  if (reported) args.push(...reportArgs(reported))
+}

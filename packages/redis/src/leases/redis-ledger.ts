@@ -1,0 +1,109 @@
+import type { Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backend'
+import type { LeaseAsk, LeaseGrant, LeaseLedger, LeaseTerms } from '@sluice/limiter-core/leases'
+import type { EntityKeys } from '../client/entity-key.ts'
+import { CROSSSLOT } from '../client/given-runner.ts'
+import { hashSlot } from '../client/hash-slot.ts'
+import type { KnownServers } from '../client/known-servers.ts'
+import { RedisFailure, reachedLate } from '../client/redis-failure.ts'
+import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
+import { leaseLedgerCall, leaseLedgerReply } from './lease-ledger-call.ts'
+
+export interface LeaseRedisOptions {
+  readonly runner: ScriptRunner
+  readonly clock: Clock
+  readonly keys: EntityKeys
+  readonly terms: LeaseTerms
+  readonly servers: KnownServers
+}
+
+/** An ask, and where its cells and its leases are. */
+interface Placed {
+  readonly ask: LeaseAsk
+  readonly names: readonly [string, string]
+  /** By the process clock. */
+  readonly askedAt: number
+}
+
+/** Asks of one script call: some 15 µs of the server each, and it serves nobody else meanwhile. */
+const BATCH = 64
+
+/** The ledger of leases in Redis: one script call for many asks, in a cluster one for each slot. */
+export class LeaseRedisLedger implements LeaseLedger {
+  readonly #options: LeaseRedisOptions
+
+  constructor(options: LeaseRedisOptions) {
+    this.#options = options
+  }
+
+  ask(asks: readonly LeaseAsk[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
+    return this.#ask(asks, deadlineAt, false)
+  }
+
+  async #ask(asks: readonly LeaseAsk[], deadlineAt: number, again: boolean): Promise<readonly (LeaseGrant | Error)[]> {
+    const answers = new Map<LeaseAsk, LeaseGrant | Error>()
+    await Promise.all(
+      this.#batches(asks).map(async (batch) => {
+        const [{ names }] = batch
+        const failed = (error: unknown): RedisFailure => this.#options.servers.reports.failed(names[0], error)
+        let grants = await this.#send(batch, deadlineAt).catch(failed)
+        if (grants instanceof RedisFailure && grants.code === CROSSSLOT && !again) {
+          const one = batch.map(({ ask }) => ask)
+          grants = await this.#ask(one, deadlineAt, true)
+        }
+        for (const [index, { ask }] of batch.entries()) {
+          answers.set(ask, grants instanceof RedisFailure ? grants : grants[index])
+        }
+      }),
+    )
+    return asks.map((ask) => answers.get(ask) as LeaseGrant | Error)
+  }
+
+  mayHaveLost(counted: CountedKey, ageMs: number): boolean {
+    return this.#options.servers.reports.mayHaveLost(this.#options.keys.nameOfCells(counted), ageMs)
+  }
+
+  close(): void {
+    this.#options.servers.close()
+  }
+
+  #batches(asks: readonly LeaseAsk[]): Placed[][] {
+    const { runner, keys, clock } = this.#options
+    const askedAt = clock.now()
+    const bySlot = new Map<number, Placed[][]>()
+    for (const ask of asks) {
+      const name = keys.nameOfCells(ask)
+      const slot = runner.clustered ? hashSlot(name) : 0
+      const batches = bySlot.get(slot) ?? []
+      bySlot.set(slot, batches)
+      const last = batches.at(-1)
+      const placed: Placed = { ask, names: [name, `${name}:leases`], askedAt }
+      if (last && last.length < BATCH) last.push(placed)
+      else batches.push([placed])
+    }
+    return [...bySlot.values()].flat()
+  }
+
+  async #send(batch: readonly Placed[], deadlineAt: number): Promise<readonly (LeaseGrant | Error)[]> {
+    const [key] = batch[0].names
+    const compose = (time: TimeArg): ScriptCall => this.#callOf(batch, time)
+    const mindsServer = batch.some(tellsOfLoss)
+    const call = { key, mindsServer, compose, read: leaseLedgerReply }
+    const reply = await this.#options.servers.calls.run(call, deadlineAt)
+    if (!reply) throw reachedLate()
+    return reply.grants
+  }
+
+  #callOf(batch: readonly Placed[], time: TimeArg): ScriptCall {
+    const { terms, servers } = this.#options
+    const asks = batch.map(({ ask, names, askedAt }) => {
+      return { ask, reported: ask.known && servers.reports.reportOf(ask.known, names[0], askedAt) }
+    })
+    const [key] = batch[0].names
+    const { script, args } = leaseLedgerCall(asks, terms, time, servers.reports.numberOf(key))
+    return { script, keys: batch.flatMap(({ names }) => names), args }
+  }
+}
+
+function tellsOfLoss({ ask }: Placed): boolean {
+  return (ask.known?.used ?? 0) > 0
+}

@@ -1,0 +1,30 @@
+import type { Counter } from '@sluice/limiter-core'
+import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
+import { type Arg, type CallForm, pushRuns } from '../exact/batch-call.ts'
+import type { RequestCharges } from '../exact/script-request.ts'
+import { policyArgs } from '../lua/policy-args.ts'
+import { unleasedScript, unleasedSoleScript } from '../lua/scripts.ts'
+
+/** Takes of keys that nobody has on lease: of others nothing is taken, and a failure `LEASED` says so. */
+export const unleasedForm: CallForm = {
+  sole(counter, cost, name, time) {
+    const { compiled } = counter
+    if (compiled.variants) return callOf([takeOf(counter, cost, name)], time)
+    const [, ...constants] = policyArgs(compiled)
+    const args: Arg[] = [time, ...constants]
+    if (cost !== 1) args.push(cost)
+    return { script: unleasedSoleScript(compiled), keys: [name], args }
+  },
+  batch: (requests, time) => callOf(requests, time),
+}
+
+function callOf(requests: readonly RequestCharges[], time: TimeArg): ScriptCall {
+  const args: Arg[] = [time]
+  const { keys, policies } = pushRuns(args, requests)
+  return { script: unleasedScript(policies), keys, args }
+}
+
+function takeOf(counter: Counter, cost: number, name: string): RequestCharges {
+  const charges = [{ key: '', counter, cost }]
+  return { operation: 'take', takenAt: 0, id: '', names: [name], charges, reported: undefined }
+}

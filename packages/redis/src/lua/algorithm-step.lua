@@ -1,0 +1,6 @@
+-- Behind an algorithm: the step that `exact-reader` makes of it.
+
+return {
+  capacity = capacity, cells = cells, layout = layout, waitMs = waitMs, spend = spend, adjust = adjust,
+  remaining = remaining, resetAfterMs = resetAfterMs, numbersOf = numbersOf, adopt = adopt,
+}

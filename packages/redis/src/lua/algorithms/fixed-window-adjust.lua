@@ -1,0 +1,20 @@
+-- Behind `fixed-window`: what moves the units of a key without a take.
+
+local function adjust(c, now, units, takenAt)
+  local before = used(c, now)
+  if units > 0 and before == 0 and (c[2] == 0 or takenAt >= c[1] + windowMs) and now < takenAt + windowMs then
+    c[1] = takenAt
+    c[2] = units
+    return units
+  end
+  if before == 0 or takenAt < c[1] then return 0 end
+  local adjusted = max(0, before + units)
+  c[2] = adjusted
+  return adjusted - before
+end
+
+local function adopt(c, now, known, resetAfterMs)
+  local live = known > 0 and resetAfterMs > 0
+  c[1] = live and now + min(resetAfterMs, windowMs) - windowMs or 0
+  c[2] = live and known or 0
+end

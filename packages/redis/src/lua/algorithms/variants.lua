@@ -1,0 +1,95 @@
+-- `VariantsStep` of limiter-core, in Lua: number for number the same. Reads how many variants there are, and of each
+-- its role, perMs, ceiling, algorithm and constants. Cells: those of each variant, one after the other, and behind
+-- those of one that drains when a charge last found no room in it; before those of a variant that has as many as
+-- units, how many there are.
+
+local all, own = {}, nil
+local size, layout = 0, nil
+for i = 1, number() do
+  at = at + 1
+  local variant = { role = ARGV[at], perMs = number(), ceiling = number() }
+  variant.step = readStep()
+  all[i] = variant
+  if variant.role == 'own' then own = i end
+  variant.count = variant.step.cells and variant.step.cells + (variant.perMs > 0 and 1 or 0)
+  size = size and variant.count and size + variant.count
+end
+if size then layout = '<' .. string.rep('d', size) end
+
+-- cells by variant, kept with those of the key: all steps over a key cut them alike
+local function parts(c)
+  if c.parts then return c.parts end
+  local cut, from = {}, 0
+  for i, variant in ipairs(all) do
+    local count = variant.count
+    if not count then
+      from = from + 1
+      count = c[from] or 0
+    end
+    cut[i] = {}
+    for j = 1, count do cut[i][j] = c[from + j] or 0 end
+    from = from + count
+  end
+  c.parts = cut
+  return cut
+end
+
+local function join(c)
+  local to = 0
+  for i, variant in ipairs(all) do
+    local part = c.parts[i]
+    if not variant.count then
+      to = to + 1
+      c[to] = #part
+    end
+    for j = 1, #part do c[to + j] = part[j] end
+    to = to + #part
+  end
+  for i = #c, to + 1, -1 do c[i] = nil end
+end
+
+-- units of a cost for which a variant has room that is charged
+local function fittingOf(variant, part, now, cost)
+  if variant.perMs == 0 then return cost end
+  local room = max(0, variant.ceiling - variant.step.resetAfterMs(part, now) * variant.perMs)
+  if cost <= room then return cost end
+  part[variant.count] = now == 0 and 5e-324 or now
+  return room
+end
+
+-- whether a take may have been charged less than it cost
+local function mayBeUncharged(variant, part, takenAt)
+  local fullAt = variant.perMs > 0 and part[variant.count] or 0
+  return fullAt ~= 0 and takenAt <= fullAt
+end
+
+local function longestReset(c, now, ofAll)
+  local longest = 0
+  for i, part in ipairs(parts(c)) do
+    local variant = all[i]
+    if ofAll or variant.role ~= 'charged' then longest = max(longest, variant.step.resetAfterMs(part, now)) end
+  end
+  return longest
+end
+
+local capacity = all[own].step.capacity
+
+local function waitMs(c, now, cost)
+  local longest = 0
+  for i, part in ipairs(parts(c)) do
+    local variant = all[i]
+    if variant.role ~= 'charged' then longest = max(longest, variant.step.waitMs(part, now, cost)) end
+  end
+  return longest
+end
+
+local function remaining(c, now)
+  local least = capacity
+  for i, part in ipairs(parts(c)) do
+    local variant = all[i]
+    if variant.role ~= 'charged' then least = min(least, variant.step.remaining(part, now)) end
+  end
+  return least
+end
+
+local function resetAfterMs(c, now) return longestReset(c, now, false) end

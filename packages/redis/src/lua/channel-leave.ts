@@ -1,7 +1,0 @@
-import type { Script } from '@sluice/limiter-core'
-
-/** A writer sends no more: the number of its last batch is kept as long as a copy of it may be on its way, and no longer. */
-export const channelLeave: Script = {
-  name: 'channel-leave',
-  text: `return redis.call('PEXPIRE', KEYS[1], 60000)`,
-}

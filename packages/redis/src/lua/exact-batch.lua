@@ -1,0 +1,147 @@
+-- After the algorithms: runs a batch of decisions over KEYS, each key read once and written once.
+--
+-- ARGV: as `exact-head` and `make-good` say; then runs of decisions that ask the same: how many, operation, of an
+-- adjustment takenAt and the id under which it is made once, number of charges, and of each charge the number of its
+-- step, where that is the first time its algorithm and constants, its cost, and what it is: 0 enforced, 1 advisory; 2
+-- more where what is known of the key follows, as `readKnown` reads it. KEYS are those of all charges in this order.
+--
+-- Answers one text, its numbers apart by spaces: the time; then of each charge what remains, the wait (-1: never),
+-- resetAfterMs and availableAfterMs, of an adjustment behind the units that it moved, be it now or before. A decision
+-- whose key is unusable is '!' and the number of a message; the messages follow in lines of their own.
+
+local function readCharges(count)
+  for j = 1, count do
+    local n = number()
+    steps[n] = steps[n] or readStep()
+    local charge = { step = steps[n], cost = number() }
+    local kind = number()
+    charge.advisory = kind % 2 == 1
+    if kind > 1 then charge.known = readKnown() end
+    charges[j] = charge
+  end
+end
+
+local function cellsOf(key, step)
+  local c, message = load(key, step.cells, step.layout)
+  cells[key] = c
+  if c then return c end
+  messages[#messages + 1] = message
+  broken[key] = #messages
+end
+
+local function numbersText(left, wait, reset, grows)
+  return format('%d %d %.17g %d', left, waitOf(wait), reset, waitOf(grows))
+end
+
+local first = 0
+
+-- most runs are this: takes of one enforced charge each, of which nothing is known from before
+local function takePlainly(decisions, step, cost)
+  local waitMs, spend, numbersOf = step.waitMs, step.spend, step.numbersOf
+  for n = first + 1, first + decisions do
+    local key = KEYS[n]
+    local c = cells[key] or (not broken[key] and cellsOf(key, step))
+    size = size + 1
+    if c then
+      local wait = waitMs(c, now, cost)
+      local spends = wait == 0 and cost > 0
+      if spends then
+        spend(c, now, cost)
+        written[key] = step
+      end
+      local left, reset, grows = numbersOf(c, now, cost, wait)
+      if spends then resets[key] = reset end
+      out[size] = numbersText(left, wait, reset, grows)
+    else
+      out[size] = '!' .. broken[key]
+    end
+  end
+  first = first + decisions
+end
+
+local function decide(decisions, operation, takenAt, id, count)
+  for _ = 1, decisions do
+    local message
+    local mayTake, allFit = operation == 'take', true
+    for j = 1, count do
+      local charge = charges[j]
+      local step, key = charge.step, KEYS[first + j]
+      local c = cells[key] or (not broken[key] and cellsOf(key, step))
+      if not c then
+        message = broken[key]
+        break
+      end
+      local tells = charge.known and (mayTake or (takenAt and not doneBefore(key, id)))
+      if tells and makeGood(key, step, c, charge.known) then written[key] = step end
+      local wait = takenAt and 0 or step.waitMs(c, now, charge.cost)
+      if wait > 0 then
+        allFit = false
+        mayTake = mayTake and charge.advisory
+      end
+      waits[j] = wait
+    end
+    if message then
+      size = size + 1
+      out[size] = '!' .. message
+    else
+      for j = 1, count do
+        local charge = charges[j]
+        local step, cost, key = charge.step, charge.cost, KEYS[first + j]
+        local c = cells[key]
+        if takenAt then
+          local moved, changed = cost == 0 and 0 or tonumber(doneBefore(key, id)), false
+          if not moved then
+            local before = cost < 0 and (step.keptMs or step.resetAfterMs)(c, now)
+            moved, changed = step.adjust(c, now, cost, takenAt)
+            if moved ~= 0 or changed then
+              written[key] = step
+              if before then gaveBack(key, before) end
+            end
+            if moved ~= 0 or changed or charge.known then isDone(key, id, format('%.17g', moved)) end
+          end
+          size = size + 1
+          out[size] = format('%.17g', moved)
+        elseif mayTake and cost > 0 and (allFit or not charge.advisory) then
+          step.spend(c, now, cost)
+          written[key] = step
+        end
+        size = size + 1
+        local left, reset, grows = step.numbersOf(c, now, cost, waits[j])
+        out[size] = numbersText(left, waits[j], reset, grows)
+      end
+    end
+    first = first + count
+  end
+end
+
+while at < #ARGV do
+  local decisions = number()
+  at = at + 1
+  local operation = ARGV[at]
+  local takenAt, id = operation == 'adjust' and min(number(), now)
+  if takenAt then
+    at = at + 1
+    id = ARGV[at]
+  end
+  local count = number()
+  readCharges(count)
+  local charge = charges[1]
+  if operation == 'take' and count == 1 and not charge.advisory and not charge.known then
+    takePlainly(decisions, charge.step, charge.cost)
+  else
+    resets = {}
+    decide(decisions, operation, takenAt, id, count)
+  end
+end
+
+-- an error of the first write, such as OOM or READONLY, ends the script before anything is written
+for key, step in pairs(written) do
+  local c = cells[key]
+  store(key, c, step.layout, step.keptMs and step.keptMs(c, now) or resets[key] or step.resetAfterMs(c, now))
+end
+storeDone()
+if storeMarks then storeMarks() end
+
+local text = table.concat(out, ' ')
+if #messages > 0 then text = text .. '\n' .. table.concat(messages, '\n') end
+return text

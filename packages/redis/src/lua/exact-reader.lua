@@ -1,0 +1,13 @@
+-- Before algorithms whose steps are made as the arguments come: the next number of ARGV.
+
+local algorithms = {}
+local at = 1
+local function number()
+  at = at + 1
+  return tonumber(ARGV[at])
+end
+
+local function readStep()
+  at = at + 1
+  return algorithms[ARGV[at]]()
+end

@@ -1,0 +1,29 @@
+-- One take of charges whose keys differ and are not known from before: what `exact-batch` does with it, for less.
+--
+-- ARGV from the second on: of each charge its algorithm and constants, its cost, and 1 where it is advisory, else 0.
+
+local steps, costs, advisory, cells, waits = {}, {}, {}, {}, {}
+local vetoed, allFit = false, true
+for j = 1, #KEYS do
+  local step = readStep()
+  steps[j], costs[j], advisory[j] = step, number(), number() == 1
+  local c, message = load(KEYS[j], step.cells, step.layout)
+  if not c then return stamp .. ' !1\n' .. message end
+  local wait = step.waitMs(c, now, costs[j])
+  if wait > 0 then
+    allFit = false
+    vetoed = vetoed or not advisory[j]
+  end
+  cells[j], waits[j] = c, wait
+end
+
+local out = { stamp }
+for j = 1, #KEYS do
+  local step, c = steps[j], cells[j]
+  local takes = not vetoed and (allFit or not advisory[j]) and costs[j] > 0
+  if takes then step.spend(c, now, costs[j]) end
+  local left, reset, grows = step.numbersOf(c, now, costs[j], waits[j])
+  if takes then store(KEYS[j], c, step.layout, step.keptMs and step.keptMs(c, now) or reset) end
+  out[j + 1] = format('%d %d %.17g %d', left, waitOf(waits[j]), reset, waitOf(grows))
+end
+return table.concat(out, ' ')

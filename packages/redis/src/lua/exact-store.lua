@@ -1,0 +1,24 @@
+-- How the cells of a key are read and written. A log has as many cells as it has units, and no layout.
+
+-- the cells, or nil and why there are none
+local function load(key, cells, layout)
+  local value = redis.pcall('GET', key)
+  if not value then
+    local c = {}
+    for cell = 1, cells or 0 do c[cell] = 0 end
+    return c
+  end
+  if type(value) == 'table' then return nil, value.err end
+  local size = #value / 8
+  if size ~= (cells or floor(size)) then return nil, 'WRONGTYPE the value is no count of Sluice' end
+  -- what unpack answers behind the cells is in nobody's way there
+  if layout then return { struct.unpack(layout, value) } end
+  local c = { struct.unpack('<' .. string.rep('d', size), value) }
+  c[size + 1] = nil
+  return c
+end
+
+local function store(key, c, layout, resetAfterMs)
+  local value = struct.pack(layout or '<' .. string.rep('d', #c), unpack(c))
+  call('SET', key, value, 'PX', format('%d', max(1, min(ceil(resetAfterMs) + longer, 2^52))))
+end

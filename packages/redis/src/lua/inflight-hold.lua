@@ -1,0 +1,172 @@
+-- A process says of some keys how many places it holds, and asks for more. One hash a key: a field for each process,
+-- `places end`, with the end of its lease in ms of the server. What it says replaces what it said before, so that a
+-- call that was lost, or a server that lost all, is made good by the next one.
+--
+-- A process that gets less than it asked for has a second field, `waits:process`: the places that it lacks, those of
+-- its lightest wish, since when it waits, when it last asked, and how long it takes from one ask to the next (0 where
+-- it asked once). As long as it can be expected to ask again, places are left to it by processes that hold more, and
+-- among equals by those that waited less: a max-min division of what all of them use. A process that gives places
+-- back and asks for as many in the same call leaves them to whoever waits; any other leaves a place free for its
+-- patience at most.
+--
+-- KEYS: one a cap and key. ARGV: deadline or time as `exact-head` says, process, lease (ms); then for each key: places
+-- held, 1 where its lease may have run out, limit, patience (ms), number of wishes, and for each wish the places it
+-- takes and how many alike there are.
+--
+-- Answers 1 if it came too late and did nothing, else 0, and the time; then for each key: the places that are kept of
+-- those held (or the error of this key), the places of all processes, and for each wish how many were granted.
+
+-- who asks less often does not wait. Denied clients are told to come back in a second
+local WAITS_MS = 2000
+-- by how much an ask may be late, however often there is one
+local LATE_MS = 5
+local floor, ceil, min, max, format, match = math.floor, math.ceil, math.min, math.max, string.format, string.match
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + time[2] / 1000
+local given = match(ARGV[1], '^=(.*)$')
+local now = tonumber(given) or clock
+-- under a time that is not the server's, keys outlive their leases by ten minutes
+local spare = given and 600000 or 0
+local process, lease = ARGV[2], tonumber(ARGV[3])
+local deadline = tonumber(ARGV[1])
+if deadline and clock > deadline then return { 1, format('%.3f', clock) } end
+local reply = { 0, format('%.3f', clock) }
+local at = 4
+
+local function waitOf(value)
+  local lacks, least, since, asked, every = match(value, '^(%d+) (%d+) (%d+%.%d+) (%d+%.%d+) (%d+%.%d+)$')
+  if not asked or now < tonumber(asked) or now >= asked + WAITS_MS then return nil end
+  return {
+    lacks = tonumber(lacks), least = tonumber(least), since = tonumber(since), asked = tonumber(asked),
+    every = tonumber(every),
+  }
+end
+
+-- what stands under a key: the places of others and how this process stood, who waits, and when the last of it ends.
+-- Fields that ran out, and those that are none of ours, go
+local function read(key)
+  local fields = redis.pcall('HGETALL', key)
+  if fields.err then return nil, fields.err end
+  local state, held, gone = { places = 0, before = 0, last = 0, waits = {} }, {}, {}
+  for i = 1, #fields, 2 do
+    local field, value = fields[i], fields[i + 1]
+    local waiter = match(field, '^waits:(.*)$')
+    local wait = waiter and waitOf(value)
+    local units, ends = match(value, '^(%d+) (%d+)$')
+    if wait then
+      wait.process = waiter
+      state.waits[#state.waits + 1] = wait
+      state.last = max(state.last, wait.asked + WAITS_MS)
+    elseif field == process then
+      state.before = tonumber(units or 0)
+    elseif ends and not waiter and tonumber(ends) > now then
+      held[field] = tonumber(units)
+      state.places = state.places + held[field]
+      state.last = max(state.last, tonumber(ends))
+    else
+      gone[#gone + 1] = field
+    end
+  end
+  for _, wait in ipairs(state.waits) do
+    wait.held = held[wait.process] or 0
+    if wait.process == process then state.own = wait end
+  end
+  for _, field in ipairs(gone) do
+    local dropped = redis.pcall('HDEL', key, field)
+    if type(dropped) == 'table' then return nil, dropped.err end
+  end
+  return state
+end
+
+-- the waits of others that can be expected to ask again, and soon enough
+local function expected(waits, patience)
+  local list = {}
+  for _, wait in ipairs(waits) do
+    local elapsed = now - wait.asked
+    local soon = elapsed < patience and elapsed < max(2 * wait.every, LATE_MS)
+    if soon and wait.every > 0 and wait.process ~= process then list[#list + 1] = wait end
+  end
+  return list
+end
+
+-- the places that others are to have before a process that holds so many gets more
+local function leftTo(waits, held, since)
+  local places = 0
+  for _, wait in ipairs(waits) do
+    local short = held - wait.held + (wait.since <= since and 1 or 0)
+    if short > 0 then places = places + min(wait.lacks, max(wait.least, short)) end
+  end
+  return places
+end
+
+-- how many of so many equal wishes are granted
+local function fitting(waits, free, held, since, weight, count)
+  local fewest, most = 0, max(0, min(count, floor(free / weight)))
+  if #waits == 0 then return most end
+  while fewest < most do
+    local some = ceil((fewest + most) / 2)
+    local left = leftTo(waits, held + (some - 1) * weight, some == 1 and since or now)
+    if some * weight + left <= free then fewest = some else most = some - 1 end
+  end
+  return fewest
+end
+
+-- what is kept of a process that lacks so many places. Once it was served it waits anew
+local function waitNow(own, served, lacks, least)
+  local every = own and now - own.asked or 0
+  -- rises at once, and falls slowly
+  if own then every = max(every, (3 * own.every + every) / 4) end
+  local since = own and not served and own.since or now
+  return format('%.0f %.0f %.3f %.3f %.3f', lacks, least, since, now, every)
+end
+
+-- the error, if there is one. wait: its text; false where this process waits no more; nil where nothing was asked for
+local function write(key, state, places, wait)
+  local done
+  if places == 0 then done = redis.pcall('HDEL', key, process)
+  else
+    local ends = ceil(now) + lease
+    done = redis.pcall('HSET', key, process, format('%.0f %.0f', places, ends))
+    state.last = max(state.last, ends)
+  end
+  if type(done) == 'table' then return done.err end
+  -- a denial is one also where memory is full and nobody can be put down as waiting
+  if wait and type(redis.pcall('HSET', key, 'waits:' .. process, wait)) == 'number' then
+    state.last = max(state.last, now + WAITS_MS)
+  elseif wait == false then redis.pcall('HDEL', key, 'waits:' .. process) end
+  -- it need not end sooner for places that were given back, unless only those who wait are left
+  if state.last == 0 or (places == 0 and state.places > 0 and not wait) then return nil end
+  done = redis.pcall('PEXPIRE', key, format('%.0f', ceil(state.last - now) + spare))
+  return type(done) == 'table' and done.err or nil
+end
+
+for _, key in ipairs(KEYS) do
+  local held, limit, patience = tonumber(ARGV[at]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local wishes = tonumber(ARGV[at + 4])
+  local state, failure = read(key)
+  local kept, total, granted = held, 0, {}
+  if not failure then
+    if ARGV[at + 1] == '1' then kept = min(held, max(0, limit - state.places)) end
+    total = state.places + kept
+    local waits = expected(state.waits, state.before > held and WAITS_MS or patience)
+    local since, lacks, least = state.own and state.own.since or now, 0, limit
+    for wish = 1, wishes do
+      local weight, count = tonumber(ARGV[at + 3 + 2 * wish]), tonumber(ARGV[at + 4 + 2 * wish])
+      granted[wish] = fitting(waits, limit - total, total - state.places, since, weight, count)
+      total = total + granted[wish] * weight
+      if granted[wish] > 0 then since = now end
+      if granted[wish] < count then
+        lacks, least = lacks + (count - granted[wish]) * weight, min(least, weight)
+      end
+    end
+    local wait
+    if lacks > 0 then wait = waitNow(state.own, since == now, lacks, least)
+    elseif wishes > 0 and state.own then wait = false end
+    failure = write(key, state, total - state.places, wait)
+  end
+  reply[#reply + 1] = failure or kept
+  reply[#reply + 1] = failure and 0 or total
+  for wish = 1, wishes do reply[#reply + 1] = failure and 0 or granted[wish] end
+  at = at + 5 + 2 * wishes
+end
+return reply

@@ -1,0 +1,213 @@
+-- The ledger of leases, behind the algorithms, for which it is `MemoryLedger` number for number.
+--
+-- KEYS: of each ask the key of its cells, as the exact backend has them, and the key of its leases: of each owner
+-- seven doubles, its number, units, end, seq, base, what was charged since base, and once it has ended what was
+-- charged then.
+-- ARGV: as `exact-head` and `make-good` say, then fraction; then of each ask the number of its step, where that is
+-- the first time its algorithm and constants, how long a lease lasts and after how many ms all that it may hold is
+-- forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need; 1 where what is known of the key
+-- follows, as `readKnown` reads it, else 0.
+--
+-- Answers one text, its numbers apart by spaces: the time; then of each ask what is granted, what is free, what is
+-- charged, the wait (-1: never), the reset and when less is charged, or '!' and the number of a message, which follow
+-- in lines of their own.
+
+local fraction = number()
+
+local steps = {}
+local function readTerms(n)
+  local step = readStep()
+  step.leaseMs, step.forgetsMs = number(), number()
+  steps[n] = step
+  return step
+end
+
+local FIELDS = 7
+local RECORD = '<ddddddd'
+
+-- numbers of a key that holds nothing else, or a message why it does not
+local function numbers(key, size)
+  local value = redis.pcall('GET', key)
+  if type(value) == 'table' then return nil, value.err end
+  if not value then return {} end
+  local count = #value / 8
+  if count ~= floor(count) or (size and count ~= size) then
+    return nil, 'WRONGTYPE the value is no count of Sluice'
+  end
+  local read = {}
+  for i = 1, count do read[i] = struct.unpack('<d', value, i * 8 - 7) end
+  return read
+end
+
+local function readLeases(key)
+  local read, message = numbers(key)
+  if not read then return nil, message end
+  local leases = {}
+  for i = 1, #read, FIELDS do
+    leases[#leases + 1] = {
+      owner = read[i], units = read[i + 1], endsAt = read[i + 2],
+      seq = read[i + 3], base = read[i + 4], charged = read[i + 5], settled = read[i + 6],
+    }
+  end
+  return leases
+end
+
+local function writeCells(key, step, c)
+  local ttl = max(1, min(ceil((step.keptMs or step.resetAfterMs)(c, now)) + longer, 2^52))
+  redis.call('SET', key, struct.pack(step.layout, unpack(c)), 'PX', format('%d', ttl))
+end
+
+-- what was charged in the name of an owner is remembered until it may be told again no more
+local function isOwed(lease) return lease.settled > 0 or lease.charged > 0 end
+
+-- kept until whatever is charged at the end of the last lease is forgotten
+local function writeLeases(key, step, c, leases)
+  if #leases == 0 then
+    redis.call('DEL', key)
+    return
+  end
+  local parts, lastEnd, units = {}, now, 0
+  for i, lease in ipairs(leases) do
+    local charges = { lease.seq, lease.base, lease.charged, lease.settled }
+    parts[i] = struct.pack(RECORD, lease.owner, lease.units, lease.endsAt, unpack(charges))
+    lastEnd = max(lastEnd, lease.endsAt + (isOwed(lease) and SETTLED_MS or 0))
+    units = units + lease.units
+  end
+  local ttl = lastEnd - now
+  if units > 0 then ttl = ttl + step.resetAfterMs(c, now) + step.forgetsMs end
+  redis.call('SET', key, table.concat(parts), 'PX', format('%d', max(1, min(ceil(ttl) + longer, 2^52))))
+end
+
+local function moves(step, c, units, takenAt)
+  local moved, changed = step.adjust(c, now, units, takenAt)
+  return moved ~= 0 or changed
+end
+
+-- leases that have ended are charged whole, in the order in which they ended, unless the key was reset since. What was
+-- charged is kept, until their owners say what they spent
+local function settle(key, step, c, leases)
+  local ended, alive, charged = {}, {}, false
+  for _, lease in ipairs(leases) do
+    local list = lease.endsAt <= now and ended or alive
+    list[#list + 1] = lease
+  end
+  table.sort(ended, function(a, b) return a.endsAt < b.endsAt end)
+  local changed
+  for _, lease in ipairs(ended) do
+    local units = lease.units
+    if units > 0 then
+      if lease.endsAt > voidUntil(key) and moves(step, c, units, lease.endsAt) then charged = true end
+      lease.units, lease.settled = 0, units
+    end
+    local isKept = isOwed(lease) and lease.endsAt + SETTLED_MS > now
+    if isKept then alive[#alive + 1] = lease end
+    changed = changed or units > 0 or not isKept
+  end
+  return alive, charged, changed
+end
+
+local function find(leases, owner)
+  for _, lease in ipairs(leases) do
+    if lease.owner == owner then return lease end
+  end
+end
+
+local function unitsOf(leases)
+  local units = 0
+  for _, lease in ipairs(leases) do units = units + lease.units end
+  return units
+end
+
+local function lend(leases, ask, units)
+  local lease = find(leases, ask.owner)
+  if not lease then
+    lease = { owner = ask.owner }
+    leases[#leases + 1] = lease
+  end
+  lease.units, lease.endsAt = units, now + ask.step.leaseMs
+  lease.seq, lease.base, lease.charged, lease.settled = ask.seq, ask.base, ask.spent, 0
+end
+
+-- what the owner spent and no lease was charged for is charged; from now on it has on lease what it keeps
+local function tell(key, c, leases, lease, ask)
+  local step = ask.step
+  local charged = ask.known and makeGood(key, step, c, ask.known) or false
+  local spent = ask.spent - (lease and lease.base == ask.base and lease.charged or 0)
+  local settled = lease and lease.settled or 0
+  if settled > 0 and lease.endsAt <= voidUntil(key) then settled = 0 end
+  local units = spent - settled
+  if units < 0 then gaveBack(key, (step.keptMs or step.resetAfterMs)(c, now)) end
+  if units ~= 0 and moves(step, c, units, units > 0 and now or lease.endsAt) then charged = true end
+  if lease or ask.keep > 0 then lend(leases, ask, ask.keep) end
+  return charged
+end
+
+local function waitMs(step, c, leases, need)
+  local cost = need > step.capacity and need or min(step.capacity, need + unitsOf(leases))
+  local wait = step.waitMs(c, now, cost)
+  if wait > 0 or #leases == 0 then return wait end
+  local first = huge
+  for _, lease in ipairs(leases) do
+    if lease.units > 0 then first = min(first, lease.endsAt - now) end
+  end
+  return first == huge and wait or max(1, ceil(first))
+end
+
+local function grantOf(ask, free)
+  if free < ask.minimum then return 0 end
+  return max(0, min(ask.want, free, max(ask.demand, floor(free * fraction))))
+end
+
+local function readAsk()
+  local n = number()
+  local ask = { step = steps[n] or readTerms(n), owner = number(), seq = number(), base = number() }
+  ask.spent, ask.keep, ask.want, ask.demand = number(), number(), number(), number()
+  ask.minimum, ask.need = number(), number()
+  ask.known = number() == 1 and readKnown()
+  return ask
+end
+
+local out, messages = {}, {}
+local function answer(ask, cellsKey, leasesKey)
+  local step = ask.step
+  local c, message = numbers(cellsKey, step.cells)
+  local leases
+  if c then leases, message = readLeases(leasesKey) end
+  if not c or not leases then
+    -- the value of another shape reads as empty, or not at all
+    messages[#messages + 1] = message
+    out[#out + 1] = '!' .. #messages
+    return
+  end
+  for i = #c + 1, step.cells do c[i] = 0 end
+  local charged, changed
+  leases, charged, changed = settle(cellsKey, step, c, leases)
+  local lease = find(leases, ask.owner)
+  local stale = lease ~= nil and ask.seq <= lease.seq
+  if not stale then
+    local more = tell(cellsKey, c, leases, lease, ask)
+    charged, changed = charged or more, changed or lease ~= nil or ask.keep > 0
+  end
+  local free = max(0, step.remaining(c, now) - unitsOf(leases))
+  local granted = stale and 0 or grantOf(ask, free)
+  local wait = free >= ask.need and 0 or waitMs(step, c, leases, ask.need)
+  if granted > 0 then lend(leases, ask, ask.keep + granted) end
+  if charged then writeCells(cellsKey, step, c) end
+  if changed or granted > 0 then writeLeases(leasesKey, step, c, leases) end
+  local left = step.remaining(c, now)
+  local waits = format('%d %.17g %d', waitOf(wait), step.resetAfterMs(c, now),
+    waitOf(availableAfterMs(step.capacity, step.waitMs, c, left, 0, 0)))
+  out[#out + 1] = format('%d %d %d %s', granted, free - granted, step.capacity - left, waits)
+end
+
+local first = 1
+while at < #ARGV do
+  answer(readAsk(), KEYS[first], KEYS[first + 1])
+  first = first + 2
+end
+
+storeMarks()
+
+local text = stamp .. ' ' .. table.concat(out, ' ')
+if #messages > 0 then text = text .. '\n' .. table.concat(messages, '\n') end
+return text

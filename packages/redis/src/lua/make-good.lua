@@ -1,0 +1,120 @@
+-- The `makeGood` of limiter-core in Lua, and the marks that older knowledge respects. A mark stands beside the cells
+-- of a key that was reset or given units back, and lives as long as older knowledge of it may matter. Its four
+-- doubles: until when all that was known is void; when units were given back last, and at which server: there alone
+-- what others know from a server before may not be counted yet; when the mark ends.
+--
+-- The second of ARGV is the number of the server, as its clients know it.
+
+local server = number()
+local MARK = '<dddd'
+
+-- until when all that was known of a key is void, and until when what was told of it
+local function voidUntil(key)
+  local mark = redis.pcall('GET', key .. ':mark')
+  if type(mark) ~= 'string' or #mark ~= 32 then return 0, 0 end
+  local void, backAt, backBy = struct.unpack(MARK, mark)
+  return void, backBy == server and void or max(void, backAt)
+end
+
+-- by key that was given units back: after how many ms it would have been as good as new
+local givenBack = {}
+local function gaveBack(key, resetAfterMs)
+  givenBack[key] = max(givenBack[key] or 0, resetAfterMs)
+end
+
+local function storeMark(key, void, endsAt)
+  local ttl = format('%d', max(1, min(ceil(endsAt - now) + longer, 2^52)))
+  return redis.pcall('SET', key .. ':mark', struct.pack(MARK, void, now, server, endsAt), 'PX', ttl, 'GET')
+end
+
+-- by name: the cells that a key would have by what was told of it alone, its step, and since when it is told of: what
+-- was
+-- heard later this server counted itself
+local reportedCells = {}
+-- What several know from before is one count of which each knows a part: the most of it counts, once, and beside it
+-- what
+-- was counted here since. Where nobody knows which server this is, or when it was heard, the key itself is that count.
+local function cellsReported(key, step, c, known)
+  if server == 0 or known.usedAt >= ALWAYS then return c, ALWAYS end
+  local name = key .. ':told:' .. format('%.0f', server)
+  local reported = reportedCells[name]
+  if reported then return reported.cells, reported.since end
+  local value = redis.pcall('GET', name)
+  local count = type(value) == 'string' and #value / 8 - 1
+  local cells, since = {}, now
+  if count and count >= 0 and count == (step.cells or floor(count)) then
+    since = struct.unpack('<d', value)
+    cells = { struct.unpack('<' .. string.rep('d', count), value, 9) }
+    cells[count + 1] = nil
+  else
+    -- behind the cells of a key may be what unpack answered there
+    for i = 1, step.cells or #c do cells[i] = c[i] end
+  end
+  reportedCells[name] = { cells = cells, step = step, since = since }
+  return cells, since
+end
+
+local function storeReportedCells()
+  for name, reported in pairs(reportedCells) do
+    local cells, step = reported.cells, reported.step
+    local ttl = max(1, min(ceil((step.keptMs or step.resetAfterMs)(cells, now)) + longer, 2^52))
+    local value = struct.pack('<d' .. string.rep('d', #cells), reported.since, unpack(cells))
+    call('SET', name, value, 'PX', format('%d', ttl))
+  end
+end
+
+local function storeMarks()
+  storeReportedCells()
+  for key, resetAfterMs in pairs(givenBack) do
+    local endsAt = now + resetAfterMs
+    local before = storeMark(key, 0, endsAt)
+    if type(before) == 'string' and #before == 32 then
+      local void, backAt, backBy, endedAt = struct.unpack(MARK, before)
+      if backBy ~= server then void = max(void, backAt) end
+      if void > 0 or endedAt > endsAt then storeMark(key, void, max(endsAt, endedAt)) end
+    end
+  end
+end
+
+local function usedUnits(step, c) return step.capacity - step.remaining(c, now) end
+
+local function raise(step, c, units, resetAfterMs)
+  local used = usedUnits(step, c)
+  if used > 0 and step.adjust(c, now, units, now) == units then return end
+  step.adopt(c, now, used + units, max(resetAfterMs, step.resetAfterMs(c, now)))
+end
+
+local function addReported(step, c, missing, known)
+  local used = usedUnits(step, c) + missing
+  raise(step, c, missing, known.resetAfterMs)
+  -- it was in debt, or begins its window anew too soon
+  if step.resetAfterMs(c, now) < known.resetAfterMs then step.adopt(c, now, used, known.resetAfterMs) end
+end
+
+local function readKnown()
+  local known = { used = number(), resetAfterMs = number(), usedAt = number() }
+  known.uncounted, known.unsure, known.upTo, known.admittedAt = number(), number(), number(), number()
+  return known
+end
+
+-- whether anything was missing
+local function makeGood(key, step, c, known)
+  local changed = false
+  local void, reportedVoid = voidUntil(key)
+  if known.used > 0 and known.usedAt > reportedVoid then
+    local reported, since = cellsReported(key, step, c, known)
+    local missing = known.used - usedUnits(step, reported)
+    if missing > 0 and known.usedAt <= since then
+      if reported ~= c then addReported(step, reported, missing, known) end
+      addReported(step, c, missing, known)
+      changed = true
+    end
+  end
+  local units = known.uncounted + max(0, min(known.unsure, known.upTo - usedUnits(step, c)))
+  units = min(units, step.remaining(c, now))
+  if units > 0 and known.admittedAt > void then
+    raise(step, c, units, known.resetAfterMs)
+    changed = true
+  end
+  return changed
+end

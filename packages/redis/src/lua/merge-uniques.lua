@@ -1,0 +1,50 @@
+-- Merges a HyperLogLog into that of the fleet. Merging one twice is merging it once, so whatever is lost, late or
+-- doubled may be sent again, and needs no number.
+--
+-- KEYS: the HyperLogLog; its birth; two names for what is merged, free before and after. ARGV: writer; until when it
+-- lives, in ms of the server's time, or 0; ms that it lives from now on where that is 0; what is merged, its bytes as
+-- characters of latin1, or nothing.
+--
+-- Answers the birth, nothing where there is none; the count; the server's time in ms.
+
+local uniques, birth, given, wide = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local untilMs, livesMs = tonumber(ARGV[2]), tonumber(ARGV[3])
+local bytes = redis.call('STRLEN', uniques)
+local born = bytes > 0 and redis.call('GET', birth) or ''
+
+local function expire()
+  local at = string.format('%.0f', untilMs > 0 and untilMs or now + livesMs)
+  redis.call('PEXPIREAT', uniques, at)
+  redis.call('PEXPIREAT', birth, at)
+end
+
+-- characters over 127 come as two bytes of UTF-8
+local function byte(two)
+  local first, second = string.byte(two, 1, 2)
+  return string.char((first - 194) * 64 + second)
+end
+
+if ARGV[4] ~= '' then
+  local news = string.gsub(ARGV[4], '[\194\195][\128-\191]', byte)
+  redis.call('SET', given, news, 'PX', 60000)
+  local merged
+  if bytes + #news < 600 or bytes == 12304 or #news == 12304 then
+    merged = redis.pcall('PFMERGE', uniques, given)
+  else
+    -- sparse ones are walked from their start for each register: with a dense one among them the result is dense
+    redis.call('SET', wide, 'HYLL' .. string.rep('\0', 12300), 'PX', 60000)
+    merged = redis.pcall('PFMERGE', uniques, given, wide)
+  end
+  redis.call('DEL', given, wide)
+  if merged.err then return merged end
+  if born == '' then
+    born = time[1] .. '.' .. time[2] .. '.' .. ARGV[1]
+    redis.call('SET', birth, born)
+  end
+  expire()
+elseif untilMs == 0 and bytes > 0 and redis.call('PTTL', uniques) < livesMs / 2 then
+  expire()
+end
+return { born, redis.call('PFCOUNT', uniques), now }

@@ -1,0 +1,72 @@
+import type { CompiledPolicy, PolicyVariant } from '@sluice/limiter-core'
+
+/** The algorithms as Lua tells them apart. */
+export type LuaAlgorithm =
+  | 'fixed-window'
+  | 'two-epoch-window'
+  | 'sliced-window'
+  | 'sliding-log'
+  | 'token-bucket'
+  | 'gcra'
+
+/** An algorithm and the constants of a policy, in the order in which its Lua reads them. */
+type PolicyArgs = readonly [LuaAlgorithm | 'variants', ...string[]]
+
+/** By algorithm the names that its constants have in Lua, in the order of `stepArgs`. */
+export const constantNames: Readonly<Record<LuaAlgorithm, readonly string[]>> = {
+  'fixed-window': ['capacity', 'windowMs'],
+  'two-epoch-window': ['capacity', 'windowMs'],
+  'sliced-window': ['capacity', 'windowMs', 'sliceCount'],
+  'sliding-log': ['capacity', 'windowMs', 'room', 'beside'],
+  'token-bucket': ['capacity', 'windowMs', 'limit'],
+  gcra: ['capacity', 'windowMs', 'limit'],
+}
+
+const argsByPolicy = new WeakMap<CompiledPolicy, PolicyArgs>()
+
+export function policyArgs(compiled: CompiledPolicy): PolicyArgs {
+  let args = argsByPolicy.get(compiled)
+  if (!args) {
+    args = compiled.variants ? variantsArgs(compiled.variants) : plainArgs(compiled, false)
+    argsByPolicy.set(compiled, args)
+  }
+  return args
+}
+
+/** The algorithms that the Lua of a policy needs. */
+export function algorithmsOf(compiled: CompiledPolicy): readonly (LuaAlgorithm | 'variants')[] {
+  const [name] = policyArgs(compiled)
+  return [name, ...(compiled.variants ?? []).flatMap((variant) => algorithmsOf(variant.compiled))]
+}
+
+/** Of a policy that has no variants. */
+export function algorithmOf(compiled: CompiledPolicy): LuaAlgorithm {
+  return policyArgs(compiled)[0] as LuaAlgorithm
+}
+
+function variantsArgs(all: readonly PolicyVariant[]): PolicyArgs {
+  const each = all.flatMap(({ compiled, role, perMs, ceiling }) => [
+    role,
+    String(perMs),
+    String(ceiling),
+    ...plainArgs(compiled, true),
+  ])
+  return ['variants', String(all.length), ...each]
+}
+
+/** `beside`: others charge the same cells without asking. */
+function plainArgs(compiled: CompiledPolicy, beside: boolean): readonly [LuaAlgorithm, ...string[]] {
+  const [algorithm, ...constants] = constantsOf(compiled, beside)
+  return [algorithm, ...constants.map(String)]
+}
+
+function constantsOf(
+  { policy, capacity, room = capacity }: CompiledPolicy,
+  beside: boolean,
+): readonly [LuaAlgorithm, ...number[]] {
+  const { algorithm, limit, windowMs, slices = 1 } = policy
+  if (algorithm === 'sliding-log') return [algorithm, capacity, windowMs, room, beside ? 1 : 0]
+  if (algorithm === 'token-bucket' || algorithm === 'gcra') return [algorithm, capacity, windowMs, limit]
+  if (algorithm === 'fixed-window') return [algorithm, capacity, windowMs]
+  return slices > 1 ? ['sliced-window', capacity, windowMs, slices] : ['two-epoch-window', capacity, windowMs]
+}

@@ -1,0 +1,11 @@
+-- Before `exact-batch`: keys of which somebody has units on lease are refused, as those that are unusable are. Leases
+-- stand beside the cells of their key, in its slot.
+
+local leases = {}
+for i = 1, #KEYS do leases[i] = KEYS[i] .. ':leases' end
+if call('EXISTS', unpack(leases)) > 0 then
+  messages[1] = 'LEASED units of the key are on lease'
+  for i = 1, #KEYS do
+    if call('EXISTS', leases[i]) == 1 then broken[KEYS[i]] = 1 end
+  end
+end

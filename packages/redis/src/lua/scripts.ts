@@ -1,0 +1,135 @@
+import { type CompiledPolicy, IDEMPOTENT_MS, type Script } from '@sluice/limiter-core/backend'
+import { SETTLED_MS } from '@sluice/limiter-core/leases'
+import * as lua from './generated.ts'
+import { algorithmOf, algorithmsOf, constantNames, type LuaAlgorithm } from './policy-args.ts'
+import { ALWAYS } from './reported-usage.ts'
+
+// Every script of the package, and of which .lua files each is put together, in that order.
+
+export const serverTime: Script = scriptOf('server-time', lua.serverTime)
+export const channelMessages: Script = scriptOf('channel-messages', lua.channelOnce, lua.channelMessages)
+export const channelSums: Script = scriptOf('channel-sums', lua.channelOnce, lua.channelSums)
+export const channelLeave: Script = scriptOf('channel-leave', lua.channelLeave)
+export const inflightHold: Script = scriptOf('inflight-hold', lua.inflightHold)
+export const mergeUniques: Script = scriptOf('merge-uniques', lua.mergeUniques)
+
+// what is remembered must outlive the deadline, which clients reckon from clocks that they know to the millisecond
+const runOnce = `${locals(['REMEMBERED_MS'], [IDEMPOTENT_MS + 1_000])}\n${lua.runOnce}`
+const makeGood = `${locals(['ALWAYS'], [ALWAYS])}\n${lua.makeGood}`
+const leaseLedger = `${locals(['SETTLED_MS'], [SETTLED_MS])}\n${lua.leaseLedger}`
+
+export const resetScript: Script = scriptOf('reset', lua.exactHead, runOnce, lua.reset)
+
+/** Decides batches over these policies, of which none knows more of a key nor gives units back. */
+export function exactScript(policies: Iterable<CompiledPolicy>): Script {
+  const { exactStore, withoutMarks, exactBatchState, exactBatch } = lua
+  return scriptOver('exact', policies, exactStore, runOnce, withoutMarks, exactBatchState, exactBatch)
+}
+
+/** Decides any batch over these policies. */
+export function exactMindingScript(policies: Iterable<CompiledPolicy>): Script {
+  const { exactStore, exactBatchState, exactBatch } = lua
+  return scriptOver('exact-minding', policies, exactStore, runOnce, makeGood, exactBatchState, exactBatch)
+}
+
+/** Decides batches of takes over these policies, of keys that nobody has on lease. */
+export function unleasedScript(policies: Iterable<CompiledPolicy>): Script {
+  const { exactStore, withoutMarks, exactBatchState, refuseLeased, exactBatch } = lua
+  return scriptOver('unleased', policies, exactStore, runOnce, withoutMarks, exactBatchState, refuseLeased, exactBatch)
+}
+
+/** Takes one decision over these policies. */
+export function severalScript(policies: Iterable<CompiledPolicy>): Script {
+  return scriptOver('exact-several', policies, lua.exactStore, lua.exactSeveral)
+}
+
+/** Keeps the leases of keys of these policies. */
+export function leaseScript(policies: Iterable<CompiledPolicy>): Script {
+  return scriptOver('leases', policies, makeGood, leaseLedger)
+}
+
+/**
+ * Takes one decision of one policy, which has no variants. ARGV from the second on: its constants, and its cost unless that
+ * is 1.
+ */
+export function soleScript(compiled: CompiledPolicy): Script {
+  return soleBehind('exact-sole', [], compiled)
+}
+
+/** The same, of a key that nobody has on lease. */
+export function unleasedSoleScript(compiled: CompiledPolicy): Script {
+  return soleBehind('unleased-sole', [lua.refuseLeasedSole], compiled)
+}
+
+interface AlgorithmText {
+  /** What is derived of the constants; `waitMs`, `spend`, `remaining`, `resetAfterMs` and `numbersOf`. */
+  readonly takes: readonly string[]
+  /** `adjust` and `adopt`. */
+  readonly moves: string
+}
+
+const algorithms: Readonly<Record<LuaAlgorithm, AlgorithmText>> = {
+  'fixed-window': { takes: [lua.fixedWindow], moves: lua.fixedWindowAdjust },
+  'two-epoch-window': { takes: [lua.twoEpochWindow], moves: lua.twoEpochWindowAdjust },
+  'sliced-window': { takes: [lua.slicedWindow, lua.numbersOf], moves: lua.slicedWindowAdjust },
+  'sliding-log': { takes: [lua.slidingLog, lua.numbersOf], moves: lua.slidingLogAdjust },
+  'token-bucket': { takes: [lua.tokenBucket], moves: lua.tokenBucketAdjust },
+  gcra: { takes: [lua.gcra], moves: lua.gcraAdjust },
+}
+
+const scripts = new Map<string, Script>()
+
+/** One name has always one text. */
+function known(name: string, make: () => readonly string[]): Script {
+  const script = scripts.get(name) ?? scriptOf(name, ...make())
+  scripts.set(name, script)
+  return script
+}
+
+/** A driver behind the algorithms of these policies, which it makes as it reads them. */
+function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...driver: readonly string[]): Script {
+  const names = [...new Set(Array.from(policies, algorithmsOf).flat())].sort()
+  return known(`${driverName}:${names.join('+')}`, () => {
+    const { exactHead, exactReader, firstWholeMs, availableAfterMs } = lua
+    return [exactHead, exactReader, firstWholeMs, availableAfterMs, ...names.map(makerOf), ...driver]
+  })
+}
+
+/** One algorithm, whose constants are locals. */
+function soleBehind(driverName: string, refusal: readonly string[], compiled: CompiledPolicy): Script {
+  const name = algorithmOf(compiled)
+  return known(`${driverName}:${name}`, () => {
+    const { exactHead, firstWholeMs, exactStore, availableAfterMs, exactSole } = lua
+    const constants = constantNames[name]
+    const values = constants.map((_, index) => `tonumber(ARGV[${index + 2}])`)
+    const cost = `tonumber(ARGV[${constants.length + 2}] or 1)`
+    const args = locals([...constants, 'cost'], [...values, cost])
+    const { takes } = algorithms[name]
+    return [exactHead, ...refusal, firstWholeMs, availableAfterMs, args, ...takes, exactStore, exactSole]
+  })
+}
+
+/** What makes a policy of the arguments that follow. */
+function makerOf(name: LuaAlgorithm | 'variants'): string {
+  const head = `algorithms['${name}'] = function()`
+  if (name === 'variants') return textOf(head, lua.variants, lua.numbersOf, lua.variantsStep, 'end')
+  const constants = constantNames[name]
+  const args = locals(
+    constants,
+    constants.map(() => 'number()'),
+  )
+  const { takes, moves } = algorithms[name]
+  return textOf(head, args, ...takes, moves, lua.algorithmStep, 'end')
+}
+
+function locals(names: readonly string[], values: readonly (string | number)[]): string {
+  return `local ${names.join(', ')} = ${values.join(', ')}`
+}
+
+function scriptOf(name: string, ...parts: readonly string[]): Script {
+  return { name, text: textOf(...parts) }
+}
+
+function textOf(...parts: readonly string[]): string {
+  return parts.join('\n')
+}

@@ -1,0 +1,1 @@
+export { RedisUniques, type RedisUniquesOptions, redisUniques } from './redis-uniques.ts'

@@ -1,0 +1,17 @@
+import { algorithms, type Backend, type Counter, type Policy } from '@sluice/limiter-core/backend'
+
+const opened = new WeakMap<Backend, Map<string, Counter>>()
+
+/** The counter of a policy on a backend, within a scope: opened when it is first asked for. */
+export function openedCounter(backend: Backend, scope: string, policy: Policy): Counter {
+  const counters = opened.get(backend) ?? new Map<string, Counter>()
+  opened.set(backend, counters)
+  const id = JSON.stringify([scope, policy])
+  let counter = counters.get(id)
+  if (!counter) {
+    const compiled = algorithms[policy.algorithm].compile(policy)
+    counter = backend.open(compiled, `${scope}/${policy.name}/${policy.algorithm}@${compiled.version}`)
+    counters.set(id, counter)
+  }
+  return counter
+}

@@ -1,0 +1,69 @@
+import { availableAfterMs, type CompiledPolicy, type Verdict } from '@sluice/limiter-core/backend'
+
+/** Cells before and after those of the key under test, to see that a policy stays within its own. */
+const MARGIN = 3
+const MARK = 4_711
+
+/** One key of a compiled policy, on its own: what a backend does around it, without the backend. */
+export class PolicyDriver {
+  readonly compiled: CompiledPolicy
+  readonly cells: Float64Array
+  readonly at: number = MARGIN
+
+  constructor(compiled: CompiledPolicy) {
+    this.compiled = compiled
+    this.cells = new Float64Array(compiled.cells + 2 * MARGIN).fill(MARK)
+    this.reset()
+  }
+
+  /** As good as new. */
+  reset(): void {
+    this.cells.fill(0, this.at, this.at + this.compiled.cells)
+  }
+
+  /** Spends `cost` if it fits. */
+  take(now: number, cost: number): Verdict {
+    const retryAfterMs = this.compiled.waitMs(this.cells, this.at, now, cost)
+    if (retryAfterMs === 0) this.compiled.spend(this.cells, this.at, now, cost)
+    return this.#verdict(now, retryAfterMs)
+  }
+
+  /** What `take` would answer. */
+  peek(now: number, cost: number): Verdict {
+    return this.#verdict(now, this.compiled.waitMs(this.cells, this.at, now, cost))
+  }
+
+  /** Charges or refunds units; returns those that found their place. */
+  adjust(now: number, units: number, takenAt: number): number {
+    return units === 0 ? 0 : this.compiled.adjust(this.cells, this.at, now, units, Math.min(now, takenAt))
+  }
+
+  /** Takes over what another backend knew. */
+  adopt(now: number, used: number, resetAfterMs: number): void {
+    this.compiled.adopt(this.cells, this.at, now, used, resetAfterMs)
+  }
+
+  /** The same key counted by another policy over the same cells: the limit was changed. */
+  under(compiled: CompiledPolicy): PolicyDriver {
+    const other = new PolicyDriver(compiled)
+    other.cells.set(this.cells.subarray(this.at, this.at + compiled.cells), other.at)
+    return other
+  }
+
+  /** Cells of others that were written to. */
+  get strayWrites(): number {
+    const margins = [...this.cells.subarray(0, MARGIN), ...this.cells.subarray(MARGIN + this.compiled.cells)]
+    return margins.filter((cell) => cell !== MARK).length
+  }
+
+  #verdict(now: number, retryAfterMs: number): Verdict {
+    const remaining = this.compiled.remaining(this.cells, this.at, now)
+    return {
+      allowed: retryAfterMs === 0,
+      remaining,
+      retryAfterMs,
+      resetAfterMs: this.compiled.resetAfterMs(this.cells, this.at, now),
+      availableAfterMs: availableAfterMs(this.compiled, this.cells, this.at, now, remaining),
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from '@jest/globals'
+import * as express from '@sluice/express'
+import * as fastify from '@sluice/fastify'
+import * as koa from '@sluice/koa'
+import * as nest from '@sluice/nest'
+import * as nodeHttp from '@sluice/node-http'
+import * as words from '@sluice/node-http/words'
+
+/** Made for each framework anew. */
+const LIMITERS = [
+  ...['createSluice', 'inflightLimit', 'rateLimit', 'slowDown'],
+  ...['InflightLimit', 'RateLimit', 'SlowDown'],
+] as const
+
+const OF_NEST = ['SkipLimits', 'SluiceDenied', 'SluiceFilter', 'SluiceGuard', 'SluiceInterceptor', 'SluiceModule']
+
+describe.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
+  ['node-http', nodeHttp, []],
+  ['express', express, []],
+  ['koa', koa, []],
+  ['fastify', fastify, ['sluice']],
+  ['nest', nest, OF_NEST],
+])('@sluice/%s', (_name, exported, ofTheFramework) => {
+  test('exports the words that all have, its limiters, and what only its framework has', () => {
+    const expected = [...Object.keys(words), ...LIMITERS, ...ofTheFramework]
+    expect(Object.keys(exported).sort()).toEqual(expected.sort())
+  })
+
+  test('exports the same values under these words', () => {
+    for (const [word, value] of Object.entries(words)) expect({ word, value: exported[word] }).toEqual({ word, value })
+  })
+})
+
+test('each framework has limiters of its own', () => {
+  for (const word of LIMITERS) {
+    expect(new Set([nodeHttp, express, koa, fastify, nest].map((exported) => exported[word])).size).toBe(5)
+  }
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import {
+  type Answer,
+  algorithms,
+  availableAfterMs,
+  type Backend,
+  type Charge,
+  type CompiledPolicy,
+  makeGood,
+  type Policy,
+  type PriorUsage,
+} from '@sluice/limiter-core/backend'
+import type { SeededRandom } from '@sluice/testkit'
+
+/** What is done to a key in one tick. */
+type Deed =
+  | { readonly kind: 'take' | 'peek'; readonly charge: Charge }
+  | { readonly kind: 'adjust'; readonly charge: Charge; readonly takenAt: number }
+
+/** One key, counted by a policy in this process and by Redis; after each deed both must hold the same numbers. */
+export class PolicyTwin {
+  readonly #key: string
+  readonly #policy: Policy
+  readonly #policies: readonly CompiledPolicy[]
+  readonly #cells: Float64Array
+  #lastTakeAt = 0
+
+  constructor(policy: Policy, key: string) {
+    this.#key = key
+    this.#policy = policy
+    // the same count under another limit
+    const other: Policy = { ...policy, limit: Math.ceil(policy.limit / 2) }
+    this.#policies = [policy, other].map((one) => algorithms[policy.algorithm].compile(one, policy.limit))
+    this.#cells = new Float64Array(this.#policies[0].cells)
+  }
+
+  /** Where Redis has its cells, under the given prefix. */
+  storedAs(prefix: string): string {
+    const { algorithm, windowMs, slices = 1 } = this.#policy
+    const ends = algorithm === 'token-bucket' || algorithm === 'gcra' ? '' : `/${windowMs}`
+    return `${prefix}:{${this.#key}}:twin${ends}${slices > 1 ? `/${slices}` : ''}`
+  }
+
+  /** Does something random on both sides at `now`. Answers a check of what the other side answered. */
+  async live(backend: Backend, random: SeededRandom, now: number): Promise<void> {
+    const deed = this.#deed(backend, random, now)
+    const { charge } = deed
+    const answer =
+      deed.kind === 'adjust'
+        ? backend.adjustAll([charge], deed.takenAt)
+        : (backend[deed.kind === 'take' ? 'takeAll' : 'peekAll']([charge]) as Promise<Answer>)
+    // here the deed is done before the other side answers, so that all twins share a batch
+    const expected = this.#do(deed, now)
+    const { verdicts } = await answer
+    const { remaining, retryAfterMs, resetAfterMs, availableAfterMs: growsMs = Number.NaN } = verdicts[0]
+    same(
+      [remaining, retryAfterMs, resetAfterMs, growsMs],
+      expected,
+      () => `${JSON.stringify({ ...deed, charge: { ...charge, counter: charge.counter.compiled.policy } })} at ${now}`,
+    )
+  }
+
+  /** Fails unless `stored` holds the same cells. */
+  check(stored: Buffer | null): void {
+    const cells = [...this.#cells]
+    const held = this.#policy.algorithm === 'sliding-log' ? cells.slice(1, 1 + cells[0]) : cells
+    const doubles = Array.from(
+      { length: (stored?.length ?? 0) / 8 },
+      (_, index) => stored?.readDoubleLE(index * 8) ?? 0,
+    )
+    const expected = stored === null ? held.map(() => 0) : held
+    same(stored === null ? held : doubles, expected, () => `cells of ${JSON.stringify(this.#policy)}`)
+  }
+
+  #deed(backend: Backend, random: SeededRandom, now: number): Deed {
+    const compiled = random.pick(this.#policies)
+    const { capacity } = compiled
+    const kind = random.pick(['take', 'take', 'take', 'peek', 'adjust'] as const)
+    const charge = { key: this.#key, counter: backend.open(compiled, 'twin'), cost: 0 }
+    if (kind === 'adjust') {
+      const units = random.whole(capacity + 3) - random.pick([0, capacity])
+      const takenAt = random.pick([this.#lastTakeAt, now, now - random.whole(2 * this.#policy.windowMs), now + 10])
+      return { kind, charge: { ...charge, cost: units }, takenAt }
+    }
+    const cost = random.pick([0, 1, 1, random.whole(capacity) + 1, capacity, capacity + 1])
+    if (kind === 'peek' || random.whole(6) > 0) return { kind, charge: { ...charge, cost } }
+    return { kind, charge: { ...charge, cost, known: this.#known(random, capacity) } }
+  }
+
+  /** What a caller knows of the key: from before, or of what it admitted itself. */
+  #known(random: SeededRandom, capacity: number): PriorUsage {
+    const admitted = {
+      uncounted: random.whole(3),
+      unsure: random.whole(3),
+      upTo: random.whole(capacity + 3),
+      ageMs: random.whole(99),
+    }
+    return {
+      used: random.whole(capacity + 2),
+      resetAfterMs: random.next() * random.pick([1, 2]) * this.#policy.windowMs,
+      admitted: random.pick([undefined, admitted]),
+    }
+  }
+
+  #do(deed: Deed, now: number): number[] {
+    const { counter, cost, known } = deed.charge
+    const { compiled } = counter
+    const cells = this.#cells
+    if (deed.kind === 'adjust') {
+      const before = cells.slice()
+      const moved = cost === 0 ? 0 : compiled.adjust(cells, 0, now, cost, Math.min(now, deed.takenAt))
+      const verdict = this.#verdict(compiled, now, 0)
+      // what moved nothing is not written
+      if (moved === 0) cells.set(before)
+      return verdict
+    }
+    if (known && deed.kind === 'take') makeGood(compiled, cells, 0, now, known)
+    const waitMs = compiled.waitMs(cells, 0, now, cost)
+    if (waitMs === 0 && deed.kind === 'take') {
+      compiled.spend(cells, 0, now, cost)
+      this.#lastTakeAt = now
+    }
+    return this.#verdict(compiled, now, waitMs)
+  }
+
+  #verdict(compiled: CompiledPolicy, now: number, waitMs: number): number[] {
+    const cells = this.#cells
+    const remaining = compiled.remaining(cells, 0, now)
+    const growsMs = availableAfterMs(compiled, cells, 0, now, remaining)
+    return [remaining, waitMs, compiled.resetAfterMs(cells, 0, now), growsMs]
+  }
+}
+
+// 0 and -0 are one number here; nothing else is near enough
+function same(got: readonly number[], expected: readonly number[], about: () => string): void {
+  const differs = got.length !== expected.length || got.some((number, index) => number !== expected[index])
+  if (differs) assert.fail(`got ${got.join(' ')}, expected ${expected.join(' ')}: ${about()}`)
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import type { CompiledPolicy, Script } from '@sluice/limiter-core'
+import { type Chunk, type Identifier, parse } from 'luaparse'
+import * as scripts from '../../../packages/redis/src/lua/scripts.ts'
+import { compiledOf } from '../../algorithms/compiled-of.ts'
+import { mustRun } from '../../packaging/command.ts'
+import { filesBelow, root } from '../../repository.ts'
+
+const folder = join(root, 'packages/redis/src/lua')
+const files = filesBelow(folder).filter((path) => path.endsWith('.lua'))
+
+/** What Redis gives to a script, as far as scripts of ours have use for it. */
+const GIVEN: readonly string[] = [
+  ...['KEYS', 'ARGV', 'redis', 'math', 'string', 'struct', 'table'],
+  ...['ipairs', 'pairs', 'tonumber', 'type', 'unpack'],
+]
+
+const plain: readonly CompiledPolicy[] = [
+  ...(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const).map((algorithm) =>
+    compiledOf({ algorithm, limit: 10 }),
+  ),
+  compiledOf({ algorithm: 'sliding-window', limit: 10, slices: 4 }),
+]
+const ownVariant = { compiled: plain[0], role: 'own', perMs: 0, ceiling: 0 }
+const varied = {
+  ...plain[0],
+  variants: plain.map((compiled) => ({ ...ownVariant, compiled })),
+} as unknown as CompiledPolicy
+
+/** Every script that the package can make, or one for each kind of them. */
+const all: Readonly<Record<keyof typeof scripts, readonly Script[]>> = {
+  serverTime: [scripts.serverTime],
+  channelMessages: [scripts.channelMessages],
+  channelSums: [scripts.channelSums],
+  channelLeave: [scripts.channelLeave],
+  inflightHold: [scripts.inflightHold],
+  mergeUniques: [scripts.mergeUniques],
+  resetScript: [scripts.resetScript],
+  exactScript: overSteps(scripts.exactScript),
+  exactMindingScript: overSteps(scripts.exactMindingScript),
+  unleasedScript: overSteps(scripts.unleasedScript),
+  severalScript: overSteps(scripts.severalScript),
+  leaseScript: overSteps(scripts.leaseScript),
+  soleScript: plain.map(scripts.soleScript),
+  unleasedSoleScript: plain.map(scripts.unleasedSoleScript),
+}
+
+function overSteps(make: (steps: readonly CompiledPolicy[]) => Script): readonly Script[] {
+  return [...plain, varied].map((compiled) => make([compiled]))
+}
+
+test('the module that has the Lua says what the .lua files say', async () => {
+  await mustRun(process.execPath, ['tools/embed-lua.mjs', '--check'], root)
+})
+
+test.each(files)('%s is Lua 5.1', (file) => {
+  parseLua(readFileSync(join(folder, file), 'utf8'))
+})
+
+describe('every script', () => {
+  const named = Object.values(all).flatMap((some) => some.map(({ name, text }) => [name, text] as const))
+
+  test('is here', () => {
+    expect(Object.keys(all).sort()).toEqual(Object.keys(scripts).sort())
+    expect(new Set(named.map(([name]) => name)).size).toBe(named.length)
+  })
+
+  test.each(named)('is Lua 5.1, and uses no name that nobody declares: %s', (_, text) => {
+    const undeclared = parseLua(text).globals.map(({ name }) => name)
+    expect(undeclared.filter((name) => !GIVEN.includes(name))).toEqual([])
+  })
+})
+
+function parseLua(text: string): Chunk & { readonly globals: readonly Identifier[] } {
+  return parse(text, { luaVersion: '5.1', scope: true }) as Chunk & { globals: Identifier[] }
+}
