@@ -14,7 +14,7 @@ export function commentShares(root) {
 function countFolder(folder) {
   const total = { comments: 0, lines: 0 }
   for (const path of readdirSync(folder, { recursive: true })) {
-    if (!path.endsWith('.ts')) continue
+    if (!/\.(ts|lua)$/.test(path) || path.endsWith('generated.ts')) continue
     const { comments, lines } = countFile(readFileSync(join(folder, path), 'utf8'))
     total.comments += comments
     total.lines += lines
@@ -28,7 +28,7 @@ function countFile(text) {
   const lines = text.split('\n').map((line) => line.trim())
   for (const line of lines) {
     if (line.startsWith('/*')) inBlock = true
-    if (inBlock || line.startsWith('//')) comments++
+    if (inBlock || line.startsWith('//') || line.startsWith('--')) comments++
     if (line.endsWith('*/')) inBlock = false
   }
   return { comments, lines: lines.filter((line) => line !== '').length }

@@ -132,7 +132,11 @@ describe('address options that cannot be kept are refused at start-up', () => {
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['1.2.3.4/32'] }, 'got "1.2.3.4/32"'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['nonsense/64'] }, 'got "nonsense/64"'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: [96] }, 'got 96'],
-    ['a misspelt name', { ipv6prefix: 64 }, 'got "ipv6prefix", expected ipv6Prefix or embeddedIPv4Prefixes'],
+    [
+      'a misspelt name',
+      { ipv6prefix: 64 },
+      'got an unknown option "ipv6prefix", expected one of ipv6Prefix, embeddedIPv4Prefixes',
+    ],
     ['no object', 64, 'got a number, expected an object'],
     ['an array', [64], 'got an array of 1, expected an object'],
   ])('%s %j', (_option, options, message) => {

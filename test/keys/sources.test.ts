@@ -87,7 +87,7 @@ describe('byHeader', () => {
     [{ missing: 'skip' }, "got \"skip\", expected 'address', 'deny' or 'exempt'"],
     [{ missing: 'toString' }, 'got "toString"'],
     [{ missing: null }, 'got null'],
-    [{ mising: 'deny' }, 'got "mising", expected missing'],
+    [{ mising: 'deny' }, 'got an unknown option "mising", expected one of missing'],
     ['deny', 'got a text of 4 characters, expected an object'],
     [null, 'got null'],
   ])('refuses the options %j', (options, message) => {

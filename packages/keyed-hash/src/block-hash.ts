@@ -9,23 +9,24 @@ import type { KeyWords } from './key-words.ts'
 export class BlockHash {
   low = 0
   high = 0
-  private readonly start: Int32Array
-  private readonly block: Int32Array
-  private readonly sums: Int32Array = new Int32Array(4)
+  readonly #start: Int32Array
+  readonly #block: Int32Array
+  readonly #sums: Int32Array = new Int32Array(4)
   /** What integers from 0 to 2³² - 1 have in common, and those from -2³² to -1. */
-  private readonly above: Int32Array
-  private readonly below: Int32Array
+  readonly #above: Int32Array
+  readonly #below: Int32Array
 
   constructor({ start, block }: KeyWords) {
-    this.start = start
-    this.block = block
-    this.above = this.integerSums(new Int32Array(4), 0)
-    this.below = this.integerSums(new Int32Array(4), -1)
+    this.#start = start
+    this.#block = block
+    this.#above = this.#integerSums(new Int32Array(4), 0)
+    this.#below = this.#integerSums(new Int32Array(4), -1)
   }
 
   /** At most 512 characters. False, and no result, where one of them is not latin1. */
   protected packedBlock(key: string): boolean {
-    const { start, block } = this
+    const start = this.#start
+    const block = this.#block
     const length = key.length
     // the words that neighbouring units share stay in locals: a unit costs one load
     let k0 = block[1]
@@ -62,23 +63,23 @@ export class BlockHash {
 
   /** At most 256 characters of any kind. */
   protected wideBlock(key: string): void {
-    const sums = this.opened(2 * key.length + 1)
-    for (let i = 0; i < key.length; i++) this.add(sums, i + 1, key.charCodeAt(i))
-    this.finish(sums)
+    const sums = this.#opened(2 * key.length + 1)
+    for (let i = 0; i < key.length; i++) this.#add(sums, i + 1, key.charCodeAt(i))
+    this.#finish(sums)
   }
 
   /** At most 512 bytes. */
   protected byteBlock(key: Uint8Array): void {
-    const sums = this.opened(2 * key.length)
+    const sums = this.#opened(2 * key.length)
     const pairs = key.length >> 1
-    for (let i = 0; i < pairs; i++) this.add(sums, i + 1, key[2 * i] | (key[2 * i + 1] << 8))
-    if (key.length % 2 === 1) this.add(sums, pairs + 1, key[key.length - 1])
-    this.finish(sums)
+    for (let i = 0; i < pairs; i++) this.#add(sums, i + 1, key[2 * i] | (key[2 * i + 1] << 8))
+    if (key.length % 2 === 1) this.#add(sums, pairs + 1, key[key.length - 1])
+    this.#finish(sums)
   }
 
   /** Four units: the low 32 bits, then the rest, negative ones with all bits of their sign. */
   integer(key: number): void {
-    const { block } = this
+    const block = this.#block
     const p = key & 0xffff
     const q = key >>> 16
     const k1 = block[1]
@@ -86,19 +87,20 @@ export class BlockHash {
     const k3 = block[3]
     const k4 = block[4]
     const k5 = block[5]
-    const sums = this.upper(key)
+    const sums = this.#upper(key)
     this.low = joinedSums(sums[0] + imul(k1, p) + imul(k2, q), sums[1] + imul(k2, p) + imul(k3, q))
     this.high = joinedSums(sums[2] + imul(k3, p) + imul(k4, q), sums[3] + imul(k4, p) + imul(k5, q))
   }
 
   /** The sums of the shape and the upper 32 bits, which are known for -2³¹ to 2³² - 1. */
-  private upper(key: number): Int32Array {
-    if ((key | 0) === key) return key < 0 ? this.below : this.above
-    return key >>> 0 === key ? this.above : this.integerSums(this.sums, Math.floor(key / 0x1_0000_0000))
+  #upper(key: number): Int32Array {
+    if ((key | 0) === key) return key < 0 ? this.#below : this.#above
+    return key >>> 0 === key ? this.#above : this.#integerSums(this.#sums, Math.floor(key / 0x1_0000_0000))
   }
 
-  private integerSums(sums: Int32Array, rest: number): Int32Array {
-    const { start, block } = this
+  #integerSums(sums: Int32Array, rest: number): Int32Array {
+    const start = this.#start
+    const block = this.#block
     const r = rest & 0xffff
     const s = rest >>> 16
     for (let j = 0; j < 4; j++) {
@@ -107,21 +109,21 @@ export class BlockHash {
     return sums
   }
 
-  private opened(shape: number): Int32Array {
-    this.sums.set(this.start)
-    this.add(this.sums, 0, shape)
-    return this.sums
+  #opened(shape: number): Int32Array {
+    this.#sums.set(this.#start)
+    this.#add(this.#sums, 0, shape)
+    return this.#sums
   }
 
-  private add(sums: Int32Array, i: number, unit: number): void {
-    const block = this.block
+  #add(sums: Int32Array, i: number, unit: number): void {
+    const block = this.#block
     sums[0] += imul(block[i], unit)
     sums[1] += imul(block[i + 1], unit)
     sums[2] += imul(block[i + 2], unit)
     sums[3] += imul(block[i + 3], unit)
   }
 
-  private finish(sums: Int32Array): void {
+  #finish(sums: Int32Array): void {
     this.low = joinedSums(sums[0], sums[1])
     this.high = joinedSums(sums[2], sums[3])
   }

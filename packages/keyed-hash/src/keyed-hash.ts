@@ -39,27 +39,27 @@ export function createKeyedHash(seed: Uint8Array = randomBytes(32)): KeyedHash {
  * in all 64 with 2⁻⁶⁴. A longer key adds 2⁻⁶⁴ for each level of its digest tree: 5 · 2⁻⁶⁴ at most.
  */
 class MultiplyShiftHash extends BlockHash implements KeyedHash {
-  private readonly tree: DigestTree
+  readonly #tree: DigestTree
 
   constructor(words: KeyWords) {
     super(words)
-    this.tree = new DigestTree(words)
+    this.#tree = new DigestTree(words)
   }
 
   text(key: string): void {
-    const packed = key.length <= PACKED_BLOCK ? this.packedBlock(key) : this.packedBlocks(key)
+    const packed = key.length <= PACKED_BLOCK ? this.packedBlock(key) : this.#packedBlocks(key)
     if (packed) return
     if (key.length <= UNITS_A_BLOCK) this.wideBlock(key)
-    else this.wideBlocks(key)
+    else this.#wideBlocks(key)
   }
 
   bytes(key: Uint8Array): void {
     if (key.length <= PACKED_BLOCK) this.byteBlock(key)
-    else this.byteBlocks(key)
+    else this.#byteBlocks(key)
   }
 
-  private packedBlocks(key: string): boolean {
-    const { tree } = this
+  #packedBlocks(key: string): boolean {
+    const tree = this.#tree
     tree.clear()
     for (let from = 0; from < key.length; from += PACKED_BLOCK) {
       if (!this.packedBlock(key.slice(from, from + PACKED_BLOCK))) return false
@@ -69,8 +69,8 @@ class MultiplyShiftHash extends BlockHash implements KeyedHash {
     return true
   }
 
-  private wideBlocks(key: string): void {
-    const { tree } = this
+  #wideBlocks(key: string): void {
+    const tree = this.#tree
     tree.clear()
     for (let from = 0; from < key.length; from += UNITS_A_BLOCK) {
       this.wideBlock(key.slice(from, from + UNITS_A_BLOCK))
@@ -79,8 +79,8 @@ class MultiplyShiftHash extends BlockHash implements KeyedHash {
     tree.finish(2 * key.length + 1, this)
   }
 
-  private byteBlocks(key: Uint8Array): void {
-    const { tree } = this
+  #byteBlocks(key: Uint8Array): void {
+    const tree = this.#tree
     tree.clear()
     for (let from = 0; from < key.length; from += PACKED_BLOCK) {
       this.byteBlock(key.subarray(from, from + PACKED_BLOCK))

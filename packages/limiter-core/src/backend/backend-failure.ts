@@ -1,14 +1,20 @@
 import { shown } from '../errors/shown.ts'
 
-/** A backend that did not answer within its deadline. */
+/** No answer came within the deadline of a call. */
 export class LateError extends Error {
   readonly code = 'LATE'
-  readonly mayHaveCounted = true
+  readonly mayHaveCounted: boolean
 
-  constructor(deadlineMs: number) {
-    super(`no answer within ${deadlineMs} ms`)
+  constructor(message: string, mayHaveCounted: boolean) {
+    super(message)
     this.name = 'LateError'
+    this.mayHaveCounted = mayHaveCounted
   }
+}
+
+/** The answer came when its request no longer waited for it: nothing was spent. */
+export function lateLedger(): LateError {
+  return new LateError('the ledger of leases answered after the deadline', false)
 }
 
 /** A backend that answered what is no answer. Says of which part, and never what a text held. */

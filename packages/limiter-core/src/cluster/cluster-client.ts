@@ -61,7 +61,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
   readonly #listeners = new Set<(event: Interruption) => void>()
   readonly #unsent = new TurnBatch<Call>(() => this.#sendUnsent())
   readonly #sent = new Map<number, Call>()
-  #heard = false
+  #isAnswered = false
   #ids = 0
   #stopTimer: (() => void) | undefined
 
@@ -139,7 +139,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
 
   #sendUnsent(): void {
     // what a primary that does not listen is sent is lost
-    if (!this.#heard) {
+    if (!this.#isAnswered) {
       this.#post([], [])
       return
     }
@@ -164,7 +164,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
 
   readonly #receive = (message: unknown): void => {
     if (!isAnswer(message) || message.line !== this.#number) return
-    this.#heard = true
+    this.#isAnswered = true
     for (const { id, value, late, error } of message.answers) {
       const call = this.#sent.get(id)
       this.#sent.delete(id)
@@ -193,10 +193,10 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     this.#stopTimer ??= this.#clock.after(GREET_EVERY_MS, () => {
       this.#stopTimer = undefined
       const now = this.#clock.now()
-      const late = new ClusterFailure('LATE', 'the primary did not answer in time', this.#heard)
+      const late = new ClusterFailure('LATE', 'the primary did not answer in time', this.#isAnswered)
       this.#fail(({ deadlineAt }) => deadlineAt < now, late)
       if (this.#sent.size + this.#unsent.size === 0) return
-      if (!this.#heard) this.#unsent.flush()
+      if (!this.#isAnswered) this.#unsent.flush()
       this.#watch()
     })
   }

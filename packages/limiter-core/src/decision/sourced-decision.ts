@@ -2,7 +2,7 @@ import type { Policy } from '../contracts.ts'
 import { SoleDecision } from './sole-decision.ts'
 import { atTheLatest } from './verdict.ts'
 
-/** The decision of one enforced policy that another backend than memory counted; an answer to its one charge as well. */
+/** The decision of one enforced policy where memory did not count it; an answer to its one charge as well. */
 export class SourcedDecision extends SoleDecision {
   readonly policy: Policy
   readonly remaining: number
@@ -10,6 +10,7 @@ export class SourcedDecision extends SoleDecision {
   readonly resetAfterMs: number
   readonly availableAfterMs: number
   readonly takenAt: number
+  readonly counted: boolean
   readonly #source: string
 
   constructor(
@@ -20,6 +21,7 @@ export class SourcedDecision extends SoleDecision {
     resetAfterMs: number,
     takenAt: number,
     availableAfterMs: number = atTheLatest(retryAfterMs, resetAfterMs),
+    counted: boolean = true,
   ) {
     super()
     this.#source = source
@@ -29,13 +31,10 @@ export class SourcedDecision extends SoleDecision {
     this.resetAfterMs = resetAfterMs
     this.availableAfterMs = availableAfterMs
     this.takenAt = takenAt
+    this.counted = counted
   }
 
   get source(): string {
     return this.#source
-  }
-
-  get counted(): boolean {
-    return true
   }
 }

@@ -61,21 +61,21 @@ export class BackendHealth extends Health {
    * Remembers what the backend answered at `now`, where it is said in answer to a call of when. `takes`: unless denied,
    * the call took the costs. Throws where it is no answer.
    */
-  heard(
+  record(
     charges: readonly FailoverCharge[],
     answer: Answer,
     now: number,
-    heardAt: number | undefined,
+    askedAt: number | undefined,
     takes = true,
   ): Answer {
     const checked = checkedAnswer(answer, charges)
     const { verdicts, takenAt } = checked
-    if (heardAt !== undefined && verdicts.length === charges.length) {
+    if (askedAt !== undefined && verdicts.length === charges.length) {
       const isTaken = takes && !vetoed(verdicts)
       for (let index = 0; index < charges.length; index++) {
         const { allowed, remaining, resetAfterMs } = verdicts[index]
         const moved = isTaken && allowed ? charges[index].cost : 0
-        this.mirror.record(charges[index], remaining, resetAfterMs, now, heardAt, moved)
+        this.mirror.record(charges[index], remaining, resetAfterMs, now, askedAt, moved)
       }
     }
     this.skewMs = now - takenAt

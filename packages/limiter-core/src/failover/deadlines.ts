@@ -27,7 +27,7 @@ class Wait<T, R> {
     this.#reject = reject
   }
 
-  came(value: T): void {
+  answered(value: T): void {
     try {
       this.#resolve(this.#outcome.answered(value))
     } catch (error) {
@@ -87,7 +87,7 @@ export class Deadlines {
       this.#begin(wait as AnyWait)
       promise.then(
         (value) => {
-          if (this.#end(wait as AnyWait)) wait.came(value)
+          if (this.#end(wait as AnyWait)) wait.answered(value)
         },
         (error) => {
           if (this.#end(wait as AnyWait)) wait.failed(error)

@@ -22,7 +22,7 @@ import { type FailoverCharge, FailoverCounter, type FailoverKey, remoteCharge, r
 import type { FailoverRule } from './failover-options.ts'
 import { FailureRules } from './failure-rules.ts'
 import { GuardedCalls, type Limits } from './guarded-calls.ts'
-import { movedOf, takeToldBack } from './local-rule.ts'
+import { movedOf, takeReturned } from './local-rule.ts'
 import { PendingAdjustment } from './pending-adjustment.ts'
 import { PendingTake, type PendingTakeDeps } from './pending-take.ts'
 import { PendingTakes } from './pending-takes.ts'
@@ -106,19 +106,19 @@ export class FailoverBackend implements Backend {
     const { breaker, mirror } = this.#health
     const ruled = (now: number): Answer => this.#rules.peek(charges, now)
     if (!breaker.admits()) return this.#meanwhile(charges, ruled, moment)
-    let heardAt = 0
+    let askedAt = 0
     const send = (limits: Limits, now: number): MaybePromise<Answer> => {
-      heardAt = mirror.callAt(now)
+      askedAt = mirror.callAt(now)
       return this.#remote.peekAll(charges.map(remoteCharge), limits)
     }
     // what it says of a time that the caller names says nothing of now
     const isNow = moment?.now === undefined
     // a backend that was told nothing may know less than this process
-    const came = (answer: Answer, now: number): Answer =>
+    const answered = (answer: Answer, now: number): Answer =>
       isNow
-        ? this.#health.heard(charges, answer, now, mirror.hasUnreported(now) ? undefined : heardAt, false)
+        ? this.#health.record(charges, answer, now, mirror.hasUnreported(now) ? undefined : askedAt, false)
         : checkedAnswer(answer, charges)
-    return this.#calls.call({ operation: 'peek', send, answered: came, ruled }, moment)
+    return this.#calls.call({ operation: 'peek', send, answered, ruled }, moment)
   }
 
   adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
@@ -182,7 +182,7 @@ export class FailoverBackend implements Backend {
     const answer = this.#rules.adjust(charges, takenAt, now, 'uncounted')
     // not earlier than the take by its clock, so that what belongs to it finds its window there
     const takenThereAt = takenAt - this.#health.skewMs + this.#deadlineMs
-    for (const charge of takeToldBack(charges)) {
+    for (const charge of takeReturned(charges)) {
       const moved = Math.max(charge.cost, movedOf(charge))
       this.#health.owed.addAdjustment({ charge, takenAt: takenThereAt, attempts: 0, moved })
     }
@@ -200,7 +200,7 @@ export class FailoverBackend implements Backend {
     const answer = this.#remote.takeHeld?.(charges.map(remoteCharge), moment)
     if (!answer) return undefined
     if (this.#health.breaker.mayProbe(now)) this.#probe(charges, now)
-    return this.#health.heard(charges, answer, now, this.#health.mirror.callAt(now))
+    return this.#health.record(charges, answer, now, this.#health.mirror.callAt(now))
   }
 
   #meanwhile<R>(keys: readonly FailoverKey[], ruled: (now: number) => R, moment?: Moment): R {

@@ -14,11 +14,11 @@ export class FailureLog {
   readonly #clock: Clock
   /** Answers of the failure rule since the last line. */
   #uncounted = 0
-  #saidAt = Number.NEGATIVE_INFINITY
+  #warnedAt = Number.NEGATIVE_INFINITY
   /** The last failure, where no line has told yet that it fails. */
-  #unsaid: string | undefined
+  #withheld: string | undefined
   /** A line told that it fails, and none that it is back. */
-  #saidToFail = false
+  #isWarned = false
   #failingSince = Number.NaN
   #sinceThen = 0
 
@@ -31,13 +31,13 @@ export class FailureLog {
   ruled(): void {
     this.#uncounted++
     this.#sinceThen++
-    if (this.#unsaid !== undefined) this.#sayIfDue(this.#unsaid, this.#clock.now())
+    if (this.#withheld !== undefined) this.#warnIfDue(this.#withheld, this.#clock.now())
   }
 
   failed(cause: string, error: unknown): void {
     const now = this.#clock.now()
     if (Number.isNaN(this.#failingSince)) this.#failingSince = now
-    this.#sayIfDue(cause === NAMELESS ? messageOf(error) : `${cause}: ${messageOf(error)}`, now)
+    this.#warnIfDue(cause === NAMELESS ? messageOf(error) : `${cause}: ${messageOf(error)}`, now)
   }
 
   /** The breaker closed. */
@@ -45,20 +45,20 @@ export class FailureLog {
     const ms = Math.round(this.#clock.now() - this.#failingSince)
     const took = Number.isNaN(ms) ? '' : ` after ${ms} ms`
     const text = `backend '${this.#backend}' answers again${took}; ${this.#sinceThen} were uncounted`
-    if (this.#saidToFail) warn('SLUICE_BACKEND_BACK', text)
-    this.#unsaid = undefined
-    this.#saidToFail = false
+    if (this.#isWarned) warn('SLUICE_BACKEND_BACK', text)
+    this.#withheld = undefined
+    this.#isWarned = false
     this.#failingSince = Number.NaN
     this.#sinceThen = 0
     this.#uncounted = 0
   }
 
-  #sayIfDue(why: string, now: number): void {
-    const due = now >= this.#saidAt + EVERY_MS
-    this.#unsaid = due || this.#saidToFail ? undefined : why
+  #warnIfDue(why: string, now: number): void {
+    const due = now >= this.#warnedAt + EVERY_MS
+    this.#withheld = due || this.#isWarned ? undefined : why
     if (!due) return
-    this.#saidAt = now
-    this.#saidToFail = true
+    this.#warnedAt = now
+    this.#isWarned = true
     const before = this.#uncounted > 1 ? `; ${this.#uncounted} uncounted since the last line` : ''
     this.#uncounted = 0
     warn('SLUICE_BACKEND_FAILED', `backend '${this.#backend}' failed: ${why}${before}`)

@@ -1,5 +1,5 @@
 import type { Answer, Decision, PolicyVerdict } from '../contracts.ts'
-import { RuledDecision } from '../decision/ruled-decision.ts'
+import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
 
@@ -19,7 +19,16 @@ class FixedRule implements FailureRule {
   }
 
   takeOne({ counter }: FailoverCharge, now: number): Decision {
-    return new RuledDecision(this.source, counter.compiled.policy, this.#remaining, this.#retryAfterMs, 0, now)
+    return new SourcedDecision(
+      this.source,
+      counter.compiled.policy,
+      this.#remaining,
+      this.#retryAfterMs,
+      0,
+      now,
+      undefined,
+      false,
+    )
   }
 
   take(charges: readonly FailoverCharge[], now: number): Answer {

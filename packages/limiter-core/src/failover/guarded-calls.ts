@@ -54,7 +54,7 @@ export class GuardedCalls {
     this.#deadlineMs = deadlineMs
     this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
     this.#background = new Deadlines(clock, deadlineMs)
-    this.#late = new LateError(deadlineMs)
+    this.#late = new LateError(`no answer within ${deadlineMs} ms`, true)
   }
 
   /** Makes a call that the breaker admitted. At once where it is answered at once. */
@@ -73,7 +73,7 @@ export class GuardedCalls {
     const { now: asOf = now, deadlineAt = soonestAt } = moment ?? {}
     try {
       const answer = call.send({ now: asOf, deadlineAt: Math.min(soonestAt, deadlineAt) }, now)
-      if (!isPromise(answer)) return this.#came(call, answer, now)
+      if (!isPromise(answer)) return this.#settle(call, answer, now)
       return deadlines.race(Promise.resolve(answer), new GuardedCalls.#Outcome(this, call, now), now)
     } catch (error) {
       return this.#failed(call, error, now)
@@ -119,7 +119,7 @@ export class GuardedCalls {
     }
 
     answered(value: T): R {
-      return this.#calls.#came(this.#call, value, this.#calls.#clock.now())
+      return this.#calls.#settle(this.#call, value, this.#calls.#clock.now())
     }
 
     failed(error: unknown): R {
@@ -131,7 +131,7 @@ export class GuardedCalls {
     }
   }
 
-  #came<T, R>(call: Call<T, R>, answer: T, now: number): R {
+  #settle<T, R>(call: Call<T, R>, answer: T, now: number): R {
     let worth: R
     try {
       worth = call.answered(answer, now)

@@ -1,5 +1,5 @@
 import type { Answer, AnsweredVerdict, Decision } from '../contracts.ts'
-import { RuledDecision } from '../decision/ruled-decision.ts'
+import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
 import { RETRY_AFTER_MS } from './fixed-rule.ts'
@@ -23,7 +23,7 @@ export class LocalRule implements FailureRule {
     const waitMs = waitOf(retryAfterMs, cost, mirror.compiled)
     if (waitMs === retryAfterMs) return taken
     const growsMs = Math.min(availableAfterMs, waitMs)
-    return new RuledDecision('local', policy, remaining, waitMs, resetAfterMs, now, growsMs)
+    return new SourcedDecision('local', policy, remaining, waitMs, resetAfterMs, now, growsMs, false)
   }
 
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
@@ -48,11 +48,11 @@ export function movedOf({ counter }: FailoverCharge): number {
 }
 
 /** Of what was given back here, as charges: that of which the backend had been told. */
-export function takeToldBack(charges: readonly FailoverCharge[]): readonly FailoverCharge[] {
+export function takeReturned(charges: readonly FailoverCharge[]): readonly FailoverCharge[] {
   return charges.flatMap((charge) => {
     const { own } = charge.counter.mirror.compiled
-    const units = Math.floor(own.toldBack)
-    own.toldBack = 0
+    const units = Math.floor(own.returned)
+    own.returned = 0
     return units > 0 ? [{ ...charge, cost: -units }] : []
   })
 }

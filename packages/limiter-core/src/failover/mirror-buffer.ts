@@ -1,12 +1,12 @@
 import type { CountedKey } from '../contracts.ts'
 import type { MirrorCounter } from './failover-counter.ts'
 
-/** What a backend told of a key: at `now`, in answer to a call that was made at `heardAt`. */
+/** What a backend told of a key: at `now`, in answer to a call that was made at `askedAt`. */
 export interface BufferedAnswer {
   used: number
   resetAfterMs: number
   now: number
-  heardAt: number
+  askedAt: number
 }
 
 type Adopt = (counted: CountedKey<MirrorCounter>, buffered: BufferedAnswer) => void
@@ -30,7 +30,7 @@ const MOST_KEYS = 512
  */
 export class MirrorBuffer {
   readonly #adopt: Adopt
-  readonly #heard: BufferedKeys[] = []
+  readonly #buffered: BufferedKeys[] = []
   // most limiters have one policy
   #last: BufferedKeys | undefined
   #size = 0
@@ -40,18 +40,18 @@ export class MirrorBuffer {
     this.#adopt = adopt
   }
 
-  note({ key, counter }: CountedKey<MirrorCounter>, { used, resetAfterMs, now, heardAt }: BufferedAnswer): void {
+  note({ key, counter }: CountedKey<MirrorCounter>, { used, resetAfterMs, now, askedAt }: BufferedAnswer): void {
     const { keys } = this.#last?.counter === counter ? this.#last : this.#of(counter)
     const known = keys.get(key)
     if (known) {
       known.used = used
       known.resetAfterMs = resetAfterMs
       known.now = now
-      known.heardAt = heardAt
+      known.askedAt = askedAt
       known.order = ++this.#order
       return
     }
-    keys.set(key, { used, resetAfterMs, now, heardAt, order: ++this.#order })
+    keys.set(key, { used, resetAfterMs, now, askedAt, order: ++this.#order })
     if (++this.#size > MOST_KEYS) this.flush()
   }
 
@@ -60,7 +60,7 @@ export class MirrorBuffer {
     if (this.#size === 0) return
     this.#size = 0
     this.#last = undefined
-    const buffered = this.#heard.splice(0)
+    const buffered = this.#buffered.splice(0)
     if (new Set(buffered.map(({ counter }) => counter.name)).size < buffered.length) {
       this.#adoptInOrder(buffered)
       return
@@ -80,10 +80,10 @@ export class MirrorBuffer {
   }
 
   #of(counter: MirrorCounter): BufferedKeys {
-    let buffered = this.#heard.find((one) => one.counter === counter)
+    let buffered = this.#buffered.find((one) => one.counter === counter)
     if (!buffered) {
       buffered = { counter, keys: new Map() }
-      this.#heard.push(buffered)
+      this.#buffered.push(buffered)
     }
     this.#last = buffered
     return buffered

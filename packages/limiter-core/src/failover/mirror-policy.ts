@@ -11,7 +11,7 @@ const SCALED_BURST: readonly string[] = ['token-bucket', 'gcra']
 /** How what is known here of a key stands to what its backend has. */
 export interface Standing {
   /** Whether the backend may have lost what was heard of it at an instant. */
-  mayHaveLost(heardAt: number): boolean
+  mayHaveLost(askedAt: number): boolean
   /** Units by which it is ahead, since the backend was not yet told of an adjustment. */
   readonly owed: number
 }
@@ -42,10 +42,10 @@ export class MirrorPolicy implements CompiledPolicy {
   /** Units of the backend that one unit here stands for. */
   readonly #scale: number
   /** Behind the cells of the policy: when the answer was asked for that they come from, 0 where there was none. */
-  readonly #heard: number
+  readonly #askedAtCell: number
   readonly #whole: boolean
-  readonly #told: Pick<CompiledPolicy, 'adopt'> = { adopt: (...adopter) => this.#adoptTold(...adopter) }
-  #heardAt = 0
+  readonly #adopter: Pick<CompiledPolicy, 'adopt'> = { adopt: (...answer) => this.#adoptAnswer(...answer) }
+  #askedAt = 0
   #owed = 0
   #moved: number | undefined
 
@@ -54,7 +54,7 @@ export class MirrorPolicy implements CompiledPolicy {
     const limit = part(policy.limit, share)
     this.policy = policy
     this.version = compiled.version
-    this.#heard = compiled.cells
+    this.#askedAtCell = compiled.cells
     this.cells = compiled.cells + 1 + OwnUnits.cells
     this.capacity = part(compiled.capacity, share)
     this.fullCapacity = compiled.capacity
@@ -111,19 +111,19 @@ export class MirrorPolicy implements CompiledPolicy {
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.#inner.adopt(cells, at, now, this.#scaled(used), resetAfterMs)
-    cells.fill(0, at + this.#heard, at + this.cells)
+    cells.fill(0, at + this.#askedAtCell, at + this.cells)
   }
 
   /**
-   * Adopts what the backend told in answer to a call that was made at `heardAt` and took `moved` units, while it was owed
+   * Adopts what the backend told in answer to a call that was made at `askedAt` and took `moved` units, while it was owed
    * so many; in units of the backend. Holds until it is asked for again. Without `moved` its answers do not say what was
    * counted.
    */
-  told(heardAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
-    this.#heardAt = heardAt
+  adopterOf(askedAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
+    this.#askedAt = askedAt
     this.#owed = owed
     this.#moved = moved
-    return this.#told
+    return this.#adopter
   }
 
   /**
@@ -134,14 +134,14 @@ export class MirrorPolicy implements CompiledPolicy {
     const used = this.#used(cells, at, now)
     const resetAfterMs = this.#inner.resetAfterMs(cells, at, now)
     if (!(used > 0 && resetAfterMs > 0)) return undefined
-    const heardAt = cells[at + this.#heard]
+    const askedAt = cells[at + this.#askedAtCell]
     const own = this.own.unreported(cells, at, used)
-    const told = this.#toldOf(used, own, owed)
-    const mayBeGone = told > 0 && mayHaveLost(heardAt)
-    const admitted = this.own.handOut(cells, at, now, own, told)
+    const counted = this.#countedOf(used, own, owed)
+    const mayBeGone = counted > 0 && mayHaveLost(askedAt)
+    const admitted = this.own.handOut(cells, at, now, own, counted)
     if (!mayBeGone && !admitted) return undefined
-    const ageMs = heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt)
-    return { used: mayBeGone ? told : 0, resetAfterMs, ageMs, admitted }
+    const ageMs = askedAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - askedAt)
+    return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, admitted }
   }
 
   /** What was admitted before the key was new again matters no more. */
@@ -149,11 +149,11 @@ export class MirrorPolicy implements CompiledPolicy {
     if (this.keptMs(cells, at, now) === 0) this.own.forget(cells, at)
   }
 
-  #adoptTold(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+  #adoptAnswer(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
-    cells[at + this.#heard] = this.#heardAt
+    cells[at + this.#askedAtCell] = this.#askedAt
     // what the backend does not know of yet comes on top
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.#inner.adjust(cells, at, now, units, now)
@@ -163,17 +163,17 @@ export class MirrorPolicy implements CompiledPolicy {
    * An answer to a call that was made after others of which no answer came: what it has above what was known before, and
    * above its own units, is theirs.
    */
-  #findCounted(cells: Float64Array, at: number, now: number, heard: number): void {
+  #findCounted(cells: Float64Array, at: number, now: number, counted: number): void {
     if (this.#moved === undefined) return
     const used = this.#used(cells, at, now)
     const own = this.own.unreported(cells, at, used)
     if (own.unsure === 0) return
-    const units = (heard - this.#toldOf(used, own, this.#owed) - this.#moved) / this.#scale
+    const units = (counted - this.#countedOf(used, own, this.#owed) - this.#moved) / this.#scale
     if (units > 0) this.own.counted(cells, at, Math.floor(units + EPSILON))
   }
 
   /** What the backend had told, of what is used here. */
-  #toldOf(used: number, { uncounted, unsure }: UnreportedUnits, owed: number): number {
+  #countedOf(used: number, { uncounted, unsure }: UnreportedUnits, owed: number): number {
     return Math.max(0, Math.floor(used - (uncounted + unsure) * this.#scale - owed + EPSILON))
   }
 

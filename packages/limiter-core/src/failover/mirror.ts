@@ -11,7 +11,7 @@ import type { Basis } from './own-units.ts'
 const MAX_BYTES = 16 * 2 ** 20
 
 /** What was heard of longer keys is not kept aside, so that it has a bound in bytes. */
-const LONGEST_HEARD = 256
+const LONGEST_BUFFERED = 256
 
 /** A charge as the mirror counts it. */
 export type MirrorCharge = Charge<MirrorCounter>
@@ -28,13 +28,13 @@ export class Mirror {
   readonly #owed: OwedCalls
   /** What is on lease counts as used in the answers of a backend that holds leases, and is not counted yet. */
   readonly #tellsCounted: boolean
-  readonly #heard: MirrorBuffer = new MirrorBuffer((...answer) => this.#adopt(...answer))
+  readonly #buffer: MirrorBuffer = new MirrorBuffer((...answer) => this.#adopt(...answer))
   /** What was heard until then may be lost, of a backend that does not say so itself. */
   #outdatedAt = Number.MIN_SAFE_INTEGER
   /** When a call last failed, the way to the backend broke, or a key was decided here. */
   #troubledAt = Number.MIN_SAFE_INTEGER
   /** Until then keys may be known here of which the backend was not told. */
-  #untoldUntil = Number.NEGATIVE_INFINITY
+  #unreportedUntil = Number.NEGATIVE_INFINITY
   #longestMs = 0
 
   /** `owed`: adjustments that are made here, and not yet by the backend. */
@@ -54,7 +54,7 @@ export class Mirror {
 
   /** What the backend counted may be gone. */
   outdated(now: number): void {
-    this.#heard.flush()
+    this.#buffer.flush()
     this.#outdatedAt = Math.max(now, after(this.#outdatedAt))
     this.decidedHere(now)
   }
@@ -68,64 +68,64 @@ export class Mirror {
   decidedHere(now: number): void {
     this.#troubledAt = Math.max(now, this.#outdatedAt)
     const until = now + this.#longestMs
-    if (until > this.#untoldUntil) this.#untoldUntil = until
+    if (until > this.#unreportedUntil) this.#unreportedUntil = until
   }
 
   take(charges: readonly Charge[], now: number): Answer {
-    this.#heard.flush()
+    this.#buffer.flush()
     this.decidedHere(now)
     return this.#memory.takeAll(charges, { now })
   }
 
   takeOne(counter: MirrorCounter, key: string, cost: number, now: number): SoleDecision {
-    this.#heard.flush()
+    this.#buffer.flush()
     this.decidedHere(now)
     return counter.take(key, cost, { now })
   }
 
   peek(charges: readonly Charge[], now: number): Answer {
-    this.#heard.flush()
+    this.#buffer.flush()
     return this.#memory.peekAll(charges, { now })
   }
 
   adjust(charges: readonly Charge[], takenAt: number, now: number): Answer {
-    this.#heard.flush()
+    this.#buffer.flush()
     this.decidedHere(now)
     return this.#memory.adjustAll(charges, takenAt, { now })
   }
 
   reset(keys: readonly FailoverKey[]): void {
-    this.#heard.flush()
+    this.#buffer.flush()
     this.#memory.resetAll(keys.map(mirroredKey))
   }
 
-  /** The backend answered what is left of a key, to a call that was made at `heardAt` and took `moved` units. */
-  record(key: FailoverKey, remaining: number, resetAfterMs: number, now: number, heardAt: number, moved: number): void {
+  /** The backend answered what is left of a key, to a call that was made at `askedAt` and took `moved` units. */
+  record(key: FailoverKey, remaining: number, resetAfterMs: number, now: number, askedAt: number, moved: number): void {
     const { capacity } = key.counter.compiled
     // what is no number, or has no end, would stay
     if (!(remaining <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const counted = mirroredKey(key)
-    const answer = { used: Math.min(capacity, capacity - remaining), resetAfterMs, now, heardAt }
+    const answer = { used: Math.min(capacity, capacity - remaining), resetAfterMs, now, askedAt }
     // else what was decided here must be compared with each answer
-    if (counted.key.length <= LONGEST_HEARD && !this.hasUnreported(now)) this.#heard.note(counted, answer)
+    if (counted.key.length <= LONGEST_BUFFERED && !this.hasUnreported(now)) this.#buffer.note(counted, answer)
     else {
-      this.#heard.flush()
+      this.#buffer.flush()
       this.#adopt(counted, answer, this.#tellsCounted ? moved : undefined)
     }
   }
 
   /** Whether there is anything that the backend may not know: all that it costs on a healthy day. */
   hasUnreported(now: number): boolean {
-    return now < this.#untoldUntil
+    return now < this.#unreportedUntil
   }
 
   /** What the backend may not know of a key. Whoever cannot tell what was admitted hands it back. */
   known(key: FailoverKey, now: number): PriorUsage | undefined {
-    this.#heard.flush()
+    this.#buffer.flush()
     const counted = mirroredKey(key)
     const remote = remoteKey(key)
     const { cells, at } = this.#memory.look(counted, now)
-    const mayHaveLost = (heardAt: number): boolean => this.#isOutdated(remote, heardAt, now)
+    const mayHaveLost = (askedAt: number): boolean => this.#isOutdated(remote, askedAt, now)
     return counted.counter.compiled.known(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(counted) })
   }
 
@@ -139,16 +139,16 @@ export class Mirror {
     counted.counter.compiled.own.handBack(cells, at, admitted, now, basis)
   }
 
-  #isOutdated(remote: CountedKey, heardAt: number, now: number): boolean {
-    if (heardAt > this.#troubledAt) return false
-    if (!this.#mayHaveLost) return heardAt <= this.#outdatedAt
-    return this.#mayHaveLost(remote, heardAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - heardAt))
+  #isOutdated(remote: CountedKey, askedAt: number, now: number): boolean {
+    if (askedAt > this.#troubledAt) return false
+    if (!this.#mayHaveLost) return askedAt <= this.#outdatedAt
+    return this.#mayHaveLost(remote, askedAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - askedAt))
   }
 
   #adopt(counted: MirroredKey, answer: BufferedAnswer, moved?: number): void {
-    const { used, resetAfterMs, now, heardAt } = answer
-    const told = counted.counter.compiled.told(heardAt, this.#owed.unitsOf(counted), moved)
-    this.#memory.adopt(counted, { used, resetAfterMs }, now, told)
+    const { used, resetAfterMs, now, askedAt } = answer
+    const adopter = counted.counter.compiled.adopterOf(askedAt, this.#owed.unitsOf(counted), moved)
+    this.#memory.adopt(counted, { used, resetAfterMs }, now, adopter)
   }
 }
 

@@ -7,7 +7,7 @@ const UNCOUNTED = 0
 /** Units that were admitted here, and that the backend may have counted. */
 const UNSURE = 1
 /** Units that were admitted here, and of which the backend was told since. */
-const TOLD = 2
+const REPORTED = 2
 /** When the last unit was admitted here. */
 const ADMITTED_AT = 3
 
@@ -20,7 +20,7 @@ export type UnreportedUnits = Pick<Admitted, 'uncounted' | 'unsure'>
 export class OwnUnits {
   static readonly cells = 4
   /** Units given back of which the backend had been told: it is to hear that they came back, too. */
-  toldBack = 0
+  returned = 0
   readonly #behind: number
   /** Units of the backend that one unit here stands for. */
   readonly #scale: number
@@ -43,11 +43,11 @@ export class OwnUnits {
       return
     }
     let back = -units
-    for (const cell of [UNCOUNTED, UNSURE, TOLD]) {
+    for (const cell of [UNCOUNTED, UNSURE, REPORTED]) {
       const taken = Math.min(cells[own + cell], back)
       cells[own + cell] -= taken
       back -= taken
-      if (cell === TOLD) this.toldBack += taken
+      if (cell === REPORTED) this.returned += taken
     }
   }
 
@@ -65,18 +65,18 @@ export class OwnUnits {
     at: number,
     now: number,
     { uncounted, unsure }: UnreportedUnits,
-    heard: number,
+    counted: number,
   ): Admitted | undefined {
     if (uncounted + unsure === 0) return undefined
     const own = at + this.#behind
     const ageMs = Math.max(0, now - cells[own + ADMITTED_AT])
     cells[own + UNCOUNTED] = 0
     cells[own + UNSURE] = 0
-    cells[own + TOLD] += uncounted + unsure
-    if (this.#scale === 1) return { uncounted, unsure, upTo: heard + unsure, ageMs }
+    cells[own + REPORTED] += uncounted + unsure
+    if (this.#scale === 1) return { uncounted, unsure, upTo: counted + unsure, ageMs }
     // of a share all processes are taken to have admitted as much: together they say so once
     const units = Math.ceil((uncounted + unsure) * this.#scale)
-    return { uncounted: 0, unsure: units, upTo: heard + units, ageMs }
+    return { uncounted: 0, unsure: units, upTo: counted + units, ageMs }
   }
 
   /** The backend turned out to have counted so many units of those of which it was not sure: it knows of them. */
@@ -84,17 +84,17 @@ export class OwnUnits {
     const own = at + this.#behind
     const known = Math.min(cells[own + UNSURE], units)
     cells[own + UNSURE] -= known
-    cells[own + TOLD] += known
+    cells[own + REPORTED] += known
   }
 
   /** Takes back what could not be told. */
   handBack(cells: Float64Array, at: number, { uncounted, unsure, ageMs }: Admitted, now: number, basis: Basis): void {
     const own = at + this.#behind
-    const untold = uncounted + unsure / this.#scale
+    const unreported = uncounted + unsure / this.#scale
     const sure = basis === 'uncounted' ? uncounted : 0
-    cells[own + TOLD] = Math.max(0, cells[own + TOLD] - untold)
+    cells[own + REPORTED] = Math.max(0, cells[own + REPORTED] - unreported)
     cells[own + UNCOUNTED] += sure
-    cells[own + UNSURE] += untold - sure
+    cells[own + UNSURE] += unreported - sure
     cells[own + ADMITTED_AT] = Math.max(cells[own + ADMITTED_AT], now - ageMs)
   }
 }

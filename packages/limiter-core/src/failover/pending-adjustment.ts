@@ -19,7 +19,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   readonly #meanwhile: (now: number) => R
   #known: PriorUsage | undefined
   #key: OwedAdjustment['idempotencyKey']
-  #heardAt = 0
+  #askedAt = 0
   #answer: MaybePromise<Answer> | undefined
 
   /** `meanwhile` is what is answered where the backend did not. */
@@ -32,7 +32,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   send({ now: asOf }: Limits, now: number): MaybePromise<Answer> {
     const { remote, health } = this.#parts
     const { charge, takenAt, idempotencyKey = newIdempotencyKey(now) } = this.#owed
-    this.#heardAt = health.mirror.callAt(now)
+    this.#askedAt = health.mirror.callAt(now)
     this.#known = health.mirror.hasUnreported(now) ? health.mirror.known(charge, now) : undefined
     this.#key = idempotencyKey
     const sent = { ...charge, counter: charge.counter.remote, known: this.#known }
@@ -46,7 +46,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     const { charge } = this.#owed
     const checked = checkedAnswer(answer, [charge])
     const [{ remaining, resetAfterMs }] = checked.verdicts
-    health.mirror.record(charge, remaining, resetAfterMs, now, this.#heardAt, charge.cost)
+    health.mirror.record(charge, remaining, resetAfterMs, now, this.#askedAt, charge.cost)
     health.skewMs = now - checked.takenAt
     return checked
   }

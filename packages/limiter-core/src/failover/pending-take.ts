@@ -20,7 +20,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
   readonly cost: number
   known: PriorUsage | undefined = undefined
   readonly #parts: PendingTakeDeps
-  #heardAt = 0
+  #askedAt = 0
   #mayCount = true
 
   constructor(parts: PendingTakeDeps, counter: FailoverCounter, key: string, cost: number) {
@@ -33,7 +33,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
   send(limits: Limits, now: number): MaybePromise<Answer | Decision> {
     const { key, counter, cost } = this
     const { remote, health } = this.#parts
-    this.#heardAt = health.mirror.callAt(now)
+    this.#askedAt = health.mirror.callAt(now)
     if (health.mirror.hasUnreported(now)) this.known = health.mirror.known(this, now)
     const { known } = this
     const charge = { key, counter: counter.remote, cost, known }
@@ -46,7 +46,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const { health } = this.#parts
     const decision = checkedDecision(answer, this)
     const { remaining, resetAfterMs } = decision.binding
-    health.mirror.record(this, remaining, resetAfterMs, now, this.#heardAt, decision.allowed ? this.cost : 0)
+    health.mirror.record(this, remaining, resetAfterMs, now, this.#askedAt, decision.allowed ? this.cost : 0)
     health.skewMs = now - decision.takenAt
     return decision
   }

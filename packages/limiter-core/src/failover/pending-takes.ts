@@ -12,7 +12,7 @@ export class PendingTakes implements Call<Answer, Answer> {
   readonly #rules: FailureRules
   readonly #charges: readonly FailoverCharge[]
   #sent: readonly Charge[] = []
-  #heardAt = 0
+  #askedAt = 0
   #mayCount = true
 
   constructor(parts: PendingTakeDeps, rules: FailureRules, charges: readonly FailoverCharge[]) {
@@ -23,7 +23,7 @@ export class PendingTakes implements Call<Answer, Answer> {
 
   send(limits: Limits, now: number): MaybePromise<Answer> {
     const { remote, health } = this.#parts
-    this.#heardAt = health.mirror.callAt(now)
+    this.#askedAt = health.mirror.callAt(now)
     this.#sent = this.#withKnown(now)
     const answer = remote.takeAll(this.#sent, limits)
     this.#mayCount = mayCountUnanswered(remote, this.#sent)
@@ -31,7 +31,7 @@ export class PendingTakes implements Call<Answer, Answer> {
   }
 
   answered(answer: Answer, now: number): Answer {
-    return this.#parts.health.heard(this.#charges, answer, now, this.#heardAt)
+    return this.#parts.health.record(this.#charges, answer, now, this.#askedAt)
   }
 
   ruled(now: number, basis: Basis): Answer {

@@ -7,7 +7,7 @@ import type { SettleContext } from './cost-source.ts'
 import { type GateEntry, type HeaderLine, type HttpDenial, headerLines } from './gate.ts'
 import type { RateCheck } from './rate-check.ts'
 import type { RequestSluice } from './request-sluice.ts'
-import { type NamedLimiter, type ShownCheck, toldApart } from './shown-names.ts'
+import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
 
 /** A check of whatever framework: its hooks are only ever called with that framework's own request and response. */
 type AnyCheck = RateCheck<never, never>
@@ -89,7 +89,7 @@ export abstract class RequestRecord implements RequestSluice {
 
   /** What a limiter that met the request shows of it, with the header lines of all that did so far. */
   shows(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
-    const { entries, denial } = this.#met.length > 1 ? toldApart(this.#met, limiter, shown) : shown
+    const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
     for (const entry of entries) this.#entries.push(entry)
     return { denial, lines: headerLines(this.#entries, wallMs) }
   }

@@ -21,7 +21,7 @@ const STRING = /(, )?"((?:[^"\\]|\\.)*)"/g
  * What a limiter shows, under names that no limiter which met the request before has: the second `default` of a response
  * is `default-2`, so that a client can tell them apart.
  */
-export function toldApart(met: readonly NamedLimiter[], limiter: NamedLimiter, shown: ShownCheck): ShownCheck {
+export function withDistinctNames(met: readonly NamedLimiter[], limiter: NamedLimiter, shown: ShownCheck): ShownCheck {
   const before = met.slice(0, met.indexOf(limiter))
   if (!before.some((other) => other.shownNames.some((name) => limiter.shownNames.includes(name)))) return shown
   const names = new Map<string, string>()

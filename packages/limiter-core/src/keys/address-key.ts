@@ -1,6 +1,6 @@
 import { badOption } from '../errors/bad-option.ts'
+import { optionsOf } from '../options/options.ts'
 import { parseAddress, readIPv4, readIPv6, withoutPort, writeIPv6 } from './address.ts'
-import { checkOptions } from './check-options.ts'
 
 export interface AddressOptions {
   /**
@@ -38,7 +38,7 @@ const CIDR = /^(.+)\/(32|40|48|56|64|96)$/
 
 /** Throws `SLUICE_BAD_OPTION` where an option is none that can be kept. */
 export function compileAddressOptions(options: AddressOptions = {}): AddressRules {
-  checkOptions('address', options, ['ipv6Prefix', 'embeddedIPv4Prefixes'])
+  optionsOf('address options', options, ['ipv6Prefix', 'embeddedIPv4Prefixes'])
   const { ipv6Prefix = 56, embeddedIPv4Prefixes = [WELL_KNOWN_NAT64] } = options
   if (!Number.isInteger(ipv6Prefix) || ipv6Prefix < 32 || ipv6Prefix > 128) {
     throw badOption('ipv6Prefix', ipv6Prefix, 'a whole number from 32 to 128')

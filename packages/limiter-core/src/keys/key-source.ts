@@ -34,7 +34,7 @@ export type AddressDoubt = 'no-address' | 'unreadable-address' | 'forwarded-unre
 
 export type ReportFallback = (fallback: KeyFallback) => void
 
-export const unheard: ReportFallback = () => {}
+export const reportNothing: ReportFallback = () => {}
 
 /** Names the key of a request. Your own function takes the framework's request; built-in sources read the view. */
 export type KeySource<Raw = unknown> = RequestHook<

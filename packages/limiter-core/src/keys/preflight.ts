@@ -1,7 +1,7 @@
 import { andThen } from '../contracts/maybe-promise.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
 import type { LimiterReport } from '../observers/limiter-report.ts'
-import { type KeySource, type ReportFallback, type ResolvedKey, resolveKey, unheard } from './key-source.ts'
+import { type KeySource, type ReportFallback, type ResolvedKey, reportNothing, resolveKey } from './key-source.ts'
 
 const PREFLIGHT = '\0preflight:'
 
@@ -26,7 +26,9 @@ export function requestKey<Raw>(
   view: RequestView<Raw>,
   report: ReportFallback,
 ): MaybePromise<ResolvedKey> {
-  return isPreflight(view) ? andThen(resolveKey(source, view, unheard), preflightKey) : resolveKey(source, view, report)
+  return isPreflight(view)
+    ? andThen(resolveKey(source, view, reportNothing), preflightKey)
+    : resolveKey(source, view, report)
 }
 
 /** No request has a key that begins so: behind a NUL `resolveKey` writes `address:`, or a second NUL. */

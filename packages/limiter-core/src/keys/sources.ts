@@ -1,8 +1,8 @@
 import { isPromise } from '../contracts/maybe-promise.ts'
 import type { MaybePromise } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
+import { optionsOf } from '../options/options.ts'
 import { type AddressOptions, compileAddressOptions } from './address-key.ts'
-import { checkOptions } from './check-options.ts'
 import { joinedKey } from './joined-key.ts'
 import {
   ADDRESS,
@@ -13,8 +13,8 @@ import {
   type KeySource,
   keyOfAddress,
   type ResolvedKey,
+  reportNothing,
   resolveKey,
-  unheard,
 } from './key-source.ts'
 import { isPreflight } from './preflight.ts'
 
@@ -46,7 +46,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
 /** Counts each client address as one key; an IPv6 client is its prefix. */
 export function byIp<Raw = unknown>(options: ByIpOptions = {}): LabelledKeySource<Raw> {
   const rules = compileAddressOptions(options)
-  return labelled(ADDRESS, (_request, view, report = unheard) => keyOfAddress(view, rules, report))
+  return labelled(ADDRESS, (_request, view, report = reportNothing) => keyOfAddress(view, rules, report))
 }
 
 /** Counts each value of a header. Only for values that something before has verified: a client can send any. */
@@ -54,7 +54,7 @@ export function byHeader<Raw = unknown>(name: string, options: ByHeaderOptions =
   if (typeof name !== 'string' || !TOKEN.test(name)) {
     throw badOption('byHeader', name, 'the name of a header, like "x-api-key"')
   }
-  checkOptions('byHeader', options, ['missing'])
+  optionsOf('byHeader options', options, ['missing'])
   const { missing = 'address' } = options
   if (!Object.hasOwn(MISSING, missing)) throw badOption('byHeader missing', missing, "'address', 'deny' or 'exempt'")
   const header = name.toLowerCase()
@@ -99,7 +99,7 @@ export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): Lab
   for (const source of sources) {
     if (typeof source !== 'function') throw badOption('byAll', source, 'key sources')
   }
-  return labelled<Raw>(sources.map(labelOf).join(' + '), (_request, view, report = unheard, rules) => {
+  return labelled<Raw>(sources.map(labelOf).join(' + '), (_request, view, report = reportNothing, rules) => {
     const parts = sources.map((source) => resolveKey(source, view, report, rules))
     return parts.some(isPromise) ? Promise.all(parts).then(joined) : joined(parts as ResolvedKey[])
   })

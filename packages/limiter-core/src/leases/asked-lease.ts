@@ -1,8 +1,7 @@
-import { isOfOneKey } from '../backend/backend-failure.ts'
+import { isOfOneKey, lateLedger } from '../backend/backend-failure.ts'
 import type { PriorUsage } from '../contracts.ts'
 import type { Demand, HeldLease } from './held-lease.ts'
 import { joinedUsage } from './joined-usage.ts'
-import { LateAnswer } from './late-answer.ts'
 import type { LeaseCall } from './lease-calls.ts'
 import type { LeaseAsk, LeaseGrant } from './lease-ledger.ts'
 
@@ -127,10 +126,10 @@ export class AskedLease implements LeaseCall {
   #known(now: number): PriorUsage | undefined {
     const { view } = this.lease
     const ageMs = view.ageMs(now)
-    const isHeard = ageMs < Number.POSITIVE_INFINITY
-    const charged = isHeard && this.#home.mayHaveLost(this.lease, ageMs) ? view.known(now) : undefined
-    const told = this.#asked.flatMap(({ known }) => known ?? [])
-    const others = isHeard ? told.map((one) => (one.ageMs === undefined ? one : { ...one, used: 0 })) : told
+    const isKnown = ageMs < Number.POSITIVE_INFINITY
+    const charged = isKnown && this.#home.mayHaveLost(this.lease, ageMs) ? view.known(now) : undefined
+    const reported = this.#asked.flatMap(({ known }) => known ?? [])
+    const others = isKnown ? reported.map((one) => (one.ageMs === undefined ? one : { ...one, used: 0 })) : reported
     return joinedUsage(charged ? [charged, ...others] : others)
   }
 
@@ -176,7 +175,7 @@ export class AskedLease implements LeaseCall {
 /** Tells one that nobody waits for any more: what it would have spent stays on lease. */
 function isLate({ deadlineAt, fail }: WaitingTake, now: number): boolean {
   if (now <= deadlineAt) return false
-  fail(new LateAnswer())
+  fail(lateLedger())
   return true
 }
 

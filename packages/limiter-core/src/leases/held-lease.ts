@@ -37,7 +37,7 @@ export class HeldLease {
   #endsAt = Number.NEGATIVE_INFINITY
   #filledAt = Number.NEGATIVE_INFINITY
   // what was spent before this instant has been told, or was taken without a lease
-  #toldAt: number
+  #reportedAt: number
   #base = 0
   // whether the ledger may hold units for this lease, as far as it has answered
   #isBooked = false
@@ -54,7 +54,7 @@ export class HeldLease {
     this.view = new LedgerView(compiled)
     this.#largest = Math.floor(compiled.capacity * terms.fraction)
     this.dueAt = now + leaseMs / TELLS
-    this.#toldAt = now
+    this.#reportedAt = now
   }
 
   /** Whether this policy makes the same promise, so that what was leased under the one may be spent under the other. */
@@ -87,7 +87,7 @@ export class HeldLease {
    * been told to the ledger, or the lease has ended: then it is the ledger's to do.
    */
   move(units: number, takenAt: number, now: number): boolean {
-    if (takenAt < this.#toldAt || now >= this.#endsAt) return false
+    if (takenAt < this.#reportedAt || now >= this.#endsAt) return false
     if (units > 0 ? units > this.#left : -units > this.#spent - this.#telling) return false
     this.#left -= units
     this.#spent += units
@@ -140,7 +140,7 @@ export class HeldLease {
     if (more) this.#grow(waited, now)
     const target = Math.max(0, this.#size - this.#left)
     const want = more ? waited + target : waited
-    this.#toldAt = now
+    this.#reportedAt = now
     this.#telling = this.#spent
     this.dueAt = now + this.leaseMs / TELLS
     // its answer may be lost

@@ -1,9 +1,8 @@
-import { MalformedAnswer } from '../backend/backend-failure.ts'
+import { lateLedger, MalformedAnswer } from '../backend/backend-failure.ts'
 import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Clock } from '../contracts.ts'
 import { afterThisTurn } from '../time/clock.ts'
 import { TurnBatch } from '../time/turn-batch.ts'
-import { LateAnswer } from './late-answer.ts'
 import type { LeaseAsk, LeaseGrant, LeaseLedger } from './lease-ledger.ts'
 
 /** One ask under way: what it says is asked of it when it is sent, not before. */
@@ -79,7 +78,7 @@ export class LeaseCalls {
       for (const tell of this.#idle.splice(0)) tell()
     }
     const giveUp = (): void => {
-      failed(new LateAnswer())
+      failed(lateLedger())
       over()
     }
     const sent: Sent = { deadlineAt, giveUp }

@@ -10,7 +10,7 @@ import type { LeasedKey } from './leased-counter.ts'
 /** Keys with a lease, or with a denial that is remembered. Above it the oldest quiet ones give theirs back. */
 const MAX_KEYS = 10_000
 /** Leases told of in one go: so many take well under a millisecond. */
-const TOLD_AT_ONCE = 500
+const MOST_REPORTS = 500
 const CLOSES_WITHIN_MS = 1_000
 /** Milliseconds between asks that nobody waits for, of a ledger that does not answer. */
 const RETRY_EVERY_MS = 1_000
@@ -162,11 +162,11 @@ export class LeaseTable implements LeaseHome {
     const now = this.now()
     this.#wakesAt = Number.POSITIVE_INFINITY
     this.#calls.giveUpLost(now)
-    let told = 0
+    let reports = 0
     let nextAt = Number.POSITIVE_INFINITY
     for (const leases of this.#counts.values()) {
       for (const asked of leases.values()) {
-        if (asked.lease.dueAt <= now && told < TOLD_AT_ONCE && this.#review(leases, asked, now)) told++
+        if (asked.lease.dueAt <= now && reports < MOST_REPORTS && this.#review(leases, asked, now)) reports++
         nextAt = Math.min(nextAt, asked.lease.dueAt)
       }
     }

@@ -99,10 +99,10 @@ export class LeasedCharges implements ChargedBackend {
     const keys = asked as readonly LeasedKey[]
     const there = keys.map(({ key, counter }) => ({ key, counter: counter.exact }))
     // an ask that is under way tells what was spent before
-    const told = keys.flatMap((target) => this.#table.find(target)?.settled() ?? [])
+    const settled = keys.flatMap((target) => this.#table.find(target)?.settled() ?? [])
     for (const target of keys) this.#table.forget(target)
-    if (told.length === 0) return this.#exact.resetAll(there)
-    return Promise.all(told).then(() => this.#exact.resetAll(there))
+    if (settled.length === 0) return this.#exact.resetAll(there)
+    return Promise.all(settled).then(() => this.#exact.resetAll(there))
   }
 
   /** The lease that a charge is taken from; undefined where it needs none. */

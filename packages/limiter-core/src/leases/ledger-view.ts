@@ -10,7 +10,7 @@ interface Charged {
   readonly units: number
   readonly resetAfterMs: number
   readonly askedAt: number
-  readonly toldAt: number
+  readonly answeredAt: number
 }
 
 /** What the ledger said last of one key. Times are of the process clock. */
@@ -36,7 +36,7 @@ export class LedgerView {
     const { free, charged, now: ledgerNow, resetAfterMs, retryAfterMs } = grant
     this.free = free
     this.offsetMs = ledgerNow - now
-    this.#charged = { units: charged, resetAfterMs, toldAt: now, askedAt }
+    this.#charged = { units: charged, resetAfterMs, answeredAt: now, askedAt }
     // while nothing is charged: as if all that is on lease were spent now
     const waits = resetAfterMs > 0 ? grant : afterSpending(this.#compiled, this.#compiled.capacity - free)
     this.#resetAt = now + waits.resetAfterMs
@@ -52,9 +52,9 @@ export class LedgerView {
   /** What is known of the key: what was charged, as far as it still would be, and nothing of what is on lease. */
   known(now: number): PriorUsage | undefined {
     if (!this.#charged) return undefined
-    const { units, resetAfterMs, toldAt } = this.#charged
+    const { units, resetAfterMs, answeredAt } = this.#charged
     const cells = new Float64Array(this.#compiled.cells)
-    this.#compiled.adopt(cells, 0, toldAt, units, resetAfterMs)
+    this.#compiled.adopt(cells, 0, answeredAt, units, resetAfterMs)
     const used = this.#compiled.capacity - this.#compiled.remaining(cells, 0, now)
     const leftMs = this.#compiled.resetAfterMs(cells, 0, now)
     return used > 0 && leftMs > 0 ? { used, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined

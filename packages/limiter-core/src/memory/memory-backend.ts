@@ -14,8 +14,8 @@ import type {
   PolicyVerdict,
   PriorUsage,
 } from '../contracts.ts'
-import { RuledDecision } from '../decision/ruled-decision.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
+import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { vetoed } from '../decision/verdict.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { Observers } from '../observers/observers.ts'
@@ -98,7 +98,7 @@ export class MemoryBackend implements Backend<Answer> {
     if (this.#unreported.length > 0) this.#report()
     if (this.#ruledBy === undefined) return new MemoryDecision(compiled, slot, now, remaining, waitMs, resetAfterMs)
     const growsMs = availableAfterMs(compiled, slot.cells, slot.at, now, remaining)
-    return new RuledDecision(this.#ruledBy, compiled.policy, remaining, waitMs, resetAfterMs, now, growsMs)
+    return new SourcedDecision(this.#ruledBy, compiled.policy, remaining, waitMs, resetAfterMs, now, growsMs, false)
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {

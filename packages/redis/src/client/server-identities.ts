@@ -45,10 +45,10 @@ export class ServerIdentities {
     return !server || server.doubtedAt !== undefined
   }
 
-  /** Whether what the server of this name counted up to `heardAt` may be gone; true where that is not known. */
-  mayHaveLost(name: string, heardAt: number): boolean {
+  /** Whether what the server of this name counted up to `askedAt` may be gone; true where that is not known. */
+  mayHaveLost(name: string, askedAt: number): boolean {
     const server = this.#servers.get(name)
-    return !server || heardAt < (server.doubtedAt ?? server.since)
+    return !server || askedAt < (server.doubtedAt ?? server.since)
   }
 
   /** A number that this server alone has; 0 where it did not tell who it is. */

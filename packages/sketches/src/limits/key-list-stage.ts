@@ -51,7 +51,7 @@ export class KeyListStage {
       operation: 'has',
       send: () => this.#plan.exact(key),
       answered: (answer) => {
-        checkSaid(answer)
+        checkListed(answer)
         this.#listener.answered(key, answer, asOf)
         return answer
       },
@@ -74,13 +74,13 @@ export class KeyListStage {
   #meanwhile(key: string): boolean {
     const { clock, exact } = this.#plan
     const now = clock.now()
-    if (this.#calls.passedOver(now)) this.#calls.probe(async () => checkSaid(await exact(key)), now)
+    if (this.#calls.passedOver(now)) this.#calls.probe(async () => checkListed(await exact(key)), now)
     return this.#ruled()
   }
 }
 
 /** Throws for what says neither that a key is on the list nor that it is not. */
-function checkSaid(answer: unknown): void {
+function checkListed(answer: unknown): void {
   if (typeof answer === 'boolean') return
   throw new SluiceError('SLUICE_BAD_OPTION', `exact answered ${kindOf(answer)}, expected true or false`)
 }

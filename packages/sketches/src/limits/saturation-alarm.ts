@@ -19,7 +19,7 @@ interface Watched {
   high: number
   noise: number
   /** When it was told of; NaN where it may be told again. */
-  toldAt: number
+  alarmedAt: number
   /** Counters with this policy. */
   counters: number
 }
@@ -60,7 +60,7 @@ export class SaturationAlarm {
     const name = nameOf(policy, rule)
     const known = this.#watched.get(name)
     if (known) known.counters++
-    else this.#watched.set(name, { policy, rule, high: 0, noise: 0, toldAt: Number.NaN, counters: 1 })
+    else this.#watched.set(name, { policy, rule, high: 0, noise: 0, alarmedAt: Number.NaN, counters: 1 })
     this.#aimAt(Math.min(this.#least, rule.limit))
   }
 
@@ -88,7 +88,8 @@ export class SaturationAlarm {
   /** A new slot has begun: what was told long enough ago may be told again. */
   turned(now: number): void {
     for (const watched of this.#watched.values()) {
-      if (!(Math.abs(now - watched.toldAt) < this.#memory.tellsAfterMs(watched.rule))) watched.toldAt = Number.NaN
+      if (!(Math.abs(now - watched.alarmedAt) < this.#memory.alarmAgainAfterMs(watched.rule)))
+        watched.alarmedAt = Number.NaN
     }
     this.#units = Number.POSITIVE_INFINITY
   }
@@ -96,7 +97,7 @@ export class SaturationAlarm {
   /** Policies that are to be told of. Points the memory at other keys. */
   look(now: number): Saturation[] {
     this.#units = 0
-    const quiet = [...this.#watched.values()].filter(({ toldAt }) => Number.isNaN(toldAt))
+    const quiet = [...this.#watched.values()].filter(({ alarmedAt }) => Number.isNaN(alarmedAt))
     if (quiet.length === 0) return []
     for (const watched of quiet) {
       watched.high = 0
@@ -106,7 +107,7 @@ export class SaturationAlarm {
     return quiet.flatMap((watched) => {
       const share = watched.high / this.#samples
       if (share <= this.#rate / 2) return []
-      watched.toldAt = now
+      watched.alarmedAt = now
       return { policy: watched.policy, limit: watched.rule.limit, share, noise: watched.noise / this.#samples }
     })
   }

@@ -218,7 +218,7 @@ class SketchBackend implements Backend<Answer> {
     this.#alarm.add(units)
     if (this.#alarm.due) {
       const about = { backend: NAME, bytes: this.#bytes }
-      for (const told of this.#alarm.look(now)) this.#unreported.push(['saturated', { ...about, ...told }])
+      for (const saturation of this.#alarm.look(now)) this.#unreported.push(['saturated', { ...about, ...saturation }])
     }
     for (const event of this.#unreported.splice(0)) this.#observers.event(...event)
   }

@@ -78,7 +78,7 @@ export class SlotMemory implements WindowMemory {
     if (Number.isNaN(this.#grid?.origin)) this.#grid = undefined
   }
 
-  tellsAfterMs(): number {
+  alarmAgainAfterMs(): number {
     return 0
   }
 

@@ -79,7 +79,7 @@ export class WindowHistory implements WindowMemory {
   unbind(): void {}
 
   /** What turns for the shortest window turns too often for a longer one. */
-  tellsAfterMs({ windowMs }: WindowRule): number {
+  alarmAgainAfterMs({ windowMs }: WindowRule): number {
     return windowMs / 2
   }
 

@@ -28,7 +28,7 @@ export interface WindowMemory {
    */
   adjust(units: number, takenAt: number, now: number, rule: WindowRule): number
   /** How long after an alarm the next one of the same policy may come, at the start of a slot. */
-  tellsAfterMs(rule: WindowRule): number
+  alarmAgainAfterMs(rule: WindowRule): number
   /** What is counted now is kept as of this instant or a later one. */
   readonly countsFrom: number
   /** Ms after which nothing is left of what is counted now. */

@@ -62,7 +62,7 @@ async function smallUpload(stage: Stage): Promise<void> {
 async function uploadHead(
   site: Site,
   line: string,
-): Promise<{ socket: Socket; heard: () => string; closed: Promise<unknown> }> {
+): Promise<{ socket: Socket; received: () => string; closed: Promise<unknown> }> {
   const socket = connect(site.port, '127.0.0.1')
   const closed = new Promise((resolve) => socket.once('close', resolve))
   let text = ''
@@ -72,27 +72,27 @@ async function uploadHead(
   })
   await once(socket, 'connect')
   socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${line}\r\n\r\n`)
-  return { socket, heard: () => text, closed }
+  return { socket, received: () => text, closed }
 }
 
 async function largeUpload(stage: Stage, line: string): Promise<void> {
-  const { heard, closed } = await uploadHead(await denying(stage), line)
+  const { received, closed } = await uploadHead(await denying(stage), line)
   await closed
-  assert.match(heard(), /^HTTP\/1\.1 429 Too Many Requests\r\n/)
-  assert.match(heard(), /\r\nconnection: close\r\n/i)
+  assert.match(received(), /^HTTP\/1\.1 429 Too Many Requests\r\n/)
+  assert.match(received(), /\r\nconnection: close\r\n/i)
 }
 
 async function hugeUpload(stage: Stage): Promise<void> {
   const site = await denying(stage)
-  const { socket, heard } = await uploadHead(site, `Content-Length: ${UPLOAD_BYTES}`)
+  const { socket, received } = await uploadHead(site, `Content-Length: ${UPLOAD_BYTES}`)
   const chunk = Buffer.alloc(64 * KIB)
   const upload = (): void => {
     while (!socket.destroyed && socket.bytesWritten < UPLOAD_BYTES) if (!socket.write(chunk)) return
   }
   socket.on('drain', upload)
   upload()
-  await until(() => heard().includes('\r\n\r\n'), { what: 'the answer' })
+  await until(() => received().includes('\r\n\r\n'), { what: 'the answer' })
   await until(() => socket.destroyed || socket.writableEnded, { what: 'the end of the connection' })
-  assert.match(heard(), /^HTTP\/1\.1 429 /)
+  assert.match(received(), /^HTTP\/1\.1 429 /)
   assert.ok(socket.bytesWritten - socket.writableLength < BUFFERED_BYTES, `${socket.bytesWritten} bytes were taken`)
 }

@@ -146,13 +146,13 @@ async function aborted(stage: Stage): Promise<void> {
 }
 
 async function abortedAlways(stage: Stage): Promise<void> {
-  const heard: boolean[] = []
+  const completions: boolean[] = []
   const settle = (_req: HookRequest, _res: HookResponse, { completed }: { completed: boolean }): number => {
-    heard.push(completed)
+    completions.push(completed)
     return 0
   }
   const { site } = await hangUp(stage, { reserve: 5, settle, settleOn: 'always' })
-  assert.deepEqual(heard, [false])
+  assert.deepEqual(completions, [false])
   assert.equal(await left(site), 'r=5')
 }
 

@@ -91,9 +91,9 @@ async function ofTheList(stage: Stage): Promise<void> {
 }
 
 async function shown(stage: Stage): Promise<void> {
-  let heard: unknown
+  let applied: unknown
   const handler: Handler = async ({ sluice }) => {
-    heard = sluice?.decisions.map(({ verdicts }) => verdicts.map(({ policy }) => policy.name))
+    applied = sluice?.decisions.map(({ verdicts }) => verdicts.map(({ policy }) => policy.name))
     await sluice?.refund()
     return ok()
   }
@@ -103,7 +103,7 @@ async function shown(stage: Stage): Promise<void> {
   ]
   const site = await stage.behind([rate({ policies, clock: stage.clock })], handler)
   const { headers } = await site.ask(asStaff)
-  assert.deepEqual(heard, [['address']])
+  assert.deepEqual(applied, [['address']])
   assert.equal(headers['ratelimit-policy'], '"address";q=9;w=60')
   // the handler gave back what was counted, and nothing of what was not
   assert.equal(await unitsLeft(site), '200, guest 8, address 8')

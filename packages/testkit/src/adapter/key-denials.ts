@@ -20,7 +20,7 @@ export function keyDenials({ describe, test }: TestRunner, stage: Stage): void {
 async function denied(stage: Stage): Promise<void> {
   const says: readonly KeyResult[] = [EXEMPT, DENY, 'me']
   for (const order of [says, says.toReversed(), [...says.slice(1), EXEMPT]]) {
-    for (const keys of [order.map((said) => () => said), order.map((said) => async () => said)]) {
+    for (const keys of [order.map((answer) => () => answer), order.map((answer) => async () => answer)]) {
       const policies = keys.map((key, index) => ({ name: `p${index}`, limit: 9, ...MINUTE, key }))
       const site = await stage.behind([rate({ policies, clock: stage.clock })])
       const { status, headers, body } = await site.ask()

@@ -7,7 +7,7 @@ import { type BuildingStage, type Site, statuses } from './stage.ts'
 import { parseList } from './structured-list.ts'
 
 type LayeredStage = BuildingStage<LayeredDescription>
-type Said = Partial<RateOptions>
+type LayerOptions = Partial<RateOptions>
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 
@@ -39,16 +39,16 @@ export function layerAnswers({ describe, test }: TestRunner, stage: LayeredStage
     const site = await serve(stage, { limit: 1 }, { mode: 'shadow' })
     assert.deepEqual(await statuses(site, 2, { path: '/own' }), [200, 429])
   })
-  test('observers of the application hear of its policies on a route that has its own', () => heard(stage))
+  test('observers of the application hear of its policies on a route that has its own', () => observedByBoth(stage))
 }
 
-function serve(stage: LayeredStage, app: Said, own: Said): Promise<Site> {
+function serve(stage: LayeredStage, app: LayerOptions, own: LayerOptions): Promise<Site> {
   const rateLimit = { name: 'app', limit: 3, ...MINUTE, clock: stage.clock, ...app } as RateOptions
   const layer = { rateLimit: { name: 'own', limit: 2, ...MINUTE, ...own } as RateOptions }
   return stage.serve({ app: { rateLimit }, routes: [{ path: '/own', layer }, { path: '/free' }] })
 }
 
-async function denialsOfEach(stage: LayeredStage, own: Said, status: number, body: string): Promise<void> {
+async function denialsOfEach(stage: LayeredStage, own: LayerOptions, status: number, body: string): Promise<void> {
   const byOwn = await serve(stage, {}, own)
   assert.deepEqual(await statuses(byOwn, 3, { path: '/own' }), [200, 200, status])
   const denied = await byOwn.ask({ path: '/own' })
@@ -64,7 +64,7 @@ async function inherited(stage: LayeredStage): Promise<void> {
   assert.deepEqual(await statuses(site, 3, { path: '/own' }), [200, 200, 420])
 }
 
-async function shown(stage: LayeredStage, own: Said, names: readonly string[]): Promise<void> {
+async function shown(stage: LayeredStage, own: LayerOptions, names: readonly string[]): Promise<void> {
   const site = await serve(stage, {}, own)
   const { headers } = await site.ask({ path: '/own' })
   for (const field of ['ratelimit', 'ratelimit-policy']) {
@@ -85,8 +85,8 @@ async function partitioned(stage: LayeredStage): Promise<void> {
 /** Statuses of the route, and then of another one. */
 async function failing(
   stage: LayeredStage,
-  app: Said,
-  own: Said,
+  app: LayerOptions,
+  own: LayerOptions,
   ofRoute: readonly number[],
   ofOther: readonly number[] = [],
 ): Promise<void> {
@@ -97,12 +97,12 @@ async function failing(
   assert.deepEqual(await statuses(site, ofOther.length, { path: '/free' }), ofOther)
 }
 
-async function heard(stage: LayeredStage): Promise<void> {
-  const told: string[] = []
-  const observer = (who: string) => ({ decided: () => void told.push(who) })
+async function observedByBoth(stage: LayeredStage): Promise<void> {
+  const observed: string[] = []
+  const observer = (who: string) => ({ decided: () => void observed.push(who) })
   const site = await serve(stage, { observers: [observer('app')] }, { observers: [observer('own')] })
   await site.ask({ path: '/own' })
-  assert.deepEqual(told, ['app', 'own'])
+  assert.deepEqual(observed, ['app', 'own'])
   await site.ask({ path: '/free' })
-  assert.deepEqual(told, ['app', 'own', 'app'])
+  assert.deepEqual(observed, ['app', 'own', 'app'])
 }

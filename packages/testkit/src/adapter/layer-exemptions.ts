@@ -6,7 +6,7 @@ import type { LayeredDescription } from './layered-description.ts'
 import { type BuildingStage, type Site, statuses } from './stage.ts'
 
 type LayeredStage = BuildingStage<LayeredDescription>
-type Said = Partial<RateOptions>
+type LayerOptions = Partial<RateOptions>
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 
@@ -43,13 +43,13 @@ export function layerExemptions({ describe, test }: TestRunner, stage: LayeredSt
   })
 }
 
-function serve(stage: LayeredStage, app: Said, own: Said): Promise<Site> {
+function serve(stage: LayeredStage, app: LayerOptions, own: LayerOptions): Promise<Site> {
   const rateLimit = { name: 'app', limit: 2, ...MINUTE, clock: stage.clock, ...app } as RateOptions
   const layer = { rateLimit: { name: 'own', limit: 1, ...MINUTE, ...own } as RateOptions }
   return stage.serve({ app: { rateLimit }, routes: [{ path: '/own', layer }, { path: '/free' }] })
 }
 
-async function fromItsOwn(stage: LayeredStage, own: Said): Promise<void> {
+async function fromItsOwn(stage: LayeredStage, own: LayerOptions): Promise<void> {
   const site = await serve(stage, {}, own)
   assert.deepEqual(await statuses(site, 4, { path: '/own' }), [200, 200, 429, 429])
   assert.equal((await site.ask({ path: '/free' })).status, 429)
@@ -65,7 +65,7 @@ async function fromItsOwnOfThree(stage: LayeredStage): Promise<void> {
   assert.deepEqual(await statuses(site, 3, { path: '/own' }), [200, 200, 429])
 }
 
-async function fromTheApplications(stage: LayeredStage, app: Said, own: Said): Promise<void> {
+async function fromTheApplications(stage: LayeredStage, app: LayerOptions, own: LayerOptions): Promise<void> {
   const site = await serve(stage, app, own)
   assert.deepEqual(await statuses(site, 2, { path: '/own' }), [200, 429])
   assert.deepEqual(await statuses(site, 4, { path: '/free' }), [200, 200, 200, 200])
@@ -73,7 +73,7 @@ async function fromTheApplications(stage: LayeredStage, app: Said, own: Said): P
 
 async function fromBoth(stage: LayeredStage): Promise<void> {
   for (const app of [{ key: () => EXEMPT }, { skip: () => true }]) {
-    const site = await serve(stage, app as Said, {})
+    const site = await serve(stage, app as LayerOptions, {})
     assert.deepEqual(await statuses(site, 3, { path: '/own' }), [200, 200, 200])
   }
 }

@@ -65,17 +65,17 @@ async function left(site: Site): Promise<number[]> {
 }
 
 async function decisions(stage: Stage): Promise<void> {
-  let heard: unknown
+  let decided: unknown
   const limits = [rate({ ...WIDE, clock: stage.clock }), rate({ ...TIGHT, clock: stage.clock })]
   const site = await stage.behind(
     limits,
     speaking((sluice) => {
       const names = sluice.decisions.map(({ binding }) => `${binding.policy.name} ${binding.remaining}`)
-      heard = [names, sluice.decision?.binding.policy.name, sluice.decision?.allowed]
+      decided = [names, sluice.decision?.binding.policy.name, sluice.decision?.allowed]
     }),
   )
   await site.ask()
-  assert.deepEqual(heard, [['wide 9', 'tight 3'], 'tight', true])
+  assert.deepEqual(decided, [['wide 9', 'tight 3'], 'tight', true])
 }
 
 async function charges(stage: Stage): Promise<void> {

@@ -116,8 +116,8 @@ async function full(stage: Stage): Promise<void> {
   }
   stage.clock.advance(1_001)
   assert.equal((await first.answer).status, 200)
-  const told = watcher.events.map(({ name, data }) => `${name} ${data.outcome} ${data.delayMs}`)
-  assert.deepEqual(told, ['slowed waits 1001', ...Array(3).fill('slowed denied 2002')])
+  const events = watcher.events.map(({ name, data }) => `${name} ${data.outcome} ${data.delayMs}`)
+  assert.deepEqual(events, ['slowed waits 1001', ...Array(3).fill('slowed denied 2002')])
 }
 
 async function shadow(stage: Stage): Promise<void> {
@@ -125,8 +125,8 @@ async function shadow(stage: Stage): Promise<void> {
   const site = await stage.behind([slowed(stage, { mode: 'shadow', maxWaiting: 1, observers: [watcher] })])
   assert.deepEqual(await statuses(site, 4), [200, 200, 200, 200])
   assert.equal(watcher.decisions.length, 4)
-  const told = watcher.events.map(({ name, data }) => `${name} ${data.policy} ${data.outcome} ${data.delayMs}`)
-  assert.deepEqual(told, ['slowed slow-down shadow 300', 'slowed slow-down shadow 600'])
+  const events = watcher.events.map(({ name, data }) => `${name} ${data.policy} ${data.outcome} ${data.delayMs}`)
+  assert.deepEqual(events, ['slowed slow-down shadow 300', 'slowed slow-down shadow 600'])
 }
 
 async function uncapped(stage: Stage): Promise<void> {

@@ -2,16 +2,16 @@ import { forgetWarnings } from '@sluice/limiter-core/backend'
 
 /** Hears the suite's warnings instead of the terminal, each as often as it came. */
 export class Warnings {
-  readonly #heard: { readonly code: string; readonly text: string }[] = []
+  readonly #warnings: { readonly code: string; readonly text: string }[] = []
   readonly #emitWarning = process.emitWarning
 
   /** Starts to listen, with no warning given yet. */
   listen(): void {
     forgetWarnings()
-    this.#heard.length = 0
+    this.#warnings.length = 0
     process.emitWarning = (warning: string | Error, options?: unknown) => {
       const { code = '' } = (typeof options === 'object' ? options : {}) as { code?: string }
-      this.#heard.push({ code, text: String(warning) })
+      this.#warnings.push({ code, text: String(warning) })
     }
   }
 
@@ -21,10 +21,10 @@ export class Warnings {
 
   /** Codes in the order in which they came. */
   get codes(): string[] {
-    return this.#heard.map(({ code }) => code)
+    return this.#warnings.map(({ code }) => code)
   }
 
   get texts(): string[] {
-    return this.#heard.map(({ text }) => text)
+    return this.#warnings.map(({ text }) => text)
   }
 }

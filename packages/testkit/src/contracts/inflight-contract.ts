@@ -19,8 +19,8 @@ export type MakeInflightLimiter = (options: MadeInflightOptions) => MaybePromise
 interface Bench {
   readonly limiter: InflightLimiter
   readonly clock: FakeClock
-  /** What observers were told, in order. */
-  readonly told: readonly string[]
+  /** What observers were events, in order. */
+  readonly events: readonly string[]
 }
 
 const LIMIT = 3
@@ -33,11 +33,11 @@ const PATIENCE = 200
 export function inflightContract({ describe, test }: TestRunner, makeLimiter: MakeInflightLimiter): void {
   const onBench = async (run: (bench: Bench) => Promise<void>, maxHoldMs?: number): Promise<void> => {
     const clock = new FakeClock()
-    const told: string[] = []
-    const options = { limit: LIMIT, clock, observers: [recorder(told)] }
+    const events: string[] = []
+    const options = { limit: LIMIT, clock, observers: [recorder(events)] }
     const limiter = await makeLimiter(maxHoldMs === undefined ? options : { ...options, maxHoldMs })
     try {
-      await run({ limiter, clock, told })
+      await run({ limiter, clock, events })
     } finally {
       await limiter.close()
     }
@@ -98,13 +98,13 @@ const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
     await counts(limiter, 'a', 0)
   },
 
-  'tells observers of permits, of how long they were held, and of denials': async ({ limiter, clock, told }) => {
+  'tells observers of permits, of how long they were held, and of denials': async ({ limiter, clock, events }) => {
     const permits = [await held(limiter, 'a'), await held(limiter, 'a', 2)]
     await limiter.acquire('a')
     clock.advance(1_500)
     for (const permit of permits) permit.release()
     await counts(limiter, 'a', 0)
-    assert.deepEqual(told, ['acquired a', 'acquired a', 'denied a', 'released a 1500', 'released a 1500'])
+    assert.deepEqual(events, ['acquired a', 'acquired a', 'denied a', 'released a 1500', 'released a 1500'])
   },
 
   'does not lose a permit that nobody took away': async ({ limiter, clock }) => {
@@ -170,10 +170,10 @@ async function counts(limiter: InflightLimiter, key: string, expected: number): 
   assert.equal(await limiter.count(key), expected)
 }
 
-function recorder(told: string[]): Observer {
+function recorder(events: string[]): Observer {
   return {
-    permitAcquired: (key) => told.push(`acquired ${key}`),
-    permitReleased: (key, heldMs) => told.push(`released ${key} ${heldMs}`),
-    capDenied: (key) => told.push(`denied ${key}`),
+    permitAcquired: (key) => events.push(`acquired ${key}`),
+    permitReleased: (key, heldMs) => events.push(`released ${key} ${heldMs}`),
+    capDenied: (key) => events.push(`denied ${key}`),
   }
 }

@@ -5,15 +5,15 @@ import type { AnsweredVerdict, Policy, Verdict } from '@sluice/limiter-core'
 const EPSILON_MS = 0.001
 const IN_DOUBLES: readonly string[] = ['token-bucket', 'gcra']
 
-type ToldVerdict = Omit<AnsweredVerdict, 'policy' | 'shadow'>
+type AnsweredNumbers = Omit<AnsweredVerdict, 'policy' | 'shadow'>
 
 /**
  * Fails unless two verdicts of a policy are equal: exactly, but for the reset of buckets, which may differ by the
  * stated 1 µs, or by what a double can tell apart where the reset is years ahead. A backend may leave out when more is
  * available.
  */
-export function assertSameVerdict(policy: Policy, got: ToldVerdict, expected: Verdict, about: string): void {
-  const plain = ({ allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }: ToldVerdict): Verdict => ({
+export function assertSameVerdict(policy: Policy, got: AnsweredNumbers, expected: Verdict, about: string): void {
+  const plain = ({ allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }: AnsweredNumbers): Verdict => ({
     allowed,
     remaining,
     retryAfterMs,
