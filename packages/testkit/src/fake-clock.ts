@@ -1,4 +1,5 @@
 import type { Clock } from '@sluice/limiter-core'
+import { TimerHeap } from './timer-heap.ts'
 
 export interface FakeClockOptions {
   /** First reading of `now`, in ms; default: 0. */
@@ -7,18 +8,12 @@ export interface FakeClockOptions {
   readonly wallMs?: number
 }
 
-interface Timer {
-  readonly dueMs: number
-  readonly run: () => void
-}
-
 /** A clock that stands still until it is told to move. Hand it to whatever takes a `clock`. */
 export class FakeClock implements Clock {
   #nowMs: number
   // how far the wall clock is ahead: a sum of every way would not be exact where timers fall due at fractions
   #aheadMs: number
-  // in the order in which they were set, so that equal times keep it
-  readonly #timers = new Set<Timer>()
+  readonly #timers = new TimerHeap()
 
   constructor({ nowMs = 0, wallMs = Date.UTC(2026, 0, 1) }: FakeClockOptions = {}) {
     this.#nowMs = nowMs
@@ -37,9 +32,8 @@ export class FakeClock implements Clock {
 
   /** Runs `run` once when the clock has been moved by `ms`; 0 and less: at the next `advance`, were it of 0 ms. Never keeps the process alive. */
   after(ms: number, run: () => void): () => void {
-    const timer = { dueMs: this.#nowMs + Math.max(0, ms), run }
-    this.#timers.add(timer)
-    return () => this.#timers.delete(timer)
+    const timer = this.#timers.add(this.#nowMs + Math.max(0, ms), run)
+    return () => this.#timers.cancel(timer)
   }
 
   /** Timers that are set and have neither run nor been cancelled. */
@@ -54,28 +48,15 @@ export class FakeClock implements Clock {
   advance(ms: number): void {
     if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) throw new RangeError(`advance: got ${ms}, expected 0 or more ms`)
     const untilMs = this.#nowMs + ms
-    for (let timer = this.#next(untilMs); timer; timer = this.#next(untilMs)) {
-      this.#timers.delete(timer)
-      this.#moveTo(timer.dueMs)
+    for (let timer = this.#timers.takeUntil(untilMs); timer; timer = this.#timers.takeUntil(untilMs)) {
+      this.#nowMs = timer.dueMs
       timer.run()
     }
-    this.#moveTo(untilMs)
+    this.#nowMs = untilMs
   }
 
   /** Steps the wall clock alone, forth or back, as an administrator or NTP would. Runs no timer. */
   stepWall(ms: number): void {
     this.#aheadMs += ms
-  }
-
-  #next(untilMs: number): Timer | undefined {
-    let next: Timer | undefined
-    for (const timer of this.#timers) {
-      if (timer.dueMs <= untilMs && (!next || timer.dueMs < next.dueMs)) next = timer
-    }
-    return next
-  }
-
-  #moveTo(ms: number): void {
-    this.#nowMs = ms
   }
 }
