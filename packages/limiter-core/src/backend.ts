@@ -19,7 +19,12 @@ export { kindOf, shown } from './errors/shown.ts'
 export { forgetWarnings, warn, warnOnce } from './errors/warn-once.ts'
 export { Breaker, type BreakerOptions, type BreakerState } from './failover/breaker.ts'
 export { Deadlines } from './failover/deadlines.ts'
-export { compileFailover, type FailoverOptions, type FailoverRule } from './failover/failover-options.ts'
+export {
+  type BackendErrorRule,
+  compileFailover,
+  type FailoverOptions,
+  type FailoverRule,
+} from './failover/failover-options.ts'
 export { FailureLog } from './failover/failure-log.ts'
 export { type Call, GuardedCalls } from './failover/guarded-calls.ts'
 export { Health } from './failover/health.ts'

@@ -16,6 +16,7 @@ export class CompiledVariants implements CompiledPolicy {
   readonly cells: number
   readonly capacity: number
   readonly variants: readonly PolicyVariant[]
+  readonly instants: readonly number[] | undefined
   readonly #own: PolicyVariant
   readonly #asked: readonly PolicyVariant[]
   readonly #charged: readonly PolicyVariant[]
@@ -27,6 +28,7 @@ export class CompiledVariants implements CompiledPolicy {
     this.capacity = own.compiled.capacity
     this.cells = variants.reduce((sum, variant) => sum + cellsOf(variant), 0)
     this.variants = variants
+    this.instants = instantsOf(variants)
     this.#own = own
     this.#asked = variants.filter(({ role }) => role !== 'charged')
     this.#charged = variants.filter(({ role }) => role === 'charged')
@@ -90,6 +92,17 @@ export class CompiledVariants implements CompiledPolicy {
       if (more > 0) variant.compiled.spend(cells, at + variant.at, now, more)
     }
   }
+}
+
+/** Those of all variants, and when one that drains last found no room. Undefined where one of them has none. */
+function instantsOf(variants: readonly PolicyVariant[]): readonly number[] | undefined {
+  const instants: number[] = []
+  for (const { compiled, at, perMs } of variants) {
+    if (!compiled.instants) return undefined
+    instants.push(...compiled.instants.map((cell) => at + cell))
+    if (perMs > 0) instants.push(at + compiled.cells)
+  }
+  return instants
 }
 
 /** Cells of a variant among those of all. */

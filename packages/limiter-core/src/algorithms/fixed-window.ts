@@ -9,6 +9,7 @@ class CompiledFixedWindow implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 1
   readonly cells = 2
+  readonly instants: readonly number[] = [0]
   readonly capacity: number
   readonly #windowMs: number
 

@@ -12,6 +12,7 @@ class CompiledGcra implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 1
   readonly cells = 1
+  readonly instants: readonly number[] = [0]
   readonly capacity: number
   readonly #unitMs: number
   readonly #aheadMs: number

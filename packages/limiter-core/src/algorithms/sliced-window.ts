@@ -11,6 +11,7 @@ export class CompiledSlicedWindow implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 2
   readonly cells: number
+  readonly instants: readonly number[] = [0]
   readonly capacity: number
   readonly #kept: number
   readonly #sliceMs: number

@@ -13,6 +13,7 @@ class CompiledTokenBucket implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 1
   readonly cells = 2
+  readonly instants: readonly number[] = [1]
   readonly capacity: number
   readonly #perMs: number
   readonly #epsilon: number

@@ -22,6 +22,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   readonly policy: Policy
   readonly version = 2
   readonly cells = 4
+  readonly instants: readonly number[] = [START, LAST]
   readonly capacity: number
   readonly #windowMs: number
   // the cells as they stand at the `now` of the call

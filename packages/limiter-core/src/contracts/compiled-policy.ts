@@ -20,6 +20,11 @@ export interface CompiledPolicy {
   readonly version: number
   /** Float64 cells a key. All zero is a new key. */
   readonly cells: number
+  /**
+   * Which cells hold an instant, 0 where they hold none: who reads them by another clock shifts these. Undefined where
+   * cells mean nothing to another process.
+   */
+  readonly instants?: readonly number[] | undefined
   /** Of a log: units whose times it has places for; of others undefined. */
   readonly room?: number
   /** The most units that a fresh key can give at once: `limit`, or `burst` where the algorithm has one. */

@@ -41,7 +41,7 @@ export class Mirror {
   constructor(clock: Clock, backend: Backend, owed: OwedCalls) {
     this.#owed = owed
     this.#tellsCounted = backend.takeHeld === undefined
-    this.#memory = new MemoryBackend(MAX_BYTES, clock, 'local')
+    this.#memory = new MemoryBackend(MAX_BYTES, clock, { name: 'local', counted: false })
     this.#mayHaveLost = backend.mayHaveLost && ((...asked) => backend.mayHaveLost?.(...asked) ?? true)
   }
 

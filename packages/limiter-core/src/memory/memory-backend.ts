@@ -1,5 +1,4 @@
 import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
-import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import { infallible } from '../backend/infallible.ts'
 import { isMissing, makeGood } from '../backend/make-good.ts'
 import type {
@@ -15,12 +14,12 @@ import type {
   PriorUsage,
 } from '../contracts.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
-import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { vetoed } from '../decision/verdict.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionsOf } from '../options/options.ts'
 import { clockOf } from '../time/clock.ts'
+import { type AnswerSource, FROM_MEMORY } from './answer-source.ts'
 import { type CounterSlots, CountTable } from './count-table.ts'
 import { MemoryCounter } from './memory-counter.ts'
 import { MemoryDecision } from './memory-decision.ts'
@@ -49,13 +48,14 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
   return infallible(new MemoryBackend(maxBytes, clockOf(clock)))
 }
 
-/** Public to failover alone, which mirrors another backend in it. */
+/** Public to those alone who keep in it what they know of another backend. */
 export class MemoryBackend implements Backend<Answer> {
   readonly name = 'memory'
   readonly synchronous = true
   readonly perProcess = true
+  /** Of the answers from now on. */
+  source: AnswerSource
   readonly #clock: Clock
-  readonly #ruledBy: string | undefined
   readonly #hash: KeyedHash = createKeyedHash()
   readonly #table: CountTable
   // names have a seed of their own: a key must not reach another count by being written like its name
@@ -64,10 +64,9 @@ export class MemoryBackend implements Backend<Answer> {
   // reported when an answer is ready: an observer may take, and must not meet a table in the middle of its work
   readonly #unreported: Parameters<Observers['event']>[] = []
 
-  /** `ruledBy`: it answers in the place of another backend, by its failure rule. */
-  constructor(maxBytes: number, clock: Clock, ruledBy?: string) {
+  constructor(maxBytes: number, clock: Clock, source: AnswerSource = FROM_MEMORY) {
+    this.source = source
     this.#clock = clock
-    this.#ruledBy = ruledBy
     this.#table = new CountTable(maxBytes, (...event) => this.#unreported.push(event))
   }
 
@@ -96,9 +95,7 @@ export class MemoryBackend implements Backend<Answer> {
     const resetAfterMs = compiled.resetAfterMs(slot.cells, slot.at, now)
     table.mark(slots, slot, now, remaining, resetAfterMs)
     if (this.#unreported.length > 0) this.#report()
-    if (this.#ruledBy === undefined) return new MemoryDecision(compiled, slot, now, remaining, waitMs, resetAfterMs)
-    const growsMs = availableAfterMs(compiled, slot.cells, slot.at, now, remaining)
-    return new SourcedDecision(this.#ruledBy, compiled.policy, remaining, waitMs, resetAfterMs, now, growsMs, false)
+    return new MemoryDecision(this.source, compiled, slot, now, remaining, waitMs, resetAfterMs)
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {
@@ -198,7 +195,7 @@ export class MemoryBackend implements Backend<Answer> {
 
   #answer(verdicts: PolicyVerdict[], now: number): Answer {
     if (this.#unreported.length > 0) this.#report()
-    return { verdicts, takenAt: now, counted: this.#ruledBy === undefined, source: this.#ruledBy ?? 'memory' }
+    return { verdicts, takenAt: now, counted: this.source.counted, source: this.source.name }
   }
 
   #now(moment: Moment | undefined): number {

@@ -1,16 +1,19 @@
 import type { CompiledPolicy, Policy } from '../contracts.ts'
 import { SoleDecision } from '../decision/sole-decision.ts'
+import type { AnswerSource } from './answer-source.ts'
 import { availableThen, type KeptKey, keptKey, resetThen } from './kept-key.ts'
 import type { SlotRef } from './shard.ts'
 
-/** The decision of one policy in memory. */
+/** The decision of one policy by a table in memory. */
 export class MemoryDecision extends SoleDecision {
   readonly remaining: number
   readonly retryAfterMs: number
   readonly #compiled: CompiledPolicy
   readonly #kept: KeptKey
+  readonly #source: AnswerSource
 
   constructor(
+    source: AnswerSource,
     compiled: CompiledPolicy,
     place: SlotRef,
     now: number,
@@ -19,6 +22,7 @@ export class MemoryDecision extends SoleDecision {
     resetAfterMs: number,
   ) {
     super()
+    this.#source = source
     this.remaining = remaining
     this.retryAfterMs = waitMs
     this.#compiled = compiled
@@ -42,10 +46,10 @@ export class MemoryDecision extends SoleDecision {
   }
 
   get counted(): boolean {
-    return true
+    return this.#source.counted
   }
 
   get source(): string {
-    return 'memory'
+    return this.#source.name
   }
 }

@@ -1,4 +1,10 @@
-import { algorithms, type Backend, type Clock, type MaybePromise } from '@sluice/limiter-core/backend'
+import {
+  type AlgorithmName,
+  algorithms,
+  type Backend,
+  type Clock,
+  type MaybePromise,
+} from '@sluice/limiter-core/backend'
 import { FakeClock } from '../fake-clock.ts'
 import { eachSeed } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
@@ -18,6 +24,8 @@ export type MakeBackend = (clock: Clock) => MaybePromise<Backend>
 export interface BackendContractOptions {
   /** Its windows are not each key's own, so that the reference models say nothing of it: a model of its own does. */
   readonly ownModels?: boolean
+  /** Those that it keeps; default: all. */
+  readonly algorithms?: readonly AlgorithmName[]
   /** All its policies have one window. */
   readonly oneWindow?: boolean
   /** Claims that it does not keep, by their names, and why. */
@@ -25,6 +33,7 @@ export interface BackendContractOptions {
 }
 
 const RUNS = 12
+const allAlgorithms = Object.keys(algorithms) as AlgorithmName[]
 const claims = { ...backendClaims, ...availableClaims, ...peekClaims, ...planClaims }
 
 /**
@@ -34,7 +43,7 @@ const claims = { ...backendClaims, ...availableClaims, ...peekClaims, ...planCla
 export function backendContract(
   { describe, test }: TestRunner,
   makeBackend: MakeBackend,
-  { ownModels = false, oneWindow = false, except = {} }: BackendContractOptions = {},
+  { ownModels = false, algorithms: kept = allAlgorithms, oneWindow = false, except = {} }: BackendContractOptions = {},
 ): void {
   for (const name of Object.keys(except)) {
     if (!Object.hasOwn(claims, name)) throw new RangeError(`except: there is no claim '${name}'`)
@@ -50,8 +59,7 @@ export function backendContract(
   }
 
   describe('keeps the backend contract', () => {
-    const names = ownModels ? [] : (Object.keys(algorithms) as (keyof typeof algorithms)[])
-    for (const name of names) {
+    for (const name of ownModels ? [] : kept) {
       test(`answers as the reference models do: ${name}, several policies and keys, advisory ones among them`, () =>
         eachSeed(RUNS, (random) => onBench(({ backend, clock }) => equalsReference(name, backend, clock, random))))
     }

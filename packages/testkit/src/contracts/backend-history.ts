@@ -12,7 +12,6 @@ import { assertSameVerdict } from './same-verdict.ts'
 const DEEDS = 50
 const KEYS = ['a', 'b'] as const
 const CALLS = { take: 'takeAll', peek: 'peekAll' } as const
-const beside: Policy = { name: 'beside', algorithm: 'sliding-log', limit: 12, windowMs: 20_000 }
 
 /** A take that went before, for charges and refunds. */
 interface Taken {
@@ -57,11 +56,17 @@ async function peekAtAnotherTime(backend: Backend, now: number, policy: Policy, 
 function someCharges(backend: Backend, random: SeededRandom, policy: Policy, cost: number): Charge[] {
   const first = chargeOf(backend, policy, random.pick(KEYS), cost, random.whole(4) === 0)
   if (random.whole(2) === 0) return [first]
-  const second = chargeOf(backend, beside, random.pick(KEYS), random.whole(4), random.whole(3) === 0)
+  const second = chargeOf(backend, policyBeside(backend), random.pick(KEYS), random.whole(4), random.whole(3) === 0)
   return random.pick([
     [first, second],
     [second, first],
   ])
+}
+
+/** The log, unless the backend keeps none. */
+function policyBeside({ algorithms }: Backend): Policy {
+  const algorithm = algorithms?.includes('sliding-log') === false ? 'fixed-window' : 'sliding-log'
+  return { name: 'beside', algorithm, limit: 12, windowMs: 20_000 }
 }
 
 function chargeOf(backend: Backend, policy: Policy, key: string, cost: number, advisory: boolean): Charge {

@@ -1,0 +1,6 @@
+// For those who keep a ledger of what all processes took, or report to one.
+export { lateMs } from './sync/charge-late.ts'
+export { MemorySyncLedger, partitionOf } from './sync/memory-sync-ledger.ts'
+export type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync/sync-ledger.ts'
+export { SYNC_OPTIONS, type SyncOptions, type SyncTerms, syncTermsOf } from './sync/sync-terms.ts'
+export { type SilenceRule, SyncingBackend, type SyncingDeps } from './sync/syncing-backend.ts'

@@ -1,0 +1,110 @@
+import type { Clock, CompiledPolicy, CountedKey } from '../contracts.ts'
+import { chargeLate } from './charge-late.ts'
+import type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
+
+const PARTITIONS = 64
+/** Cells live so much longer than they count, as those in Redis do where tests hand in a clock. */
+const KEPT_LONGER_MS = 600_000
+
+interface Entry {
+  readonly cells: Float64Array
+  endsAt: number
+}
+
+/** The counts of a fleet in the memory of one process, for simulations: number for number what the script of Redis does. */
+export class MemorySyncLedger {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #entries = new Map<string, Entry>()
+  readonly #numbers = new Map<string, number>()
+  readonly #reportedAt = new Map<string, number>()
+  #writers = 0
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+  }
+
+  /** The ledger as one more process reports to it. */
+  join(): SyncLedger {
+    const writer = String(++this.#writers)
+    return {
+      partitions: PARTITIONS,
+      partitionOf,
+      exchange: async (batch) => this.exchange(writer, batch),
+      resetAll: async (keys) => this.reset(keys),
+      nodes: async () => this.nodes(writer),
+    }
+  }
+
+  exchange(writer: string, { partition, number, takes }: SyncBatch): SyncAnswer {
+    const name = `${writer} ${partition}`
+    const last = this.#numbers.get(name) ?? 0
+    const isNew = number > last
+    if (isNew) this.#numbers.set(name, number)
+    const cells = takes.map((reported) => this.#count(reported, isNew))
+    return { cells, lost: number > last + 1 }
+  }
+
+  /** Forgets everything, as a server that is started again without its data. */
+  lose(): void {
+    this.#entries.clear()
+    this.#numbers.clear()
+  }
+
+  reset(keys: readonly CountedKey[]): void {
+    for (const counted of keys) this.#entries.delete(nameOf(counted))
+  }
+
+  nodes(writer: string, withinMs = 10_000): number {
+    const now = this.#clock.now()
+    this.#reportedAt.set(writer, now)
+    for (const [one, at] of this.#reportedAt) if (now - at > withinMs) this.#reportedAt.delete(one)
+    return this.#reportedAt.size
+  }
+
+  /** Units that are used of a key. */
+  used(counted: CountedKey): number {
+    const { compiled } = counted.counter
+    const { cells } = this.#entry(counted, compiled)
+    return compiled.capacity - compiled.remaining(cells, 0, this.#clock.now())
+  }
+
+  #count({ takes, ...counted }: ReportedTakes, isNew: boolean): number[] {
+    const { compiled } = counted.counter
+    const now = this.#clock.now()
+    const entry = this.#entry(counted, compiled)
+    const cells = entry.cells.slice()
+    let isChanged = false
+    for (let take = 0; isNew && take < takes.length; take += 2) {
+      const moved = chargeLate(compiled, cells, 0, now, takes[take + 1], Math.min(now, takes[take]))
+      // what moved nothing leaves no trace, not even that time has passed; variants may move where their plan does not
+      isChanged ||= moved !== 0 || compiled.variants !== undefined
+    }
+    if (isChanged) {
+      const { keptMs = compiled.resetAfterMs } = compiled
+      entry.cells.set(cells)
+      entry.endsAt = now + keptMs.call(compiled, cells, 0, now) + KEPT_LONGER_MS
+    }
+    return [...cells]
+  }
+
+  #entry(counted: CountedKey, { cells }: CompiledPolicy): Entry {
+    const name = nameOf(counted)
+    let entry = this.#entries.get(name)
+    if (!entry || entry.endsAt <= this.#clock.now()) {
+      entry = { cells: new Float64Array(cells), endsAt: Number.POSITIVE_INFINITY }
+      this.#entries.set(name, entry)
+    }
+    return entry
+  }
+}
+
+/** FNV-1a, since all processes must agree. */
+export function partitionOf(key: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
+  return (hash >>> 0) % PARTITIONS
+}
+
+function nameOf({ key, counter }: CountedKey): string {
+  return `${counter.name}\0${key}`
+}

@@ -1,0 +1,39 @@
+import type { Counter } from '../contracts.ts'
+
+/** Numbers of eight takes. */
+const FEW_TAKES = 16
+
+/** What this process took of one key and has not reported yet. */
+export class PendingUsage {
+  readonly key: string
+  readonly counter: Counter
+  readonly partition: number
+  /** Instants and units by turns, the first take of each span. */
+  readonly takes: number[] = []
+  units = 0
+  /** It is to be reported before the next tick. */
+  isUrgent = false
+
+  constructor(counter: Counter, key: string, partition: number) {
+    this.counter = counter
+    this.key = key
+    this.partition = partition
+  }
+
+  /**
+   * Units, negative ones of a refund, that were taken at `takenAt`. The first few stand each by itself; then those of one
+   * span go as one take.
+   */
+  add(units: number, takenAt: number, spanMs: number): void {
+    const { takes } = this
+    this.units += units
+    const isFew = takes.length < FEW_TAKES
+    for (let at = takes.length - 2; at >= 0; at -= 2) {
+      const sinceFirst = takenAt - takes[at]
+      if (isFew ? sinceFirst !== 0 : sinceFirst < 0 || sinceFirst >= spanMs) continue
+      takes[at + 1] += units
+      return
+    }
+    takes.push(takenAt, units)
+  }
+}

@@ -1,0 +1,224 @@
+import type { Clock } from '../contracts.ts'
+import { messageOf } from '../errors/errors.ts'
+import type { Observers } from '../observers/observers.ts'
+import { AWAITED } from '../time/clock.ts'
+import type { Outbox } from './outbox.ts'
+import type { PendingUsage } from './pending-usage.ts'
+import type { SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
+import { SyncPartition } from './sync-partition.ts'
+import type { SyncTerms } from './sync-terms.ts'
+
+/** An exchange that has no answer by then is begun again; each is safe to repeat. */
+const ANSWER_MS = 250
+/** By which part of it a tick is longer or shorter. */
+const JITTER = 0.1
+/** Keys of one call: a script that has more holds up everybody else on its server. */
+const MOST_KEYS = 500
+/** Keys of one tick. */
+const MOST_KEYS_A_TICK = 20_000
+
+export interface SyncExchangeDeps {
+  readonly name: string
+  readonly ledger: SyncLedger
+  readonly terms: SyncTerms
+  readonly clock: Clock
+  /** Of the moments of ticks. */
+  readonly random?: (() => number) | undefined
+  readonly observers: Observers
+  readonly outbox: Outbox
+  /** A batch that was sent at `askedAt` is answered. */
+  readonly answered: (batch: SyncBatch, answer: SyncAnswer, askedAt: number) => void
+  /** No answer came for `silentMs`, or one came again. */
+  readonly silenceChanged: () => void
+}
+
+/**
+ * Reports what this process took and hears what all did: each tick all of it, and what is urgent soon after it became
+ * so, in one go of at most one call for each partition. While nothing waits there are no ticks.
+ */
+export class SyncExchange {
+  /** How many processes report lately, where the ledger tells. */
+  nodes: number | undefined
+  isSilent = false
+  readonly #deps: SyncExchangeDeps
+  readonly #partitions: SyncPartition[]
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #random: () => number
+  #cancelTick: (() => void) | undefined
+  #cancelEarly: (() => void) | undefined
+  #cancelSilence: (() => void) | undefined
+  #isSoon = false
+  #isFailing = false
+  #isClosed = false
+  #sentAt = Number.NEGATIVE_INFINITY
+
+  constructor(deps: SyncExchangeDeps) {
+    const { ledger, random = Math.random } = deps
+    this.#deps = deps
+    this.#random = random
+    this.#partitions = Array.from({ length: ledger.partitions }, (_, index) => new SyncPartition(index))
+  }
+
+  /** Something waits for the next tick, which comes at a moment of its own in each process. */
+  wake(): void {
+    if (!this.#cancelTick && !this.#isClosed) this.#tickAfter(this.#random() * this.#deps.terms.tickMs)
+  }
+
+  /** Something is urgent: it is sent as soon as the last exchange is long enough ago. */
+  soon(): void {
+    // while nobody answers a tick is soon enough
+    if (this.#isSoon || this.#isFailing || this.#isClosed) return
+    this.#isSoon = true
+    const { clock, terms } = this.#deps
+    const waitMs = Math.max(0, this.#sentAt + terms.gapMs - clock.now())
+    this.#cancelEarly = clock.after(waitMs, () => {
+      this.#isSoon = false
+      this.#sendUrgent()
+    })
+  }
+
+  /** Whatever was sent is answered or has failed. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+
+  /** Reports what is left, for at most `closeMs`; answers how many units it did not. */
+  async close(): Promise<number> {
+    const { clock, terms, outbox } = this.#deps
+    this.#cancelTick?.()
+    this.#cancelEarly?.()
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(terms.closeMs, resolve, AWAITED)
+      void this.#flush().then(() => {
+        cancel()
+        resolve()
+      })
+    })
+    this.#isClosed = true
+    this.#cancelSilence?.()
+    return this.#partitions.reduce((sum, partition) => sum + partition.units, outbox.clear())
+  }
+
+  async #flush(): Promise<void> {
+    await this.settled()
+    while (!this.#isClosed && (this.#deps.outbox.size > 0 || this.#partitions.some((one) => !one.isFree))) {
+      this.#send(this.#takeAll())
+      await this.settled()
+      if (this.#isFailing) return
+    }
+  }
+
+  #tickAfter(ms: number): void {
+    this.#cancelTick = this.#deps.clock.after(ms, () => {
+      this.#cancelTick = undefined
+      this.#tick()
+    })
+  }
+
+  #tick(): void {
+    this.#send(this.#takeAll())
+    void this.#countNodes()
+    // what waits for an answer of its partition has its tick from then on
+    if (this.#underWay.size === 0) this.#tickAgain()
+  }
+
+  #tickAgain(): void {
+    if (this.#cancelTick || this.#isClosed || this.#deps.outbox.size === 0) return
+    this.#tickAfter(this.#deps.terms.tickMs * (1 + JITTER * (2 * this.#random() - 1)))
+  }
+
+  #takeAll(): readonly PendingUsage[] {
+    return this.#deps.outbox.take(MOST_KEYS_A_TICK, this.#accepting())
+  }
+
+  /** What waits for an answer of its partition is left for then. */
+  #sendUrgent(): void {
+    this.#send(this.#deps.outbox.takeUrgent(this.#accepting()))
+  }
+
+  /** Accepts what there is room for in a batch of its partition. */
+  #accepting(): (usage: PendingUsage) => boolean {
+    const keys = new Map<number, number>()
+    return ({ partition }) => {
+      const count = keys.get(partition) ?? 0
+      if (count >= MOST_KEYS || !this.#partitions[partition].isFree) return false
+      keys.set(partition, count + 1)
+      return true
+    }
+  }
+
+  /** Sends batches of these, and again those that were not answered. */
+  #send(taken: readonly PendingUsage[]): void {
+    const byPartition = new Map<number, PendingUsage[]>()
+    for (const usage of taken) {
+      const usages = byPartition.get(usage.partition)
+      if (usages) usages.push(usage)
+      else byPartition.set(usage.partition, [usage])
+    }
+    const again = this.#partitions.flatMap((partition) => partition.unanswered ?? [])
+    const batches = [...byPartition].map(([index, usages]) => this.#partitions[index].begin(usages))
+    if (again.length + batches.length === 0) return
+    this.#sentAt = this.#deps.clock.now()
+    this.#expectAnswer()
+    for (const batch of [...again, ...batches]) this.#track(this.#exchange(batch, this.#sentAt))
+  }
+
+  async #exchange(batch: SyncBatch, askedAt: number): Promise<void> {
+    const partition = this.#partitions[batch.partition]
+    partition.sent()
+    try {
+      const answer = await this.#deps.ledger.exchange(batch, askedAt + ANSWER_MS)
+      partition.answered()
+      this.#heard()
+      this.#deps.answered(batch, answer, askedAt)
+      if (this.#deps.outbox.hasUrgent) this.soon()
+      this.#tickAgain()
+    } catch (error) {
+      partition.failed()
+      this.#failed(error)
+      this.wake()
+    }
+  }
+
+  async #countNodes(): Promise<void> {
+    const { ledger, clock } = this.#deps
+    if (!ledger.nodes || this.#isFailing) return
+    try {
+      this.nodes = (await ledger.nodes(clock.now() + ANSWER_MS)) ?? this.nodes
+    } catch {
+      // the next tick asks again
+    }
+  }
+
+  #track(exchange: Promise<void>): void {
+    const tracked = exchange.finally(() => this.#underWay.delete(tracked))
+    this.#underWay.add(tracked)
+  }
+
+  #expectAnswer(): void {
+    const { clock, terms } = this.#deps
+    this.#cancelSilence ??= clock.after(terms.silentMs, () => this.#setSilent(true))
+  }
+
+  #heard(): void {
+    this.#cancelSilence?.()
+    this.#cancelSilence = undefined
+    this.#setSilent(false)
+    if (this.#isFailing) this.#deps.observers.event('sync', { topic: this.#deps.name, failed: false })
+    this.#isFailing = false
+  }
+
+  #failed(error: unknown): void {
+    const { observers, name } = this.#deps
+    const code = (error as { code?: unknown } | undefined)?.code ?? messageOf(error)
+    // once an outage, and not once a tick
+    if (!this.#isFailing) observers.event('sync', { topic: name, failed: code })
+    this.#isFailing = true
+  }
+
+  #setSilent(isSilent: boolean): void {
+    if (this.isSilent === isSilent) return
+    this.isSilent = isSilent
+    this.#deps.silenceChanged()
+  }
+}

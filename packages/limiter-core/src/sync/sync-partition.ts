@@ -1,0 +1,51 @@
+import type { PendingUsage } from './pending-usage.ts'
+import type { SyncBatch } from './sync-ledger.ts'
+
+/**
+ * What goes to one partition: one batch at a time, sent again under its number until it is answered, so that it counts
+ * once whatever is lost on the way.
+ */
+export class SyncPartition {
+  readonly index: number
+  #number = 0
+  #batch: SyncBatch | undefined
+  #isUnderWay = false
+
+  constructor(index: number) {
+    this.index = index
+  }
+
+  /** Takes a new batch: nothing waits for an answer. */
+  get isFree(): boolean {
+    return this.#batch === undefined
+  }
+
+  /** Sent before, and to be sent again. */
+  get unanswered(): SyncBatch | undefined {
+    return this.#isUnderWay ? undefined : this.#batch
+  }
+
+  begin(takes: readonly PendingUsage[]): SyncBatch {
+    this.#batch = { partition: this.index, number: ++this.#number, takes }
+    return this.#batch
+  }
+
+  sent(): void {
+    this.#isUnderWay = true
+  }
+
+  answered(): void {
+    this.#isUnderWay = false
+    this.#batch = undefined
+  }
+
+  failed(): void {
+    this.#isUnderWay = false
+  }
+
+  /** Units that are sent and unanswered. */
+  get units(): number {
+    const takes = (this.#batch?.takes ?? []) as readonly PendingUsage[]
+    return takes.reduce((sum, { units }) => sum + units, 0)
+  }
+}

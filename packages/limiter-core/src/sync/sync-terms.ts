@@ -1,0 +1,78 @@
+import { badOption } from '../errors/bad-option.ts'
+import { type Duration, parseMs } from '../time/duration.ts'
+
+/** How often and how much processes tell one another. */
+export interface SyncOptions {
+  /** How often a process reports what it took, in ms or as a duration, from 100 ms; default: 1 s. Each wait varies by a tenth. */
+  readonly tickMs?: Duration | undefined
+  /** At least so long lies between two reports, in ms or as a duration: 1 ms to `tickMs`; default: 50 ms. */
+  readonly gapMs?: Duration | undefined
+  /** The part of a limit that a process gives away between two answers: more than 0, at most 1; default: 0.25, at least one unit. */
+  readonly burst?: number | undefined
+  /** How many units of a key a process may keep to itself: 1 % of a limit over all processes, and at most so many; default: 10. */
+  readonly floor?: number | undefined
+  /** How many processes share the limits; default: as many as report. */
+  readonly nodes?: number | undefined
+  /** After so long without an answer the failure rule answers, in ms or as a duration, at least `tickMs`; default: 3 s. */
+  readonly silentMs?: Duration | undefined
+  /** How long `close` reports what is left, in ms or as a duration; default: 1 s. */
+  readonly closeMs?: Duration | undefined
+  /** How many keys are known at once, at most; default: 300,000. Those that used least are forgotten first. */
+  readonly maxKeys?: number | undefined
+  /** Counts denied requests, too: who is over a limit stays denied until its demand falls below; default: `admitted`. */
+  readonly count?: 'admitted' | 'all' | undefined
+}
+
+/** The names of `SyncOptions`, for `optionsOf`. */
+export const SYNC_OPTIONS = [
+  'tickMs',
+  'gapMs',
+  'burst',
+  'floor',
+  'nodes',
+  'silentMs',
+  'closeMs',
+  'maxKeys',
+  'count',
+] as const
+
+/** `SyncOptions`, checked. */
+export interface SyncTerms {
+  readonly tickMs: number
+  readonly gapMs: number
+  readonly burst: number
+  readonly floor: number
+  readonly nodes: number | undefined
+  readonly silentMs: number
+  readonly closeMs: number
+  readonly maxKeys: number
+  readonly countsDenied: boolean
+}
+
+const LEAST_TICK_MS = 100
+
+/** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
+export function syncTermsOf(owner: string, options: SyncOptions): SyncTerms {
+  const { burst = 0.25, floor = 10, nodes, maxKeys = 300_000, count = 'admitted' } = options
+  const tickMs = msOf(owner, 'tickMs', options.tickMs ?? 1_000, LEAST_TICK_MS, 60_000)
+  const gapMs = msOf(owner, 'gapMs', options.gapMs ?? 50, 1, tickMs)
+  const silentMs = msOf(owner, 'silentMs', options.silentMs ?? Math.max(3_000, tickMs), tickMs, 600_000)
+  const closeMs = msOf(owner, 'closeMs', options.closeMs ?? 1_000, 0, 60_000)
+  if (!(burst > 0 && burst <= 1)) throw badOption(`${owner}: burst`, burst, 'more than 0, at most 1')
+  if (!(floor >= 0 && floor <= Number.MAX_SAFE_INTEGER)) throw badOption(`${owner}: floor`, floor, '0 or more')
+  if (nodes !== undefined) wholeFrom(owner, 'nodes', nodes)
+  wholeFrom(owner, 'maxKeys', maxKeys)
+  if (count !== 'admitted' && count !== 'all') throw badOption(`${owner}: count`, count, "'admitted' or 'all'")
+  return { tickMs, gapMs, burst, floor, nodes, silentMs, closeMs, maxKeys, countsDenied: count === 'all' }
+}
+
+function msOf(owner: string, name: string, value: unknown, least: number, most: number): number {
+  const ms = parseMs(value, `${owner}: ${name}`)
+  if (ms >= least && ms <= most) return ms
+  throw badOption(`${owner}: ${name}`, value, `ms from ${least} to ${most}, or '500ms', '10s', '1m'`)
+}
+
+function wholeFrom(owner: string, name: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && (value as number) >= 1) return
+  throw badOption(`${owner}: ${name}`, value, 'a whole number from 1')
+}

@@ -1,0 +1,166 @@
+import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
+import { RETRY_AFTER_MS } from '../failover/fixed-rule.ts'
+import { chargeLate } from './charge-late.ts'
+import type { PendingUsage } from './pending-usage.ts'
+import type { SyncTerms } from './sync-terms.ts'
+
+// behind the cells of the policy
+const ASKED_AT = 0
+const PENDING = 1
+const HELD = 2
+const PLACE = 3
+const OWN_CELLS = 4
+
+/** Where the row of a key lies. */
+export interface Row {
+  cells: Float64Array
+  at: number
+}
+
+/** What a ledger answered of a key that was asked for at an instant, and what of it waits to be reported since. */
+export interface Adopted {
+  readonly cells: readonly number[]
+  readonly askedAt: number
+  readonly unreported: (place: number) => PendingUsage | undefined
+}
+
+/**
+ * A policy over what all processes took of a key, as far as this one knows: cells of the policy, and behind them when
+ * they were asked for, the units that this process took and the cells of the ledger lack, how many of these it keeps to
+ * itself, and the place of the others in the outbox.
+ */
+export class SyncedPolicy implements CompiledPolicy {
+  readonly policy: Policy
+  readonly version: number
+  readonly cells: number
+  readonly capacity: number
+  readonly variants: readonly PolicyVariant[] | undefined
+  /** As the limiter has it. */
+  readonly inner: CompiledPolicy
+  /** Takes of one span are reported as one, an eighth of a window long. */
+  readonly spanMs: number
+  /** How many units one counts for: more than 1 while this process gives a share of the limit by itself. */
+  scale = 1
+  /** The row that was spent from or adjusted last. */
+  readonly row: Row = { cells: new Float64Array(0), at: 0 }
+  readonly #own: number
+  readonly #burst: number
+  readonly #gapMs: number
+
+  constructor(inner: CompiledPolicy, { burst, gapMs }: SyncTerms) {
+    this.policy = inner.policy
+    this.version = inner.version
+    this.inner = inner
+    this.cells = inner.cells + OWN_CELLS
+    this.capacity = inner.capacity
+    this.variants = inner.variants
+    this.spanMs = inner.policy.windowMs / 8
+    this.#own = inner.cells
+    this.#burst = Math.max(1, Math.floor(inner.capacity * burst))
+    this.#gapMs = gapMs
+  }
+
+  waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    const waitMs = this.inner.waitMs(cells, at, now, cost * this.scale)
+    if (waitMs > 0) return waitMs === Number.POSITIVE_INFINITY && cost <= this.capacity ? RETRY_AFTER_MS : waitMs
+    // others may have taken as much: the next answer tells
+    return this.scale === 1 && this.#isBurst(cells, at, now, cost) ? this.#gapMs : 0
+  }
+
+  spend(cells: Float64Array, at: number, now: number, cost: number): void {
+    this.inner.spend(cells, at, now, cost * this.scale)
+    cells[at + this.#own + PENDING] += cost
+    this.#note(cells, at)
+  }
+
+  adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
+    const moved = this.inner.adjust(cells, at, now, units * this.scale, takenAt) / this.scale
+    cells[at + this.#own + PENDING] += moved
+    this.#note(cells, at)
+    return moved
+  }
+
+  remaining(cells: Float64Array, at: number, now: number): number {
+    return Math.floor(this.inner.remaining(cells, at, now) / this.scale)
+  }
+
+  resetAfterMs(cells: Float64Array, at: number, now: number): number {
+    return this.inner.resetAfterMs(cells, at, now)
+  }
+
+  keptMs(cells: Float64Array, at: number, now: number): number {
+    const { keptMs = this.inner.resetAfterMs } = this.inner
+    return keptMs.call(this.inner, cells, at, now)
+  }
+
+  /** What is known of a key without its cells, as the tail does: nothing of it is to be reported. */
+  adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    this.inner.adopt(cells, at, now, used, resetAfterMs)
+    cells.fill(0, at + this.#own, at + this.cells)
+  }
+
+  /** Adopts cells of the ledger, and what this process took since on top. */
+  adopterOf({ cells: heard, askedAt, unreported }: Adopted): Pick<CompiledPolicy, 'adopt'> {
+    return {
+      adopt: (cells, at, now) => {
+        const own = at + this.#own
+        for (let cell = 0; cell < this.inner.cells; cell++) cells[at + cell] = heard[cell] ?? 0
+        cells[own + ASKED_AT] = askedAt
+        const usage = unreported(cells[own + PLACE])
+        if (!usage) cells[own + PLACE] = 0
+        cells[own + PENDING] = cells[own + HELD] + (usage?.units ?? 0)
+        if (cells[own + HELD] > 0) this.#charge(cells, at, now, cells[own + HELD], now)
+        for (let take = 0; usage && take < usage.takes.length; take += 2) {
+          this.#charge(cells, at, now, usage.takes[take + 1], usage.takes[take])
+        }
+      },
+    }
+  }
+
+  /** When what is known of a key was asked for; 0 where it never was. */
+  askedAt({ cells, at }: Row): number {
+    return cells[at + this.#own + ASKED_AT]
+  }
+
+  /** Units that this process took and the ledger has not answered for. */
+  pending({ cells, at }: Row): number {
+    return cells[at + this.#own + PENDING]
+  }
+
+  place({ cells, at }: Row): number {
+    return cells[at + this.#own + PLACE]
+  }
+
+  /** Keeps units of a key to itself, where with them it keeps `floor` at most. */
+  hold({ cells, at }: Row, units: number, floor: number): boolean {
+    const held = at + this.#own + HELD
+    if (units < 0 || cells[held] + units > floor || cells[at + this.#own + PLACE] !== 0) return false
+    cells[held] += units
+    return true
+  }
+
+  /** Units that were kept back, and are to be reported now at `place` of the outbox. */
+  handOver({ cells, at }: Row, place: number): number {
+    const held = cells[at + this.#own + HELD]
+    cells[at + this.#own + HELD] = 0
+    cells[at + this.#own + PLACE] = place
+    return held
+  }
+
+  #note(cells: Float64Array, at: number): void {
+    this.row.cells = cells
+    this.row.at = at
+  }
+
+  #charge(cells: Float64Array, at: number, now: number, units: number, takenAt: number): void {
+    chargeLate(this.inner, cells, at, now, units * this.scale, takenAt)
+  }
+
+  #isBurst(cells: Float64Array, at: number, now: number, cost: number): boolean {
+    const pending = cells[at + this.#own + PENDING]
+    if (pending <= 0 || cost === 0 || pending + cost <= this.#burst) return false
+    // units that no longer count say nothing of what others may have taken
+    const used = this.capacity - this.inner.remaining(cells, at, now)
+    return used > 0 && Math.min(pending, used) + cost > this.#burst
+  }
+}

@@ -1,0 +1,240 @@
+import { infallible } from '../backend/infallible.ts'
+import type {
+  AlgorithmName,
+  Answer,
+  Backend,
+  Charge,
+  Clock,
+  CompiledPolicy,
+  CountedKey,
+  Decision,
+  Moment,
+  Observer,
+} from '../contracts.ts'
+import { RequestDecision, vetoed } from '../decision/verdict.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { ALLOW, DENY } from '../failover/fixed-rule.ts'
+import type { AnswerSource } from '../memory/answer-source.ts'
+import { MemoryBackend } from '../memory/memory-backend.ts'
+import { Observers } from '../observers/observers.ts'
+import { clockOf } from '../time/clock.ts'
+import { lateMs } from './charge-late.ts'
+import { SyncExchange, type SyncExchangeDeps } from './sync-exchange.ts'
+import type { SyncLedger } from './sync-ledger.ts'
+import type { SyncTerms } from './sync-terms.ts'
+import { type SyncedCharge, SyncedCounter } from './synced-counter.ts'
+import { SyncedPolicy } from './synced-policy.ts'
+import { UsageReports } from './usage-reports.ts'
+
+const ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra']
+const LEAST_WINDOW_TICKS = 4
+/** A row with its share of the table's growth. */
+const BYTES_A_KEY = 128
+const LEAST_BYTES = 2 ** 20
+const LOCAL: AnswerSource = { name: 'local', counted: false }
+const FIXED = { allow: ALLOW, deny: DENY } as const
+
+/** Who answers while the ledger is silent. */
+export interface SilenceRule {
+  readonly source: 'local' | 'allow' | 'deny'
+  /** Of `local`: the part of each limit that this process gives by itself; default: that of one node. */
+  readonly share?: number | undefined
+}
+
+export interface SyncingDeps {
+  /** As it stands in `decision.source`. */
+  readonly name: string
+  /** Equal for backends that count in one place. */
+  readonly identity?: object | undefined
+  readonly ledger: SyncLedger
+  readonly terms: SyncTerms
+  readonly rule: SilenceRule
+  readonly clock?: Clock | undefined
+  /** Of the moments of ticks, as `Math.random`, which is the default. */
+  readonly random?: (() => number) | undefined
+}
+
+/**
+ * Decides by what this process knows of all others, at once and without asking anybody; what it took is reported to a
+ * ledger a moment later, whose answer tells what all took.
+ * Promise: no unit is lost or counted twice in the ledger; what passes above a limit is bounded by what the fleet takes
+ * between two exchanges.
+ */
+export class SyncingBackend implements Backend<Answer> {
+  readonly name: string
+  readonly identity: object | undefined
+  readonly synchronous = true
+  readonly algorithms: readonly AlgorithmName[] = ALGORITHMS
+  readonly #ledger: SyncLedger
+  readonly #terms: SyncTerms
+  readonly #rule: SilenceRule
+  readonly #clock: Clock
+  readonly #memory: MemoryBackend
+  readonly #reports: UsageReports
+  readonly #exchange: SyncExchange
+  readonly #observers = new Observers()
+  readonly #counters = new Set<SyncedCounter>()
+  readonly #live: AnswerSource
+  /** Answers everybody alike, while the ledger is silent. */
+  #fixed: typeof ALLOW | undefined
+
+  constructor({ name, identity, ledger, terms, rule, clock: given, random }: SyncingDeps) {
+    const clock = clockOf(given)
+    const observers = this.#observers
+    this.name = name
+    this.identity = identity
+    this.#ledger = ledger
+    this.#terms = terms
+    this.#rule = rule
+    this.#clock = clock
+    this.#live = { name, counted: true }
+    this.#memory = new MemoryBackend(Math.max(LEAST_BYTES, terms.maxKeys * BYTES_A_KEY), clock, this.#live)
+    this.#reports = new UsageReports({ memory: this.#memory, ledger, terms, clock })
+    const { outbox } = this.#reports
+    const answered: SyncExchangeDeps['answered'] = (...answer) => this.#reports.answered(...answer)
+    const silenceChanged = (): void => this.#silenceChanged()
+    const deps = { name, ledger, terms, clock, random, observers, outbox, answered, silenceChanged }
+    this.#exchange = new SyncExchange(deps)
+    this.#reports.exchange = this.#exchange
+    infallible(this)
+  }
+
+  open(compiled: CompiledPolicy, name: string): SyncedCounter {
+    checkSynced(this.name, compiled, this.#terms)
+    const local = this.#memory.open(new SyncedPolicy(compiled, this.#terms), name)
+    const counter = new SyncedCounter(this, local, () => this.#counters.delete(counter))
+    local.compiled.scale = this.#scale
+    this.#counters.add(counter)
+    return counter
+  }
+
+  /** `take` of a counter. */
+  takeOne(counter: SyncedCounter, key: string, cost: number, moment?: Moment): Decision {
+    if (this.#fixed) return new RequestDecision(this.#answerAlike(this.#fixed, [{ counter, key, cost }], moment))
+    const decision = counter.local.take(key, cost, moment)
+    if (decision.retryAfterMs > 0) this.#denied(counter, key, cost, decision.takenAt)
+    else if (cost > 0) this.#reports.taken(counter, key, cost, decision.takenAt, decision.remaining)
+    return decision
+  }
+
+  takeAll(asked: readonly Charge[], moment?: Moment): Answer {
+    const charges = asked as readonly SyncedCharge[]
+    if (this.#fixed) return this.#answerAlike(this.#fixed, charges, moment)
+    const answer = this.#memory.takeAll(charges.map(localCharge), moment)
+    const isTaken = !vetoed(answer.verdicts)
+    const allFit = isTaken && answer.verdicts.every(({ allowed }) => allowed)
+    for (const [index, { counter, key, cost, advisory }] of charges.entries()) {
+      const { allowed, remaining } = answer.verdicts[index]
+      if (advisory ? allFit : isTaken) this.#taken(counter, key, cost, answer.takenAt, remaining)
+      else if (!allowed) this.#denied(counter, key, cost, answer.takenAt)
+    }
+    return answer
+  }
+
+  peekAll(asked: readonly Charge[], moment?: Moment): Answer {
+    const charges = asked as readonly SyncedCharge[]
+    if (this.#fixed) return this.#fixed.peek(charges as never, moment?.now ?? this.#clock.now())
+    return this.#memory.peekAll(charges.map(localCharge), moment)
+  }
+
+  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+    const charges = asked as readonly SyncedCharge[]
+    const answer = this.#memory.adjustAll(charges.map(localCharge), takenAt, moment)
+    const now = answer.takenAt
+    const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
+    for (const { counter, key, cost } of charges) {
+      if (cost === 0) continue
+      // what is charged late drains from now on
+      const isDebt = cost > 0 && lateMs(counter.compiled) === 0
+      this.#reports.aim(counter, key, now)
+      this.#reports.report(counter, key, cost, isDebt ? now : then)
+    }
+    return answer
+  }
+
+  /** At once in this process, and in the whole fleet within two ticks. */
+  async resetAll(asked: readonly CountedKey[]): Promise<void> {
+    const keys = asked as readonly SyncedCharge[]
+    this.#forget(keys)
+    // what was sent before would count after the reset
+    await this.#exchange.settled()
+    await this.#ledger.resetAll(keys)
+    this.#forget(keys)
+  }
+
+  observe(observer: Observer): () => void {
+    const stop = [this.#memory.observe(observer), this.#observers.add(observer)]
+    return () => {
+      for (const one of stop) one()
+    }
+  }
+
+  /** Reports what is left, for at most `closeMs`; observers hear how many units could not be reported. */
+  async close(): Promise<void> {
+    const unreported = await this.#exchange.close()
+    const dropped = unreported + this.#reports.dropped
+    if (dropped > 0) this.#observers.event('sync', { topic: this.name, dropped })
+    await this.#ledger.close?.()
+    this.#memory.close()
+  }
+
+  #taken(counter: SyncedCounter, key: string, cost: number, now: number, remaining: number): void {
+    if (cost === 0) return
+    this.#reports.aim(counter, key, now)
+    this.#reports.taken(counter, key, cost, now, remaining)
+  }
+
+  #denied(counter: SyncedCounter, key: string, cost: number, now: number): void {
+    if (this.#terms.countsDenied) this.adjustAll([{ counter, key, cost }], now, { now })
+    else this.#reports.denied(counter, key, now)
+  }
+
+  #forget(keys: readonly SyncedCharge[]): void {
+    for (const { counter, key } of keys) this.#reports.drop(counter, key)
+    this.#memory.resetAll(keys.map(localKey))
+  }
+
+  /** How many units one counts for: while the ledger is silent each process takes all others to do as it does. */
+  get #scale(): number {
+    if (!this.#exchange.isSilent || this.#rule.source !== 'local') return 1
+    return this.#rule.share === undefined ? this.#reports.nodes : 1 / this.#rule.share
+  }
+
+  #silenceChanged(): void {
+    const { isSilent } = this.#exchange
+    const { source } = this.#rule
+    this.#fixed = isSilent && source !== 'local' ? FIXED[source] : undefined
+    this.#memory.source = isSilent ? LOCAL : this.#live
+    for (const { local } of this.#counters) local.compiled.scale = this.#scale
+  }
+
+  /** What passes is counted here, and reported later. */
+  #answerAlike(rule: typeof ALLOW, charges: readonly SyncedCharge[], moment?: Moment): Answer {
+    const now = moment?.now ?? this.#clock.now()
+    if (rule === ALLOW) this.adjustAll(charges, now, { now })
+    return rule.peek(charges as never, now)
+  }
+}
+
+/** Throws `SLUICE_BAD_POLICY` where what all took cannot be known in time. */
+function checkSynced(owner: string, { policy, instants }: CompiledPolicy, { tickMs, nodes = 1 }: SyncTerms): void {
+  const { name, algorithm, windowMs, limit } = policy
+  const refuse = (got: string, expected: string): never => {
+    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': got ${got} on ${owner}, expected ${expected}`)
+  }
+  if (!instants) refuse(algorithm, `${ALGORITHMS.join(', ')}; redisBackend keeps ${algorithm}`)
+  if (windowMs < LEAST_WINDOW_TICKS * tickMs) {
+    const least = `${LEAST_WINDOW_TICKS} ticks of ${tickMs} ms or more`
+    refuse(`a window of ${windowMs} ms`, `${least}; redisBackend keeps shorter ones`)
+  }
+  if (limit < nodes)
+    refuse(`a limit of ${limit}`, `one unit for each of ${nodes} processes; redisBackend keeps smaller ones`)
+}
+
+function localCharge(charge: SyncedCharge): Charge {
+  return { ...charge, counter: charge.counter.local }
+}
+
+function localKey({ key, counter }: SyncedCharge): CountedKey {
+  return { key, counter: counter.local }
+}

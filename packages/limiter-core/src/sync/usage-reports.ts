@@ -1,0 +1,144 @@
+import type { Clock } from '../contracts.ts'
+import type { MemoryBackend } from '../memory/memory-backend.ts'
+import { Outbox } from './outbox.ts'
+import type { SyncExchange } from './sync-exchange.ts'
+import type { SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
+import type { SyncTerms } from './sync-terms.ts'
+import type { SyncedCounter } from './synced-counter.ts'
+import type { SyncedPolicy } from './synced-policy.ts'
+
+/** Keys that wait to be reported. */
+const MOST_PENDING = 200_000
+/** Of what was free of a key: who has spent so much of it since it was asked for asks again. */
+const EARLY_PART = 0.02
+/** Ticks after which what is known of a key is asked for anew. */
+const STALE_TICKS = 2
+
+// parts of a limit that are used, and how often a key is then asked for at least (PostHog's tiers)
+const IDLE = 0.1
+const LOW = 0.5
+const NORMAL = 0.8
+const SYNC_MS = 15_000
+
+export interface UsageReportsDeps {
+  readonly memory: MemoryBackend
+  readonly ledger: Pick<SyncLedger, 'partitionOf'>
+  readonly terms: SyncTerms
+  readonly clock: Clock
+}
+
+/** What this process took and the ledger is to hear of: when each key is reported, and what is made of the answer. */
+export class UsageReports {
+  readonly outbox: Outbox = new Outbox(MOST_PENDING)
+  /** Units that found no place to wait in. */
+  dropped = 0
+  /** Sends what waits. */
+  exchange: Pick<SyncExchange, 'wake' | 'soon' | 'nodes'> | undefined
+  readonly #deps: UsageReportsDeps
+
+  constructor(deps: UsageReportsDeps) {
+    this.#deps = deps
+  }
+
+  /** How many processes share the limits, as far as is known. */
+  get nodes(): number {
+    return this.#deps.terms.nodes ?? this.exchange?.nodes ?? 1
+  }
+
+  /** Points the policy of a counter at the row of a key. */
+  aim(counter: SyncedCounter, key: string, now: number): void {
+    const { cells, at } = this.#deps.memory.look({ key, counter: counter.local }, now)
+    const { row } = counter.local.compiled
+    row.cells = cells
+    row.at = at
+  }
+
+  /** Units were taken of the row that the policy points at, of which so many are left. */
+  taken(counter: SyncedCounter, key: string, cost: number, now: number, remaining: number): void {
+    const policy = counter.local.compiled
+    const { row } = policy
+    const floor = this.#floorOf(policy)
+    if (floor > 0 && policy.hold(row, cost, floor)) {
+      // what others took of it meanwhile is asked for at the next tick
+      if (now - policy.askedAt(row) > askAfterMs(policy, remaining)) this.report(counter, key, 0, now)
+      return
+    }
+    const place = this.report(counter, key, cost, now)
+    const pending = policy.pending(row)
+    if (pending >= (remaining + pending) * EARLY_PART || this.#isStale(policy, now)) this.#hurry(place)
+  }
+
+  /** A take did not fit. Others may have given units back since the key was last asked for. */
+  denied(counter: SyncedCounter, key: string, now: number): void {
+    this.aim(counter, key, now)
+    if (this.#isStale(counter.local.compiled, now)) this.#hurry(this.report(counter, key, 0, now))
+  }
+
+  /** Adds units of the row that the policy points at to what waits; answers its place, 0 where there is no room. */
+  report(counter: SyncedCounter, key: string, units: number, takenAt: number): number {
+    const policy = counter.local.compiled
+    let place = policy.place(policy.row)
+    let usage = this.outbox.find(place, key, counter)
+    let held = 0
+    if (!usage) {
+      place = this.outbox.add(counter, key, this.#deps.ledger.partitionOf(key))
+      usage = this.outbox.find(place, key, counter)
+      if (!usage) {
+        this.dropped += Math.abs(units)
+        return 0
+      }
+      held = policy.handOver(policy.row, place)
+      this.exchange?.wake()
+    }
+    if (units + held !== 0) usage.add(units + held, takenAt, policy.spanMs)
+    return place
+  }
+
+  /** Forgets what waits of a key. */
+  drop(counter: SyncedCounter, key: string): void {
+    this.aim(counter, key, this.#deps.clock.now())
+    const policy = counter.local.compiled
+    this.outbox.drop(policy.place(policy.row), key, counter)
+  }
+
+  /** Adopts what the ledger answered to a batch that was sent at `askedAt`. */
+  answered({ takes }: SyncBatch, { cells }: SyncAnswer, askedAt: number): void {
+    const { memory, clock } = this.#deps
+    const now = clock.now()
+    for (const [index, { key, counter }] of takes.entries()) {
+      const answer = cells[index]
+      if (answer instanceof Error) continue
+      const { local } = counter as SyncedCounter
+      const unreported = (place: number) => this.outbox.find(place, key, counter)
+      const adopter = local.compiled.adopterOf({ cells: answer, askedAt, unreported })
+      const isUsed = answer.some((cell) => cell !== 0)
+      memory.adopt({ key, counter: local }, { used: isUsed ? 1 : 0, resetAfterMs: 1 }, now, adopter)
+    }
+  }
+
+  #hurry(place: number): void {
+    if (place === 0) return
+    this.outbox.hurry(place)
+    this.exchange?.soon()
+  }
+
+  #isStale(policy: SyncedPolicy, now: number): boolean {
+    const askedAt = policy.askedAt(policy.row)
+    return askedAt === 0 || now - askedAt > STALE_TICKS * this.#deps.terms.tickMs
+  }
+
+  /** Units of a key that this process may keep to itself: all of them together keep 1 % of a limit. */
+  #floorOf({ policy: { limit } }: SyncedPolicy): number {
+    const { floor } = this.#deps.terms
+    return floor === 0 ? 0 : Math.floor(Math.min(floor, limit / 100 / this.nodes))
+  }
+}
+
+/** For how long what is known of a key that this process hardly uses holds: the fuller it is, the shorter. */
+function askAfterMs({ capacity, policy: { windowMs } }: SyncedPolicy, remaining: number): number {
+  const pressure = 1 - remaining / capacity
+  if (pressure < IDLE) return Number.POSITIVE_INFINITY
+  const tierMs = pressure < LOW ? 4 * SYNC_MS : pressure < NORMAL ? SYNC_MS : SYNC_MS / 2
+  // at the pace of the window so far, half of the time until it is full
+  return Math.min(tierMs, (windowMs * (1 - pressure)) / pressure / 2)
+}
