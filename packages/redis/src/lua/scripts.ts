@@ -11,6 +11,7 @@ export const channelMessages: Script = scriptOf('channel-messages', lua.channelO
 export const channelSums: Script = scriptOf('channel-sums', lua.channelOnce, lua.channelSums)
 export const channelLeave: Script = scriptOf('channel-leave', lua.channelLeave)
 export const inflightHold: Script = scriptOf('inflight-hold', lua.inflightHold)
+export const syncNodes: Script = scriptOf('sync-nodes', lua.syncNodes)
 export const mergeUniques: Script = scriptOf('merge-uniques', lua.mergeUniques)
 
 // what is remembered must outlive the deadline, which clients reckon from clocks that they know to the millisecond
@@ -46,6 +47,11 @@ export function severalScript(policies: Iterable<CompiledPolicy>): Script {
 /** Keeps the leases of keys of these policies. */
 export function leaseScript(policies: Iterable<CompiledPolicy>): Script {
   return scriptOver('leases', policies, makeGood, leaseLedger)
+}
+
+/** Adds up what processes took of keys of these policies. */
+export function syncScript(policies: Iterable<CompiledPolicy>): Script {
+  return scriptOver('sync', policies, lua.exactStore, makeGood, lua.syncLedger)
 }
 
 /**

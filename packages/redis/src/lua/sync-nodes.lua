@@ -1,0 +1,10 @@
+-- How many processes report: each leaves its name and the time.
+--
+-- KEYS: their names by the time at which they reported last. ARGV: the name of this one, for how many ms one counts.
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return redis.call('ZCARD', KEYS[1])

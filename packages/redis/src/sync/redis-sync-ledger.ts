@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import type { Backend, Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backend'
+import { partitionOf, type SyncAnswer, type SyncBatch, type SyncLedger } from '@sluice/limiter-core/sync'
+import type { EntityKeys } from '../client/entity-key.ts'
+import type { KnownServers } from '../client/known-servers.ts'
+import { RedisFailure, reachedLate } from '../client/redis-failure.ts'
+import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
+import { syncNodes } from '../lua/scripts.ts'
+import { syncLedgerCall, syncLedgerReply } from './sync-ledger-call.ts'
+
+const PARTITIONS = 64
+/** A process that has not reported for so many ticks is gone. */
+const GONE_AFTER_TICKS = 10
+
+export interface RedisSyncOptions {
+  readonly runner: ScriptRunner
+  readonly clock: Clock
+  readonly keys: EntityKeys
+  readonly servers: KnownServers
+  readonly serverTime: (() => number) | undefined
+  readonly tickMs: number
+  /** Counts under the same names, and resets them. */
+  readonly exact: Backend
+}
+
+/** What all processes took, in Redis: the cells of `redisBackend` under its names. */
+export class RedisSyncLedger implements SyncLedger {
+  readonly partitions: number = PARTITIONS
+  readonly #options: RedisSyncOptions
+  /** Of this process, and this start of it. */
+  readonly #writer = randomBytes(12).toString('base64url')
+
+  constructor(options: RedisSyncOptions) {
+    this.#options = options
+  }
+
+  partitionOf(key: string): number {
+    return partitionOf(key)
+  }
+
+  async exchange(batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer> {
+    const { servers, keys, clock } = this.#options
+    const names = batch.takes.map((counted) => keys.nameOfCells(counted))
+    const mark = `${keys.prefix}:sync:${batch.partition}:${this.#writer}`
+    const askedAt = clock.now()
+    const mindsServer = batch.takes.some(({ known }) => known !== undefined)
+    const compose = (time: TimeArg): ScriptCall => {
+      const reported = batch.takes.map(
+        ({ known }, index) => known && servers.reports.reportOf(known, names[index], askedAt),
+      )
+      const options = { time, reported, server: servers.reports.numberOf(mark), offsetMs: this.#offsetMs(mark) }
+      const { script, args } = syncLedgerCall(batch, options)
+      return { script, keys: [mark, ...names], args }
+    }
+    const call = { key: mark, mindsServer, compose, read: (reply: unknown) => syncLedgerReply(batch, reply) }
+    const reply = await servers.calls.run(call, deadlineAt).catch((error) => {
+      throw servers.reports.failed(mark, error)
+    })
+    if (!reply) throw reachedLate()
+    const offsetMs = this.#offsetMs(mark)
+    const cells = reply.cells.map((one, index) => {
+      const { instants } = batch.takes[index].counter.compiled
+      return one instanceof RedisFailure
+        ? one
+        : one.map((cell, at) => (cell !== 0 && instants?.includes(at) ? cell - offsetMs : cell))
+    })
+    // a number that is behind the one before: the server counted that batch, or one in its place, and does not know of it
+    return { cells, lost: reply.last < batch.number - 1 }
+  }
+
+  async resetAll(counted: readonly CountedKey[]): Promise<void> {
+    await this.#options.exact.resetAll(counted)
+  }
+
+  async nodes(deadlineAt: number): Promise<number | undefined> {
+    const { runner, keys, tickMs } = this.#options
+    const goneAfterMs = Math.ceil(GONE_AFTER_TICKS * tickMs)
+    const nodes = Number(
+      await runner.run(syncNodes, [`${keys.prefix}:sync:nodes`], [this.#writer, goneAfterMs], { deadlineAt }),
+    )
+    return nodes >= 1 ? nodes : undefined
+  }
+
+  async close(): Promise<void> {
+    this.#options.servers.close()
+    await this.#options.exact.close?.()
+  }
+
+  /** What is added to an instant of the process clock to get one of the server of `key`. */
+  #offsetMs(key: string): number {
+    const { clock, serverTime, servers } = this.#options
+    if (serverTime) return serverTime() - clock.now()
+    const offsetMs = servers.calls.times.at(key, 0)
+    if (offsetMs === undefined)
+      throw new RedisFailure('CONNECTION', 'the connection to Redis broke before the call was sent')
+    return offsetMs
+  }
+}

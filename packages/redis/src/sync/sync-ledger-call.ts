@@ -1,0 +1,76 @@
+import { type CompiledPolicy, forgetsMs, type Script } from '@sluice/limiter-core/backend'
+import { lateMs, type SyncBatch } from '@sluice/limiter-core/sync'
+import { failureOfText, noReply, type RedisFailure } from '../client/redis-failure.ts'
+import type { TimeArg, TimedReply } from '../client/timed-calls.ts'
+import { timeOf } from '../exact/batch-reply.ts'
+import { policyArgs } from '../lua/policy-args.ts'
+import { type ReportedUsage, reportArgs } from '../lua/reported-usage.ts'
+import { syncScript } from '../lua/scripts.ts'
+
+type Arg = string | number
+
+/** The mark of a batch must outlive what its units may change. */
+const LEAST_REMEMBERED_MS = 60_000
+
+/** One script call for a batch, as `sync-ledger.lua` reads it. */
+export interface SyncLedgerCall {
+  readonly script: Script
+  readonly args: readonly Arg[]
+}
+
+export interface SyncLedgerCallOptions {
+  readonly time: TimeArg
+  /** The number of the server that the call goes to. */
+  readonly server: number
+  /** What is added to an instant of the process clock to get one of the server. */
+  readonly offsetMs: number
+  /** By their places in the batch: what the server is told that may be gone there. */
+  readonly reported: readonly (ReportedUsage | undefined)[]
+}
+
+export function syncLedgerCall({ number, takes }: SyncBatch, options: SyncLedgerCallOptions): SyncLedgerCall {
+  const policies = new Map<CompiledPolicy, number>()
+  const usages: Arg[] = []
+  let rememberedMs = LEAST_REMEMBERED_MS
+  for (const [index, { counter, takes: units }] of takes.entries()) {
+    const { compiled } = counter
+    const met = policies.get(compiled)
+    usages.push(met ?? policies.size + 1)
+    if (met === undefined) {
+      policies.set(compiled, policies.size + 1)
+      usages.push(...policyArgs(compiled), lateMs(compiled))
+      rememberedMs = Math.max(rememberedMs, Math.ceil(forgetsMs(compiled)))
+    }
+    const reported = options.reported[index]
+    usages.push(reported ? 1 : 0)
+    if (reported) usages.push(...reportArgs(reported))
+    usages.push(units.length / 2)
+    for (let take = 0; take < units.length; take += 2) usages.push(units[take] + options.offsetMs, units[take + 1])
+  }
+  const args = [options.time, options.server, number, rememberedMs, ...usages]
+  return { script: syncScript(policies.keys()), args }
+}
+
+export interface SyncLedgerReply extends TimedReply {
+  /** The number of the last batch that the server counted before this one. */
+  readonly last: number
+  readonly cells: readonly (readonly number[] | RedisFailure)[]
+}
+
+export function syncLedgerReply(batch: SyncBatch, reply: unknown): SyncLedgerReply {
+  const [line, ...messages] = String(reply).split('\n')
+  const fields = line.split(' ')
+  const late = fields[0] === 'late'
+  const now = timeOf(fields[late ? 1 : 0])
+  if (!Number.isFinite(now)) throw noReply()
+  if (late) return { now, late, last: 0, cells: [] }
+  let at = 2
+  const cells = batch.takes.map(({ counter: { compiled } }) => {
+    if (fields[at]?.startsWith('!')) return failureOfText(messages[Number(fields[at++].slice(1)) - 1])
+    const of = fields.slice(at, at + compiled.cells).map(Number)
+    at += compiled.cells
+    return of
+  })
+  if (at !== fields.length) throw noReply()
+  return { now, late, last: Number(fields[1]), cells }
+}

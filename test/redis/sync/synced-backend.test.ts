@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Backend, createLimiter, type Decision, type Limiter, type PolicyInput } from '@sluice/limiter-core'
+import { type RedisConnection, redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
+import { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { ownPrefix } from '../exact/own-prefix.ts'
+import { eventually } from '../inflight/fleet.ts'
+
+let server: RedisServer
+const open: { disconnect(): void }[] = []
+const backends: Backend[] = []
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(async () => {
+  for (const backend of backends) await backend.close?.()
+  for (const client of open) client.disconnect()
+  await server.stop()
+})
+
+const policy: PolicyInput = { name: 'api', limit: 100, window: '1h', algorithm: 'fixed-window' }
+
+function connect(): RedisConnection {
+  const client = new Redis({ port: server.port, maxRetriesPerRequest: 0, retryStrategy: () => 20 })
+  client.on('error', () => {})
+  open.push(client)
+  return client as never
+}
+
+function synced(options: SyncedBackendOptions): Limiter<Decision> {
+  const backend = syncedBackend(connect() as never, { tickMs: 100, gapMs: 20, ...options })
+  backends.push(backend)
+  return createLimiter({ policies: [{ ...policy, backend }], scope: 'shared', shared: true })
+}
+
+describe('syncedBackend', () => {
+  test('decides at once, and by what all processes took a moment later', async () => {
+    const prefix = ownPrefix()
+    const [one, two] = [synced({ prefix, nodes: 2 }), synced({ prefix, nodes: 2 })]
+    const decision = one.take('a', 20)
+    expect([decision.allowed, decision.source, decision.counted, decision.binding.remaining]).toEqual([
+      true,
+      'synced',
+      true,
+      80,
+    ])
+    two.take('a', 5)
+    await eventually(() => two.peek('a').binding.remaining, 75)
+    one.take('a', 5)
+    await eventually(() => one.peek('a').binding.remaining, 70)
+  })
+
+  test('counts together with exact processes, under the same names', async () => {
+    const prefix = ownPrefix()
+    const limiter = synced({ prefix, nodes: 1 })
+    const exactly = redisBackend(connect() as never, { prefix })
+    backends.push(exactly)
+    const exact = createLimiter({ policies: [{ ...policy, backend: exactly }], scope: 'shared', deadlineMs: 5_000 })
+    limiter.take('a', 20)
+    await eventually(async () => (await exact.peek('a')).binding.remaining, 80)
+    await exact.take('a', 50)
+    limiter.take('a', 5)
+    await eventually(() => limiter.peek('a').binding.remaining, 25)
+  })
+
+  test('gives away a quarter of a limit and no more before it has heard of others', () => {
+    const limiter = synced({ prefix: ownPrefix(), nodes: 2 })
+    const allowed = Array.from({ length: 40 }, () => limiter.take('cold').allowed)
+    expect(allowed.filter(Boolean)).toHaveLength(25)
+    expect(limiter.take('cold').retryAfterMs).toBe(20)
+  })
+
+  test('refuses what it cannot keep, by a code and with what to use instead', () => {
+    const backend = syncedBackend(connect() as never, { nodes: 20 })
+    backends.push(backend)
+    const build = (input: Partial<PolicyInput>) => () =>
+      createLimiter({ policies: [{ ...policy, ...input } as PolicyInput], backend })
+    expect(build({ algorithm: 'sliding-log' })).toThrow(/SLUICE_BAD_POLICY.*sliding-log.*redisBackend/)
+    expect(build({ window: '3s' })).toThrow(/SLUICE_BAD_POLICY.*3000 ms.*4 ticks/)
+    expect(build({ limit: 10 })).toThrow(/SLUICE_BAD_POLICY.*20 processes/)
+  })
+
+  test.each<[SyncedBackendOptions, string]>([
+    [{ tickMs: 50 }, 'tickMs: got 50, expected ms from 100 to 60000'],
+    [{ gapMs: 2_000 }, 'gapMs: got 2000, expected ms from 1 to 1000'],
+    [{ burst: 0 }, 'burst: got 0'],
+    [{ burst: 1.5 }, 'burst: got 1.5'],
+    [{ floor: -1 }, 'floor: got -1'],
+    [{ nodes: 0 }, 'nodes: got 0'],
+    [{ maxKeys: 0.5 }, 'maxKeys: got 0.5'],
+    [{ silentMs: 10 }, 'silentMs: got 10'],
+    [{ count: 'none' as never }, "expected 'admitted' or 'all'"],
+  ])('refuses the options %j', (options, message) => {
+    expect(() => syncedBackend(connect() as never, options)).toThrow(message)
+  })
+})
+
+describe('a Redis that is away', () => {
+  test('is no error; after silentMs each process gives its share, and reports afterwards what it gave', async () => {
+    const prefix = ownPrefix()
+    const limiter = synced({ prefix, nodes: 4, silentMs: 300, burst: 1 })
+    limiter.take('a', 20)
+    await eventually(() => limiter.peek('a').binding.remaining, 80)
+    await server.kill()
+    expect(limiter.take('a').counted).toBe(true)
+    await eventually(() => limiter.peek('a').source, 'local')
+    // 79 are left of which 4 processes give as much each
+    const allowed = Array.from({ length: 40 }, () => limiter.take('a')).filter((decision) => decision.allowed)
+    expect(allowed.length).toBeGreaterThanOrEqual(19)
+    expect(allowed.length).toBeLessThanOrEqual(20)
+    expect(allowed.every(({ counted, source }) => !counted && source === 'local')).toBe(true)
+    await server.restart()
+    await eventually(() => limiter.peek('a').source, 'synced')
+  }, 20_000)
+
+  test.each([
+    ['allow', true],
+    ['deny', false],
+  ] as const)(
+    'answers by the rule %s where that is said',
+    async (onBackendError, isAllowed) => {
+      const limiter = synced({ prefix: ownPrefix(), nodes: 1, silentMs: 200, onBackendError })
+      limiter.take('a')
+      await eventually(() => limiter.peek('a').source, 'synced')
+      await server.kill()
+      limiter.take('a', 5)
+      await eventually(() => limiter.peek('a').source, onBackendError)
+      const decision = limiter.take('a', 90)
+      expect([decision.allowed, decision.counted]).toEqual([isAllowed, false])
+      await server.restart()
+      await eventually(() => limiter.peek('a').source, 'synced')
+    },
+    20_000,
+  )
+})
