@@ -17,9 +17,16 @@ const REPORT_EVERY_MS = 1_000
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
+/** A policy with cells of its own behind those of the one that it stands for. */
+export interface TablePolicy extends CompiledPolicy {
+  readonly shown?: CompiledPolicy
+}
+
 /** Where the slots of one counter lie: in the arena of its cells, its own salt over the hash of the key. */
 export interface CounterSlots {
   readonly compiled: CompiledPolicy
+  /** What is shown of a key follows from its first cells by this policy. */
+  readonly shown: CompiledPolicy
   readonly arena: Arena
   readonly low: number
   readonly high: number
@@ -78,6 +85,7 @@ export class CountTable {
     const keptMs = compiled.variants && compiled.keptMs?.bind(compiled)
     return {
       compiled,
+      shown: (compiled as TablePolicy).shown ?? compiled,
       arena,
       low,
       high,

@@ -86,6 +86,7 @@ export class MemoryBackend implements Backend<Answer> {
     const now = this.#now(moment)
     const table = this.#table
     const { compiled } = slots
+    const { source } = this
     this.#hash.text(key)
     table.aim(slots, this.#hash.low, this.#hash.high)
     let slot = table.find(slots, now)
@@ -95,7 +96,8 @@ export class MemoryBackend implements Backend<Answer> {
     const resetAfterMs = compiled.resetAfterMs(slot.cells, slot.at, now)
     table.mark(slots, slot, now, remaining, resetAfterMs)
     if (this.#unreported.length > 0) this.#report()
-    return new MemoryDecision(this.source, compiled, slot, now, remaining, waitMs, resetAfterMs)
+    const shown = source.counted ? slots.shown : compiled
+    return new MemoryDecision(source, shown, slot, now, remaining, waitMs, resetAfterMs)
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {

@@ -1,5 +1,6 @@
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 import { RETRY_AFTER_MS } from '../failover/fixed-rule.ts'
+import type { TablePolicy } from '../memory/count-table.ts'
 import { chargeLate } from './charge-late.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncTerms } from './sync-terms.ts'
@@ -29,7 +30,7 @@ export interface Adopted {
  * they were asked for, the units that this process took and the cells of the ledger lack, how many of these it keeps to
  * itself, and the place of the others in the outbox.
  */
-export class SyncedPolicy implements CompiledPolicy {
+export class SyncedPolicy implements TablePolicy {
   readonly policy: Policy
   readonly version: number
   readonly cells: number
@@ -37,6 +38,10 @@ export class SyncedPolicy implements CompiledPolicy {
   readonly variants: readonly PolicyVariant[] | undefined
   /** As the limiter has it. */
   readonly inner: CompiledPolicy
+  readonly shown: CompiledPolicy
+  /** Units that this process may keep to itself, while so many share the limit. */
+  floor = 0
+  floorNodes = 0
   /** Takes of one span are reported as one, an eighth of a window long. */
   readonly spanMs: number
   /** How many units one counts for: more than 1 while this process gives a share of the limit by itself. */
@@ -51,6 +56,7 @@ export class SyncedPolicy implements CompiledPolicy {
     this.policy = inner.policy
     this.version = inner.version
     this.inner = inner
+    this.shown = inner
     this.cells = inner.cells + OWN_CELLS
     this.capacity = inner.capacity
     this.variants = inner.variants

@@ -128,9 +128,13 @@ export class UsageReports {
   }
 
   /** Units of a key that this process may keep to itself: all of them together keep 1 % of a limit. */
-  #floorOf({ policy: { limit } }: SyncedPolicy): number {
-    const { floor } = this.#deps.terms
-    return floor === 0 ? 0 : Math.floor(Math.min(floor, limit / 100 / this.nodes))
+  #floorOf(policy: SyncedPolicy): number {
+    const { nodes } = this
+    if (policy.floorNodes !== nodes) {
+      policy.floorNodes = nodes
+      policy.floor = Math.floor(Math.min(this.#deps.terms.floor, policy.policy.limit / 100 / nodes))
+    }
+    return policy.floor
   }
 }
 

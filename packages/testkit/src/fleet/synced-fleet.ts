@@ -6,6 +6,7 @@ import {
   type PolicyInput,
   type SyncLimiterOptions,
 } from '@sluice/limiter-core'
+import { afterThisTurn } from '@sluice/limiter-core/backend'
 import {
   MemorySyncLedger,
   type SyncBatch,
@@ -87,7 +88,7 @@ export class SyncedFleet {
   /** Runs what was promised. */
   async settle(): Promise<void> {
     this.#hasArrived = false
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await new Promise<void>((resolve) => afterThisTurn(resolve))
   }
 
   /** Units of a key that the ledger has counted. */
