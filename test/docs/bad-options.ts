@@ -11,6 +11,7 @@ import {
   rateLimit,
 } from '@sluice/express'
 import { createKeyedHash } from '@sluice/keyed-hash'
+import { HashRing } from '@sluice/limiter-core/backend'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
@@ -141,6 +142,9 @@ export const badOptions: readonly BadOption[] = [
   ['gcra on a sketch', 'SLUICE_BAD_POLICY', () => one({ algorithm: 'gcra', backend: sketchBackend() })],
   ['a sketch without a width', 'SLUICE_BAD_OPTION', () => new CountMin({ depth: 4 } as never)],
   ['a seed of a sketch that is a word', 'SLUICE_BAD_SEED', () => new SketchSeed('secret')],
+  ['a ring of no servers', 'SLUICE_BAD_OPTION', () => new HashRing([])],
+  ['a ring with a server twice', 'SLUICE_BAD_OPTION', () => new HashRing(['a', 'b', 'a'])],
+  ['half a node', 'SLUICE_BAD_OPTION', () => new HashRing(['a'], { nodes: 0.5 })],
   ['bytes of no sketch', 'SLUICE_BAD_BYTES', () => CountMin.fromBytes(new Uint8Array(100))],
   [
     'a sketch of a fleet without a topic',
