@@ -11,7 +11,7 @@ import {
   rateLimit,
 } from '@sluice/express'
 import { createKeyedHash } from '@sluice/keyed-hash'
-import { HashRing } from '@sluice/limiter-core/backend'
+import { CounterMetric, HashRing, HistogramMetric } from '@sluice/limiter-core/backend'
 import { createRedis, createRedisCluster, redisBackend, redisChannel, redisSums } from '@sluice/redis'
 import { CountMin, SketchSeed } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
@@ -144,6 +144,14 @@ export const badOptions: readonly BadOption[] = [
   ['a seed of a sketch that is a word', 'SLUICE_BAD_SEED', () => new SketchSeed('secret')],
   ['a ring of no servers', 'SLUICE_BAD_OPTION', () => new HashRing([])],
   ['a ring with a server twice', 'SLUICE_BAD_OPTION', () => new HashRing(['a', 'b', 'a'])],
+  ['a metric with a dash', 'SLUICE_BAD_OPTION', () => new CounterMetric({ name: 'a-b', help: '' })],
+  [
+    'a label of Prometheus',
+    'SLUICE_BAD_OPTION',
+    () => new CounterMetric({ name: 'a', help: '', labels: ['__name__'] }),
+  ],
+  ['no series', 'SLUICE_BAD_OPTION', () => new CounterMetric({ name: 'a', help: '', maxSeries: 0 })],
+  ['buckets that fall', 'SLUICE_BAD_OPTION', () => new HistogramMetric({ name: 'a', help: '', buckets: [2, 1] })],
   ['half a node', 'SLUICE_BAD_OPTION', () => new HashRing(['a'], { nodes: 0.5 })],
   ['bytes of no sketch', 'SLUICE_BAD_BYTES', () => CountMin.fromBytes(new Uint8Array(100))],
   [

@@ -16,7 +16,7 @@ export interface HashRingOptions {
 
 /** Of n servers the share of one has a standard deviation of √((n - 1) / nodes) / n: 0.7 points for four of 1,000. */
 const NODES = 1000
-/** 8 bytes each; a point and its server fit into 53 bits. */
+/** 12 to 16 bytes each; a point and its server fit into 53 bits. */
 const MOST_POINTS = 2 ** 21
 /** 'sluice hash ring' in ASCII. Another one would move nearly all keys. */
 const PUBLISHED_SEED = [115, 108, 117, 105, 99, 101, 32, 104, 97, 115, 104, 32, 114, 105, 110, 103]

@@ -1,0 +1,100 @@
+import type { BucketSample, Metric, MetricLabels, ValueSample } from '../contracts.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { labelName, numberOf, refuseBoundLabel, textOf } from './metric-names.ts'
+
+/** One metric in the text format of Prometheus: its header, then the samples of all sources that have it. */
+export class FamilyText {
+  readonly #name: string
+  readonly #type: Metric['type']
+  readonly #lines: string[]
+  /** The labels of each sample so far, as text. */
+  readonly #known: Set<string> = new Set()
+
+  constructor({ name, help, type }: Metric) {
+    this.#name = name
+    this.#type = type
+    this.#lines = [`# HELP ${name} ${escapedHelp(textOf(`${this.#owner}: help`, help))}`, `# TYPE ${name} ${type}`]
+  }
+
+  add(metric: Metric): void {
+    if (metric.type !== this.#type) throw this.#bad(`got the type ${metric.type}`, `${this.#type}, as it has elsewhere`)
+    if (metric.type === 'histogram') for (const sample of metric.samples) this.#addBuckets(sample)
+    else for (const sample of metric.samples) this.#addValue(sample)
+  }
+
+  text(): string {
+    return `${this.#lines.join('\n')}\n`
+  }
+
+  get #owner(): string {
+    return `metric '${this.#name}'`
+  }
+
+  #addValue({ labels, value }: ValueSample): void {
+    this.#addLine('', this.#pairsOf(labels), value)
+  }
+
+  #addBuckets(sample: BucketSample): void {
+    const pairs = this.#pairsOf(sample.labels)
+    for (const { upperBound, count } of this.#completed(sample)) {
+      this.#addLine('_bucket', [...pairs, `le="${numberText(upperBound)}"`], count)
+    }
+    this.#addLine('_sum', pairs, sample.sum)
+    this.#addLine('_count', pairs, sample.count)
+  }
+
+  /** Its buckets and that of all values. */
+  #completed({ buckets, count }: BucketSample): BucketSample['buckets'] {
+    const all = { upperBound: Number.POSITIVE_INFINITY, count }
+    const completed = buckets.at(-1)?.upperBound === all.upperBound ? buckets : [...buckets, all]
+    let last = { upperBound: Number.NEGATIVE_INFINITY, count: 0 }
+    for (const bucket of completed) {
+      if (!(bucket.upperBound > last.upperBound))
+        throw this.#bad('got bounds that do not ascend', 'each above the last')
+      if (!(bucket.count >= last.count)) throw this.#bad('got buckets whose counts fall', 'cumulative ones')
+      last = bucket
+    }
+    if (last.count !== count) throw this.#bad('got a last bucket of another count', 'the count of the sample')
+    return completed
+  }
+
+  #addLine(suffix: string, pairs: readonly string[], value: number): void {
+    const labels = pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+    const number = numberText(numberOf(`${this.#owner}: value`, value))
+    this.#lines.push(`${this.#name}${suffix}${labels} ${number}`)
+  }
+
+  /** `name="value"` of each label, by name; refuses labels that another sample has. */
+  #pairsOf(labels: MetricLabels): readonly string[] {
+    const pairs = Object.entries(labels).map(([name, value]) => {
+      labelName(this.#owner, name)
+      if (this.#type === 'histogram') refuseBoundLabel(this.#owner, name)
+      return `${name}="${escapedLabel(textOf(`${this.#owner}: label ${name}`, value))}"`
+    })
+    const known = pairs.sort().join()
+    if (this.#known.has(known)) {
+      throw this.#bad('got two samples of equal labels', 'each set once: labels of Metrics keep sources apart')
+    }
+    this.#known.add(known)
+    return pairs
+  }
+
+  #bad(got: string, expected: string): SluiceError {
+    return new SluiceError('SLUICE_BAD_OPTION', `${this.#owner}: ${got}, expected ${expected}`)
+  }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '"': '\\"' }
+
+function escapedHelp(text: string): string {
+  return text.replace(/[\\\n]/g, (character) => ESCAPES[character])
+}
+
+function escapedLabel(text: string): string {
+  return text.replace(/[\\\n"]/g, (character) => ESCAPES[character])
+}
+
+function numberText(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf'
+  return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value)
+}

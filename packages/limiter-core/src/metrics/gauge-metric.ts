@@ -1,0 +1,51 @@
+import type { Metric, MetricSource } from '../contracts.ts'
+import { optionsOf } from '../options/options.ts'
+import { numberOf } from './metric-names.ts'
+import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
+
+/** One series of a gauge. */
+export class GaugeSeries {
+  #value = 0
+
+  get value(): number {
+    return this.#value
+  }
+
+  /** Any number, NaN and the infinite ones too. Throws `SLUICE_BAD_OPTION` for what is none. */
+  set(value: number): void {
+    this.#value = numberOf('value', value)
+  }
+
+  /** `amount`: any number, a negative one takes off. Throws `SLUICE_BAD_OPTION` for what is none. */
+  add(amount: number): void {
+    this.#value += numberOf('amount', amount)
+  }
+}
+
+/** A number that grows and shrinks. */
+export class GaugeMetric implements MetricSource {
+  readonly #table: SeriesTable<GaugeSeries>
+
+  constructor(options: MetricOptions) {
+    this.#table = new SeriesTable(optionsOf('GaugeMetric', options, METRIC_OPTIONS), () => new GaugeSeries())
+  }
+
+  /** The series of these values, one for each label, in their order. */
+  labels(...values: readonly string[]): GaugeSeries {
+    return this.#table.of(values)
+  }
+
+  set(value: number, ...labelValues: readonly string[]): void {
+    this.#table.of(labelValues).set(value)
+  }
+
+  add(amount: number, ...labelValues: readonly string[]): void {
+    this.#table.of(labelValues).add(amount)
+  }
+
+  metrics(): Iterable<Metric> {
+    const { name, help } = this.#table
+    const samples = this.#table.samples(({ value }, labels) => ({ labels, value }))
+    return [{ name, help, type: 'gauge', samples }]
+  }
+}

@@ -1,0 +1,85 @@
+import type { BucketSample, Metric, MetricLabels, MetricSource } from '../contracts.ts'
+import { badOption } from '../errors/bad-option.ts'
+import { optionsOf } from '../options/options.ts'
+import { refuseBoundLabel } from './metric-names.ts'
+import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
+
+const imul = Math.imul
+
+export interface HistogramOptions extends MetricOptions {
+  /** Upper bounds, finite and ascending, one at least. A last bucket, of all values, is there besides. */
+  readonly buckets: readonly number[]
+}
+
+/** One series of a histogram. Kept by whoever observes, so that to observe is one search. */
+export class HistogramSeries {
+  readonly #bounds: Float64Array
+  /** Of each bucket alone; the last one is of what is above all bounds. */
+  readonly #counts: Float64Array
+  #sum = 0
+
+  constructor(bounds: Float64Array) {
+    this.#bounds = bounds
+    this.#counts = new Float64Array(bounds.length + 1)
+  }
+
+  /** Counts a value in the first bucket that it is not above. Throws `SLUICE_BAD_OPTION` for what is not finite. */
+  observe(value: number): void {
+    if (!Number.isFinite(value)) throw badOption('value', value, 'a finite number')
+    const bounds = this.#bounds
+    let low = 0
+    let left = bounds.length
+    // halves without a branch on a comparison: values in no order would mispredict each one
+    while (left > 1) {
+      const half = left >>> 1
+      low += imul(Number(value > bounds[low + half - 1]), half)
+      left -= half
+    }
+    low += Number(value > bounds[low])
+    this.#counts[low]++
+    this.#sum += value
+  }
+
+  sample(labels: MetricLabels): BucketSample {
+    let count = 0
+    const buckets = Array.from(this.#bounds, (upperBound, index) => {
+      count += this.#counts[index]
+      return { upperBound, count }
+    })
+    return { labels, buckets, sum: this.#sum, count: count + this.#counts[this.#bounds.length] }
+  }
+}
+
+/** How values are spread: how many there were up to each bound, and their sum. */
+export class HistogramMetric implements MetricSource {
+  readonly #table: SeriesTable<HistogramSeries>
+
+  constructor(options: HistogramOptions) {
+    const { buckets, ...others } = optionsOf('HistogramMetric', options, [...METRIC_OPTIONS, 'buckets'])
+    const bounds = checkedBounds(buckets)
+    this.#table = new SeriesTable(others, () => new HistogramSeries(bounds))
+    for (const name of others.labels ?? []) refuseBoundLabel(this.#table.owner, name)
+  }
+
+  /** The series of these values, one for each label, in their order. */
+  labels(...values: readonly string[]): HistogramSeries {
+    return this.#table.of(values)
+  }
+
+  observe(value: number, ...labelValues: readonly string[]): void {
+    this.#table.of(labelValues).observe(value)
+  }
+
+  metrics(): Iterable<Metric> {
+    const { name, help } = this.#table
+    return [{ name, help, type: 'histogram', samples: this.#table.samples((series, labels) => series.sample(labels)) }]
+  }
+}
+
+function checkedBounds(bounds: readonly number[]): Float64Array {
+  const isList = Array.isArray(bounds) && bounds.length > 0 && bounds.every((bound) => Number.isFinite(bound))
+  if (!isList) throw badOption('buckets', bounds, 'an array of one finite number or more')
+  const fallen = bounds.findIndex((bound, index) => index > 0 && bound <= bounds[index - 1])
+  if (fallen > 0) throw badOption(`buckets[${fallen}]`, bounds[fallen], `a number above ${bounds[fallen - 1]}`)
+  return Float64Array.from(bounds)
+}

@@ -1,0 +1,93 @@
+import type { MetricLabels } from '../contracts.ts'
+import { badOption } from '../errors/bad-option.ts'
+import { SluiceError } from '../errors/errors.ts'
+import { joinedKey } from '../keys/joined-key.ts'
+import { labelName, metricName, textOf } from './metric-names.ts'
+
+export interface MetricOptions {
+  /** Letters of ASCII, digits, `_` and `:`, no digit first. That of a counter ends in `_total`, by convention. */
+  readonly name: string
+  readonly help: string
+  /** Names of labels. Default: none, and the metric is one series. */
+  readonly labels?: readonly string[]
+  /** Sets of label values, from 1; what has others is counted under `other`, one more set. Default: 1,000. */
+  readonly maxSeries?: number
+}
+
+export const METRIC_OPTIONS: readonly (keyof MetricOptions)[] = ['name', 'help', 'labels', 'maxSeries']
+
+const MAX_SERIES = 1000
+const OTHER = 'other'
+
+/** The series of one metric: one for each set of label values, made when it is first asked for. */
+export class SeriesTable<S> {
+  readonly name: string
+  readonly help: string
+  readonly #labels: readonly string[]
+  readonly #maxSeries: number
+  readonly #make: () => S
+  readonly #others: readonly string[]
+  readonly #series: Map<string, readonly [MetricLabels, S]> = new Map()
+
+  constructor({ name, help, labels = [], maxSeries = MAX_SERIES }: MetricOptions, make: () => S) {
+    this.name = metricName('metric: name', name)
+    this.help = textOf(`${this.owner}: help`, help)
+    this.#labels = checkedLabels(this.owner, labels)
+    if (!Number.isSafeInteger(maxSeries) || maxSeries < 1) {
+      throw badOption(`${this.owner}: maxSeries`, maxSeries, 'a whole number from 1')
+    }
+    this.#maxSeries = maxSeries
+    this.#make = make
+    this.#others = this.#labels.map(() => OTHER)
+    // what has no labels is 0 before it is counted, so that its first increase is seen
+    if (this.#labels.length === 0) this.of([])
+  }
+
+  /** As it begins messages. */
+  get owner(): string {
+    return `metric '${this.name}'`
+  }
+
+  /** The series of these values, one for each label; that of `other` where there are too many. */
+  of(values: readonly string[]): S {
+    const key = values.length === 1 ? values[0] : joinedKey(...values)
+    const found = this.#series.get(key)
+    // one value too few or too many may be the key of others
+    if (found !== undefined && values.length === this.#labels.length) return found[1]
+    this.#check(values)
+    const isFull = this.#series.size >= this.#maxSeries && values.some((value) => value !== OTHER)
+    return isFull ? this.of(this.#others) : this.#add(key, values)
+  }
+
+  /** One sample for each series. */
+  samples<T>(sampleOf: (series: S, labels: MetricLabels) => T): T[] {
+    return Array.from(this.#series.values(), ([labels, series]) => sampleOf(series, labels))
+  }
+
+  #add(key: string, values: readonly string[]): S {
+    const labels = Object.fromEntries(this.#labels.map((name, index) => [name, values[index]]))
+    const series = this.#make()
+    this.#series.set(key, [labels, series])
+    return series
+  }
+
+  #check(values: readonly string[]): void {
+    if (values.length !== this.#labels.length) {
+      const expected = `${this.#labels.length}: ${this.#labels.join(', ') || 'it has no labels'}`
+      throw new SluiceError(
+        'SLUICE_BAD_OPTION',
+        `${this.owner}: got ${values.length} label values, expected ${expected}`,
+      )
+    }
+    for (const [index, value] of values.entries()) textOf(`${this.owner}: label ${this.#labels[index]}`, value)
+  }
+}
+
+function checkedLabels(owner: string, labels: readonly string[]): readonly string[] {
+  if (!Array.isArray(labels)) throw badOption(`${owner}: labels`, labels, 'an array of names')
+  for (const [index, name] of labels.entries()) {
+    labelName(owner, name)
+    if (labels.indexOf(name) < index) throw badOption(`${owner}: label name`, name, 'each name once')
+  }
+  return [...labels]
+}
