@@ -104,7 +104,7 @@ describe('a Redis that is away', () => {
     limiter.take('a', 20)
     await eventually(() => limiter.peek('a').binding.remaining, 80)
     await server.kill()
-    expect(limiter.take('a').counted).toBe(true)
+    limiter.take('a')
     await eventually(() => limiter.peek('a').source, 'local')
     // 79 are left of which 4 processes give as much each
     const allowed = Array.from({ length: 40 }, () => limiter.take('a')).filter((decision) => decision.allowed)
@@ -134,4 +134,25 @@ describe('a Redis that is away', () => {
     },
     20_000,
   )
+
+  test('comes back empty: a denied key gains nothing, and one in use keeps what was used', async () => {
+    const prefix = ownPrefix()
+    const limiter = synced({ prefix, nodes: 1, burst: 1, floor: 0 })
+    for (let request = 0; request < 100; request++) limiter.take('full')
+    limiter.take('half', 50)
+    await eventually(() => limiter.peek('half').binding.remaining, 50)
+    await server.kill()
+    await server.restart()
+    let admitted = 0
+    const exactly = redisBackend(connect() as never, { prefix })
+    backends.push(exactly)
+    const exact = createLimiter({ policies: [{ ...policy, backend: exactly }], scope: 'shared', deadlineMs: 5_000 })
+    await eventually(async () => {
+      if (limiter.take('full').allowed) admitted++
+      return (await exact.peek('full')).binding.remaining
+    }, 0)
+    limiter.take('half', 10)
+    await eventually(async () => (await exact.peek('half')).binding.remaining, 40)
+    expect(admitted).toBe(0)
+  }, 30_000)
 })

@@ -1,4 +1,5 @@
-import type { Clock, CompiledPolicy, CountedKey } from '../contracts.ts'
+import { isMissing, makeGood } from '../backend/make-good.ts'
+import type { Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
 import { chargeLate } from './charge-late.ts'
 import type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
 
@@ -68,12 +69,13 @@ export class MemorySyncLedger {
     return compiled.capacity - compiled.remaining(cells, 0, this.#clock.now())
   }
 
-  #count({ takes, ...counted }: ReportedTakes, isNew: boolean): number[] {
+  #count({ takes, known, ...counted }: ReportedTakes, isNew: boolean): number[] {
     const { compiled } = counted.counter
     const now = this.#clock.now()
     const entry = this.#entry(counted, compiled)
     const cells = entry.cells.slice()
-    let isChanged = false
+    let isChanged = isNew && known !== undefined && isMissing(compiled, cells, 0, now, known)
+    if (isChanged) makeGood(compiled, cells, 0, now, known as PriorUsage)
     for (let take = 0; isNew && take < takes.length; take += 2) {
       const moved = chargeLate(compiled, cells, 0, now, takes[take + 1], Math.min(now, takes[take]))
       // what moved nothing leaves no trace, not even that time has passed; variants may move where their plan does not

@@ -1,4 +1,4 @@
-import type { Counter } from '../contracts.ts'
+import type { Counter, PriorUsage } from '../contracts.ts'
 
 /** Numbers of eight takes. */
 const FEW_TAKES = 16
@@ -11,6 +11,8 @@ export class PendingUsage {
   /** Instants and units by turns, the first take of each span. */
   readonly takes: number[] = []
   units = 0
+  /** What is known of the key, where the ledger may have lost it. */
+  known: PriorUsage | undefined
   /** It is to be reported before the next tick. */
   isUrgent = false
 

@@ -35,6 +35,8 @@ export class UsageReports {
   /** Sends what waits. */
   exchange: Pick<SyncExchange, 'wake' | 'soon' | 'nodes'> | undefined
   readonly #deps: UsageReportsDeps
+  /** What was heard until then the ledger may have lost. */
+  #lostAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: UsageReportsDeps) {
     this.#deps = deps
@@ -87,6 +89,9 @@ export class UsageReports {
         this.dropped += Math.abs(units)
         return 0
       }
+      const now = this.#deps.clock.now()
+      // what was just taken is still to be reported
+      if (policy.askedAt(policy.row) <= this.#lostAt) usage.known = policy.known(policy.row, now, units)
       held = policy.handOver(policy.row, place)
       this.exchange?.wake()
     }
@@ -102,9 +107,14 @@ export class UsageReports {
   }
 
   /** Adopts what the ledger answered to a batch that was sent at `askedAt`. */
-  answered({ takes }: SyncBatch, { cells }: SyncAnswer, askedAt: number): void {
+  answered({ takes }: SyncBatch, { cells, lost }: SyncAnswer, askedAt: number): void {
     const { memory, clock } = this.#deps
     const now = clock.now()
+    if (lost) {
+      this.#lostAt = now
+      for (const { key, counter } of takes) this.#tellAgain(counter as SyncedCounter, key, now)
+      return
+    }
     for (const [index, { key, counter }] of takes.entries()) {
       const answer = cells[index]
       if (answer instanceof Error) continue
@@ -114,6 +124,17 @@ export class UsageReports {
       const isUsed = answer.some((cell) => cell !== 0)
       memory.adopt({ key, counter: local }, { used: isUsed ? 1 : 0, resetAfterMs: 1 }, now, adopter)
     }
+  }
+
+  /** The ledger knows less of a key than this process: it is told, and its answer counts then. */
+  #tellAgain(counter: SyncedCounter, key: string, now: number): void {
+    this.aim(counter, key, now)
+    const policy = counter.local.compiled
+    const { row } = policy
+    const waiting = this.outbox.find(policy.place(row), key, counter)
+    policy.acknowledge(row, waiting?.units ?? 0)
+    if (waiting) waiting.known = policy.known(row, now, waiting.units)
+    this.#hurry(this.report(counter, key, 0, now))
   }
 
   #hurry(place: number): void {

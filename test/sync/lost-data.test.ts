@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals'
+import { eachSeed, SyncedFleet } from '@sluice/testkit'
+
+const policy = { name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' } as const
+
+describe('a ledger that lost its data', () => {
+  test('is told of a key by whoever knows it, and a denied one gains nothing', async () => {
+    await eachSeed(3, async (random) => {
+      const fleet = new SyncedFleet({ nodes: 3, policy, random, network: { delayMs: 2 } })
+      for (let request = 0; request < 1_500; request++) {
+        fleet.nodes[random.whole(3)].limiter.take('full')
+        await fleet.pass(10)
+      }
+      await fleet.pass(3_000)
+      expect(fleet.used('full')).toBeGreaterThanOrEqual(1_000)
+      fleet.ledger.lose()
+      let admitted = 0
+      for (let request = 0; request < 1_000; request++) {
+        if (fleet.nodes[random.whole(3)].limiter.take('full').allowed) admitted++
+        await fleet.pass(10)
+      }
+      expect(admitted).toBe(0)
+      expect(fleet.used('full')).toBeGreaterThanOrEqual(1_000)
+      await fleet.close()
+    })
+  })
+
+  test('has of a key that is in use what it had, and what was taken since', async () => {
+    await eachSeed(3, async (random) => {
+      const fleet = new SyncedFleet({ nodes: 3, policy, random, network: { delayMs: 2 }, sync: { floor: 0 } })
+      let admitted = 0
+      const take = async (requests: number): Promise<void> => {
+        for (let request = 0; request < requests; request++) {
+          if (fleet.nodes[random.whole(3)].limiter.take('busy').allowed) admitted++
+          await fleet.pass(10)
+        }
+      }
+      await take(300)
+      await fleet.pass(3_000)
+      expect(fleet.used('busy')).toBe(admitted)
+      fleet.ledger.lose()
+      await take(300)
+      await fleet.pass(5_000)
+      // what several know from before is one count
+      expect(fleet.used('busy')).toBeGreaterThanOrEqual(admitted * 0.98)
+      expect(fleet.used('busy')).toBeLessThanOrEqual(admitted * 1.02)
+      await fleet.close()
+    })
+  })
+})
