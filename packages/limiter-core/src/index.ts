@@ -43,6 +43,13 @@ export { createLimiter, type Limiter, type LimiterOptions, type SyncLimiterOptio
 export { type WaitOptions, waitFor } from './limiter/wait-for.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
 export { prometheusText } from './metrics/prometheus-text.ts'
+export type { LimitsByKey } from './overrides/key-limits.ts'
+export {
+  type FixedOverridesOptions,
+  type LimitOverridesOptions,
+  type LoadedOverridesOptions,
+  limitOverrides,
+} from './overrides/limit-overrides.ts'
 export type { Mode } from './policy/mode.ts'
 export type { PolicyInput } from './policy/policy.ts'
 export type { Duration } from './time/duration.ts'

@@ -2,8 +2,8 @@ import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { wholeMsUntil } from './whole-ms.ts'
 
-// a kilobyte a key; above it a sliced window says the same for less
-const MAX_LIMIT = 128
+/** A kilobyte a key; above it a sliced window says the same for less. */
+export const LARGEST_LOG = 128
 const HEAD = 1
 
 /**
@@ -124,11 +124,11 @@ export const slidingLog: Algorithm = {
   name: 'sliding-log',
   version: 1,
   compile(policy, largestLimit = policy.limit, chargedBeside = false) {
-    if (largestLimit > MAX_LIMIT) {
+    if (largestLimit > LARGEST_LOG) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
         `policy '${policy.name}': sliding-log keeps one time a unit: got limit ${largestLimit}, expected at most ` +
-          `${MAX_LIMIT}; use sliding-window with slices`,
+          `${LARGEST_LOG}; use sliding-window with slices`,
       )
     }
     return new CompiledSlidingLog(policy, largestLimit, chargedBeside)

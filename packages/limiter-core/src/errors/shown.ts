@@ -6,10 +6,10 @@
 const TEXTS_SHOWN: ReadonlySet<string> = new Set([
   ...['limit', 'burst', 'slices', 'after', 'status', 'share', 'fraction'],
   ...['maxBytes', 'maxWaiting', 'maxBatch', 'maxUnsent', 'ipv6Prefix', 'embeddedIPv4Prefixes', 'blocksPerLevel'],
-  ...['window', 'unit', 'keep', 'ttl', 'forMs', 'leaseMs', 'tickMs', 'closeMs', 'retainMs'],
+  ...['window', 'unit', 'keep', 'ttl', 'forMs', 'leaseMs', 'tickMs', 'closeMs', 'retainMs', 'everyMs'],
   ...['deadlineMs', 'delayMs', 'maxDelayMs', 'maxHoldMs', 'maxWaitMs'],
   ...['algorithm', 'mode', 'SLUICE_MODE', 'headers', 'headersOn', 'reset', 'phase', 'plan'],
-  ...['holdUntil', 'missing', 'onBackendError', 'onError', 'settleOn', 'name'],
+  ...['holdUntil', 'missing', 'onBackendError', 'onError', 'settleOn', 'others', 'name'],
 ])
 
 /** No name or duration is longer, and most secrets are. */

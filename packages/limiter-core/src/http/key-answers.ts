@@ -47,7 +47,8 @@ export class KeyAnswers {
       ...verdicts.map((verdict, index) => ({ verdict, at: takenAts?.[index], counted: countedEach?.[index] })),
       ...this.denied.map((verdict) => ({ verdict, at: takenAt, counted: true })),
     ]
-    const placeOf = (verdict: PolicyVerdict): number => this.#plan.findIndex(({ policy }) => policy === verdict.policy)
+    const placeOf = (verdict: PolicyVerdict): number =>
+      this.#plan.findIndex(({ policy }) => policy.name === verdict.policy.name)
     rows.sort((a, b) => placeOf(a.verdict) - placeOf(b.verdict))
     return new RequestDecision({
       verdicts: rows.map(({ verdict }) => verdict),

@@ -16,6 +16,8 @@ export interface PlanGate<Req, Res> {
   readonly keyOf: readonly number[]
   /** The costs where none depends on the request. */
   readonly fixedCosts: readonly number[] | undefined
+  /** Whether a policy exempts keys without an override. */
+  readonly exempts: boolean
   /** True where a policy says its cost when the response is over. */
   readonly settles: boolean
 }
@@ -27,6 +29,8 @@ export interface PlanPart<Req, Res> {
   readonly enforced: readonly Policy[]
   /** Of those that are enforced, for `RateLimit-Policy`. */
   readonly policyItems: string
+  /** Whether one of them has another limit for some keys. */
+  readonly overrides: boolean
 }
 
 export function planGate<Req, Res>(
@@ -43,6 +47,7 @@ export function planGate<Req, Res>(
     keyOf: active.map(({ key }) => active.findIndex((other) => other.key === key)),
     fixedCosts: costs.every((cost) => cost !== undefined) ? costs : undefined,
     limiter: new PolicyLimiter(plan, clock, observers, failover),
+    exempts: active.some(({ overrides }) => overrides?.exemptsOthers),
     settles: plan.some(({ cost }) => cost.settle !== undefined),
   }
 }
@@ -50,5 +55,6 @@ export function planGate<Req, Res>(
 function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: LayerAnswer<Req, Res>): PlanPart<Req, Res> {
   const own = plan.filter((one) => one.answer === answer)
   const enforced = own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy)
-  return { answer, policies: own.map(({ policy }) => policy), enforced, policyItems: policyItems(enforced) }
+  const overrides = own.some((one) => one.overrides !== undefined)
+  return { answer, policies: own.map(({ policy }) => policy), enforced, policyItems: policyItems(enforced), overrides }
 }

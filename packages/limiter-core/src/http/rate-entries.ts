@@ -43,9 +43,24 @@ function entryOf<Req, Res>(
 ): GateEntry {
   const { headers, partition } = part.answer
   const partitionOf: Partition = partition && keys.length > 0 ? partitionsOf(gate, keys, partition) : undefined
-  if (!partitionOf && !exempt) return rateEntry(headers, part.policyItems, decision)
-  const shown = part.enforced.filter((policy) => !exempt?.has(policy))
+  if (!partitionOf && !exempt && !part.overrides) return rateEntry(headers, part.policyItems, decision)
+  const counting = part.enforced.filter((policy) => !exempt?.has(policy))
+  const shown = part.overrides ? counting.map((policy) => policyOfKey(policy, gate, decision, keys)) : counting
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)
+}
+
+/** What a policy is to its key, which may have an override: that which decided, or would where it was not asked. */
+function policyOfKey<Req, Res>(
+  policy: Policy,
+  { plan }: PlanGate<Req, Res>,
+  { verdicts }: Decision,
+  keys: CountedKeys,
+): Policy {
+  const decided = verdicts.find((verdict) => verdict.policy.name === policy.name)
+  if (decided) return decided.policy
+  const index = plan.findIndex((one) => one.policy.name === policy.name)
+  const key = keys[index]
+  return (key !== undefined && plan[index].overrides?.counterOf(key).compiled.policy) || policy
 }
 
 function partitionsOf<Req, Res>(
@@ -54,11 +69,12 @@ function partitionsOf<Req, Res>(
   partition: (key: string) => string,
 ): (policy: Policy) => string {
   return (policy) => {
-    const key = keys[plan.findIndex((one) => one.policy === policy)]
+    const key = keys[plan.findIndex((one) => one.policy.name === policy.name)]
     return key === undefined ? '' : partition(key)
   }
 }
 
 function isOf<Req, Res>({ policies }: PlanPart<Req, Res>, { policy }: PolicyVerdict): boolean {
-  return policies.includes(policy)
+  // one of an override has the name alone
+  return policies.some(({ name }) => name === policy.name)
 }

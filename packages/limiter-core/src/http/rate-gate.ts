@@ -3,7 +3,7 @@ import type { Decision, MaybePromise, Moment, RequestView } from '../contracts.t
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { compileFailover } from '../failover/failover-options.ts'
-import type { ReportFallback, ResolvedKey } from '../keys/key-source.ts'
+import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
 import { hearing } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
@@ -168,10 +168,11 @@ export class RateGate<Req, Res> {
 
   #take(
     gate: PlanGate<Req, Res>,
-    keys: readonly ResolvedKey[],
+    resolved: readonly ResolvedKey[],
     costs: readonly number[],
     moment: Moment | undefined,
   ): Checked<Req, Res> {
+    const keys = gate.exempts ? withoutExempt(gate.plan, resolved) : resolved
     const answers = areTexts(keys) ? undefined : new KeyAnswers(gate, keys)
     if (answers?.isFinal) {
       const { uncounted } = answers
@@ -208,6 +209,11 @@ type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
 interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'gate' | 'keys' | 'costs'> {
   /** Where a key source named nobody. */
   readonly answers: KeyAnswers | undefined
+}
+
+/** The keys, where `EXEMPT` stands for each that has to have an override and has none. */
+function withoutExempt(plan: RatePlan<never, never>, keys: readonly ResolvedKey[]): ResolvedKey[] {
+  return keys.map((key, index) => (typeof key === 'string' && plan[index].overrides?.isExempt(key) ? EXEMPT : key))
 }
 
 function areTexts(keys: readonly ResolvedKey[]): keys is readonly string[] {

@@ -36,6 +36,11 @@ export function preflightKey(key: ResolvedKey): ResolvedKey {
   return typeof key === 'string' ? PREFLIGHT + key : key
 }
 
+/** The key of the client whose preflights a key counts; any other key is its own. */
+export function clientKeyOf(key: string): string {
+  return key.charCodeAt(0) === 0 && key.startsWith(PREFLIGHT) ? key.slice(PREFLIGHT.length) : key
+}
+
 /** Who hears of what fails on a request: nobody on a preflight, which by its standard has no credentials and no body. */
 export function hearing(view: RequestView, report: LimiterReport): LimiterReport | undefined {
   return isPreflight(view) ? undefined : report

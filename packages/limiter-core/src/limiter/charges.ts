@@ -26,8 +26,9 @@ export function chargesOf(
   })
 }
 
-export function chargeOf({ counter, mode }: OpenPolicy, key: string, cost: number): Charge {
-  return { key, counter, cost, advisory: mode === 'shadow' }
+export function chargeOf({ counter, overrides, mode }: OpenPolicy, key: string, cost: number): Charge {
+  const counting = overrides === undefined ? counter : overrides.counterOf(key)
+  return { key, counter: counting, cost, advisory: mode === 'shadow' }
 }
 
 function ownValue<T>(

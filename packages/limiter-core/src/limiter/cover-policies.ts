@@ -1,5 +1,5 @@
 import { isInfallible } from '../backend/infallible.ts'
-import type { Backend, Clock } from '../contracts.ts'
+import type { Backend, Clock, Counter } from '../contracts.ts'
 import { FailoverBackend } from '../failover/failover-backend.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
 import type { OpenPolicy } from './open-policy.ts'
@@ -7,6 +7,8 @@ import type { OpenPolicy } from './open-policy.ts'
 /** Policies that always have an answer, and what ends what was made for that. */
 interface CoveredPolicies {
   readonly policies: readonly OpenPolicy[]
+  /** Who takes charges of each counter; those of overrides are added once they are charged. */
+  readonly homes: ReadonlyMap<Counter, Backend>
   readonly close: () => void
 }
 
@@ -20,14 +22,25 @@ export function coverPolicies(
   rule: FailoverRule,
 ): CoveredPolicies {
   const covers = new Map<Backend, FailoverBackend>()
+  const homes = new Map<Counter, Backend>()
+  const coverOf = (open: OpenPolicy): FailoverBackend => {
+    const cover = covers.get(open.backend) ?? new FailoverBackend(open.backend, rule, clock)
+    covers.set(open.backend, cover)
+    return cover
+  }
   const covered = policies.map((open) => {
-    if (isInfallible(open.backend)) return open
-    const backend = covers.get(open.backend) ?? new FailoverBackend(open.backend, rule, clock)
-    covers.set(open.backend, backend)
-    return { ...open, backend, counter: backend.cover(open.counter, open.failover ?? rule) }
+    const cover = isInfallible(open.backend) ? undefined : coverOf(open)
+    const backend = cover ?? open.backend
+    const frontOf = (counter: Counter): Counter => {
+      const front = cover?.cover(counter, open.failover ?? rule) ?? counter
+      homes.set(front, backend)
+      return front
+    }
+    const counter = frontOf(open.counter)
+    return { ...open, backend, counter, overrides: open.overrides?.inFront(counter, frontOf) }
   })
   const close = (): void => {
     for (const cover of covers.values()) cover.close()
   }
-  return { policies: covered, close }
+  return { policies: covered, homes, close }
 }

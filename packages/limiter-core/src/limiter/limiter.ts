@@ -93,8 +93,10 @@ export class PolicyLimiter implements Limiter {
   readonly #backend: ChargedBackend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
-  /** That of the only policy, where it is enforced. */
+  /** That of the only policy, where it is enforced and has no overrides. */
   readonly #sole: Counter | undefined
+  /** Whether keys without an override are exempt from one of the policies. */
+  readonly #exempts: boolean
   readonly #close: (() => void)[]
 
   constructor(
@@ -113,11 +115,10 @@ export class PolicyLimiter implements Limiter {
     this.#clock = clock
     this.#observers = observers
     const backends = [...new Set(this.#open.map(({ backend }) => backend))]
-    this.#backend =
-      backends.length > 1
-        ? new GroupedBackend(new Map(this.#open.map(({ counter, backend }) => [counter, backend])))
-        : backends[0]
-    this.#sole = this.#open.length === 1 && this.#open[0].mode === 'enforce' ? this.#open[0].counter : undefined
+    this.#backend = backends.length > 1 ? new GroupedBackend(covered.homes) : backends[0]
+    const [first, ...others] = this.#open
+    this.#sole = first?.mode === 'enforce' && !first.overrides && others.length === 0 ? first.counter : undefined
+    this.#exempts = this.#open.some(({ overrides }) => overrides?.exemptsOthers)
     const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
     this.#close = [covered.close, ...observed, ...policies.map(({ close }) => close)]
   }
@@ -126,7 +127,8 @@ export class PolicyLimiter implements Limiter {
     if (this.#sole && typeof key === 'string' && typeof cost === 'number') {
       return this.#takeSole(this.#sole, key, cost === 1 ? 1 : wholeCost(cost), moment)
     }
-    return this.#take(this.#charges(key, cost, wholeCost), moment)
+    const charges = this.#charges(key, cost)
+    return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
   }
 
   /**
@@ -159,15 +161,16 @@ export class PolicyLimiter implements Limiter {
   }
 
   peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
-    if (!this.#backend) return this.#uncounted()
-    const answer = this.#backend.peekAll(this.#charges(key, cost, wholeCost), moment ?? this.#moment())
+    const charges = this.#charges(key, cost)
+    if (!this.#backend || charges.length === 0) return this.#uncounted()
+    const answer = this.#backend.peekAll(charges, moment ?? this.#moment())
     return andThen(answer, (answered) => new RequestDecision(answered))
   }
 
   charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
     const backend = this.#backend
-    if (!backend) return this.#uncounted()
-    const charges = this.#charges(key, units, wholeUnitsMoved)
+    const charges = this.#adjustments(key, units, taken)
+    if (!backend || charges.length === 0) return this.#uncounted()
     if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
       const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
       return andThen(
@@ -187,7 +190,7 @@ export class PolicyLimiter implements Limiter {
   }
 
   reset(key: Keys): MaybePromise<void> {
-    return this.#backend?.resetAll(this.#charges(key, 0, wholeCost))
+    return this.#backend?.resetAll(chargesOf(this.#open, key, 0, wholeCost))
   }
 
   close(): void {
@@ -231,15 +234,37 @@ export class PolicyLimiter implements Limiter {
     return decision
   }
 
-  #charges(keys: Keys, costs: Costs, whole: (value: unknown) => number): Charge[] {
-    return chargesOf(this.#open, keys, costs, whole)
+  /** None for a policy from which the key is exempt. */
+  #charges(keys: Keys, costs: Costs): Charge[] {
+    const charges = chargesOf(this.#open, keys, costs, wholeCost)
+    if (!this.#exempts) return charges
+    return charges.filter(({ key }, index) => !this.#open[index].overrides?.isExempt(key))
   }
 
-  /** The answer where every policy is off: all is well, and nothing was counted. */
-  #uncounted(): Decision {
-    const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
-    return new RequestDecision({ verdicts, takenAt: 0, counted: false, source: 'off' })
+  /** None for a policy from which the key was exempt when it was taken: it may have an override by now. */
+  #adjustments(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
+    const charges = chargesOf(this.#open, keys, units, wholeUnitsMoved)
+    if (!this.#exempts) return charges
+    return charges.filter((charge, index) => {
+      const { overrides } = this.#open[index]
+      if (!overrides?.exemptsOthers) return true
+      return typeof taken === 'object' ? !wasExempt(taken, charge) : !overrides.isExempt(charge.key)
+    })
   }
+
+  /** The answer where every policy is off, or the key exempt from all: all is well, and nothing was counted. */
+  #uncounted(): Decision {
+    const source = this.#backend ? EXEMPTED : 'off'
+    const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
+    return new RequestDecision({ verdicts, takenAt: 0, counted: false, source })
+  }
+}
+
+/** The source of a decision that counted nothing, since the key is exempt. */
+const EXEMPTED = 'exempt'
+
+function wasExempt({ source, verdicts }: Decision, charge: Charge): boolean {
+  return source === EXEMPTED || placeIn(verdicts, charge) < 0
 }
 
 /** When a charge was taken; now where its backend was not asked, since an earlier one denied. */

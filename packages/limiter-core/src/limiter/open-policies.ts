@@ -1,5 +1,5 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
-import type { AlgorithmName, Backend, Clock, Policy } from '../contracts.ts'
+import type { AlgorithmName, Backend, Clock, Counter, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { optionalBoolean } from '../options/options.ts'
@@ -10,6 +10,7 @@ import { PolicyVariants } from '../policy/policy-variants.ts'
 import { clockOf } from '../time/clock.ts'
 import { warnWhereOneOfSeveral } from './one-of-several.ts'
 import type { OpenPolicy } from './open-policy.ts'
+import { OverrideCounters } from './override-counters.ts'
 import { claimCount, countName, defaultBackend, ownScope, parseScope } from './scope.ts'
 
 export interface OpenOptions {
@@ -30,10 +31,12 @@ export interface OpenOptions {
  */
 export function openPolicies(plans: readonly (readonly PolicyInput[])[], options: OpenOptions): OpenPolicy[][] {
   clockOf(options.clock)
-  const largest = largestLimits(plans)
+  const largest = largestOf(plans, ({ limit }) => limit)
+  const overridden = largestOf(plans, ({ overrides }) => overrides?.largestLimit ?? 0)
+  const largestOfName = (name: string): number => Math.max(largest.get(name) as number, overridden.get(name) as number)
   const policies = plans.map((inputs) =>
     compilePlan(inputs, (input) =>
-      defaultAlgorithm(largest.get(nameOf(input)) as number, input?.backend ?? options.backend ?? {}),
+      defaultAlgorithm(largestOfName(nameOf(input)), input?.backend ?? options.backend ?? {}),
     ),
   )
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
@@ -59,7 +62,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   const opened: (() => void)[] = []
   const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
     const policiesOfName = policies.flat().filter(({ name }) => name === policy.name)
-    const variants = new PolicyVariants(policiesOfName)
+    const variants = new PolicyVariants(policiesOfName, overridden.get(policy.name))
     const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
     for (const [plan, others] of policies.entries()) {
       const index = others.findIndex(({ name }) => name === policy.name)
@@ -67,12 +70,17 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     }
     const mode = modeOf(options.mode, input.mode)
     const name = countName(scopeOn(backend), policy, variants.countedAs)
-    const counter = backend.open(variants.compile(policy), name)
-    const closeCounter = (): void => counter.close?.()
-    opened.push(closeCounter)
-    const unclaim = claim(backend, policiesOfName)
-    opened.push(unclaim)
-    return { policy, counter, backend, mode, close: both(unclaim, closeCounter) }
+    const openOf = (limit?: number): Counter => backend.open(variants.compile(policy, limit), name)
+    const closes: (() => void)[] = []
+    const close = (): void => closeAll(closes)
+    opened.push(close)
+    const counter = openOf()
+    closes.push(() => counter.close?.())
+    const overrides = input.overrides && new OverrideCounters(input.overrides, counter, openOf)
+    if (overrides) closes.push(() => overrides.close())
+    overrides?.join()
+    closes.push(claim(backend, policiesOfName))
+    return { policy, counter, overrides, backend, mode, close }
   }
   try {
     const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => open(input, policies[plan][index])))
@@ -80,25 +88,26 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     return byPlan
   } catch (error) {
     // one that is refused leaves nothing behind
-    for (const undo of opened) undo()
+    closeAll(opened)
     throw error
   }
 }
 
-function both(one: () => void, other: () => void): () => void {
-  return () => {
-    one()
-    other()
-  }
+/** Once. */
+function closeAll(closes: (() => void)[]): void {
+  for (const close of closes.splice(0)) close()
 }
 
 /** By the names of policies; of what is no policy it says nothing. */
-function largestLimits(plans: readonly (readonly PolicyInput[])[]): Map<string, number> {
+function largestOf(
+  plans: readonly (readonly PolicyInput[])[],
+  limitOf: (input: PolicyInput) => number,
+): ReadonlyMap<string, number> {
   const largest = new Map<string, number>()
   for (const input of plans.flat()) {
     const name = nameOf(input)
-    const limit = typeof input?.limit === 'number' ? input.limit : Number.NaN
-    largest.set(name, Math.max(limit, largest.get(name) ?? 0))
+    const given: unknown = input && limitOf(input)
+    largest.set(name, Math.max(typeof given === 'number' ? given : Number.NaN, largest.get(name) ?? 0))
   }
   return largest
 }

@@ -1,6 +1,7 @@
 import { CompiledVariants, cellsOf } from '../algorithms/compiled-variants.ts'
 import { algorithms } from '../algorithms/index.ts'
 import { alwaysFits, capacityOf, drainPerMs, formOf } from '../algorithms/policy-forms.ts'
+import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 
 /**
@@ -11,29 +12,41 @@ export class PolicyVariants {
   readonly #policies: readonly Policy[]
   /** The policies of each form, in an order that does not depend on that of the plans. */
   readonly #forms: readonly (readonly Policy[])[]
+  readonly #largestOverride: number
 
-  constructor(policies: readonly Policy[]) {
+  /** `largestOverride`: the largest limit of a key's own that may meet the same cells, in whichever plan; 0 for none. */
+  constructor(policies: readonly Policy[], largestOverride = 0) {
     const byForm = new Map<string, Policy[]>()
     for (const policy of policies) byForm.set(formOf(policy), [...(byForm.get(formOf(policy)) ?? []), policy])
     this.#policies = policies
+    this.#largestOverride = largestOverride
     this.#forms = [...byForm.values()].sort(([a], [b]) => compared(a, b))
   }
 
-  /** The policy of one of the policies. Throws a coded error where it is none that its algorithm can keep. */
-  compile(policy: Policy): CompiledPolicy {
-    const { compile } = algorithms[policy.algorithm]
-    if (this.#forms.length === 1) return compile(policy, largestOf(this.#policies))
+  /**
+   * One of the policies, or what it is to keys of another limit: the same cells, read by that. Throws a coded error where
+   * its algorithm cannot keep it.
+   */
+  compile(policy: Policy, limit: number = policy.limit): CompiledPolicy {
+    const own = limit === policy.limit ? policy : { ...policy, limit }
+    if (this.#forms.length === 1) return algorithms[own.algorithm].compile(own, this.#roomOf(own, this.#policies))
     const ceiling = Math.max(...this.#policies.map(capacityOf))
     const variants: PolicyVariant[] = []
     for (const form of this.#forms) {
-      const larger = tightest(form.filter((other) => alwaysFits(policy, other)))
+      const larger = tightest(form.filter((other) => alwaysFits(own, other)))
       const role = form.includes(policy) ? 'own' : larger ? 'larger' : 'charged'
-      const read = role === 'own' ? policy : (larger ?? form[0])
-      const compiled = algorithms[read.algorithm].compile(read, largestOf(form), true)
+      const read = role === 'own' ? own : (larger ?? form[0])
+      const compiled = algorithms[read.algorithm].compile(read, this.#roomOf(read, form), true)
       const at = variants.reduce((sum, variant) => sum + cellsOf(variant), 0)
       variants.push({ compiled, at, role, perMs: drainPerMs(read), ceiling })
     }
     return new CompiledVariants(variants)
+  }
+
+  /** The largest limit for which cells of a form need room. Only a log needs it, and equal room for all of its keys. */
+  #roomOf({ algorithm, limit }: Policy, form: readonly Policy[]): number {
+    const override = algorithm === 'sliding-log' ? this.#largestOverride : 0
+    return Math.max(limit, largestOf(form), override < Number.POSITIVE_INFINITY ? override : LARGEST_LOG)
   }
 
   /** The last part of the name of the count: what its cells are. */

@@ -1,9 +1,9 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { algorithms } from '../algorithms/index.ts'
-import type { AlgorithmName, Backend, Policy } from '../contracts.ts'
+import type { AlgorithmName, Backend, LimitOverrides, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
-import { optionsOf } from '../options/options.ts'
+import { optionalWith, optionsOf } from '../options/options.ts'
 import { type Duration, parseDuration } from '../time/duration.ts'
 import { DEFAULT_NAMES } from './default-names.ts'
 import { type Mode, parseMode } from './mode.ts'
@@ -21,6 +21,8 @@ export interface PolicyInput {
   readonly burst?: number
   /** sliding-window: slices of the window; default: 1. */
   readonly slices?: number
+  /** Limits of single keys, in the place of `limit`: what `limitOverrides` makes. */
+  readonly overrides?: LimitOverrides
   /** What is counted, for headers and logs; default: `requests`. */
   readonly unit?: string
   readonly mode?: Mode
@@ -40,6 +42,7 @@ export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
   'algorithm',
   'burst',
   'slices',
+  'overrides',
   'unit',
   'mode',
   'backend',
@@ -61,6 +64,7 @@ export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defau
     )
   }
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
+  optionalWith(`${owner}: overrides`, input.overrides, ['limitOf', 'join'], 'what limitOverrides({ … }) answers')
   only(owner, 'burst', input.burst, WITH_BURST, algorithm)
   only(owner, 'slices', input.slices, ['sliding-window'], algorithm)
   return {

@@ -1,0 +1,83 @@
+import type { LimitOverrides, PrepareLimits } from '../contracts.ts'
+import { badOption } from '../errors/bad-option.ts'
+import { wholeUnits } from '../policy/policy.ts'
+
+/** The limit of each key that has one of its own. */
+export type LimitsByKey = Readonly<Record<string, number>>
+
+/** Which keys have an override, and what becomes of the others. */
+export interface OverriddenKeys {
+  readonly hierarchical: boolean
+  readonly others: LimitOverrides['others']
+}
+
+/** Limits of single keys, and the policies that count by them. */
+export class KeyLimits implements LimitOverrides {
+  readonly others: LimitOverrides['others']
+  readonly largestLimit: number
+  readonly #hierarchical: boolean
+  readonly #refused: ((error: unknown) => void) | undefined
+  readonly #joined = new Set<PrepareLimits>()
+  #limits: ReadonlyMap<string, number>
+
+  /**
+   * Throws a coded error where one of `limits` can be none. Where they change, `refused` hears of a policy that joins and
+   * cannot have those that hold: it counts such keys by its own limit.
+   */
+  constructor(limits: LimitsByKey, { hierarchical, others }: OverriddenKeys, refused?: (error: unknown) => void) {
+    this.#limits = checkedLimits(limits)
+    this.#hierarchical = hierarchical
+    this.#refused = refused
+    this.others = others
+    this.largestLimit = refused
+      ? Number.POSITIVE_INFINITY
+      : [...this.#limits.values()].reduce((largest, limit) => Math.max(largest, limit), 0)
+  }
+
+  limitOf(key: string): number | undefined {
+    const exact = this.#limits.get(key)
+    if (exact !== undefined || !this.#hierarchical) return exact
+    const end = key.indexOf(':')
+    return end > 0 ? this.#limits.get(key.slice(0, end)) : undefined
+  }
+
+  join(prepare: PrepareLimits): () => void {
+    this.#joined.add(prepare)
+    const leave = (): void => {
+      this.#joined.delete(prepare)
+    }
+    try {
+      prepare(new Set(this.#limits.values()))
+    } catch (error) {
+      if (!this.#refused) {
+        leave()
+        throw error
+      }
+      this.#refused(error)
+    }
+    return leave
+  }
+
+  /** From now on these are the limits. Throws where they cannot be, and then those of before hold on. */
+  replace(limits: unknown): void {
+    const next = checkedLimits(limits)
+    const distinct = new Set(next.values())
+    for (const prepare of this.#joined) prepare(distinct)
+    this.#limits = next
+  }
+
+  close(): void {}
+}
+
+/** Of a key no message says anything: it may be a secret. */
+function checkedLimits(limits: unknown): ReadonlyMap<string, number> {
+  // a Map has no entries of its own, and would clear all limits
+  if (Object.prototype.toString.call(limits) !== '[object Object]') {
+    throw badOption('limitOverrides: limits', limits, 'an object of limits by key')
+  }
+  const checked = new Map<string, number>()
+  for (const [key, limit] of Object.entries(limits as object)) {
+    checked.set(key, wholeUnits(limit, "limitOverrides: a key's limit"))
+  }
+  return checked
+}

@@ -1,0 +1,86 @@
+import { isPromise } from '../contracts/maybe-promise.ts'
+import type { Clock, LimitOverrides, MaybePromise, PrepareLimits } from '../contracts.ts'
+import { messageOf } from '../errors/errors.ts'
+import { warn } from '../errors/warn-once.ts'
+import { KeyLimits, type OverriddenKeys } from './key-limits.ts'
+
+/** Where limits come from, and how often. */
+export interface LimitSource {
+  readonly load: () => MaybePromise<unknown>
+  readonly everyMs: number
+  readonly clock: Clock
+}
+
+/** Limits of single keys that are loaded at once, and again every `everyMs`. A load that fails changes nothing. */
+export class LoadedLimits implements LimitOverrides {
+  readonly others: LimitOverrides['others']
+  readonly largestLimit: number
+  readonly #limits: KeyLimits
+  readonly #source: LimitSource
+  #isLoading = false
+  /** Since the last load that did not fail; one line told of it. */
+  #isFailing = false
+  #isClosed = false
+  #cancel: (() => void) | undefined
+
+  constructor(source: LimitSource, keys: OverriddenKeys) {
+    this.#limits = new KeyLimits({}, keys, (error) => this.#failed(error))
+    this.others = keys.others
+    this.largestLimit = this.#limits.largestLimit
+    this.#source = source
+    this.#load()
+  }
+
+  limitOf(key: string): number | undefined {
+    return this.#limits.limitOf(key)
+  }
+
+  join(prepare: PrepareLimits): () => void {
+    return this.#limits.join(prepare)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#cancel?.()
+  }
+
+  #load(): void {
+    const { load, everyMs, clock } = this.#source
+    this.#cancel = clock.after(everyMs, () => this.#load())
+    if (this.#isLoading) {
+      this.#failed(`no answer within ${everyMs} ms`)
+      return
+    }
+    this.#isLoading = true
+    try {
+      const answer = load()
+      if (isPromise(answer)) Promise.resolve(answer).then(this.#answered, this.#loadFailed)
+      else this.#answered(answer)
+    } catch (error) {
+      this.#loadFailed(error)
+    }
+  }
+
+  readonly #answered = (limits: unknown): void => {
+    this.#isLoading = false
+    if (this.#isClosed) return
+    try {
+      this.#limits.replace(limits)
+      this.#isFailing = false
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  readonly #loadFailed = (error: unknown): void => {
+    this.#isLoading = false
+    if (!this.#isClosed) this.#failed(error)
+  }
+
+  #failed(error: unknown): void {
+    if (this.#isFailing) return
+    this.#isFailing = true
+    const why = `limitOverrides: the limits of before hold on, as these could not be loaded: ${messageOf(error)}`
+    warn('SLUICE_OVERRIDES_STALE', why)
+  }
+}
