@@ -7,7 +7,7 @@ import {
   type LimitOverridesOptions,
   limitOverrides,
   memoryBackend,
-  type PolicyInput,
+  type SyncLimiterOptions,
 } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../contracts/promised-backend.ts'
@@ -28,7 +28,11 @@ afterEach(() => {
 })
 
 /** A limiter of 10 a minute, in memory. */
-function limited(overrides: LimitOverrides, more: Partial<PolicyInput> = {}, clock: FakeClock = new FakeClock()) {
+function limited(
+  overrides: LimitOverrides,
+  more: Partial<SyncLimiterOptions['policies'][number]> = {},
+  clock: FakeClock = new FakeClock(),
+) {
   return createLimiter({
     policies: [{ name: 'api', limit: 10, window: '1m', overrides, ...more }],
     backend: memoryBackend({ clock }),
@@ -333,19 +337,16 @@ describe('loaded limits', () => {
 
   test('stay as they were where the backend refuses one of them', async () => {
     const clock = new FakeClock()
-    const memory = memoryBackend({ clock })
-    const backend: Backend<never> = {
-      ...(memory as unknown as Backend<never>),
-      open: ((compiled, name) => {
-        if (compiled.policy.limit > 100) throw new Error('too large for this backend')
-        return memory.open(compiled, name)
-      }) as Backend<never>['open'],
-      takeAll: memory.takeAll.bind(memory) as never,
-      peekAll: memory.peekAll.bind(memory) as never,
+    const backend = new PromisedBackend(clock)
+    const open = backend.open.bind(backend)
+    backend.open = (compiled, name) => {
+      if (compiled.policy.limit > 100) throw new Error('too large for this backend')
+      return open(compiled, name)
     }
     let limits: Record<string, number> = { key: 20 }
     const overrides = limitOverrides({ load: () => limits, clock })
-    const limiter = limited(overrides, { backend }, clock)
+    const policies = [{ name: 'api', limit: 10, window: '1m', backend, overrides }] as const
+    const limiter = createLimiter({ policies, clock })
     limits = { key: 200 }
     clock.advance(MINUTE)
     expect((await limiter.peek('key')).binding.policy.limit).toBe(20)
@@ -562,7 +563,7 @@ describe('closing a limiter', () => {
     } satisfies Partial<Backend> as Backend
     let limits: Record<string, number> = { a: 20, b: 20, c: 30 }
     const overrides = limitOverrides({ load: () => limits, clock })
-    const limiter = limited(overrides, { backend }, clock)
+    const limiter = createLimiter({ policies: [{ name: 'api', limit: 10, window: '1m', backend, overrides }], clock })
     limits = { a: 30, b: 40 }
     clock.advance(MINUTE)
     clock.advance(MINUTE)

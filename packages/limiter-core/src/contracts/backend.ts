@@ -22,8 +22,10 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   /**
    * A counter of a policy under a name: asked once for each policy, when a limiter is built. Throws a `SluiceError` where
    * this backend cannot keep the policy. The counter is closed where the limiter fails to build, or is closed.
+   * Keys with limits of their own have counters of the same name, opened when such a limit is first known: `isOverride`.
+   * A key has one limit at a time, so that no such counter has to be read by what another one promises.
    */
-  open(compiled: CompiledPolicy, name: string): Counter<A>
+  open(compiled: CompiledPolicy, name: string, isOverride?: boolean): Counter<A>
   /**
    * Takes all enforced charges or none. Advisory charges are taken where every charge, they among them, would be;
    * they never keep an enforced one from being taken.

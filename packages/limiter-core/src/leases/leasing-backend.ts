@@ -82,10 +82,11 @@ export class LeasingBackend implements Backend {
     this.#leased = new LeasedCharges({ name, table: this.#table, exact, terms, clock: itsClock, unleased })
   }
 
-  open(compiled: CompiledPolicy, name: string): LeasedCounter {
+  open(compiled: CompiledPolicy, name: string, isOverride = false): LeasedCounter {
     const isLeasable = isLeased(compiled, this.#terms)
-    const small = isLeasable ? 0 : 1
-    const exact = this.#exact.open(compiled, name)
+    // a small limit of one key is no reason not to lease the others
+    const small = isLeasable || isOverride ? 0 : 1
+    const exact = this.#exact.open(compiled, name, isOverride)
     this.#addSmall(name, small)
     let isOpen = true
     return new LeasedCounter(this, exact, isLeasable, () => {

@@ -23,6 +23,7 @@ import { wholeCost, wholeUnitsMoved } from './cost.ts'
 import { coverPolicies } from './cover-policies.ts'
 import { openPolicies } from './open-policies.ts'
 import type { OpenPolicy } from './open-policy.ts'
+import { EXEMPTED, takenAtOf, wasCounted, wasExempt } from './taken-charges.ts'
 
 export interface LimiterOptions extends FailoverOptions {
   readonly policies: readonly PolicyInput[]
@@ -258,27 +259,4 @@ export class PolicyLimiter implements Limiter {
     const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
     return new RequestDecision({ verdicts, takenAt: 0, counted: false, source })
   }
-}
-
-/** The source of a decision that counted nothing, since the key is exempt. */
-const EXEMPTED = 'exempt'
-
-function wasExempt({ source, verdicts }: Decision, charge: Charge): boolean {
-  return source === EXEMPTED || placeIn(verdicts, charge) < 0
-}
-
-/** When a charge was taken; now where its backend was not asked, since an earlier one denied. */
-function takenAtOf({ verdicts, takenAt, takenAts }: Decision, charge: Charge): number {
-  if (!takenAts) return takenAt
-  return takenAts[placeIn(verdicts, charge)] ?? Number.POSITIVE_INFINITY
-}
-
-/** Whether the backend of a charge, or of all, counted what was taken; true where it was not asked. */
-function wasCounted({ verdicts, counted, countedEach }: Decision, charge: Charge | undefined): boolean {
-  if (!charge || !countedEach) return counted
-  return countedEach[placeIn(verdicts, charge)] ?? true
-}
-
-function placeIn(verdicts: Decision['verdicts'], { counter }: Charge): number {
-  return verdicts.findIndex(({ policy }) => policy.name === counter.compiled.policy.name)
 }

@@ -70,12 +70,12 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     }
     const mode = modeOf(options.mode, input.mode)
     const name = countName(scopeOn(backend), policy, variants.countedAs)
-    const openOf = (limit?: number): Counter => backend.open(variants.compile(policy, limit), name)
     const closes: (() => void)[] = []
     const close = (): void => closeAll(closes)
     opened.push(close)
-    const counter = openOf()
+    const counter = backend.open(variants.compile(policy), name)
     closes.push(() => counter.close?.())
+    const openOf = (limit: number): Counter => backend.open(variants.compile(policy, limit), name, true)
     const overrides = input.overrides && new OverrideCounters(input.overrides, counter, openOf)
     if (overrides) closes.push(() => overrides.close())
     overrides?.join()

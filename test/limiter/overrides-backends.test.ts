@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  type Backend,
+  createLimiter,
+  type Decision,
+  type Limiter,
+  limitOverrides,
+  memoryBackend,
+} from '@sluice/limiter-core'
+import { leasedBackend, redisBackend } from '@sluice/redis'
+import { sketchBackend } from '@sluice/sketches/limits'
+import { FakeClock } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { PairedPrimary } from '../cluster/paired.ts'
+import { PromisedBackend } from '../contracts/promised-backend.ts'
+import { ownPrefix } from '../redis/exact/own-prefix.ts'
+import { type RedisServer, startRedis } from '../services/redis-server.ts'
+
+const TERMS = { fraction: 0.1, leaseMs: 1_000 }
+
+let server: RedisServer
+let client: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  client = server.client()
+  await client.ping()
+})
+afterAll(() => server.stop())
+
+const backends: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
+  memoryBackend: (clock) => memoryBackend({ clock }),
+  'one behind a network': (clock) => new PromisedBackend(clock),
+  sketchBackend: (clock) => sketchBackend({ seed: 'sixteen secret bytes', clock }),
+  redisBackend: () => redisBackend(client, { prefix: ownPrefix() }),
+  leasedBackend: () => leasedBackend(client, { prefix: ownPrefix() }),
+  'a worker of a cluster': (clock) => new PairedPrimary(TERMS, clock).worker(),
+}
+
+/** How many takes of a key pass. */
+async function passing(limiter: Limiter, key: string, most = 60): Promise<number> {
+  let passed = 0
+  while (passed < most && (await limiter.take(key)).allowed) passed++
+  return passed
+}
+
+describe.each(Object.entries(backends))('overrides on %s', (_name, make) => {
+  function opened(first: Record<string, number>) {
+    const clock = new FakeClock({ nowMs: 1_000 })
+    const source = { limits: first }
+    // reloaded by hand: Redis has a time of its own
+    const timer = new FakeClock()
+    const overrides = limitOverrides({ load: () => source.limits, clock: timer })
+    const backend = make(clock)
+    const policies = [{ name: 'api', limit: 10, window: '1h', algorithm: 'fixed-window', overrides }] as const
+    // a real server has a clock of its own, and a first contact that takes its time
+    const limiter: Limiter = createLimiter({ policies, backend, deadlineMs: 5_000 })
+    const change = (limits: Record<string, number>): void => {
+      source.limits = limits
+      timer.advance(60_000)
+    }
+    const close = async (): Promise<void> => {
+      await limiter.close()
+      overrides.close()
+      await backend.close?.()
+    }
+    return { limiter, change, close }
+  }
+
+  test('let each key have its own limit', async () => {
+    const { limiter, close } = opened({ big: 30, small: 2 })
+    expect([await passing(limiter, 'big'), await passing(limiter, 'small'), await passing(limiter, 'other')]).toEqual([
+      30, 2, 10,
+    ])
+    expect((await limiter.take('small')).binding.policy).toMatchObject({ name: 'api', limit: 2 })
+    await close()
+  })
+
+  test('leave what is used when the limit changes', async () => {
+    const { limiter, change, close } = opened({ key: 30 })
+    await limiter.take('key', 12)
+    change({ key: 20 })
+    expect(await passing(limiter, 'key')).toBe(8)
+    change({ key: 25 })
+    expect(await passing(limiter, 'key')).toBe(5)
+    change({})
+    expect((await limiter.take('key')).allowed).toBe(false)
+    await close()
+  })
+
+  test('give refunds to the count, whatever its limit by now', async () => {
+    const { limiter, change, close } = opened({ key: 30 })
+    const taken: Decision = await limiter.take('key', 12)
+    change({ key: 20 })
+    await limiter.charge('key', -12, taken)
+    expect(await passing(limiter, 'key')).toBe(20)
+    await close()
+  })
+})
+
+describe('where units are leased', () => {
+  function leased(first: Record<string, number>) {
+    const clock = new FakeClock({ nowMs: 1_000 })
+    const source = { limits: first }
+    const overrides = limitOverrides({ load: () => source.limits, clock, everyMs: '1s' })
+    const backend = new PairedPrimary(TERMS, clock).worker()
+    const policies = [{ name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window', overrides }] as const
+    const limiter: Limiter = createLimiter({ policies, backend, clock })
+    const change = (limits: Record<string, number>): void => {
+      source.limits = limits
+      clock.advance(1_000)
+    }
+    return { limiter, change, overrides, backend }
+  }
+
+  test('a small limit of one key leaves the others on lease', async () => {
+    const { limiter, backend, overrides } = leased({ small: 2, large: 2_000 })
+    expect(await passing(limiter, 'small')).toBe(2)
+    await passing(limiter, 'other')
+    await passing(limiter, 'large')
+    const answers = ['other', 'large', 'small'].map((key) => limiter.take(key))
+    expect(answers.map((answer) => answer instanceof Promise)).toEqual([false, false, true])
+    await Promise.all(answers)
+    overrides.close()
+    await limiter.close()
+    await backend.close?.()
+  })
+
+  test('what is used stays used when limits change between large and small ones', async () => {
+    const { limiter, change, backend, overrides } = leased({ key: 2_000 })
+    await passing(limiter, 'key', 60)
+    change({})
+    await passing(limiter, 'key', 40)
+    expect((await limiter.peek('key')).binding).toMatchObject({ remaining: 900, policy: { limit: 1_000 } })
+    change({ key: 20 })
+    expect(await passing(limiter, 'key')).toBe(0)
+    change({ key: 110 })
+    expect(await passing(limiter, 'key')).toBe(10)
+    overrides.close()
+    await limiter.close()
+    await backend.close?.()
+  })
+})
