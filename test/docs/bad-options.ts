@@ -7,6 +7,7 @@ import {
   createLimiter,
   createSluice,
   inflightLimit,
+  limitOverrides,
   memoryBackend,
   rateLimit,
 } from '@sluice/express'
@@ -27,6 +28,7 @@ type Untyped = (options?: any, more?: any) => unknown
 const rate = rateLimit as Untyped
 const cap = inflightLimit as Untyped
 const limiter = createLimiter as Untyped
+const overridden = limitOverrides as Untyped
 const policy = { limit: 100, window: '1m' } as const
 const one = (options: object): unknown => rate({ ...policy, ...options })
 const none = (): number => 0
@@ -52,6 +54,14 @@ export const badOptions: readonly BadOption[] = [
   ['a failure rule that is none', 'SLUICE_BAD_OPTION', () => one({ onBackendError: 'open' })],
   ['a share of more than all', 'SLUICE_BAD_OPTION', () => one({ onBackendError: { local: { share: 2 } } })],
   ['a deadline of 0', 'SLUICE_BAD_DURATION', () => one({ deadlineMs: 0 })],
+  ['overrides without limits', 'SLUICE_BAD_OPTION', () => overridden({})],
+  ['overrides of two sources', 'SLUICE_BAD_OPTION', () => overridden({ limits: {}, load: () => ({}) })],
+  ['overrides that are a list', 'SLUICE_BAD_OPTION', () => overridden({ limits: [5] })],
+  ['overrides that are no function', 'SLUICE_BAD_OPTION', () => overridden({ load: { acme: 5 } })],
+  ['other keys that are denied', 'SLUICE_BAD_OPTION', () => overridden({ limits: {}, others: 'deny' })],
+  ['overrides that nobody made', 'SLUICE_BAD_OPTION', () => one({ overrides: { acme: 5 } })],
+  ['an override of 0', 'SLUICE_BAD_LIMIT', () => overridden({ limits: { acme: 0 } })],
+  ['overrides each half second', 'SLUICE_BAD_DURATION', () => overridden({ load: () => ({}), everyMs: '500ms' })],
   ['a limit of NaN', 'SLUICE_BAD_LIMIT', () => one({ limit: Number.NaN })],
   ['no limit', 'SLUICE_BAD_LIMIT', () => rate({ window: '1m' })],
   ['a limit that no header can carry', 'SLUICE_BAD_LIMIT', () => one({ limit: 1e15 })],

@@ -2,6 +2,7 @@ import {
   type Backend,
   createInflightLimiter,
   createLimiter,
+  limitOverrides,
   memoryBackend,
   type RequestSluice,
   rateLimit,
@@ -72,6 +73,14 @@ function ofPlans(): RequestHandler {
 
 function newName(): string {
   return `api ${++made}`
+}
+
+async function withoutOverrides(): Promise<readonly Seen[]> {
+  const load = (): never => {
+    throw new Error(`no table of ${newName()}`)
+  }
+  const overrides = limitOverrides({ load, clock: new FakeClock() })
+  return statuses([named({ overrides })])
 }
 
 async function sharedCount(): Promise<readonly Seen[]> {
@@ -212,6 +221,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_BACKEND_FAILED', () => statuses([rateLimit({ ...policy, backend: dead() })])],
   ['SLUICE_BACKEND_BACK', backAgain],
   ['SLUICE_MEMORY_IN_CLUSTER', underPm2],
+  ['SLUICE_OVERRIDES_STALE', withoutOverrides],
   ['SLUICE_REDIS_EVICTS', () => statuses([rateLimit({ ...policy, backend: redisBackend(evicting) })])],
   ['SLUICE_CLUSTER_RUNNER', ofClusterUnsaid],
   ['SLUICE_OBSERVER_DROPPED', () => statuses([named({ observers: [{ decided: throwing }] })])],

@@ -1,0 +1,58 @@
+import {
+  createLimiter,
+  type Decision,
+  type LimitOverrides,
+  type LimitOverridesOptions,
+  limitOverrides,
+  memoryBackend,
+  type SyncLimiterOptions,
+} from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+export const SECOND = 1_000
+export const MINUTE = 60_000
+
+/** A limiter of 10 a minute, in memory. */
+export function limited(
+  overrides: LimitOverrides,
+  more: Partial<SyncLimiterOptions['policies'][number]> = {},
+  clock: FakeClock = new FakeClock(),
+) {
+  return createLimiter({
+    policies: [{ name: 'api', limit: 10, window: '1m', overrides, ...more }],
+    backend: memoryBackend({ clock }),
+    clock,
+  })
+}
+
+/** Limits that a test changes, loaded each minute. */
+export function loading(first: unknown, more: Partial<LimitOverridesOptions> = {}) {
+  const clock = new FakeClock()
+  const source = { answer: (): unknown => first, asked: 0 }
+  const load = (): never => {
+    source.asked++
+    return source.answer() as never
+  }
+  const overrides = limitOverrides({ load, clock, ...more } as LimitOverridesOptions)
+  const limiter = limited(overrides, {}, clock)
+  const limitOf = (key: string): number => limiter.peek(key).binding.policy.limit
+  /** Moves on to the next load and past its answer. */
+  const next = async (answer: () => unknown): Promise<void> => {
+    source.answer = answer
+    clock.advance(MINUTE)
+    await settled()
+  }
+  return { clock, source, overrides, limiter, limitOf, next }
+}
+
+/** Promises that are settled have told so. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+}
+
+/** How many takes of a key pass. */
+export function passing(take: () => Decision, most = 50): number {
+  let passed = 0
+  while (passed < most && take().allowed) passed++
+  return passed
+}

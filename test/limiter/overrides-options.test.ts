@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals'
+import { type Backend, createLimiter, type LimitOverrides, limitOverrides, memoryBackend } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+import { limited, MINUTE } from './overridden.ts'
+
+describe('closing a limiter', () => {
+  test('closes a counter for each limit, each of which was opened once', () => {
+    const clock = new FakeClock()
+    const memory = memoryBackend({ clock })
+    const opened: number[] = []
+    const closed: number[] = []
+    const backend = {
+      name: 'counted',
+      synchronous: true,
+      open: (compiled, name) => {
+        const { limit } = compiled.policy
+        opened.push(limit)
+        return Object.assign(memory.open(compiled, name), { close: () => closed.push(limit) })
+      },
+      takeAll: (...asked) => memory.takeAll(...asked),
+      peekAll: (...asked) => memory.peekAll(...asked),
+      adjustAll: (...asked) => memory.adjustAll(...asked),
+      resetAll: (...asked) => memory.resetAll(...asked),
+    } satisfies Partial<Backend> as Backend
+    let limits: Record<string, number> = { a: 20, b: 20, c: 30 }
+    const overrides = limitOverrides({ load: () => limits, clock })
+    const limiter = createLimiter({ policies: [{ name: 'api', limit: 10, window: '1m', backend, overrides }], clock })
+    limits = { a: 30, b: 40 }
+    clock.advance(MINUTE)
+    clock.advance(MINUTE)
+    expect(opened).toEqual([10, 20, 30, 40])
+    limiter.close()
+    expect(closed.toSorted()).toEqual([10, 20, 30, 40])
+    limits = { a: 50 }
+    clock.advance(MINUTE)
+    expect(opened).toHaveLength(4)
+  })
+})
+
+describe('options of limitOverrides', () => {
+  const untyped = limitOverrides as (options?: unknown) => unknown
+  test.each<[options: unknown, code: string, message: string]>([
+    [undefined, 'SLUICE_BAD_OPTION', 'limitOverrides: got undefined, expected an object of options'],
+    [{}, 'SLUICE_BAD_OPTION', 'limitOverrides: got neither, expected load or limits'],
+    [{ limits: {}, load: () => ({}) }, 'SLUICE_BAD_OPTION', 'limitOverrides: got both, expected load or limits'],
+    [{ limits: {}, everyMs: '1m' }, 'SLUICE_BAD_OPTION', 'got an unknown option "everyMs"'],
+    [{ limits: {}, every: '1m' }, 'SLUICE_BAD_OPTION', 'got an unknown option "every"'],
+    [{ limits: [] }, 'SLUICE_BAD_OPTION', 'limitOverrides: limits: got an array of 0, expected an object'],
+    [
+      { limits: { key: 0 } },
+      'SLUICE_BAD_LIMIT',
+      "limitOverrides: a key's limit: got 0, expected a whole number from 1",
+    ],
+    [{ load: {} }, 'SLUICE_BAD_OPTION', 'limitOverrides: load: got an object, expected a function'],
+    [{ limits: {}, hierarchical: 1 }, 'SLUICE_BAD_OPTION', 'hierarchical: got a number, expected true or false'],
+    [{ limits: {}, others: 'deny' }, 'SLUICE_BAD_OPTION', `others: got "deny", expected one of 'policy', 'exempt'`],
+    [{ load: () => ({}), everyMs: 60 }, 'SLUICE_BAD_DURATION', 'limitOverrides: everyMs: got 60, expected'],
+    [{ load: () => ({}), everyMs: '999ms' }, 'SLUICE_BAD_DURATION', 'everyMs: got "999ms", expected 1000 to'],
+    [{ load: () => ({}), everyMs: '30d' }, 'SLUICE_BAD_DURATION', 'everyMs: got "30d", expected 1000 to'],
+    [{ load: () => ({}), clock: {} }, 'SLUICE_BAD_OPTION', 'clock: got an object, expected a clock'],
+  ])('%j: %s', (options, code, message) => {
+    expect(() => untyped(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
+  })
+
+  test('are no overrides of a policy by themselves', () => {
+    const overrides = { limits: { key: 20 } } as unknown as LimitOverrides
+    expect(() => limited(overrides)).toThrow(
+      "policy 'api': overrides: got an object, expected what limitOverrides({ … })",
+    )
+  })
+
+  test('with limits that the policy cannot have are refused when the limiter is built, which leaves nothing behind', () => {
+    const overrides = limitOverrides({ limits: { key: 2_000 } })
+    const backend = memoryBackend()
+    const policies = [{ name: 'api', limit: 10, window: '1s', algorithm: 'gcra', overrides }] as const
+    expect(() => createLimiter({ policies, backend })).toThrow('gcra spaces units by whole ms')
+    createLimiter({ policies: [{ name: 'api', limit: 11, window: '1s' }], backend }).close()
+  })
+})
