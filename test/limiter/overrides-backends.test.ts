@@ -7,6 +7,7 @@ import {
   limitOverrides,
   memoryBackend,
 } from '@sluice/limiter-core'
+import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/limiter-core/sync'
 import { leasedBackend, redisBackend } from '@sluice/redis'
 import { sketchBackend } from '@sluice/sketches/limits'
 import { FakeClock } from '@sluice/testkit'
@@ -35,6 +36,18 @@ const backends: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
   redisBackend: () => redisBackend(client, { prefix: ownPrefix() }),
   leasedBackend: () => leasedBackend(client, { prefix: ownPrefix() }),
   'a worker of a cluster': (clock) => new PairedPrimary(TERMS, clock).worker(),
+  'a synced backend': (clock) => syncedWith(new MemorySyncLedger(clock), clock),
+}
+
+function syncedWith(ledger: MemorySyncLedger, clock: FakeClock): Backend {
+  const terms = syncTermsOf('test', { burst: 1, nodes: 1 })
+  return new SyncingBackend({
+    name: 'synced',
+    ledger: ledger.join(),
+    terms,
+    rule: { source: 'local', share: 1 },
+    clock,
+  })
 }
 
 /** How many takes of a key pass. */
@@ -96,6 +109,38 @@ describe.each(Object.entries(backends))('overrides on %s', (_name, make) => {
     expect(await passing(limiter, 'key')).toBe(20)
     await close()
   })
+})
+
+test('a synced backend tells all others of what a key used under each of its limits', async () => {
+  const clock = new FakeClock({ nowMs: 1_000 })
+  const ledger = new MemorySyncLedger(clock)
+  const source: { limits: Record<string, number> } = { limits: { key: 300 } }
+  const timer = new FakeClock()
+  const overrides = limitOverrides({ load: () => source.limits, clock: timer })
+  const nodes = [syncedWith(ledger, clock), syncedWith(ledger, clock)]
+  const policies = [{ name: 'api', limit: 100, window: '1h', algorithm: 'fixed-window', overrides }] as const
+  const [here, there]: Limiter[] = nodes.map((backend) => createLimiter({ policies, backend, shared: true }))
+  const exchanged = async (): Promise<void> => {
+    for (let ticks = 0; ticks < 40; ticks++) {
+      clock.advance(100)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  await here.take('key', 12)
+  source.limits = { key: 200 }
+  timer.advance(60_000)
+  await here.take('key', 5)
+  await exchanged()
+  await there.take('key', 1)
+  await exchanged()
+  source.limits = {}
+  timer.advance(60_000)
+  await there.take('key', 2)
+  await exchanged()
+  expect((await there.peek('key')).binding.remaining).toBe(80)
+  for (const limiter of [here, there]) await limiter.close()
+  for (const backend of nodes) await backend.close?.()
+  overrides.close()
 })
 
 describe('where units are leased', () => {

@@ -4,6 +4,7 @@ import {
   type LimitOverridesOptions,
   limitOverrides,
   memoryBackend,
+  RateLimit,
   type RateLimitOptions,
   rateLimit,
 } from '@sluice/express'
@@ -185,6 +186,19 @@ describe('rateLimit with overrides', () => {
     change({ big: 6 })
     expect(seen(await as(app, 'big')).slice(1)).toEqual(['"api";q=6;w=60', '"api";r=3;t=59'])
   })
+})
+
+test('a decorated handler has overrides as a middleware does', async () => {
+  const overrides = limitOverrides({ limits: { big: 20 } })
+  class Controller {
+    @RateLimit({ name: 'api', limit: 10, ...MINUTE, overrides, key: byHeader('x-user') })
+    list(_req: Request, res: Response): void {
+      res.send('ok')
+    }
+  }
+  const controller = new Controller()
+  const app = express().get('/', (...asked) => controller.list(asked[0], asked[1]))
+  expect(seen(await as(app, 'big'))[1]).toBe('"api";q=20;w=60')
 })
 
 describe('the plugin of Fastify with overrides', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLimiter, limitOverrides } from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import { createLimiter, limitOverrides, memoryBackend } from '@sluice/limiter-core'
+import { eachSeed, FakeClock } from '@sluice/testkit'
 import { limited, loading, MINUTE, passing, SECOND } from './overridden.ts'
 
 describe('a key with an override', () => {
@@ -43,6 +43,33 @@ describe('a key with an override', () => {
     (algorithm) => {
       const limiter = limited(limitOverrides({ limits: { big: 30, small: 2 } }), { algorithm })
       expect(['big', 'small', 'other'].map((key) => passing(() => limiter.take(key)))).toEqual([30, 2, 10])
+    },
+  )
+
+  test.each(['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra'] as const)(
+    'is answered by %s as by a policy of that limit, whatever comes',
+    async (algorithm) => {
+      await eachSeed(20, (random) => {
+        const clock = new FakeClock({ nowMs: 1_000 })
+        const limit = 1 + random.whole(100)
+        const shape = { algorithm, window: 1_000 * (1 + random.whole(60)) }
+        const overridden = limited(limitOverrides({ limits: { key: limit } }), shape, clock)
+        const plain = createLimiter({
+          policies: [{ name: 'api', limit, ...shape }],
+          backend: memoryBackend({ clock }),
+          clock,
+        })
+        for (let step = 0; step < 200; step++) {
+          clock.advance(random.whole(1_000))
+          const cost = random.whole(6)
+          const answers = [overridden, plain].map((limiter) => {
+            const taken = limiter.take('key', cost)
+            if (taken.allowed && step % 7 === 0) limiter.charge('key', -cost, taken)
+            return JSON.parse(JSON.stringify(taken))
+          })
+          expect(answers[0]).toEqual(answers[1])
+        }
+      })
     },
   )
 
