@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type Backend, createLimiter, type Decision, type Limiter, type PolicyInput } from '@sluice/limiter-core'
+import {
+  type Backend,
+  createLimiter,
+  type Decision,
+  type Limiter,
+  type PolicyInput,
+  prometheusText,
+} from '@sluice/limiter-core'
 import { type RedisConnection, redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
@@ -155,4 +162,19 @@ describe('a Redis that is away', () => {
     await eventually(async () => (await exact.peek('half')).binding.remaining, 40)
     expect(admitted).toBe(0)
   }, 30_000)
+})
+
+test('counts what it does, under the names that global limiters have', async () => {
+  const backend = syncedBackend(connect() as never, { prefix: ownPrefix(), tickMs: 100, gapMs: 20, nodes: 2 })
+  backends.push(backend)
+  const limiter = createLimiter({ policies: [{ ...policy, backend }] }) as Limiter<Decision>
+  for (let request = 0; request < 30; request++) limiter.take('a')
+  await eventually(() => /^sluice_global_records_total\{op="exchange"\} [1-9]/m.test(prometheusText(backend)), true)
+  const text = prometheusText(backend)
+  expect(text).toMatch(/^sluice_global_eval_counts_total\{result="allowed"\} 25$/m)
+  expect(text).toMatch(/^sluice_global_eval_counts_total\{result="limited"\} 5$/m)
+  expect(text).toMatch(/^sluice_global_cache_counts_total\{result="miss"\} [1-9]/m)
+  expect(text).toMatch(/^sluice_global_pipeline_ms_count [1-9]/m)
+  expect(text).toMatch(/^sluice_global_estimate_drift_count [1-9]/m)
+  expect(text).not.toMatch(/="a"/)
 })

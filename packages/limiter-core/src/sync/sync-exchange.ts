@@ -1,3 +1,4 @@
+import { causeOf } from '../backend/backend-failure.ts'
 import type { Clock } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Observers } from '../observers/observers.ts'
@@ -5,6 +6,7 @@ import { AWAITED } from '../time/clock.ts'
 import type { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
+import type { SyncMetrics } from './sync-metrics.ts'
 import { SyncPartition } from './sync-partition.ts'
 import type { SyncTerms } from './sync-terms.ts'
 
@@ -26,6 +28,7 @@ export interface SyncExchangeDeps {
   readonly random?: (() => number) | undefined
   readonly observers: Observers
   readonly outbox: Outbox
+  readonly metrics: SyncMetrics
   /** A batch that was sent at `askedAt` is answered. */
   readonly answered: (batch: SyncBatch, answer: SyncAnswer, askedAt: number) => void
   /** No answer came for `silentMs`, or one came again. */
@@ -116,7 +119,11 @@ export class SyncExchange {
   }
 
   #tick(): void {
+    const { clock, metrics, outbox } = this.#deps
+    const startedAt = clock.now()
     this.#send(this.#takeAll())
+    metrics.deferred.set(outbox.size)
+    metrics.tickMs.observe(clock.now() - startedAt)
     void this.#countNodes()
     // what waits for an answer of its partition has its tick from then on
     if (this.#underWay.size === 0) this.#tickAgain()
@@ -164,11 +171,16 @@ export class SyncExchange {
   }
 
   async #exchange(batch: SyncBatch, askedAt: number): Promise<void> {
+    const { clock, metrics } = this.#deps
     const partition = this.#partitions[batch.partition]
     partition.sent()
+    metrics.commands.add(1)
+    metrics.pipelineSize.observe(batch.takes.length)
     try {
       const answer = await this.#deps.ledger.exchange(batch, askedAt + ANSWER_MS)
       partition.answered()
+      metrics.reportedKeys.add(batch.takes.length)
+      metrics.pipelineMs.observe(clock.now() - askedAt)
       this.#heard()
       this.#deps.answered(batch, answer, askedAt)
       if (this.#deps.outbox.hasUrgent) this.soon()
@@ -209,8 +221,9 @@ export class SyncExchange {
   }
 
   #failed(error: unknown): void {
-    const { observers, name } = this.#deps
+    const { observers, name, metrics } = this.#deps
     const code = (error as { code?: unknown } | undefined)?.code ?? messageOf(error)
+    metrics.errors.add(1, 'pipeline', causeOf(error))
     // once an outage, and not once a tick
     if (!this.#isFailing) observers.event('sync', { topic: name, failed: code })
     this.#isFailing = true

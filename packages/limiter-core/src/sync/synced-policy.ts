@@ -128,6 +128,11 @@ export class SyncedPolicy implements TablePolicy {
     return cells[at + this.#own + ASKED_AT]
   }
 
+  /** The part of the limit that is used, as far as is known. */
+  pressure({ cells, at }: Row, now: number): number {
+    return 1 - this.inner.remaining(cells, at, now) / this.capacity
+  }
+
   /** Units that this process took and the ledger has not answered for. */
   pending({ cells, at }: Row): number {
     return cells[at + this.#own + PENDING]

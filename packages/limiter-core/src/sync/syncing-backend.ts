@@ -8,6 +8,8 @@ import type {
   CompiledPolicy,
   CountedKey,
   Decision,
+  Metric,
+  MetricSource,
   Moment,
   Observer,
 } from '../contracts.ts'
@@ -21,6 +23,7 @@ import { clockOf } from '../time/clock.ts'
 import { lateMs } from './charge-late.ts'
 import { SyncExchange, type SyncExchangeDeps } from './sync-exchange.ts'
 import type { SyncLedger } from './sync-ledger.ts'
+import { SyncMetrics } from './sync-metrics.ts'
 import type { SyncTerms } from './sync-terms.ts'
 import { type SyncedCharge, SyncedCounter } from './synced-counter.ts'
 import { SyncedPolicy } from './synced-policy.ts'
@@ -60,7 +63,7 @@ export interface SyncingDeps {
  * Promise: no unit is lost or counted twice in the ledger; what passes above a limit is bounded by what the fleet takes
  * between two exchanges.
  */
-export class SyncingBackend implements Backend<Answer> {
+export class SyncingBackend implements Backend<Answer>, MetricSource {
   readonly name: string
   readonly identity: object | undefined
   readonly synchronous = true
@@ -73,6 +76,7 @@ export class SyncingBackend implements Backend<Answer> {
   readonly #reports: UsageReports
   readonly #exchange: SyncExchange
   readonly #observers = new Observers()
+  readonly #metrics = new SyncMetrics()
   readonly #counters = new Set<SyncedCounter>()
   readonly #live: AnswerSource
   /** Answers everybody alike, while the ledger is silent. */
@@ -81,6 +85,7 @@ export class SyncingBackend implements Backend<Answer> {
   constructor({ name, identity, ledger, terms, rule, clock: given, random }: SyncingDeps) {
     const clock = clockOf(given)
     const observers = this.#observers
+    const metrics = this.#metrics
     this.name = name
     this.identity = identity
     this.#ledger = ledger
@@ -89,13 +94,21 @@ export class SyncingBackend implements Backend<Answer> {
     this.#clock = clock
     this.#live = { name, counted: true }
     this.#memory = new MemoryBackend(Math.max(LEAST_BYTES, terms.maxKeys * BYTES_A_KEY), clock, this.#live)
-    this.#reports = new UsageReports({ memory: this.#memory, ledger, terms, clock })
+    this.#reports = new UsageReports({ memory: this.#memory, ledger, terms, clock, metrics })
     const { outbox } = this.#reports
     const answered: SyncExchangeDeps['answered'] = (...answer) => this.#reports.answered(...answer)
     const silenceChanged = (): void => this.#silenceChanged()
-    const deps = { name, ledger, terms, clock, random, observers, outbox, answered, silenceChanged }
+    const deps = { name, ledger, terms, clock, random, observers, outbox, metrics, answered, silenceChanged }
     this.#exchange = new SyncExchange(deps)
     this.#reports.exchange = this.#exchange
+    let evicted = 0
+    this.#memory.observe({
+      event: (event, { keys }) => {
+        if (event !== 'evicted') return
+        metrics.evictions.add(Number(keys) - evicted)
+        evicted = Number(keys)
+      },
+    })
     infallible(this)
   }
 
@@ -112,7 +125,9 @@ export class SyncingBackend implements Backend<Answer> {
   takeOne(counter: SyncedCounter, key: string, cost: number, moment?: Moment): Decision {
     if (this.#fixed) return new RequestDecision(this.#answerAlike(this.#fixed, [{ counter, key, cost }], moment))
     const decision = counter.local.take(key, cost, moment)
-    if (decision.retryAfterMs > 0) this.#denied(counter, key, cost, decision.takenAt)
+    const isAllowed = decision.retryAfterMs === 0
+    this.#decided(isAllowed, decision)
+    if (!isAllowed) this.#denied(counter, key, cost, decision.takenAt)
     else if (cost > 0) this.#reports.taken(counter, key, cost, decision.takenAt, decision.remaining)
     return decision
   }
@@ -122,6 +137,7 @@ export class SyncingBackend implements Backend<Answer> {
     if (this.#fixed) return this.#answerAlike(this.#fixed, charges, moment)
     const answer = this.#memory.takeAll(charges.map(localCharge), moment)
     const isTaken = !vetoed(answer.verdicts)
+    this.#decided(isTaken, answer)
     const allFit = isTaken && answer.verdicts.every(({ allowed }) => allowed)
     for (const [index, { counter, key, cost, advisory }] of charges.entries()) {
       const { allowed, remaining } = answer.verdicts[index]
@@ -169,6 +185,12 @@ export class SyncingBackend implements Backend<Answer> {
     }
   }
 
+  /** `sluice_global_…`, as of now. */
+  metrics(): Iterable<Metric> {
+    this.#reports.measure()
+    return this.#metrics.metrics()
+  }
+
   /** Reports what is left, for at most `closeMs`; observers hear how many units could not be reported. */
   async close(): Promise<void> {
     const unreported = await this.#exchange.close()
@@ -176,6 +198,13 @@ export class SyncingBackend implements Backend<Answer> {
     if (dropped > 0) this.#observers.event('sync', { topic: this.name, dropped })
     await this.#ledger.close?.()
     this.#memory.close()
+  }
+
+  #decided(isAllowed: boolean, { counted, source }: Pick<Answer, 'counted' | 'source'>): void {
+    const { allowed, limited, outageDecisions } = this.#metrics
+    if (isAllowed) allowed.add(1)
+    else limited.add(1)
+    if (!counted) outageDecisions.add(1, source)
   }
 
   #taken(counter: SyncedCounter, key: string, cost: number, now: number, remaining: number): void {
@@ -211,6 +240,7 @@ export class SyncingBackend implements Backend<Answer> {
   /** What passes is counted here, and reported later. */
   #answerAlike(rule: typeof ALLOW, charges: readonly SyncedCharge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#clock.now()
+    this.#decided(rule === ALLOW, { counted: false, source: rule.source })
     if (rule === ALLOW) this.adjustAll(charges, now, { now })
     return rule.peek(charges as never, now)
   }

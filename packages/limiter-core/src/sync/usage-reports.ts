@@ -1,8 +1,10 @@
 import type { Clock } from '../contracts.ts'
 import type { MemoryBackend } from '../memory/memory-backend.ts'
 import { Outbox } from './outbox.ts'
+import type { PendingUsage } from './pending-usage.ts'
 import type { SyncExchange } from './sync-exchange.ts'
 import type { SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
+import { type SyncMetrics, TIERS, tierOf } from './sync-metrics.ts'
 import type { SyncTerms } from './sync-terms.ts'
 import type { SyncedCounter } from './synced-counter.ts'
 import type { SyncedPolicy } from './synced-policy.ts'
@@ -14,17 +16,16 @@ const EARLY_PART = 0.02
 /** Ticks after which what is known of a key is asked for anew. */
 const STALE_TICKS = 2
 
-// parts of a limit that are used, and how often a key is then asked for at least (PostHog's tiers)
-const IDLE = 0.1
-const LOW = 0.5
-const NORMAL = 0.8
+/** How often a key is asked for at least, by how much of it is used (PostHog's cadence). */
 const SYNC_MS = 15_000
+const ASKED_AFTER_MS = { idle: Number.POSITIVE_INFINITY, low: 4 * SYNC_MS, normal: SYNC_MS, hot: SYNC_MS / 2 } as const
 
 export interface UsageReportsDeps {
   readonly memory: MemoryBackend
   readonly ledger: Pick<SyncLedger, 'partitionOf'>
   readonly terms: SyncTerms
   readonly clock: Clock
+  readonly metrics: SyncMetrics
 }
 
 /** What this process took and the ledger is to hear of: when each key is reported, and what is made of the answer. */
@@ -35,6 +36,8 @@ export class UsageReports {
   /** Sends what waits. */
   exchange: Pick<SyncExchange, 'wake' | 'soon' | 'nodes'> | undefined
   readonly #deps: UsageReportsDeps
+  /** Keys of the answers since the metrics were last read, by tier. */
+  readonly #tiers: number[] = TIERS.map(() => 0)
   /** What was heard until then the ledger may have lost. */
   #lostAt = Number.NEGATIVE_INFINITY
 
@@ -45,6 +48,15 @@ export class UsageReports {
   /** How many processes share the limits, as far as is known. */
   get nodes(): number {
     return this.#deps.terms.nodes ?? this.exchange?.nodes ?? 1
+  }
+
+  /** Tells the metrics what is so now. */
+  measure(): void {
+    const { pending, tiers, nodes } = this.#deps.metrics
+    pending.set(this.outbox.size)
+    nodes.set(this.nodes)
+    for (const [index, tier] of TIERS.entries()) tiers.set(this.#tiers[index], tier)
+    this.#tiers.fill(0)
   }
 
   /** Points the policy of a counter at the row of a key. */
@@ -59,6 +71,9 @@ export class UsageReports {
   taken(counter: SyncedCounter, key: string, cost: number, now: number, remaining: number): void {
     const policy = counter.local.compiled
     const { row } = policy
+    const { hits, misses } = this.#deps.metrics
+    if (policy.askedAt(row) === 0) misses.add(1)
+    else hits.add(1)
     const floor = this.#floorOf(policy)
     if (floor > 0 && policy.hold(row, cost, floor)) {
       // what others took of it meanwhile is asked for at the next tick
@@ -87,6 +102,7 @@ export class UsageReports {
       usage = this.outbox.find(place, key, counter)
       if (!usage) {
         this.dropped += Math.abs(units)
+        this.#deps.metrics.errors.add(1, 'enqueue_update', 'pending_sync_full')
         return 0
       }
       const now = this.#deps.clock.now()
@@ -108,7 +124,7 @@ export class UsageReports {
 
   /** Adopts what the ledger answered to a batch that was sent at `askedAt`. */
   answered({ takes }: SyncBatch, { cells, lost }: SyncAnswer, askedAt: number): void {
-    const { memory, clock } = this.#deps
+    const { clock } = this.#deps
     const now = clock.now()
     if (lost) {
       this.#lostAt = now
@@ -117,13 +133,28 @@ export class UsageReports {
     }
     for (const [index, { key, counter }] of takes.entries()) {
       const answer = cells[index]
-      if (answer instanceof Error) continue
-      const { local } = counter as SyncedCounter
-      const unreported = (place: number) => this.outbox.find(place, key, counter)
-      const adopter = local.compiled.adopterOf({ cells: answer, askedAt, unreported })
-      const isUsed = answer.some((cell) => cell !== 0)
-      memory.adopt({ key, counter: local }, { used: isUsed ? 1 : 0, resetAfterMs: 1 }, now, adopter)
+      if (answer instanceof Error) this.#deps.metrics.errors.add(1, 'pipeline', 'key')
+      else this.#adopt(counter as SyncedCounter, key, answer, askedAt, now)
     }
+  }
+
+  #adopt(counter: SyncedCounter, key: string, cells: readonly number[], askedAt: number, now: number): void {
+    const { memory, metrics } = this.#deps
+    const { local } = counter
+    const { compiled: policy } = local
+    this.aim(counter, key, now)
+    const before = policy.pressure(policy.row, now)
+    const heardAt = policy.askedAt(policy.row)
+    const unreported = (place: number): PendingUsage | undefined => this.outbox.find(place, key, counter)
+    const isUsed = cells.some((cell) => cell !== 0)
+    const known = { used: isUsed ? 1 : 0, resetAfterMs: 1 }
+    memory.adopt({ key, counter: local }, known, now, policy.adopterOf({ cells, askedAt, unreported }))
+    this.aim(counter, key, now)
+    const after = policy.pressure(policy.row, now)
+    metrics.drift.observe(Math.abs(after - before))
+    if (heardAt > 0) metrics.stalenessMs.observe(Math.max(0, now - heardAt))
+    if (tierOf(before) !== tierOf(after)) metrics.transitions.add(1, tierOf(before), tierOf(after))
+    this.#tiers[TIERS.indexOf(tierOf(after))]++
   }
 
   /** The ledger knows less of a key than this process: it is told, and its answer counts then. */
@@ -139,6 +170,7 @@ export class UsageReports {
 
   #hurry(place: number): void {
     if (place === 0) return
+    this.#deps.metrics.queued.add(1)
     this.outbox.hurry(place)
     this.exchange?.soon()
   }
@@ -162,8 +194,6 @@ export class UsageReports {
 /** For how long what is known of a key that this process hardly uses holds: the fuller it is, the shorter. */
 function askAfterMs({ capacity, policy: { windowMs } }: SyncedPolicy, remaining: number): number {
   const pressure = 1 - remaining / capacity
-  if (pressure < IDLE) return Number.POSITIVE_INFINITY
-  const tierMs = pressure < LOW ? 4 * SYNC_MS : pressure < NORMAL ? SYNC_MS : SYNC_MS / 2
   // at the pace of the window so far, half of the time until it is full
-  return Math.min(tierMs, (windowMs * (1 - pressure)) / pressure / 2)
+  return Math.min(ASKED_AFTER_MS[tierOf(pressure)], (windowMs * (1 - pressure)) / pressure / 2)
 }

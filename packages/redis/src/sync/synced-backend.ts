@@ -5,6 +5,7 @@ import {
   type Clock,
   clockOf,
   compileFailover,
+  type MetricSource,
   optionalFunction,
   optionsOf,
   type ScriptRunner,
@@ -49,7 +50,10 @@ export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {
  * Keeps `fixed-window`, `sliding-window`, `token-bucket` and `gcra`, windows of 4 ticks and more. Throws
  * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`; `SLUICE_BAD_POLICY` where a limiter is built of a policy that it cannot keep.
  */
-export function syncedBackend(client: RedisClient | ScriptRunner, options: SyncedBackendOptions = {}): Backend<Answer> {
+export function syncedBackend(
+  client: RedisClient | ScriptRunner,
+  options: SyncedBackendOptions = {},
+): Backend<Answer> & MetricSource {
   const { parts, terms, rule } = settingsOf(client, options)
   const { clock, exact } = parts
   const ledger = new RedisSyncLedger(parts)

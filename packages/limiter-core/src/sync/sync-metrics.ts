@@ -1,0 +1,107 @@
+import type { Metric, MetricSource } from '../contracts.ts'
+import { CounterMetric, type CounterSeries } from '../metrics/counter-metric.ts'
+import { GaugeMetric } from '../metrics/gauge-metric.ts'
+import { HistogramMetric } from '../metrics/histogram-metric.ts'
+import { Metrics } from '../metrics/metrics.ts'
+
+const PIPELINE_MS = [0.5, 1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 250, 500, 1_000]
+const TICK_MS = [0.5, 1, 2, 5, 10, 25, 50, 100, 150, 250, 400, 600, 800, 1_000]
+const SIZES = [1, 10, 50, 100, 500, 1_000, 5_000, 10_000]
+const DRIFT = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1]
+const STALENESS_MS = [100, 500, 1_000, 5_000, 10_000, 15_000, 30_000, 60_000]
+
+/** Parts of a limit that are used, from the least: the names under which metrics and cadences know them. */
+export const TIERS = ['idle', 'low', 'normal', 'hot'] as const
+export type Tier = (typeof TIERS)[number]
+
+/** The tier of a part of a limit (PostHog's bounds): below 0.1, 0.5, 0.8, and above. */
+export function tierOf(pressure: number): Tier {
+  if (pressure < 0.1) return 'idle'
+  if (pressure < 0.5) return 'low'
+  return pressure < 0.8 ? 'normal' : 'hot'
+}
+
+/** What a synced backend counts of itself; names, labels and buckets are those of PostHog's global limiter. No key is a label. */
+export class SyncMetrics implements MetricSource {
+  readonly allowed: CounterSeries
+  readonly limited: CounterSeries
+  readonly hits: CounterSeries
+  readonly misses: CounterSeries
+  readonly queued: CounterSeries
+  readonly reportedKeys: CounterSeries
+  readonly outageDecisions: CounterMetric
+  readonly errors: CounterMetric
+  readonly transitions: CounterMetric
+  readonly commands: CounterMetric
+  readonly evictions: CounterMetric
+  readonly pipelineMs: HistogramMetric
+  readonly tickMs: HistogramMetric
+  readonly pipelineSize: HistogramMetric
+  readonly drift: HistogramMetric
+  readonly stalenessMs: HistogramMetric
+  readonly tiers: GaugeMetric
+  readonly pending: GaugeMetric
+  readonly deferred: GaugeMetric
+  readonly nodes: GaugeMetric
+  readonly #all: Metrics
+
+  constructor() {
+    const evals = counter('eval_counts_total', 'Decisions by result.', 'result')
+    const cache = counter('cache_counts_total', 'Takes of keys that were known, were not, or are asked for.', 'result')
+    const records = counter('records_total', 'Keys that were reported.', 'op')
+    this.allowed = evals.labels('allowed')
+    this.limited = evals.labels('limited')
+    this.hits = cache.labels('hit')
+    this.misses = cache.labels('miss')
+    this.queued = cache.labels('sync_queued')
+    this.reportedKeys = records.labels('exchange')
+    this.outageDecisions = counter(
+      'outage_decisions_total',
+      'Decisions while nobody answered, by who decided.',
+      'source',
+    )
+    this.errors = counter('error_total', 'What went wrong, by step and cause.', 'step', 'cause')
+    this.transitions = counter(
+      'tier_transitions_total',
+      'Keys whose use passed from one tier to another.',
+      'from',
+      'to',
+    )
+    this.commands = counter('commands_total', 'Calls of the ledger.')
+    this.evictions = counter('eviction_total', 'Keys that had to go while they were in use.')
+    this.pipelineMs = histogram('pipeline_ms', 'How long one call took, in ms.', PIPELINE_MS)
+    this.tickMs = histogram('tick_ms', 'How long a tick kept the event loop, in ms.', TICK_MS)
+    this.pipelineSize = histogram('pipeline_size', 'Keys of one call.', SIZES)
+    this.drift = histogram('estimate_drift', 'What an answer changed, as a part of the limit.', DRIFT)
+    this.stalenessMs = histogram(
+      'sync_staleness_ms',
+      'How old what was known of a key was when it was answered, in ms.',
+      STALENESS_MS,
+    )
+    this.tiers = gauge('sync_tier_gauge', 'Keys of the last answers, by how much of the limit is used.', 'tier')
+    this.pending = gauge('pending_sync_size', 'Keys that wait to be reported.')
+    this.deferred = gauge('sync_deferred_size', 'Keys that the last tick left for the next one.')
+    this.nodes = gauge('nodes', 'Processes that share the limits, as far as is known.')
+    const { outageDecisions, errors, transitions, commands, evictions } = this
+    const { pipelineMs, tickMs, pipelineSize, drift, stalenessMs, tiers, pending, deferred, nodes } = this
+    const counters = [evals, cache, records, outageDecisions, errors, transitions, commands, evictions]
+    const histograms = [pipelineMs, tickMs, pipelineSize, drift, stalenessMs]
+    this.#all = new Metrics([...counters, ...histograms, tiers, pending, deferred, nodes], { prefix: 'sluice_global_' })
+  }
+
+  metrics(): Iterable<Metric> {
+    return this.#all.metrics()
+  }
+}
+
+function counter(name: string, help: string, ...labels: readonly string[]): CounterMetric {
+  return new CounterMetric({ name, help, labels })
+}
+
+function gauge(name: string, help: string, ...labels: readonly string[]): GaugeMetric {
+  return new GaugeMetric({ name, help, labels })
+}
+
+function histogram(name: string, help: string, buckets: readonly number[]): HistogramMetric {
+  return new HistogramMetric({ name, help, buckets })
+}
