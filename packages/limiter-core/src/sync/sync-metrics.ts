@@ -10,6 +10,8 @@ const SIZES = [1, 10, 50, 100, 500, 1_000, 5_000, 10_000]
 const DRIFT = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1]
 const STALENESS_MS = [100, 500, 1_000, 5_000, 10_000, 15_000, 30_000, 60_000]
 
+const TRANSITION = 'from to'
+
 /** Parts of a limit that are used, from the least: the names under which metrics and cadences know them. */
 export const TIERS = ['idle', 'low', 'normal', 'hot'] as const
 export type Tier = (typeof TIERS)[number]
@@ -61,12 +63,8 @@ export class SyncMetrics implements MetricSource {
       'source',
     )
     this.errors = counter('error_total', 'What went wrong, by step and cause.', 'step', 'cause')
-    this.transitions = counter(
-      'tier_transitions_total',
-      'Keys whose use passed from one tier to another.',
-      'from',
-      'to',
-    )
+    const passed = 'Keys whose use passed from one tier to another.'
+    this.transitions = counter('tier_transitions_total', passed, ...TRANSITION.split(' '))
     this.commands = counter('commands_total', 'Calls of the ledger.')
     this.evictions = counter('eviction_total', 'Keys that had to go while they were in use.')
     this.pipelineMs = histogram('pipeline_ms', 'How long one call took, in ms.', PIPELINE_MS)
