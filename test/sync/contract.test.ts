@@ -1,15 +1,25 @@
 import { describe, test } from '@jest/globals'
+import type { Clock } from '@sluice/limiter-core'
+import { HashRing, RingBackend } from '@sluice/limiter-core/backend'
 import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/limiter-core/sync'
 import { backendContract } from '@sluice/testkit'
 
+const kept = { algorithms: ['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] } as const
+
+function alone(clock: Clock): SyncingBackend {
+  const ledger = new MemorySyncLedger(clock).join()
+  const terms = syncTermsOf('test', { burst: 1, nodes: 1 })
+  return new SyncingBackend({ name: 'synced', ledger, terms, rule: { source: 'local' }, clock })
+}
+
 describe('a synced backend alone on its ledger', () => {
-  backendContract(
-    { describe, test },
-    (clock) => {
-      const ledger = new MemorySyncLedger(clock).join()
-      const terms = syncTermsOf('test', { burst: 1, nodes: 1 })
-      return new SyncingBackend({ name: 'synced', ledger, terms, rule: { source: 'local', share: 1 }, clock })
-    },
-    { algorithms: ['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] },
-  )
+  backendContract({ describe, test }, alone, kept)
+})
+
+describe('several synced backends by the key', () => {
+  const names = ['one', 'two', 'three']
+  const ringOf = (clock: Clock) => {
+    return new RingBackend(new HashRing(names), new Map(names.map((name) => [name, alone(clock)])))
+  }
+  backendContract({ describe, test }, ringOf, kept)
 })

@@ -2,5 +2,5 @@
 export { lateMs } from './sync/charge-late.ts'
 export { MemorySyncLedger, partitionOf } from './sync/memory-sync-ledger.ts'
 export type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync/sync-ledger.ts'
-export { SYNC_OPTIONS, type SyncOptions, type SyncTerms, syncTermsOf } from './sync/sync-terms.ts'
+export { DEFAULT_MAX_KEYS, SYNC_OPTIONS, type SyncOptions, type SyncTerms, syncTermsOf } from './sync/sync-terms.ts'
 export { type SilenceRule, SyncingBackend, type SyncingDeps } from './sync/syncing-backend.ts'

@@ -15,4 +15,10 @@ export { runnerOf } from './client/script-runner.ts'
 export { type RedisBackendOptions, redisBackend } from './exact/redis-backend.ts'
 export { type RedisInflightOptions, redisInflight } from './inflight/redis-inflight.ts'
 export { type LeasedBackendOptions, leasedBackend, redisLedger } from './leases/leased-backend.ts'
-export { redisSyncLedger, type SyncedBackendOptions, syncedBackend } from './sync/synced-backend.ts'
+export {
+  type RedisClients,
+  redisSyncLedger,
+  type SyncedBackend,
+  type SyncedBackendOptions,
+  syncedBackend,
+} from './sync/synced-backend.ts'

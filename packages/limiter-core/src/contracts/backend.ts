@@ -18,7 +18,7 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   /** True for one that counts for its own process: N processes admit up to N limits. */
   readonly perProcess?: boolean
   /** Those that it can keep; default: all. A policy that names none gets one of them; `open` refuses the others. */
-  readonly algorithms?: readonly AlgorithmName[]
+  readonly algorithms?: readonly AlgorithmName[] | undefined
   /**
    * A counter of a policy under a name: asked once for each policy, when a limiter is built. Throws a `SluiceError` where
    * this backend cannot keep the policy. The counter is closed where the limiter fails to build, or is closed.

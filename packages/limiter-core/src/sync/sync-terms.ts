@@ -50,10 +50,11 @@ export interface SyncTerms {
 }
 
 const LEAST_TICK_MS = 100
+export const DEFAULT_MAX_KEYS = 300_000
 
 /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
 export function syncTermsOf(owner: string, options: SyncOptions): SyncTerms {
-  const { burst = 0.25, floor = 10, nodes, maxKeys = 300_000, count = 'admitted' } = options
+  const { burst = 0.25, floor = 10, nodes, maxKeys = DEFAULT_MAX_KEYS, count = 'admitted' } = options
   const tickMs = msOf(owner, 'tickMs', options.tickMs ?? 1_000, LEAST_TICK_MS, 60_000)
   const gapMs = msOf(owner, 'gapMs', options.gapMs ?? 50, 1, tickMs)
   const silentMs = msOf(owner, 'silentMs', options.silentMs ?? Math.max(3_000, tickMs), tickMs, 600_000)

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import {
   type Answer,
   type Backend,
@@ -5,13 +6,18 @@ import {
   type Clock,
   clockOf,
   compileFailover,
+  HashRing,
+  type Metric,
   type MetricSource,
+  Metrics,
   optionalFunction,
   optionsOf,
+  RingBackend,
   type ScriptRunner,
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import {
+  DEFAULT_MAX_KEYS,
   type SilenceRule,
   SYNC_OPTIONS,
   SyncingBackend,
@@ -40,6 +46,12 @@ export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {
   readonly serverTime?: (() => number) | undefined
 }
 
+/** Made by `syncedBackend`. */
+export type SyncedBackend = Backend<Answer> & MetricSource
+
+/** Clients of several servers by names, of which each counts its part of the keys. */
+export type RedisClients = Readonly<Record<string, RedisClient | ScriptRunner>>
+
 /**
  * Decides in this process, at once, by what all processes together took of a key; each reports to Redis in the
  * background, once a tick and soon after a key becomes busy. No request waits for Redis, ever.
@@ -47,17 +59,44 @@ export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {
  * What passes above a limit is what the fleet takes between two exchanges: see docs/global-limiter.md for the bound.
  * Counts are those of `redisBackend` under its names, so that exact and synced processes count together.
  *
+ * Several clients by names share the keys by consistent hashing of the names, under `secret` where there is one: all
+ * processes need the same names. A server that comes or goes moves its own part of the keys.
+ *
  * Keeps `fixed-window`, `sliding-window`, `token-bucket` and `gcra`, windows of 4 ticks and more. Throws
  * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`; `SLUICE_BAD_POLICY` where a limiter is built of a policy that it cannot keep.
  */
 export function syncedBackend(
-  client: RedisClient | ScriptRunner,
+  client: RedisClient | ScriptRunner | RedisClients,
   options: SyncedBackendOptions = {},
-): Backend<Answer> & MetricSource {
+): SyncedBackend {
+  if (!isClients(client)) return oneServer(client, options)
+  const names = Object.keys(client)
+  if (names.length === 0) {
+    throw new SluiceError('SLUICE_BAD_OPTION', 'syncedBackend: got no client, expected one or more by names')
+  }
+  const maxKeys = Math.ceil((options.maxKeys ?? DEFAULT_MAX_KEYS) / names.length)
+  const backends = new Map(names.map((name) => [name, oneServer(client[name], { ...options, maxKeys })]))
+  // the secret is checked by now
+  const ring = new HashRing(names, options.secret === undefined ? {} : { seed: seedOf(options.secret) })
+  const sources = [...backends].map(([redis, backend]) => new Metrics([backend], { labels: { redis } }))
+  const metrics = (): Iterable<Metric> => new Metrics(sources).metrics()
+  return Object.assign(new RingBackend(ring, backends), { metrics })
+}
+
+function oneServer(client: RedisClient | ScriptRunner, options: SyncedBackendOptions): SyncedBackend {
   const { parts, terms, rule } = settingsOf(client, options)
   const { clock, exact } = parts
   const ledger = new RedisSyncLedger(parts)
   return new SyncingBackend({ name: 'synced', identity: exact.identity, ledger, terms, rule, clock })
+}
+
+function isClients(client: RedisClient | ScriptRunner | RedisClients): client is RedisClients {
+  if (typeof client !== 'object' || client === null || Array.isArray(client)) return false
+  return Object.getPrototypeOf(client) === Object.prototype && !('run' in client) && !('evalsha' in client)
+}
+
+function seedOf(secret: string | Uint8Array): Uint8Array {
+  return createHmac('sha256', secret).update('sluice hash ring').digest()
 }
 
 /** The ledger of `syncedBackend` alone: what all processes took of each key. */

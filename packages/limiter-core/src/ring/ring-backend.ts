@@ -1,0 +1,127 @@
+import { type ChargedBackend, GroupedBackend } from '../backend/grouped-backend.ts'
+import { infallible } from '../backend/infallible.ts'
+import type {
+  AlgorithmName,
+  Answer,
+  Backend,
+  Charge,
+  CompiledPolicy,
+  CountedKey,
+  Counter,
+  Decision,
+  Moment,
+  Observer,
+} from '../contracts.ts'
+import type { HashRing } from './hash-ring.ts'
+
+/** A policy on several backends, each of which counts the keys that are its own. */
+class RingCounter implements Counter<Answer> {
+  readonly compiled: CompiledPolicy
+  readonly name: string
+  readonly #ring: Pick<HashRing, 'serverOf'>
+  readonly #counters: ReadonlyMap<string, Counter<Answer>>
+
+  constructor(ring: Pick<HashRing, 'serverOf'>, counters: ReadonlyMap<string, Counter<Answer>>) {
+    const [first] = counters.values()
+    this.compiled = first.compiled
+    this.name = first.name
+    this.#ring = ring
+    this.#counters = counters
+  }
+
+  take(key: string, cost: number, moment?: Moment): Decision {
+    return this.on(this.#ring.serverOf(key)).take(key, cost, moment)
+  }
+
+  on(server: string): Counter<Answer> {
+    return this.#counters.get(server) as Counter<Answer>
+  }
+
+  close(): void {
+    for (const counter of this.#counters.values()) counter.close?.()
+  }
+}
+
+/** Charges of one server, by the counters that it opened. */
+interface Home {
+  readonly backend: ChargedBackend
+  readonly own: readonly Charge[]
+}
+
+/**
+ * Backends that answer at once, of which each counts the keys that a ring gives it: time, outages and what is known are
+ * each one's own. A request with keys of several is taken by one after the other, and taken back where a later one denies.
+ */
+export class RingBackend implements Backend<Answer> {
+  readonly name: string
+  readonly synchronous = true
+  readonly identity: object | undefined
+  readonly algorithms: readonly AlgorithmName[] | undefined
+  readonly #ring: Pick<HashRing, 'serverOf'>
+  readonly #backends: ReadonlyMap<string, Backend<Answer>>
+
+  /** `backends`: one or more, by the names that the ring knows. */
+  constructor(ring: Pick<HashRing, 'serverOf'>, backends: ReadonlyMap<string, Backend<Answer>>) {
+    const [first] = backends.values()
+    this.name = first.name
+    this.identity = first.identity
+    this.algorithms = first.algorithms
+    this.#ring = ring
+    this.#backends = backends
+    infallible(this)
+  }
+
+  open(compiled: CompiledPolicy, name: string, isOverride?: boolean): RingCounter {
+    const counters = new Map<string, Counter<Answer>>()
+    try {
+      for (const [server, backend] of this.#backends) counters.set(server, backend.open(compiled, name, isOverride))
+    } catch (error) {
+      for (const counter of counters.values()) counter.close?.()
+      throw error
+    }
+    return new RingCounter(this.#ring, counters)
+  }
+
+  takeAll(charges: readonly Charge[], moment?: Moment): Answer {
+    const { backend, own } = this.#homeOf(charges)
+    return backend.takeAll(own, moment) as Answer
+  }
+
+  peekAll(charges: readonly Charge[], moment?: Moment): Answer {
+    const { backend, own } = this.#homeOf(charges)
+    return backend.peekAll(own, moment) as Answer
+  }
+
+  adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
+    const { backend, own } = this.#homeOf(charges)
+    return backend.adjustAll(own, takenAt, moment) as Answer
+  }
+
+  async resetAll(keys: readonly CountedKey[]): Promise<void> {
+    const { backend, own } = this.#homeOf(keys.map((counted) => ({ ...counted, cost: 0 })))
+    await backend.resetAll(own)
+  }
+
+  observe(observer: Observer): () => void {
+    const stops = [...this.#backends.values()].flatMap((backend) => backend.observe?.(observer) ?? [])
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#backends.values()].map((backend) => backend.close?.()))
+  }
+
+  #homeOf(charges: readonly Charge[]): Home {
+    const servers = charges.map(({ key }) => this.#ring.serverOf(key))
+    const own = charges.map((charge, index) => ({
+      ...charge,
+      counter: (charge.counter as RingCounter).on(servers[index]),
+    }))
+    const backends = servers.map((server) => this.#backends.get(server) as Backend<Answer>)
+    if (backends.every((backend) => backend === backends[0])) return { backend: backends[0], own }
+    const homes = new Map(own.map(({ counter }, index) => [counter, backends[index]] as const))
+    return { backend: new GroupedBackend(homes), own }
+  }
+}
