@@ -22,3 +22,4 @@ export {
   type SyncedBackendOptions,
   syncedBackend,
 } from './sync/synced-backend.ts'
+export { type EnvironmentOptions, syncedOptionsFromEnv } from './sync/synced-options-from-env.ts'
