@@ -3,6 +3,8 @@ import { PendingUsage } from './pending-usage.ts'
 
 /** Bounds of units, by which usage is told apart that must wait: each four times the one before. */
 const SIZES = 16
+/** Keys that are looked at for one that is taken. */
+const LOOKS = 4
 
 /** What waits to be reported, one for each key. The row of a key knows its place, so that none is looked up by name. */
 export class Outbox {
@@ -48,17 +50,20 @@ export class Outbox {
     this.#urgent.push(place - 1)
   }
 
-  /** Takes out what is urgent and accepted. */
-  takeUrgent(accepts: (usage: PendingUsage) => boolean): PendingUsage[] {
+  /** Takes out at most `most` that are urgent and accepted. Looks at a few times as many, the oldest first. */
+  takeUrgent(most: number, accepts: (usage: PendingUsage) => boolean): PendingUsage[] {
     const urgent = this.#urgent
-    this.#urgent = []
     const taken: PendingUsage[] = []
-    for (const place of urgent) {
-      const usage = this.#places[place]
+    const refused: number[] = []
+    const end = Math.min(urgent.length, LOOKS * most)
+    let at = 0
+    for (; at < end && taken.length < most; at++) {
+      const usage = this.#places[urgent[at]]
       if (!usage?.isUrgent) continue
-      if (accepts(usage)) taken.push(this.#remove(place, usage))
-      else this.#urgent.push(place)
+      if (accepts(usage)) taken.push(this.#remove(urgent[at], usage))
+      else refused.push(urgent[at])
     }
+    this.#urgent = urgent.slice(at).concat(refused)
     return taken
   }
 
@@ -67,9 +72,9 @@ export class Outbox {
     const taken: PendingUsage[] = []
     if (this.#size <= most) this.#move(taken, most, accepts)
     else {
-      for (let size = SIZES - 1; size >= 0 && taken.length < most; size--) {
-        this.#move(taken, most, (usage) => sizeOf(usage) === size && accepts(usage))
-      }
+      const least = this.#leastOf(most)
+      this.#move(taken, most, (usage) => sizeOf(usage) > least && accepts(usage))
+      this.#move(taken, most, (usage) => sizeOf(usage) === least && accepts(usage))
     }
     this.#urgent = this.#urgent.filter((place) => this.#places[place]?.isUrgent)
     return taken
@@ -93,6 +98,16 @@ export class Outbox {
       const usage = this.#places[place]
       if (usage && accepts(usage)) taken.push(this.#remove(place, usage))
     }
+  }
+
+  /** The size of the smallest of the `most` largest. */
+  #leastOf(most: number): number {
+    const counts = new Array<number>(SIZES).fill(0)
+    for (const usage of this.#places) if (usage) counts[sizeOf(usage)]++
+    let larger = 0
+    let size = SIZES - 1
+    while (size > 0 && larger + counts[size] < most) larger += counts[size--]
+    return size
   }
 
   #remove(place: number, usage: PendingUsage): PendingUsage {

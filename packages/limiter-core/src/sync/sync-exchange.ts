@@ -2,7 +2,7 @@ import { causeOf } from '../backend/backend-failure.ts'
 import type { Clock } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Observers } from '../observers/observers.ts'
-import { AWAITED } from '../time/clock.ts'
+import { AWAITED, afterThisTurn } from '../time/clock.ts'
 import type { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
@@ -16,7 +16,11 @@ const ANSWER_MS = 250
 const JITTER = 0.1
 /** Keys of one call: a script that has more holds up everybody else on its server. */
 const MOST_KEYS = 500
-/** Keys of one tick. */
+/** Keys whose calls are made in one turn of the event loop, and of one early exchange: some 5 ms. */
+const KEYS_A_TURN = 1_000
+/** Keys of an answer that is adopted where it comes. */
+const KEYS_AT_ONCE = 100
+/** Keys from one tick to the next. */
 const MOST_KEYS_A_TICK = 20_000
 
 export interface SyncExchangeDeps {
@@ -51,6 +55,9 @@ export class SyncExchange {
   #cancelEarly: (() => void) | undefined
   #cancelSilence: (() => void) | undefined
   #isSoon = false
+  /** Keys that were sent since the last tick began. */
+  #keysThisTick = 0
+  #lastTurn: Promise<void> = Promise.resolve()
   #isFailing = false
   #isClosed = false
   #sentAt = Number.NEGATIVE_INFINITY
@@ -105,6 +112,7 @@ export class SyncExchange {
   async #flush(): Promise<void> {
     await this.settled()
     while (!this.#isClosed && (this.#deps.outbox.size > 0 || this.#partitions.some((one) => !one.isFree))) {
+      this.#keysThisTick = 0
       this.#send(this.#takeAll())
       await this.settled()
       if (this.#isFailing) return
@@ -121,6 +129,7 @@ export class SyncExchange {
   #tick(): void {
     const { clock, metrics, outbox } = this.#deps
     const startedAt = clock.now()
+    this.#keysThisTick = 0
     this.#send(this.#takeAll())
     metrics.deferred.set(outbox.size)
     metrics.tickMs.observe(clock.now() - startedAt)
@@ -140,15 +149,18 @@ export class SyncExchange {
 
   /** What waits for an answer of its partition is left for then. */
   #sendUrgent(): void {
-    this.#send(this.#deps.outbox.takeUrgent(this.#accepting()))
+    const left = MOST_KEYS_A_TICK - this.#keysThisTick
+    if (left > 0) this.#send(this.#deps.outbox.takeUrgent(Math.min(left, KEYS_A_TURN), this.#accepting()))
   }
 
   /** Accepts what there is room for in a batch of its partition. */
   #accepting(): (usage: PendingUsage) => boolean {
     const keys = new Map<number, number>()
+    let left = MOST_KEYS_A_TICK - this.#keysThisTick
     return ({ partition }) => {
       const count = keys.get(partition) ?? 0
-      if (count >= MOST_KEYS || !this.#partitions[partition].isFree) return false
+      if (left <= 0 || count >= MOST_KEYS || !this.#partitions[partition].isFree) return false
+      left--
       keys.set(partition, count + 1)
       return true
     }
@@ -167,17 +179,37 @@ export class SyncExchange {
     if (again.length + batches.length === 0) return
     this.#sentAt = this.#deps.clock.now()
     this.#expectAnswer()
-    for (const batch of [...again, ...batches]) this.#track(this.#exchange(batch, this.#sentAt))
+    let keys = 0
+    for (const batch of [...again, ...batches]) {
+      this.#partitions[batch.partition].sent()
+      this.#track(this.#exchangeAfter(Math.floor(keys / KEYS_A_TURN), batch, this.#sentAt))
+      keys += batch.takes.length
+    }
+    this.#keysThisTick += keys
+  }
+
+  /** Answers that come in one go are adopted in turns of the event loop of their own. */
+  async #ownTurn(): Promise<void> {
+    const before = this.#lastTurn
+    const turn = before.then(() => new Promise<void>((resolve) => afterThisTurn(resolve)))
+    this.#lastTurn = turn
+    await turn
+  }
+
+  /** Lets others have their turns of the event loop first. */
+  async #exchangeAfter(turns: number, batch: SyncBatch, askedAt: number): Promise<void> {
+    for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
+    await this.#exchange(batch, askedAt)
   }
 
   async #exchange(batch: SyncBatch, askedAt: number): Promise<void> {
     const { clock, metrics } = this.#deps
     const partition = this.#partitions[batch.partition]
-    partition.sent()
     metrics.commands.add(1)
     metrics.pipelineSize.observe(batch.takes.length)
     try {
-      const answer = await this.#deps.ledger.exchange(batch, askedAt + ANSWER_MS)
+      const answer = await this.#deps.ledger.exchange(batch, clock.now() + ANSWER_MS)
+      if (batch.takes.length > KEYS_AT_ONCE) await this.#ownTurn()
       partition.answered()
       metrics.reportedKeys.add(batch.takes.length)
       metrics.pipelineMs.observe(clock.now() - askedAt)

@@ -27,6 +27,7 @@ export class SyncPartition {
 
   begin(takes: readonly PendingUsage[]): SyncBatch {
     this.#batch = { partition: this.index, number: ++this.#number, takes }
+    this.#isUnderWay = true
     return this.#batch
   }
 
