@@ -73,10 +73,11 @@ describe('syncedBackend', () => {
   })
 
   test('gives away a quarter of a limit and no more before it has heard of others', () => {
-    const limiter = synced({ prefix: ownPrefix(), nodes: 2 })
+    const limiter = synced({ prefix: ownPrefix(), nodes: 4 })
     const allowed = Array.from({ length: 40 }, () => limiter.take('cold').allowed)
     expect(allowed.filter(Boolean)).toHaveLength(25)
-    expect(limiter.take('cold').retryAfterMs).toBe(20)
+    const { retryAfterMs, binding } = limiter.take('cold')
+    expect([retryAfterMs, binding.remaining, binding.availableAfterMs]).toEqual([20, 0, 20])
   })
 
   test('refuses what it cannot keep, by a code and with what to use instead', () => {
@@ -165,7 +166,7 @@ describe('a Redis that is away', () => {
 })
 
 test('counts what it does, under the names that global limiters have', async () => {
-  const backend = syncedBackend(connect() as never, { prefix: ownPrefix(), tickMs: 100, gapMs: 20, nodes: 2 })
+  const backend = syncedBackend(connect() as never, { prefix: ownPrefix(), tickMs: 100, gapMs: 20, nodes: 4 })
   backends.push(backend)
   const limiter = createLimiter({ policies: [{ ...policy, backend }] }) as Limiter<Decision>
   for (let request = 0; request < 30; request++) limiter.take('a')

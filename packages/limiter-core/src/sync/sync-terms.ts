@@ -7,7 +7,7 @@ export interface SyncOptions {
   readonly tickMs?: Duration | undefined
   /** At least so long lies between two reports, in ms or as a duration: 1 ms to `tickMs`; default: 50 ms. */
   readonly gapMs?: Duration | undefined
-  /** The part of a limit that a process gives away between two answers: more than 0, at most 1; default: 0.25, at least one unit. */
+  /** The part of a limit that a process gives away between two answers: more than 0, at most 1; default: 0.25, or 1 / `nodes` where that is more. At least one unit. */
   readonly burst?: number | undefined
   /** How many units of a key a process may keep to itself: 1 % of a limit over all processes, and at most so many; default: 10. */
   readonly floor?: number | undefined
@@ -50,18 +50,26 @@ export interface SyncTerms {
 }
 
 const LEAST_TICK_MS = 100
+const BURST = 0.25
+const MANY = Number.POSITIVE_INFINITY
 export const DEFAULT_MAX_KEYS = 300_000
 
 /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
 export function syncTermsOf(owner: string, options: SyncOptions): SyncTerms {
-  const { burst = 0.25, floor = 10, nodes, maxKeys = DEFAULT_MAX_KEYS, count = 'admitted' } = options
+  const {
+    nodes,
+    floor = 10,
+    burst = Math.max(BURST, 1 / (nodes ?? MANY)),
+    maxKeys = DEFAULT_MAX_KEYS,
+    count = 'admitted',
+  } = options
   const tickMs = msOf(owner, 'tickMs', options.tickMs ?? 1_000, LEAST_TICK_MS, 60_000)
   const gapMs = msOf(owner, 'gapMs', options.gapMs ?? 50, 1, tickMs)
   const silentMs = msOf(owner, 'silentMs', options.silentMs ?? Math.max(3_000, tickMs), tickMs, 600_000)
   const closeMs = msOf(owner, 'closeMs', options.closeMs ?? 1_000, 0, 60_000)
+  if (nodes !== undefined) wholeFrom(owner, 'nodes', nodes)
   if (!(burst > 0 && burst <= 1)) throw badOption(`${owner}: burst`, burst, 'more than 0, at most 1')
   if (!(floor >= 0 && floor <= Number.MAX_SAFE_INTEGER)) throw badOption(`${owner}: floor`, floor, '0 or more')
-  if (nodes !== undefined) wholeFrom(owner, 'nodes', nodes)
   wholeFrom(owner, 'maxKeys', maxKeys)
   if (count !== 'admitted' && count !== 'all') throw badOption(`${owner}: count`, count, "'admitted' or 'all'")
   return { tickMs, gapMs, burst, floor, nodes, silentMs, closeMs, maxKeys, countsDenied: count === 'all' }

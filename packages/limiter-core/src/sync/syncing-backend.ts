@@ -12,8 +12,11 @@ import type {
   MetricSource,
   Moment,
   Observer,
+  PolicyVerdict,
 } from '../contracts.ts'
-import { RequestDecision, vetoed } from '../decision/verdict.ts'
+import type { SoleDecision } from '../decision/sole-decision.ts'
+import { SourcedDecision } from '../decision/sourced-decision.ts'
+import { ChargeVerdict, RequestDecision, vetoed } from '../decision/verdict.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { ALLOW, DENY } from '../failover/fixed-rule.ts'
 import type { AnswerSource } from '../memory/answer-source.ts'
@@ -127,8 +130,10 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const decision = counter.local.take(key, cost, moment)
     const isAllowed = decision.retryAfterMs === 0
     this.#decided(isAllowed, decision)
-    if (!isAllowed) this.#denied(counter, key, cost, decision.takenAt)
-    else if (cost > 0) this.#reports.taken(counter, key, cost, decision.takenAt, decision.remaining)
+    if (!isAllowed) {
+      this.#denied(counter, key, cost, decision.takenAt)
+      if (decision.remaining >= cost) return this.#burstDecision(decision)
+    } else if (cost > 0) this.#reports.taken(counter, key, cost, decision.takenAt, decision.remaining)
     return decision
   }
 
@@ -137,6 +142,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     if (this.#fixed) return this.#answerAlike(this.#fixed, charges, moment)
     const answer = this.#memory.takeAll(charges.map(localCharge), moment)
     const isTaken = !vetoed(answer.verdicts)
+    const verdicts = answer.verdicts.map((verdict, index) => waiting(verdict as PolicyVerdict, charges[index].cost))
     this.#decided(isTaken, answer)
     const allFit = isTaken && answer.verdicts.every(({ allowed }) => allowed)
     for (const [index, { counter, key, cost, advisory }] of charges.entries()) {
@@ -144,7 +150,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
       if (advisory ? allFit : isTaken) this.#taken(counter, key, cost, answer.takenAt, remaining)
       else if (!allowed) this.#denied(counter, key, cost, answer.takenAt)
     }
-    return answer
+    return { ...answer, verdicts }
   }
 
   peekAll(asked: readonly Charge[], moment?: Moment): Answer {
@@ -200,6 +206,11 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     this.#memory.close()
   }
 
+  /** Of a take that must wait for an answer, since this process gave away as much as it may without one. */
+  #burstDecision({ policy, retryAfterMs, resetAfterMs, takenAt, counted, source }: SoleDecision): Decision {
+    return new SourcedDecision(source, policy, 0, retryAfterMs, resetAfterMs, takenAt, retryAfterMs, counted)
+  }
+
   #decided(isAllowed: boolean, { counted, source }: Pick<Answer, 'counted' | 'source'>): void {
     const { allowed, limited, outageDecisions } = this.#metrics
     if (isAllowed) allowed.add(1)
@@ -244,6 +255,13 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     if (rule === ALLOW) this.adjustAll(charges, now, { now })
     return rule.peek(charges as never, now)
   }
+}
+
+/** A verdict of one that must wait for an answer has nothing left. */
+function waiting(verdict: PolicyVerdict, cost: number): PolicyVerdict {
+  const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs } = verdict
+  if (allowed || remaining < cost) return verdict
+  return new ChargeVerdict(policy, shadow, 0, retryAfterMs, resetAfterMs, retryAfterMs)
 }
 
 /** Throws `SLUICE_BAD_POLICY` where what all took cannot be known in time. */
