@@ -9,6 +9,7 @@ import {
 import { afterThisTurn } from '@sluice/limiter-core/backend'
 import {
   MemorySyncLedger,
+  type SyncAnswer,
   type SyncBatch,
   SyncingBackend,
   type SyncLedger,
@@ -18,6 +19,7 @@ import {
 import { openedCounter } from '../contracts/opened-counters.ts'
 import { FakeClock } from '../fake-clock.ts'
 import type { SeededRandom } from '../seeded-random.ts'
+import { NodeClock } from './node-clock.ts'
 
 /** What happens to messages between processes and their ledger. */
 export interface Network {
@@ -36,10 +38,15 @@ export interface SyncedFleetOptions {
   readonly random: SeededRandom
   readonly sync?: SyncOptions
   readonly onBackendError?: 'allow' | 'deny' | 'local'
+  /** How fast the clock of a node runs; default: 1. */
+  readonly rateOf?: (node: number) => number
+  /** Beside `policy`, of all nodes. */
+  readonly morePolicies?: readonly PolicyInput[]
 }
 
 /** One process of a fleet. */
 export interface FleetNode {
+  readonly clock: NodeClock
   readonly backend: SyncingBackend
   readonly limiter: Limiter<Decision>
 }
@@ -55,23 +62,17 @@ export class SyncedFleet {
   isCut = false
   readonly #random: SeededRandom
   readonly #network: Network
-  readonly #counter: Counter
+  readonly #counters: readonly Counter[]
   #hasArrived = false
 
-  constructor({ nodes, policy, network, random, sync = {}, onBackendError = 'local' }: SyncedFleetOptions) {
+  constructor(options: SyncedFleetOptions) {
+    const { random, network } = options
     this.#random = random
     this.#network = network
     this.ledger = new MemorySyncLedger(this.clock)
-    const terms = syncTermsOf('fleet', { nodes, ...sync })
-    const rule = { source: onBackendError }
-    this.nodes = Array.from({ length: nodes }, (): FleetNode => {
-      const ledger = this.#connected(this.ledger.join())
-      const { clock } = this
-      const backend = new SyncingBackend({ name: 'synced', ledger, terms, rule, clock, random: () => random.next() })
-      const options: SyncLimiterOptions = { policies: [{ ...policy, backend }], clock, scope: 'default' }
-      return { backend, limiter: createLimiter(options) }
-    })
-    this.#counter = openedCounter(this.nodes[0].backend, 'default', this.nodes[0].limiter.policies[0])
+    this.nodes = Array.from({ length: options.nodes }, (_, node) => this.#start(options, node))
+    const [{ backend, limiter }] = this.nodes
+    this.#counters = limiter.policies.map((policy) => openedCounter(backend, 'default', policy))
   }
 
   /** Lets time pass, and everything that it brings happen. */
@@ -91,9 +92,9 @@ export class SyncedFleet {
     await new Promise<void>((resolve) => afterThisTurn(resolve))
   }
 
-  /** Units of a key that the ledger has counted. */
-  used(key: string): number {
-    return this.ledger.used({ key, counter: this.#counter })
+  /** Units of a key that the ledger has counted, of the policy at that place. */
+  used(key: string, policy = 0): number {
+    return this.ledger.used({ key, counter: this.#counters[policy] })
   }
 
   async close(): Promise<void> {
@@ -102,46 +103,85 @@ export class SyncedFleet {
     await closed
   }
 
-  #connected(ledger: SyncLedger): SyncLedger {
+  #start({ policy, morePolicies = [], sync = {}, ...options }: SyncedFleetOptions, node: number): FleetNode {
+    const { nodes, onBackendError = 'local', rateOf = () => 1, random } = options
+    const clock = new NodeClock(this.clock, rateOf(node))
+    const ledger = this.#connected(this.ledger.join(), clock)
+    const terms = syncTermsOf('fleet', { nodes, ...sync })
+    const rule = { source: onBackendError }
+    const backend = new SyncingBackend({ name: 'synced', ledger, terms, rule, clock, random: () => random.next() })
+    const policies = [policy, ...morePolicies].map((one) => ({ ...one, backend }))
+    const limiter = createLimiter({ policies, clock, scope: 'default' } as SyncLimiterOptions)
+    return { clock, backend, limiter }
+  }
+
+  #connected(ledger: SyncLedger, node: NodeClock): SyncLedger {
+    // as the ledger of Redis does, instants are told by how far both clocks are apart when they are sent
+    const aheadMs = (): number => node.now() - this.clock.now()
+    const exchange = async (batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer> => {
+      const sent = shifted(batch, -aheadMs())
+      const answer = await this.#carry(node, () => ledger.exchange(sent, deadlineAt), deadlineAt)
+      return shiftedAnswer(batch, answer, aheadMs())
+    }
     return {
       partitions: ledger.partitions,
       partitionOf: (key) => ledger.partitionOf(key),
-      exchange: (batch: SyncBatch, deadlineAt) => this.#carry(() => ledger.exchange(batch, deadlineAt), deadlineAt),
-      resetAll: (keys) => this.#carry(() => ledger.resetAll(keys), this.clock.now() + 1_000),
+      exchange,
+      resetAll: (keys) => this.#carry(node, () => ledger.resetAll(keys), node.now() + 1_000),
       nodes: async () => this.nodes.length,
     }
   }
 
   /** Brings a message there and its answer back. */
-  #carry<T>(deliver: () => Promise<T>, deadlineAt: number): Promise<T> {
+  #carry<T>(node: NodeClock, deliver: () => Promise<T>, deadlineAt: number): Promise<T> {
     return new Promise((resolve, reject) => {
-      const arrive = (): void => this.#arrived()
-      this.clock.after(deadlineAt - this.clock.now(), () => {
-        arrive()
-        reject(Object.assign(new Error('late'), { code: 'LATE' }))
-      })
+      const arrive = (settle: () => void): void => {
+        this.#hasArrived = true
+        node.deliver(settle)
+      }
+      const cancelDeadline = this.clock.after(deadlineAt - node.now(), () =>
+        arrive(() => reject(Object.assign(new Error('late'), { code: 'LATE' }))),
+      )
       if (this.isCut || this.#happens(this.#network.loss)) return
       const there = (): void => {
         this.exchanges++
+        this.#hasArrived = true
         void deliver().then((answer) => {
           if (this.isCut || this.#happens(this.#network.loss)) return
           this.clock.after(this.#network.delayMs, () => {
-            arrive()
-            resolve(answer)
+            cancelDeadline()
+            arrive(() => resolve(answer))
           })
         })
-        arrive()
       }
       this.clock.after(this.#network.delayMs, there)
       if (this.#happens(this.#network.doubles)) this.clock.after(this.#network.delayMs + this.#random.whole(400), there)
     })
   }
 
-  #arrived(): void {
-    this.#hasArrived = true
-  }
-
   #happens(part = 0): boolean {
     return part > 0 && this.#random.next() < part
   }
+}
+
+/** A batch with its instants so much later. */
+function shifted(batch: SyncBatch, byMs: number): SyncBatch {
+  if (byMs === 0) return batch
+  const takes = batch.takes.map((reported) => ({
+    ...reported,
+    counter: reported.counter,
+    key: reported.key,
+    takes: reported.takes.map((value, at) => (at % 2 === 0 ? value + byMs : value)),
+  }))
+  return { ...batch, takes }
+}
+
+function shiftedAnswer({ takes }: SyncBatch, answer: SyncAnswer, byMs: number): SyncAnswer {
+  if (byMs === 0) return answer
+  const cells = answer.cells.map((one, index) => {
+    const { instants } = takes[index].counter.compiled
+    if (one instanceof Error) return one
+    return one.map((cell, at) => (cell !== 0 && instants?.includes(at) ? cell + byMs : cell))
+  })
+  return { ...answer, cells }
 }
