@@ -59,6 +59,9 @@ export class SyncExchange {
   #keysThisTick = 0
   #lastTurn: Promise<void> = Promise.resolve()
   #isFailing = false
+  #cancelAgain: (() => void) | undefined
+  /** Reports what is left, without ticks. */
+  #isClosing = false
   #isClosed = false
   #sentAt = Number.NEGATIVE_INFINITY
 
@@ -71,13 +74,13 @@ export class SyncExchange {
 
   /** Something waits for the next tick, which comes at a moment of its own in each process. */
   wake(): void {
-    if (!this.#cancelTick && !this.#isClosed) this.#tickAfter(this.#random() * this.#deps.terms.tickMs)
+    if (!this.#cancelTick && !this.#isClosing) this.#tickAfter(this.#random() * this.#deps.terms.tickMs)
   }
 
   /** Something is urgent: it is sent as soon as the last exchange is long enough ago. */
   soon(): void {
     // while nobody answers a tick is soon enough
-    if (this.#isSoon || this.#isFailing || this.#isClosed) return
+    if (this.#isSoon || this.#isFailing || this.#isClosing) return
     this.#isSoon = true
     const { clock, terms } = this.#deps
     const waitMs = Math.max(0, this.#sentAt + terms.gapMs - clock.now())
@@ -95,6 +98,7 @@ export class SyncExchange {
   /** Reports what is left, for at most `closeMs`; answers how many units it did not. */
   async close(): Promise<number> {
     const { clock, terms, outbox } = this.#deps
+    this.#isClosing = true
     this.#cancelTick?.()
     this.#cancelEarly?.()
     await new Promise<void>((resolve) => {
@@ -106,6 +110,7 @@ export class SyncExchange {
     })
     this.#isClosed = true
     this.#cancelSilence?.()
+    this.#cancelAgain?.()
     return this.#partitions.reduce((sum, partition) => sum + partition.units, outbox.clear())
   }
 
@@ -115,8 +120,16 @@ export class SyncExchange {
       this.#keysThisTick = 0
       this.#send(this.#takeAll())
       await this.settled()
-      if (this.#isFailing) return
+      if (this.#isFailing && !this.#isClosed) await this.#gap()
     }
+  }
+
+  /** Who fails at once is not asked again at once. */
+  #gap(): Promise<void> {
+    const { clock, terms } = this.#deps
+    return new Promise((resolve) => {
+      this.#cancelAgain = clock.after(terms.gapMs, resolve, AWAITED)
+    })
   }
 
   #tickAfter(ms: number): void {
@@ -139,7 +152,7 @@ export class SyncExchange {
   }
 
   #tickAgain(): void {
-    if (this.#cancelTick || this.#isClosed || this.#deps.outbox.size === 0) return
+    if (this.#cancelTick || this.#isClosing || this.#deps.outbox.size === 0) return
     this.#tickAfter(this.#deps.terms.tickMs * (1 + JITTER * (2 * this.#random() - 1)))
   }
 

@@ -49,6 +49,10 @@ export class NodeClock implements Clock {
     return this.#timers
   }
 
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
   /** Runs what comes to the process: now, or when it goes on. */
   deliver(run: () => void): void {
     if (this.#isStopped) this.#due.push(run)

@@ -97,9 +97,19 @@ export class SyncedFleet {
     return this.ledger.used({ key, counter: this.#counters[policy] })
   }
 
+  /** Units that the cells of a window in the ledger hold, those above its limit too. */
+  units(key: string, policy = 0): number {
+    const counter = this.#counters[policy]
+    const { instants = [] } = counter.compiled
+    const takes = [{ key, counter, takes: [] }]
+    const [cells] = this.ledger.exchange('reader', { partition: 0, number: 0, takes }).cells as [readonly number[]]
+    return cells.reduce((sum, cell, at) => (instants.includes(at) ? sum : sum + cell), 0)
+  }
+
   async close(): Promise<void> {
     const closed = Promise.all(this.nodes.map(({ backend }) => backend.close()))
-    await this.pass(2_000)
+    // each way begins with what was promised meanwhile
+    for (let passedMs = 0; passedMs < 2_000; passedMs += 10) await this.pass(10)
     await closed
   }
 
