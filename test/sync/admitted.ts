@@ -1,6 +1,7 @@
 import type { PolicyInput } from '@sluice/limiter-core'
 import type { SyncOptions } from '@sluice/limiter-core/sync'
 import { type SeededRandom, SyncedFleet } from '@sluice/testkit'
+import { mostInAny } from './most-in-any.ts'
 
 export interface Load {
   readonly nodes: number
@@ -12,6 +13,12 @@ export interface Load {
   readonly random: SeededRandom
   readonly sync?: SyncOptions
   readonly policy?: Partial<PolicyInput>
+  /** Where requests go; default: each to a node of its own choice. `hopping`: all to one node, each second to the next. */
+  readonly way?: 'spread' | 'hopping'
+  /** All requests of a second come within so many ms of it; default: evenly. */
+  readonly burstMs?: number
+  /** One request comes so long before all others. */
+  readonly idleMs?: number
 }
 
 export interface Admitted {
@@ -36,6 +43,9 @@ export async function admittedOf({
   random,
   sync,
   policy,
+  way = 'spread',
+  burstMs = 1_000,
+  idleMs = 0,
 }: Load): Promise<Admitted> {
   const fleet = new SyncedFleet({
     nodes,
@@ -45,12 +55,15 @@ export async function admittedOf({
     ...(sync ? { sync } : {}),
   })
   const admittedAt: number[] = []
+  if (idleMs > 0) fleet.nodes[0].limiter.take('k')
+  await fleet.pass(idleMs)
   const startedAt = fleet.clock.now()
-  const perMs = (limit * demand) / windowMs
+  const perMs = ((limit * demand) / windowMs) * (1_000 / burstMs)
   let due = 0
   for (let ms = 0; ms < windows * windowMs; ms++) {
-    for (due += perMs; due >= 1; due--) {
-      const { limiter } = fleet.nodes[random.whole(nodes)]
+    if (ms % 1_000 < burstMs) due += perMs
+    for (; due >= 1; due--) {
+      const { limiter } = fleet.nodes[way === 'spread' ? random.whole(nodes) : Math.floor(ms / 1_000) % nodes]
       if (limiter.take('k').allowed) admittedAt.push(ms)
     }
     await fleet.pass(1)
@@ -66,13 +79,4 @@ export async function admittedOf({
     sentUnits: admittedAt.length,
     fleet,
   }
-}
-
-function mostInAny(times: readonly number[], windowMs: number): number {
-  let most = 0
-  for (let end = 0, start = 0; end < times.length; end++) {
-    while (times[end] - times[start] >= windowMs) start++
-    most = Math.max(most, end - start + 1)
-  }
-  return most
 }

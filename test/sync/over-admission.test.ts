@@ -1,9 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { eachSeed } from '@sluice/testkit'
-import { admittedOf } from './admitted.ts'
-
-const WINDOW_MS = 60_000
-const LIMIT = 6_000
+import { admittedRow } from './admitted-table.ts'
 
 describe('a fleet of 20 at a multiple of its limit', () => {
   test.each([
@@ -12,21 +8,26 @@ describe('a fleet of 20 at a multiple of its limit', () => {
     [10, 1.25],
     [100, 1.5],
   ])(
-    '%d times: a cold key admits at most %d limits in its first window, and 0.95 to 1.05 a window afterwards',
-    async (demand, most) => {
-      await eachSeed(1, async (random) => {
-        const { first, steady } = await admittedOf({
-          nodes: 20,
-          limit: LIMIT,
-          windowMs: WINDOW_MS,
-          demand,
-          windows: 4,
-          random,
-        })
-        expect(first).toBeLessThanOrEqual(most)
-        expect(steady).toBeGreaterThanOrEqual(0.95)
-        expect(steady).toBeLessThanOrEqual(1.05)
-      })
+    '%d times: a cold key admits at most %d limits in any window, and 0.95 to 1.05 a window in the long run',
+    async (demand, atMost) => {
+      const { most, steady } = await admittedRow(20, demand)
+      expect(most).toBeLessThanOrEqual(atMost)
+      expect(steady).toBeGreaterThanOrEqual(0.95)
+      expect(steady).toBeLessThanOrEqual(1.05)
     },
   )
 })
+
+test.each([5, 50, 200])(
+  'a fleet of %d at 10 times its limit admits at most 1.25 limits in any window',
+  async (nodes) => {
+    expect((await admittedRow(nodes, 10, 'even', 3)).most).toBeLessThanOrEqual(1.25)
+  },
+)
+
+test.each(['hopping', 'bursts', 'mid-epoch', 'slices: 60'])(
+  'a fleet of 20 at 10 times its limit admits at most 1.25 limits in any window: %s',
+  async (shape) => {
+    expect((await admittedRow(20, 10, shape, 3)).most).toBeLessThanOrEqual(1.25)
+  },
+)

@@ -24,6 +24,18 @@ export { PolicyDriver } from './contracts/policy-driver.ts'
 export { assertSameVerdict } from './contracts/same-verdict.ts'
 export { failingBackend } from './failing-backend.ts'
 export { FakeClock, type FakeClockOptions } from './fake-clock.ts'
+export { NodeClock } from './fleet/node-clock.ts'
+export {
+  effectiveLevel,
+  epochOf,
+  type PublishedAnswer,
+  PublishedLimiter,
+  type PublishedOptions,
+  PublishedStore,
+  syncIntervalMs,
+  tierOf,
+  weightedCount,
+} from './fleet/published-limiter.ts'
 export { type FleetNode, type Network, SyncedFleet, type SyncedFleetOptions } from './fleet/synced-fleet.ts'
 export { FrontCounters } from './front-counters.ts'
 export { ReferenceBackend } from './models/reference-backend.ts'

@@ -1,0 +1,160 @@
+import type { Clock } from '@sluice/limiter-core'
+
+const IDLE = 0.1
+const LOW = 0.5
+const NORMAL = 0.8
+const MOST_FLOOR = 10
+
+export interface PublishedOptions {
+  readonly clock: Pick<Clock, 'now' | 'wall'>
+  readonly store: PublishedStore
+  /** Units of a window; default: 1,000,000. */
+  readonly threshold?: number
+  /** Default: 60. */
+  readonly windowSeconds?: number
+  /** Default: 15. */
+  readonly syncSeconds?: number
+}
+
+interface Entry {
+  estimate: number
+  /** Undefined until it was read once. */
+  syncedAt: number | undefined
+  pending: number
+  /** As it was read last, a part of the threshold. */
+  pressure: number
+}
+
+/** What `check` answers. The level holds the units of the check itself. */
+export interface PublishedAnswer {
+  readonly limited: boolean
+  readonly level: number
+}
+
+/** The epoch that holds an instant, in whole seconds. */
+export function epochOf(unixSeconds: number, windowSeconds: number): number {
+  return Math.floor(unixSeconds / windowSeconds)
+}
+
+/** The estimate of a window that slides, of two epochs: the older one counts by the part of it that is left. */
+export function weightedCount(previous: number, current: number, unixSeconds: number, windowSeconds: number): number {
+  const progress = (unixSeconds % windowSeconds) / windowSeconds
+  return previous * (1 - progress) + current
+}
+
+/** What is left of an estimate that leaks evenly, and units on top that do not. */
+export function effectiveLevel(estimate: number, elapsedMs: number, pending: number, leakPerSecond: number): number {
+  return Math.max(0, estimate - (leakPerSecond * elapsedMs) / 1_000) + pending
+}
+
+export function tierOf(pressure: number): 'idle' | 'low' | 'normal' | 'hot' {
+  if (pressure < IDLE) return 'idle'
+  if (pressure < LOW) return 'low'
+  return pressure < NORMAL ? 'normal' : 'hot'
+}
+
+/** How long an estimate holds, in ms; undefined for an idle key. */
+export function syncIntervalMs(pressure: number, syncSeconds: number): number | undefined {
+  const parts = { idle: undefined, low: 4, normal: 1, hot: 0.5 }
+  const part = parts[tierOf(pressure)]
+  return part === undefined ? undefined : part * syncSeconds * 1_000
+}
+
+/** Counts by key and epoch, which all processes share. */
+export class PublishedStore {
+  readonly #counts = new Map<string, number>()
+
+  add(key: string, epoch: number, units: number): void {
+    this.#counts.set(`${key}:${epoch}`, this.count(key, epoch) + units)
+  }
+
+  count(key: string, epoch: number): number {
+    return this.#counts.get(`${key}:${epoch}`) ?? 0
+  }
+}
+
+/**
+ * The global rate limiter that PostHog published in 2026, as a model to compare with, in its later form: two epochs, an
+ * estimate that leaks, units of this process that never do, denied units counted. `tick` stands for its background loop.
+ */
+export class PublishedLimiter {
+  readonly #options: Required<PublishedOptions>
+  readonly #entries = new Map<string, Entry>()
+  readonly #unwritten = new Map<string, { readonly key: string; readonly epoch: number; units: number }>()
+  readonly #toRead = new Set<string>()
+
+  constructor(options: PublishedOptions) {
+    this.#options = { threshold: 1_000_000, windowSeconds: 60, syncSeconds: 15, ...options }
+  }
+
+  /** Keys that the next tick reads. */
+  get toRead(): ReadonlySet<string> {
+    return this.#toRead
+  }
+
+  /** Units that this process counted of a key since it was read. */
+  pendingOf(key: string): number {
+    return this.#entries.get(key)?.pending ?? 0
+  }
+
+  check(key: string, units = 1): PublishedAnswer {
+    this.#enqueue(key, units)
+    const entry = this.#entries.get(key)
+    if (!entry) {
+      this.#entries.set(key, { estimate: 0, syncedAt: undefined, pending: units, pressure: 0 })
+      if (units >= this.#floor) this.#toRead.add(key)
+      return { limited: false, level: units }
+    }
+    if (this.#isDue(entry)) this.#toRead.add(key)
+    entry.pending += units
+    const level = this.#levelOf(entry)
+    return { limited: level >= this.#options.threshold, level }
+  }
+
+  /** Writes what was counted, then reads what is due. */
+  tick(): void {
+    const { store, clock, threshold, windowSeconds } = this.#options
+    for (const { key, epoch, units } of this.#unwritten.values()) store.add(key, epoch, units)
+    this.#unwritten.clear()
+    const seconds = this.#unixSeconds
+    const epoch = epochOf(seconds, windowSeconds)
+    for (const key of this.#toRead) {
+      const [previous, current] = [store.count(key, epoch - 1), store.count(key, epoch)]
+      const estimate = weightedCount(previous, current, seconds, windowSeconds)
+      this.#entries.set(key, { estimate, syncedAt: clock.now(), pending: 0, pressure: estimate / threshold })
+    }
+    this.#toRead.clear()
+  }
+
+  get #unixSeconds(): number {
+    return Math.floor(this.#options.clock.wall() / 1_000)
+  }
+
+  /** Units below which a key is not read. */
+  get #floor(): number {
+    return Math.min(MOST_FLOOR, Math.max(1, this.#options.threshold / 100))
+  }
+
+  #enqueue(key: string, units: number): void {
+    const epoch = epochOf(this.#unixSeconds, this.#options.windowSeconds)
+    const name = `${key}:${epoch}`
+    const entry = this.#unwritten.get(name)
+    if (entry) entry.units += units
+    else this.#unwritten.set(name, { key, epoch, units })
+  }
+
+  #levelOf({ estimate, syncedAt, pending }: Entry): number {
+    const { clock, threshold, windowSeconds } = this.#options
+    if (syncedAt === undefined) return pending
+    return effectiveLevel(estimate, clock.now() - syncedAt, pending, threshold / windowSeconds)
+  }
+
+  #isDue(entry: Entry): boolean {
+    const { clock, threshold, syncSeconds } = this.#options
+    const level = this.#levelOf(entry)
+    if (entry.syncedAt === undefined) return level >= this.#floor
+    const pressure = Math.max(level / threshold, entry.pressure)
+    const idleMs = level >= this.#floor ? 4 * syncSeconds * 1_000 : Number.POSITIVE_INFINITY
+    return clock.now() - entry.syncedAt > (syncIntervalMs(pressure, syncSeconds) ?? idleMs)
+  }
+}

@@ -1,0 +1,9 @@
+/** The most of these instants, the earliest first, that lie in any window. */
+export function mostInAny(times: readonly number[], windowMs: number): number {
+  let most = 0
+  for (let end = 0, start = 0; end < times.length; end++) {
+    while (times[end] - times[start] >= windowMs) start++
+    most = Math.max(most, end - start + 1)
+  }
+  return most
+}

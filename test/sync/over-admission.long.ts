@@ -1,0 +1,60 @@
+import { appendFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { type AdmittedRow, admittedRow, jsonLine } from './admitted-table.ts'
+import { publishedRow } from './published-row.ts'
+
+const ONE_RUN_MS = 3_600_000
+const DEMANDS = [1.2, 2, 10, 100]
+/** Rows are added to this file as lines of JSON, where one is named. */
+const path = process.env.SLUICE_CURVES
+
+function noted(row: AdmittedRow): AdmittedRow {
+  process.stdout.write(jsonLine(row))
+  if (path) appendFileSync(path, jsonLine(row))
+  return row
+}
+
+// the most in any window, and the most in the long run, by demand
+describe.each([
+  [5, [1.03, 1.03, 1.05, 1.1], 1.05],
+  [20, [1.03, 1.03, 1.05, 1.15], 1.05],
+  [50, [1.03, 1.05, 1.1, 1.5], 1.08],
+  [200, [1.06, 1.08, 1.2, 2.2], 1.15],
+  [1_000, [1.15, 1.25, 1.3, 2.4], 1.7],
+])('%d nodes', (nodes, mosts, mostSteady) => {
+  test.each(DEMANDS.map((demand, at) => [demand, mosts[at]] as const))(
+    'admit of %d times their limit at most %d limits in any window',
+    async (demand, atMost) => {
+      const { most, steady } = noted(await admittedRow(nodes, demand))
+      expect(most).toBeLessThanOrEqual(atMost)
+      expect(steady).toBeGreaterThanOrEqual(0.95)
+      expect(steady).toBeLessThanOrEqual(mostSteady)
+    },
+    ONE_RUN_MS,
+  )
+})
+
+// all of a second's demand within 50 ms comes before anybody can tell anybody: there 100 times the limit costs most
+describe.each([
+  ['hopping', [1.03, 1.03, 1.05, 1.15]],
+  ['bursts', [1.03, 1.06, 1.25, 2]],
+  ['mid-epoch', [1.03, 1.03, 1.05, 1.15]],
+  ['slices: 60', [1.03, 1.03, 1.05, 1.15]],
+])('20 nodes, %s', (shape, mosts) => {
+  test.each(DEMANDS.map((demand, at) => [demand, mosts[at]] as const))(
+    'admit of %d times their limit at most %d limits in any window',
+    async (demand, atMost) => {
+      expect(noted(await admittedRow(20, demand, shape)).most).toBeLessThanOrEqual(atMost)
+    },
+    ONE_RUN_MS,
+  )
+})
+
+test.each([5, 20, 50, 200])(
+  '%d published limiters admit more than twice their limit of 10 times as much',
+  (nodes) => {
+    for (const demand of [1.2, 2, 10]) noted(publishedRow(nodes, demand))
+    expect(publishedRow(nodes, 10).most).toBeGreaterThan(2.2)
+  },
+  ONE_RUN_MS,
+)
