@@ -1,0 +1,150 @@
+import { describe, expect, test } from '@jest/globals'
+import type { PolicyInput } from '@sluice/limiter-core'
+import { eachSeed, type Network, type SeededRandom, SyncedFleet, type SyncedFleetOptions } from '@sluice/testkit'
+
+const POLICY: PolicyInput = { name: 'api', limit: 6_000, window: '1m', algorithm: 'sliding-window' }
+const LONG: PolicyInput = { name: 'api', limit: 6_000, window: '1h', algorithm: 'sliding-window' }
+const GOOD: Network = { delayMs: 5 }
+
+function fleetOf(random: SeededRandom, options: Partial<SyncedFleetOptions> = {}): SyncedFleet {
+  return new SyncedFleet({ nodes: 5, policy: POLICY, network: GOOD, random, ...options })
+}
+
+/** Asks every ms, each time a node of its own choice of those that run; answers how many were admitted. */
+async function drive(fleet: SyncedFleet, random: SeededRandom, ms: number, everyMs = 1): Promise<number> {
+  let admitted = 0
+  for (let at = 0; at < ms; at += everyMs) {
+    const { clock, limiter } = random.pick(fleet.nodes)
+    if (!clock.isStopped && limiter.take('k').allowed) admitted++
+    await fleet.pass(everyMs)
+  }
+  return admitted
+}
+
+describe('a fleet at ten times its limit', () => {
+  test('of which 5 % of messages are lost each way, and as many doubled, keeps its limit', async () => {
+    await eachSeed(1, async (random) => {
+      const fleet = fleetOf(random, { nodes: 20, network: { delayMs: 5, loss: 0.05, doubles: 0.05 } })
+      const first = await drive(fleet, random, 60_000)
+      expect(first / 6_000).toBeLessThan(1.1)
+      const second = await drive(fleet, random, 60_000)
+      expect(second / 6_000).toBeGreaterThan(0.95)
+      expect(second / 6_000).toBeLessThan(1.1)
+      await fleet.close()
+    })
+  })
+
+  test('of which one clock runs 1 % fast and one 1 % slow keeps its limit', async () => {
+    await eachSeed(1, async (random) => {
+      const fleet = fleetOf(random, { rateOf: (node) => [1.01, 0.99, 1, 1, 1][node] })
+      for (let minute = 0; minute < 3; minute++) {
+        const part = (await drive(fleet, random, 60_000)) / 6_000
+        expect(part).toBeGreaterThan(0.95)
+        expect(part).toBeLessThan(1.05)
+      }
+      await fleet.close()
+    })
+  })
+
+  test('of which one stands still for 30 s keeps its limit when it goes on', async () => {
+    await eachSeed(1, async (random) => {
+      const fleet = fleetOf(random)
+      let admitted = await drive(fleet, random, 15_000)
+      fleet.nodes[0].clock.stop()
+      admitted += await drive(fleet, random, 30_000)
+      fleet.nodes[0].clock.resume()
+      admitted += await drive(fleet, random, 15_000)
+      expect(admitted / 6_000).toBeGreaterThan(0.95)
+      expect(admitted / 6_000).toBeLessThan(1.05)
+      await fleet.close()
+    })
+  })
+
+  test('that counts denied requests, too, denies all while the demand lasts, and none a window or two later', async () => {
+    await eachSeed(1, async (random) => {
+      const fleet = fleetOf(random, { sync: { count: 'all' } })
+      expect((await drive(fleet, random, 60_000)) / 6_000).toBeLessThan(1.05)
+      expect(await drive(fleet, random, 60_000)).toBe(0)
+      await fleet.pass(121_000)
+      expect(fleet.nodes[0].limiter.take('k').allowed).toBe(true)
+      await fleet.close()
+    })
+  })
+})
+
+test('a process that is killed takes along what it had not reported, and no more', async () => {
+  await eachSeed(3, async (random) => {
+    const fleet = fleetOf(random, { policy: LONG, sync: { floor: 0 } })
+    let admitted = await drive(fleet, random, 3_000)
+    await fleet.pass(5_000)
+    const [{ limiter, clock }] = fleet.nodes
+    for (let take = 0; take < 7; take++) if (limiter.take('k').allowed) admitted++
+    clock.stop()
+    await fleet.pass(10_000)
+    expect(fleet.units('k')).toBe(admitted - 7)
+    await fleet.pass(60_000)
+    expect(fleet.units('k')).toBe(admitted - 7)
+  })
+})
+
+describe('a fleet whose ledger is out of reach for 30 s', () => {
+  test('gives its limit and what it took until it knew, and the ledger is exact afterwards', async () => {
+    await eachSeed(3, async (random) => {
+      const fleet = fleetOf(random, { policy: LONG, sync: { floor: 0 } })
+      let admitted = await drive(fleet, random, 1_000)
+      fleet.isCut = true
+      const unknown = await drive(fleet, random, 3_100)
+      const duringCut = unknown + (await drive(fleet, random, 26_900))
+      admitted += duringCut
+      expect(admitted).toBeLessThanOrEqual(6_000 + unknown)
+      expect(admitted).toBeGreaterThan(5_500)
+      fleet.isCut = false
+      await fleet.pass(10_000)
+      expect(fleet.units('k')).toBe(admitted)
+      await fleet.close()
+    })
+  })
+
+  test('allows all under the rule allow, reports it afterwards, and denies none of it twice', async () => {
+    await eachSeed(1, async (random) => {
+      const fleet = fleetOf(random, { policy: LONG, sync: { floor: 0 }, onBackendError: 'allow' })
+      let admitted = await drive(fleet, random, 1_000)
+      fleet.isCut = true
+      admitted += await drive(fleet, random, 30_000)
+      fleet.isCut = false
+      await fleet.pass(10_000)
+      expect(fleet.units('k')).toBe(admitted)
+      await fleet.close()
+    })
+  })
+
+  test('denies all under the rule deny once it is silent', async () => {
+    await eachSeed(1, async (random) => {
+      const fleet = fleetOf(random, { policy: LONG, sync: { floor: 0 }, onBackendError: 'deny' })
+      await drive(fleet, random, 1_000)
+      fleet.isCut = true
+      await drive(fleet, random, 5_000, 10)
+      expect(await drive(fleet, random, 10_000, 10)).toBe(0)
+      fleet.isCut = false
+      await fleet.pass(3_000)
+      expect(await drive(fleet, random, 1_000, 10)).toBe(100)
+      await fleet.close()
+    })
+  })
+})
+
+describe('a client at 90 % of its limit, of which 20 % of messages are lost each way', () => {
+  test.each([600, 6_000])('is never denied: a limit of %d', async (limit) => {
+    await eachSeed(2, async (random) => {
+      const fleet = fleetOf(random, { policy: { ...POLICY, limit }, network: { delayMs: 5, loss: 0.2 } })
+      const everyMs = Math.ceil(60_000 / (limit * 0.9))
+      let denied = 0
+      for (let ms = 0; ms < 180_000; ms += everyMs) {
+        if (!random.pick(fleet.nodes).limiter.take('k').allowed) denied++
+        await fleet.pass(everyMs)
+      }
+      expect(denied).toBe(0)
+      await fleet.close()
+    })
+  })
+})
