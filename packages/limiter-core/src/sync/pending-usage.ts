@@ -38,4 +38,10 @@ export class PendingUsage {
     }
     takes.push(takenAt, units)
   }
+
+  /** Nothing of it is to be reported any more. */
+  clear(): void {
+    this.units = 0
+    this.takes.length = 0
+  }
 }

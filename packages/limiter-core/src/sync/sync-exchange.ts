@@ -1,5 +1,5 @@
 import { causeOf } from '../backend/backend-failure.ts'
-import type { Clock } from '../contracts.ts'
+import type { Clock, CountedKey } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Observers } from '../observers/observers.ts'
 import { AWAITED, afterThisTurn } from '../time/clock.ts'
@@ -90,8 +90,15 @@ export class SyncExchange {
     })
   }
 
+  /** What was sent of these keys has been counted by now, or never is. Others are not waited for: they may never rest. */
+  async recall(keys: readonly CountedKey[]): Promise<void> {
+    const partitions = keys.map(({ key }) => this.#partitions[this.#deps.ledger.partitionOf(key)])
+    for (const [index, partition] of partitions.entries()) partition.drop(keys[index])
+    await Promise.all(partitions.map(({ attempt }) => attempt))
+  }
+
   /** Whatever was sent is answered or has failed. */
-  async settled(): Promise<void> {
+  async #settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
@@ -115,11 +122,11 @@ export class SyncExchange {
   }
 
   async #flush(): Promise<void> {
-    await this.settled()
+    await this.#settled()
     while (!this.#isClosed && (this.#deps.outbox.size > 0 || this.#partitions.some((one) => !one.isFree))) {
       this.#keysThisTick = 0
       this.#send(this.#takeAll())
-      await this.settled()
+      await this.#settled()
       if (this.#isFailing && !this.#isClosed) await this.#gap()
     }
   }
@@ -195,7 +202,7 @@ export class SyncExchange {
     let keys = 0
     for (const batch of [...again, ...batches]) {
       this.#partitions[batch.partition].sent()
-      this.#track(this.#exchangeAfter(Math.floor(keys / KEYS_A_TURN), batch, this.#sentAt))
+      this.#track(batch, this.#exchangeAfter(Math.floor(keys / KEYS_A_TURN), batch, this.#sentAt))
       keys += batch.takes.length
     }
     this.#keysThisTick += keys
@@ -247,9 +254,10 @@ export class SyncExchange {
     }
   }
 
-  #track(exchange: Promise<void>): void {
+  #track({ partition }: SyncBatch, exchange: Promise<void>): void {
     const tracked = exchange.finally(() => this.#underWay.delete(tracked))
     this.#underWay.add(tracked)
+    this.#partitions[partition].attempt = tracked
   }
 
   #expectAnswer(): void {

@@ -1,3 +1,4 @@
+import type { CountedKey } from '../contracts.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncBatch } from './sync-ledger.ts'
 
@@ -7,6 +8,8 @@ import type { SyncBatch } from './sync-ledger.ts'
  */
 export class SyncPartition {
   readonly index: number
+  /** Ends when what is under way is answered or has failed. */
+  attempt: Promise<void> | undefined
   #number = 0
   #batch: SyncBatch | undefined
   #isUnderWay = false
@@ -42,6 +45,13 @@ export class SyncPartition {
 
   failed(): void {
     this.#isUnderWay = false
+  }
+
+  /** What was sent of a key and is not counted yet is not to count any more: it leaves the batch, whose number stays. */
+  drop({ key, counter }: CountedKey): void {
+    for (const usage of (this.#batch?.takes ?? []) as readonly PendingUsage[]) {
+      if (usage.key === key && usage.counter.name === counter.name) usage.clear()
+    }
   }
 
   /** Units that are sent and unanswered. */

@@ -179,7 +179,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const keys = asked as readonly SyncedCharge[]
     this.#forget(keys)
     // what was sent before would count after the reset
-    await this.#exchange.settled()
+    await this.#exchange.recall(keys)
     await this.#ledger.resetAll(keys)
     this.#forget(keys)
   }
