@@ -1,9 +1,16 @@
+import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { drainPerMs } from '../algorithms/policy-forms.ts'
 import type { CompiledPolicy } from '../contracts.ts'
 
 /** Up to how late units may be charged to a window that was opened after their take; 0 where units drain, and have no window. */
 export function lateMs({ policy, variants }: CompiledPolicy): number {
   return drainPerMs(policy) > 0 && !variants ? 0 : policy.windowMs
+}
+
+/** After so long units that fitted when they were taken matter no more. Those that drain have left a full bucket by then. */
+export function mattersMs(compiled: CompiledPolicy): number {
+  const perMs = compiled.variants ? 0 : drainPerMs(compiled.policy)
+  return perMs > 0 ? compiled.capacity / perMs : forgetsMs(compiled)
 }
 
 /**

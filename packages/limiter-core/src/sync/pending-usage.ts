@@ -39,6 +39,21 @@ export class PendingUsage {
     takes.push(takenAt, units)
   }
 
+  /** What was taken before `instant` counts nowhere any more. */
+  forget(instant: number): void {
+    const { takes } = this
+    let kept = 0
+    for (let at = 0; at < takes.length; at += 2) {
+      if (takes[at] < instant) {
+        this.units -= takes[at + 1]
+        continue
+      }
+      takes[kept++] = takes[at]
+      takes[kept++] = takes[at + 1]
+    }
+    takes.length = kept
+  }
+
   /** Nothing of it is to be reported any more. */
   clear(): void {
     this.units = 0

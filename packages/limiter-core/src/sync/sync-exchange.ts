@@ -201,6 +201,7 @@ export class SyncExchange {
     this.#expectAnswer()
     let keys = 0
     for (const batch of [...again, ...batches]) {
+      this.#partitions[batch.partition].forget(this.#sentAt)
       this.#partitions[batch.partition].sent()
       this.#track(batch, this.#exchangeAfter(Math.floor(keys / KEYS_A_TURN), batch, this.#sentAt))
       keys += batch.takes.length

@@ -1,4 +1,5 @@
 import type { CountedKey } from '../contracts.ts'
+import { mattersMs } from './charge-late.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncBatch } from './sync-ledger.ts'
 
@@ -51,6 +52,13 @@ export class SyncPartition {
   drop({ key, counter }: CountedKey): void {
     for (const usage of (this.#batch?.takes ?? []) as readonly PendingUsage[]) {
       if (usage.key === key && usage.counter.name === counter.name) usage.clear()
+    }
+  }
+
+  /** What was taken so long before `now` that it matters no more leaves the batch: it waited for an outage to end. */
+  forget(now: number): void {
+    for (const usage of (this.#batch?.takes ?? []) as readonly PendingUsage[]) {
+      usage.forget(now - mattersMs(usage.counter.compiled))
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../contracts.ts'
 import type { MemoryBackend } from '../memory/memory-backend.ts'
+import { mattersMs } from './charge-late.ts'
 import { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncExchange } from './sync-exchange.ts'
@@ -11,6 +12,8 @@ import type { SyncedPolicy } from './synced-policy.ts'
 
 /** Keys that wait to be reported. */
 const MOST_PENDING = 200_000
+/** Numbers of takes of one key: more wait after an outage alone, and the oldest of them may matter no more. */
+const MANY_TAKES = 128
 /** Of what was free of a key: who has spent so much of it since it was asked for asks again. */
 const EARLY_PART = 0.02
 /** Ticks after which what is known of a key is asked for anew. */
@@ -112,6 +115,7 @@ export class UsageReports {
       this.exchange?.wake()
     }
     if (units + held !== 0) usage.add(units + held, takenAt, policy.spanMs)
+    if (usage.takes.length > MANY_TAKES) usage.forget(takenAt - mattersMs(counter.compiled))
     return place
   }
 
