@@ -15,7 +15,7 @@ export interface AdmittedRow {
 type Shape = Pick<Load, 'way' | 'burstMs' | 'idleMs' | 'policy'>
 
 /** How requests come, by name. */
-export const shapes: Readonly<Record<string, Shape>> = {
+const shapes: Readonly<Record<string, Shape>> = {
   even: {},
   hopping: { way: 'hopping' },
   bursts: { burstMs: 50 },
