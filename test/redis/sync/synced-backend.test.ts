@@ -53,6 +53,7 @@ describe('syncedBackend', () => {
       true,
       80,
     ])
+    await eventually(async () => (await (open[0] as Redis).keys(`${prefix}:{a}:*`)).length, 1)
     two.take('a', 5)
     await eventually(() => two.peek('a').binding.remaining, 75)
     one.take('a', 5)
