@@ -19,6 +19,8 @@ export interface Load {
   readonly burstMs?: number
   /** One request comes so long before all others. */
   readonly idleMs?: number
+  /** In ms since the start: nobody reaches the ledger meanwhile. */
+  readonly cut?: { readonly from: number; readonly to: number }
 }
 
 export interface Admitted {
@@ -46,6 +48,7 @@ export async function admittedOf({
   way = 'spread',
   burstMs = 1_000,
   idleMs = 0,
+  cut = { from: 0, to: 0 },
 }: Load): Promise<Admitted> {
   const fleet = new SyncedFleet({
     nodes,
@@ -61,6 +64,7 @@ export async function admittedOf({
   const perMs = ((limit * demand) / windowMs) * (1_000 / burstMs)
   let due = 0
   for (let ms = 0; ms < windows * windowMs; ms++) {
+    fleet.isCut = ms >= cut.from && ms < cut.to
     if (ms % 1_000 < burstMs) due += perMs
     for (; due >= 1; due--) {
       const { limiter } = fleet.nodes[way === 'spread' ? random.whole(nodes) : Math.floor(ms / 1_000) % nodes]

@@ -35,7 +35,7 @@ export interface SyncExchangeDeps {
   readonly metrics: SyncMetrics
   /** A batch that was sent at `askedAt` is answered. */
   readonly answered: (batch: SyncBatch, answer: SyncAnswer, askedAt: number) => void
-  /** No answer came for `silentMs`, or one came again. */
+  /** An exchange failed, no answer came for `silentMs`, or one came again. */
   readonly silenceChanged: () => void
 }
 
@@ -47,6 +47,8 @@ export class SyncExchange {
   /** How many processes report lately, where the ledger tells. */
   nodes: number | undefined
   isSilent = false
+  /** The last exchange failed. */
+  isFailing = false
   readonly #deps: SyncExchangeDeps
   readonly #partitions: SyncPartition[]
   readonly #underWay = new Set<Promise<void>>()
@@ -58,7 +60,6 @@ export class SyncExchange {
   /** Keys that were sent since the last tick began. */
   #keysThisTick = 0
   #lastTurn: Promise<void> = Promise.resolve()
-  #isFailing = false
   #cancelAgain: (() => void) | undefined
   /** Reports what is left, without ticks. */
   #isClosing = false
@@ -80,7 +81,7 @@ export class SyncExchange {
   /** Something is urgent: it is sent as soon as the last exchange is long enough ago. */
   soon(): void {
     // while nobody answers a tick is soon enough
-    if (this.#isSoon || this.#isFailing || this.#isClosing) return
+    if (this.#isSoon || this.isFailing || this.#isClosing) return
     this.#isSoon = true
     const { clock, terms } = this.#deps
     const waitMs = Math.max(0, this.#sentAt + terms.gapMs - clock.now())
@@ -127,7 +128,7 @@ export class SyncExchange {
       this.#keysThisTick = 0
       this.#send(this.#takeAll())
       await this.#settled()
-      if (this.#isFailing && !this.#isClosed) await this.#gap()
+      if (this.isFailing && !this.#isClosed) await this.#gap()
     }
   }
 
@@ -247,7 +248,7 @@ export class SyncExchange {
 
   async #countNodes(): Promise<void> {
     const { ledger, clock } = this.#deps
-    if (!ledger.nodes || this.#isFailing) return
+    if (!ledger.nodes || this.isFailing) return
     try {
       this.nodes = (await ledger.nodes(clock.now() + ANSWER_MS)) ?? this.nodes
     } catch {
@@ -270,8 +271,8 @@ export class SyncExchange {
     this.#cancelSilence?.()
     this.#cancelSilence = undefined
     this.#setSilent(false)
-    if (this.#isFailing) this.#deps.observers.event('sync', { topic: this.#deps.name, failed: false })
-    this.#isFailing = false
+    if (this.isFailing) this.#deps.observers.event('sync', { topic: this.#deps.name, failed: false })
+    this.#setFailing(false)
   }
 
   #failed(error: unknown): void {
@@ -279,8 +280,14 @@ export class SyncExchange {
     const code = (error as { code?: unknown } | undefined)?.code ?? messageOf(error)
     metrics.errors.add(1, 'pipeline', causeOf(error))
     // once an outage, and not once a tick
-    if (!this.#isFailing) observers.event('sync', { topic: name, failed: code })
-    this.#isFailing = true
+    if (!this.isFailing) observers.event('sync', { topic: name, failed: code })
+    this.#setFailing(true)
+  }
+
+  #setFailing(isFailing: boolean): void {
+    if (this.isFailing === isFailing) return
+    this.isFailing = isFailing
+    this.#deps.silenceChanged()
   }
 
   #setSilent(isSilent: boolean): void {

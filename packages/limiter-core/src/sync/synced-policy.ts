@@ -44,7 +44,7 @@ export class SyncedPolicy implements TablePolicy {
   floorNodes = 0
   /** Takes of one span are reported as one, an eighth of a window long. */
   readonly spanMs: number
-  /** How many units one counts for: more than 1 while this process gives a share of the limit by itself. */
+  /** How many processes are taken to do as this one does: more than 1 while nobody tells what the others take. */
   scale = 1
   /** The row that was spent from or adjusted last. */
   readonly row: Row = { cells: new Float64Array(0), at: 0 }
@@ -67,27 +67,29 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    const waitMs = this.inner.waitMs(cells, at, now, cost * this.scale)
+    const waitMs = this.inner.waitMs(cells, at, now, cost * this.scale + this.#unseen(cells, at, now))
     if (waitMs > 0) return waitMs === Number.POSITIVE_INFINITY && cost <= this.capacity ? RETRY_AFTER_MS : waitMs
     // others may have taken as much: the next answer tells
     return this.scale === 1 && this.#isBurst(cells, at, now, cost) ? this.#gapMs : 0
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
-    this.inner.spend(cells, at, now, cost * this.scale)
+    this.inner.spend(cells, at, now, cost)
     cells[at + this.#own + PENDING] += cost
     this.#note(cells, at)
   }
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
-    const moved = this.inner.adjust(cells, at, now, units * this.scale, takenAt) / this.scale
+    const moved = this.inner.adjust(cells, at, now, units, takenAt)
     cells[at + this.#own + PENDING] += moved
     this.#note(cells, at)
     return moved
   }
 
   remaining(cells: Float64Array, at: number, now: number): number {
-    return Math.floor(this.inner.remaining(cells, at, now) / this.scale)
+    const remaining = this.inner.remaining(cells, at, now)
+    if (this.scale === 1) return remaining
+    return Math.max(0, Math.floor((remaining - this.#unseen(cells, at, now)) / this.scale))
   }
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
@@ -184,7 +186,14 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   #charge(cells: Float64Array, at: number, now: number, units: number, takenAt: number): void {
-    chargeLate(this.inner, cells, at, now, units * this.scale, takenAt)
+    chargeLate(this.inner, cells, at, now, units, takenAt)
+  }
+
+  /** What the other processes took since the last answer, if each did as this one. What no longer counts is none of it. */
+  #unseen(cells: Float64Array, at: number, now: number): number {
+    if (this.scale === 1) return 0
+    const used = this.capacity - this.inner.remaining(cells, at, now)
+    return Math.max(0, Math.min(cells[at + this.#own + PENDING], used)) * (this.scale - 1)
   }
 
   #isBurst(cells: Float64Array, at: number, now: number, cost: number): boolean {

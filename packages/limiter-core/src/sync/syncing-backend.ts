@@ -234,10 +234,14 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     this.#memory.resetAll(keys.map(localKey))
   }
 
-  /** How many units one counts for: while the ledger is silent each process takes all others to do as it does. */
+  /**
+   * While the ledger fails each process takes all others to do as it does: a short window would else be given away several
+   * times before the ledger counts as silent.
+   */
   get #scale(): number {
-    if (!this.#exchange.isSilent || this.#rule.source !== 'local') return 1
-    return this.#rule.share === undefined ? this.#reports.nodes : 1 / this.#rule.share
+    if (!this.#exchange.isFailing && !this.#exchange.isSilent) return 1
+    const { source, share } = this.#rule
+    return source === 'local' && share !== undefined ? 1 / share : this.#reports.nodes
   }
 
   #silenceChanged(): void {
