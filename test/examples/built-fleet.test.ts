@@ -9,13 +9,29 @@ import { redisBinary } from '../services/redis-binary.ts'
 const run = promisify(execFile)
 const main = join(root, 'examples/fleet/dist/index.js')
 
-test('the fleet keeps its limit while Redis is killed and begins anew', async () => {
-  if (!existsSync(main)) throw new Error('examples/fleet is not built: npx turbo run build')
-  const env = { ...process.env, SECONDS: '6', REDIS_SERVER: redisBinary(), NODE_OPTIONS: '' }
-  // it ends with code 1 where more was admitted than the limit, or an answer was none
-  const { stdout } = await run(process.execPath, [main], { env, timeout: 60_000 })
-  expect(stdout).toMatch(/The most in any second: \d+ of 100\. Answers that were no answer: 0\./)
-  const sum = (admitted: RegExp): number => [...stdout.matchAll(admitted)].reduce((all, [, n]) => all + Number(n), 0)
-  expect(sum(/Redis up .*\( *(\d+) by Redis/g)).toBeGreaterThan(100)
-  expect(sum(/Redis down .*, *(\d+) by shares/g)).toBeGreaterThan(0)
-}, 90_000)
+const env = { ...process.env, SECONDS: '12', REDIS_SERVER: redisBinary(), NODE_OPTIONS: '' }
+
+test.each([
+  ['exact', 'redis'],
+  ['leased', 'leased'],
+  ['synced', 'synced'],
+])(
+  'the fleet keeps what its mode %s promises while Redis is killed and begins anew',
+  async (mode, source) => {
+    if (!existsSync(main)) throw new Error('examples/fleet is not built: npx turbo run build')
+    // it ends with code 1 where more was admitted than promised, or an answer was none
+    const { stdout } = await run(process.execPath, [main, '--mode', mode], { env, timeout: 60_000 })
+    expect(stdout).toContain('Answers that were no answer: 0.')
+    expect(stdout).toMatch(/The most admitted in any window of 10 s, over the limit: [01]\.\d+ \(promised: 1\.\d+\)\.\n$/)
+    const admitted = [...stdout.matchAll(new RegExp(`Redis up .* (\\d+) by ${source}`, 'g'))]
+    expect(admitted.reduce((sum, [, n]) => sum + Number(n), 0)).toBeGreaterThan(250)
+    expect(stdout.match(/Redis down .*admitted \/ limit \d\.\d\d/g)).toHaveLength(4)
+  },
+  90_000,
+)
+
+test('the fleet refuses a mode that it does not have', async () => {
+  await expect(run(process.execPath, [main, '--mode', 'none'], { env })).rejects.toThrow(
+    '--mode: got none, expected exact, leased, synced',
+  )
+})

@@ -1,18 +1,21 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { modeOf } from './mode.ts'
 import { RedisProcess } from './redis-process.ts'
 import { Tally } from './tally.ts'
 
 const PROCESSES = 4
-const LIMIT = 100
+const WINDOW_MS = 10_000
+const LIMIT = 500
 /** Four times the limit. */
-const REQUESTS_A_SECOND = 4 * LIMIT
+const REQUESTS_A_SECOND = (4 * LIMIT * 1_000) / WINDOW_MS
 /** Seconds of traffic, and when Redis is killed and begins anew, with nothing in it. */
-const SECONDS = Number(process.env.SECONDS || 12)
+const SECONDS = Number(process.env.SECONDS || 36)
 const KILLED_AT = Math.round(SECONDS / 3)
 const BACK_AT = Math.round((2 * SECONDS) / 3)
 
+const { mode, promised } = modeOf(process.argv.slice(2))
 const redis = await RedisProcess.start().catch((error: NodeJS.ErrnoException) => {
   const missing = error.code === 'ENOENT'
   console.error(missing ? 'redis-server is not on the PATH: install it, or set REDIS_SERVER' : error.message)
@@ -20,9 +23,9 @@ const redis = await RedisProcess.start().catch((error: NodeJS.ErrnoException) =>
 })
 const workers = Array.from({ length: PROCESSES }, () =>
   fork(fileURLToPath(new URL('worker.js', import.meta.url)), [
+    mode,
     `redis://127.0.0.1:${redis.port}`,
-    String(PROCESSES),
-    String(LIMIT),
+    ...[PROCESSES, LIMIT, WINDOW_MS].map(String),
   ]),
 )
 const urls = await Promise.all(
@@ -32,8 +35,9 @@ const urls = await Promise.all(
   }),
 )
 
-console.log(`${PROCESSES} processes, one limit: ${LIMIT} a second. Traffic: ${REQUESTS_A_SECOND} a second.\n`)
-const tally = new Tally(LIMIT)
+console.log(`${PROCESSES} processes, one limit (${mode}): ${LIMIT} in ${WINDOW_MS / 1_000} s.`)
+console.log(`Traffic: ${REQUESTS_A_SECOND} a second, four times the limit.\n`)
+const tally = new Tally(LIMIT, WINDOW_MS)
 const startedAt = performance.now()
 const traffic = setInterval(() => tally.due(performance.now() - startedAt, REQUESTS_A_SECOND, ask), 10)
 
@@ -41,14 +45,18 @@ for (let second = 1; second <= SECONDS; second++) {
   await new Promise((resolve) => setTimeout(resolve, startedAt + second * 1_000 - performance.now()))
   console.log(tally.row(second, redis.alive))
   if (second === KILLED_AT) await redis.kill()
-  if (second === BACK_AT) await redis.start()
+  if (second === BACK_AT) {
+    const from = performance.now()
+    await redis.start()
+    tally.restarted(from, performance.now())
+  }
 }
 
 clearInterval(traffic)
-console.log(`\n${tally.verdict()}`)
+console.log(`\n${tally.verdict(promised)}`)
 for (const worker of workers) worker.disconnect()
 await redis.kill()
-process.exitCode = tally.kept ? 0 : 1
+process.exitCode = tally.kept(promised) ? 0 : 1
 
 async function ask(request: number): Promise<void> {
   const sentAt = performance.now()

@@ -1,24 +1,30 @@
 import type { AddressInfo } from 'node:net'
 import { byHeader, rateLimit } from '@sluice/express'
-import { createRedis, redisBackend } from '@sluice/redis'
+import { createRedis, leasedBackend, redisBackend, syncedBackend } from '@sluice/redis'
 import express from 'express'
 
 /** One process of the fleet: an API whose limit all processes share. */
-const [redisUrl, processes, limit] = process.argv.slice(2)
+const [mode, redisUrl, processes, limit, windowMs] = process.argv.slice(2)
 
+const client = createRedis(redisUrl)
 const app = express()
 app.use(
   rateLimit({
     name: 'team',
     limit: Number(limit),
-    window: '1s',
+    window: Number(windowMs),
     slices: 10,
     key: byHeader('x-team'),
-    backend: redisBackend(createRedis(redisUrl)),
-    // one machine runs four processes, their traffic and Redis here: an answer may be slow and Redis well
-    deadlineMs: 500,
-    // without Redis each process admits its share, so that the sum stays where it was
-    onBackendError: { local: { share: 1 / Number(processes) } },
+    ...(mode === 'synced'
+      ? // decides at once, and gives its share by itself once Redis is silent
+        { backend: syncedBackend(client, { nodes: Number(processes) }) }
+      : {
+          backend: mode === 'leased' ? leasedBackend(client) : redisBackend(client),
+          // one machine runs four processes, their traffic and Redis here: an answer may be slow and Redis well
+          deadlineMs: 2_000,
+          // without Redis each process admits its share, so that the sum stays where it was
+          onBackendError: { local: { share: 1 / Number(processes) } },
+        }),
   }),
 )
 app.get('/', (req, res) => {
