@@ -25,6 +25,28 @@ describe('a ledger that lost its data', () => {
     })
   })
 
+  test('is told of a key whose usage waited already when the loss was found out', async () => {
+    await eachSeed(5, async (random) => {
+      const fleet = new SyncedFleet({ nodes: 1, policy, random, network: { delayMs: 20 } })
+      const take = async (key: string, cost: number): Promise<boolean> => {
+        const { allowed } = fleet.nodes[0].limiter.take(key, cost)
+        await fleet.pass(10)
+        return allowed
+      }
+      // keys of all partitions, several in each
+      const full = Array.from({ length: 200 }, (_, index) => `full ${index}`)
+      for (let round = 0; round < 5; round++) for (const key of full) await take(key, 250)
+      await fleet.pass(5_000)
+      fleet.ledger.lose()
+      let admitted = 0
+      for (let request = 0; request < 1_000; request++) {
+        if (await take(full[random.whole(200)], 1)) admitted++
+      }
+      expect(admitted).toBe(0)
+      await fleet.close()
+    })
+  })
+
   test('has of a key that is in use what it had, and what was taken since', async () => {
     await eachSeed(3, async (random) => {
       const fleet = new SyncedFleet({ nodes: 3, policy, random, network: { delayMs: 2 }, sync: { floor: 0 } })

@@ -135,10 +135,12 @@ export class UsageReports {
       for (const { key, counter } of takes) this.#tellAgain(counter as SyncedCounter, key, now)
       return
     }
-    for (const [index, { key, counter }] of takes.entries()) {
+    for (const [index, { key, counter, known }] of takes.entries()) {
       const answer = cells[index]
       if (answer instanceof Error) this.#deps.metrics.errors.add(1, 'pipeline', 'key')
-      else this.#adopt(counter as SyncedCounter, key, answer, askedAt, now)
+      else if (known === undefined && this.#isUntold(counter as SyncedCounter, key, now)) {
+        this.#tellAgain(counter as SyncedCounter, key, now)
+      } else this.#adopt(counter as SyncedCounter, key, answer, askedAt, now)
     }
   }
 
@@ -159,6 +161,17 @@ export class UsageReports {
     if (heardAt > 0) metrics.stalenessMs.observe(Math.max(0, now - heardAt))
     if (tierOf(before) !== tierOf(after)) metrics.transitions.add(1, tierOf(before), tierOf(after))
     this.#tiers[TIERS.indexOf(tierOf(after))]++
+  }
+
+  /** What is known of a key was heard before the ledger lost it, and it has not been told: its usage waited already then. */
+  #isUntold(counter: SyncedCounter, key: string, now: number): boolean {
+    if (this.#lostAt === Number.NEGATIVE_INFINITY) return false
+    this.aim(counter, key, now)
+    const policy = counter.local.compiled
+    const { row } = policy
+    if (policy.askedAt(row) > this.#lostAt) return false
+    const unreported = this.outbox.find(policy.place(row), key, counter)?.units ?? 0
+    return policy.known(row, now, unreported) !== undefined
   }
 
   /** The ledger knows less of a key than this process: it is told, and its answer counts then. */
