@@ -1,0 +1,129 @@
+// One process of a fleet: an API on Express whose limits all share, the crowd that asks it over HTTP, and a record of
+// what it answered. Instants are epoch ms, of clocks that do not step.
+import { once } from 'node:events'
+import { Agent, createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { rateLimit } from '@sluice/express'
+import { createRedis, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
+import express from 'express'
+import { OpenLoop } from '../../../faults/children/open-loop.ts'
+import { StallWatch } from '../../../faults/children/stall-watch.ts'
+
+export interface ApiOptions extends SyncedBackendOptions {
+  /** Of Redis. */
+  readonly url: string
+  /** Of all keys of `busy`. */
+  readonly limit: number
+  readonly windowMs: number
+  /** Of the key of `full`, in an hour. */
+  readonly fullLimit: number
+}
+
+type Route = 'busy' | 'full'
+
+export interface Noted {
+  readonly route: Route
+  /** When the limiter was asked. */
+  readonly at: number
+  readonly allowed: boolean
+}
+
+export interface Exchange {
+  readonly askedAt: number
+  readonly endedAt: number
+  readonly failed: boolean
+}
+
+export interface Report {
+  readonly decisions: readonly Noted[]
+  /** Calls to Redis that reported. */
+  readonly exchanges: readonly Exchange[]
+  /** From a request to its answer, without what this process stood still. */
+  readonly slowestMs: number
+  /** Neither 200 nor 429. */
+  readonly failed: number
+  readonly unhandled: readonly string[]
+}
+
+const agent = new Agent({ keepAlive: true })
+const decisions: Noted[] = []
+const exchanges: Exchange[] = []
+const unhandled: string[] = []
+const watch = new StallWatch()
+let crowd: OpenLoop | undefined
+let port = 0
+let slowestMs = 0
+let failed = 0
+
+process.on('unhandledRejection', (error) => unhandled.push(String(error)))
+
+export async function open({ url, limit, windowMs, fullLimit, ...options }: ApiOptions): Promise<void> {
+  const client = createRedis(url)
+  if (client.status !== 'ready') await once(client, 'ready')
+  watchExchanges(client)
+  const backend = syncedBackend(client, options)
+  const app = express()
+  const all = { backend, key: () => 'all' }
+  app.use('/busy', noted('busy'), rateLimit({ ...all, name: 'busy', limit, window: windowMs, slices: 20 }))
+  app.use('/full', noted('full'), rateLimit({ ...all, name: 'full', limit: fullLimit, window: '1h', slices: 20 }))
+  app.use((_req, res) => {
+    res.end()
+  })
+  const server = createServer(app).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  port = (server.address() as AddressInfo).port
+}
+
+/** A crowd begins to ask: every twentieth request goes to `full`. */
+export function start(perSecond: number): void {
+  crowd = new OpenLoop(perSecond, (index) => ask(index % 20 === 0 ? 'full' : 'busy'))
+}
+
+/** What happened since the last report. */
+export function report(): Report {
+  const told = { decisions: decisions.splice(0), exchanges: exchanges.splice(0), slowestMs, failed, unhandled }
+  slowestMs = 0
+  return told
+}
+
+export function stop(): void {
+  crowd?.stop()
+}
+
+/** Notes each request before its limiter, and what became of it. */
+function noted(route: Route): express.RequestHandler {
+  return (_req, res, next) => {
+    const at = epochNow()
+    res.once('finish', () => decisions.push({ route, at, allowed: res.statusCode === 200 }))
+    next()
+  }
+}
+
+function ask(route: Route): void {
+  const from = performance.now()
+  const request = get({ port, host: '127.0.0.1', path: `/${route}`, agent }, (response) => {
+    const to = performance.now()
+    slowestMs = Math.max(slowestMs, to - from - watch.within(from, to))
+    if (response.statusCode !== 200 && response.statusCode !== 429) failed++
+    response.resume()
+  })
+  request.on('error', () => failed++)
+}
+
+/** Notes the calls of a client that report, as their script has the mark of a process for its first key. */
+function watchExchanges(client: ReturnType<typeof createRedis>): void {
+  const evalsha = client.evalsha.bind(client) as (...args: unknown[]) => Promise<unknown>
+  const watched = (...args: unknown[]): Promise<unknown> => {
+    const askedAt = epochNow()
+    const answer = evalsha(...args)
+    if (String(args[2]).includes(':sync:nodes')) return answer
+    const note = (failed: boolean) => () => void exchanges.push({ askedAt, endedAt: epochNow(), failed })
+    answer.then(note(false), note(true))
+    return answer
+  }
+  Object.assign(client, { evalsha: watched })
+}
+
+function epochNow(): number {
+  return performance.timeOrigin + performance.now()
+}
