@@ -67,6 +67,7 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
+    if (cost === 0) return 0
     const waitMs = this.inner.waitMs(cells, at, now, cost * this.scale + this.#unseen(cells, at, now))
     if (waitMs > 0) return waitMs === Number.POSITIVE_INFINITY && cost <= this.capacity ? RETRY_AFTER_MS : waitMs
     // others may have taken as much: the next answer tells
