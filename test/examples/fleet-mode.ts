@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect } from '@jest/globals'
+import { root } from '../repository.ts'
+import { redisBinary } from '../services/redis-binary.ts'
+
+export const run = promisify(execFile)
+export const main = join(root, 'examples/fleet/dist/index.js')
+
+export const env = { ...process.env, SECONDS: '12', REDIS_SERVER: redisBinary(), NODE_OPTIONS: '' }
+
+/** A mode of the fleet keeps what it promises, and its processes decide by it while Redis is there. */
+export async function keepsItsPromise(mode: string, source: string): Promise<void> {
+  if (!existsSync(main)) throw new Error('examples/fleet is not built: npx turbo run build')
+  // it ends with code 1 where more was admitted than promised, or an answer was none
+  const { stdout } = await run(process.execPath, [main, '--mode', mode], { env, timeout: 60_000 })
+  expect(stdout).toContain('Answers that were no answer: 0.')
+  expect(stdout).toMatch(/The most admitted in any window of 10 s, over the limit: [01]\.\d+ \(promised: 1\.\d+\)\.\n$/)
+  const admitted = [...stdout.matchAll(new RegExp(`Redis up .* (\\d+) by ${source}`, 'g'))]
+  expect(admitted.reduce((sum, [, n]) => sum + Number(n), 0)).toBeGreaterThan(250)
+  expect(stdout.match(/Redis down .*admitted \/ limit \d\.\d\d/g)).toHaveLength(4)
+}
