@@ -4,7 +4,11 @@ export default {
   roots: ['<rootDir>/test', '<rootDir>/packages'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/packages/[^/]+/dist/'],
-  testEnvironmentOptions: { customExportConditions: ['@sluice/source', 'node', 'require', 'default'] },
+  testEnvironmentOptions: {
+    customExportConditions: ['@sluice/source', 'node', 'require', 'default'],
+    // what a process shares lives on its global, and is used after a file has ended, too
+    globalsCleanup: 'off',
+  },
   // jest loads CommonJS, and Nest 12 is no such thing: here Nest is 11, and 12 runs in processes of its own
   moduleNameMapper: {
     '^@nestjs/(common|core|platform-express|platform-fastify|platform-ws|websockets)(/.*)?$':

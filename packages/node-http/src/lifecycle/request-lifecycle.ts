@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type RequestSluice, systemClock } from '@sluice/limiter-core/http'
 import onFinished from 'on-finished'
 import { RequestLife } from './request-life.ts'
-import { isComplete, isGone, onAbandoned, watchResponse } from './response-end.ts'
+import { hasConnection, isComplete, isGone, onAbandoned, watchResponse } from './response-end.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -50,8 +50,9 @@ export class RequestLifecycle extends RequestLife {
     this.#startedAt = systemClock.now()
     const end = (): void => this.#end()
     const over = isGone(this.#req, this.#res)
-    onFinished(this.#res, end)
-    this.#res.prependOnceListener('close', end)
+    if (hasConnection(this.#res)) onFinished(this.#res, end)
+    else this.#res.on('finish', end)
+    this.#res.prependListener('close', end)
     this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
     // a client who left before has no signal left to send; the caller's own turn comes first
     if (over) Promise.resolve().then(end)

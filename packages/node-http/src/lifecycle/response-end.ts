@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, type Http2Stream } from 'node:http2'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { closeResponse } from './closed-response.ts'
 import { stalledStreams } from './stalled-streams.ts'
@@ -42,6 +43,7 @@ export function onAbandoned(req: IncomingMessage, res: ServerResponse, run: () =
   })
   // a stream of HTTP/2 carries one response, and has finished before it closes, also where its client reset it
   if (req.httpVersionMajor >= 2) return () => {}
+  if (!isReadable(carrier)) return forget
   unreadConnections.add(req)
   return () => {
     forget()
@@ -60,12 +62,29 @@ export function watchResponse(req: IncomingMessage, res: ServerResponse): void {
 export function isGone(req: IncomingMessage, res: ServerResponse): boolean {
   if (res.writableFinished || res.destroyed || res.closed) return true
   const carrier = carrierOf(req, res)
-  return !carrier || carrier.destroyed || carrier.closed
+  if (!carrier) return req.httpVersionMajor >= 2
+  return carrier.destroyed || carrier.closed
 }
 
-// undefined where it is gone
+// undefined where a stream of HTTP/2 is gone, and where no connection carries the response: an adapter of serverless
+// functions and mocks of tests put an object with an address in its place
 function carrierOf(req: IncomingMessage, res: ServerResponse): Carrier | undefined {
-  return req.httpVersionMajor < 2 ? req.socket : streamOf(res)
+  if (req.httpVersionMajor >= 2) return streamOf(res)
+  return isEmitter(req.socket) ? req.socket : undefined
+}
+
+/** Whether the response emits what its socket does, which an object in place of a socket never will. */
+export function hasConnection(res: ServerResponse): boolean {
+  return !res.socket || isEmitter(res.socket)
+}
+
+function isEmitter(socket: unknown): boolean {
+  return typeof (socket as Partial<Socket> | undefined)?.prependOnceListener === 'function'
+}
+
+// a request that a test injects has an emitter with an address
+function isReadable(carrier: Carrier): boolean {
+  return typeof (carrier as Partial<Socket>).isPaused === 'function'
 }
 
 /** Whether the response was sent whole. HTTP/2 tells `finish` for a stream that the client reset, too. */
