@@ -90,8 +90,12 @@ test('a place waits for all work that holds it, also for work that fails', async
   await capped.close()
 })
 
-test('a response without a connection is none that anybody reads', () => {
-  const req = { socket: undefined, httpVersionMajor: 1, method: 'GET' } as unknown as IncomingMessage
-  const life = RequestLifecycle.of(req, new ServerResponse(req))
-  expect(life.gone).toBe(true)
+test('a response of HTTP/2 whose stream is gone is none that anybody reads; one of HTTP/1 that no socket carries is', () => {
+  for (const [httpVersionMajor, gone] of [
+    [2, true],
+    [1, false],
+  ] as const) {
+    const req = { socket: undefined, httpVersionMajor, method: 'GET' } as unknown as IncomingMessage
+    expect(RequestLifecycle.of(req, new ServerResponse(req)).gone).toBe(gone)
+  }
 })
