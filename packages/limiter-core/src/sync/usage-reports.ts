@@ -16,6 +16,8 @@ const MOST_PENDING = 200_000
 const MANY_TAKES = 128
 /** Of what was free of a key: who has spent so much of it since it was asked for asks again. */
 const EARLY_PART = 0.02
+/** So many processes may spend their early parts together; each of more spends less before it asks. */
+const EARLY_NODES = 20
 /** Ticks after which what is known of a key is asked for anew. */
 const STALE_TICKS = 2
 
@@ -85,7 +87,8 @@ export class UsageReports {
     }
     const place = this.report(counter, key, cost, now)
     const pending = policy.pending(row)
-    if (pending >= (remaining + pending) * EARLY_PART || this.#isStale(policy, now)) this.#hurry(place)
+    const fleetPending = pending * Math.max(1, this.nodes / EARLY_NODES)
+    if (fleetPending >= (remaining + pending) * EARLY_PART || this.#isStale(policy, now)) this.#hurry(place)
   }
 
   /** A take did not fit. Others may have given units back since the key was last asked for. */
