@@ -1,6 +1,7 @@
 // For those who keep a ledger of what all processes took, or report to one.
 export { lateMs } from './sync/charge-late.ts'
-export { MemorySyncLedger, partitionOf } from './sync/memory-sync-ledger.ts'
+export { MemorySyncLedger } from './sync/memory-sync-ledger.ts'
+export { PARTITIONS, partitionOf } from './sync/partition-of.ts'
 export type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync/sync-ledger.ts'
 export { DEFAULT_MAX_KEYS, SYNC_OPTIONS, type SyncOptions, type SyncTerms, syncTermsOf } from './sync/sync-terms.ts'
 export { type SilenceRule, SyncingBackend, type SyncingDeps } from './sync/syncing-backend.ts'

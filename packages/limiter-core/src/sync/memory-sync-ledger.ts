@@ -1,9 +1,9 @@
 import { isMissing, makeGood } from '../backend/make-good.ts'
 import type { Clock, CompiledPolicy, CountedKey, PriorUsage } from '../contracts.ts'
 import { chargeLate } from './charge-late.ts'
+import { PARTITIONS, partitionOf } from './partition-of.ts'
 import type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
 
-const PARTITIONS = 64
 /** Cells live so much longer than they count, as those in Redis do where tests hand in a clock. */
 const KEPT_LONGER_MS = 600_000
 
@@ -29,7 +29,7 @@ export class MemorySyncLedger {
     const writer = String(++this.#writers)
     return {
       partitions: PARTITIONS,
-      partitionOf,
+      partitionOf: (key) => partitionOf(key, PARTITIONS),
       exchange: async (batch) => this.exchange(writer, batch),
       resetAll: async (keys) => this.reset(keys),
       nodes: async () => this.nodes(writer),
@@ -98,13 +98,6 @@ export class MemorySyncLedger {
     }
     return entry
   }
-}
-
-/** FNV-1a, since all processes must agree. */
-export function partitionOf(key: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
-  return (hash >>> 0) % PARTITIONS
 }
 
 function nameOf({ key, counter }: CountedKey): string {

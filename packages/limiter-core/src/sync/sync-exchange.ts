@@ -3,6 +3,7 @@ import type { Clock, CountedKey } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import type { Observers } from '../observers/observers.ts'
 import { AWAITED, afterThisTurn } from '../time/clock.ts'
+import type { LedgerHealth } from './ledger-health.ts'
 import type { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
@@ -35,8 +36,7 @@ export interface SyncExchangeDeps {
   readonly metrics: SyncMetrics
   /** A batch that was sent at `askedAt` is answered. */
   readonly answered: (batch: SyncBatch, answer: SyncAnswer, askedAt: number) => void
-  /** An exchange failed, no answer came for `silentMs`, or one came again. */
-  readonly silenceChanged: () => void
+  readonly health: LedgerHealth
 }
 
 /**
@@ -46,16 +46,12 @@ export interface SyncExchangeDeps {
 export class SyncExchange {
   /** How many processes report lately, where the ledger tells. */
   nodes: number | undefined
-  isSilent = false
-  /** The last exchange failed. */
-  isFailing = false
   readonly #deps: SyncExchangeDeps
   readonly #partitions: SyncPartition[]
   readonly #underWay = new Set<Promise<void>>()
   readonly #random: () => number
   #cancelTick: (() => void) | undefined
   #cancelEarly: (() => void) | undefined
-  #cancelSilence: (() => void) | undefined
   #isSoon = false
   /** Keys that were sent since the last tick began. */
   #keysThisTick = 0
@@ -81,7 +77,7 @@ export class SyncExchange {
   /** Something is urgent: it is sent as soon as the last exchange is long enough ago. */
   soon(): void {
     // while nobody answers a tick is soon enough
-    if (this.#isSoon || this.isFailing || this.#isClosing) return
+    if (this.#isSoon || this.#deps.health.isDown || this.#isClosing) return
     this.#isSoon = true
     const { clock, terms } = this.#deps
     const waitMs = Math.max(0, this.#sentAt + terms.gapMs - clock.now())
@@ -117,7 +113,7 @@ export class SyncExchange {
       })
     })
     this.#isClosed = true
-    this.#cancelSilence?.()
+    this.#deps.health.close()
     this.#cancelAgain?.()
     return this.#partitions.reduce((sum, partition) => sum + partition.units, outbox.clear())
   }
@@ -128,7 +124,7 @@ export class SyncExchange {
       this.#keysThisTick = 0
       this.#send(this.#takeAll())
       await this.#settled()
-      if (this.isFailing && !this.#isClosed) await this.#gap()
+      if (this.#deps.health.isImpaired && !this.#isClosed) await this.#gap()
     }
   }
 
@@ -168,10 +164,15 @@ export class SyncExchange {
     return this.#deps.outbox.take(MOST_KEYS_A_TICK, this.#accepting())
   }
 
-  /** What waits for an answer of its partition is left for then. */
+  /** What waits for an answer of its partition is left for then; what goes to a server that fails, for the next tick. */
   #sendUrgent(): void {
+    const { outbox, health } = this.#deps
     const left = MOST_KEYS_A_TICK - this.#keysThisTick
-    if (left > 0) this.#send(this.#deps.outbox.takeUrgent(Math.min(left, KEYS_A_TURN), this.#accepting()))
+    if (left <= 0) return
+    const accepts = this.#accepting()
+    this.#send(
+      outbox.takeUrgent(Math.min(left, KEYS_A_TURN), (usage) => !health.isFailing(usage.partition) && accepts(usage)),
+    )
   }
 
   /** Accepts what there is room for in a batch of its partition. */
@@ -199,11 +200,11 @@ export class SyncExchange {
     const batches = [...byPartition].map(([index, usages]) => this.#partitions[index].begin(usages))
     if (again.length + batches.length === 0) return
     this.#sentAt = this.#deps.clock.now()
-    this.#expectAnswer()
     let keys = 0
     for (const batch of [...again, ...batches]) {
       this.#partitions[batch.partition].forget(this.#sentAt)
       this.#partitions[batch.partition].sent()
+      this.#deps.health.expect(batch.partition)
       this.#track(batch, this.#exchangeAfter(Math.floor(keys / KEYS_A_TURN), batch, this.#sentAt))
       keys += batch.takes.length
     }
@@ -235,20 +236,20 @@ export class SyncExchange {
       partition.answered()
       metrics.reportedKeys.add(batch.takes.length)
       metrics.pipelineMs.observe(clock.now() - askedAt)
-      this.#heard()
+      this.#answered(batch.partition)
       this.#deps.answered(batch, answer, askedAt)
       if (this.#deps.outbox.hasUrgent) this.soon()
       this.#tickAgain()
     } catch (error) {
       partition.failed()
-      this.#failed(error)
+      this.#failed(batch.partition, error)
       this.wake()
     }
   }
 
   async #countNodes(): Promise<void> {
-    const { ledger, clock } = this.#deps
-    if (!ledger.nodes || this.isFailing) return
+    const { ledger, clock, health } = this.#deps
+    if (!ledger.nodes || health.isDown) return
     try {
       this.nodes = (await ledger.nodes(clock.now() + ANSWER_MS)) ?? this.nodes
     } catch {
@@ -262,37 +263,16 @@ export class SyncExchange {
     this.#partitions[partition].attempt = tracked
   }
 
-  #expectAnswer(): void {
-    const { clock, terms } = this.#deps
-    this.#cancelSilence ??= clock.after(terms.silentMs, () => this.#setSilent(true))
+  #answered(partition: number): void {
+    const { observers, name, health } = this.#deps
+    if (health.answered(partition)) observers.event('sync', { topic: name, failed: false })
   }
 
-  #heard(): void {
-    this.#cancelSilence?.()
-    this.#cancelSilence = undefined
-    this.#setSilent(false)
-    if (this.isFailing) this.#deps.observers.event('sync', { topic: this.#deps.name, failed: false })
-    this.#setFailing(false)
-  }
-
-  #failed(error: unknown): void {
-    const { observers, name, metrics } = this.#deps
+  #failed(partition: number, error: unknown): void {
+    const { observers, name, metrics, health } = this.#deps
     const code = (error as { code?: unknown } | undefined)?.code ?? messageOf(error)
     metrics.errors.add(1, 'pipeline', causeOf(error))
     // once an outage, and not once a tick
-    if (!this.isFailing) observers.event('sync', { topic: name, failed: code })
-    this.#setFailing(true)
-  }
-
-  #setFailing(isFailing: boolean): void {
-    if (this.isFailing === isFailing) return
-    this.isFailing = isFailing
-    this.#deps.silenceChanged()
-  }
-
-  #setSilent(isSilent: boolean): void {
-    if (this.isSilent === isSilent) return
-    this.isSilent = isSilent
-    this.#deps.silenceChanged()
+    if (health.failed(partition)) observers.event('sync', { topic: name, failed: code })
   }
 }

@@ -30,6 +30,8 @@ export interface SyncLedger {
   readonly partitions: number
   /** 0 to `partitions` - 1, the same for a key in all processes. */
   partitionOf(key: string): number
+  /** The server that counts a partition now: while one is silent the others are not. Without it one counts all. */
+  serverOf?(partition: number): string
   /**
    * Counts a batch once, however often it comes under its number, and answers the cells of its keys. Rejects where no
    * answer came by `deadlineAt` of the process clock: the batch may be counted.

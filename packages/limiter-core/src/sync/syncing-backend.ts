@@ -17,23 +17,22 @@ import type {
 import type { SoleDecision } from '../decision/sole-decision.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict, RequestDecision, vetoed } from '../decision/verdict.ts'
-import { SluiceError } from '../errors/errors.ts'
 import { ALLOW, DENY } from '../failover/fixed-rule.ts'
 import type { AnswerSource } from '../memory/answer-source.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
 import { Observers } from '../observers/observers.ts'
 import { clockOf } from '../time/clock.ts'
 import { lateMs } from './charge-late.ts'
+import { LedgerHealth } from './ledger-health.ts'
 import { SyncExchange, type SyncExchangeDeps } from './sync-exchange.ts'
 import type { SyncLedger } from './sync-ledger.ts'
 import { SyncMetrics } from './sync-metrics.ts'
 import type { SyncTerms } from './sync-terms.ts'
 import { type SyncedCharge, SyncedCounter } from './synced-counter.ts'
+import { checkSynced, SYNCED_ALGORITHMS } from './synced-policies.ts'
 import { SyncedPolicy } from './synced-policy.ts'
 import { UsageReports } from './usage-reports.ts'
 
-const ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra']
-const LEAST_WINDOW_TICKS = 4
 /** A row with its share of the table's growth. */
 const BYTES_A_KEY = 128
 const LEAST_BYTES = 2 ** 20
@@ -70,20 +69,19 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   readonly name: string
   readonly identity: object | undefined
   readonly synchronous = true
-  readonly algorithms: readonly AlgorithmName[] = ALGORITHMS
+  readonly algorithms: readonly AlgorithmName[] = SYNCED_ALGORITHMS
   readonly #ledger: SyncLedger
   readonly #terms: SyncTerms
   readonly #rule: SilenceRule
   readonly #clock: Clock
   readonly #memory: MemoryBackend
   readonly #reports: UsageReports
+  readonly #health: LedgerHealth
   readonly #exchange: SyncExchange
   readonly #observers = new Observers()
   readonly #metrics = new SyncMetrics()
   readonly #counters = new Set<SyncedCounter>()
   readonly #live: AnswerSource
-  /** Answers everybody alike, while the ledger is silent. */
-  #fixed: typeof ALLOW | undefined
 
   constructor({ name, identity, ledger, terms, rule, clock: given, random }: SyncingDeps) {
     const clock = clockOf(given)
@@ -100,8 +98,10 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     this.#reports = new UsageReports({ memory: this.#memory, ledger, terms, clock, metrics })
     const { outbox } = this.#reports
     const answered: SyncExchangeDeps['answered'] = (...answer) => this.#reports.answered(...answer)
-    const silenceChanged = (): void => this.#silenceChanged()
-    const deps = { name, ledger, terms, clock, random, observers, outbox, metrics, answered, silenceChanged }
+    const changed = (): void => this.#healthChanged()
+    this.#health = new LedgerHealth({ ledger, silentMs: terms.silentMs, clock, changed })
+    const health = this.#health
+    const deps = { name, ledger, terms, clock, random, observers, outbox, metrics, answered, health }
     this.#exchange = new SyncExchange(deps)
     this.#reports.exchange = this.#exchange
     let evicted = 0
@@ -119,14 +119,14 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     checkSynced(this.name, compiled, this.#terms)
     const local = this.#memory.open(new SyncedPolicy(compiled, this.#terms), name)
     const counter = new SyncedCounter(this, local, () => this.#counters.delete(counter))
-    local.compiled.scale = this.#scale
     this.#counters.add(counter)
     return counter
   }
 
   /** `take` of a counter. */
   takeOne(counter: SyncedCounter, key: string, cost: number, moment?: Moment): Decision {
-    if (this.#fixed) return new RequestDecision(this.#answerAlike(this.#fixed, [{ counter, key, cost }], moment))
+    const fixed = this.#health.isImpaired ? this.#minding([{ counter, key }]) : undefined
+    if (fixed) return new RequestDecision(this.#answerAlike(fixed, [{ counter, key, cost }], moment))
     const decision = counter.local.take(key, cost, moment)
     const isAllowed = decision.retryAfterMs === 0
     this.#decided(isAllowed, decision)
@@ -139,7 +139,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 
   takeAll(asked: readonly Charge[], moment?: Moment): Answer {
     const charges = asked as readonly SyncedCharge[]
-    if (this.#fixed) return this.#answerAlike(this.#fixed, charges, moment)
+    const fixed = this.#minding(charges)
+    if (fixed) return this.#answerAlike(fixed, charges, moment)
     const answer = this.#memory.takeAll(charges.map(localCharge), moment)
     const isTaken = !vetoed(answer.verdicts)
     const verdicts = answer.verdicts.map((verdict, index) => waiting(verdict as PolicyVerdict, charges[index].cost))
@@ -155,12 +156,14 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 
   peekAll(asked: readonly Charge[], moment?: Moment): Answer {
     const charges = asked as readonly SyncedCharge[]
-    if (this.#fixed) return this.#fixed.peek(charges as never, moment?.now ?? this.#clock.now())
+    const fixed = this.#minding(charges)
+    if (fixed) return fixed.peek(charges as never, moment?.now ?? this.#clock.now())
     return this.#memory.peekAll(charges.map(localCharge), moment)
   }
 
   adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const charges = asked as readonly SyncedCharge[]
+    this.#minding(charges)
     const answer = this.#memory.adjustAll(charges.map(localCharge), takenAt, moment)
     const now = answer.takenAt
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
@@ -235,21 +238,37 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 
   /**
+   * Sees to it that keys whose server fails or is silent are answered accordingly. Answers who answers them all alike:
+   * nobody, unless one is silent and the rule says so.
+   */
+  #minding(charges: readonly CountedKey<SyncedCounter>[]): typeof ALLOW | undefined {
+    const health = this.#health
+    if (!health.isImpaired) return undefined
+    const { source } = this.#rule
+    let isSilent = false
+    for (const { counter } of charges) counter.local.compiled.scale = 1
+    for (const { counter, key } of charges) {
+      const partition = this.#ledger.partitionOf(key)
+      isSilent ||= health.isSilent(partition)
+      if (health.isFailing(partition) || health.isSilent(partition)) counter.local.compiled.scale = this.#outageScale
+    }
+    this.#memory.source = isSilent ? LOCAL : this.#live
+    return isSilent && source !== 'local' ? FIXED[source] : undefined
+  }
+
+  /**
    * While the ledger fails each process takes all others to do as it does: a short window would else be given away several
    * times before the ledger counts as silent.
    */
-  get #scale(): number {
-    if (!this.#exchange.isFailing && !this.#exchange.isSilent) return 1
+  get #outageScale(): number {
     const { source, share } = this.#rule
     return source === 'local' && share !== undefined ? 1 / share : this.#reports.nodes
   }
 
-  #silenceChanged(): void {
-    const { isSilent } = this.#exchange
-    const { source } = this.#rule
-    this.#fixed = isSilent && source !== 'local' ? FIXED[source] : undefined
-    this.#memory.source = isSilent ? LOCAL : this.#live
-    for (const { local } of this.#counters) local.compiled.scale = this.#scale
+  #healthChanged(): void {
+    if (this.#health.isImpaired) return
+    this.#memory.source = this.#live
+    for (const { local } of this.#counters) local.compiled.scale = 1
   }
 
   /** What passes is counted here, and reported later. */
@@ -266,21 +285,6 @@ function waiting(verdict: PolicyVerdict, cost: number): PolicyVerdict {
   const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs } = verdict
   if (allowed || remaining < cost) return verdict
   return new ChargeVerdict(policy, shadow, 0, retryAfterMs, resetAfterMs, retryAfterMs)
-}
-
-/** Throws `SLUICE_BAD_POLICY` where what all took cannot be known in time. */
-function checkSynced(owner: string, { policy, instants }: CompiledPolicy, { tickMs, nodes = 1 }: SyncTerms): void {
-  const { name, algorithm, windowMs, limit } = policy
-  const refuse = (got: string, expected: string): never => {
-    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': got ${got} on ${owner}, expected ${expected}`)
-  }
-  if (!instants) refuse(algorithm, `${ALGORITHMS.join(', ')}; redisBackend keeps ${algorithm}`)
-  if (windowMs < LEAST_WINDOW_TICKS * tickMs) {
-    const least = `${LEAST_WINDOW_TICKS} ticks of ${tickMs} ms or more`
-    refuse(`a window of ${windowMs} ms`, `${least}; redisBackend keeps shorter ones`)
-  }
-  if (limit < nodes)
-    refuse(`a limit of ${limit}`, `one unit for each of ${nodes} processes; redisBackend keeps smaller ones`)
 }
 
 function localCharge(charge: SyncedCharge): Charge {

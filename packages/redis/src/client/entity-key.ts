@@ -1,5 +1,13 @@
 import { createHmac } from 'node:crypto'
-import { type CompiledPolicy, type CountedKey, type Counter, kindOf, SluiceError } from '@sluice/limiter-core/backend'
+import {
+  badOption,
+  type CompiledPolicy,
+  type CountedKey,
+  type Counter,
+  kindOf,
+  SluiceError,
+} from '@sluice/limiter-core/backend'
+import { partitionOf } from '@sluice/limiter-core/sync'
 
 /** How keys are named in Redis. */
 export interface EntityKeyOptions {
@@ -12,23 +20,32 @@ export interface EntityKeyOptions {
    * one, which needs a `secret`.
    */
   readonly hashKeys?: 'long' | 'all' | undefined
+  /**
+   * Deals keys over so many slots of a cluster, 1 to 1,024, instead of a slot for each key: calls of many keys need
+   * it, as those of `syncedBackend` do. Default: none. All processes of a fleet need the same; another number begins
+   * from nothing.
+   */
+  readonly partitions?: number | undefined
 }
 
 /** The names of `EntityKeyOptions`, for `optionsOf`. */
-export const ENTITY_KEY_OPTIONS = ['prefix', 'secret', 'hashKeys'] as const
+export const ENTITY_KEY_OPTIONS = ['prefix', 'secret', 'hashKeys', 'partitions'] as const
 
 const LONGEST_BYTES = 64
 const LEAST_SECRET_BYTES = 16
+const MOST_PARTITIONS = 1024
 // printable ASCII without braces, and no `#` in front: what nearly every key is
 const PLAIN = /^(?!#)[ -z|~]{1,64}$/
 const NOT_PLAIN = /^#|[{}\p{Cc}\p{Cs}]/u
 
 /**
  * Names of what is stored: `prefix:{entity}:count`. The entity is the key as it is, or `#` and a hash of it, so that
- * no two keys share a name; it stands in braces, so that all counts of one key lie in one slot of a cluster.
+ * no two keys share a name; it stands in braces, so that all counts of one key lie in one slot of a cluster. With
+ * partitions theirs stands before it, in braces too, of which the first ones count.
  */
 export class EntityKeys {
   readonly prefix: string
+  readonly partitions: number | undefined
   readonly #head: string
   readonly #secret: string | Uint8Array
   readonly #hashesAll: boolean
@@ -37,8 +54,9 @@ export class EntityKeys {
   #lastTag = ''
 
   /** Throws `SLUICE_BAD_OPTION`, and `SLUICE_SECRET_MISSING` where all keys shall go as hashes under no secret. */
-  constructor(owner: string, { prefix = 'sluice', secret, hashKeys = 'long' }: EntityKeyOptions) {
+  constructor(owner: string, { prefix = 'sluice', secret, hashKeys = 'long', partitions }: EntityKeyOptions) {
     checkPrefix(owner, prefix)
+    if (partitions !== undefined) checkPartitions(owner, partitions)
     if (hashKeys !== 'long' && hashKeys !== 'all') {
       throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: hashKeys: got ${kindOf(hashKeys)}, expected 'long', 'all'`)
     }
@@ -50,9 +68,15 @@ export class EntityKeys {
       )
     }
     this.prefix = prefix
-    this.#head = `${prefix}:{`
+    this.partitions = partitions
+    this.#head = `${prefix}:`
     this.#secret = secret ?? 'sluice'
     this.#hashesAll = hashKeys === 'all'
+  }
+
+  /** Equal where the same key has the same names. */
+  get identity(): string {
+    return this.partitions === undefined ? this.prefix : `${this.prefix}{${this.partitions}}`
   }
 
   /** The name under which the cells of `key` are stored: it says what they mean, since nobody can tell that from them. */
@@ -63,10 +87,19 @@ export class EntityKeys {
   /** The name under which `count` of `key` is stored. */
   name(key: string, count: string): string {
     if (key !== this.#lastKey) {
-      this.#lastTag = `${this.#head}${this.#entity(key)}}:`
+      this.#lastTag = `${this.#headOf(key)}{${this.#entity(key)}}:`
       this.#lastKey = key
     }
     return this.#lastTag + count
+  }
+
+  /** The beginning of all names of a partition. */
+  headOf(partition: number): string {
+    return `${this.#head}{p${partition}}:`
+  }
+
+  #headOf(key: string): string {
+    return this.partitions === undefined ? this.#head : this.headOf(partitionOf(key, this.partitions))
   }
 
   #entity(key: string): string {
@@ -115,6 +148,12 @@ export function checkPrefix(owner: string, prefix: unknown): void {
     'SLUICE_BAD_OPTION',
     `${owner}: prefix: got ${kindOf(prefix)}, expected 1 to 64 characters without braces`,
   )
+}
+
+function checkPartitions(owner: string, partitions: unknown): void {
+  const isWhole = Number.isInteger(partitions) && (partitions as number) >= 1
+  if (isWhole && (partitions as number) <= MOST_PARTITIONS) return
+  throw badOption(`${owner}: partitions`, partitions, `a whole number from 1 to ${MOST_PARTITIONS}`)
 }
 
 function checkSecret(owner: string, secret: unknown): void {

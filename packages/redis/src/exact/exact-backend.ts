@@ -57,7 +57,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
   }
 
   constructor({ runner, servers, keys, maxBatch, clock }: ExactDeps) {
-    this.identity = countIdentity(runner, keys.prefix)
+    this.identity = countIdentity(runner, keys.identity)
     this.#clock = clock
     this.#runner = runner
     this.#servers = servers

@@ -77,19 +77,19 @@ const LEAST_DEADLINES = 3
  */
 export function redisInflight(client: RedisClient | ScriptRunner, options: RedisInflightOptions = {}): InflightBackend {
   optionsOf('redisInflight', options, OPTIONS)
-  const { limit, serverTime, prefix, secret, hashKeys } = options
+  const { limit, serverTime, prefix, secret, hashKeys, partitions } = options
   const maxHoldMs =
     options.maxHoldMs === undefined ? undefined : parseTimerMs(options.maxHoldMs, 'redisInflight: maxHoldMs')
   if (limit !== undefined) wholeUnits(limit, 'redisInflight: limit')
   optionalFunction('redisInflight: serverTime', serverTime)
-  const keys = new EntityKeys('redisInflight', { prefix, secret, hashKeys })
+  const keys = new EntityKeys('redisInflight', { prefix, secret, hashKeys, partitions })
   const scope = parseScope(options.scope ?? 'default')
   const countOf = countNames(scope)
   const runner = runnerOf(client)
   return new InflightTable({
     ...timesOf(options),
     runner,
-    identity: countIdentity(runner, JSON.stringify([keys.prefix, scope])),
+    identity: countIdentity(runner, JSON.stringify([keys.identity, scope])),
     clock: clockOf(options.clock),
     observers: new Observers(options.observers),
     cap: limit === undefined ? undefined : { name: 'inflight', limit },

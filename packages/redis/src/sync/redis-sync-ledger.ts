@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Backend, Clock, CountedKey, ScriptRunner } from '@sluice/limiter-core/backend'
-import { partitionOf, type SyncAnswer, type SyncBatch, type SyncLedger } from '@sluice/limiter-core/sync'
+import { PARTITIONS, partitionOf, type SyncAnswer, type SyncBatch, type SyncLedger } from '@sluice/limiter-core/sync'
 import type { EntityKeys } from '../client/entity-key.ts'
 import type { KnownServers } from '../client/known-servers.ts'
 import { RedisFailure, reachedLate } from '../client/redis-failure.ts'
@@ -8,7 +8,6 @@ import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { syncNodes } from '../lua/scripts.ts'
 import { syncLedgerCall, syncLedgerReply } from './sync-ledger-call.ts'
 
-const PARTITIONS = 64
 /** A process that has not reported for so many ticks is gone. */
 const GONE_AFTER_TICKS = 10
 
@@ -25,23 +24,28 @@ export interface RedisSyncOptions {
 
 /** What all processes took, in Redis: the cells of `redisBackend` under its names. */
 export class RedisSyncLedger implements SyncLedger {
-  readonly partitions: number = PARTITIONS
+  readonly partitions: number
   readonly #options: RedisSyncOptions
   /** Of this process, and this start of it. */
   readonly #writer = randomBytes(12).toString('base64url')
 
   constructor(options: RedisSyncOptions) {
     this.#options = options
+    this.partitions = options.keys.partitions ?? PARTITIONS
   }
 
   partitionOf(key: string): number {
-    return partitionOf(key)
+    return partitionOf(key, this.partitions)
+  }
+
+  serverOf(partition: number): string {
+    return this.#options.servers.calls.times.serverOf(this.#markOf(partition))
   }
 
   async exchange(batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer> {
     const { servers, keys, clock } = this.#options
     const names = batch.takes.map((counted) => keys.nameOfCells(counted))
-    const mark = `${keys.prefix}:sync:${batch.partition}:${this.#writer}`
+    const mark = this.#markOf(batch.partition)
     const askedAt = clock.now()
     const mindsServer = batch.takes.some(({ known }) => known !== undefined)
     const compose = (time: TimeArg): ScriptCall => {
@@ -84,6 +88,13 @@ export class RedisSyncLedger implements SyncLedger {
   async close(): Promise<void> {
     this.#options.servers.close()
     await this.#options.exact.close?.()
+  }
+
+  /** Under this name stands the number of the last batch of a partition, in the slot of its keys. */
+  #markOf(partition: number): string {
+    const { keys } = this.#options
+    if (keys.partitions === undefined) return `${keys.prefix}:sync:${partition}:${this.#writer}`
+    return `${keys.headOf(partition)}sync:${this.#writer}`
   }
 
   /** What is added to an instant of the process clock to get one of the server of `key`. */

@@ -18,6 +18,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import {
   DEFAULT_MAX_KEYS,
+  PARTITIONS,
   type SilenceRule,
   SYNC_OPTIONS,
   SyncingBackend,
@@ -61,6 +62,9 @@ export type RedisClients = Readonly<Record<string, RedisClient | ScriptRunner>>
  *
  * Several clients by names share the keys by consistent hashing of the names, under `secret` where there is one: all
  * processes need the same names. A server that comes or goes moves its own part of the keys.
+ *
+ * A cluster needs `partitions`, which `redisBackend` needs as well to count together with it; while one of its masters
+ * is silent the keys of the others are answered as ever.
  *
  * Keeps `fixed-window`, `sliding-window`, `token-bucket` and `gcra`, windows of 4 ticks and more. Throws
  * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`; `SLUICE_BAD_POLICY` where a limiter is built of a policy that it cannot keep.
@@ -113,15 +117,24 @@ interface Settings {
 function settingsOf(client: RedisClient | ScriptRunner, options: SyncedBackendOptions): Settings {
   const owner = 'syncedBackend'
   const names = [...ENTITY_KEY_OPTIONS, ...SYNC_OPTIONS, 'onBackendError', 'clock', 'serverTime'] as const
-  const { clock: given, serverTime, prefix, secret, hashKeys, onBackendError } = optionsOf(owner, options, names)
+  const {
+    clock: given,
+    serverTime,
+    prefix,
+    secret,
+    hashKeys,
+    partitions,
+    onBackendError,
+  } = optionsOf(owner, options, names)
   optionalFunction(`${owner}: serverTime`, serverTime)
   const terms = syncTermsOf(owner, options)
   const { source, share } = compileFailover({ onBackendError })
   const rule = { source, share: onBackendError === undefined ? undefined : share }
-  const keys = new EntityKeys(owner, { prefix, secret, hashKeys })
+  const keys = new EntityKeys(owner, { prefix, secret, hashKeys, partitions })
   const runner = runnerOf(client)
-  if (runner.clustered) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got a client of a cluster, expected one of a single server`)
+  if (runner.clustered && partitions === undefined) {
+    const expected = `how many, such as ${PARTITIONS}, equal in all processes and backends that count together`
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: partitions: got none for a cluster, expected ${expected}`)
   }
   const clock = clockOf(given)
   const servers = new KnownServers({ runner, clock, serverTime })

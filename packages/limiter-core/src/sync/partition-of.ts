@@ -1,0 +1,9 @@
+/** Parts into which keys are dealt, by default: a call for each keeps every script short. */
+export const PARTITIONS = 64
+
+/** The partition of a key, 0 to `partitions` - 1. FNV-1a, since all processes must agree. */
+export function partitionOf(key: string, partitions: number): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
+  return (hash >>> 0) % partitions
+}

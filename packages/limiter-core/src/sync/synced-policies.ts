@@ -1,0 +1,26 @@
+import type { AlgorithmName, CompiledPolicy } from '../contracts.ts'
+import { SluiceError } from '../errors/errors.ts'
+import type { SyncTerms } from './sync-terms.ts'
+
+/** Those whose cells hold sums and instants, to which units of several processes can be added. */
+export const SYNCED_ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra']
+const LEAST_WINDOW_TICKS = 4
+
+/** Throws `SLUICE_BAD_POLICY` where what all took cannot be known in time. */
+export function checkSynced(
+  owner: string,
+  { policy, instants }: CompiledPolicy,
+  { tickMs, nodes = 1 }: SyncTerms,
+): void {
+  const { name, algorithm, windowMs, limit } = policy
+  const refuse = (got: string, expected: string): never => {
+    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': got ${got} on ${owner}, expected ${expected}`)
+  }
+  if (!instants) refuse(algorithm, `${SYNCED_ALGORITHMS.join(', ')}; redisBackend keeps ${algorithm}`)
+  if (windowMs < LEAST_WINDOW_TICKS * tickMs) {
+    const least = `${LEAST_WINDOW_TICKS} ticks of ${tickMs} ms or more`
+    refuse(`a window of ${windowMs} ms`, `${least}; redisBackend keeps shorter ones`)
+  }
+  if (limit < nodes)
+    refuse(`a limit of ${limit}`, `one unit for each of ${nodes} processes; redisBackend keeps smaller ones`)
+}
