@@ -50,7 +50,7 @@ export function createRedisCluster(
   const listener = errorListener('createRedisCluster', onError)
   const mostMs = silentMs('createRedisCluster', socketTimeout)
   const startup = nodes.map(({ host, port = 6379 }) => ({ host, port }))
-  const { enableOfflineQueue, ...surviving } = survivingOptions
+  const { enableOfflineQueue, ...surviving } = survivingOptions()
   const cluster = new Cluster(startup, {
     ...survivingClusterOptions,
     clusterRetryStrategy: reconnectDelays(),

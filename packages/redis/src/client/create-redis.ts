@@ -2,6 +2,7 @@ import { kindOf, parseTimerMs, SluiceError } from '@sluice/limiter-core/backend'
 import { Redis, type RedisOptions } from 'ioredis'
 import { errorListener } from './client-errors.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
+import { reconnectOnReadonly } from './reconnect-on-readonly.ts'
 import { watchSockets } from './socket-watch.ts'
 
 /** Options of ioredis, but for the shape of replies: scripts are read as RESP2 would bring them. */
@@ -22,7 +23,7 @@ export interface CreateRedisOptions extends Omit<RedisOptions, 'replyMapping'> {
 const SOCKET_TIMEOUT_MS = 1_000
 
 /** Options of one connection that survives a server which is slow, silent, or gone. Each can be given another value. */
-export const survivingOptions: Omit<RedisOptions, 'replyMapping'> = {
+export const survivingOptions = (): Omit<RedisOptions, 'replyMapping'> => ({
   // a path that swallows packets answers no connect either; the default waits 10 s for it
   connectTimeout: 1_000,
   // how long a socket that was told to close may stay half open
@@ -39,13 +40,12 @@ export const survivingOptions: Omit<RedisOptions, 'replyMapping'> = {
   enableReadyCheck: true,
   // how often a server that is loading is asked; the default believes what it says, up to 10 s
   maxLoadingRetryTime: 500,
-  // a primary that became a replica refuses writes: leave, and look for the new one
-  reconnectOnError: (error: Error): boolean => error.message.startsWith('READONLY'),
+  reconnectOnError: reconnectOnReadonly(),
   // what is sent in one turn is gathered before it gets here, for less
   enableAutoPipelining: false,
   // no `commandTimeout`: every wait has a deadline of its own, and `watchSockets` ends what stays unanswered, so a timer
   // for each command would only cost. No `socketTimeout`: it also ends what was answered while the process stood still
-}
+})
 
 /** What a Sentinel connection needs besides. */
 const survivingSentinels = {
@@ -72,7 +72,7 @@ export function createRedis(target: string | CreateRedisOptions, options: Create
   const listener = errorListener('createRedis', onError)
   const mostMs = silentMs('createRedis', socketTimeout)
   const surviving: Omit<RedisOptions, 'replyMapping'> = {
-    ...survivingOptions,
+    ...survivingOptions(),
     retryStrategy: reconnectDelays(),
     ...(given.sentinels ? survivingSentinels : {}),
     ...given,

@@ -1,0 +1,42 @@
+import type { Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Redis } from 'ioredis'
+import { redisOnMajor } from '../../redis/create-redis/redis-on-major.ts'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+// each reply of a primary that became a replica closed the connection anew, with a listener and a timer
+
+let server: RedisServer
+let admin: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  admin = new Redis(server.port)
+})
+
+afterAll(async () => {
+  admin.disconnect()
+  await server.stop()
+})
+
+test.each([5, 6] as const)(
+  'fifty refusals at once close a connection of ioredis %d once, and it comes back',
+  async (major) => {
+    const { createRedis } = await redisOnMajor(major)
+    const client = createRedis(server.url)
+    await eventually(async () => (await client.ping().catch(() => '')) === 'PONG', { what: 'a connection' })
+    const { stream } = client as unknown as { stream: Socket }
+    let closed = 0
+    client.on('close', () => closed++)
+    await admin.replicaof('127.0.0.1', 1)
+    const refused = await Promise.allSettled(Array.from({ length: 50 }, (_, index) => client.set(`k${index}`, 'v')))
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set(['rejected']))
+    await admin.replicaof('NO', 'ONE')
+    await eventually(async () => (await client.set('k', 'v').catch(() => '')) === 'OK', { what: 'a new connection' })
+    expect(closed).toBe(1)
+    // more than ten, and Node warns of a leak
+    expect(stream.listenerCount('close')).toBeLessThan(10)
+    client.disconnect()
+  },
+)
