@@ -3,7 +3,7 @@ import { type Answer, type Backend, type Charge, memoryBackend, type Policy } fr
 import { algorithms } from '@sluice/limiter-core/backend'
 import { type LeaseAsk, type LeaseGrant, LeaseTable, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
-import { settled } from './simulated-fleet.ts'
+import { settled } from './settled.ts'
 
 jest.setTimeout(30_000)
 

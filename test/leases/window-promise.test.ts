@@ -1,9 +1,16 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
-import { type CompiledPolicy, memoryBackend, type Policy } from '@sluice/limiter-core'
+import { type Backend, type Charge, type CompiledPolicy, memoryBackend, type Policy } from '@sluice/limiter-core'
 import { algorithms } from '@sluice/limiter-core/backend'
 import type { LeaseAsk } from '@sluice/limiter-core/leases'
-import { eachSeed, type SeededRandom } from '@sluice/testkit'
-import { chargeOf, SimulatedFleet, type SimulatedProcess, settled, type Weather } from './simulated-fleet.ts'
+import {
+  eachSeed,
+  LeasedFleet,
+  type LeasedProcess,
+  type LeaseNetwork,
+  openedCounter,
+  type SeededRandom,
+} from '@sluice/testkit'
+import { settled } from './settled.ts'
 import { Spends } from './spends.ts'
 
 jest.setTimeout(60_000)
@@ -15,13 +22,17 @@ const policies: readonly Policy[] = [
   { name: 'bucket', algorithm: 'token-bucket', limit: 200, windowMs: 20_000, burst: 100 },
   { name: 'gcra', algorithm: 'gcra', limit: 200, windowMs: 20_000 },
 ]
-const calm: Weather = { lostOneIn: 0, lateOneIn: 0 }
-const breeze: Weather = { lostOneIn: 40, lateOneIn: 8 }
-const storm: Weather = { lostOneIn: 12, lateOneIn: 12 }
+const calm: LeaseNetwork = { lostOneIn: 0, lateOneIn: 0 }
+const breeze: LeaseNetwork = { lostOneIn: 40, lateOneIn: 8 }
+const storm: LeaseNetwork = { lostOneIn: 12, lateOneIn: 12 }
 const measured: string[] = []
 // of sums of doubles
 const EPSILON = 1e-4
 const ROUNDS = 700
+
+function chargeOf(backend: Backend, { policy }: CompiledPolicy, key: string, cost: number, advisory = false): Charge {
+  return { key, counter: openedCounter(backend, 'fleet', policy), cost, advisory }
+}
 
 /** What the spends took of what the policy promises in any window: 1 is all of it. */
 function takenOf({ policy, capacity }: CompiledPolicy, spends: Spends): number {
@@ -31,7 +42,7 @@ function takenOf({ policy, capacity }: CompiledPolicy, spends: Spends): number {
 }
 
 interface Scene {
-  readonly weather: Weather
+  readonly network: LeaseNetwork
   readonly accidents: boolean
   readonly tamper?: (ask: LeaseAsk) => LeaseAsk
 }
@@ -40,15 +51,15 @@ interface Scene {
 async function simulate(
   compiled: CompiledPolicy,
   random: SeededRandom,
-  { weather, accidents, tamper }: Scene,
+  { network, accidents, tamper }: Scene,
 ): Promise<[Spends, number]> {
-  const fleet = new SimulatedFleet(random, { fraction: 0.1, leaseMs: 2_000 }, weather)
+  const fleet = new LeasedFleet(random, { fraction: 0.1, leaseMs: 2_000 }, network)
   if (tamper) fleet.tamper = tamper
   const exact = memoryBackend({ clock: fleet.clock })
   let exactly = 0
   for (let count = 0; count < 4; count++) fleet.start()
   const spends = new Spends()
-  const take = async (process: SimulatedProcess, cost: number): Promise<void> => {
+  const take = async (process: LeasedProcess, cost: number): Promise<void> => {
     const answer = await process.backend.takeAll([chargeOf(process.backend, compiled, 'a', cost)])
     if (answer.verdicts[0].allowed && process.state !== 'gone') spends.add(fleet.clock.now(), cost)
   }
@@ -68,7 +79,7 @@ async function simulate(
   return [spends, exactly]
 }
 
-function befall(fleet: SimulatedFleet, random: SeededRandom): void {
+function befall(fleet: LeasedFleet, random: SeededRandom): void {
   const process = random.pick(fleet.processes)
   if (random.whole(60) === 0 && process.state === 'runs') {
     process.kill()
@@ -83,7 +94,7 @@ describe.each(policies)('four processes that lease of a $name', (policy) => {
 
   test('admit no more than it promises, whoever crashes or sleeps and whatever is lost', async () => {
     await eachSeed(2, async (random) => {
-      const [spends] = await simulate(compiled, random, { weather: storm, accidents: true })
+      const [spends] = await simulate(compiled, random, { network: storm, accidents: true })
       expect(takenOf(compiled, spends)).toBeLessThanOrEqual(1 + EPSILON)
       expect(spends.total).toBeGreaterThan(policy.limit)
     })
@@ -91,7 +102,7 @@ describe.each(policies)('four processes that lease of a $name', (policy) => {
 
   test('admit nearly all that one exact count would, while nothing happens', async () => {
     await eachSeed(1, async (random) => {
-      const [spends, exactly] = await simulate(compiled, random, { weather: calm, accidents: false })
+      const [spends, exactly] = await simulate(compiled, random, { network: calm, accidents: false })
       expect(takenOf(compiled, spends)).toBeLessThanOrEqual(1 + EPSILON)
       measured.push(`${policy.name}: ${spends.total} units, ${exactly} by one exact count`)
       expect(spends.total / exactly).toBeGreaterThan(0.9)
@@ -112,7 +123,7 @@ describe('the simulation finds over-admission', () => {
     let worst = 0
     await eachSeed(8, async (random) => {
       if (worst > 1) return
-      const [spends] = await simulate(compiled, random, { weather: breeze, accidents: true, tamper })
+      const [spends] = await simulate(compiled, random, { network: breeze, accidents: true, tamper })
       worst = Math.max(worst, takenOf(compiled, spends))
     })
     expect(worst).toBeGreaterThan(1)

@@ -87,6 +87,21 @@ test('a process that is killed takes along what it had not reported, and no more
   })
 })
 
+test('a fleet at ten times its limit that is deployed anew, one process a second, admits no more than before', async () => {
+  await eachSeed(2, async (random) => {
+    const fleet = fleetOf(random, { nodes: 20 })
+    await drive(fleet, random, 60_000)
+    let admitted = 0
+    for (let node = 0; node < 20; node++) {
+      fleet.restart(node)
+      admitted += await drive(fleet, random, 1_000)
+    }
+    admitted += await drive(fleet, random, 40_000)
+    expect(admitted / 6_000).toBeGreaterThan(0.95)
+    expect(admitted / 6_000).toBeLessThan(1.05)
+  })
+})
+
 describe('a fleet whose ledger is out of reach for 30 s', () => {
   test('gives its limit and what it took until it knew, and the ledger is exact afterwards', async () => {
     await eachSeed(3, async (random) => {

@@ -24,6 +24,7 @@ export { PolicyDriver } from './contracts/policy-driver.ts'
 export { assertSameVerdict } from './contracts/same-verdict.ts'
 export { failingBackend } from './failing-backend.ts'
 export { FakeClock, type FakeClockOptions } from './fake-clock.ts'
+export { LeasedFleet, type LeasedProcess, type LeaseNetwork } from './fleet/leased-fleet.ts'
 export { NodeClock } from './fleet/node-clock.ts'
 export {
   effectiveLevel,

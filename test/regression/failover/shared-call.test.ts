@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { createLimiter, type Decision, memoryBackend } from '@sluice/limiter-core'
 import { type LeaseAsk, type LeaseGrant, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, Warnings, Watcher } from '@sluice/testkit'
-import { settled } from '../../leases/simulated-fleet.ts'
+import { settled } from '../../leases/settled.ts'
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 

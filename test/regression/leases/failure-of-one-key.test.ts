@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { type Charge, memoryBackend, type Policy } from '@sluice/limiter-core'
 import { type LeaseAsk, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, openedCounter } from '@sluice/testkit'
-import { settled } from '../../leases/simulated-fleet.ts'
+import { settled } from '../../leases/settled.ts'
 
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 const policy: Policy = { name: 'x', algorithm: 'token-bucket', limit: 10_000, windowMs: 60_000 }

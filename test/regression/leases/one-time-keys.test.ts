@@ -10,9 +10,8 @@ import {
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
 import { leasedBackend, redisBackend, runnerOf } from '@sluice/redis'
-import { seededRandom } from '@sluice/testkit'
+import { LeasedFleet, seededRandom } from '@sluice/testkit'
 import { Redis } from 'ioredis'
-import { SimulatedFleet } from '../../leases/simulated-fleet.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 
@@ -166,7 +165,7 @@ describe('a key that is asked for 1,000 times a second', () => {
     ['in crowds of twenty', 20, 20, 20],
     ['one by one', 1, 1, 30],
   ])('%s waits for Redis at its begin alone', async (_, crowd, everyMs, most) => {
-    const fleet = new SimulatedFleet(seededRandom(1), { fraction: 0.1, leaseMs: 2_000 }, calm)
+    const fleet = new LeasedFleet(seededRandom(1), { fraction: 0.1, leaseMs: 2_000 }, calm)
     const { backend } = fleet.start()
     const counter = backend.open(large, 'large')
     let waited = 0

@@ -1,12 +1,5 @@
-import {
-  type Answer,
-  type Backend,
-  type Charge,
-  type CompiledPolicy,
-  memoryBackend,
-  type PolicyVerdict,
-} from '@sluice/limiter-core'
-import { SourcedDecision } from '@sluice/limiter-core/backend'
+import { type Answer, type Charge, memoryBackend, type PolicyVerdict } from '@sluice/limiter-core'
+import { afterThisTurn, SourcedDecision } from '@sluice/limiter-core/backend'
 import {
   type LeaseAsk,
   type LeaseGrant,
@@ -14,25 +7,26 @@ import {
   LeasingBackend,
   MemoryLedger,
 } from '@sluice/limiter-core/leases'
-import { FakeClock, openedCounter, type SeededRandom } from '@sluice/testkit'
+import { FakeClock } from '../fake-clock.ts'
+import type { SeededRandom } from '../seeded-random.ts'
 
 const GIVES_UP_AFTER_MS = 100
 
-/** What may happen to a message on its way. */
-export interface Weather {
+/** What may happen to messages between processes and the ledger that they lease from. */
+export interface LeaseNetwork {
   /** One message in so many is lost; 0: none. */
   readonly lostOneIn: number
   /** One in so many takes seconds. */
   readonly lateOneIn: number
 }
 
-/** A process of a simulated fleet: it may be stopped, wake up, or be gone for good. */
-export class SimulatedProcess {
+/** A process of a fleet that leases: it may be stopped, wake up, or be gone for good. */
+export class LeasedProcess {
   readonly backend: LeasingBackend
   state: 'runs' | 'stopped' | 'gone' = 'runs'
   readonly #held: (() => void)[] = []
 
-  constructor(fleet: SimulatedFleet) {
+  constructor(fleet: LeasedFleet) {
     const { clock } = fleet
     const ledger = { ask: (asks: readonly LeaseAsk[]) => fleet.carry(this, asks) }
     const exact = fleet.ledger
@@ -66,26 +60,26 @@ export class SimulatedProcess {
 }
 
 /** Processes that lease from one ledger over a network that delays, loses and reorders. One clock moves all. */
-export class SimulatedFleet {
+export class LeasedFleet {
   readonly clock: FakeClock = new FakeClock({ nowMs: 1_000 })
   readonly ledger: MemoryLedger
   readonly terms: LeaseTerms
-  readonly processes: SimulatedProcess[] = []
+  readonly processes: LeasedProcess[] = []
   asks = 0
   /** What becomes of asks on their way: as they are, unless a test breaks them. */
   tamper: (ask: LeaseAsk) => LeaseAsk = (ask) => ask
   readonly #random: SeededRandom
-  readonly #weather: Weather
+  readonly #network: LeaseNetwork
 
-  constructor(random: SeededRandom, terms: LeaseTerms, weather: Weather) {
+  constructor(random: SeededRandom, terms: LeaseTerms, network: LeaseNetwork) {
     this.#random = random
-    this.#weather = weather
+    this.#network = network
     this.terms = terms
     this.ledger = new MemoryLedger('ledger', memoryBackend({ clock: this.clock }), terms, () => this.clock.now())
   }
 
-  start(): SimulatedProcess {
-    const process = new SimulatedProcess(this)
+  start(): LeasedProcess {
+    const process = new LeasedProcess(this)
     this.processes.push(process)
     return process
   }
@@ -96,13 +90,13 @@ export class SimulatedFleet {
   }
 
   /** Brings asks to the ledger and the answer back. */
-  carry(from: SimulatedProcess, asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> {
+  carry(from: LeasedProcess, asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> {
     this.asks += asks.length
     return this.deliver(from, () => this.ledger.ask(asks.map(this.tamper)))
   }
 
   /** Brings a message to the ledger and its answer back. A process gives up after 100 ms; what it sent may yet arrive. */
-  deliver<T>(from: SimulatedProcess, ask: () => T): Promise<T> {
+  deliver<T>(from: LeasedProcess, ask: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const late = (): void => reject(new Error('late'))
       this.clock.after(GIVES_UP_AFTER_MS, () => from.run(late))
@@ -119,16 +113,17 @@ export class SimulatedFleet {
     const untilMs = this.clock.now() + ms
     while (this.clock.now() < untilMs) {
       this.clock.advance(Math.min(5, untilMs - this.clock.now()))
-      await settled()
+      // twice: what a promise brings about may be another one
+      for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
     }
   }
 
   #isLost(): boolean {
-    return this.#weather.lostOneIn > 0 && this.#random.whole(this.#weather.lostOneIn) === 0
+    return this.#network.lostOneIn > 0 && this.#random.whole(this.#network.lostOneIn) === 0
   }
 
   #delayMs(): number {
-    const late = this.#weather.lateOneIn > 0 && this.#random.whole(this.#weather.lateOneIn) === 0
+    const late = this.#network.lateOneIn > 0 && this.#random.whole(this.#network.lateOneIn) === 0
     return late ? this.#random.whole(4_000) : this.#random.whole(8)
   }
 }
@@ -136,20 +131,4 @@ export class SimulatedFleet {
 function flat({ takenAt, verdicts: [verdict] }: Answer): SourcedDecision {
   const { policy, remaining, retryAfterMs, resetAfterMs } = verdict as PolicyVerdict
   return new SourcedDecision('leased', policy, remaining, retryAfterMs, resetAfterMs, takenAt)
-}
-
-/** Everything that promises bring about now. */
-export async function settled(): Promise<void> {
-  await new Promise<void>((resolve) => setImmediate(resolve))
-  await new Promise<void>((resolve) => setImmediate(resolve))
-}
-
-export function chargeOf(
-  backend: Backend,
-  { policy }: CompiledPolicy,
-  key: string,
-  cost: number,
-  advisory = false,
-): Charge {
-  return { key, counter: openedCounter(backend, 'fleet', policy), cost, advisory }
 }

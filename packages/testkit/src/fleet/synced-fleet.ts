@@ -55,11 +55,12 @@ export interface FleetNode {
 export class SyncedFleet {
   readonly clock: FakeClock = new FakeClock({ nowMs: 1_000_000 })
   readonly ledger: MemorySyncLedger
-  readonly nodes: readonly FleetNode[]
+  readonly #nodes: FleetNode[]
   /** Messages that reached the ledger. */
   exchanges = 0
   /** Cuts all ways to the ledger. */
   isCut = false
+  readonly #options: SyncedFleetOptions
   readonly #random: SeededRandom
   readonly #network: Network
   readonly #counters: readonly Counter[]
@@ -67,12 +68,23 @@ export class SyncedFleet {
 
   constructor(options: SyncedFleetOptions) {
     const { random, network } = options
+    this.#options = options
     this.#random = random
     this.#network = network
     this.ledger = new MemorySyncLedger(this.clock)
-    this.nodes = Array.from({ length: options.nodes }, (_, node) => this.#start(options, node))
-    const [{ backend, limiter }] = this.nodes
+    this.#nodes = Array.from({ length: options.nodes }, (_, node) => this.#start(options, node))
+    const [{ backend, limiter }] = this.#nodes
     this.#counters = limiter.policies.map((policy) => openedCounter(backend, 'default', policy))
+  }
+
+  get nodes(): readonly FleetNode[] {
+    return this.#nodes
+  }
+
+  /** Kills a node, with all that it had not reported, and starts another in its place, which knows nothing. */
+  restart(node: number): void {
+    this.#nodes[node].clock.stop()
+    this.#nodes[node] = this.#start(this.#options, node)
   }
 
   /** Lets time pass, and everything that it brings happen. */
