@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { createLimiter, limitOverrides } from '@sluice/limiter-core'
+import { createLimiter, limitOverrides, prometheusText } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { PromisedBackend } from '../contracts/promised-backend.ts'
 import { limited, loading, MINUTE, SECOND, settled } from './overridden.ts'
@@ -51,6 +51,19 @@ describe('loaded limits', () => {
     const { limitOf, next } = loading({ a: 20, b: 30 })
     await next(() => ({ b: 31, c: 40 }))
     expect(['a', 'b', 'c'].map(limitOf)).toEqual([10, 31, 40])
+  })
+
+  test('tell how many there are, and how often loading them failed', async () => {
+    const { overrides, next } = loading({ a: 20, b: 30 })
+    const lines = (): string[] => prometheusText(overrides).split('\n').filter((line) => /^[a-z]/.test(line))
+    expect(lines()).toEqual(['sluice_overrides 2', 'sluice_overrides_loads_total{result="replaced"} 1'])
+    await next(() => ({ a: 0 }))
+    await next(() => Promise.reject(new Error('away')))
+    expect(lines()).toEqual([
+      'sluice_overrides 2',
+      'sluice_overrides_loads_total{result="replaced"} 1',
+      'sluice_overrides_loads_total{result="failed"} 2',
+    ])
   })
 
   test('are cleared by an empty map', async () => {

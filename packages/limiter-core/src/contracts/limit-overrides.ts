@@ -1,5 +1,7 @@
+import type { MetricSource } from './metric-source.ts'
+
 /** Limits of single keys in the place of a policy's own: what `limitOverrides` makes. */
-export interface LimitOverrides {
+export interface LimitOverrides extends MetricSource {
   /** Keys without one: counted by the policy itself, or not counted by it. */
   readonly others: 'policy' | 'exempt'
   /** The largest limit that may ever come; Infinity where limits are loaded. */

@@ -1,4 +1,4 @@
-import type { LimitOverrides, PrepareLimits } from '../contracts.ts'
+import type { LimitOverrides, Metric, PrepareLimits } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { wholeUnits } from '../policy/policy.ts'
 
@@ -64,6 +64,12 @@ export class KeyLimits implements LimitOverrides {
     const distinct = new Set(next.values())
     for (const prepare of this.#joined) prepare(distinct)
     this.#limits = next
+  }
+
+  /** `sluice_overrides`: keys with a limit of their own. */
+  metrics(): Iterable<Metric> {
+    const samples = [{ labels: {}, value: this.#limits.size }]
+    return [{ name: 'sluice_overrides', help: 'Keys with a limit of their own.', type: 'gauge', samples }]
   }
 
   close(): void {}

@@ -1,7 +1,8 @@
 import { isPromise } from '../contracts/maybe-promise.ts'
-import type { Clock, LimitOverrides, MaybePromise, PrepareLimits } from '../contracts.ts'
+import type { Clock, LimitOverrides, MaybePromise, Metric, PrepareLimits } from '../contracts.ts'
 import { messageOf } from '../errors/errors.ts'
 import { warn } from '../errors/warn-once.ts'
+import { CounterMetric } from '../metrics/counter-metric.ts'
 import { KeyLimits, type OverriddenKeys } from './key-limits.ts'
 
 /** Where limits come from, and how often. */
@@ -17,6 +18,11 @@ export class LoadedLimits implements LimitOverrides {
   readonly largestLimit: number
   readonly #limits: KeyLimits
   readonly #source: LimitSource
+  readonly #loads = new CounterMetric({
+    name: 'sluice_overrides_loads_total',
+    help: 'Loads of limits of single keys.',
+    labels: ['result'],
+  })
   #isLoading = false
   /** Since the last load that did not fail; one line told of it. */
   #isFailing = false
@@ -37,6 +43,12 @@ export class LoadedLimits implements LimitOverrides {
 
   join(prepare: PrepareLimits): () => void {
     return this.#limits.join(prepare)
+  }
+
+  /** `sluice_overrides`, and `sluice_overrides_loads_total{result}`: `replaced`, `failed`. */
+  *metrics(): Iterable<Metric> {
+    yield* this.#limits.metrics()
+    yield* this.#loads.metrics()
   }
 
   close(): void {
@@ -66,6 +78,7 @@ export class LoadedLimits implements LimitOverrides {
     if (this.#isClosed) return
     try {
       this.#limits.replace(limits)
+      this.#loads.add(1, 'replaced')
       this.#isFailing = false
     } catch (error) {
       this.#failed(error)
@@ -78,6 +91,7 @@ export class LoadedLimits implements LimitOverrides {
   }
 
   #failed(error: unknown): void {
+    this.#loads.add(1, 'failed')
     if (this.#isFailing) return
     this.#isFailing = true
     const why = `limitOverrides: the limits of before hold on, as these could not be loaded: ${messageOf(error)}`
