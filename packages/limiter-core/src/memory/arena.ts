@@ -23,7 +23,7 @@ export class Arena implements Spender {
   readonly place: SlotRef
   readonly #layout: PageLayout
   readonly #budget: Budget
-  readonly #luggage: RehashBuffer
+  readonly #rehash: RehashBuffer
   readonly #evicted: Evicted
   readonly #shards: ShardDirectory
   #pages = 0
@@ -31,10 +31,10 @@ export class Arena implements Spender {
   #joined = false
 
   /** Spends nothing before the first key. */
-  constructor(cellsPerKey: number, budget: Budget, luggage: RehashBuffer, evicted: Evicted) {
+  constructor(cellsPerKey: number, budget: Budget, rehash: RehashBuffer, evicted: Evicted) {
     this.#layout = new PageLayout(cellsPerKey)
     this.#budget = budget
-    this.#luggage = luggage
+    this.#rehash = rehash
     this.#evicted = evicted
     this.#shards = new ShardDirectory(new Shard(0, this.#layout))
     this.place = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(0), at: 0 }
@@ -155,12 +155,12 @@ export class Arena implements Spender {
    * should chance leave a key without a place, as long as there is budget.
    */
   #deal(from: readonly Shard[], to: readonly Shard[], pages: number, mayGrow: boolean): void {
-    const luggage = this.#luggage
-    luggage.pack(from, this.#layout, this.#tick, this.place)
+    const rehash = this.#rehash
+    rehash.pack(from, this.#layout, this.#tick, this.place)
     this.#resize(from, to, pages)
-    for (let key = 0; key < luggage.count; key++) {
-      const low = luggage.low(key)
-      const tag = luggage.tag(key)
+    for (let key = 0; key < rehash.count; key++) {
+      const low = rehash.low(key)
+      const tag = rehash.tag(key)
       if (!this.#shards.of(tag).place(low, tag, this.#tick, this.place)) {
         if (mayGrow && this.#mayOverdraw(to.length * this.#layout.bytes)) {
           this.#resize(to, to, to[0].pages + 1)
@@ -169,12 +169,12 @@ export class Arena implements Spender {
         }
         this.#evict(this.#shards.of(tag), low, tag)
       }
-      luggage.unpack(key, this.#layout, this.place)
+      rehash.unpack(key, this.#layout, this.place)
     }
-    luggage.arrived()
+    rehash.arrived()
   }
 
-  // nobody else gives way in the middle of a move, as there is one luggage: what is owed is had, and refilled behind it
+  // nobody else gives way in the middle of a move, as there is one rehash: what is owed is had, and refilled behind it
   #mayOverdraw(bytes: number): boolean {
     return this.#budget.has(bytes) || this.#budget.owes(this, bytes)
   }

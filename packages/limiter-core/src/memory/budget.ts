@@ -44,6 +44,10 @@ export class Budget {
     if (this.#spenders.length > 1) this.#reserve = Math.min(pages, this.#maxBytes * RESERVE)
   }
 
+  get spent(): number {
+    return this.#spent
+  }
+
   /** To be told of all bytes that are taken and, below 0, given back. */
   spend(bytes: number): void {
     this.#spent += bytes

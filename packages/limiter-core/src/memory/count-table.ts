@@ -11,8 +11,8 @@ import { RECALLED, Ticks } from './ticks.ts'
 /** A fourteenth of the budget is kept for the tails. */
 const TAIL_SHARE = 1 / 14
 /** What is kept for moving keys, a sixty-fourth at most; a move may need more while it lasts. */
-const LUGGAGE_BYTES = 512 * 1024
-const LUGGAGE_SHARE = 1 / 64
+const REHASH_BYTES = 512 * 1024
+const REHASH_SHARE = 1 / 64
 const REPORT_EVERY_MS = 1_000
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
@@ -46,7 +46,7 @@ export interface CounterSlots {
  */
 export class CountTable {
   readonly #arenas = new Map<number, Arena>()
-  readonly #luggage: RehashBuffer
+  readonly #rehash: RehashBuffer
   readonly #budget: Budget
   readonly #report: Report
   readonly #tails: Tails
@@ -63,10 +63,15 @@ export class CountTable {
     this.#tails = new Tails(maxBytes * TAIL_SHARE)
     this.#recall = new Recall(this.#tails.memory, this.#ticks)
     this.#absent = this.#recall.absent
-    const luggageBytes = Math.min(LUGGAGE_BYTES, maxBytes * LUGGAGE_SHARE)
-    this.#luggage = new RehashBuffer(luggageBytes)
-    this.#budget = new Budget(maxBytes * (1 - TAIL_SHARE) - luggageBytes)
+    const rehashBytes = Math.min(REHASH_BYTES, maxBytes * REHASH_SHARE)
+    this.#rehash = new RehashBuffer(rehashBytes)
+    this.#budget = new Budget(maxBytes * (1 - TAIL_SHARE) - rehashBytes)
     this.#report = report
+  }
+
+  /** What the pages of all keys take. */
+  get bytes(): number {
+    return this.#budget.spent
   }
 
   /** To be told of each reading of the clock, before it is used. */
@@ -78,7 +83,7 @@ export class CountTable {
   open(compiled: CompiledPolicy, name: string, low: number, high: number): CounterSlots {
     let arena = this.#arenas.get(compiled.cells)
     if (!arena) {
-      arena = new Arena(compiled.cells, this.#budget, this.#luggage, (...evicted) => this.#evicted(...evicted))
+      arena = new Arena(compiled.cells, this.#budget, this.#rehash, (...evicted) => this.#evicted(...evicted))
       this.#arenas.set(compiled.cells, arena)
     }
     const tail = this.#tails.numberOf(name, high)

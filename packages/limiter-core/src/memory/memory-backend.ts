@@ -70,6 +70,11 @@ export class MemoryBackend implements Backend<Answer> {
     this.#table = new CountTable(maxBytes, (...event) => this.#unreported.push(event))
   }
 
+  /** What its keys take. */
+  get bytes(): number {
+    return this.#table.bytes
+  }
+
   open<P extends CompiledPolicy>(compiled: P, name: string): MemoryCounter<P> {
     this.#names.text(name)
     return new MemoryCounter(this, compiled, name, this.#table.open(compiled, name, this.#names.low, this.#names.high))

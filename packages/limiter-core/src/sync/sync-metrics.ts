@@ -45,6 +45,7 @@ export class SyncMetrics implements MetricSource {
   readonly pending: GaugeMetric
   readonly deferred: GaugeMetric
   readonly nodes: GaugeMetric
+  readonly cacheBytes: GaugeMetric
   readonly #all: Metrics
 
   constructor() {
@@ -80,11 +81,14 @@ export class SyncMetrics implements MetricSource {
     this.pending = gauge('pending_sync_size', 'Keys that wait to be reported.')
     this.deferred = gauge('sync_deferred_size', 'Keys that the last tick left for the next one.')
     this.nodes = gauge('nodes', 'Processes that share the limits, as far as is known.')
+    this.cacheBytes = gauge('cache_bytes', 'What the table of keys takes.')
     const { outageDecisions, errors, transitions, commands, evictions } = this
-    const { pipelineMs, tickMs, pipelineSize, drift, stalenessMs, tiers, pending, deferred, nodes } = this
+    const { pipelineMs, tickMs, pipelineSize, drift, stalenessMs, tiers, pending, deferred, nodes, cacheBytes } = this
     const counters = [evals, cache, records, outageDecisions, errors, transitions, commands, evictions]
     const histograms = [pipelineMs, tickMs, pipelineSize, drift, stalenessMs]
-    this.#all = new Metrics([...counters, ...histograms, tiers, pending, deferred, nodes], { prefix: 'sluice_global_' })
+    this.#all = new Metrics([...counters, ...histograms, tiers, pending, deferred, nodes, cacheBytes], {
+      prefix: 'sluice_global_',
+    })
   }
 
   metrics(): Iterable<Metric> {

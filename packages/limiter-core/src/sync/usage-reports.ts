@@ -57,8 +57,9 @@ export class UsageReports {
 
   /** Tells the metrics what is so now. */
   measure(): void {
-    const { pending, tiers, nodes } = this.#deps.metrics
+    const { pending, tiers, nodes, cacheBytes } = this.#deps.metrics
     pending.set(this.outbox.size)
+    cacheBytes.set(this.#deps.memory.bytes)
     nodes.set(this.nodes)
     for (const [index, tier] of TIERS.entries()) tiers.set(this.#tiers[index], tier)
     this.#tiers.fill(0)
