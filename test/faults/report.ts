@@ -13,6 +13,7 @@ import { failovers } from './rows/failovers.ts'
 import { paths } from './rows/paths.ts'
 import { processes } from './rows/processes.ts'
 import { stalls } from './rows/stalls.ts'
+import { synced } from './rows/synced.ts'
 
 const PAGE = join(root, 'docs/reliability.md')
 const [BEGIN, END] = ['<!-- faults: written by npm run test:faults -->', '<!-- /faults -->']
@@ -41,6 +42,7 @@ export async function report(): Promise<number> {
   await group(clusters)
   await group(movedSlots)
   await group(processes)
+  await group(synced)
   const table = [...HEAD, ...lines.sort(byRow)].join('\n')
   console.log(`\n${table}`)
   write(table)

@@ -34,6 +34,11 @@ export class ProxyLink {
     for (const way of this.#ways) way.swallow()
   }
 
+  /** What the client sends arrives, and no answer comes back. */
+  swallowAnswers(): void {
+    this.#ways[1]?.swallow()
+  }
+
   halfClose(): void {
     this.#client.end()
   }

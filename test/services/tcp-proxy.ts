@@ -30,6 +30,7 @@ export class TcpProxy {
   #server: Server | undefined
   #faults: PathFaults = { delayMs: 0, lossShare: 0 }
   #isBlackHole = false
+  #losesAnswers = false
 
   constructor(port: number, targetPort: number, random: () => number) {
     this.port = port
@@ -58,9 +59,16 @@ export class TcpProxy {
     for (const link of this.#links) link.swallow()
   }
 
-  /** The path is as good as new. Connections that a black hole met stay silent for ever. */
+  /** Commands arrive, and their answers are swallowed; those of new connections, too. */
+  loseAnswers(): void {
+    this.#losesAnswers = true
+    for (const link of this.#links) link.swallowAnswers()
+  }
+
+  /** The path is as good as new. Connections of which something was swallowed stay silent for ever. */
   heal(): void {
     this.#isBlackHole = false
+    this.#losesAnswers = false
     this.#faults = { delayMs: 0, lossShare: 0 }
   }
 
@@ -104,5 +112,6 @@ export class TcpProxy {
     })
     this.#links.add(link)
     if (this.#isBlackHole) link.swallow()
+    if (this.#losesAnswers) link.swallowAnswers()
   }
 }

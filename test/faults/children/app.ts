@@ -1,13 +1,14 @@
 // An application of a fleet: limits on one Redis, a crowd that asks them, and a record of every answer.
 
 import {
+  type Backend,
   type BackendErrorRule,
   createLimiter,
   type Decision,
   type Limiter,
   type MaybePromise,
 } from '@sluice/limiter-core'
-import { createRedis, createRedisCluster, redisBackend } from '@sluice/redis'
+import { createRedis, createRedisCluster, redisBackend, type SyncedBackendOptions, syncedBackend } from '@sluice/redis'
 import { ENDLESS } from '../server-count.ts'
 import { AnswerRecord, type Answers, type Sample } from './answer-record.ts'
 import { OpenLoop } from './open-loop.ts'
@@ -30,6 +31,8 @@ export interface Site {
   /** What the clock of this process is ahead. */
   readonly skewMs?: number
   readonly clientOptions?: Readonly<Record<string, unknown>>
+  /** It counts by a global limiter with these options. */
+  readonly synced?: SyncedBackendOptions
 }
 
 /** What one application saw of a row. */
@@ -69,7 +72,7 @@ export function open(site: Site): void {
   setSkew(site.skewMs ?? 0)
   ;[UNHANDLED.length, WARNINGS.length] = [0, 0]
   client = connect(site)
-  const backend = redisBackend(client)
+  const backend: Backend = site.synced ? syncedBackend(client, site.synced) : redisBackend(client)
   const { scope, limit = 50, windowMs = 3_600_000, rule = 'local', deadlineMs } = site
   const shared = { backend, ...(deadlineMs === undefined ? {} : { deadlineMs }), observers: [observer] }
   const policy = { algorithm: 'fixed-window', window: windowMs } as const
@@ -83,7 +86,8 @@ export function open(site: Site): void {
     counter: createLimiter({
       ...shared,
       scope,
-      policies: [{ ...policy, name: 'counter', limit: ENDLESS }],
+      // as whoever reads what the server counted asks for it
+      policies: [{ ...policy, name: 'counter', limit: ENDLESS, window: '1h' }],
       onBackendError: 'allow',
     }),
   }
@@ -167,7 +171,8 @@ export async function leave(): Promise<Report> {
 }
 
 const observer = {
-  event(name: string, { state, cause }: Readonly<Record<string, unknown>>): void {
+  event(name: string, { state, cause, failed }: Readonly<Record<string, unknown>>): void {
+    if (name === 'sync' && failed) causes[String(failed)] = (causes[String(failed)] ?? 0) + 1
     if (name === 'backendFailed') causes[String(cause)] = (causes[String(cause)] ?? 0) + 1
     if (name !== 'breaker') return
     breaker = String(state)
