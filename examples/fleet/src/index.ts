@@ -28,6 +28,8 @@ const workers = Array.from({ length: PROCESSES }, () =>
     ...[PROCESSES, LIMIT, WINDOW_MS].map(String),
   ]),
 )
+let isOver = false
+for (const worker of workers) worker.once('exit', (code, signal) => void lost(signal ?? code))
 const urls = await Promise.all(
   workers.map(async (worker) => {
     const [port] = await once(worker, 'message')
@@ -53,10 +55,20 @@ for (let second = 1; second <= SECONDS; second++) {
 }
 
 clearInterval(traffic)
+isOver = true
 console.log(`\n${tally.verdict(promised)}`)
 for (const worker of workers) worker.disconnect()
 await redis.kill()
 process.exitCode = tally.kept(promised) ? 0 : 1
+
+/** A process of the fleet ended by itself. */
+async function lost(how: number | string | null): Promise<void> {
+  if (isOver) return
+  isOver = true
+  console.error(`a process of the fleet ended with ${how}`)
+  await redis.kill()
+  process.exit(1)
+}
 
 async function ask(request: number): Promise<void> {
   const sentAt = performance.now()
