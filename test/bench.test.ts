@@ -28,6 +28,7 @@ describe('the benchmarks', () => {
       'hash',
       'redis',
       'leases',
+      'synced',
       'sketches',
       'floods',
     ])

@@ -8,7 +8,7 @@ import { targetColumns, targetRow } from './target.mjs'
 
 const decisionCell = new URL('./decision-cell.mjs', import.meta.url)
 const garbageCell = new URL('./garbage-cell.mjs', import.meta.url)
-const loadNames = Object.keys(loads)
+const loadNames = ['hot', 'uni10k', 'fresh10k', 'uni1m', 'zipf1m']
 const handedTargets = { hot: 1.2, uni10k: 0.9, uni1m: 0.6, zipf1m: 0.6 }
 const garbageFlags = ['--expose-gc', '--min-semi-space-size=256', '--max-semi-space-size=256']
 

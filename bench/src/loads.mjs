@@ -6,6 +6,7 @@ export const loads = {
   uni10k: { title: '10k keys', keys: 10_000 },
   fresh10k: { title: '10k fresh', keys: 10_000, fresh: true },
   uni1m: { title: '1M keys', keys: 1_000_000 },
+  zipf10k: { title: 'Zipf 10k', keys: 10_000, zipf: true },
   zipf1m: { title: 'Zipf 1M', keys: 1_000_000, zipf: true },
 }
 

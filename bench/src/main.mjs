@@ -9,6 +9,7 @@ const benches = {
   hash: () => import('./hash.mjs'),
   redis: () => import('./redis.mjs'),
   leases: () => import('./leases.mjs'),
+  synced: () => import('./synced.mjs'),
   sketches: () => import('./sketches.mjs'),
   floods: () => import('./sketch-limits.mjs'),
 }

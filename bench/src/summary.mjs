@@ -29,6 +29,8 @@ export function summary(results) {
     () =>
       `Leased, a decision of a hot key takes ${lease('p50 µs')} µs in the median and ${lease('p99 µs')} µs at the 99th percentile.`,
     () =>
+      `Synced, a decision takes ${figure('synced', 'A decision', 'hot key', '×')} of one in memory, and a million of them ${figure('synced', 'What decisions cost', 'synced', 'calls a million')} calls of Redis; leased ${figure('synced', 'What decisions cost', 'leased', 'calls a million')}.`,
+    () =>
       `Targets that are hit: ${targetCounts(results)}. Why others are missed stands [at the end](#where-a-target-is-missed-and-why).`,
   ]
   return lines

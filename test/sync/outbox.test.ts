@@ -11,7 +11,7 @@ function filled(units: readonly number[]): Outbox {
   const outbox = new Outbox(1_000)
   for (const [index, count] of units.entries()) {
     const place = outbox.add(counter, `key ${index}`, index % 4)
-    outbox.find(place, `key ${index}`, counter)?.add(count, 0, 1_000)
+    outbox.count(place, count, 0, 1_000, -1)
   }
   return outbox
 }
@@ -33,7 +33,7 @@ describe('an outbox', () => {
   test('gives what is urgent before the rest, once, and leaves what is not accepted', () => {
     const outbox = filled([1, 1, 1, 1])
     for (const place of [2, 4, 2]) outbox.hurry(place)
-    expect(outbox.takeUrgent(9, ({ partition }) => partition !== 3).map(({ key }) => key)).toEqual(['key 1'])
+    expect(outbox.takeUrgent(9, (partition) => partition !== 3).map(({ key }) => key)).toEqual(['key 1'])
     expect(outbox.hasUrgent).toBe(true)
     expect(outbox.takeUrgent(9, all).map(({ key }) => key)).toEqual(['key 3'])
     expect([outbox.hasUrgent, outbox.size]).toEqual([false, 2])
@@ -66,13 +66,13 @@ describe('an outbox', () => {
         }
         const units = random.whole(300)
         if (usage) {
-          usage.add(units, deed, 100)
+          outbox.count(places.get(key) as number, units, deed, 100, -1)
           added += units
         }
         if (usage && random.whole(3) === 0) outbox.hurry(places.get(key) as number)
         const refused = random.whole(4)
-        if (random.whole(20) === 0) count(outbox.take(random.whole(60), ({ partition }) => partition !== refused))
-        if (random.whole(10) === 0) count(outbox.takeUrgent(random.whole(9), ({ partition }) => partition !== refused))
+        if (random.whole(20) === 0) count(outbox.take(random.whole(60), (partition) => partition !== refused))
+        if (random.whole(10) === 0) count(outbox.takeUrgent(random.whole(9), (partition) => partition !== refused))
       }
       expect(taken + outbox.clear()).toBe(added)
       expect(outbox.size).toBe(0)

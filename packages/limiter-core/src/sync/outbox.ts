@@ -5,13 +5,26 @@ import { PendingUsage } from './pending-usage.ts'
 const SIZES = 16
 /** Keys that are looked at for one that is taken. */
 const LOOKS = 4
+const FEW_PLACES = 1_024
 
-/** What waits to be reported, one for each key. The row of a key knows its place, so that none is looked up by name. */
+/** Whether what goes to a partition may go now. */
+type Accepts = (partition: number) => boolean
+
+/**
+ * What waits to be reported, one for each key. The row of a key knows its place, so that none is looked up by name. What
+ * a tick looks through lies in bytes beside the places: a hundred thousand objects are too many to be looked at.
+ */
 export class Outbox {
   readonly #most: number
-  readonly #places: (PendingUsage | undefined)[] = []
-  readonly #free: number[] = []
+  #places: (PendingUsage | undefined)[] = []
+  #free: number[] = []
+  /** By place: 0 where it is free, else 1 and the size. */
+  #sizes = new Uint8Array(FEW_PLACES)
+  #partitions = new Uint16Array(FEW_PLACES)
+  #isUrgent = new Uint8Array(FEW_PLACES)
+  /** Places of what is urgent, the oldest first; among them some that are not any more. */
   #urgent: number[] = []
+  #urgentSize = 0
   #size = 0
 
   /** So many keys wait at most. */
@@ -24,7 +37,7 @@ export class Outbox {
   }
 
   get hasUrgent(): boolean {
-    return this.#urgent.length > 0
+    return this.#urgentSize > 0
   }
 
   /** What waits at `place`, where that is of this key: 0 is no place. */
@@ -37,86 +50,120 @@ export class Outbox {
   add(counter: Counter, key: string, partition: number): number {
     if (this.#size >= this.#most) return 0
     this.#size++
-    const place = this.#free.pop() ?? this.#places.length
-    this.#places[place] = new PendingUsage(counter, key, partition)
-    return place + 1
+    const at = this.#free.pop() ?? this.#places.length
+    if (at >= this.#sizes.length) this.#grow()
+    this.#places[at] = new PendingUsage(counter, key, partition)
+    this.#sizes[at] = 1
+    this.#partitions[at] = partition
+    return at + 1
+  }
+
+  /** Adds units to what waits at `place`, as `PendingUsage.add` does; what was taken before `since` is forgotten. */
+  count(place: number, units: number, takenAt: number, spanMs: number, since: number): void {
+    const usage = this.#places[place - 1] as PendingUsage
+    usage.add(units, takenAt, spanMs, since)
+    this.#sizes[place - 1] = 1 + sizeOf(usage)
   }
 
   /** The usage at `place` is to be reported before the next tick. */
   hurry(place: number): void {
-    const usage = this.#places[place - 1] as PendingUsage
-    if (usage.isUrgent) return
-    usage.isUrgent = true
-    this.#urgent.push(place - 1)
+    const at = place - 1
+    if (this.#isUrgent[at] === 1) return
+    this.#isUrgent[at] = 1
+    this.#urgentSize++
+    this.#urgent.push(at)
   }
 
   /** Takes out at most `most` that are urgent and accepted. Looks at a few times as many, the oldest first. */
-  takeUrgent(most: number, accepts: (usage: PendingUsage) => boolean): PendingUsage[] {
+  takeUrgent(most: number, accepts: Accepts): PendingUsage[] {
     const urgent = this.#urgent
     const taken: PendingUsage[] = []
     const refused: number[] = []
     const end = Math.min(urgent.length, LOOKS * most)
-    let at = 0
-    for (; at < end && taken.length < most; at++) {
-      const usage = this.#places[urgent[at]]
-      if (!usage?.isUrgent) continue
-      if (accepts(usage)) taken.push(this.#remove(urgent[at], usage))
-      else refused.push(urgent[at])
+    let looked = 0
+    for (; looked < end && taken.length < most; looked++) {
+      const at = urgent[looked]
+      if (this.#isUrgent[at] === 0) continue
+      if (accepts(this.#partitions[at])) taken.push(this.#remove(at))
+      else refused.push(at)
     }
-    this.#urgent = urgent.slice(at).concat(refused)
+    this.#urgent = urgent.slice(looked).concat(refused)
     return taken
   }
 
   /** Takes out at most `most` that are accepted, those of the most units first. */
-  take(most: number, accepts: (usage: PendingUsage) => boolean): PendingUsage[] {
+  take(most: number, accepts: Accepts): PendingUsage[] {
     const taken: PendingUsage[] = []
-    if (this.#size <= most) this.#move(taken, most, accepts)
-    else {
-      const least = this.#leastOf(most)
-      this.#move(taken, most, (usage) => sizeOf(usage) > least && accepts(usage))
-      this.#move(taken, most, (usage) => sizeOf(usage) === least && accepts(usage))
-    }
-    this.#urgent = this.#urgent.filter((place) => this.#places[place]?.isUrgent)
+    const least = this.#leastOf(most)
+    this.#move(taken, most, accepts, least + 1, SIZES)
+    this.#move(taken, most, accepts, least, least)
+    if (this.#urgent.length > 2 * this.#urgentSize) this.#urgent = this.#urgent.filter((at) => this.#isUrgent[at] === 1)
     return taken
   }
 
   /** Removes what waits of a key. */
   drop(place: number, key: string, counter: Counter): void {
-    const usage = this.find(place, key, counter)
-    if (usage) this.#remove(place - 1, usage)
+    if (this.find(place, key, counter)) this.#remove(place - 1)
   }
 
   /** Removes all, and answers how many units they were. */
   clear(): number {
     let units = 0
-    for (const [place, usage] of this.#places.entries()) if (usage) units += this.#remove(place, usage).units
+    for (const [at, usage] of this.#places.entries()) if (usage) units += this.#remove(at).units
     return units
   }
 
-  #move(taken: PendingUsage[], most: number, accepts: (usage: PendingUsage) => boolean): void {
-    for (let place = 0; place < this.#places.length && taken.length < most; place++) {
-      const usage = this.#places[place]
-      if (usage && accepts(usage)) taken.push(this.#remove(place, usage))
+  /** Moves those of these sizes that are accepted. */
+  #move(taken: PendingUsage[], most: number, accepts: Accepts, from: number, to: number): void {
+    for (let at = 0; at < this.#places.length && taken.length < most; at++) {
+      const size = this.#sizes[at]
+      if (size > from && size <= to + 1 && accepts(this.#partitions[at])) taken.push(this.#remove(at))
     }
   }
 
-  /** The size of the smallest of the `most` largest. */
+  /** The size of the smallest of the `most` largest; the smallest of all where there are fewer. */
   #leastOf(most: number): number {
-    const counts = new Array<number>(SIZES).fill(0)
-    for (const usage of this.#places) if (usage) counts[sizeOf(usage)]++
+    if (this.#size <= most) return 0
+    const counts = new Uint32Array(SIZES + 1)
+    for (let at = 0; at < this.#places.length; at++) counts[this.#sizes[at]]++
     let larger = 0
     let size = SIZES - 1
-    while (size > 0 && larger + counts[size] < most) larger += counts[size--]
+    while (size > 0 && larger + counts[size + 1] < most) larger += counts[1 + size--]
     return size
   }
 
-  #remove(place: number, usage: PendingUsage): PendingUsage {
-    usage.isUrgent = false
-    this.#places[place] = undefined
-    this.#free.push(place)
-    this.#size--
+  #remove(at: number): PendingUsage {
+    const usage = this.#places[at] as PendingUsage
+    this.#places[at] = undefined
+    this.#sizes[at] = 0
+    this.#urgentSize -= this.#isUrgent[at]
+    this.#isUrgent[at] = 0
+    this.#free.push(at)
+    if (--this.#size === 0) this.#reset()
     return usage
   }
+
+  /** Nothing waits: places that rows still name are of no key. Whoever goes through an array keeps it. */
+  #reset(): void {
+    this.#places = []
+    this.#free = []
+    this.#urgent = []
+    this.#sizes = new Uint8Array(FEW_PLACES)
+    this.#partitions = new Uint16Array(FEW_PLACES)
+    this.#isUrgent = new Uint8Array(FEW_PLACES)
+  }
+
+  #grow(): void {
+    const places = Math.min(this.#most, 2 * this.#sizes.length)
+    this.#sizes = grown(new Uint8Array(places), this.#sizes)
+    this.#partitions = grown(new Uint16Array(places), this.#partitions)
+    this.#isUrgent = grown(new Uint8Array(places), this.#isUrgent)
+  }
+}
+
+function grown<T extends Uint8Array | Uint16Array>(larger: T, array: T): T {
+  larger.set(array)
+  return larger
 }
 
 function sizeOf({ units }: PendingUsage): number {

@@ -2,6 +2,8 @@ import type { Counter, PriorUsage } from '../contracts.ts'
 
 /** Numbers of eight takes. */
 const FEW_TAKES = 16
+/** Numbers of takes of one key: more wait after an outage alone, and the oldest of them may matter no more. */
+const MANY_TAKES = 128
 
 /** What this process took of one key and has not reported yet. */
 export class PendingUsage {
@@ -13,8 +15,6 @@ export class PendingUsage {
   units = 0
   /** What is known of the key, where the ledger may have lost it. */
   known: PriorUsage | undefined
-  /** It is to be reported before the next tick. */
-  isUrgent = false
 
   constructor(counter: Counter, key: string, partition: number) {
     this.counter = counter
@@ -24,10 +24,11 @@ export class PendingUsage {
 
   /**
    * Units, negative ones of a refund, that were taken at `takenAt`. The first few stand each by itself; then those of one
-   * span go as one take.
+   * span go as one take. Where they are many, those before `since` are forgotten.
    */
-  add(units: number, takenAt: number, spanMs: number): void {
+  add(units: number, takenAt: number, spanMs: number, since: number): void {
     const { takes } = this
+    if (takes.length >= MANY_TAKES) this.forget(since)
     this.units += units
     const isFew = takes.length < FEW_TAKES
     for (let at = takes.length - 2; at >= 0; at -= 2) {

@@ -17,8 +17,8 @@ const ANSWER_MS = 250
 const JITTER = 0.1
 /** Keys of one call: a script that has more holds up everybody else on its server. */
 const MOST_KEYS = 500
-/** Keys whose calls are made in one turn of the event loop, and of one early exchange: some 5 ms. */
-const KEYS_A_TURN = 1_000
+/** Keys whose calls are made in one turn of the event loop, and of one early exchange: some 3 ms. */
+const KEYS_A_TURN = 500
 /** Keys of an answer that is adopted where it comes. */
 const KEYS_AT_ONCE = 100
 /** Keys from one tick to the next. */
@@ -170,20 +170,18 @@ export class SyncExchange {
     const left = MOST_KEYS_A_TICK - this.#keysThisTick
     if (left <= 0) return
     const accepts = this.#accepting()
-    this.#send(
-      outbox.takeUrgent(Math.min(left, KEYS_A_TURN), (usage) => !health.isFailing(usage.partition) && accepts(usage)),
-    )
+    const mayGo = (partition: number): boolean => !health.isFailing(partition) && accepts(partition)
+    this.#send(outbox.takeUrgent(Math.min(left, KEYS_A_TURN), mayGo))
   }
 
   /** Accepts what there is room for in a batch of its partition. */
-  #accepting(): (usage: PendingUsage) => boolean {
-    const keys = new Map<number, number>()
+  #accepting(): (partition: number) => boolean {
+    const room = this.#partitions.map(({ isFree }) => (isFree ? MOST_KEYS : 0))
     let left = MOST_KEYS_A_TICK - this.#keysThisTick
-    return ({ partition }) => {
-      const count = keys.get(partition) ?? 0
-      if (left <= 0 || count >= MOST_KEYS || !this.#partitions[partition].isFree) return false
+    return (partition) => {
+      if (left <= 0 || room[partition] === 0) return false
       left--
-      keys.set(partition, count + 1)
+      room[partition]--
       return true
     }
   }
@@ -202,7 +200,6 @@ export class SyncExchange {
     this.#sentAt = this.#deps.clock.now()
     let keys = 0
     for (const batch of [...again, ...batches]) {
-      this.#partitions[batch.partition].forget(this.#sentAt)
       this.#partitions[batch.partition].sent()
       this.#deps.health.expect(batch.partition)
       this.#track(batch, this.#exchangeAfter(Math.floor(keys / KEYS_A_TURN), batch, this.#sentAt))
@@ -222,6 +219,7 @@ export class SyncExchange {
   /** Lets others have their turns of the event loop first. */
   async #exchangeAfter(turns: number, batch: SyncBatch, askedAt: number): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
+    this.#partitions[batch.partition].forget(askedAt)
     await this.#exchange(batch, askedAt)
   }
 

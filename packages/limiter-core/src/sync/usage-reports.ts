@@ -12,8 +12,6 @@ import type { SyncedPolicy } from './synced-policy.ts'
 
 /** Keys that wait to be reported. */
 const MOST_PENDING = 200_000
-/** Numbers of takes of one key: more wait after an outage alone, and the oldest of them may matter no more. */
-const MANY_TAKES = 128
 /** Of what was free of a key: who has spent so much of it since it was asked for asks again. */
 const EARLY_PART = 0.02
 /** So many processes may spend their early parts together; each of more spends less before it asks. */
@@ -118,8 +116,9 @@ export class UsageReports {
       held = policy.handOver(policy.row, place)
       this.exchange?.wake()
     }
-    if (units + held !== 0) usage.add(units + held, takenAt, policy.spanMs)
-    if (usage.takes.length > MANY_TAKES) usage.forget(takenAt - mattersMs(counter.compiled))
+    if (units + held !== 0) {
+      this.outbox.count(place, units + held, takenAt, policy.spanMs, takenAt - mattersMs(counter.compiled))
+    }
     return place
   }
 
