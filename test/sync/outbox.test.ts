@@ -39,6 +39,15 @@ describe('an outbox', () => {
     expect([outbox.hasUrgent, outbox.size]).toEqual([false, 2])
   })
 
+  test('that is emptied by what is urgent takes nothing that is not there', () => {
+    const outbox = filled([1, 1, 1])
+    for (const place of [1, 2, 3]) outbox.hurry(place)
+    outbox.drop(2, 'key 1', counter)
+    expect(outbox.takeUrgent(9, all).map(({ key }) => key)).toEqual(['key 0', 'key 2'])
+    expect([outbox.size, outbox.hasUrgent, outbox.takeUrgent(9, all), outbox.take(9, all)]).toEqual([0, false, [], []])
+    expect(outbox.add(counter, 'again', 0)).toBe(1)
+  })
+
   test('has no more than its bound, and a place for another key once one has gone', () => {
     const outbox = new Outbox(2)
     expect([outbox.add(counter, 'a', 0), outbox.add(counter, 'b', 0), outbox.add(counter, 'c', 0)]).toEqual([1, 2, 0])

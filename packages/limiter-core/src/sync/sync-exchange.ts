@@ -61,6 +61,7 @@ export class SyncExchange {
   #isClosing = false
   #isClosed = false
   #sentAt = Number.NEGATIVE_INFINITY
+  #tickedAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: SyncExchangeDeps) {
     const { ledger, random = Math.random } = deps
@@ -69,9 +70,12 @@ export class SyncExchange {
     this.#partitions = Array.from({ length: ledger.partitions }, (_, index) => new SyncPartition(index))
   }
 
-  /** Something waits for the next tick, which comes at a moment of its own in each process. */
+  /** Something waits for the next tick: a tick after the last one, or after rest at a moment of its own in each process. */
   wake(): void {
-    if (!this.#cancelTick && !this.#isClosing) this.#tickAfter(this.#random() * this.#deps.terms.tickMs)
+    if (this.#cancelTick || this.#isClosing) return
+    const { clock, terms } = this.#deps
+    const sinceMs = clock.now() - this.#tickedAt
+    this.#tickAfter(sinceMs < terms.tickMs ? this.#nextTickMs() - sinceMs : this.#random() * terms.tickMs)
   }
 
   /** Something is urgent: it is sent as soon as the last exchange is long enough ago. */
@@ -146,6 +150,7 @@ export class SyncExchange {
   #tick(): void {
     const { clock, metrics, outbox } = this.#deps
     const startedAt = clock.now()
+    this.#tickedAt = startedAt
     this.#keysThisTick = 0
     this.#send(this.#takeAll())
     metrics.deferred.set(outbox.size)
@@ -157,7 +162,11 @@ export class SyncExchange {
 
   #tickAgain(): void {
     if (this.#cancelTick || this.#isClosing || this.#deps.outbox.size === 0) return
-    this.#tickAfter(this.#deps.terms.tickMs * (1 + JITTER * (2 * this.#random() - 1)))
+    this.#tickAfter(this.#nextTickMs())
+  }
+
+  #nextTickMs(): number {
+    return this.#deps.terms.tickMs * (1 + JITTER * (2 * this.#random() - 1))
   }
 
   #takeAll(): readonly PendingUsage[] {

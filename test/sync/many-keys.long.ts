@@ -1,0 +1,49 @@
+import { appendFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { type SeededRandom, SyncedFleet, seededRandom } from '@sluice/testkit'
+
+const TAKES_A_MS = 50
+const SECONDS = 10
+const MOST_KEYS_A_SECOND = 20_000
+const ONE_RUN_MS = 600_000
+const path = process.env.SLUICE_CURVES
+
+interface ReportedRow {
+  readonly keys: number
+  readonly limit: number
+  /** Keys that one process reports, a second. */
+  readonly reported: number
+}
+
+/** What one of 20 processes reports of 50,000 takes a second, each of a key of its own choice. */
+async function reportedRow(keys: number, limit: number, random: SeededRandom): Promise<ReportedRow> {
+  const policy = { name: 'api', limit, window: '1m', algorithm: 'sliding-window' } as const
+  const fleet = new SyncedFleet({ nodes: 1, policy, network: { delayMs: 1 }, random, sync: { nodes: 20 } })
+  const [{ limiter, backend }] = fleet.nodes
+  for (let ms = 0; ms < SECONDS * 1_000; ms++) {
+    for (let take = 0; take < TAKES_A_MS; take++) limiter.take(`key ${random.whole(keys)}`)
+    await fleet.pass(1)
+  }
+  let reported = 0
+  for (const { name, samples } of backend.metrics()) {
+    if (name !== 'sluice_global_records_total') continue
+    for (const sample of samples) if ('value' in sample) reported += sample.value
+  }
+  await fleet.close()
+  return { keys, limit, reported: Math.round(reported / SECONDS) }
+}
+
+describe.each([6_000, 100])('50,000 takes a second under a limit of %d', (limit) => {
+  test.each([1e3, 1e4, 1e5, 1e6, 1e7])(
+    'of %d keys are reported in a bounded number of keys',
+    async (keys) => {
+      const row = await reportedRow(keys, limit, seededRandom(keys))
+      const line = `${JSON.stringify({ kind: 'keys', ...row })}\n`
+      process.stdout.write(line)
+      if (path) appendFileSync(path, line)
+      // the ticks of 10 s may be eleven, and what is urgent goes between them within the same bound
+      expect(row.reported).toBeLessThanOrEqual(1.2 * MOST_KEYS_A_SECOND)
+    },
+    ONE_RUN_MS,
+  )
+})
