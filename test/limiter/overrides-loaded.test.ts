@@ -55,7 +55,10 @@ describe('loaded limits', () => {
 
   test('tell how many there are, and how often loading them failed', async () => {
     const { overrides, next } = loading({ a: 20, b: 30 })
-    const lines = (): string[] => prometheusText(overrides).split('\n').filter((line) => /^[a-z]/.test(line))
+    const lines = (): string[] =>
+      prometheusText(overrides)
+        .split('\n')
+        .filter((line) => /^[a-z]/.test(line))
     expect(lines()).toEqual(['sluice_overrides 2', 'sluice_overrides_loads_total{result="replaced"} 1'])
     await next(() => ({ a: 0 }))
     await next(() => Promise.reject(new Error('away')))
