@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals'
+import { type FleetNode, SyncedFleet, seededRandom } from '@sluice/testkit'
+
+const KEYS = 10_000
+const LIMIT = 6_000
+/** Parts of the keys by how much of their limit is used, as PostHog counted them: nearly all are idle. */
+const MIX = [
+  { keys: 0.95, used: 0.02 },
+  { keys: 0.03, used: 0.3 },
+  { keys: 0.01, used: 0.6 },
+  { keys: 0.01, used: 0.85 },
+]
+/** Units of a key that one of 20 processes keeps to itself. */
+const FLOOR = 3
+const SECONDS = 75
+
+function reportedBy({ backend }: FleetNode): number {
+  let reported = 0
+  for (const { name, samples } of backend.metrics()) {
+    if (name !== 'sluice_global_records_total') continue
+    for (const sample of samples) if ('value' in sample) reported += sample.value
+  }
+  return reported
+}
+
+test('keys of which little is taken are asked for again the sooner the fuller they are: 3 in a thousand a tick', async () => {
+  const policy = { name: 'api', limit: LIMIT, window: '1h', algorithm: 'fixed-window' } as const
+  const random = seededRandom(1)
+  const fleet = new SyncedFleet({ nodes: 2, policy, network: { delayMs: 1 }, random, sync: { nodes: 20 } })
+  const [busy, quiet] = fleet.nodes
+  let key = 0
+  for (const { keys, used } of MIX) {
+    for (const until = key + keys * KEYS; key < until; key++) {
+      // a quarter of the limit between two answers
+      for (let left = used * LIMIT; left > 0; left -= 1_200) {
+        busy.limiter.take(`key ${key}`, Math.min(left, 1_200))
+        if (left > 1_200) await fleet.pass(60)
+      }
+    }
+  }
+  await fleet.pass(10_000)
+  for (key = 0; key < KEYS; key++) quiet.limiter.take(`key ${key}`, FLOOR + 1)
+  await fleet.pass(10_000)
+  const before = reportedBy(quiet)
+  expect(before).toBe(KEYS)
+  // each key once in 25 s: what is taken stays below the floor
+  let next = 0
+  for (let ms = 0; ms < SECONDS * 1_000; ms += 5) {
+    for (let taken = 0; taken < KEYS / 5_000; taken++) quiet.limiter.take(`key ${next++ % KEYS}`)
+    await fleet.pass(5)
+  }
+  const aTick = (reportedBy(quiet) - before) / SECONDS
+  process.stdout.write(`${aTick.toFixed(1)} of ${KEYS} keys ride along a tick\n`)
+  expect(aTick).toBeLessThanOrEqual(0.003 * KEYS)
+  expect(aTick).toBeGreaterThan(0)
+  await fleet.close()
+})
