@@ -1,0 +1,49 @@
+import { expect } from '@jest/globals'
+import { memoryBackend, type PolicyInput } from '@sluice/limiter-core'
+import { type Counter, compilePolicy, PolicyVariants } from '@sluice/limiter-core/backend'
+import { MemorySyncLedger, type ReportedTakes } from '@sluice/limiter-core/sync'
+import { redisSyncLedger } from '@sluice/redis'
+import { FakeClock, type SeededRandom } from '@sluice/testkit'
+import type { Redis } from 'ioredis'
+import { ownPrefix } from '../exact/own-prefix.ts'
+
+export const twinInputs: readonly PolicyInput[] = [
+  { name: 'p', limit: 50, window: '10s', algorithm: 'fixed-window' },
+  { name: 'p', limit: 50, window: '10s', algorithm: 'sliding-window' },
+  { name: 'p', limit: 50, window: '10s', algorithm: 'sliding-window', slices: 7 },
+  { name: 'p', limit: 50, window: '10s', algorithm: 'token-bucket', burst: 20 },
+  { name: 'p', limit: 50, window: '10s', algorithm: 'gcra', burst: 20 },
+]
+
+/** Sends the same batches to both ledgers, of fewer than `most` keys each, until they held so many takes. */
+export async function sendToTwins(
+  client: Redis,
+  input: PolicyInput,
+  random: SeededRandom,
+  { takes, most }: { readonly takes: number; readonly most: number },
+): Promise<void> {
+  const clock = new FakeClock({ nowMs: 1_000_000 })
+  const policy = compilePolicy(input, 'sliding-window')
+  const counter = memoryBackend().open(new PolicyVariants([policy]).compile(policy), `twins/p/${input.algorithm}@1`)
+  const redis = redisSyncLedger(client, { prefix: ownPrefix(), clock, serverTime: () => clock.now() })
+  const memory = new MemorySyncLedger(clock).join()
+  let number = 0
+  for (let sent = 0; sent < takes; ) {
+    if (random.whole(3) > 0) number++
+    const reported = randomTakes(random, counter, clock.now(), most)
+    const batch = { partition: 0, number: Math.max(1, number), takes: reported }
+    const [inRedis, inMemory] = await Promise.all([redis.exchange(batch, 1e9), memory.exchange(batch, 1e9)])
+    expect(inRedis).toEqual(inMemory)
+    for (const one of reported) sent += one.takes.length / 2
+    clock.advance(random.pick([0, 1, 100, 1_000, 7_000]))
+  }
+  await redis.close?.()
+}
+
+function randomTakes(random: SeededRandom, counter: Counter, now: number, most: number): ReportedTakes[] {
+  return Array.from({ length: random.whole(most) }, () => ({
+    key: `key ${random.whole(most)}`,
+    counter,
+    takes: Array.from({ length: random.whole(3) }, () => [now - random.whole(12_000), random.whole(12) - 3]).flat(),
+  }))
+}
