@@ -12,13 +12,15 @@ export interface LedgerHealthDeps {
 /**
  * Which servers of a ledger answer. A partition fails from the first exchange of its server that failed, and is silent
  * once none was answered for `silentMs`; until its server answers again. One that another server has taken over waits
- * for an answer of that one.
+ * for an answer of that one; where nobody asks that one it is taken to be well, since it would wait for ever.
  */
 export class LedgerHealth {
   readonly #deps: LedgerHealthDeps
   readonly #failing: boolean[]
   readonly #silent: boolean[]
-  /** By server: since when an answer is waited for. */
+  /** By partition: the server that was asked last and has not answered. */
+  readonly #asked: (string | undefined)[]
+  /** By server: ends the wait for an answer. */
   readonly #waits = new Map<string, () => void>()
   #failures = 0
   #silences = 0
@@ -27,6 +29,7 @@ export class LedgerHealth {
     this.#deps = deps
     this.#failing = new Array(deps.ledger.partitions).fill(false)
     this.#silent = new Array(deps.ledger.partitions).fill(false)
+    this.#asked = new Array(deps.ledger.partitions).fill(undefined)
   }
 
   /** A partition at least fails, or is silent. */
@@ -51,22 +54,27 @@ export class LedgerHealth {
   expect(partition: number): void {
     const { clock, silentMs } = this.#deps
     const server = this.#serverOf(partition)
+    this.#ask(partition, server)
     if (this.#waits.has(server)) return
-    this.#waits.set(
-      server,
-      clock.after(silentMs, () => this.#mark(server, this.#silent, true)),
-    )
+    const silence = (): void => {
+      // an exchange that is sent again waits anew, for whoever has the partition then
+      this.#waits.delete(server)
+      this.#mark(server, this.#silent, true)
+      this.#forgive()
+    }
+    this.#waits.set(server, clock.after(silentMs, silence))
   }
 
   /** An exchange was answered. True where its server failed before. */
   answered(partition: number): boolean {
     const server = this.#serverOf(partition)
-    this.#waits.get(server)?.()
-    this.#waits.delete(server)
-    if (!this.isImpaired) return false
     const wasFailing = this.#failing[partition]
-    this.#mark(server, this.#silent, false)
-    this.#mark(server, this.#failing, false)
+    this.#endWait(server)
+    if (this.isImpaired) {
+      this.#mark(server, this.#silent, false)
+      this.#mark(server, this.#failing, false)
+    }
+    this.#ask(partition, undefined)
     return wasFailing
   }
 
@@ -79,14 +87,42 @@ export class LedgerHealth {
 
   /** Waits for nobody any more. */
   close(): void {
-    for (const cancel of this.#waits.values()) cancel()
-    this.#waits.clear()
+    for (const server of this.#waits.keys()) this.#endWait(server)
+  }
+
+  /** Nobody waits for the server that a partition had before. */
+  #ask(partition: number, server: string | undefined): void {
+    const before = this.#asked[partition]
+    if (before === server) return
+    this.#asked[partition] = server
+    if (before === undefined || this.#asked.includes(before)) return
+    this.#endWait(before)
+    this.#forgive()
+  }
+
+  #endWait(server: string): void {
+    this.#waits.get(server)?.()
+    this.#waits.delete(server)
   }
 
   #mark(server: string, marks: boolean[], value: boolean): void {
+    this.#markWhere(marks, value, (partition) => this.#serverOf(partition) === server)
+  }
+
+  /** A server that no exchange waits for is well. */
+  #forgive(): void {
+    if (!this.isImpaired) return
+    const asked = new Set(this.#asked)
+    const isUnasked = (partition: number): boolean =>
+      this.#asked[partition] === undefined && !asked.has(this.#serverOf(partition))
+    this.#markWhere(this.#silent, false, isUnasked)
+    this.#markWhere(this.#failing, false, isUnasked)
+  }
+
+  #markWhere(marks: boolean[], value: boolean, isMeant: (partition: number) => boolean): void {
     let isChanged = false
     for (let partition = 0; partition < marks.length; partition++) {
-      if (marks[partition] === value || this.#serverOf(partition) !== server) continue
+      if (marks[partition] === value || !isMeant(partition)) continue
       marks[partition] = value
       isChanged = true
     }
