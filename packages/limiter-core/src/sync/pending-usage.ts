@@ -55,9 +55,10 @@ export class PendingUsage {
     takes.length = kept
   }
 
-  /** Nothing of it is to be reported any more. */
+  /** Nothing of it is to be reported any more, nor what is known of the key. */
   clear(): void {
     this.units = 0
+    this.known = undefined
     this.takes.length = 0
   }
 }
