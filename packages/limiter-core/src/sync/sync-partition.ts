@@ -29,7 +29,10 @@ export class SyncPartition {
     return this.#isUnderWay ? undefined : this.#batch
   }
 
-  begin(takes: readonly PendingUsage[]): SyncBatch {
+  /** What gives back goes last: the take may be of another usage, where the process forgot the key in between. */
+  begin(usages: readonly PendingUsage[]): SyncBatch {
+    const refunds = usages.filter(({ units }) => units < 0)
+    const takes = refunds.length > 0 ? [...usages.filter(({ units }) => units >= 0), ...refunds] : usages
     this.#batch = { partition: this.index, number: ++this.#number, takes }
     this.#isUnderWay = true
     return this.#batch
