@@ -228,6 +228,8 @@ export class SyncExchange {
   /** Lets others have their turns of the event loop first. */
   async #exchangeAfter(turns: number, batch: SyncBatch, askedAt: number): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
+    // its units were told as dropped
+    if (this.#isClosed) return
     this.#partitions[batch.partition].forget(askedAt)
     await this.#exchange(batch, askedAt)
   }
