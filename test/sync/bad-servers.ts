@@ -1,0 +1,107 @@
+import {
+  MemorySyncLedger,
+  PARTITIONS,
+  type SyncAnswer,
+  type SyncBatch,
+  type SyncLedger,
+} from '@sluice/limiter-core/sync'
+import type { FakeClock, NodeClock, SeededRandom } from '@sluice/testkit'
+
+const MOST_DELAY_MS = 20
+
+/** Of servers that are not well: a deaf one counts, and its answers get lost. */
+export const BAD_STATES = ['silent', 'refuses', 'throws', 'deaf'] as const
+
+export type ServerState = 'well' | (typeof BAD_STATES)[number]
+
+/** Servers that deal the partitions of one ledger among them; of twenty answers one gets lost. */
+export class BadServers {
+  /** By server. */
+  readonly states: ServerState[]
+  /** By partition. */
+  readonly servers: number[]
+  readonly ledger: MemorySyncLedger
+  readonly #clock: FakeClock
+  readonly #random: SeededRandom
+
+  constructor(count: number, clock: FakeClock, random: SeededRandom) {
+    this.states = new Array<ServerState>(count).fill('well')
+    this.servers = Array.from({ length: PARTITIONS }, (_, partition) => partition % count)
+    this.ledger = new MemorySyncLedger(clock)
+    this.#clock = clock
+    this.#random = random
+  }
+
+  /** Another server gets one partition, or all of a server. */
+  move(): void {
+    const random = this.#random
+    const to = random.whole(this.states.length)
+    const from = random.whole(this.states.length)
+    if (random.whole(2) === 0) this.servers[random.whole(PARTITIONS)] = to
+    else for (const [at, server] of this.servers.entries()) if (server === from) this.servers[at] = to
+  }
+
+  stateOf(partition: number): ServerState {
+    return this.states[this.servers[partition]]
+  }
+
+  /** As the process of that clock reaches them; `sent` hears of each message. */
+  join(clock: NodeClock, sent: () => void): SyncLedger {
+    const joined = this.ledger.join()
+    const serverOf = (partition: number): string => `server ${this.servers[partition]}`
+    const nodes = async (): Promise<number> => {
+      sent()
+      return 3
+    }
+    const exchange = (batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer> => {
+      sent()
+      if (this.stateOf(batch.partition) === 'throws') throw new Error('thrown')
+      return this.#carry(joined, batch, deadlineAt, clock)
+    }
+    return { ...joined, serverOf, nodes, exchange }
+  }
+
+  #carry(joined: SyncLedger, batch: SyncBatch, deadlineAt: number, clock: NodeClock): Promise<SyncAnswer> {
+    const { partition } = batch
+    const aheadMs = clock.now() - this.#clock.now()
+    const late = (): Promise<void> => this.#after(this.#random.whole(MOST_DELAY_MS))
+    return new Promise((resolve, reject) => {
+      if (this.stateOf(partition) === 'refuses') return reject(new Error('refused'))
+      const cancel = this.#clock.after(deadlineAt - clock.now(), () => clock.deliver(() => reject(new Error('late'))))
+      const carry = async (): Promise<void> => {
+        const isLost = this.stateOf(partition) === 'deaf' || this.#random.whole(20) === 0
+        const message = shifted(batch, -aheadMs)
+        await late()
+        if (this.stateOf(partition) === 'silent') return
+        const { cells, lost } = await joined.exchange(message, deadlineAt)
+        await late()
+        if (isLost) return
+        clock.deliver(() => {
+          cancel()
+          resolve({ cells: cells.map((one) => windowShifted(one, aheadMs)), lost })
+        })
+      }
+      void carry()
+    })
+  }
+
+  #after(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(ms, resolve))
+  }
+}
+
+function shifted(batch: SyncBatch, byMs: number): SyncBatch {
+  const takes = batch.takes.map(({ key, counter, known, takes: units }) => ({
+    key,
+    counter,
+    known,
+    takes: units.map((value, at) => (at % 2 === 0 ? value + byMs : value)),
+  }))
+  return { ...batch, takes }
+}
+
+/** Cells of a fixed window: its start comes first. */
+function windowShifted(cells: readonly number[] | Error, byMs: number): readonly number[] | Error {
+  if (cells instanceof Error || cells[0] === 0) return cells
+  return [cells[0] + byMs, ...cells.slice(1)]
+}
