@@ -29,7 +29,8 @@ export async function sendToTwins(
   const memory = new MemorySyncLedger(clock).join()
   let number = 0
   for (let sent = 0; sent < takes; ) {
-    if (random.whole(3) > 0) number++
+    // at times as if batches before it were lost
+    if (random.whole(3) > 0) number += random.whole(20) === 0 ? 2 : 1
     const reported = randomTakes(random, counter, clock.now(), most)
     const batch = { partition: 0, number: Math.max(1, number), takes: reported }
     const [inRedis, inMemory] = await Promise.all([redis.exchange(batch, 1e9), memory.exchange(batch, 1e9)])

@@ -40,9 +40,11 @@ export class MemorySyncLedger {
     const name = `${writer} ${partition}`
     const last = this.#numbers.get(name) ?? 0
     const isNew = number > last
-    if (isNew) this.#numbers.set(name, number)
+    const isGap = number > last + 1
+    // half above its number: the answer that tells may get lost, and the batch come again
+    if (isNew) this.#numbers.set(name, isGap ? number + 0.5 : number)
     const cells = takes.map((reported) => this.#count(reported, isNew))
-    return { cells, lost: number > last + 1 }
+    return { cells, lost: isGap || last === number + 0.5 }
   }
 
   /** Forgets everything, as a server that is started again without its data. */

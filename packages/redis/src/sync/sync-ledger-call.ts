@@ -52,7 +52,7 @@ export function syncLedgerCall({ number, takes }: SyncBatch, options: SyncLedger
 }
 
 export interface SyncLedgerReply extends TimedReply {
-  /** The number of the last batch that the server counted before this one. */
+  /** The number of the last batch that the server counted before this one, and a half where batches before that were lost. */
   readonly last: number
   readonly cells: readonly (readonly number[] | RedisFailure)[]
 }
