@@ -32,7 +32,7 @@ describe('an outbox', () => {
 
   test('gives what is urgent before the rest, once, and leaves what is not accepted', () => {
     const outbox = filled([1, 1, 1, 1])
-    for (const place of [2, 4, 2]) outbox.hurry(place)
+    for (const place of [2, 4, 2]) outbox.markUrgent(place)
     expect(outbox.takeUrgent(9, (partition) => partition !== 3).map(({ key }) => key)).toEqual(['key 1'])
     expect(outbox.hasUrgent).toBe(true)
     expect(outbox.takeUrgent(9, all).map(({ key }) => key)).toEqual(['key 3'])
@@ -41,7 +41,7 @@ describe('an outbox', () => {
 
   test('that is emptied by what is urgent takes nothing that is not there', () => {
     const outbox = filled([1, 1, 1])
-    for (const place of [1, 2, 3]) outbox.hurry(place)
+    for (const place of [1, 2, 3]) outbox.markUrgent(place)
     outbox.drop(2, 'key 1', counter)
     expect(outbox.takeUrgent(9, all).map(({ key }) => key)).toEqual(['key 0', 'key 2'])
     expect([outbox.size, outbox.hasUrgent, outbox.takeUrgent(9, all), outbox.take(9, all)]).toEqual([0, false, [], []])
@@ -78,7 +78,7 @@ describe('an outbox', () => {
           outbox.count(places.get(key) as number, units, deed, 100, -1)
           added += units
         }
-        if (usage && random.whole(3) === 0) outbox.hurry(places.get(key) as number)
+        if (usage && random.whole(3) === 0) outbox.markUrgent(places.get(key) as number)
         const refused = random.whole(4)
         if (random.whole(20) === 0) count(outbox.take(random.whole(60), (partition) => partition !== refused))
         if (random.whole(10) === 0) count(outbox.takeUrgent(random.whole(9), (partition) => partition !== refused))

@@ -35,3 +35,24 @@ test('what is taken until a backend closes is reported, however the answers are 
   await fleet.close()
   expect(fleet.units('k')).toBe(80)
 })
+
+test('a backend that is closed twice tells once what it could not report, refunds among it', async () => {
+  const fleet = new SyncedFleet({
+    nodes: 1,
+    policy,
+    random: seededRandom(3),
+    network: { delayMs: 5 },
+    sync: { floor: 0 },
+  })
+  const [{ backend, limiter }] = fleet.nodes
+  const dropped: unknown[] = []
+  backend.observe({ event: (name, data) => void (name === 'sync' && 'dropped' in data && dropped.push(data.dropped)) })
+  fleet.isCut = true
+  limiter.take('a', 10)
+  const decision = limiter.take('b', 7)
+  await fleet.pass(2_000)
+  limiter.charge('b', -7, decision)
+  await fleet.close()
+  await backend.close()
+  expect(dropped).toEqual([24])
+})

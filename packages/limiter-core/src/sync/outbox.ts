@@ -66,7 +66,7 @@ export class Outbox {
   }
 
   /** The usage at `place` is to be reported before the next tick. */
-  hurry(place: number): void {
+  markUrgent(place: number): void {
     const at = place - 1
     if (this.#isUrgent[at] === 1) return
     this.#isUrgent[at] = 1
@@ -106,10 +106,10 @@ export class Outbox {
     if (this.find(place, key, counter)) this.#remove(place - 1)
   }
 
-  /** Removes all, and answers how many units they were. */
+  /** Removes all, and answers how many units they were, those of refunds among them. */
   clear(): number {
     let units = 0
-    for (const [at, usage] of this.#places.entries()) if (usage) units += this.#remove(at).units
+    for (const [at, usage] of this.#places.entries()) if (usage) units += Math.abs(this.#remove(at).units)
     return units
   }
 

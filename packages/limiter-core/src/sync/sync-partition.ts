@@ -65,9 +65,9 @@ export class SyncPartition {
     }
   }
 
-  /** Units that are sent and unanswered. */
+  /** Units that are sent and unanswered, those of refunds among them. */
   get units(): number {
     const takes = (this.#batch?.takes ?? []) as readonly PendingUsage[]
-    return takes.reduce((sum, { units }) => sum + units, 0)
+    return takes.reduce((sum, { units }) => sum + Math.abs(units), 0)
   }
 }

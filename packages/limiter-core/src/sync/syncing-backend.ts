@@ -16,7 +16,7 @@ import type {
 } from '../contracts.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
-import { ChargeVerdict, RequestDecision, vetoed } from '../decision/verdict.ts'
+import { RequestDecision, vetoed } from '../decision/verdict.ts'
 import { ALLOW, DENY } from '../failover/fixed-rule.ts'
 import type { AnswerSource } from '../memory/answer-source.ts'
 import { MemoryBackend } from '../memory/memory-backend.ts'
@@ -32,6 +32,7 @@ import { type SyncedCharge, SyncedCounter } from './synced-counter.ts'
 import { checkSynced, SYNCED_ALGORITHMS } from './synced-policies.ts'
 import { SyncedPolicy } from './synced-policy.ts'
 import { UsageReports } from './usage-reports.ts'
+import { waiting } from './waiting-verdict.ts'
 
 /** A row with its share of the table's growth. */
 const BYTES_A_KEY = 128
@@ -82,6 +83,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   readonly #metrics = new SyncMetrics()
   readonly #counters = new Set<SyncedCounter>()
   readonly #live: AnswerSource
+  #closing: Promise<void> | undefined
 
   constructor({ name, identity, ledger, terms, rule, clock: given, random }: SyncingDeps) {
     const clock = clockOf(given)
@@ -125,7 +127,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 
   /** `take` of a counter. */
   takeOne(counter: SyncedCounter, key: string, cost: number, moment?: Moment): Decision {
-    const fixed = this.#health.isImpaired ? this.#minding([{ counter, key }]) : undefined
+    const fixed = this.#health.isImpaired ? this.#applyHealth([{ counter, key }]) : undefined
     if (fixed) return new RequestDecision(this.#answerAlike(fixed, [{ counter, key, cost }], moment))
     const decision = counter.local.take(key, cost, moment)
     const isAllowed = decision.retryAfterMs === 0
@@ -139,7 +141,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 
   takeAll(asked: readonly Charge[], moment?: Moment): Answer {
     const charges = asked as readonly SyncedCharge[]
-    const fixed = this.#minding(charges)
+    const fixed = this.#applyHealth(charges)
     if (fixed) return this.#answerAlike(fixed, charges, moment)
     const answer = this.#memory.takeAll(charges.map(localCharge), moment)
     const isTaken = !vetoed(answer.verdicts)
@@ -156,14 +158,14 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
 
   peekAll(asked: readonly Charge[], moment?: Moment): Answer {
     const charges = asked as readonly SyncedCharge[]
-    const fixed = this.#minding(charges)
+    const fixed = this.#applyHealth(charges)
     if (fixed) return fixed.peek(charges as never, moment?.now ?? this.#clock.now())
     return this.#memory.peekAll(charges.map(localCharge), moment)
   }
 
   adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const charges = asked as readonly SyncedCharge[]
-    this.#minding(charges)
+    this.#applyHealth(charges)
     const answer = this.#memory.adjustAll(charges.map(localCharge), takenAt, moment)
     const now = answer.takenAt
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
@@ -177,7 +179,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     return answer
   }
 
-  /** At once in this process, and in the whole fleet within two ticks. */
+  /** At once in this process, in the fleet within two ticks. */
   async resetAll(asked: readonly CountedKey[]): Promise<void> {
     const keys = asked as readonly SyncedCharge[]
     this.#forget(keys)
@@ -200,8 +202,13 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     return this.#metrics.metrics()
   }
 
-  /** Reports what is left, for at most `closeMs`; observers hear how many units could not be reported. */
-  async close(): Promise<void> {
+  /** Reports what is left, for at most `closeMs`; observers hear how many units could not be reported. Once, however often it is called. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     const unreported = await this.#exchange.close()
     const dropped = unreported + this.#reports.dropped
     if (dropped > 0) this.#observers.event('sync', { topic: this.name, dropped })
@@ -241,7 +248,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
    * Sees to it that keys whose server fails or is silent are answered accordingly. Answers who answers them all alike:
    * nobody, unless one is silent and the rule says so.
    */
-  #minding(charges: readonly CountedKey<SyncedCounter>[]): typeof ALLOW | undefined {
+  #applyHealth(charges: readonly CountedKey<SyncedCounter>[]): typeof ALLOW | undefined {
     const health = this.#health
     if (!health.isImpaired) return undefined
     const { source } = this.#rule
@@ -278,13 +285,6 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     if (rule === ALLOW) this.adjustAll(charges, now, { now })
     return rule.peek(charges as never, now)
   }
-}
-
-/** A verdict of one that must wait for an answer has nothing left. */
-function waiting(verdict: PolicyVerdict, cost: number): PolicyVerdict {
-  const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs } = verdict
-  if (allowed || remaining < cost) return verdict
-  return new ChargeVerdict(policy, shadow, 0, retryAfterMs, resetAfterMs, retryAfterMs)
 }
 
 function localCharge(charge: SyncedCharge): Charge {

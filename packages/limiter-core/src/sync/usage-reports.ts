@@ -87,13 +87,13 @@ export class UsageReports {
     const place = this.report(counter, key, cost, now)
     const pending = policy.pending(row)
     const fleetPending = pending * Math.max(1, this.nodes / EARLY_NODES)
-    if (fleetPending >= (remaining + pending) * EARLY_PART || this.#isStale(policy, now)) this.#hurry(place)
+    if (fleetPending >= (remaining + pending) * EARLY_PART || this.#isStale(policy, now)) this.#markUrgent(place)
   }
 
   /** A take did not fit. Others may have given units back since the key was last asked for. */
   denied(counter: SyncedCounter, key: string, now: number): void {
     this.aim(counter, key, now)
-    if (this.#isStale(counter.local.compiled, now)) this.#hurry(this.report(counter, key, 0, now))
+    if (this.#isStale(counter.local.compiled, now)) this.#markUrgent(this.report(counter, key, 0, now))
   }
 
   /** Adds units of the row that the policy points at to what waits; answers its place, 0 where there is no room. */
@@ -135,14 +135,14 @@ export class UsageReports {
     const now = clock.now()
     if (lost) {
       this.#lostAt = now
-      for (const { key, counter } of takes) this.#tellAgain(counter as SyncedCounter, key, now)
+      for (const { key, counter } of takes) this.#reportKnown(counter as SyncedCounter, key, now)
       return
     }
     for (const [index, { key, counter, known }] of takes.entries()) {
       const answer = cells[index]
       if (answer instanceof Error) this.#deps.metrics.errors.add(1, 'pipeline', 'key')
-      else if (known === undefined && this.#isUntold(counter as SyncedCounter, key, now)) {
-        this.#tellAgain(counter as SyncedCounter, key, now)
+      else if (known === undefined && this.#isUnreported(counter as SyncedCounter, key, now)) {
+        this.#reportKnown(counter as SyncedCounter, key, now)
       } else this.#adopt(counter as SyncedCounter, key, answer, askedAt, now)
     }
   }
@@ -153,7 +153,7 @@ export class UsageReports {
     const { compiled: policy } = local
     this.aim(counter, key, now)
     const before = policy.pressure(policy.row, now)
-    const heardAt = policy.askedAt(policy.row)
+    const knownAt = policy.askedAt(policy.row)
     const unreported = (place: number): PendingUsage | undefined => this.outbox.find(place, key, counter)
     const isUsed = cells.some((cell) => cell !== 0)
     const known = { used: isUsed ? 1 : 0, resetAfterMs: 1 }
@@ -161,13 +161,13 @@ export class UsageReports {
     this.aim(counter, key, now)
     const after = policy.pressure(policy.row, now)
     metrics.drift.observe(Math.abs(after - before))
-    if (heardAt > 0) metrics.stalenessMs.observe(Math.max(0, now - heardAt))
+    if (knownAt > 0) metrics.stalenessMs.observe(Math.max(0, now - knownAt))
     if (tierOf(before) !== tierOf(after)) metrics.transitions.add(1, tierOf(before), tierOf(after))
     this.#tiers[TIERS.indexOf(tierOf(after))]++
   }
 
   /** What is known of a key was heard before the ledger lost it, and it has not been told: its usage waited already then. */
-  #isUntold(counter: SyncedCounter, key: string, now: number): boolean {
+  #isUnreported(counter: SyncedCounter, key: string, now: number): boolean {
     if (this.#lostAt === Number.NEGATIVE_INFINITY) return false
     this.aim(counter, key, now)
     const policy = counter.local.compiled
@@ -178,20 +178,20 @@ export class UsageReports {
   }
 
   /** The ledger knows less of a key than this process: it is told, and its answer counts then. */
-  #tellAgain(counter: SyncedCounter, key: string, now: number): void {
+  #reportKnown(counter: SyncedCounter, key: string, now: number): void {
     this.aim(counter, key, now)
     const policy = counter.local.compiled
     const { row } = policy
     const waiting = this.outbox.find(policy.place(row), key, counter)
     policy.acknowledge(row, waiting?.units ?? 0)
     if (waiting) waiting.known = policy.known(row, now, waiting.units)
-    this.#hurry(this.report(counter, key, 0, now))
+    this.#markUrgent(this.report(counter, key, 0, now))
   }
 
-  #hurry(place: number): void {
+  #markUrgent(place: number): void {
     if (place === 0) return
     this.#deps.metrics.queued.add(1)
-    this.outbox.hurry(place)
+    this.outbox.markUrgent(place)
     this.exchange?.soon()
   }
 
