@@ -3,6 +3,7 @@ import { comesBack, countsAgree, gainsNothing, holdsAlways } from '../bounds.ts'
 import type { Findings } from '../findings.ts'
 import { during, type FaultTimes, lasting } from '../fleet.ts'
 import type { Group, Row } from '../row.ts'
+import { stopped } from '../stopped.ts'
 
 type Fault = (bench: Bench) => Promise<FaultTimes>
 
@@ -19,15 +20,6 @@ export const stalls: Group<Bench> = groupOf('Redis stalls', [
 
 function row(id: string, fault: string, happens: Fault): Row<Bench> {
   return { id, fault, run: (bench, findings) => throughStall(bench, findings, happens) }
-}
-
-function stopped(ms: number): Fault {
-  return ({ redis }) =>
-    during(
-      ms,
-      () => redis.pause(),
-      () => redis.resume(),
-    )
 }
 
 function commanded(ms: number, ...command: [string, ...string[]]): Fault {

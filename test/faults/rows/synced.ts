@@ -7,6 +7,7 @@ import type { Site } from '../children/app.ts'
 import type { Findings } from '../findings.ts'
 import { during, type FaultTimes, lasting, type Passed } from '../fleet.ts'
 import type { Form, Group, Row } from '../row.ts'
+import { stopped } from '../stopped.ts'
 import { quantile } from '../timeline.ts'
 
 const APPS = 2
@@ -68,15 +69,6 @@ export const synced: Group<Bench> = groupOf(
 
 function row(fault: string, happens: Fault): Row<Bench> {
   return { id: 'R46', fault: `${fault}, a global limiter`, run: (bench, findings) => through(bench, findings, happens) }
-}
-
-function stopped(ms: number): Fault {
-  return ({ redis }) =>
-    during(
-      ms,
-      () => redis.pause(),
-      () => redis.resume(),
-    )
 }
 
 /** Connections that lost something are silent for ever: clients make new ones. */
