@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { type SeededRandom, SyncedFleet, seededRandom } from '@sluice/testkit'
+import { reportedKeys } from './reported-keys.ts'
 
 const TAKES_A_MS = 50
 const SECONDS = 10
@@ -19,16 +20,12 @@ interface ReportedRow {
 async function reportedRow(keys: number, limit: number, random: SeededRandom): Promise<ReportedRow> {
   const policy = { name: 'api', limit, window: '1m', algorithm: 'sliding-window' } as const
   const fleet = new SyncedFleet({ nodes: 1, policy, network: { delayMs: 1 }, random, sync: { nodes: 20 } })
-  const [{ limiter, backend }] = fleet.nodes
+  const [{ limiter }] = fleet.nodes
   for (let ms = 0; ms < SECONDS * 1_000; ms++) {
     for (let take = 0; take < TAKES_A_MS; take++) limiter.take(`key ${random.whole(keys)}`)
     await fleet.pass(1)
   }
-  let reported = 0
-  for (const { name, samples } of backend.metrics()) {
-    if (name !== 'sluice_global_records_total') continue
-    for (const sample of samples) if ('value' in sample) reported += sample.value
-  }
+  const reported = reportedKeys(fleet.nodes[0])
   await fleet.close()
   return { keys, limit, reported: Math.round(reported / SECONDS) }
 }

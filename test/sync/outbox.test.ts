@@ -11,7 +11,7 @@ function filled(units: readonly number[]): Outbox {
   const outbox = new Outbox(1_000)
   for (const [index, count] of units.entries()) {
     const place = outbox.add(counter, `key ${index}`, index % 4)
-    outbox.count(place, count, 0, 1_000, -1)
+    outbox.count(place, count, 0, 1_000)
   }
   return outbox
 }
@@ -75,7 +75,7 @@ describe('an outbox', () => {
         }
         const units = random.whole(300)
         if (usage) {
-          outbox.count(places.get(key) as number, units, deed, 100, -1)
+          outbox.count(places.get(key) as number, units, deed, 100)
           added += units
         }
         if (usage && random.whole(3) === 0) outbox.markUrgent(places.get(key) as number)

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { type FleetNode, SyncedFleet, seededRandom } from '@sluice/testkit'
+import { SyncedFleet, seededRandom } from '@sluice/testkit'
+import { reportedKeys } from './reported-keys.ts'
 
 const KEYS = 10_000
 const LIMIT = 6_000
@@ -13,15 +14,6 @@ const MIX = [
 /** Units of a key that one of 20 processes keeps to itself. */
 const FLOOR = 3
 const SECONDS = 75
-
-function reportedBy({ backend }: FleetNode): number {
-  let reported = 0
-  for (const { name, samples } of backend.metrics()) {
-    if (name !== 'sluice_global_records_total') continue
-    for (const sample of samples) if ('value' in sample) reported += sample.value
-  }
-  return reported
-}
 
 test('keys of which little is taken are asked for again the sooner the fuller they are: 3 in a thousand a tick', async () => {
   const policy = { name: 'api', limit: LIMIT, window: '1h', algorithm: 'fixed-window' } as const
@@ -41,7 +33,7 @@ test('keys of which little is taken are asked for again the sooner the fuller th
   await fleet.pass(10_000)
   for (key = 0; key < KEYS; key++) quiet.limiter.take(`key ${key}`, FLOOR + 1)
   await fleet.pass(10_000)
-  const before = reportedBy(quiet)
+  const before = reportedKeys(quiet)
   expect(before).toBe(KEYS)
   // each key once in 25 s: what is taken stays below the floor
   let next = 0
@@ -49,7 +41,7 @@ test('keys of which little is taken are asked for again the sooner the fuller th
     for (let taken = 0; taken < KEYS / 5_000; taken++) quiet.limiter.take(`key ${next++ % KEYS}`)
     await fleet.pass(5)
   }
-  const aTick = (reportedBy(quiet) - before) / SECONDS
+  const aTick = (reportedKeys(quiet) - before) / SECONDS
   process.stdout.write(`${aTick.toFixed(1)} of ${KEYS} keys ride along a tick\n`)
   expect(aTick).toBeLessThanOrEqual(0.003 * KEYS)
   expect(aTick).toBeGreaterThan(0)

@@ -1,13 +1,14 @@
-import { expect } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { memoryBackend, type PolicyInput } from '@sluice/limiter-core'
 import { type Counter, compilePolicy, PolicyVariants } from '@sluice/limiter-core/backend'
 import { MemorySyncLedger, type ReportedTakes } from '@sluice/limiter-core/sync'
 import { redisSyncLedger } from '@sluice/redis'
-import { FakeClock, type SeededRandom } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
+import { eachSeed, FakeClock, type SeededRandom } from '@sluice/testkit'
+import { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { ownPrefix } from '../exact/own-prefix.ts'
 
-export const twinInputs: readonly PolicyInput[] = [
+const inputs: readonly PolicyInput[] = [
   { name: 'p', limit: 50, window: '10s', algorithm: 'fixed-window' },
   { name: 'p', limit: 50, window: '10s', algorithm: 'sliding-window' },
   { name: 'p', limit: 50, window: '10s', algorithm: 'sliding-window', slices: 7 },
@@ -15,12 +16,43 @@ export const twinInputs: readonly PolicyInput[] = [
   { name: 'p', limit: 50, window: '10s', algorithm: 'gcra', burst: 20 },
 ]
 
-/** Sends the same batches to both ledgers, of fewer than `most` keys each, until they held so many takes. */
-export async function sendToTwins(
+interface Batches {
+  readonly takes: number
+  /** Keys of a batch are fewer. */
+  readonly most: number
+}
+
+/** Tests that hold the script of Redis to the ledger in memory, by batches of so many takes in all. */
+export function compareTwins(batches: Batches): void {
+  let server: RedisServer
+  let client: Redis
+
+  beforeAll(async () => {
+    server = await startRedis()
+    client = new Redis(server.port)
+  })
+
+  afterAll(async () => {
+    client.disconnect()
+    await server.stop()
+  })
+
+  test.each(inputs)(
+    'batches of $algorithm, slices $slices, leave in Redis what they leave in memory, to the last bit',
+    async (input) => {
+      expect.hasAssertions()
+      await eachSeed(1, (random) => sendToTwins(client, input, random, batches))
+    },
+    600_000,
+  )
+}
+
+/** Sends the same batches to both ledgers, until they held so many takes. */
+async function sendToTwins(
   client: Redis,
   input: PolicyInput,
   random: SeededRandom,
-  { takes, most }: { readonly takes: number; readonly most: number },
+  { takes, most }: Batches,
 ): Promise<void> {
   const clock = new FakeClock({ nowMs: 1_000_000 })
   const policy = compilePolicy(input, 'sliding-window')

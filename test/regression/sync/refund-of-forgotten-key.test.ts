@@ -11,7 +11,7 @@ test('a refund finds its units where the process forgot the key in between, and 
   const counter = openedCounter(memoryBackend({ clock }), 'test', policy)
   const usageOf = (units: number): PendingUsage => {
     const usage = new PendingUsage(counter, 'k', 7)
-    usage.add(units, 4_000, 1_000, 0)
+    usage.add(units, 4_000, 1_000)
     return usage
   }
   const ledger = new MemorySyncLedger(clock)

@@ -174,7 +174,7 @@ export class Arena implements Spender {
     rehash.arrived()
   }
 
-  // nobody else gives way in the middle of a move, as there is one rehash: what is owed is had, and refilled behind it
+  // nobody else gives way in the middle of a move, as there is one buffer: what is owed is had, and refilled behind it
   #mayOverdraw(bytes: number): boolean {
     return this.#budget.has(bytes) || this.#budget.owes(this, bytes)
   }

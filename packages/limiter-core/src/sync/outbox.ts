@@ -58,10 +58,10 @@ export class Outbox {
     return at + 1
   }
 
-  /** Adds units to what waits at `place`, as `PendingUsage.add` does; what was taken before `since` is forgotten. */
-  count(place: number, units: number, takenAt: number, spanMs: number, since: number): void {
+  /** Adds units to what waits at `place`, as `PendingUsage.add` does. */
+  count(place: number, units: number, takenAt: number, spanMs: number): void {
     const usage = this.#places[place - 1] as PendingUsage
-    usage.add(units, takenAt, spanMs, since)
+    usage.add(units, takenAt, spanMs)
     this.#sizes[place - 1] = 1 + sizeOf(usage)
   }
 

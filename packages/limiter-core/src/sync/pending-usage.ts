@@ -1,4 +1,5 @@
 import type { Counter, PriorUsage } from '../contracts.ts'
+import { mattersMs } from './charge-late.ts'
 
 /** Numbers of eight takes. */
 const FEW_TAKES = 16
@@ -24,11 +25,11 @@ export class PendingUsage {
 
   /**
    * Units, negative ones of a refund, that were taken at `takenAt`. The first few stand each by itself; then those of one
-   * span go as one take. Where they are many, those before `since` are forgotten.
+   * span go as one take. Where they are many, those that matter no more are forgotten.
    */
-  add(units: number, takenAt: number, spanMs: number, since: number): void {
+  add(units: number, takenAt: number, spanMs: number): void {
     const { takes } = this
-    if (takes.length >= MANY_TAKES) this.forget(since)
+    if (takes.length >= MANY_TAKES) this.forget(takenAt - mattersMs(this.counter.compiled))
     this.units += units
     const isFew = takes.length < FEW_TAKES
     for (let at = takes.length - 2; at >= 0; at -= 2) {

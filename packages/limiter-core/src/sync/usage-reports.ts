@@ -1,6 +1,5 @@
 import type { Clock } from '../contracts.ts'
 import type { MemoryBackend } from '../memory/memory-backend.ts'
-import { mattersMs } from './charge-late.ts'
 import { Outbox } from './outbox.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncExchange } from './sync-exchange.ts'
@@ -116,9 +115,7 @@ export class UsageReports {
       held = policy.handOver(policy.row, place)
       this.exchange?.wake()
     }
-    if (units + held !== 0) {
-      this.outbox.count(place, units + held, takenAt, policy.spanMs, takenAt - mattersMs(counter.compiled))
-    }
+    if (units + held !== 0) this.outbox.count(place, units + held, takenAt, policy.spanMs)
     return place
   }
 

@@ -77,12 +77,12 @@ const LEAST_DEADLINES = 3
  */
 export function redisInflight(client: RedisClient | ScriptRunner, options: RedisInflightOptions = {}): InflightBackend {
   optionsOf('redisInflight', options, OPTIONS)
-  const { limit, serverTime, prefix, secret, hashKeys, partitions } = options
+  const { limit, serverTime } = options
   const maxHoldMs =
     options.maxHoldMs === undefined ? undefined : parseTimerMs(options.maxHoldMs, 'redisInflight: maxHoldMs')
   if (limit !== undefined) wholeUnits(limit, 'redisInflight: limit')
   optionalFunction('redisInflight: serverTime', serverTime)
-  const keys = new EntityKeys('redisInflight', { prefix, secret, hashKeys, partitions })
+  const keys = new EntityKeys('redisInflight', options)
   const scope = parseScope(options.scope ?? 'default')
   const countOf = countNames(scope)
   const runner = runnerOf(client)

@@ -70,10 +70,10 @@ export function redisLedger(client: RedisClient | ScriptRunner, options: LeasedB
 
 function partsOf(client: RedisClient | ScriptRunner, options: LeasedBackendOptions): LeaseRedisOptions {
   const names = [...ENTITY_KEY_OPTIONS, ...LEASE_OPTIONS, 'clock', 'serverTime'] as const
-  const { clock: given, serverTime, prefix, secret, hashKeys, partitions } = optionsOf('leasedBackend', options, names)
+  const { clock: given, serverTime } = optionsOf('leasedBackend', options, names)
   optionalFunction('leasedBackend: serverTime', serverTime)
   const terms = leaseTermsOf('leasedBackend', options)
-  const keys = new EntityKeys('leasedBackend', { prefix, secret, hashKeys, partitions })
+  const keys = new EntityKeys('leasedBackend', options)
   const runner = runnerOf(client)
   const clock = clockOf(given)
   return { runner, clock, keys, terms, servers: new KnownServers({ runner, clock, serverTime }) }

@@ -117,20 +117,12 @@ interface Settings {
 function settingsOf(client: RedisClient | ScriptRunner, options: SyncedBackendOptions): Settings {
   const owner = 'syncedBackend'
   const names = [...ENTITY_KEY_OPTIONS, ...SYNC_OPTIONS, 'onBackendError', 'clock', 'serverTime'] as const
-  const {
-    clock: given,
-    serverTime,
-    prefix,
-    secret,
-    hashKeys,
-    partitions,
-    onBackendError,
-  } = optionsOf(owner, options, names)
+  const { clock: given, serverTime, partitions, onBackendError } = optionsOf(owner, options, names)
   optionalFunction(`${owner}: serverTime`, serverTime)
   const terms = syncTermsOf(owner, options)
   const { source, share } = compileFailover({ onBackendError })
   const rule = { source, share: onBackendError === undefined ? undefined : share }
-  const keys = new EntityKeys(owner, { prefix, secret, hashKeys, partitions })
+  const keys = new EntityKeys(owner, options)
   const runner = runnerOf(client)
   if (runner.clustered && partitions === undefined) {
     const expected = `how many, such as ${PARTITIONS}, equal in all processes and backends that count together`
