@@ -17,6 +17,12 @@ export { algorithmContract } from './contracts/algorithm-contract.ts'
 export { type BackendContractOptions, backendContract, type MakeBackend } from './contracts/backend-contract.ts'
 export { type Command, randomCommand } from './contracts/commands.ts'
 export { contractPolicies } from './contracts/contract-policies.ts'
+export {
+  type CounterContractOptions,
+  type CounterFleet,
+  counterContract,
+  type MakeCounterFleet,
+} from './contracts/counter-contract.ts'
 export { hostileKeys } from './contracts/hostile-keys.ts'
 export { inflightContract, type MadeInflightOptions, type MakeInflightLimiter } from './contracts/inflight-contract.ts'
 export { openedCounter } from './contracts/opened-counters.ts'

@@ -36,6 +36,15 @@ export type SluiceCode =
   | 'SLUICE_SECRET_MISSING'
   | 'SLUICE_BAD_MESSAGE'
   | 'SLUICE_SKETCH_UNREAD'
+  | 'SLUICE_BAD_COUNTER_ID'
+  | 'SLUICE_BAD_DELTA'
+  | 'SLUICE_BAD_TOKEN'
+  | 'SLUICE_TOKEN_REUSED'
+  | 'SLUICE_COUNTER_RANGE'
+  | 'SLUICE_COUNTERS_FULL'
+  | 'SLUICE_COUNTERS_CLOSED'
+  | 'SLUICE_COUNTER_TABLES'
+  | 'SLUICE_COUNTERS_UNANSWERED'
 
 /** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
 export class SluiceError extends Error {

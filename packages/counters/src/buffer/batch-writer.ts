@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto'
+import { AWAITED, type Clock, messageOf, type Observers } from '@sluice/limiter-core/backend'
+import type { AppliedBatch, CounterBatch, CounterTable, GroupOutcome, TokenGroup } from '../ledger/counter-ledger.ts'
+import type { CounterEntry } from './counter-entry.ts'
+import type { EntryCache } from './entry-cache.ts'
+import { PendingGroup } from './pending-group.ts'
+
+export interface BatchWriterOptions {
+  /** Of the counters, for observers. */
+  readonly name: string
+  readonly table: CounterTable
+  readonly cache: EntryCache
+  readonly clock: Clock
+  readonly observers: Observers
+  /** How long a unit waits for a batch at most, in ms, while the ledger answers. */
+  readonly flushMs: number
+  /** Most ids of a batch, unless one group has more. */
+  readonly maxBatch: number
+  /** Whether the process must not end before a unit that waits is sent. */
+  readonly keepsAlive: boolean
+}
+
+/** What goes out together, and is sent again as it is until it is answered. */
+interface Shipment {
+  readonly number: number
+  readonly entries: readonly CounterEntry[]
+  readonly groups: readonly PendingGroup[]
+}
+
+/** Before the second attempt to send a batch; twice as long before each further one. */
+const FIRST_RETRY_MS = 50
+const LONGEST_RETRY_MS = 1_000
+
+/**
+ * Sends what a process counted to the ledger: numbered batches, one at a time, each until it is answered. What nobody
+ * waits for goes out after `flushMs`, or as soon as it fills a batch; what somebody waits for at once.
+ */
+export class BatchWriter {
+  readonly #options: BatchWriterOptions
+  /** Of this start of this process. */
+  readonly #writer: string = randomBytes(15).toString('base64url')
+  #number = 0
+  /** Entries with units that are in no batch yet, the oldest first. */
+  readonly #dirty = new Set<CounterEntry>()
+  /** In no batch yet. */
+  #groups: PendingGroup[] = []
+  /** Not answered yet. */
+  #shipment: Shipment | undefined
+  #attempt: Promise<void> | undefined
+  #failedAttempts = 0
+  #cancelTimer: (() => void) | undefined
+
+  constructor(options: BatchWriterOptions) {
+    this.#options = options
+  }
+
+  /** Ids that wait for an answer. */
+  get waiting(): number {
+    const sent = this.#shipment?.entries.length ?? 0
+    return this.#dirty.size + sent + this.#groups.reduce((sum, { entries }) => sum + entries.length, 0)
+  }
+
+  /** Counts units that nobody waits for. */
+  add(entry: CounterEntry, delta: number): void {
+    entry.add(delta, this.#options.clock.now())
+    this.#dirty.add(entry)
+    this.#schedule()
+  }
+
+  /** Resolves when it is decided. After `waitMs` it rejects with what `late` makes of whether it may count all the same. */
+  addGroup(
+    group: TokenGroup,
+    entries: readonly CounterEntry[],
+    { waitMs, late }: { readonly waitMs: number; readonly late: (mayHaveCounted: boolean) => Error },
+  ): Promise<GroupOutcome> {
+    return new Promise((resolve, reject) => {
+      const pending = new PendingGroup(group, entries, (outcome) => {
+        cancel()
+        resolve(outcome)
+      })
+      const cancel = this.#options.clock.after(waitMs, () => reject(late(!this.#withdraw(pending))), AWAITED)
+      this.#groups.push(pending)
+      this.#schedule()
+    })
+  }
+
+  /** Resolves when all that was counted so far is applied; rejects where an attempt fails, and goes on trying. */
+  async flush(): Promise<void> {
+    while (this.#hasNews || this.#shipment) await this.#send()
+  }
+
+  /** Flushes, again and again until `waitMs` are over, and ends. Rejects where something is left by then. */
+  async end(waitMs: number): Promise<void> {
+    const { clock } = this.#options
+    const endsAt = clock.now() + waitMs
+    let failure: { readonly error: unknown } | undefined
+    do {
+      failure = await this.flush().then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      )
+    } while (failure && (await this.#retryBefore(endsAt)))
+    this.stop()
+    if (failure) throw failure.error
+  }
+
+  /** Waits for the batch that is under way. Rejects as it does. */
+  async settled(): Promise<void> {
+    while (this.#shipment) await this.#send()
+  }
+
+  /** Forgets units of an entry that are in no batch. */
+  forget(entry: CounterEntry): void {
+    entry.unsent = 0
+    this.#dirty.delete(entry)
+  }
+
+  /** Ends the timer. What is not sent by then never is. */
+  stop(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+  }
+
+  get #hasNews(): boolean {
+    if (this.#groups.length > 0) return true
+    for (const { isBeingReset } of this.#dirty) if (!isBeingReset) return true
+    return false
+  }
+
+  /** Waits as long as before any attempt after a failed one; false where that is too late. */
+  #retryBefore(endsAt: number): Promise<boolean> {
+    const { clock } = this.#options
+    if (clock.now() + this.#retryMs > endsAt) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      clock.after(this.#retryMs, () => resolve(true), AWAITED)
+    })
+  }
+
+  get #retryMs(): number {
+    return Math.min(FIRST_RETRY_MS * 2 ** (this.#failedAttempts - 1), LONGEST_RETRY_MS)
+  }
+
+  /** False where it is in a batch already. */
+  #withdraw(pending: PendingGroup): boolean {
+    if (!this.#groups.includes(pending)) return false
+    this.#groups = this.#groups.filter((other) => other !== pending)
+    pending.release()
+    return true
+  }
+
+  #schedule(): void {
+    const { clock, flushMs, maxBatch, keepsAlive } = this.#options
+    if (this.#attempt) return
+    if (this.#failedAttempts === 0 && (this.#groups.length > 0 || this.#dirty.size >= maxBatch)) {
+      this.#sendUnwatched()
+      return
+    }
+    if (this.#dirty.size === 0 && this.#groups.length === 0 && !this.#shipment) return
+    const delayMs = this.#failedAttempts === 0 ? flushMs : this.#retryMs
+    this.#cancelTimer ??= clock.after(delayMs, () => this.#sendUnwatched(), { keepAlive: keepsAlive })
+  }
+
+  /** Its failure goes to observers alone. */
+  #sendUnwatched(): void {
+    this.#send().catch(() => {})
+  }
+
+  /** One attempt, of the batch that is not answered yet or of a new one; where one is under way, that one. */
+  #send(): Promise<void> {
+    this.stop()
+    this.#attempt ??= this.#try().finally(() => {
+      this.#attempt = undefined
+      this.#schedule()
+    })
+    return this.#attempt
+  }
+
+  async #try(): Promise<void> {
+    const { name, table, observers } = this.#options
+    this.#shipment ??= this.#compose()
+    const shipment = this.#shipment
+    if (!shipment) return
+    try {
+      const applied = await table.apply(this.#batchOf(shipment))
+      this.#shipment = undefined
+      this.#failedAttempts = 0
+      this.#settle(shipment, applied)
+    } catch (error) {
+      this.#failedAttempts++
+      observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
+      throw error
+    }
+  }
+
+  /** Groups first, since somebody waits; then units of other ids than theirs, which a reset may take away apart. */
+  #compose(): Shipment | undefined {
+    const groups = this.#nextGroups()
+    const taken = new Set(groups.flatMap((pending) => pending.entries))
+    let left = this.#options.maxBatch - taken.size
+    const entries: CounterEntry[] = []
+    for (const entry of this.#dirty) {
+      if (left <= 0) break
+      if (taken.has(entry) || entry.isBeingReset) continue
+      this.#dirty.delete(entry)
+      if (entry.unsent === 0) continue
+      entry.send()
+      entries.push(entry)
+      left--
+    }
+    if (groups.length === 0 && entries.length === 0) return undefined
+    return { number: ++this.#number, entries, groups }
+  }
+
+  /** Those of one batch: no two with one token, of which the second is decided by what the first one did. */
+  #nextGroups(): readonly PendingGroup[] {
+    const next: PendingGroup[] = []
+    const tokens = new Set<string>()
+    let ids = 0
+    this.#groups = this.#groups.filter((pending) => {
+      const token = pending.group.token?.token
+      const isFull = next.length > 0 && ids + pending.entries.length > this.#options.maxBatch
+      if (isFull || (token !== undefined && tokens.has(token))) return true
+      ids += pending.entries.length
+      if (token !== undefined) tokens.add(token)
+      next.push(pending)
+      return false
+    })
+    return next
+  }
+
+  #batchOf({ number, entries, groups }: Shipment): CounterBatch {
+    const now = this.#options.clock.now()
+    return {
+      writer: this.#writer,
+      number,
+      deltas: entries.map(({ id, sending, sendingSince }) => ({ id, amount: sending, ageMs: now - sendingSince })),
+      groups: groups.map(({ group }) => group),
+    }
+  }
+
+  #settle({ entries, groups }: Shipment, applied: AppliedBatch): void {
+    const { cache, clock } = this.#options
+    const now = clock.now()
+    for (const entry of entries) entry.sending = 0
+    for (const row of applied.entries) cache.get(row.id)?.learn(row, now)
+    for (const [index, pending] of groups.entries()) pending.decide(applied.outcomes[index])
+  }
+}

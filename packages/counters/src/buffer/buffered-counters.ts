@@ -1,0 +1,184 @@
+import type {
+  BatchReceipt,
+  CounterDeltas,
+  CounterReading,
+  CounterReceipt,
+  Counters,
+  IncrementOptions,
+  ReadManyOptions,
+  ReadOptions,
+} from '@sluice/limiter-core'
+import { badOption, optionsOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { checkDelta, foldedDeltas } from '../counter-delta.ts'
+import { checkId, checkPrefix } from '../counter-id.ts'
+import type { CounterSettings } from '../counter-options.ts'
+import { tokenOf } from '../counter-token.ts'
+import type { GroupOutcome } from '../ledger/counter-ledger.ts'
+import { BatchWriter } from './batch-writer.ts'
+import type { CounterEntry } from './counter-entry.ts'
+import { EntryCache } from './entry-cache.ts'
+
+export interface BufferedCountersOptions extends CounterSettings {
+  readonly maxBatch: number
+  readonly maxWaiting: number
+  readonly maxEntries: number
+}
+
+const LONGEST_LIST = 10_000
+const LIST = 1_000
+
+/** Counters that a process adds to in memory, and hands to a ledger in batches. */
+export class BufferedCounters implements Counters {
+  readonly #options: BufferedCountersOptions
+  readonly #cache: EntryCache
+  readonly #writer: BatchWriter
+  #lastClear: Promise<void> = Promise.resolve()
+  #closing: Promise<void> | undefined
+
+  constructor(options: BufferedCountersOptions) {
+    this.#options = options
+    this.#cache = new EntryCache(options)
+    this.#writer = new BatchWriter({ ...options, cache: this.#cache, keepsAlive: options.durable })
+  }
+
+  async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
+    checkId(id)
+    checkDelta(delta)
+    const { values, durable, counted } = await this.#count(new Map([[id, delta]]), options)
+    return { value: values.get(id) ?? 0, durable, counted }
+  }
+
+  async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
+    return this.#count(foldedDeltas(deltas), options)
+  }
+
+  async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
+    checkId(id)
+    const { maxAgeMs } = optionsOf('read', options, ['maxAgeMs'])
+    this.#checkOpen()
+    if (maxAgeMs === undefined) return (await this.#cache.known(id, this.#options.expireMs)).reading()
+    const ageMs = parseMs(maxAgeMs, 'read: maxAgeMs')
+    await this.#writer.settled()
+    return (await this.#cache.known(id, ageMs)).reading()
+  }
+
+  async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
+    checkPrefix(prefix)
+    const { after, limit = LIST } = optionsOf('readMany', options, ['after', 'limit'])
+    if (after !== undefined) checkId(after)
+    if (!Number.isInteger(limit) || limit < 1 || limit > LONGEST_LIST) {
+      throw badOption('readMany: limit', limit, `a whole number from 1 to ${LONGEST_LIST}`)
+    }
+    await this.flush()
+    return this.#options.table.list(prefix, { after, limit })
+  }
+
+  async aggregate(prefix: string, kind = 'sum'): Promise<number> {
+    checkPrefix(prefix)
+    if (kind !== 'sum') throw badOption('aggregate: kind', kind, "'sum'")
+    await this.flush()
+    return this.#options.table.sum(prefix)
+  }
+
+  reset(id: string): Promise<void> {
+    return this.#clear(id, false)
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#clear(id, true)
+  }
+
+  async flush(): Promise<void> {
+    this.#checkOpen()
+    await this.#writer.flush()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#writer.end(this.#options.waitMs)
+    return this.#closing
+  }
+
+  async #count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
+    const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
+    if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
+    const hashes = token === undefined ? undefined : tokenOf(token, amounts)
+    this.#checkOpen()
+    const known = await Promise.all(Array.from(amounts.keys(), (id) => this.#cache.known(id, Number.POSITIVE_INFINITY)))
+    this.#checkOpen()
+    const entries = known.map((entry) => this.#cache.pinned(entry))
+    this.#checkRoom(entries, amounts)
+    const isWaited = hashes !== undefined || durable
+    const outcome = isWaited
+      ? await this.#wait({ token: hashes, ageMs: 0, amounts }, entries)
+      : this.#add(entries, amounts)
+    if (outcome === 'reused') {
+      throw new SluiceError(
+        'SLUICE_TOKEN_REUSED',
+        'token: got one that counted something else within 24 hours, expected a new one',
+      )
+    }
+    return {
+      values: new Map(entries.map(({ id, value }) => [id, value])),
+      durable: isWaited && this.#options.durable,
+      counted: outcome === 'counted',
+    }
+  }
+
+  #add(entries: readonly CounterEntry[], amounts: ReadonlyMap<string, number>): GroupOutcome {
+    for (const entry of entries) this.#writer.add(entry, amounts.get(entry.id) ?? 0)
+    return 'counted'
+  }
+
+  #wait(group: Parameters<BatchWriter['addGroup']>[0], entries: readonly CounterEntry[]): Promise<GroupOutcome> {
+    const { waitMs } = this.#options
+    const late = (mayHaveCounted: boolean): Error => {
+      const what = mayHaveCounted ? 'it may count all the same' : 'it was not counted'
+      return new SluiceError(
+        'SLUICE_COUNTERS_UNANSWERED',
+        `increment: got no answer of the ledger within ${waitMs} ms, ${what}`,
+      )
+    }
+    return this.#writer.addGroup(group, entries, { waitMs, late })
+  }
+
+  /** Throws where one of them would leave its range, or too much waits for the ledger: then none is counted. */
+  #checkRoom(entries: readonly CounterEntry[], amounts: ReadonlyMap<string, number>): void {
+    for (const entry of entries) {
+      const delta = amounts.get(entry.id) ?? 0
+      if (entry.holds(delta)) continue
+      const message = `delta: got ${shown(delta)} for a value of ${entry.value}, expected one that stays within ±(2^53 - 1)`
+      throw new SluiceError('SLUICE_COUNTER_RANGE', message)
+    }
+    const { maxWaiting } = this.#options
+    const news = entries.filter(({ unsent }) => unsent === 0).length
+    if (this.#writer.waiting + news <= maxWaiting) return
+    throw new SluiceError('SLUICE_COUNTERS_FULL', `increment: got more than ${maxWaiting} ids that wait for the ledger`)
+  }
+
+  #clear(id: string, deleted: boolean): Promise<void> {
+    // one after the other: two at once would end each other's hold of an entry
+    const cleared = this.#lastClear.then(() => this.#clearNow(id, deleted))
+    this.#lastClear = cleared.catch(() => {})
+    return cleared
+  }
+
+  async #clearNow(id: string, deleted: boolean): Promise<void> {
+    checkId(id)
+    this.#checkOpen()
+    const entry = this.#cache.pinned(await this.#cache.known(id, Number.POSITIVE_INFINITY))
+    entry.isBeingReset = true
+    try {
+      await this.#writer.settled()
+      const row = await this.#options.table.clear(id, { deleted })
+      this.#writer.forget(entry)
+      entry.learn(row, this.#options.clock.now())
+    } finally {
+      entry.isBeingReset = false
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closing === undefined) return
+    throw new SluiceError('SLUICE_COUNTERS_CLOSED', `counters '${this.#options.name}' are closed`)
+  }
+}

@@ -1,0 +1,97 @@
+import { afterThisTurn, type Clock, TurnBatch } from '@sluice/limiter-core/backend'
+import type { CounterTable } from '../ledger/counter-ledger.ts'
+import { CounterEntry } from './counter-entry.ts'
+
+interface PendingRead {
+  readonly entry: CounterEntry
+  readonly resolve: (entry: CounterEntry) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface EntryCacheOptions {
+  readonly table: CounterTable
+  readonly clock: Clock
+  /** How long an entry is kept that nobody asks for, in ms. */
+  readonly expireMs: number
+  /** Most entries of which the ledger has all. */
+  readonly maxEntries: number
+}
+
+/** The counters that a process knows, those asked for last at the end. Reads of one turn are one read of the ledger. */
+export class EntryCache {
+  readonly #options: EntryCacheOptions
+  readonly #entries = new Map<string, CounterEntry>()
+  readonly #reads: TurnBatch<PendingRead>
+  hits = 0
+  misses = 0
+
+  constructor(options: EntryCacheOptions) {
+    this.#options = options
+    this.#reads = new TurnBatch((batch) => this.#read(batch.take()))
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  get(id: string): CounterEntry | undefined {
+    return this.#entries.get(id)
+  }
+
+  /**
+   * The entry, read from the ledger unless it is known and younger than `maxAgeMs`. While a batch with units of it is
+   * under way it is what it is: a total may or may not have these units, and the answer to the batch brings a new one.
+   */
+  async known(id: string, maxAgeMs: number): Promise<CounterEntry> {
+    const now = this.#options.clock.now()
+    const entry = this.#entries.get(id)
+    if (entry && (entry.sending !== 0 || now - entry.readAt < maxAgeMs)) {
+      this.hits++
+      this.#entries.delete(id)
+      this.#entries.set(id, entry)
+      return entry
+    }
+    this.misses++
+    return new Promise((resolve, reject) => {
+      this.#reads.add({ entry: entry ?? new CounterEntry(id), resolve, reject })
+    })
+  }
+
+  /** The entry that stands for its counter, from before a wait until now: the one that was read since, if there is one. */
+  pinned(entry: CounterEntry): CounterEntry {
+    const kept = this.#entries.get(entry.id)
+    if (kept === undefined) this.#entries.set(entry.id, entry)
+    return kept ?? entry
+  }
+
+  /** Lets go of entries that are old, and of the oldest ones where there are too many, unless something of them is owed. */
+  sweep(): void {
+    const { clock, expireMs, maxEntries } = this.#options
+    const now = clock.now()
+    for (const [id, entry] of this.#entries) {
+      const isOld = now - entry.readAt > expireMs
+      if (!isOld && this.#entries.size <= maxEntries) return
+      if (!entry.isOwed) this.#entries.delete(id)
+    }
+  }
+
+  async #read(reads: readonly PendingRead[]): Promise<void> {
+    const { table, clock } = this.#options
+    try {
+      const { entries } = await table.read([...new Set(reads.map(({ entry }) => entry.id))])
+      const now = clock.now()
+      const rows = new Map(entries.map((row) => [row.id, row]))
+      for (const { entry, resolve } of reads) {
+        // two of one turn made an entry each, and one made before may stand there by now
+        const kept = this.pinned(entry)
+        const row = rows.get(entry.id)
+        if (row && kept.sending === 0) kept.learn(row, now)
+        resolve(kept)
+      }
+      // those who wait go on first
+      afterThisTurn(() => this.sweep())
+    } catch (error) {
+      for (const { reject } of reads) reject(error)
+    }
+  }
+}

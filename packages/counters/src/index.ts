@@ -1,0 +1,13 @@
+export type {
+  BatchReceipt,
+  CounterDeltas,
+  CounterReading,
+  CounterReceipt,
+  Counters,
+  IncrementOptions,
+  ReadManyOptions,
+  ReadOptions,
+} from '@sluice/limiter-core'
+export { type CountersOptions, createCounters } from './create-counters.ts'
+export type * from './ledger/counter-ledger.ts'
+export { MemoryLedger } from './ledger/memory-ledger.ts'

@@ -1,0 +1,169 @@
+import type { Clock } from '@sluice/limiter-core/backend'
+import { SluiceError } from '@sluice/limiter-core/backend'
+import {
+  type AppliedBatch,
+  type CounterBatch,
+  type CounterLedger,
+  type CounterTable,
+  type GroupOutcome,
+  type LedgerEntry,
+  type LedgerRead,
+  TOKEN_MS,
+  type TokenGroup,
+} from './counter-ledger.ts'
+
+/** Some 150 bytes each. */
+const MOST_TOKENS = 1_000_000
+
+interface Row {
+  value: number
+  version: number
+  updatedAt: number
+  /** Of the clock's `now`, as are the times of units. */
+  resetAt: number
+  isDeleted: boolean
+}
+
+interface UsedToken {
+  readonly body: string
+  readonly usedAt: number
+  readonly writer: string
+  readonly number: number
+}
+
+/** Counters in memory, gone with the process. What other ledgers must do, as simply as it can be written. */
+export class MemoryLedger implements CounterLedger {
+  readonly durable = false
+  readonly #clock: Clock
+  readonly #tables = new Map<string, MemoryTable>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  open(name: string): CounterTable {
+    const table = this.#tables.get(name) ?? new MemoryTable(this.#clock)
+    this.#tables.set(name, table)
+    return table
+  }
+
+  async close(): Promise<void> {}
+}
+
+class MemoryTable implements CounterTable {
+  readonly #clock: Clock
+  readonly #rows = new Map<string, Row>()
+  /** In the order of their use. */
+  readonly #tokens = new Map<string, UsedToken>()
+  readonly #numbers = new Map<string, number>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  async apply(batch: CounterBatch): Promise<AppliedBatch> {
+    const { writer, number, deltas, groups } = batch
+    this.#forgetTokens()
+    const isNew = number > (this.#numbers.get(writer) ?? 0)
+    if (isNew && this.#tokens.size + groups.length > MOST_TOKENS) throw tooManyTokens()
+    const outcomes = groups.map((group) => (isNew ? this.#count(batch, group) : this.#outcomeBefore(batch, group)))
+    if (isNew) {
+      this.#numbers.set(writer, number)
+      for (const { id, amount, ageMs } of deltas) this.#add(id, amount, ageMs)
+    }
+    const ids = new Set([...deltas.map(({ id }) => id), ...groups.flatMap(({ amounts }) => [...amounts.keys()])])
+    return { entries: [...ids].map((id) => this.#entry(id)), outcomes }
+  }
+
+  async read(ids: readonly string[], writer = ''): Promise<LedgerRead> {
+    return { entries: ids.map((id) => this.#entry(id)), number: this.#numbers.get(writer) ?? 0 }
+  }
+
+  async list(
+    prefix: string,
+    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<readonly LedgerEntry[]> {
+    const ids = this.#idsFrom(prefix).filter((id) => after === undefined || byBytes(after, id) < 0)
+    return ids
+      .sort(byBytes)
+      .slice(0, limit)
+      .map((id) => this.#entry(id))
+  }
+
+  async sum(prefix: string): Promise<number> {
+    return this.#idsFrom(prefix).reduce((sum, id) => sum + (this.#rows.get(id)?.value ?? 0), 0)
+  }
+
+  async clear(id: string, { deleted }: { readonly deleted: boolean }): Promise<LedgerEntry> {
+    const now = this.#clock.now()
+    const row = this.#rows.get(id)
+    const isDeleted = deleted || (row?.isDeleted ?? true)
+    const version = (row?.version ?? 0) + 1
+    this.#rows.set(id, { value: 0, version, updatedAt: this.#clock.wall(), resetAt: now, isDeleted })
+    return this.#entry(id)
+  }
+
+  #count({ writer, number }: CounterBatch, { token, ageMs, amounts }: TokenGroup): GroupOutcome {
+    if (token) {
+      const used = this.#tokens.get(token.token)
+      if (used) return used.body === token.body ? 'duplicate' : 'reused'
+      this.#tokens.set(token.token, { body: token.body, usedAt: this.#clock.now(), writer, number })
+    }
+    for (const [id, amount] of amounts) this.#add(id, amount, ageMs)
+    return 'counted'
+  }
+
+  /** Of a batch that was applied before. */
+  #outcomeBefore({ writer, number }: CounterBatch, { token }: TokenGroup): GroupOutcome {
+    const used = token && this.#tokens.get(token.token)
+    if (!used || (used.writer === writer && used.number === number)) return 'counted'
+    return used.body === token.body ? 'duplicate' : 'reused'
+  }
+
+  #add(id: string, amount: number, ageMs: number): void {
+    const row = this.#rows.get(id) ?? {
+      value: 0,
+      version: 0,
+      updatedAt: 0,
+      resetAt: Number.NEGATIVE_INFINITY,
+      isDeleted: true,
+    }
+    if (this.#clock.now() - ageMs < row.resetAt) return
+    row.value += amount
+    row.version++
+    row.updatedAt = this.#clock.wall() - ageMs
+    row.isDeleted = false
+    this.#rows.set(id, row)
+  }
+
+  #entry(id: string): LedgerEntry {
+    const { value = 0, version = 0, updatedAt } = this.#rows.get(id) ?? {}
+    return { id, value, version, updatedAt }
+  }
+
+  #idsFrom(prefix: string): string[] {
+    const ids: string[] = []
+    for (const [id, { isDeleted }] of this.#rows) if (!isDeleted && id.startsWith(prefix)) ids.push(id)
+    return ids
+  }
+
+  #forgetTokens(): void {
+    const now = this.#clock.now()
+    for (const [token, { usedAt }] of this.#tokens) {
+      if (now - usedAt < TOKEN_MS) return
+      this.#tokens.delete(token)
+    }
+  }
+}
+
+/** By their bytes in UTF-8, which is the order of their characters, and not that of their UTF-16 units. */
+function byBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+}
+
+function tooManyTokens(): SluiceError {
+  return new SluiceError(
+    'SLUICE_COUNTERS_FULL',
+    `tokens: got more than ${MOST_TOKENS} within 24 hours in memory, expected a ledger on disk for so many`,
+  )
+}

@@ -1,0 +1,58 @@
+-- Counts requests, each as a whole or not at all. Those of 0 units read, and write nothing.
+--
+-- KEYS: 5 of this call, by which it is known should it arrive twice; 6 on, the entry of each id.
+-- ARGV: 2 ms for which the call is remembered, 0 for one that only reads; 3 ms for which an entry is kept, 4 most ids
+-- that are owed, 5 the largest value, 6 number of ids, 7 on, the ids, then the requests: number of amounts, and of each
+-- the index of its id and the amount.
+--
+-- Answers 'unfinished' where a batch must be finished first, 'repeated', or: epoch, then the outcome of each request, then
+-- of each id its value, '' where its total is not known, and the version and the time of its total.
+
+if not inEpoch() then return { 'unfinished' } end
+-- a client may send a call again after its connection broke
+if ARGV[2] ~= '0' and not call('SET', KEYS[5], 1, 'NX', 'PX', ARGV[2]) then return { 'repeated' } end
+local ids, values, versions, times = tonumber(ARGV[6]), {}, {}, {}
+for i = 1, ids do
+  local known, total, version, updatedAt = unpack(call('HMGET', KEYS[5 + i], 'epoch', 'total', 'version', 'updatedAt'))
+  versions[i], times[i] = version or '', updatedAt or ''
+  if known == epoch then values[i] = tonumber(total) + tonumber(call('HGET', owed, ARGV[6 + i]) or 0) end
+end
+local largest, room = tonumber(ARGV[5]), tonumber(ARGV[4]) - call('HLEN', owed)
+
+local function refusal(amounts)
+  local news = 0
+  for _, one in ipairs(amounts) do
+    local value = values[one[1]]
+    if not value then return 'missing' end
+    if math.abs(value + one[2]) > largest then return 'range' end
+    if one[2] ~= 0 and call('HEXISTS', owed, ARGV[6 + one[1]]) == 0 then news = news + 1 end
+  end
+  if news > room then return 'full' end
+  room = room - news
+end
+
+local function add(index, amount)
+  if amount == 0 then return end
+  call('HSETNX', state, 'since', text(now))
+  call('HINCRBY', pending, ARGV[6 + index], text(amount))
+  owe(ARGV[6 + index], amount)
+  values[index] = values[index] + amount
+end
+
+local answer, at = { epoch }, 7 + ids
+while at <= #ARGV do
+  local amounts = {}
+  for i = 1, tonumber(ARGV[at]) do amounts[i] = { tonumber(ARGV[at + 2 * i - 1]), tonumber(ARGV[at + 2 * i]) } end
+  at = at + 1 + 2 * #amounts
+  local outcome = refusal(amounts)
+  if not outcome then
+    for _, one in ipairs(amounts) do add(one[1], one[2]) end
+  end
+  answer[#answer + 1] = outcome or 'counted'
+end
+for i = 1, ids do
+  if values[i] then call('PEXPIRE', KEYS[5 + i], ARGV[3]) end
+  local last = #answer
+  answer[last + 1], answer[last + 2], answer[last + 3] = values[i] and text(values[i]) or '', versions[i], times[i]
+end
+return answer

@@ -1,0 +1,14 @@
+import type { Script } from '@sluice/limiter-core'
+import * as lua from './generated.ts'
+
+// Every script of counters in Redis, and of which .lua files each is put together.
+
+export const countScript: Script = scriptOf('counter-count', lua.counterCount)
+export const closeScript: Script = scriptOf('counter-close', lua.counterClose)
+export const finishScript: Script = scriptOf('counter-finish', lua.counterFinish)
+export const seedScript: Script = scriptOf('counter-seed', lua.counterSeed)
+export const clearScript: Script = scriptOf('counter-clear', lua.counterClear)
+
+function scriptOf(name: string, text: string): Script {
+  return { name, text: `${lua.counterHead}\n${text}` }
+}

@@ -1,0 +1,98 @@
+import type { SqlRunner } from '@sluice/limiter-core'
+import { SluiceError, shown } from '@sluice/limiter-core/backend'
+
+/** Of the tables that this release reads and writes. */
+const VERSION = 1
+/** Of `migrate`, so that two processes do not make the tables at once. 'sluice' in ASCII. */
+const LOCK = 0x736c75696365
+const UNDEFINED_TABLE = '42P01'
+const UNDEFINED_SCHEMA = '3F000'
+const NO_RIGHT = '42501'
+
+/** Names of what a ledger has in PostgreSQL. */
+export class CounterTables {
+  readonly schema: string
+  readonly counters: string
+  readonly writers: string
+  readonly tokens: string
+  readonly version: string
+
+  /** Throws `SLUICE_BAD_OPTION` unless `schema` is a plain name. */
+  constructor(schema: string) {
+    if (typeof schema !== 'string' || !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+      const expected = 'a name of 1 to 63 lower-case letters, digits and _'
+      throw new SluiceError('SLUICE_BAD_OPTION', `postgresLedger: schema: got ${shown(schema)}, expected ${expected}`)
+    }
+    this.schema = schema
+    this.counters = `${schema}.counters`
+    this.writers = `${schema}.counter_writers`
+    this.tokens = `${schema}.counter_tokens`
+    this.version = `${schema}.counter_version`
+  }
+
+  /** Makes what is missing; does nothing where all is there. Rejects with `SLUICE_COUNTER_TABLES` for tables of a later release. */
+  async migrate(sql: SqlRunner): Promise<void> {
+    await sql.query(this.#migration())
+    await this.check(sql)
+  }
+
+  /** Rejects with `SLUICE_COUNTER_TABLES` unless the tables are those of this release. */
+  async check(sql: SqlRunner): Promise<void> {
+    const found = await sql.query(`select version from ${this.version}`).catch((error: unknown) => {
+      if (isMissing(error)) throw this.#wrong('no tables, or none that this user may read')
+      throw error
+    })
+    const [row] = found.rows as readonly { readonly version: number }[]
+    if (row?.version !== VERSION) throw this.#wrong(`tables of version ${row?.version}`)
+  }
+
+  #wrong(got: string): SluiceError {
+    const expected = `tables of version ${VERSION}, which migrate() makes`
+    return new SluiceError('SLUICE_COUNTER_TABLES', `schema ${this.schema}: got ${got}, expected ${expected}`)
+  }
+
+  /** One statement, and so one transaction with any client. Ids compare by their bytes, so that prefixes are ranges. */
+  #migration(): string {
+    const { schema, counters, writers, tokens, version } = this
+    return `do $migrate$ begin
+perform pg_advisory_xact_lock(${LOCK});
+if to_regclass('${version}') is not null then return; end if;
+create schema if not exists ${schema};
+create table ${counters} (
+  name text collate "C" not null,
+  id text collate "C" not null,
+  value bigint not null,
+  version bigint not null,
+  updated_at timestamptz not null,
+  reset_at timestamptz not null,
+  deleted boolean not null,
+  primary key (name, id)
+) with (fillfactor = 70);
+create table ${writers} (
+  name text collate "C" not null,
+  writer text collate "C" not null,
+  number bigint not null,
+  moved_at timestamptz not null,
+  primary key (name, writer)
+) with (fillfactor = 70);
+create table ${tokens} (
+  name text collate "C" not null,
+  token text collate "C" not null,
+  body text not null,
+  writer text not null,
+  number bigint not null,
+  used_at timestamptz not null,
+  primary key (name, token)
+);
+create index on ${tokens} (used_at);
+create table ${version} (version int not null);
+insert into ${version} values (${VERSION});
+end $migrate$`
+  }
+}
+
+/** Whether PostgreSQL refused for want of tables, or of the right to read them. */
+export function isMissing(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return code === UNDEFINED_TABLE || code === UNDEFINED_SCHEMA || code === NO_RIGHT
+}

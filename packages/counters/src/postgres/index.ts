@@ -1,0 +1,2 @@
+export { type PostgresLedgerOptions, postgresLedger } from './postgres-ledger.ts'
+export type { SqlLedger } from './sql-ledger.ts'

@@ -1,0 +1,70 @@
+import type { Clock, SqlRunner } from '@sluice/limiter-core'
+import { SluiceError } from '@sluice/limiter-core/backend'
+import type { CounterLedger, CounterTable } from '../ledger/counter-ledger.ts'
+import { CounterTables, isMissing } from './counter-tables.ts'
+import { type LedgerStatements, ledgerStatements } from './ledger-statements.ts'
+import { SqlTable } from './sql-table.ts'
+
+const PRUNE_MS = 3_600_000
+
+/** Counters in PostgreSQL. Made by `postgresLedger` and `embeddedLedger`. */
+export class SqlLedger implements CounterLedger {
+  readonly durable = true
+  readonly #sql: SqlRunner
+  readonly #clock: Clock
+  readonly #tables: CounterTables
+  readonly #statements: LedgerStatements
+  readonly #end: () => Promise<void>
+  #checked: Promise<void> | undefined
+  #prunedAt: number
+
+  constructor(
+    sql: SqlRunner,
+    { schema, clock, end }: { readonly schema: string; readonly clock: Clock; readonly end: () => Promise<void> },
+  ) {
+    this.#sql = sql
+    this.#clock = clock
+    this.#tables = new CounterTables(schema)
+    this.#statements = ledgerStatements(this.#tables)
+    this.#end = end
+    this.#prunedAt = clock.now()
+  }
+
+  /**
+   * Makes the tables, or does nothing where they are there; two processes may do it at once. Needs the right to create a
+   * schema; afterwards `usage` of the schema and `select, insert, update, delete` on its tables are enough.
+   */
+  async migrate(): Promise<void> {
+    await this.#tables.migrate(this.#sql)
+  }
+
+  open(name: string): CounterTable {
+    return new SqlTable(name, this.#statements, (text, values) => this.#query(text, values))
+  }
+
+  /** Deletes tokens, writers and deleted counters that are older than anybody needs. Done once an hour by itself. */
+  async prune(): Promise<void> {
+    this.#prunedAt = this.#clock.now()
+    for (const statement of this.#statements.prune) await this.#sql.query(statement)
+  }
+
+  close(): Promise<void> {
+    return this.#end()
+  }
+
+  async #query(text: string, values: unknown[]): Promise<readonly unknown[]> {
+    this.#checked ??= this.#tables.check(this.#sql)
+    await this.#checked.catch((error: unknown) => {
+      // it may have been out of reach, or without its tables, for that moment alone
+      this.#checked = undefined
+      throw error
+    })
+    const { rows } = await this.#sql.query(text, values).catch((error: unknown) => {
+      if (!isMissing(error)) throw error
+      const message = 'the tables of counters are gone, or this user may not write them, expected those of migrate()'
+      throw new SluiceError('SLUICE_COUNTER_TABLES', message, { cause: error })
+    })
+    if (this.#clock.now() - this.#prunedAt > PRUNE_MS) this.prune().catch(() => {})
+    return rows
+  }
+}

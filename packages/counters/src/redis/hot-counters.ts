@@ -1,0 +1,150 @@
+import type {
+  BatchReceipt,
+  Clock,
+  CounterDeltas,
+  CounterReading,
+  CounterReceipt,
+  Counters,
+  IncrementOptions,
+  ReadManyOptions,
+  ReadOptions,
+} from '@sluice/limiter-core'
+import { everyTick, messageOf, type Observers, optionsOf, parseMs, SluiceError } from '@sluice/limiter-core/backend'
+import { checkDelta, foldedDeltas } from '../counter-delta.ts'
+import { checkId } from '../counter-id.ts'
+import type { Counted } from './hot-partition.ts'
+import type { HotPartitions } from './hot-partitions.ts'
+
+export interface HotCountersOptions {
+  readonly name: string
+  readonly clock: Clock
+  readonly observers: Observers
+  readonly flushMs: number
+  readonly partitions: HotPartitions
+  /** Counts in the ledger itself what must be durable, or counts as a whole over partitions. */
+  readonly direct: Counters
+}
+
+/** Counters that count in Redis, for all processes at once, and are handed over to a ledger in batches. */
+export class HotCounters implements Counters {
+  readonly #options: HotCountersOptions
+  readonly #stop: () => void
+  #closing: Promise<void> | undefined
+
+  constructor(options: HotCountersOptions) {
+    this.#options = options
+    this.#stop = everyTick(options.clock, options.flushMs, () => this.#handOver())
+  }
+
+  async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
+    checkId(id)
+    checkDelta(delta)
+    const { values, durable, counted } = await this.#count(new Map([[id, delta]]), options)
+    return { value: values.get(id) ?? 0, durable, counted }
+  }
+
+  async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
+    return this.#count(foldedDeltas(deltas), options)
+  }
+
+  async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
+    checkId(id)
+    const { maxAgeMs } = optionsOf('read', options, ['maxAgeMs'])
+    this.#checkOpen()
+    const partition = this.#options.partitions.of(id)
+    if (maxAgeMs !== undefined && parseMs(maxAgeMs, 'read: maxAgeMs') === 0) await partition.refresh([id])
+    const { readings } = await partition.count(new Map([[id, 0]]))
+    return readings.get(id) ?? { id, value: 0, version: 0, updatedAt: undefined }
+  }
+
+  async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
+    await this.flush()
+    return this.#options.direct.readMany(prefix, options)
+  }
+
+  async aggregate(prefix: string, kind: 'sum' = 'sum'): Promise<number> {
+    await this.flush()
+    return this.#options.direct.aggregate(prefix, kind)
+  }
+
+  reset(id: string): Promise<void> {
+    return this.#clear(id, false)
+  }
+
+  delete(id: string): Promise<void> {
+    return this.#clear(id, true)
+  }
+
+  async flush(): Promise<void> {
+    this.#checkOpen()
+    await this.#options.partitions.flush()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
+    const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
+    this.#checkOpen()
+    const partitions = new Set(Array.from(amounts.keys(), (id) => this.#options.partitions.of(id)))
+    if (token !== undefined || durable || partitions.size > 1) return this.#countDirectly(amounts, options)
+    const [partition] = partitions
+    if (!partition) return { values: new Map(), durable: false, counted: true }
+    return receiptOf(await partition.count(amounts))
+  }
+
+  async #countDirectly(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
+    const { partitions, direct } = this.#options
+    // the ledger alone does not know what is pending in Redis; where Redis does not answer it decides by itself
+    for (const [id, { value }] of await partitions.read(amounts.keys()).catch(() => [])) {
+      if (!Number.isSafeInteger(value + (amounts.get(id) ?? 0))) throw leavesRange()
+    }
+    const receipt = await direct.incrementMany(amounts, { ...options, durable: true })
+    const refreshed = partitions.refresh(amounts.keys()).then(() => partitions.read(amounts.keys()))
+    // it has counted, whatever Redis makes of it
+    return { ...receipt, values: await refreshed.then(valuesOf, () => receipt.values) }
+  }
+
+  async #clear(id: string, deleted: boolean): Promise<void> {
+    checkId(id)
+    this.#checkOpen()
+    await this.#options.partitions.of(id).clear(id, { deleted })
+  }
+
+  async #close(): Promise<void> {
+    this.#stop()
+    await this.#options.partitions.flush()
+    await this.#options.direct.close()
+  }
+
+  #handOver(): void {
+    const { name, partitions, observers } = this.#options
+    for (const partition of partitions) {
+      partition.handOver().catch((error: unknown) => {
+        observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
+      })
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closing === undefined) return
+    throw new SluiceError('SLUICE_COUNTERS_CLOSED', `counters '${this.#options.name}' are closed`)
+  }
+}
+
+function receiptOf({ outcome, readings }: Counted): BatchReceipt {
+  if (outcome === 'counted') return { values: valuesOf(readings), durable: false, counted: true }
+  if (outcome === 'range') throw leavesRange()
+  throw new SluiceError('SLUICE_COUNTERS_FULL', 'increment: got more ids than may wait for the ledger')
+}
+
+function valuesOf(readings: ReadonlyMap<string, CounterReading>): ReadonlyMap<string, number> {
+  return new Map(Array.from(readings, ([id, { value }]) => [id, value]))
+}
+
+function leavesRange(): SluiceError {
+  const message = 'delta: got one with which a value would leave its range, expected one that stays within ±(2^53 - 1)'
+  return new SluiceError('SLUICE_COUNTER_RANGE', message)
+}

@@ -1,0 +1,157 @@
+import type { CounterReading } from '@sluice/limiter-core'
+import { SluiceError, TurnBatch } from '@sluice/limiter-core/backend'
+import type { CounterTable } from '../ledger/counter-ledger.ts'
+import type { ClosedBatch, CountAnswer, CountOutcome, CountRequest, PartitionScripts } from './partition-scripts.ts'
+
+/** What became of a request. */
+export interface Counted {
+  readonly outcome: Exclude<CountOutcome, 'missing'>
+  readonly readings: ReadonlyMap<string, CounterReading>
+}
+
+interface PendingCount {
+  readonly request: CountRequest
+  readonly resolve: (counted: Counted) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface HotPartitionOptions {
+  readonly scripts: PartitionScripts
+  readonly table: CounterTable
+  /** How long a process that hands a batch over is left alone with it, in ms. */
+  readonly heldMs: number
+}
+
+/** Of one call: to learn totals, to finish batches that stand in the way, and whatever others do in between. */
+const MOST_TRIES = 20
+
+/** The counters of one partition in Redis: counts there, and hands what is pending over to the ledger. */
+export class HotPartition {
+  readonly #options: HotPartitionOptions
+  readonly #requests: TurnBatch<PendingCount>
+  /** The present one, as far as it is known. */
+  #epoch = ''
+  #handingOver: Promise<void> | undefined
+  #nextHandOver: Promise<void> | undefined
+
+  constructor(options: HotPartitionOptions) {
+    this.#options = options
+    this.#requests = new TurnBatch((batch) => void this.#count(batch.take()))
+  }
+
+  /** Requests of one turn are one call. */
+  count(request: CountRequest): Promise<Counted> {
+    return new Promise((resolve, reject) => this.#requests.add({ request, resolve, reject }))
+  }
+
+  /** Hands over what is pending, unless this or another process does so. */
+  async handOver(): Promise<void> {
+    await (this.#handingOver ?? this.#start(false))
+  }
+
+  /** Resolves when the ledger has all that was counted before, whoever hands it over. */
+  flush(): Promise<void> {
+    if (!this.#handingOver) return this.#start(true)
+    // what is under way may have closed its batch before the last unit came
+    this.#nextHandOver ??= this.#handingOver
+      .catch(() => {})
+      .then(() => {
+        this.#nextHandOver = undefined
+        return this.#start(true)
+      })
+    return this.#nextHandOver
+  }
+
+  /** Reads totals of the ledger anew. */
+  async refresh(ids: readonly string[]): Promise<void> {
+    const { scripts, table } = this.#options
+    await this.#untilDone(async () => {
+      const epoch = this.#epoch
+      const { entries, number } = await table.read(ids, epoch)
+      const answer = await scripts.seed({ epoch, number }, entries)
+      if (answer === 'unfinished') await this.flush()
+      else if (answer !== 'seeded') this.#epoch = answer.epoch
+      return answer === 'seeded'
+    })
+  }
+
+  /** Sets a counter to 0, with what is pending of it. */
+  async clear(id: string, options: { readonly deleted: boolean }): Promise<void> {
+    const { scripts, table } = this.#options
+    await this.flush()
+    await table.clear(id, options)
+    await this.#untilDone(async () => {
+      const isDone = await scripts.clear(id)
+      if (!isDone) await this.flush()
+      return isDone
+    })
+  }
+
+  #start(isUrgent: boolean): Promise<void> {
+    this.#handingOver = this.#handOver(isUrgent).finally(() => {
+      this.#handingOver = undefined
+    })
+    return this.#handingOver
+  }
+
+  async #handOver(isUrgent: boolean): Promise<void> {
+    const { scripts, heldMs } = this.#options
+    await this.#untilDone(async () => {
+      const closed = await scripts.close({ heldMs, isUrgent })
+      if (closed === 'none' || closed === 'busy') return true
+      await this.#apply(closed)
+      return closed.isFresh
+    })
+  }
+
+  async #apply(batch: ClosedBatch): Promise<void> {
+    const { scripts, table } = this.#options
+    const { epoch, number, ageMs, amounts } = batch
+    const deltas = Array.from(amounts, ([id, amount]) => ({ id, amount, ageMs }))
+    const applied = await table.apply({ writer: epoch, number, deltas, groups: [] })
+    await scripts.finish(batch, applied.entries)
+  }
+
+  async #count(pending: readonly PendingCount[]): Promise<void> {
+    let left = pending
+    try {
+      await this.#untilDone(async () => {
+        const answer = await this.#options.scripts.count(left.map(({ request }) => request))
+        if (answer) left = await this.#settled(left, answer)
+        else await this.flush()
+        return left.length === 0
+      })
+    } catch (error) {
+      for (const { reject } of left) reject(error)
+    }
+  }
+
+  /** Those that could not be decided for want of totals, which are known by then. */
+  async #settled(
+    pending: readonly PendingCount[],
+    { epoch, outcomes, readings }: CountAnswer,
+  ): Promise<readonly PendingCount[]> {
+    this.#epoch = epoch
+    const missing = pending.filter((_, index) => outcomes[index] === 'missing')
+    for (const [index, { request, resolve }] of pending.entries()) {
+      const outcome = outcomes[index]
+      if (outcome === 'missing') continue
+      const own = Array.from(request.keys(), (id) => readings.get(id) ?? [])
+      resolve({ outcome, readings: new Map(own.flat().map((reading) => [reading.id, reading])) })
+    }
+    const unknown = new Set(missing.flatMap(({ request }) => [...request.keys()].filter((id) => !readings.has(id))))
+    if (unknown.size > 0) {
+      await this.refresh([...unknown]).catch((error: unknown) => {
+        for (const { reject } of missing) reject(error)
+        throw error
+      })
+    }
+    return missing
+  }
+
+  async #untilDone(step: () => Promise<boolean>): Promise<void> {
+    for (let tries = 0; tries < MOST_TRIES; tries++) if (await step()) return
+    const message = `counters: Redis and the ledger did not agree within ${MOST_TRIES} tries`
+    throw new SluiceError('SLUICE_COUNTERS_UNANSWERED', message)
+  }
+}

@@ -1,0 +1,47 @@
+import type { CounterReading } from '@sluice/limiter-core'
+import { partitionOf } from '@sluice/limiter-core/sync'
+import type { HotPartition } from './hot-partition.ts'
+
+/** The partitions into which ids are dealt. */
+export class HotPartitions {
+  readonly #partitions: readonly HotPartition[]
+
+  constructor(partitions: readonly HotPartition[]) {
+    this.#partitions = partitions
+  }
+
+  [Symbol.iterator](): Iterator<HotPartition> {
+    return this.#partitions[Symbol.iterator]()
+  }
+
+  of(id: string): HotPartition {
+    return this.#partitions[partitionOf(id, this.#partitions.length)]
+  }
+
+  /** The counters of these ids, a call for each partition. */
+  async read(ids: Iterable<string>): Promise<ReadonlyMap<string, CounterReading>> {
+    const read = await this.#each(ids, (partition, own) => partition.count(new Map(own.map((id) => [id, 0]))))
+    return new Map(read.flatMap(({ readings }) => [...readings]))
+  }
+
+  /** Reads totals of the ledger anew. */
+  async refresh(ids: Iterable<string>): Promise<void> {
+    await this.#each(ids, (partition, own) => partition.refresh(own))
+  }
+
+  /** Resolves when the ledger has all that was counted before. */
+  async flush(): Promise<void> {
+    await Promise.all(this.#partitions.map((partition) => partition.flush()))
+  }
+
+  #each<T>(ids: Iterable<string>, run: (partition: HotPartition, own: readonly string[]) => Promise<T>): Promise<T[]> {
+    const owners = new Map<HotPartition, string[]>()
+    for (const id of ids) {
+      const partition = this.of(id)
+      const own = owners.get(partition)
+      if (own) own.push(id)
+      else owners.set(partition, [id])
+    }
+    return Promise.all(Array.from(owners, ([partition, own]) => run(partition, own)))
+  }
+}

@@ -1,0 +1,1 @@
+export { type RedisCountersOptions, redisCounters } from './redis-counters.ts'
