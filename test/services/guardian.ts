@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
-// waits for the end of its standard input, which comes however the test process ends
-const WATCH = 'read _; kill -KILL "$0" 2>/dev/null; rm -rf "$1"'
-
 /**
  * Kills the process and deletes its folder as soon as this process is gone, be it by SIGKILL. Answers how to call that
- * off, for a process that has ended.
+ * off, for a process that has ended. `end` is how a shell ends it, where `$0` is the process and `$1` the folder.
  */
-export function guard(pid: number, folder: string): () => void {
+export function guard(pid: number, folder: string, end = 'kill -KILL "$0" 2>/dev/null'): () => void {
+  // waits for the end of its standard input, which comes however the test process ends
+  const watch = `read _; ${end}; rm -rf "$1"`
   // a group of its own, as a signal to ours must not end it before its work
-  const watcher = spawn('sh', ['-c', WATCH, String(pid), folder], {
+  const watcher = spawn('sh', ['-c', watch, String(pid), folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   })

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Redis, type RedisOptions } from 'ioredis'
 import { orStopped } from './all-started.ts'
 import { onFreePorts } from './free-port.ts'
-import { guard } from './guardian.ts'
+import { spawnGuarded } from './guarded-process.ts'
 import { ping } from './ping.ts'
 import { redisBinary } from './redis-binary.ts'
 
@@ -114,21 +114,17 @@ export class RedisServer {
   }
 
   #spawn(): ChildProcess {
-    const child = spawn(redisBinary(), this.#arguments, { stdio: ['ignore', 'pipe', 'pipe'] })
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        this.#output += text
-      })
-    }
-    const unguard = child.pid === undefined ? () => {} : guard(child.pid, this.folder)
-    child.once('error', (error) => {
-      this.#output += error.message
-    })
-    child.once('close', () => {
-      unguard()
-      if (this.#child === child) this.#child = undefined
-    })
-    return child
+    return spawnGuarded(
+      { binary: redisBinary(), args: this.#arguments, folder: this.folder },
+      {
+        onOutput: (text) => {
+          this.#output += text
+        },
+        onClose: (child) => {
+          if (this.#child === child) this.#child = undefined
+        },
+      },
+    )
   }
 }
 
