@@ -1,7 +1,22 @@
 import { runTypeScript } from './typescript-program.mjs'
 
+const SERVICES = [
+  ['services/redis-binary.ts', 'prepareRedis()'],
+  ['services/postgres-binary.ts', 'preparePostgres()'],
+]
+
 /** Has the servers that tests start installed where they are missing. Counts as the other steps do. */
 export async function prepareServices(limitMs) {
-  const { code, output } = await runTypeScript('services/redis-binary.ts', 'prepareRedis()', { limitMs })
-  return code === 0 ? { passed: 1, failed: 0, notes: [] } : { passed: 0, failed: 1, notes: [output] }
+  const counts = { passed: 0, failed: 0, notes: [] }
+  // one after the other: two would race for apt
+  for (const [path, call] of SERVICES) {
+    const { code, output } = await runTypeScript(path, call, { limitMs })
+    if (code === 0) {
+      counts.passed++
+    } else {
+      counts.failed++
+      counts.notes.push(output)
+    }
+  }
+  return counts
 }

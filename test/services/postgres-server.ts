@@ -1,0 +1,160 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client, Pool, type PoolConfig } from 'pg'
+import { orStopped } from './all-started.ts'
+import { eventually } from './eventually.ts'
+import { onFreePorts } from './free-port.ts'
+import { spawnGuarded } from './guarded-process.ts'
+import { postgresBinary } from './postgres-binary.ts'
+import { freeMemory, SERVER_END, signalServer } from './postgres-end.ts'
+import { copyTemplate, folderFor } from './postgres-template.ts'
+import { unprivileged } from './unprivileged.ts'
+
+export interface PostgresServerOptions {
+  /** Further arguments of postgres, as `['-c', 'statement_timeout=1s']`. They win over those it has anyway. */
+  readonly args?: readonly string[]
+  /** Default true. False is faster: what was committed then survives a crash of the server, not of the machine. */
+  readonly fsync?: boolean
+}
+
+const HOST = '127.0.0.1'
+/** The name of its one user, and of the database. */
+const NAME = 'postgres'
+
+/** A real PostgreSQL on the loopback, without passwords, that ends with this process however that ends. */
+export function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  return onFreePorts((port) => orStopped(new PostgresServer(port, options), (server) => server.start()))
+}
+
+/** Made by `startPostgres`. */
+export class PostgresServer {
+  readonly port: number
+  readonly url: string
+  /** Below the folder of temporary files; gone after `stop`. */
+  readonly folder: string
+  readonly #arguments: readonly string[]
+  readonly #pools: Pool[] = []
+  #child: ChildProcess | undefined
+  #output = ''
+
+  constructor(port: number, { args = [], fsync = true }: PostgresServerOptions) {
+    this.port = port
+    this.url = `postgres://${NAME}@${HOST}:${port}/${NAME}`
+    this.folder = folderFor(unprivileged())
+    this.#arguments = ['-D', this.#data, '-p', String(port), ...settings(fsync), ...args]
+  }
+
+  /** Of the postmaster; -1 while it does not run. */
+  get pid(): number {
+    return this.#child?.pid ?? -1
+  }
+
+  /** What it wrote so far. */
+  get output(): string {
+    return this.#output
+  }
+
+  /** Starts it where it does not run, with what was committed before; answers when it does. */
+  async start(): Promise<void> {
+    if (this.#child !== undefined) return
+    if (!existsSync(this.#data)) copyTemplate(this.#data)
+    this.#child = this.#spawn()
+    const child = this.#child
+    const ended = () => this.#child !== child
+    await eventually(async () => ended() || (await this.#answers()), { what: `an answer of ${this.url}` })
+    if (ended()) throw new Error(`postgres on port ${this.port} has ended: ${this.#output}`)
+  }
+
+  /** It goes on accepting connections and bytes, and answers nothing. */
+  pause(): void {
+    if (this.#child !== undefined) signalServer(this.pid, 'STOP')
+  }
+
+  resume(): void {
+    if (this.#child !== undefined) signalServer(this.pid, 'CONT')
+  }
+
+  /** As a crash does it, and answers when the postmaster and all its children are gone. Its folder stays. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === undefined) return
+    const closed = once(child, 'close')
+    signalServer(this.pid, 'KILL')
+    await closed
+  }
+
+  /** As after a crash: what was committed is there. */
+  async restart(): Promise<void> {
+    await this.kill()
+    await this.start()
+  }
+
+  /** For the test itself; `stop` closes it. */
+  pool(options: PoolConfig = {}): Pool {
+    const pool = new Pool({ ...this.#address, ...options })
+    // a server that is killed is what tests are about; queries still reject
+    pool.on('error', () => {})
+    pool.on('connect', (client) => client.on('error', () => {}))
+    this.#pools.push(pool)
+    return pool
+  }
+
+  /** Kills the server, closes the pools and deletes its folder. */
+  async stop(): Promise<void> {
+    await this.kill()
+    // not awaited: a pool waits for clients that the test has not given back
+    for (const pool of this.#pools) if (!pool.ending) void pool.end()
+    freeMemory(this.folder)
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  get #data(): string {
+    return join(this.folder, 'data')
+  }
+
+  get #address() {
+    return { host: HOST, port: this.port, user: NAME, database: NAME, ssl: false }
+  }
+
+  async #answers(): Promise<boolean> {
+    const client = new Client(this.#address)
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      await client.end()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #spawn(): ChildProcess {
+    const command = { binary: postgresBinary('postgres'), args: this.#arguments, folder: this.folder, end: SERVER_END }
+    return spawnGuarded(
+      { ...command, user: unprivileged() },
+      {
+        onOutput: (text) => {
+          this.#output += text
+        },
+        onClose: (child) => {
+          if (this.#child === child) this.#child = undefined
+        },
+      },
+    )
+  }
+}
+
+function settings(fsync: boolean): string[] {
+  const all = {
+    listen_addresses: HOST,
+    unix_socket_directories: '',
+    max_connections: '50',
+    shared_buffers: '16MB',
+    fsync: fsync ? 'on' : 'off',
+    // what is in the folder goes with the folder, also after a crash
+    dynamic_shared_memory_type: 'mmap',
+  }
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { chownSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { postgresBinary, postgresVersion } from './postgres-binary.ts'
+import { type User, unprivileged } from './unprivileged.ts'
+
+/** A folder below that of temporary files, for processes of that user. */
+export function folderFor({ uid, gid }: User): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid)
+  return folder
+}
+
+/** Makes the folder of data of a new server. A copy takes a tenth of the time that initdb takes. */
+export function copyTemplate(data: string): void {
+  const user = unprivileged()
+  execFileSync('cp', ['-Rp', madeTemplate(user), data], { ...user, stdio: 'pipe' })
+}
+
+/** Made once for all processes, and for later runs; deleting it does no harm. */
+function madeTemplate(user: User): string {
+  const path = join(tmpdir(), `sluice-postgres-template-${postgresVersion()}-${ownerOf(user)}`)
+  if (!belongsTo(user, path)) make(user, path)
+  return path
+}
+
+function make(user: User, path: string): void {
+  const draft = folderFor(user)
+  try {
+    initialise(user, join(draft, 'data'))
+    renameSync(join(draft, 'data'), path)
+  } catch (error) {
+    // another process may have been first
+    if (!belongsTo(user, path)) throw error
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+function initialise(user: User, data: string): void {
+  const args = ['--pgdata', data, '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--no-locale']
+  const env = { PATH: process.env.PATH, TZ: 'UTC' }
+  execFileSync(postgresBinary('initdb'), [...args, '--no-sync'], { ...user, cwd: join(data, '..'), env, stdio: 'pipe' })
+}
+
+// somebody else's settings may be anything
+function belongsTo(user: User, path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.uid === ownerOf(user)
+}
+
+function ownerOf({ uid }: User): number | undefined {
+  return uid ?? process.getuid?.()
+}
