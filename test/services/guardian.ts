@@ -6,8 +6,8 @@ import type { Socket } from 'node:net'
  * off, for a process that has ended. `end` is how a shell ends it, where `$0` is the process and `$1` the folder.
  */
 export function guard(pid: number, folder: string, end = 'kill -KILL "$0" 2>/dev/null'): () => void {
-  // waits for the end of its standard input, which comes however the test process ends
-  const watch = `read _; ${end}; rm -rf "$1"`
+  // its standard input ends however the test process ends; what is killed may write a last file while rm is at work
+  const watch = `read _; ${end}; rm -rf "$1" || { sleep 1; rm -rf "$1"; }`
   // a group of its own, as a signal to ours must not end it before its work
   const watcher = spawn('sh', ['-c', watch, String(pid), folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
