@@ -59,7 +59,7 @@ export class PostgresServer {
   /** Starts it where it does not run, with what was committed before; answers when it does. */
   async start(): Promise<void> {
     if (this.#child !== undefined) return
-    if (!existsSync(this.#data)) copyTemplate(this.#data)
+    if (!existsSync(this.#data)) copyTemplate(this.folder)
     this.#child = this.#spawn()
     const child = this.#child
     const ended = () => this.#child !== child

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chownSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { guard } from './guardian.ts'
 import { postgresBinary, postgresVersion } from './postgres-binary.ts'
 import { type User, unprivileged } from './unprivileged.ts'
 
@@ -12,10 +13,21 @@ export function folderFor({ uid, gid }: User): string {
   return folder
 }
 
-/** Makes the folder of data of a new server. A copy takes a tenth of the time that initdb takes. */
-export function copyTemplate(data: string): void {
+/** Fills the folder of a new server: its data are in `data`. A copy takes a tenth of the time that initdb takes. */
+export function copyTemplate(folder: string): void {
   const user = unprivileged()
-  execFileSync('cp', ['-Rp', madeTemplate(user), data], { ...user, stdio: 'pipe' })
+  const template = madeTemplate(user)
+  filling(folder, () => execFileSync('cp', ['-Rp', template, join(folder, 'data')], { ...user, stdio: 'pipe' }))
+}
+
+/** Nothing is left of what is half filled when this process ends. */
+function filling(folder: string, fill: () => void): void {
+  const unguard = guard(process.pid, folder, ':')
+  try {
+    fill()
+  } finally {
+    unguard()
+  }
 }
 
 /** Made once for all processes, and for later runs; deleting it does no harm. */
@@ -28,7 +40,7 @@ function madeTemplate(user: User): string {
 function make(user: User, path: string): void {
   const draft = folderFor(user)
   try {
-    initialise(user, join(draft, 'data'))
+    filling(draft, () => initialise(user, join(draft, 'data')))
     renameSync(join(draft, 'data'), path)
   } catch (error) {
     // another process may have been first
