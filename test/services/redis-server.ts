@@ -74,11 +74,11 @@ export class RedisServer {
 
   /** It goes on accepting connections and bytes, and answers nothing. */
   pause(): void {
-    process.kill(this.pid, 'SIGSTOP')
+    this.#child?.kill('SIGSTOP')
   }
 
   resume(): void {
-    process.kill(this.pid, 'SIGCONT')
+    this.#child?.kill('SIGCONT')
   }
 
   /** As a crash does it, and answers when the process is gone. Its folder stays. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Counters, MaybePromise } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '../fake-clock.ts'
 import { eachSeed, type SeededRandom } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
-import { hostileKeys } from './hostile-keys.ts'
+import { type CounterBench, counterClaims } from './counter-claims.ts'
 
 /** Counters of one name, new and empty, shared by as many processes as are opened. */
 export interface CounterFleet {
@@ -20,15 +21,8 @@ export interface CounterContractOptions {
   readonly durable?: boolean
 }
 
-interface Bench {
-  readonly clock: FakeClock
-  readonly durable: boolean
-  open(): Promise<Counters>
-}
-
 const RUNS = 4
 const STEPS = 60
-const LARGEST = Number.MAX_SAFE_INTEGER
 
 /** What all counters keep, wherever they keep it. */
 export function counterContract(
@@ -36,7 +30,7 @@ export function counterContract(
   makeFleet: MakeCounterFleet,
   { durable = true }: CounterContractOptions = {},
 ): void {
-  const onBench = async (run: (bench: Bench) => Promise<void>): Promise<void> => {
+  const onBench = async (run: (bench: CounterBench) => Promise<void>): Promise<void> => {
     const clock = new FakeClock()
     const fleet = await makeFleet(clock)
     const opened: Counters[] = []
@@ -55,269 +49,13 @@ export function counterContract(
   }
 
   describe('keeps the contract of counters', () => {
-    for (const [name, run] of Object.entries(claims)) test(name, () => onBench(run))
+    for (const [name, run] of Object.entries(counterClaims)) test(name, () => onBench(run))
     test('adds up exactly, whoever counts what in whatever order', () =>
       eachSeed(RUNS, (random) => onBench((bench) => addsUp(bench, random))))
   })
 }
 
-const claims: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
-  'begins at 0, and answers each increment with the value that it made': async ({ open }) => {
-    const counters = await open()
-    assert.deepEqual(await counters.read('a'), { id: 'a', value: 0, version: 0, updatedAt: undefined })
-    assert.deepEqual(await counters.increment('a'), { value: 1, durable: false, counted: true })
-    assert.equal((await counters.increment('a', 41)).value, 42)
-    assert.equal((await counters.increment('a', -50)).value, -8)
-    assert.equal((await counters.increment('a', 0)).value, -8)
-    assert.equal((await counters.read('b')).value, 0)
-  },
-
-  'has a version that grows and a time, once it is written': async ({ open }) => {
-    const counters = await open()
-    await counters.increment('a')
-    await counters.flush()
-    const first = await counters.read('a')
-    await counters.increment('a')
-    await counters.flush()
-    const second = await counters.read('a')
-    assert.ok(first.version > 0 && second.version > first.version)
-    assert.ok(Number(second.updatedAt) >= Number(first.updatedAt) && Number(first.updatedAt) > 0)
-  },
-
-  'has one value in all processes once they flushed': async ({ open }) => {
-    const [one, other] = [await open(), await open()]
-    await one.increment('a', 3)
-    await other.increment('a', 4)
-    await one.flush()
-    await other.flush()
-    assert.equal((await one.read('a', { maxAgeMs: 0 })).value, 7)
-    assert.equal((await other.read('a', { maxAgeMs: 0 })).value, 7)
-  },
-
-  'writes by itself what nobody waits for': async ({ open, clock }) => {
-    const [one, other] = [await open(), await open()]
-    await one.increment('a', 3)
-    clock.advance(1_000)
-    await until(async () => (await other.read('a', { maxAgeMs: 0 })).value === 3)
-  },
-
-  'answers a durable increment when others read it': async ({ open, durable }) => {
-    const [one, other] = [await open(), await open()]
-    assert.deepEqual(await one.increment('a', 5, { durable: true }), { value: 5, durable, counted: true })
-    assert.equal((await other.read('a')).value, 5)
-  },
-
-  'counts what is durable once beside what is not': async ({ open }) => {
-    const counters = await open()
-    await counters.increment('a', 1)
-    await counters.increment('a', 2, { durable: true })
-    await counters.increment('a', 4)
-    assert.equal((await counters.read('a')).value, 7)
-    await counters.flush()
-    assert.equal((await counters.read('a', { maxAgeMs: 0 })).value, 7)
-  },
-
-  'counts a token once, in whichever process': async ({ open, durable }) => {
-    const [one, other] = [await open(), await open()]
-    const options = { token: 'order-17' }
-    assert.deepEqual(await one.increment('a', 5, options), { value: 5, durable, counted: true })
-    assert.deepEqual(await one.increment('a', 5, options), { value: 5, durable, counted: false })
-    assert.deepEqual(await other.increment('a', 5, options), { value: 5, durable, counted: false })
-    await assert.rejects(other.increment('a', 6, options), { code: 'SLUICE_TOKEN_REUSED' })
-    await assert.rejects(other.increment('b', 5, options), { code: 'SLUICE_TOKEN_REUSED' })
-    assert.equal((await other.read('a', { maxAgeMs: 0 })).value, 5)
-    assert.equal((await other.read('b', { maxAgeMs: 0 })).value, 0)
-  },
-
-  'counts a token once when it comes many times at once': async ({ open }) => {
-    const processes = [await open(), await open(), await open()]
-    const sent = processes.flatMap((counters) => [1, 2, 3].map(() => counters.increment('a', 2, { token: 't' })))
-    const counted = (await Promise.all(sent)).filter((receipt) => receipt.counted)
-    assert.equal(counted.length, 1)
-    assert.equal((await processes[0].read('a', { maxAgeMs: 0 })).value, 2)
-  },
-
-  'counts a batch under one token once, as a whole': async ({ open }) => {
-    const [one, other] = [await open(), await open()]
-    const batch = Array.from({ length: 500 }, (_, index) => [`page:${index % 250}`, 1] as const)
-    const first = await one.incrementMany(batch, { token: 'clicks' })
-    assert.deepEqual([first.counted, first.values.size, first.values.get('page:7')], [true, 250, 2])
-    assert.equal((await other.incrementMany(batch, { token: 'clicks' })).counted, false)
-    assert.equal(await other.aggregate('page:'), 500)
-  },
-
-  'counts all of a batch or nothing of it': async ({ open }) => {
-    const counters = await open()
-    const bad: readonly [unknown, string][] = [
-      [{ a: 1, b: 1.5 }, 'SLUICE_BAD_DELTA'],
-      [
-        [
-          ['a', 1],
-          ['', 1],
-        ],
-        'SLUICE_BAD_COUNTER_ID',
-      ],
-      [[['a', 1], 'b'], 'SLUICE_BAD_DELTA'],
-      ['a', 'SLUICE_BAD_DELTA'],
-      [null, 'SLUICE_BAD_DELTA'],
-    ]
-    for (const [deltas, code] of bad) await assert.rejects(counters.incrementMany(deltas as []), { code })
-    await counters.increment('full', LARGEST)
-    await assert.rejects(counters.incrementMany({ a: 1, full: 1 }), { code: 'SLUICE_COUNTER_RANGE' })
-    assert.equal((await counters.read('a')).value, 0)
-    assert.equal((await counters.incrementMany({})).values.size, 0)
-  },
-
-  'refuses bad input by its code': async ({ open }) => {
-    const counters = await open()
-    for (const delta of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1', null, 1n]) {
-      await assert.rejects(counters.increment('a', delta as number), { code: 'SLUICE_BAD_DELTA' })
-    }
-    for (const id of ['', 'x'.repeat(257), 'é'.repeat(129), undefined, 1, {}]) {
-      await assert.rejects(counters.increment(id as string), { code: 'SLUICE_BAD_COUNTER_ID' })
-      await assert.rejects(counters.read(id as string), { code: 'SLUICE_BAD_COUNTER_ID' })
-      await assert.rejects(counters.reset(id as string), { code: 'SLUICE_BAD_COUNTER_ID' })
-    }
-    for (const token of ['', 'x'.repeat(257), 1, null]) {
-      await assert.rejects(counters.increment('a', 1, { token: token as string }), { code: 'SLUICE_BAD_TOKEN' })
-    }
-    await assert.rejects(counters.increment('a', 1, { durible: true } as object), { code: 'SLUICE_BAD_OPTION' })
-    await assert.rejects(counters.readMany('', { limit: 0 }), { code: 'SLUICE_BAD_OPTION' })
-    await assert.rejects(counters.aggregate('', 'mean' as 'sum'), { code: 'SLUICE_BAD_OPTION' })
-    assert.equal((await counters.read('a')).value, 0)
-  },
-
-  'holds every whole number that a double holds, and refuses to leave them': async ({ open }) => {
-    const counters = await open()
-    assert.equal((await counters.increment('up', LARGEST)).value, LARGEST)
-    assert.equal((await counters.increment('down', -LARGEST)).value, -LARGEST)
-    await assert.rejects(counters.increment('up'), { code: 'SLUICE_COUNTER_RANGE' })
-    await assert.rejects(counters.increment('down', -1, { durable: true }), { code: 'SLUICE_COUNTER_RANGE' })
-    await counters.flush()
-    assert.equal((await counters.read('up', { maxAgeMs: 0 })).value, LARGEST)
-    assert.equal((await counters.increment('up', -LARGEST)).value, 0)
-    assert.equal((await counters.increment('down', LARGEST, { durable: true })).value, 0)
-  },
-
-  'keeps hostile ids apart': async ({ open }) => {
-    const [one, other] = [await open(), await open()]
-    const ids = hostileKeys.filter((id) => id !== '' && Buffer.byteLength(id) <= 256)
-    for (const [index, id] of ids.entries()) await one.increment(id, index + 1)
-    await one.flush()
-    for (const [index, id] of ids.entries()) assert.equal((await other.read(id)).value, index + 1, JSON.stringify(id))
-    const listed = await other.readMany('')
-    assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(ids))
-    assert.equal(listed.length, ids.length)
-  },
-
-  'lists what begins with a prefix, page by page, in the order of the bytes': async ({ open }) => {
-    const counters = await open()
-    const ids = ['a', 'a%', 'a%b', 'a*', 'a\\', 'a_b', 'ab', 'aé', 'a\ue000', 'a😀', 'b', 'A']
-    await counters.incrementMany(ids.map((id, index) => [id, index + 1] as const))
-    const inOrder = ids
-      .filter((id) => id.startsWith('a'))
-      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    assert.deepEqual(
-      (await counters.readMany('a')).map(({ id }) => id),
-      inOrder,
-    )
-    assert.deepEqual(
-      (await counters.readMany('a%')).map(({ id, value }) => [id, value]),
-      [
-        ['a%', 2],
-        ['a%b', 3],
-      ],
-    )
-    assert.deepEqual(
-      (await counters.readMany('a_')).map(({ id }) => id),
-      ['a_b'],
-    )
-    assert.deepEqual(
-      (await counters.readMany('a\\')).map(({ id }) => id),
-      ['a\\'],
-    )
-    const pages: string[] = []
-    let after: string | undefined
-    do {
-      const page = await counters.readMany('a', { limit: 2, after })
-      pages.push(...page.map(({ id }) => id))
-      after = page.at(-1)?.id
-    } while (after !== undefined)
-    assert.deepEqual(pages, inOrder)
-  },
-
-  'sums what begins with a prefix': async ({ open }) => {
-    const [one, other] = [await open(), await open()]
-    await one.incrementMany({ 'page:1': 10, 'page:2': 20, pag: 100 })
-    await other.incrementMany({ 'page:2': 5, 'page:3': -1 })
-    await one.flush()
-    assert.equal(await other.aggregate('page:'), 34)
-    assert.equal(await other.aggregate('page:', 'sum'), 34)
-    assert.equal(await other.aggregate(''), 134)
-    assert.equal(await other.aggregate('none'), 0)
-  },
-
-  'does not count after a reset what was counted before, wherever it waited': async ({ open, clock }) => {
-    const [one, other] = [await open(), await open()]
-    await one.increment('a', 100, { durable: true })
-    await one.increment('a', 10)
-    await other.increment('a', 1)
-    clock.advance(500)
-    await one.reset('a')
-    assert.equal((await one.read('a')).value, 0)
-    await other.flush()
-    await one.flush()
-    assert.equal((await one.read('a', { maxAgeMs: 0 })).value, 0)
-    assert.equal((await other.read('a', { maxAgeMs: 0 })).value, 0)
-    await other.increment('a', 3)
-    await other.flush()
-    assert.equal((await one.increment('a', 4, { durable: true })).value, 7)
-  },
-
-  'lists no counter that was deleted, until it is counted again': async ({ open }) => {
-    const counters = await open()
-    await counters.incrementMany({ a: 1, b: 2 })
-    await counters.delete('a')
-    await counters.delete('never')
-    assert.deepEqual(
-      (await counters.readMany('')).map(({ id }) => id),
-      ['b'],
-    )
-    assert.equal((await counters.read('a')).value, 0)
-    await counters.increment('a', 3)
-    assert.deepEqual(
-      (await counters.readMany('')).map(({ id, value }) => [id, value]),
-      [
-        ['a', 3],
-        ['b', 2],
-      ],
-    )
-  },
-
-  'resets many at once, while they are counted': async ({ open }) => {
-    const [one, other] = [await open(), await open()]
-    const ids = ['a', 'b', 'c']
-    await one.incrementMany({ a: 1, b: 1, c: 1 })
-    await Promise.all(ids.flatMap((id) => [one.reset(id), other.reset(id), one.reset(id)]))
-    await one.flush()
-    assert.equal(await other.aggregate(''), 0)
-    await one.incrementMany({ a: 1, b: 1, c: 1 })
-    assert.equal(await one.aggregate(''), 3)
-  },
-
-  'refuses whatever comes after its end, and has flushed until then': async ({ open }) => {
-    const [one, other] = [await open(), await open()]
-    await one.increment('a', 3)
-    await one.close()
-    await one.close()
-    assert.equal((await other.read('a')).value, 3)
-    await assert.rejects(one.increment('a'), { code: 'SLUICE_COUNTERS_CLOSED' })
-    await assert.rejects(one.read('a'), { code: 'SLUICE_COUNTERS_CLOSED' })
-    await assert.rejects(one.readMany(''), { code: 'SLUICE_COUNTERS_CLOSED' })
-  },
-}
-
-async function addsUp({ open, clock }: Bench, random: SeededRandom): Promise<void> {
+async function addsUp({ open, clock }: CounterBench, random: SeededRandom): Promise<void> {
   const processes = [await open(), await open(), await open()]
   const expected = new Map<string, number>()
   const tokens = new Map<string, readonly [string, number]>()
@@ -358,15 +96,6 @@ async function addsUp({ open, clock }: Bench, random: SeededRandom): Promise<voi
   }
 }
 
-/** Resolves once `isSo` is; gives up after many reads, each a round trip. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let reads = 0; reads < 1_000; reads++) {
-    if (await isSo()) return
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  assert.fail('it did not come about')
-}
-
 /** Lets time pass until `done`. */
 async function passing(clock: FakeClock, done: Promise<void>): Promise<void> {
   let isDone = false
@@ -374,8 +103,8 @@ async function passing(clock: FakeClock, done: Promise<void>): Promise<void> {
     isDone = true
   })
   while (!isDone) {
+    await new Promise((resolve) => systemClock.after(1, () => resolve(undefined), { keepAlive: true }))
     // about as fast as real time does, which is what a real ledger needs to answer
-    await new Promise((resolve) => setTimeout(resolve, 1))
     clock.advance(2)
   }
   await end
