@@ -14,6 +14,7 @@ import { checkId, checkPrefix } from '../counter-id.ts'
 import type { CounterSettings } from '../counter-options.ts'
 import { tokenOf } from '../counter-token.ts'
 import type { GroupOutcome } from '../ledger/counter-ledger.ts'
+import { unanswered } from '../unanswered.ts'
 import { BatchWriter } from './batch-writer.ts'
 import type { CounterEntry } from './counter-entry.ts'
 import { EntryCache } from './entry-cache.ts'
@@ -133,10 +134,7 @@ export class BufferedCounters implements Counters {
     const { waitMs } = this.#options
     const late = (mayHaveCounted: boolean): Error => {
       const what = mayHaveCounted ? 'it may count all the same' : 'it was not counted'
-      return new SluiceError(
-        'SLUICE_COUNTERS_UNANSWERED',
-        `increment: got no answer of the ledger within ${waitMs} ms, ${what}`,
-      )
+      return unanswered(`increment: got no answer of the ledger within ${waitMs} ms, ${what}`)
     }
     return this.#writer.addGroup(group, entries, { waitMs, late })
   }

@@ -1,7 +1,8 @@
-import { AWAITED, type Clock, SluiceError } from '@sluice/limiter-core/backend'
+import { AWAITED, type Clock } from '@sluice/limiter-core/backend'
+import { failureOf, unanswered } from '../unanswered.ts'
 import type { AppliedBatch, CounterBatch, CounterTable, LedgerEntry, LedgerRead } from './counter-ledger.ts'
 
-/** A table of which each call is answered within `waitMs`, or rejects with `SLUICE_COUNTERS_UNANSWERED`. */
+/** A table of which each call is answered within `waitMs`, or rejects with `SLUICE_COUNTERS_UNANSWERED`, as a failed one does. */
 export class TimedTable implements CounterTable {
   readonly #table: CounterTable
   readonly #clock: Clock
@@ -35,12 +36,9 @@ export class TimedTable implements CounterTable {
 
   #within<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const late = (): void => {
-        const message = `the ledger of counters gave no answer within ${this.#waitMs} ms`
-        reject(new SluiceError('SLUICE_COUNTERS_UNANSWERED', message))
-      }
+      const late = (): void => reject(unanswered(`the ledger of counters gave no answer within ${this.#waitMs} ms`))
       const cancel = this.#clock.after(this.#waitMs, late, AWAITED)
-      answer.then(resolve, reject).finally(cancel)
+      answer.then(resolve, (error: unknown) => reject(failureOf('the ledger of counters', error))).finally(cancel)
     })
   }
 }

@@ -1,6 +1,7 @@
 import type { CounterReading } from '@sluice/limiter-core'
-import { SluiceError, TurnBatch } from '@sluice/limiter-core/backend'
+import { TurnBatch } from '@sluice/limiter-core/backend'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
+import { unanswered } from '../unanswered.ts'
 import type { ClosedBatch, CountAnswer, CountOutcome, CountRequest, PartitionScripts } from './partition-scripts.ts'
 
 /** What became of a request. */
@@ -151,7 +152,6 @@ export class HotPartition {
 
   async #untilDone(step: () => Promise<boolean>): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES; tries++) if (await step()) return
-    const message = `counters: Redis and the ledger did not agree within ${MOST_TRIES} tries`
-    throw new SluiceError('SLUICE_COUNTERS_UNANSWERED', message)
+    throw unanswered(`counters: Redis and the ledger did not agree within ${MOST_TRIES} tries`)
   }
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock, CounterReading, Script, ScriptRunner } from '@sluice/limiter-core'
-import { SluiceError } from '@sluice/limiter-core/backend'
 import type { LedgerEntry } from '../ledger/counter-ledger.ts'
 import { idOf, storedId } from '../ledger/stored-id.ts'
 import { clearScript, closeScript, countScript, finishScript, seedScript } from '../lua/scripts.ts'
+import { failureOf, unanswered } from '../unanswered.ts'
 import type { PartitionKeys } from './partition-keys.ts'
 
 /** A call that arrives later than that was sent by a connection that is long gone. */
@@ -138,7 +138,11 @@ export class PartitionScripts {
     const { runner, clock, keys: names, waitMs } = this.#options
     const epoch = randomBytes(15).toString('base64url')
     const options = { deadlineAt: clock.now() + waitMs }
-    const reply = await runner.run(script, [...names.fixed, ...keys], [epoch, ...args], options)
+    const reply = await runner
+      .run(script, [...names.fixed, ...keys], [epoch, ...args], options)
+      .catch((error: unknown) => {
+        throw failureOf('Redis', error)
+      })
     return Array.isArray(reply) ? reply : [reply]
   }
 }
@@ -162,7 +166,6 @@ function readingOf(id: string, reply: readonly unknown[], at: number): [string, 
   return [[id, { id, value: Number(value), version: Number(version), updatedAt: time }]]
 }
 
-function unsure(): SluiceError {
-  const message = 'increment: the connection to Redis broke before the answer came, it may have counted'
-  return new SluiceError('SLUICE_COUNTERS_UNANSWERED', message)
+function unsure(): Error {
+  return unanswered('increment: the connection to Redis broke before the answer came, it may have counted')
 }

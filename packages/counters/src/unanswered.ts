@@ -1,0 +1,13 @@
+import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
+
+/** Nobody knows what became of a call, or it reached nobody. */
+export function unanswered(message: string, options?: ErrorOptions): SluiceError {
+  return new SluiceError('SLUICE_COUNTERS_UNANSWERED', message, options)
+}
+
+/** What failed, as an error of ours: those of clients have codes of their own, and many. */
+export function failureOf(what: string, error: unknown): unknown {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  const isOurs = typeof code === 'string' && code.startsWith('SLUICE_')
+  return isOurs ? error : unanswered(`${what} failed: ${messageOf(error)}`, { cause: error })
+}

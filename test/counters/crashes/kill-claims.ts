@@ -1,0 +1,35 @@
+import { test } from '@jest/globals'
+import { eachSeed } from '@sluice/testkit'
+import { type CountedLane, countThrough, type Tier, type Victim } from './kills.ts'
+
+/** Each thing that can be killed, so many times. */
+export function killClaims(kills: number, timeoutMs: number): void {
+  const cases: readonly (readonly [Tier, Victim])[] = [
+    ['hot', 'process'],
+    ['hot', 'redis'],
+    ['hot', 'emptied redis'],
+    ['hot', 'postgres'],
+    ['buffered', 'process'],
+    ['buffered', 'postgres'],
+  ]
+  test.each(cases)(
+    `of the %s tier nothing is lost that was promised when the %s is killed ${kills} times`,
+    (tier, victim) =>
+      eachSeed(1, async (random) => {
+        const lanes = await countThrough({ tier, victim, kills }, random)
+        for (const lane of lanes) check(lane, tier, victim)
+        const sum = (of: (lane: CountedLane) => number): number => lanes.reduce((all, lane) => all + of(lane), 0)
+        const lost = sum(({ answered, durable }) => Math.max(0, answered - durable))
+        process.stdout.write(`${tier}, ${victim}: ${sum(({ answered }) => answered)} answered, ${lost} lost\n`)
+      }),
+    timeoutMs,
+  )
+}
+
+function check({ lane, sent, answered, unflushed, durable }: CountedLane, tier: Tier, victim: Victim): void {
+  // the end of it is a crash of the process, too
+  const mayLose = lane.startsWith('plain') && (victim === 'emptied redis' || tier === 'buffered')
+  const least = mayLose ? answered - unflushed : answered
+  if (durable >= least && durable <= sent) return
+  throw new Error(`${lane}: the ledger has ${durable}, of ${sent} sent, ${answered} answered, ${unflushed} not flushed`)
+}

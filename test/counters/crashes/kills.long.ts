@@ -1,0 +1,6 @@
+import { describe } from '@jest/globals'
+import { killClaims } from './kill-claims.ts'
+
+describe('counters that are killed again and again', () => {
+  killClaims(100, 900_000)
+})

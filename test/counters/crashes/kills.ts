@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { postgresLedger } from '@sluice/counters/postgres'
+import { redisCounters } from '@sluice/counters/redis'
+import { systemClock } from '@sluice/limiter-core/backend'
+import type { SeededRandom } from '@sluice/testkit'
+import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { eventually } from '../../services/eventually.ts'
+import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { type CountingOptions, type LaneLog, lanesIn } from './children/counting.ts'
+
+export type Tier = 'hot' | 'buffered'
+/** What is killed: the process that counts, or a server. `emptied`: a Redis that loses all it had. */
+export type Victim = 'process' | 'redis' | 'emptied redis' | 'postgres'
+
+/** A lane after all of it: what was sent and answered, what was in no flush when it was lost, and what the ledger has. */
+export interface CountedLane extends LaneLog {
+  readonly lane: string
+  readonly unflushed: number
+  readonly durable: number
+}
+
+const LANES = 3
+const LONGEST_DELAY_MS = 300
+
+type Counting = ChildNode<typeof import('./children/counting.ts')>
+
+/** Counts in a process of its own while something is killed so often, each time at a random moment. */
+export async function countThrough(
+  { tier, victim, kills }: { readonly tier: Tier; readonly victim: Victim; readonly kills: number },
+  random: SeededRandom,
+): Promise<readonly CountedLane[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-counting-'))
+  const postgres = await startPostgres()
+  const redis = await startRedis({ args: victim === 'emptied redis' ? [] : ['--appendonly', 'yes'] })
+  try {
+    await postgresLedger(postgres.pool()).migrate()
+    const lab = new Lab({ postgres, redis, tier, log: join(folder, 'log') })
+    await lab.start()
+    for (let kill = 0; kill < kills; kill++) {
+      await lab.counts()
+      if (random.whole(2) === 0) await lab.flush()
+      await new Promise<void>((resolve) => systemClock.after(random.whole(LONGEST_DELAY_MS), resolve))
+      await lab.kill(victim)
+    }
+    await lab.counts()
+    return await lab.end()
+  } finally {
+    await postgres.stop()
+    await redis.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface LabParts {
+  readonly postgres: PostgresServer
+  readonly redis: RedisServer
+  readonly tier: Tier
+  readonly log: string
+}
+
+class Lab {
+  readonly #parts: LabParts
+  #child: Counting | undefined
+  /** Units of each lane that were answered before the last flush or kill. */
+  #settled = new Map<string, number>()
+  readonly #unflushed = new Map<string, number>()
+
+  constructor(parts: LabParts) {
+    this.#parts = parts
+  }
+
+  async start(): Promise<void> {
+    const { postgres, redis, tier, log } = this.#parts
+    this.#child = startNode<typeof import('./children/counting.ts')>('counters/crashes/children/counting.ts')
+    const redisUrl = tier === 'hot' ? redis.url : undefined
+    const options: CountingOptions = { name: 'lab', postgresUrl: postgres.url, redisUrl, log, lanes: LANES }
+    await this.#child.call('start', options)
+  }
+
+  /** Answers once each lane counted something more. */
+  async counts(): Promise<void> {
+    const before = lanesIn(this.#parts.log)
+    const isMore = ([lane, { answered }]: readonly [string, LaneLog]): boolean =>
+      answered > (before.get(lane)?.answered ?? 0)
+    await eventually(
+      async () => {
+        const now = [...lanesIn(this.#parts.log)]
+        return now.length === 3 * LANES && now.every(isMore)
+      },
+      { what: `a unit more of each lane (${this.#child?.output})`, timeoutMs: 30_000 },
+    )
+  }
+
+  /** Whatever was answered before is to be kept. */
+  async flush(): Promise<void> {
+    const before = lanesIn(this.#parts.log)
+    await this.#child?.call('flush').then(
+      () => {
+        for (const [lane, { answered }] of before) this.#settled.set(lane, answered)
+      },
+      () => {},
+    )
+  }
+
+  async kill(victim: Victim): Promise<void> {
+    const { postgres, redis } = this.#parts
+    if (victim === 'process') {
+      await this.#child?.stop()
+      this.#loseUnflushed()
+      await this.start()
+      return
+    }
+    const server = victim === 'postgres' ? postgres : redis
+    await server.kill()
+    this.#loseUnflushed()
+    await server.start()
+  }
+
+  #loseUnflushed(): void {
+    for (const [lane, { answered }] of lanesIn(this.#parts.log)) {
+      const lost = answered - (this.#settled.get(lane) ?? 0)
+      this.#unflushed.set(lane, (this.#unflushed.get(lane) ?? 0) + lost)
+      this.#settled.set(lane, answered)
+    }
+  }
+
+  /** Ends the process as a crash does, and has another one hand over what it left. */
+  async end(): Promise<readonly CountedLane[]> {
+    const { postgres, redis, log } = this.#parts
+    await this.flush()
+    await this.#child?.stop()
+    this.#loseUnflushed()
+    const pool = postgres.pool()
+    const last = redisCounters(redis.client(), { name: 'lab', ledger: postgresLedger(pool) })
+    await last.flush()
+    await last.close()
+    const { rows } = await pool.query("select id, value from sluice.counters where name = 'lab'")
+    const durable = new Map(rows.map(({ id, value }) => [String(id), Number(value)]))
+    return Array.from(lanesIn(log), ([lane, counted]) => ({
+      lane,
+      ...counted,
+      unflushed: this.#unflushed.get(lane) ?? 0,
+      durable: durable.get(lane) ?? 0,
+    }))
+  }
+}
