@@ -45,6 +45,7 @@ export type SluiceCode =
   | 'SLUICE_COUNTERS_CLOSED'
   | 'SLUICE_COUNTER_TABLES'
   | 'SLUICE_COUNTERS_UNANSWERED'
+  | 'SLUICE_FOLDER_IN_USE'
 
 /** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
 export class SluiceError extends Error {

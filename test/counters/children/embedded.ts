@@ -1,0 +1,53 @@
+import { createCounters } from '@sluice/counters'
+import { embeddedLedger, type SqlLedger } from '@sluice/counters/postgres'
+import { counterContract, type TestRunner } from '@sluice/testkit'
+
+// PGlite is an ES module that jest cannot load, so what has to do with it runs in a process of its own
+
+let ledger: SqlLedger | undefined
+let made = 0
+
+/** Answers the code with which it was refused, if it was. */
+export async function open(folder: string): Promise<string | undefined> {
+  try {
+    ledger = await embeddedLedger({ folder })
+    return undefined
+  } catch (error) {
+    return String((error as { code?: unknown }).code ?? error)
+  }
+}
+
+export async function close(): Promise<void> {
+  await ledger?.close()
+  ledger = undefined
+}
+
+export async function increment(id: string, delta: number): Promise<number> {
+  const counters = createCounters({ name: 'shared', ...(ledger && { ledger }) })
+  const { value } = await counters.increment(id, delta, { durable: true })
+  await counters.close()
+  return value
+}
+
+/** The claims of the contract, and of each that does not hold why. */
+export async function contract(): Promise<readonly (readonly [claim: string, failure: string | undefined])[]> {
+  const claims: (readonly [string, () => void | Promise<void>])[] = []
+  const runner: TestRunner = {
+    describe: (_name, define) => define(),
+    test: (name, run) => claims.push([name, run]),
+  }
+  counterContract(runner, (clock) => {
+    const name = `contract-${++made}`
+    return { open: () => createCounters({ name, clock, ...(ledger && { ledger }) }), close: () => {} }
+  })
+  const results: (readonly [string, string | undefined])[] = []
+  for (const [name, run] of claims) {
+    try {
+      await run()
+      results.push([name, undefined])
+    } catch (error) {
+      results.push([name, String((error as Error).stack)])
+    }
+  }
+  return results
+}

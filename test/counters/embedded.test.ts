@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { type ChildNode, startNode } from '../services/child-node.ts'
+
+type Embedded = ChildNode<typeof import('./children/embedded.ts')>
+
+const IN_USE = 'SLUICE_FOLDER_IN_USE'
+
+let folder = ''
+const children: Embedded[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-embedded-'))
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) await child.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function startChild(): Embedded {
+  const child: Embedded = startNode('counters/children/embedded.ts')
+  children.push(child)
+  return child
+}
+
+describe('counters in a folder', () => {
+  test('keep the contract of counters', async () => {
+    const child = startChild()
+    expect(await child.call('open', folder)).toBeUndefined()
+    const claims = await child.call('contract')
+    expect(claims.filter(([, failure]) => failure !== undefined)).toEqual([])
+    expect(claims.length).toBeGreaterThanOrEqual(20)
+  }, 60_000)
+
+  test('are of one process at a time, and of the next one after its end, however that came', async () => {
+    const [one, other] = [startChild(), startChild()]
+    expect(await one.call('open', folder)).toBeUndefined()
+    expect(await one.call('increment', 'a', 5)).toBe(5)
+    expect(await other.call('open', folder)).toBe(IN_USE)
+    expect(await one.call('open', folder)).toBe(IN_USE)
+    await one.stop()
+    expect(await other.call('open', folder)).toBeUndefined()
+    expect(await other.call('increment', 'a', 2)).toBe(7)
+    await other.call('close')
+    const last = startChild()
+    expect(await last.call('open', folder)).toBeUndefined()
+    expect(await last.call('increment', 'a', 1)).toBe(8)
+  }, 60_000)
+
+  test('are taken over from a lock that nobody holds, or nobody can read', async () => {
+    for (const lock of ['', '{', JSON.stringify({ pid: 2 ** 22 - 1, host: '', started: '1', nonce: 'n' })]) {
+      const child = startChild()
+      writeFileSync(join(folder, 'sluice.lock'), lock)
+      // of another host, without a sign of life for long
+      utimesSync(join(folder, 'sluice.lock'), 0, 0)
+      expect(await child.call('open', folder)).toBeUndefined()
+      await child.call('close')
+    }
+  }, 60_000)
+
+  test('are opened by one of many that come at once to a lock of a process that has ended', async () => {
+    const dead = startChild()
+    expect(await dead.call('open', folder)).toBeUndefined()
+    await dead.stop()
+    const answers = await Promise.all(
+      [startChild(), startChild(), startChild()].map((child) => child.call('open', folder)),
+    )
+    expect(answers.sort()).toEqual([IN_USE, IN_USE, undefined])
+  }, 60_000)
+})
