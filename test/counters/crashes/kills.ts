@@ -11,7 +11,8 @@ import { type PostgresServer, startPostgres } from '../../services/postgres-serv
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
 import { type CountingOptions, type LaneLog, lanesIn } from './children/counting.ts'
 
-export type Tier = 'hot' | 'buffered'
+/** `embedded`: buffered, before a folder in the place of a PostgreSQL. */
+export type Tier = 'hot' | 'buffered' | 'embedded'
 /** What is killed: the process that counts, or a server. `emptied`: a Redis that loses all it had. */
 export type Victim = 'process' | 'redis' | 'emptied redis' | 'postgres'
 
@@ -37,7 +38,7 @@ export async function countThrough(
   const redis = await startRedis({ args: victim === 'emptied redis' ? [] : ['--appendonly', 'yes'] })
   try {
     await postgresLedger(postgres.pool()).migrate()
-    const lab = new Lab({ postgres, redis, tier, log: join(folder, 'log') })
+    const lab = new Lab({ postgres, redis, tier, folder })
     await lab.start()
     for (let kill = 0; kill < kills; kill++) {
       await lab.counts()
@@ -58,7 +59,8 @@ interface LabParts {
   readonly postgres: PostgresServer
   readonly redis: RedisServer
   readonly tier: Tier
-  readonly log: string
+  /** Of its log, and of an embedded ledger. */
+  readonly folder: string
 }
 
 class Lab {
@@ -72,22 +74,33 @@ class Lab {
     this.#parts = parts
   }
 
+  get #log(): string {
+    return join(this.#parts.folder, 'log')
+  }
+
   async start(): Promise<void> {
-    const { postgres, redis, tier, log } = this.#parts
-    this.#child = startNode<typeof import('./children/counting.ts')>('counters/crashes/children/counting.ts')
+    const { postgres, redis, tier, folder } = this.#parts
+    this.#child = startNode('counters/crashes/children/counting.ts')
     const redisUrl = tier === 'hot' ? redis.url : undefined
-    const options: CountingOptions = { name: 'lab', postgresUrl: postgres.url, redisUrl, log, lanes: LANES }
+    const options: CountingOptions = {
+      name: 'lab',
+      postgresUrl: postgres.url,
+      redisUrl,
+      folder: tier === 'embedded' ? folder : undefined,
+      log: this.#log,
+      lanes: LANES,
+    }
     await this.#child.call('start', options)
   }
 
   /** Answers once each lane counted something more. */
   async counts(): Promise<void> {
-    const before = lanesIn(this.#parts.log)
+    const before = lanesIn(this.#log)
     const isMore = ([lane, { answered }]: readonly [string, LaneLog]): boolean =>
       answered > (before.get(lane)?.answered ?? 0)
     await eventually(
       async () => {
-        const now = [...lanesIn(this.#parts.log)]
+        const now = [...lanesIn(this.#log)]
         return now.length === 3 * LANES && now.every(isMore)
       },
       { what: `a unit more of each lane (${this.#child?.output})`, timeoutMs: 30_000 },
@@ -96,7 +109,7 @@ class Lab {
 
   /** Whatever was answered before is to be kept. */
   async flush(): Promise<void> {
-    const before = lanesIn(this.#parts.log)
+    const before = lanesIn(this.#log)
     await this.#child?.call('flush').then(
       () => {
         for (const [lane, { answered }] of before) this.#settled.set(lane, answered)
@@ -120,7 +133,7 @@ class Lab {
   }
 
   #loseUnflushed(): void {
-    for (const [lane, { answered }] of lanesIn(this.#parts.log)) {
+    for (const [lane, { answered }] of lanesIn(this.#log)) {
       const lost = answered - (this.#settled.get(lane) ?? 0)
       this.#unflushed.set(lane, (this.#unflushed.get(lane) ?? 0) + lost)
       this.#settled.set(lane, answered)
@@ -129,21 +142,30 @@ class Lab {
 
   /** Ends the process as a crash does, and has another one hand over what it left. */
   async end(): Promise<readonly CountedLane[]> {
-    const { postgres, redis, log } = this.#parts
     await this.flush()
     await this.#child?.stop()
     this.#loseUnflushed()
-    const pool = postgres.pool()
-    const last = redisCounters(redis.client(), { name: 'lab', ledger: postgresLedger(pool) })
-    await last.flush()
-    await last.close()
-    const { rows } = await pool.query("select id, value from sluice.counters where name = 'lab'")
-    const durable = new Map(rows.map(({ id, value }) => [String(id), Number(value)]))
-    return Array.from(lanesIn(log), ([lane, counted]) => ({
+    const durable = await (this.#parts.tier === 'embedded' ? this.#embeddedTotals() : this.#totals())
+    return Array.from(lanesIn(this.#log), ([lane, counted]) => ({
       lane,
       ...counted,
       unflushed: this.#unflushed.get(lane) ?? 0,
       durable: durable.get(lane) ?? 0,
     }))
+  }
+
+  async #totals(): Promise<ReadonlyMap<string, number>> {
+    const { postgres, redis } = this.#parts
+    const last = redisCounters(redis.client(), { name: 'lab', ledger: postgresLedger(postgres.pool()) })
+    const readings = await last.readMany('')
+    await last.close()
+    return new Map(readings.map(({ id, value }) => [id, value]))
+  }
+
+  async #embeddedTotals(): Promise<ReadonlyMap<string, number>> {
+    const last: Counting = startNode('counters/crashes/children/counting.ts')
+    const durable = await last.call('totals', this.#parts.folder, 'lab')
+    await last.stop()
+    return durable
   }
 }

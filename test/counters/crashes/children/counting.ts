@@ -1,6 +1,6 @@
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { createCounters } from '@sluice/counters'
-import { postgresLedger } from '@sluice/counters/postgres'
+import { embeddedLedger, postgresLedger, type SqlLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import type { Counters } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
@@ -12,6 +12,8 @@ export interface CountingOptions {
   readonly postgresUrl: string
   /** Without it the process counts by itself. */
   readonly redisUrl: string | undefined
+  /** In the place of a PostgreSQL. */
+  readonly folder: string | undefined
   /** Where it writes what it sent and what was answered, so that this survives it. */
   readonly log: string
   /** Of each kind. */
@@ -32,10 +34,9 @@ const FLUSH_MS = 100
 let counters: Counters | undefined
 
 /** Counts until it is killed: each lane one unit after the other, and what has a token until it is answered. */
-export function start({ name, postgresUrl, redisUrl, log, lanes }: CountingOptions): void {
-  const pool = new Pool({ connectionString: postgresUrl, connectionTimeoutMillis: 1_000 })
-  pool.on('error', () => {})
-  const options = { name, ledger: postgresLedger(pool), flushMs: `${FLUSH_MS}ms`, waitMs: '1s' } as const
+export async function start({ name, postgresUrl, redisUrl, folder, log, lanes }: CountingOptions): Promise<void> {
+  const ledger = folder === undefined ? ledgerAt(postgresUrl) : await embeddedLedger({ folder })
+  const options = { name, ledger, flushMs: `${FLUSH_MS}ms`, waitMs: '1s' } as const
   counters = redisUrl === undefined ? createCounters(options) : redisCounters(clientOf(redisUrl), options)
   const before = lanesIn(log)
   const file = openSync(log, 'a')
@@ -50,6 +51,20 @@ export function start({ name, postgresUrl, redisUrl, log, lanes }: CountingOptio
 /** Answers when all that was answered before is in the ledger. */
 export async function flush(): Promise<void> {
   await counters?.flush()
+}
+
+/** What the ledger in a folder has of each lane. */
+export async function totals(folder: string, name: string): Promise<ReadonlyMap<string, number>> {
+  const ledger = await embeddedLedger({ folder })
+  const readings = await createCounters({ name, ledger }).readMany('')
+  await ledger.close()
+  return new Map(readings.map(({ id, value }) => [id, value]))
+}
+
+function ledgerAt(postgresUrl: string): SqlLedger {
+  const pool = new Pool({ connectionString: postgresUrl, connectionTimeoutMillis: 1_000 })
+  pool.on('error', () => {})
+  return postgresLedger(pool)
 }
 
 interface Lane {
