@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { forgetWarnings } from '@sluice/limiter-core/backend'
 import { type BadOption, badOptions } from './docs/bad-options.ts'
+import { counterCodes } from './docs/counter-codes.ts'
 import { runtimeCodes } from './docs/runtime-codes.ts'
 import { filesBelow, packages, root } from './repository.ts'
 
@@ -74,7 +75,7 @@ describe('docs/errors.md', () => {
 
   test.each(examples)('shows a message of $code that really comes', async ({ code, message }) => {
     const said = badOptions.filter((row) => row[1] === code).map(([, , build]) => caught(build).message)
-    for (const [provoked, provoke] of runtimeCodes) if (provoked === code) await provoke()
+    for (const [provoked, provoke] of [...runtimeCodes, ...counterCodes]) if (provoked === code) await provoke()
     const all = [...said, ...warned.map((warning) => warning.message)].map(asShown)
     expect(all).toContainEqual(expect.stringContaining(message))
   })

@@ -1,3 +1,6 @@
+import { createCounters } from '@sluice/counters'
+import { postgresLedger } from '@sluice/counters/postgres'
+import { redisCounters } from '@sluice/counters/redis'
 import {
   byAll,
   byHeader,
@@ -32,6 +35,8 @@ const overridden = limitOverrides as Untyped
 const policy = { limit: 100, window: '1m' } as const
 const one = (options: object): unknown => rate({ ...policy, ...options })
 const none = (): number => 0
+const sql = { query: () => new Promise<never>(() => {}) }
+const hot = (options: object): unknown => redisCounters(runner, { ledger: postgresLedger(sql), ...options })
 const runner = { run: () => new Promise<unknown>(() => {}) }
 
 const small = { width: 8, depth: 2 }
@@ -49,6 +54,17 @@ function sameNameTwice(): void {
 }
 
 export const badOptions: readonly BadOption[] = [
+  ['counters with an unknown option', 'SLUICE_BAD_OPTION', () => (createCounters as Untyped)({ flush: 1 })],
+  ['counters with a name of spaces', 'SLUICE_BAD_NAME', () => createCounters({ name: 'a b' })],
+  ['counters on a ledger that is none', 'SLUICE_BAD_OPTION', () => (createCounters as Untyped)({ ledger: {} })],
+  ['counters that never flush', 'SLUICE_BAD_DURATION', () => createCounters({ flushMs: 0 })],
+  ['counters with batches of none', 'SLUICE_BAD_OPTION', () => createCounters({ maxBatch: 0 })],
+  ['counters in Redis without a ledger', 'SLUICE_BAD_OPTION', () => (redisCounters as Untyped)(runner, {})],
+  ['counters in no Redis', 'SLUICE_BAD_OPTION', () => (redisCounters as Untyped)({}, { ledger: postgresLedger(sql) })],
+  ['counters in too many parts', 'SLUICE_BAD_OPTION', () => hot({ partitions: 2_000 })],
+  ['counters under a prefix in braces', 'SLUICE_BAD_OPTION', () => hot({ prefix: '{a}' })],
+  ['a ledger in a schema with a quote', 'SLUICE_BAD_OPTION', () => postgresLedger(sql, { schema: 'a"b' })],
+  ['a ledger in no PostgreSQL', 'SLUICE_BAD_OPTION', () => (postgresLedger as Untyped)('postgres://localhost')],
   ['a limit in quotes', 'SLUICE_BAD_LIMIT', () => one({ limit: '100' })],
   ['a limit of 0', 'SLUICE_BAD_LIMIT', () => one({ limit: 0 })],
   ['a failure rule that is none', 'SLUICE_BAD_OPTION', () => one({ onBackendError: 'open' })],

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCounters, MemoryLedger } from '@sluice/counters'
+import { postgresLedger } from '@sluice/counters/postgres'
+import type { Counters } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
+import { FolderLock } from '../../packages/counters/src/postgres/folder-lock.ts'
+import type { RuntimeCode } from './runtime-codes.ts'
+
+/** Has what a call rejects with where the test looks for it. */
+async function rejected(run: (counters: Counters) => Promise<unknown>, counters = createCounters()): Promise<[]> {
+  await run(counters).catch((error: Error & { code: string }) => {
+    process.emitWarning(error.message, { code: error.code })
+  })
+  await counters.close()
+  return []
+}
+
+const away = { query: () => Promise.reject(Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' })) }
+const withoutTables = { query: () => Promise.reject(Object.assign(new Error('no such table'), { code: '42P01' })) }
+
+/** Codes that counters reject with, and how each comes. */
+export const counterCodes: readonly RuntimeCode[] = [
+  ['SLUICE_BAD_COUNTER_ID', () => rejected((counters) => counters.increment(''))],
+  ['SLUICE_BAD_DELTA', () => rejected((counters) => counters.increment('page', 1.5))],
+  ['SLUICE_BAD_TOKEN', () => rejected((counters) => counters.increment('page', 1, { token: '' }))],
+  ['SLUICE_TOKEN_REUSED', () => rejected(reusesToken)],
+  ['SLUICE_COUNTER_RANGE', () => rejected(leavesRange)],
+  ['SLUICE_COUNTERS_FULL', () => rejected(fills, createCounters({ maxWaiting: 1, flushMs: '1h' }))],
+  ['SLUICE_COUNTERS_CLOSED', () => rejected(countsAfterEnd)],
+  ['SLUICE_COUNTERS_UNANSWERED', () => rejected(counts, createCounters({ ledger: postgresLedger(away) }))],
+  ['SLUICE_COUNTER_TABLES', () => rejected(counts, createCounters({ ledger: postgresLedger(withoutTables) }))],
+  ['SLUICE_FOLDER_IN_USE', () => rejected(opensTwice, createCounters({ ledger: new MemoryLedger(systemClock) }))],
+]
+
+function counts(counters: Counters): Promise<unknown> {
+  return counters.increment('page')
+}
+
+async function reusesToken(counters: Counters): Promise<void> {
+  await counters.increment('page', 1, { token: 'order-17' })
+  await counters.increment('page', 2, { token: 'order-17' })
+}
+
+async function leavesRange(counters: Counters): Promise<void> {
+  await counters.increment('page', Number.MAX_SAFE_INTEGER)
+  await counters.increment('page')
+}
+
+async function fills(counters: Counters): Promise<void> {
+  await counters.increment('page')
+  await counters.increment('other')
+}
+
+async function countsAfterEnd(counters: Counters): Promise<void> {
+  await counters.close()
+  await counters.increment('page')
+}
+
+async function opensTwice(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-locked-'))
+  const lock = await FolderLock.take(folder, systemClock)
+  try {
+    await FolderLock.take(folder, systemClock)
+  } finally {
+    await lock.release()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
