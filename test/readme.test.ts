@@ -3,12 +3,14 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { postgresLedger } from '@sluice/counters/postgres'
 import { createSluice } from '@sluice/express'
 import { FakeClock } from '@sluice/testkit'
 import express from 'express'
 import request from 'supertest'
 import { pages, pageText, tsconfigOfBlocks, writeBlocks } from './docs/blocks.ts'
 import { root } from './repository.ts'
+import { type PostgresServer, startPostgres } from './services/postgres-server.ts'
 import { type RedisServer, startRedis } from './services/redis-server.ts'
 
 const run = promisify(execFile)
@@ -30,12 +32,15 @@ async function complaintsOf(args: readonly string[], env: NodeJS.ProcessEnv = pr
 
 describe('the code in the documentation', () => {
   let redis: RedisServer
+  let postgres: PostgresServer
 
   beforeAll(async () => {
-    redis = await startRedis()
+    ;[redis, postgres] = await Promise.all([startRedis(), startPostgres()])
+    // the pages count before they tell how tables are made
+    await postgresLedger(postgres.pool()).migrate()
   })
 
-  afterAll(() => redis.stop())
+  afterAll(() => Promise.all([redis.stop(), postgres.stop()]))
 
   test('type-checks, all of it', async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
@@ -46,7 +51,7 @@ describe('the code in the documentation', () => {
     'runs: %s',
     async (page) => {
       const { NODE_OPTIONS: _ours, SLUICE_MODE: _mode, ...others } = process.env
-      const env = { ...others, REDIS_PORT: String(redis.port) }
+      const env = { ...others, REDIS_PORT: String(redis.port), POSTGRES_URL: postgres.url }
       expect(await complaintsOf(['--conditions=@sluice/source', runner, ...runnableOf(page)], env)).toBe('')
     },
     120_000,
