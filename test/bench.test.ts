@@ -31,6 +31,7 @@ describe('the benchmarks', () => {
       'synced',
       'sketches',
       'floods',
+      'counters',
     ])
     for (const table of Object.values(results).flat()) {
       expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })

@@ -12,6 +12,7 @@ const benches = {
   synced: () => import('./synced.mjs'),
   sketches: () => import('./sketches.mjs'),
   floods: () => import('./sketch-limits.mjs'),
+  counters: () => import('./counters.mjs'),
 }
 const names = Object.keys(benches)
 const usage = `npm run bench -- [${names.join('] [')}] [options]

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { Redis } from 'ioredis'
 import { startChild } from './child.mjs'
+import { freePort } from './free-port.mjs'
 import { redisBinary } from './redis-binary.mjs'
 
 const redisHost = new URL('./redis-host.mjs', import.meta.url)
@@ -36,14 +36,6 @@ export async function startRedis() {
       host.kill()
     },
   }
-}
-
-async function freePort() {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address()
-  await once(server.close(), 'close')
-  return port
 }
 
 function readSpent(info) {

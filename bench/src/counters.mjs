@@ -1,0 +1,116 @@
+import { runChild } from './child.mjs'
+import { startPostgres } from './postgres-server.mjs'
+import { startRedis } from './redis-server.mjs'
+import { targetColumns, targetRow } from './target.mjs'
+
+const cell = new URL('./counters-cell.mjs', import.meta.url)
+const ids = 1_000
+const batchIds = 10_000
+const perSecond = 5_000
+const busyPerSecond = 50_000
+const ways = {
+  buffered: '`createCounters`, before PostgreSQL',
+  hot: '`redisCounters`, before PostgreSQL',
+  durable: '`createCounters`, `durable: true`',
+  redis: 'Redis alone: `INCRBY`',
+  postgres: 'PostgreSQL alone: an upsert each',
+}
+
+/** `seconds` are those of each way to count. */
+export async function run({ smoke = false, seconds = 5, progress = () => {} } = {}) {
+  const redis = await startRedis()
+  const postgres = await startPostgres()
+  const ms = smoke ? 100 : seconds * 1_000
+  const ask = (what, way, options = {}) => {
+    progress(`counters: ${what} ${way}`)
+    return runChild(cell, {
+      what,
+      way,
+      url: postgres.url,
+      port: redis.port,
+      ms,
+      ids: smoke ? 50 : ids,
+      perSecond,
+      ...options,
+    })
+  }
+  try {
+    const increments = {}
+    for (const way of Object.keys(ways)) increments[way] = await ask('increments', way)
+    const busy = await ask('busy', 'buffered', { perSecond: busyPerSecond })
+    const reads = { buffered: await ask('reads', 'buffered'), hot: await ask('reads', 'hot') }
+    const many = { ids: smoke ? 100 : batchIds }
+    const batches = { buffered: await ask('batch', 'buffered', many), hot: await ask('batch', 'hot', many) }
+    return [
+      incrementTable(increments, { redis, postgres }),
+      readTable(reads),
+      batchTable(batches),
+      targetTable({ increments, busy, reads, batches }),
+    ]
+  } finally {
+    await postgres.close()
+    redis.close()
+  }
+}
+
+function incrementTable(increments, { redis, postgres }) {
+  return {
+    title: `Increments, ${perSecond.toLocaleString('en')} a second on ${ids.toLocaleString('en')} ids`,
+    columns: ['counted by', 'a second', 'p50 ms', 'p99 ms', 'longest ms', 'client CPU µs', 'batches a second'],
+    rows: Object.entries(ways).map(([way, title]) => {
+      const { perSecond: rate, p50, p99, longest, cpuUs, statements } = increments[way]
+      return [title, rate, p50, p99, longest, cpuUs, statements]
+    }),
+    notes: [
+      `Redis ${redis.version} without persistence and PostgreSQL ${postgres.version} with \`fsync\`, on loopback; one process, an open loop by timers of a millisecond. A killed process loses the last second of the first row, and nothing of the others; an emptied Redis the last second of the second row, and all of the fourth.`,
+    ],
+  }
+}
+
+function readTable(reads) {
+  const row = (title, { p50, p99 }) => [title, p50, p99]
+  return {
+    title: 'Reads, one at a time',
+    columns: ['read', 'p50 ms', 'p99 ms'],
+    rows: ['buffered', 'hot'].flatMap((way) => [
+      row(`${ways[way]}: known`, reads[way].known),
+      row(`${ways[way]}: not known`, reads[way].missed),
+      row(`${ways[way]}: sum of ${ids.toLocaleString('en')}`, reads[way].sums),
+    ]),
+  }
+}
+
+function batchTable(batches) {
+  return {
+    title: `Batches of ${batchIds.toLocaleString('en')} ids under one token`,
+    columns: ['counted by', 'first p50 ms', 'first longest ms', 'again p50 ms'],
+    rows: ['buffered', 'hot'].map((way) => {
+      const { first, again } = batches[way]
+      return [ways[way], first.p50, first.longest, again.p50]
+    }),
+  }
+}
+
+function targetTable({ increments, busy, reads, batches }) {
+  return {
+    title: 'Targets of counters',
+    columns: targetColumns,
+    rows: [
+      targetRow('increment in Redis, p50 ms', increments.hot.p50, 0.5),
+      targetRow('increment in Redis, p99 ms', increments.hot.p99, 2),
+      targetRow('increment in the process, p99 ms', increments.buffered.p99, 2),
+      targetRow('read in Redis, p50 ms', reads.hot.known.p50, 0.8),
+      targetRow('read in Redis, p99 ms', reads.hot.known.p99, 5),
+      targetRow('read that misses, p99 ms', reads.hot.missed.p99, 10),
+      targetRow(`batch of ${batchIds.toLocaleString('en')}, ms`, batches.buffered.first.p50, 250),
+      targetRow(
+        `statements a second at ${busyPerSecond.toLocaleString('en')} increments a second`,
+        busy.statements,
+        1.5,
+      ),
+    ],
+    notes: [
+      `At ${busyPerSecond.toLocaleString('en')} a second asked for, one process counted ${Math.round(busy.perSecond).toLocaleString('en')}, each for ${busy.cpuUs.toFixed(2)} µs of CPU.`,
+    ],
+  }
+}
