@@ -11,3 +11,4 @@ export type {
 export { type CountersOptions, createCounters } from './create-counters.ts'
 export type * from './ledger/counter-ledger.ts'
 export { MemoryLedger } from './ledger/memory-ledger.ts'
+export { type MeteredCountersOptions, meteredCounters } from './metered-counters.ts'
