@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import type {
+  BatchReceipt,
+  CounterDeltas,
+  CounterReading,
+  CounterReceipt,
+  Counters,
+  IncrementOptions,
+  ReadManyOptions,
+  ReadOptions,
+} from '@sluice/limiter-core'
+import { badOption, optionsOf, parseMs, SluiceError } from '@sluice/limiter-core/backend'
+import { checkDelta, foldedDeltas } from '../../counter-delta.ts'
+import { checkId, checkPrefix } from '../../counter-id.ts'
+import { tokenOf } from '../../counter-token.ts'
+import { idempotencyKeyOf } from '../idempotency-key.ts'
+import { MOST_BODY_BYTES } from '../request-bytes.ts'
+import { batchReceiptIn, readingIn, readingsIn, receiptIn, sumIn } from './answer-body.ts'
+import type { ClientCalls, ClientRequest } from './client-request.ts'
+
+export interface HttpCountersOptions {
+  readonly retries: number
+  /** Of each request. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const LIST = 1_000
+const LONGEST_LIST = 10_000
+
+/** Counters of a service, by its requests. */
+export class HttpCounters implements Counters {
+  readonly #calls: ClientCalls
+  readonly #options: HttpCountersOptions
+  /** Whether something was counted that may not be durable yet. */
+  #isUnflushed = false
+  #closing: Promise<void> | undefined
+
+  constructor(calls: ClientCalls, options: HttpCountersOptions) {
+    this.#calls = calls
+    this.#options = options
+  }
+
+  async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
+    checkId(id)
+    checkDelta(delta)
+    const path = `${pathOf(id)}/increment`
+    return receiptIn(await this.#count(path, { delta }, { amounts: new Map([[id, delta]]), options }))
+  }
+
+  async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
+    const amounts = foldedDeltas(deltas)
+    // what could be counted here and never read
+    for (const id of amounts.keys()) pathOf(id)
+    const body = { deltas: [...amounts] }
+    return batchReceiptIn(await this.#count('/counters/batch', body, { amounts, options }))
+  }
+
+  async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
+    checkId(id)
+    const { maxAgeMs } = optionsOf('read', options, ['maxAgeMs'])
+    const query = maxAgeMs === undefined ? '' : `?maxAgeMs=${Math.floor(parseMs(maxAgeMs, 'read: maxAgeMs'))}`
+    return readingIn(await this.#get(`${pathOf(id)}${query}`))
+  }
+
+  async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
+    checkPrefix(prefix)
+    const { after, limit = LIST } = optionsOf('readMany', options, ['after', 'limit'])
+    if (after !== undefined) checkId(after)
+    if (!Number.isInteger(limit) || limit < 1 || limit > LONGEST_LIST) {
+      throw badOption('readMany: limit', limit, `a whole number from 1 to ${LONGEST_LIST}`)
+    }
+    const page = after === undefined ? '' : `&after=${encoded(after, 'after')}`
+    return readingsIn(await this.#get(`/counters?prefix=${encoded(prefix, 'prefix')}&limit=${limit}${page}`))
+  }
+
+  async aggregate(prefix: string, kind = 'sum'): Promise<number> {
+    checkPrefix(prefix)
+    if (kind !== 'sum') throw badOption('aggregate: kind', kind, "'sum'")
+    return sumIn(await this.#get(`/counters/${encoded(prefix, 'prefix')}*/aggregate`))
+  }
+
+  async reset(id: string): Promise<void> {
+    checkId(id)
+    await this.#send({ method: 'POST', path: `${pathOf(id)}/reset`, repeatable: false })
+  }
+
+  async delete(id: string): Promise<void> {
+    checkId(id)
+    await this.#send({ method: 'DELETE', path: pathOf(id), repeatable: false })
+  }
+
+  async flush(): Promise<void> {
+    this.#checkOpen()
+    await this.#flush()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#isUnflushed ? this.#flush() : Promise.resolve()
+    return this.#closing
+  }
+
+  async #flush(): Promise<void> {
+    this.#isUnflushed = false
+    try {
+      await this.#calls.send({
+        method: 'POST',
+        path: '/counters/flush',
+        headers: this.#options.headers,
+        repeatable: true,
+      })
+    } catch (error) {
+      this.#isUnflushed = true
+      throw error
+    }
+  }
+
+  async #count(
+    path: string,
+    fields: object,
+    { amounts, options }: { readonly amounts: ReadonlyMap<string, number>; readonly options: IncrementOptions },
+  ): Promise<string> {
+    const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
+    if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
+    // refuses what is no token
+    if (token !== undefined) tokenOf(token, amounts)
+    const sent = token ?? (this.#options.retries > 0 ? randomUUID() : undefined)
+    const body = JSON.stringify(durable ? { ...fields, durable } : fields)
+    checkSize(body)
+    const headers = {
+      'Content-Type': 'application/json',
+      ...(sent !== undefined && { 'Idempotency-Key': keyOf(sent) }),
+    }
+    this.#isUnflushed = true
+    return this.#send({ method: 'POST', path, headers, body, repeatable: sent !== undefined })
+  }
+
+  #get(path: string): Promise<string> {
+    return this.#send({ method: 'GET', path, repeatable: true })
+  }
+
+  async #send({ headers, ...request }: Omit<ClientRequest, 'headers'> & Partial<ClientRequest>): Promise<string> {
+    this.#checkOpen()
+    return this.#calls.send({ ...request, headers: { ...this.#options.headers, ...headers } })
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined)
+      throw new SluiceError('SLUICE_COUNTERS_CLOSED', 'this client of counters is closed')
+  }
+}
+
+function pathOf(id: string): string {
+  if (id === '.' || id === '..') {
+    throw new SluiceError('SLUICE_BAD_COUNTER_ID', 'id: got a dot segment, expected an id that an address can have')
+  }
+  return `/counters/${encoded(id, 'id')}`
+}
+
+/** Throws `SLUICE_BAD_COUNTER_ID` for halves of surrogate pairs. */
+function encoded(text: string, what: string): string {
+  try {
+    return encodeURIComponent(text)
+  } catch {
+    throw new SluiceError('SLUICE_BAD_COUNTER_ID', `${what}: got a text that UTF-8 cannot say, expected characters`)
+  }
+}
+
+function keyOf(token: string): string {
+  try {
+    return idempotencyKeyOf(token)
+  } catch {
+    throw new SluiceError('SLUICE_BAD_TOKEN', 'token: got a text that UTF-8 cannot say, expected characters')
+  }
+}
+
+function checkSize(body: string): void {
+  const bytes = Buffer.byteLength(body)
+  if (bytes <= MOST_BODY_BYTES) return
+  const expected = `at most ${MOST_BODY_BYTES}: send parts of it`
+  throw new SluiceError('SLUICE_BAD_DELTA', `deltas: got ${bytes} bytes of JSON, expected ${expected}`)
+}

@@ -1,0 +1,132 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock, Counters, MetricSource } from '@sluice/limiter-core'
+import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
+import { declaresBody } from './request-bytes.ts'
+import { requestTarget } from './request-target.ts'
+import { matchedRoute } from './route-table.ts'
+import { type CounterServiceToken, checkScope, ServiceAccess, type ServiceCaller } from './service-access.ts'
+import type { ServiceAnswer } from './service-answer.ts'
+import { type CounterServiceLimits, ServiceLimits } from './service-limits.ts'
+import { ServiceMetrics } from './service-metrics.ts'
+import { problemOf } from './service-problem.ts'
+import type { RouteCall, ServiceParts, ServiceRoute } from './service-routes.ts'
+
+export interface CounterServiceOptions {
+  /** What is counted. Its owner closes it. */
+  readonly counters: Counters
+  /**
+   * Who is answered, by Bearer tokens. Default: requests of this machine alone, by their socket; none that a proxy
+   * forwarded, and none of a web page.
+   */
+  readonly tokens?: readonly CounterServiceToken[] | undefined
+  /** True: everybody may do everything. Default: false. */
+  readonly open?: boolean | undefined
+  /** Limits on requests. Default: 1,000 in progress. */
+  readonly limits?: CounterServiceLimits | undefined
+  /** What `/metrics` shows beside the requests of the service. Default: nothing. */
+  readonly metrics?: readonly MetricSource[] | undefined
+  readonly clock?: Partial<Clock> | undefined
+}
+
+/** A handler of requests; what it tells of them is a source of metrics, too. Its promise never rejects. */
+export interface CounterService extends MetricSource {
+  (req: IncomingMessage, res: ServerResponse): Promise<void>
+}
+
+const OPTIONS = ['counters', 'tokens', 'open', 'limits', 'metrics', 'clock'] as const
+const UNKNOWN_ROUTE = 'unknown'
+
+/**
+ * Counters over HTTP, as `counterOpenApi` describes it.
+ *
+ * - `node:http`: `createServer(service)`.
+ * - Express: `app.use(service)`, or `app.use('/usage', service)`; before `express.json()` or behind it.
+ * - Koa: `app.use(async (ctx) => { ctx.respond = false; await service(ctx.req, ctx.res) })`; below a path by `koa-mount`.
+ * - Fastify: in a plugin of its own, since bodies must be left to the service:
+ *   `scope.removeAllContentTypeParsers()`, `scope.addContentTypeParser('*', (_request, _payload, done) => done(null))`,
+ *   `scope.all('/*', (request, reply) => { reply.hijack(); void service(request.raw, reply.raw) })`.
+ *
+ * Throws `SLUICE_BAD_OPTION`.
+ */
+export function counterService(options: CounterServiceOptions): CounterService {
+  const requests = new ServiceRequests(optionsOf('counterService', options, OPTIONS))
+  const handler = (req: IncomingMessage, res: ServerResponse): Promise<void> => requests.handle(req, res)
+  return Object.assign(handler, { metrics: () => requests.metrics.metrics() })
+}
+
+class ServiceRequests {
+  readonly metrics: ServiceMetrics = new ServiceMetrics()
+  readonly #parts: ServiceParts
+  readonly #access: ServiceAccess
+  readonly #limits: ServiceLimits
+
+  constructor({ counters, tokens, open, limits, metrics = [], clock }: CounterServiceOptions) {
+    if (typeof counters?.incrementMany !== 'function') {
+      throw badOption('counterService: counters', counters, 'counters, as createCounters makes them')
+    }
+    if (!Array.isArray(metrics) || metrics.some((source) => typeof source?.metrics !== 'function')) {
+      throw badOption('counterService: metrics', metrics, 'an array of sources of metrics')
+    }
+    this.#parts = { counters, clock: clockOf(clock), sources: [this.metrics, ...metrics] }
+    this.#access = new ServiceAccess(tokens, open)
+    this.#limits = new ServiceLimits(limits)
+  }
+
+  async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { clock } = this.#parts
+    const startedAt = clock.now()
+    const seen = { route: UNKNOWN_ROUTE }
+    const answer = await this.#answer(req, seen).catch((error: unknown) => problemOf(error).answer())
+    const status = written(req, res, answer) ? String(answer.status) : 'closed'
+    this.metrics.answered(seen.route, status, Math.max(0, clock.now() - startedAt))
+  }
+
+  async #answer(req: IncomingMessage, seen: { route: string }): Promise<ServiceAnswer> {
+    const caller = this.#access.callerOf(req)
+    const { segments, query } = requestTarget(req.url ?? '')
+    const { route, id } = matchedRoute(req.method ?? '', segments)
+    seen.route = route.path
+    const call: RouteCall = { ...this.#parts, req, id, query }
+    if (route.scope === undefined) return route.run(call)
+    const place = this.#limits.enter()
+    if (!('release' in place)) return place
+    try {
+      // who guesses tokens is counted, too
+      const taken = await this.#limits.take(caller.key)
+      if (taken.denied) return taken.denied
+      const answer = await allowedAnswer(route, caller, call)
+      return { ...answer, headers: { ...taken.headers, ...answer.headers } }
+    } finally {
+      place.release()
+    }
+  }
+}
+
+async function allowedAnswer(route: ServiceRoute, caller: ServiceCaller, call: RouteCall): Promise<ServiceAnswer> {
+  try {
+    checkScope(caller, route.scope)
+    return await route.run(call)
+  } catch (error) {
+    return problemOf(error).answer()
+  }
+}
+
+/** False where nobody waits for the answer any more. */
+function written(req: IncomingMessage, res: ServerResponse, { status, headers, body }: ServiceAnswer): boolean {
+  if (res.headersSent || res.writableEnded || res.destroyed) return false
+  const length = status === 204 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+  res.writeHead(status, {
+    ...headers,
+    ...length,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...(leavesBody(req) && { Connection: 'close' }),
+  })
+  res.end(req.method === 'HEAD' ? undefined : body)
+  return true
+}
+
+/** A body that nobody reads stands before the next request of its connection. */
+function leavesBody(req: IncomingMessage): boolean {
+  return req.httpVersionMajor < 2 && !req.complete && declaresBody(req)
+}

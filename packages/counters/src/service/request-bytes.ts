@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '@sluice/limiter-core'
+import { ServiceProblem } from './service-problem.ts'
+
+export const MOST_BODY_BYTES = 65_536
+/** A body of that size takes milliseconds; whoever takes longer holds a place for nothing. */
+const BODY_MS = 10_000
+
+/** Whether a request of HTTP/1 says that it has a body. */
+export function declaresBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
+}
+
+/** The body of a request that nobody read. Rejects with a problem where it is too large, late or cut off. */
+export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > MOST_BODY_BYTES) return Promise.reject(tooLarge())
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const settle = (run: () => void): void => {
+      cancel()
+      req.off('data', onData).off('end', onEnd).off('close', onClose)
+      // an error without a listener would end the process
+      req.off('error', onClose).on('error', () => {})
+      run()
+    }
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      if (size <= MOST_BODY_BYTES) chunks.push(chunk)
+      else settle(() => reject(tooLarge()))
+    }
+    const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks)))
+    const onClose = (): void => settle(() => reject(new ServiceProblem(400, 'body-cut-off')))
+    const late = (): void => settle(() => reject(new ServiceProblem(408, 'body-late')))
+    const cancel = clock.after(BODY_MS, late)
+    req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
+  })
+}
+
+function tooLarge(): ServiceProblem {
+  return new ServiceProblem(413, 'body-too-large', { detail: `body: expected at most ${MOST_BODY_BYTES} bytes` })
+}

@@ -1,0 +1,155 @@
+import type { IncomingMessage } from 'node:http'
+import {
+  type Clock,
+  type CounterReading,
+  type Counters,
+  type IncrementOptions,
+  type MetricSource,
+  prometheusText,
+} from '@sluice/limiter-core'
+import { checkDelta, foldedDeltas } from '../counter-delta.ts'
+import { idempotencyKey } from './idempotency-key.ts'
+import { counterOpenApi } from './open-api/counter-open-api.ts'
+import { type BodyFields, requestFields } from './request-body.ts'
+import { decodedText, queryOf, wholeParameter } from './request-target.ts'
+import type { CounterScope } from './service-access.ts'
+import { jsonAnswer, NO_CONTENT, type ServiceAnswer } from './service-answer.ts'
+import { ServiceProblem } from './service-problem.ts'
+
+/** What routes answer from. */
+export interface ServiceParts {
+  readonly counters: Counters
+  readonly clock: Clock
+  readonly sources: readonly MetricSource[]
+}
+
+export interface RouteCall extends ServiceParts {
+  readonly req: IncomingMessage
+  /** The part of the path that the route has a name for, decoded; `''` where it has none. */
+  readonly id: string
+  readonly query: string
+}
+
+export interface ServiceRoute {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** As in the OpenAPI document, and the label of metrics. */
+  readonly path: string
+  /** What a token must allow; undefined: nothing, and no limit is asked. */
+  readonly scope: CounterScope | undefined
+  run(call: RouteCall): Promise<ServiceAnswer>
+}
+
+const LIST = 1_000
+
+/** Of two that fit a path the first one with the method counts. */
+export const serviceRoutes: readonly ServiceRoute[] = [
+  { method: 'GET', path: '/healthz', scope: undefined, run: health },
+  { method: 'GET', path: '/openapi.json', scope: undefined, run: openApi },
+  { method: 'GET', path: '/metrics', scope: 'counters:admin', run: metrics },
+  { method: 'GET', path: '/counters', scope: 'counters:read', run: list },
+  { method: 'POST', path: '/counters/batch', scope: 'counters:write', run: batch },
+  { method: 'POST', path: '/counters/flush', scope: 'counters:write', run: flush },
+  { method: 'GET', path: '/counters/{id}', scope: 'counters:read', run: read },
+  { method: 'DELETE', path: '/counters/{id}', scope: 'counters:admin', run: remove },
+  { method: 'POST', path: '/counters/{id}/increment', scope: 'counters:write', run: increment },
+  { method: 'POST', path: '/counters/{id}/reset', scope: 'counters:admin', run: reset },
+  { method: 'GET', path: '/counters/{prefix}*/aggregate', scope: 'counters:read', run: aggregate },
+]
+
+async function health({ query }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  return jsonAnswer({ status: 'ok' })
+}
+
+async function openApi({ query }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  return jsonAnswer(counterOpenApi)
+}
+
+async function metrics({ query, sources }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }
+  try {
+    return { status: 200, headers, body: prometheusText(...sources) }
+  } catch {
+    // a fault of a source, whatever its code, and none of who reads
+    throw new ServiceProblem(500, 'internal')
+  }
+}
+
+async function list({ query, counters }: RouteCall): Promise<ServiceAnswer> {
+  const parameters = queryOf(query, ['prefix', 'limit', 'after'])
+  const limit = wholeParameter(parameters, 'limit') ?? LIST
+  const after = parameters.get('after')
+  const readings = await counters.readMany(parameters.get('prefix') ?? '', { limit, after })
+  const next = readings.length < limit ? null : (readings.at(-1)?.id ?? null)
+  return jsonAnswer({ counters: readings.map(readingBody), next })
+}
+
+async function read({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
+  const maxAgeMs = wholeParameter(queryOf(query, ['maxAgeMs']), 'maxAgeMs')
+  return jsonAnswer(readingBody(await counters.read(id, { maxAgeMs })))
+}
+
+async function aggregate({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  return jsonAnswer({ prefix: id, sum: await counters.aggregate(id) })
+}
+
+async function increment({ req, id, query, counters, clock }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  const token = idempotencyKey(req)
+  const fields = await requestFields(req, clock, ['delta', 'durable'])
+  const delta = fields.has('delta') ? fields.get('delta') : 1
+  checkDelta(delta)
+  const { value, durable, counted } = await counters.increment(id, delta, incrementOptions(token, fields))
+  return jsonAnswer({ value, ...receiptBody(durable, counted) })
+}
+
+async function batch({ req, query, counters, clock }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  const token = idempotencyKey(req)
+  const fields = await requestFields(req, clock, ['deltas', 'durable'])
+  const deltas = foldedDeltas(fields.get('deltas') as Record<string, number>)
+  const { values, durable, counted } = await counters.incrementMany(deltas, incrementOptions(token, fields))
+  return jsonAnswer({ values: Object.fromEntries(values), ...receiptBody(durable, counted) })
+}
+
+async function flush({ query, counters }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  await counters.flush()
+  return NO_CONTENT
+}
+
+async function reset({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  await counters.reset(id)
+  return NO_CONTENT
+}
+
+async function remove({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
+  queryOf(query, [])
+  await counters.delete(id)
+  return NO_CONTENT
+}
+
+/** Whoever counts checks what `durable` is. */
+function incrementOptions(token: string | undefined, fields: BodyFields): IncrementOptions {
+  return { token, ...(fields.has('durable') && { durable: fields.get('durable') as boolean }) }
+}
+
+function receiptBody(durable: boolean, counted: boolean): object {
+  return { status: counted ? 'ok' : 'duplicate', ...(durable && { durable }) }
+}
+
+function readingBody({ id, value, version, updatedAt }: CounterReading): object {
+  return { id, value, version, updatedAt: updatedAt ?? null }
+}
+
+/** The id in a segment of a path, or the prefix before its star. Throws a problem for what is none. */
+export function idIn(path: string, segment: string): string {
+  const text = decodedText(segment, 'id')
+  if (!path.includes('*')) return text
+  if (!text.endsWith('*')) throw new ServiceProblem(404, 'not-found')
+  return text.slice(0, -1)
+}
