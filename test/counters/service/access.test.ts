@@ -1,3 +1,6 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from '@jest/globals'
 import { type CounterScope, counterService, createCounters } from '@sluice/counters'
 import { createLimiter } from '@sluice/limiter-core'
@@ -88,6 +91,25 @@ describe('without tokens', () => {
       }
     }),
   )
+
+  // a machine may have no other address
+  const [address] = Object.values(networkInterfaces()).flatMap((all) => all?.filter(({ internal }) => !internal) ?? [])
+  const testElsewhere = address ? test : test.skip
+  testElsewhere('a socket of another address is refused, whatever it says of its host', async () => {
+    const counters = createCounters()
+    const server = createServer(counterService({ counters }))
+    await new Promise<void>((resolve) => server.listen(0, address.address, resolve))
+    const { port } = server.address() as AddressInfo
+    const status = await new Promise((resolve, reject) => {
+      const sent = request({ host: address.address, port, path: '/healthz', headers: { Host: 'localhost' } })
+      sent.on('response', (res) => resolve(res.resume().statusCode)).on('error', reject)
+      sent.end()
+    })
+    expect(status).toBe(403)
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await counters.close()
+  })
 
   test('everybody is answered where the service is open', () =>
     onSite({ open: true }, async (site) => {

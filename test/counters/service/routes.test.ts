@@ -49,6 +49,7 @@ describe('counting', () => {
     ['with parameters', '"a";p=1'],
     ['of bytes that are no UTF-8', '%"%ff"'],
     ['sent twice', ['a', 'b']],
+    ['sent in two halves', ['"a', 'b"']],
     ['too long', 'x'.repeat(257)],
   ])('a token that is none is refused: %s', async (_, token) => {
     const answer = await site.ask('POST', '/counters/never/increment', { headers: { 'Idempotency-Key': token } })

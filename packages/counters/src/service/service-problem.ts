@@ -59,7 +59,7 @@ export function problemOf(error: unknown): ServiceProblem {
   if (error instanceof ServiceProblem) return error
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown }
   if (typeof code !== 'string') return new ServiceProblem(500, 'internal')
-  const status = code.startsWith('SLUICE_BAD_') ? 400 : STATUS_OF[code]
+  const status = /^SLUICE_BAD_/.test(code) ? 400 : STATUS_OF[code]
   if (status === undefined) return new ServiceProblem(500, 'internal')
   if (status === 503) return new ServiceProblem(503, code, { headers: { 'Retry-After': String(RETRY_SECONDS) } })
   return new ServiceProblem(status, code, { detail: detailOf(code, String(message)) })

@@ -23,8 +23,9 @@ const MOST_RETRIES = 10
 
 /**
  * Counters that a `counterService` keeps. What reads is sent again where no answer comes, and so is what counts, each under
- * a token: its own, or a random one, so that it counts once. A reset and a deletion are sent once. With `retries: 0` an
- * increment without a token has none, and is answered before it is durable.
+ * a token: its own, or a random one, so that it counts once. A reset and a deletion are sent once. The ledger keeps each
+ * token for 24 hours, one in memory a million of them: with `retries: 0` an increment without a token has none, and is
+ * answered before it is durable.
  *
  * Ids, prefixes and tokens are text that UTF-8 can say, and `.` and `..` are no ids here, since no address has them; a
  * batch is at most 64 KiB of JSON. A service that denies rejects with `SLUICE_DENIED`, one that does not answer with

@@ -44,7 +44,8 @@ export class HttpCounters implements Counters {
     checkId(id)
     checkDelta(delta)
     const path = `${pathOf(id)}/increment`
-    return receiptIn(await this.#count(path, { delta }, { amounts: new Map([[id, delta]]), options }))
+    const amounts = new Map([[id, delta]])
+    return counting(receiptIn(await this.#count(path, { delta }, { amounts, options })), options)
   }
 
   async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
@@ -52,7 +53,7 @@ export class HttpCounters implements Counters {
     // what could be counted here and never read
     for (const id of amounts.keys()) pathOf(id)
     const body = { deltas: [...amounts] }
-    return batchReceiptIn(await this.#count('/counters/batch', body, { amounts, options }))
+    return counting(batchReceiptIn(await this.#count('/counters/batch', body, { amounts, options })), options)
   }
 
   async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
@@ -147,6 +148,11 @@ export class HttpCounters implements Counters {
     if (this.#closing !== undefined)
       throw new SluiceError('SLUICE_COUNTERS_CLOSED', 'this client of counters is closed')
   }
+}
+
+/** A random token is nobody else's: a duplicate of it is what this very call counted, and did not hear of. */
+function counting<R extends CounterReceipt | BatchReceipt>(receipt: R, { token }: IncrementOptions): R {
+  return token === undefined ? { ...receipt, counted: true } : receipt
 }
 
 function pathOf(id: string): string {
