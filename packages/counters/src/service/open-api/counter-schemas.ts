@@ -42,8 +42,8 @@ export const counterSchemas: Readonly<Record<string, OpenApiPart>> = {
   Reading: closed({
     id: ref('Id'),
     value: ref('Value'),
-    version: { type: 'integer', minimum: 0, description: 'Grows whenever the value was written.' },
-    updatedAt: { type: ['number', 'null'], description: 'Epoch ms; null for a counter that nobody counted.' },
+    version: { type: 'integer', minimum: 0, description: 'Grows whenever the value was written; 0 until then.' },
+    updatedAt: { type: ['number', 'null'], description: 'Epoch ms; null until it is first written.' },
   }),
   ReadingList: closed({
     counters: { type: 'array', items: ref('Reading') },
