@@ -30,6 +30,7 @@ const STATUS_OF: Readonly<Record<string, ProblemStatus>> = {
   SLUICE_TOKEN_REUSED: 422,
   SLUICE_COUNTERS_FULL: 503,
   SLUICE_COUNTERS_UNANSWERED: 503,
+  SLUICE_COUNTERS_CLOSED: 503,
 }
 
 /** A refusal that is answered as a problem document (RFC 9457). `code` is of Sluice, or a lower-case word of HTTP. */

@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../repository.ts'
+
+const main = join(root, 'examples/counter-service/dist/index.js')
+
+/** The built counter service in a process of its own, on a free port. */
+export class CounterServiceProcess {
+  readonly #child: ChildProcess
+  readonly #ended: Promise<unknown[]>
+  /** What it wrote so far. */
+  output = ''
+
+  constructor(env: Readonly<Record<string, string>>) {
+    if (!existsSync(main)) throw new Error('examples/counter-service is not built: npx turbo run build')
+    const { POSTGRES_URL: _theirs, REDIS_URL: _too, ...others } = process.env
+    this.#child = spawn(process.execPath, [main], { env: { ...others, NODE_OPTIONS: '', PORT: '0', ...env } })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text
+      })
+    }
+    this.#ended = once(this.#child, 'exit')
+  }
+
+  /** Where it serves, once it does. */
+  async url(): Promise<string> {
+    for (;;) {
+      const [, url] = /listening on (\S+)/.exec(this.output) ?? []
+      if (url !== undefined) return url
+      if (this.#child.exitCode !== null) throw new Error(this.output)
+      await Promise.race([once(this.#child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), this.#ended])
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#ended
+  }
+
+  /** Its code. */
+  async end(): Promise<unknown> {
+    this.#child.kill('SIGTERM')
+    const [code] = await this.#ended
+    return code
+  }
+}
