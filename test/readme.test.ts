@@ -57,6 +57,11 @@ describe('the code in the documentation', () => {
     120_000,
   )
 
+  test('declares nothing that a CommonJS module has already', () => {
+    const names = /^(?:const|let|class|function) (?:exports|require|module|__filename|__dirname)\b/m
+    expect(blocks.filter(({ code }) => names.test(code)).map(({ at }) => at)).toEqual([])
+  })
+
   test('says why, where a block cannot run', () => {
     for (const { code, runs } of blocks) if (!runs) expect(code).toMatch(/^\/\/ not run: ./)
     expect(blocks.filter(({ runs }) => !runs).length).toBeLessThanOrEqual(2)

@@ -10,6 +10,8 @@ import {
   redisInflight,
   redisSums,
   type ScriptRunner,
+  syncedBackend,
+  syncedOptionsFromEnv,
 } from '@sluice/redis'
 import express from 'express'
 import { Redis } from 'ioredis'
@@ -37,6 +39,7 @@ app.get('/', (_req, res) => {
 export const others = (runner: ScriptRunner): unknown[] => [
   leasedBackend(runner, { fraction: 0.2 }),
   redisBackend(createRedisCluster([{ host: 'localhost', port: 7000 }], { redisOptions: { password: 'secret' } })),
+  syncedBackend({ east: redis, west: own }, { nodes: 20, ...syncedOptionsFromEnv('TYPED_').options }).metrics(),
   redisChannel(own).subscribe('topic', (bytes: Uint8Array) => bytes.length),
   redisSums(runner, { name: 'hits' }).get('GET /'),
   createSluice({ backend: clusterBackend() }),

@@ -29,9 +29,9 @@ export function syncedOptionsFromEnv(
   const options: Record<string, unknown> = {}
   for (const [name, option] of Object.entries(NUMBERS)) options[option] = reader.number(name)
   for (const [name, option] of Object.entries(DURATIONS)) options[option] = reader.duration(name)
-  options.count = reader.text('COUNT')
+  options.count = reader.oneOf('COUNT', ['admitted', 'all'])
   const limits = reader.limits('OVERRIDES')
-  const limit = reader.number('LIMIT')
+  const limit = reader.limit('LIMIT')
   const window = reader.duration('WINDOW')
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as SyncOptions
   reader.check(() => syncTermsOf('syncedOptionsFromEnv', given))
@@ -41,6 +41,10 @@ export function syncedOptionsFromEnv(
     policy: { ...(limit !== undefined && { limit }), ...(window && { window }), ...(overrides && { overrides }) },
     options: given,
   }
+}
+
+function isLimit(limit: number): boolean {
+  return Number.isSafeInteger(limit) && limit >= 1
 }
 
 /** Reads variables, and keeps what is wrong with them until all are read. */
@@ -66,6 +70,19 @@ class EnvironmentReader {
     return number
   }
 
+  limit(name: string): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    if (!isLimit(Number(text))) this.#note(name, text, 'a whole limit from 1')
+    return Number(text)
+  }
+
+  oneOf(name: string, words: readonly string[]): string | undefined {
+    const text = this.text(name)
+    if (text !== undefined && !words.includes(text)) this.#note(name, text, `'${words.join("' or '")}'`)
+    return text
+  }
+
   duration(name: string): Duration | undefined {
     const text = this.text(name)
     if (text !== undefined && !DURATION.test(text)) this.#note(name, text, "'500ms', '10s' or '1m'")
@@ -81,8 +98,7 @@ class EnvironmentReader {
     const limits = items.map((item) => {
       const at = item.lastIndexOf('=')
       const limit = Number(item.slice(at + 1))
-      if (at < 1 || !Number.isSafeInteger(limit) || limit < 1)
-        this.#note(name, item, 'key=limit with a whole limit from 1')
+      if (at < 1 || !isLimit(limit)) this.#note(name, item, 'key=limit with a whole limit from 1')
       return [item.slice(0, at).trim(), limit] as const
     })
     return Object.fromEntries(limits)
