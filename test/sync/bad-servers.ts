@@ -5,7 +5,7 @@ import {
   type SyncBatch,
   type SyncLedger,
 } from '@sluice/limiter-core/sync'
-import type { FakeClock, NodeClock, SeededRandom } from '@sluice/testkit'
+import { type FakeClock, type NodeClock, type SeededRandom, sentAnswer, sentBatch } from '@sluice/testkit'
 
 const MOST_DELAY_MS = 20
 
@@ -70,15 +70,15 @@ export class BadServers {
       const cancel = this.#clock.after(deadlineAt - clock.now(), () => clock.deliver(() => reject(new Error('late'))))
       const carry = async (): Promise<void> => {
         const isLost = this.stateOf(partition) === 'deaf' || this.#random.whole(20) === 0
-        const message = shifted(batch, -aheadMs)
+        const message = sentBatch(batch, -aheadMs)
         await late()
         if (this.stateOf(partition) === 'silent') return
-        const { cells, lost } = await joined.exchange(message, deadlineAt)
+        const answer = await joined.exchange(message, deadlineAt)
         await late()
         if (isLost) return
         clock.deliver(() => {
           cancel()
-          resolve({ cells: cells.map((one) => windowShifted(one, aheadMs)), lost })
+          resolve(sentAnswer(message, answer, aheadMs))
         })
       }
       void carry()
@@ -88,20 +88,4 @@ export class BadServers {
   #after(ms: number): Promise<void> {
     return new Promise((resolve) => this.#clock.after(ms, resolve))
   }
-}
-
-function shifted(batch: SyncBatch, byMs: number): SyncBatch {
-  const takes = batch.takes.map(({ key, counter, known, takes: units }) => ({
-    key,
-    counter,
-    known,
-    takes: units.map((value, at) => (at % 2 === 0 ? value + byMs : value)),
-  }))
-  return { ...batch, takes }
-}
-
-/** Cells of a fixed window: its start comes first. */
-function windowShifted(cells: readonly number[] | Error, byMs: number): readonly number[] | Error {
-  if (cells instanceof Error || cells[0] === 0) return cells
-  return [cells[0] + byMs, ...cells.slice(1)]
 }

@@ -43,6 +43,7 @@ export {
   tierOf,
   weightedCount,
 } from './fleet/published-limiter.ts'
+export { sentAnswer, sentBatch } from './fleet/sync-message.ts'
 export { type FleetNode, type Network, SyncedFleet, type SyncedFleetOptions } from './fleet/synced-fleet.ts'
 export { FrontCounters } from './front-counters.ts'
 export { ReferenceBackend } from './models/reference-backend.ts'

@@ -168,6 +168,26 @@ describe('a Redis that is away', () => {
     await eventually(async () => (await exact.peek('half')).binding.remaining, 40)
     expect(admitted).toBe(0)
   }, 30_000)
+
+  test('comes back empty: what several knew is one count, and what each took since stands beside it once', async () => {
+    const prefix = ownPrefix()
+    const [one, two] = [synced({ prefix, nodes: 2, floor: 0 }), synced({ prefix, nodes: 2, floor: 0 })]
+    one.take('a', 20)
+    two.take('a', 5)
+    const exact = exactly(prefix)
+    const left = async (): Promise<number> => (await exact.peek('a')).binding.remaining
+    await eventually(left, 75)
+    one.take('a', 1)
+    await eventually(() => one.peek('a').binding.remaining, 74)
+    await server.kill()
+    await server.restart()
+    two.take('a', 2)
+    one.take('a', 3)
+    await eventually(left, 69)
+    one.take('a', 4)
+    two.take('a', 4)
+    await eventually(left, 61)
+  }, 30_000)
 })
 
 test('counts what it does, under the names that global limiters have', async () => {

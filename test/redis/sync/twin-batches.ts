@@ -64,7 +64,8 @@ async function sendToTwins(
     // at times as if batches before it were lost
     if (random.whole(3) > 0) number += random.whole(20) === 0 ? 2 : 1
     const reported = randomTakes(random, counter, clock.now(), most)
-    const batch = { partition: 0, number: Math.max(1, number), takes: reported }
+    const afterLoss = random.whole(10) === 0
+    const batch = { partition: 0, number: Math.max(1, number), takes: reported, afterLoss }
     const [inRedis, inMemory] = await Promise.all([redis.exchange(batch, 1e9), memory.exchange(batch, 1e9)])
     expect(inRedis).toEqual(inMemory)
     for (const one of reported) sent += one.takes.length / 2
@@ -78,5 +79,6 @@ function randomTakes(random: SeededRandom, counter: Counter, now: number, most: 
     key: `key ${random.whole(most)}`,
     counter,
     takes: Array.from({ length: random.whole(3) }, () => [now - random.whole(12_000), random.whole(12) - 3]).flat(),
+    known: random.whole(5) === 0 ? { used: 1 + random.whole(20), resetAfterMs: 1 + random.whole(10_000) } : undefined,
   }))
 }

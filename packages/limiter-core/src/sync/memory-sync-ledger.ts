@@ -10,6 +10,8 @@ const KEPT_LONGER_MS = 600_000
 interface Entry {
   readonly cells: Float64Array
   endsAt: number
+  /** What the key would have by what was told of it alone, and since when it is told of. */
+  reported?: { readonly cells: Float64Array; readonly since: number }
 }
 
 /** The counts of a fleet in the memory of one process, for simulations: number for number what the script of Redis does. */
@@ -36,15 +38,14 @@ export class MemorySyncLedger {
     }
   }
 
-  exchange(writer: string, { partition, number, takes }: SyncBatch): SyncAnswer {
+  exchange(writer: string, { partition, number, takes, afterLoss = false }: SyncBatch): SyncAnswer {
     const name = `${writer} ${partition}`
     const last = this.#numbers.get(name) ?? 0
-    const isNew = number > last
-    const isGap = number > last + 1
-    // half above its number: the answer that tells may get lost, and the batch come again
-    if (isNew) this.#numbers.set(name, isGap ? number + 0.5 : number)
+    const lost = number > last + 1 && !afterLoss
+    const isNew = number > last && !lost
+    if (isNew) this.#numbers.set(name, number)
     const cells = takes.map((reported) => this.#count(reported, isNew))
-    return { cells, lost: isGap || last === number + 0.5 }
+    return { cells, lost }
   }
 
   /** Forgets everything, as a server that is started again without its data. */
@@ -76,8 +77,7 @@ export class MemorySyncLedger {
     const now = this.#clock.now()
     const entry = this.#entry(counted, compiled)
     const cells = entry.cells.slice()
-    let isChanged = isNew && known !== undefined && isMissing(compiled, cells, 0, now, known)
-    if (isChanged) makeGood(compiled, cells, 0, now, known as PriorUsage)
+    let isChanged = isNew && known !== undefined && this.#makeGood(entry, compiled, cells, known)
     for (let take = 0; isNew && take < takes.length; take += 2) {
       const moved = chargeLate(compiled, cells, 0, now, takes[take + 1], Math.min(now, takes[take]))
       // what moved nothing leaves no trace, not even that time has passed; variants may move where their plan does not
@@ -91,6 +91,24 @@ export class MemorySyncLedger {
     return [...cells]
   }
 
+  /** What several know from before is one count of which each knows a part: the most of it counts, once. */
+  #makeGood(entry: Entry, compiled: CompiledPolicy, cells: Float64Array, known: PriorUsage): boolean {
+    const now = this.#clock.now()
+    if (known.ageMs === undefined) {
+      const isChanged = isMissing(compiled, cells, 0, now, known)
+      if (isChanged) makeGood(compiled, cells, 0, now, known)
+      return isChanged
+    }
+    entry.reported ??= { cells: cells.slice(), since: now }
+    const { reported } = entry
+    // what was heard later was counted here
+    if (now - known.ageMs > reported.since || !isMissing(compiled, reported.cells, 0, now, known)) return false
+    const missing = known.used - usedUnits(compiled, reported.cells, now)
+    makeGood(compiled, reported.cells, 0, now, known)
+    makeGood(compiled, cells, 0, now, { ...known, used: usedUnits(compiled, cells, now) + missing })
+    return true
+  }
+
   #entry(counted: CountedKey, { cells }: CompiledPolicy): Entry {
     const name = nameOf(counted)
     let entry = this.#entries.get(name)
@@ -100,6 +118,10 @@ export class MemorySyncLedger {
     }
     return entry
   }
+}
+
+function usedUnits(compiled: CompiledPolicy, cells: Float64Array, now: number): number {
+  return compiled.capacity - compiled.remaining(cells, 0, now)
 }
 
 function nameOf({ key, counter }: CountedKey): string {

@@ -34,6 +34,8 @@ export interface SyncExchangeDeps {
   readonly observers: Observers
   readonly outbox: Outbox
   readonly metrics: SyncMetrics
+  /** A batch is sent, for the first time or again. */
+  readonly sending: (batch: SyncBatch) => void
   /** A batch that was sent at `askedAt` is answered. */
   readonly answered: (batch: SyncBatch, answer: SyncAnswer, askedAt: number) => void
   readonly health: LedgerHealth
@@ -231,6 +233,7 @@ export class SyncExchange {
     // its units were told as dropped
     if (this.#isClosed) return
     this.#partitions[batch.partition].forget(askedAt)
+    this.#deps.sending(batch)
     await this.#exchange(batch, askedAt)
   }
 
@@ -242,12 +245,14 @@ export class SyncExchange {
     try {
       const answer = await this.#deps.ledger.exchange(batch, clock.now() + ANSWER_MS)
       if (batch.takes.length > KEYS_AT_ONCE) await this.#ownTurn()
-      partition.answered()
-      metrics.reportedKeys.add(batch.takes.length)
+      if (answer.lost) partition.refused()
+      else partition.answered()
+      metrics.reportedKeys.add(answer.lost ? 0 : batch.takes.length)
       metrics.pipelineMs.observe(clock.now() - askedAt)
       this.#answered(batch.partition)
       this.#deps.answered(batch, answer, askedAt)
-      if (this.#deps.outbox.hasUrgent) this.soon()
+      if (answer.lost) this.wake()
+      if (answer.lost || this.#deps.outbox.hasUrgent) this.soon()
       this.#tickAgain()
     } catch (error) {
       partition.failed()

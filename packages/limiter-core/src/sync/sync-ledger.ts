@@ -14,13 +14,18 @@ export interface SyncBatch {
   /** Counts up by one with each batch of this process and partition; a batch that is sent again keeps its number. */
   readonly number: number
   readonly takes: readonly ReportedTakes[]
+  /** It comes after an answer of `lost`, with what is known of its keys: it counts whatever batches before it are lost. */
+  readonly afterLoss?: boolean | undefined
 }
 
 /** What a ledger answers to a batch. */
 export interface SyncAnswer {
   /** In the order of the batch: the cells of each key as they are now, by the process clock; an error of that key alone. */
   readonly cells: readonly (readonly number[] | Error)[]
-  /** True where an earlier batch of this process is not counted there any more: what is known here may be gone. */
+  /**
+   * True where an earlier batch of this process is not counted there any more: what is known here may be gone. Nothing
+   * of this batch is counted then: it is to come under the next number, as one `afterLoss`.
+   */
   readonly lost: boolean
 }
 

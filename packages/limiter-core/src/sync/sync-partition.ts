@@ -47,6 +47,12 @@ export class SyncPartition {
     this.#batch = undefined
   }
 
+  /** Nothing of the batch was counted, since batches before it were lost: it goes again, under the next number. */
+  refused(): void {
+    this.#isUnderWay = false
+    if (this.#batch) this.#batch = { ...this.#batch, number: ++this.#number, afterLoss: true }
+  }
+
   failed(): void {
     this.#isUnderWay = false
   }

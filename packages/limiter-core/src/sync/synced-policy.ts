@@ -145,24 +145,14 @@ export class SyncedPolicy implements TablePolicy {
     return cells[at + this.#own + PLACE]
   }
 
-  /**
-   * What all took of a key when it was last asked for, and what of it this process has reported since; undefined where it
-   * never was, or is as good as new. `unreported`: units in the outbox.
-   */
-  known(row: Row, now: number, unreported: number): PriorUsage | undefined {
+  /** What all took of a key when it was last asked for; undefined where it never was, or is as good as new. */
+  known(row: Row, now: number): PriorUsage | undefined {
     const { cells, at } = row
     const askedAt = this.askedAt(row)
-    const own = unreported + cells[at + this.#own + HELD]
-    const used = this.capacity - this.inner.remaining(cells, at, now) - own
+    const used = this.capacity - this.inner.remaining(cells, at, now) - this.pending(row)
     const resetAfterMs = this.inner.resetAfterMs(cells, at, now)
     if (askedAt === 0 || !(used > 0 && resetAfterMs > 0)) return undefined
     return { used, resetAfterMs, ageMs: Math.max(0, now - askedAt) }
-  }
-
-  /** Of what was sent nothing waits for an answer any more. */
-  acknowledge({ cells, at }: Row, unreported: number): void {
-    const own = at + this.#own
-    cells[own + PENDING] = cells[own + HELD] + unreported
   }
 
   /** Keeps units of a key to itself, where with them it keeps `floor` at most. */

@@ -100,10 +100,11 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     this.#reports = new UsageReports({ memory: this.#memory, ledger, terms, clock, metrics })
     const { outbox } = this.#reports
     const answered: SyncExchangeDeps['answered'] = (...answer) => this.#reports.answered(...answer)
+    const sending: SyncExchangeDeps['sending'] = (batch) => this.#reports.prepare(batch)
     const changed = (): void => this.#healthChanged()
     this.#health = new LedgerHealth({ ledger, silentMs: terms.silentMs, clock, changed })
     const health = this.#health
-    const deps = { name, ledger, terms, clock, random, observers, outbox, metrics, answered, health }
+    const deps = { name, ledger, terms, clock, random, observers, outbox, metrics, sending, answered, health }
     this.#exchange = new SyncExchange(deps)
     this.#reports.exchange = this.#exchange
     let evicted = 0

@@ -24,7 +24,7 @@ const ASKED_AFTER_MS = { idle: Number.POSITIVE_INFINITY, low: 4 * SYNC_MS, norma
 
 export interface UsageReportsDeps {
   readonly memory: MemoryBackend
-  readonly ledger: Pick<SyncLedger, 'partitionOf'>
+  readonly ledger: Pick<SyncLedger, 'partitions' | 'partitionOf'>
   readonly terms: SyncTerms
   readonly clock: Clock
   readonly metrics: SyncMetrics
@@ -40,11 +40,12 @@ export class UsageReports {
   readonly #deps: UsageReportsDeps
   /** Keys of the answers since the metrics were last read, by tier. */
   readonly #tiers: number[] = TIERS.map(() => 0)
-  /** What was heard until then the ledger may have lost. */
-  #lostAt = Number.NEGATIVE_INFINITY
+  /** By partition: what was asked for until then the ledger may have lost. */
+  readonly #lostAt: number[]
 
   constructor(deps: UsageReportsDeps) {
     this.#deps = deps
+    this.#lostAt = new Array(deps.ledger.partitions).fill(Number.NEGATIVE_INFINITY)
   }
 
   /** How many processes share the limits, as far as is known. */
@@ -109,9 +110,6 @@ export class UsageReports {
         this.#deps.metrics.errors.add(1, 'enqueue_update', 'pending_sync_full')
         return 0
       }
-      const now = this.#deps.clock.now()
-      // what was just taken is still to be reported
-      if (policy.askedAt(policy.row) <= this.#lostAt) usage.known = policy.known(policy.row, now, units)
       held = policy.handOver(policy.row, place)
       this.exchange?.wake()
     }
@@ -126,21 +124,30 @@ export class UsageReports {
     this.outbox.drop(policy.place(policy.row), key, counter)
   }
 
+  /** Before each sending of a batch: what is known of its keys goes along where the ledger may have lost it. */
+  prepare({ partition, takes }: SyncBatch): void {
+    const lostAt = this.#lostAt[partition]
+    if (lostAt === Number.NEGATIVE_INFINITY) return
+    const now = this.#deps.clock.now()
+    for (const usage of takes as readonly PendingUsage[]) {
+      const counter = usage.counter as SyncedCounter
+      this.aim(counter, usage.key, now)
+      const policy = counter.local.compiled
+      usage.known = policy.askedAt(policy.row) > lostAt ? undefined : policy.known(policy.row, now)
+    }
+  }
+
   /** Adopts what the ledger answered to a batch that was sent at `askedAt`. */
-  answered({ takes }: SyncBatch, { cells, lost }: SyncAnswer, askedAt: number): void {
-    const { clock } = this.#deps
-    const now = clock.now()
+  answered({ partition, takes }: SyncBatch, { cells, lost }: SyncAnswer, askedAt: number): void {
     if (lost) {
-      this.#lostAt = now
-      for (const { key, counter } of takes) this.#reportKnown(counter as SyncedCounter, key, now)
+      this.#lostAt[partition] = askedAt
       return
     }
-    for (const [index, { key, counter, known }] of takes.entries()) {
+    const now = this.#deps.clock.now()
+    for (const [index, { key, counter }] of takes.entries()) {
       const answer = cells[index]
       if (answer instanceof Error) this.#deps.metrics.errors.add(1, 'pipeline', 'key')
-      else if (known === undefined && this.#isUnreported(counter as SyncedCounter, key, now)) {
-        this.#reportKnown(counter as SyncedCounter, key, now)
-      } else this.#adopt(counter as SyncedCounter, key, answer, askedAt, now)
+      else this.#adopt(counter as SyncedCounter, key, answer, askedAt, now)
     }
   }
 
@@ -161,28 +168,6 @@ export class UsageReports {
     if (knownAt > 0) metrics.stalenessMs.observe(Math.max(0, now - knownAt))
     if (tierOf(before) !== tierOf(after)) metrics.transitions.add(1, tierOf(before), tierOf(after))
     this.#tiers[TIERS.indexOf(tierOf(after))]++
-  }
-
-  /** What is known of a key was heard before the ledger lost it, and it has not been told: its usage waited already then. */
-  #isUnreported(counter: SyncedCounter, key: string, now: number): boolean {
-    if (this.#lostAt === Number.NEGATIVE_INFINITY) return false
-    this.aim(counter, key, now)
-    const policy = counter.local.compiled
-    const { row } = policy
-    if (policy.askedAt(row) > this.#lostAt) return false
-    const unreported = this.outbox.find(policy.place(row), key, counter)?.units ?? 0
-    return policy.known(row, now, unreported) !== undefined
-  }
-
-  /** The ledger knows less of a key than this process: it is told, and its answer counts then. */
-  #reportKnown(counter: SyncedCounter, key: string, now: number): void {
-    this.aim(counter, key, now)
-    const policy = counter.local.compiled
-    const { row } = policy
-    const waiting = this.outbox.find(policy.place(row), key, counter)
-    policy.acknowledge(row, waiting?.units ?? 0)
-    if (waiting) waiting.known = policy.known(row, now, waiting.units)
-    this.#markUrgent(this.report(counter, key, 0, now))
   }
 
   #markUrgent(place: number): void {

@@ -1,9 +1,11 @@
 -- What all processes took of keys, behind the algorithms and `make-good`: number for number what `MemorySyncLedger` does.
--- A batch counts once, however often it comes under its number.
+-- A batch counts once, however often it comes under its number. One that comes while batches before it are lost counts
+-- not at all, and leaves no number: it comes again under the next one, with what is known of its keys.
 --
 -- KEYS: the number of the last batch that counts, of this process and partition; then of each key its cells, as the
 -- exact backend has them.
--- ARGV: as `exact-head` and `make-good` say; the number of the batch, for how many ms it is remembered; then of each key
+-- ARGV: as `exact-head` and `make-good` say; the number of the batch, for how many ms it is remembered, 1 where it comes after
+-- a loss, else 0; then of each key
 -- the number of its step, where that is the first time its algorithm and constants, and up to how many ms late its
 -- units may be charged to a window, 0 where they drain; 1 where what is known of the key
 -- follows, as `readKnown` reads it, else 0; how many takes, and of each its instant and its units.
@@ -11,13 +13,11 @@
 -- Answers one text, its numbers apart by spaces: the time, the number of the last batch before this one, then the cells
 -- of each key, or '!' and the number of a message, which follow in lines of their own.
 
-local batch, rememberedMs = number(), number()
+local batch, rememberedMs, afterLoss = number(), number(), number() == 1
 local last = tonumber(call('GET', KEYS[1]) or 0)
-local isNew = batch > last
--- half above its number where batches before it are lost: the answer that tells may get lost, too
-local noted = batch > last + 1 and batch + 0.5 or batch
+local isNew = batch > last and (afterLoss or batch <= last + 1)
 -- the first write: a server that takes none refuses the batch as a whole
-if isNew then call('SET', KEYS[1], format('%.17g', noted), 'PX', format('%d', rememberedMs)) end
+if isNew then call('SET', KEYS[1], format('%.17g', batch), 'PX', format('%d', rememberedMs)) end
 
 local steps, formats, latest = {}, {}, {}
 local messages, out, size = {}, { stamp, format('%.17g', last) }, 2

@@ -69,7 +69,7 @@ export class RedisSyncLedger implements SyncLedger {
         : one.map((cell, at) => (cell !== 0 && instants?.includes(at) ? cell - offsetMs : cell))
     })
     // a number that is behind the one before: the server counted that batch, or one in its place, and does not know of it
-    return { cells, lost: reply.last < batch.number - 1 || reply.last === batch.number + 0.5 }
+    return { cells, lost: reply.last < batch.number - 1 && !batch.afterLoss }
   }
 
   async resetAll(counted: readonly CountedKey[]): Promise<void> {

@@ -28,7 +28,10 @@ export interface SyncLedgerCallOptions {
   readonly reported: readonly (ReportedUsage | undefined)[]
 }
 
-export function syncLedgerCall({ number, takes }: SyncBatch, options: SyncLedgerCallOptions): SyncLedgerCall {
+export function syncLedgerCall(
+  { number, takes, afterLoss = false }: SyncBatch,
+  options: SyncLedgerCallOptions,
+): SyncLedgerCall {
   const policies = new Map<CompiledPolicy, number>()
   const usages: Arg[] = []
   let rememberedMs = LEAST_REMEMBERED_MS
@@ -47,12 +50,12 @@ export function syncLedgerCall({ number, takes }: SyncBatch, options: SyncLedger
     usages.push(units.length / 2)
     for (let take = 0; take < units.length; take += 2) usages.push(units[take] + options.offsetMs, units[take + 1])
   }
-  const args = [options.time, options.server, number, rememberedMs, ...usages]
+  const args = [options.time, options.server, number, rememberedMs, afterLoss ? 1 : 0, ...usages]
   return { script: syncScript(policies.keys()), args }
 }
 
 export interface SyncLedgerReply extends TimedReply {
-  /** The number of the last batch that the server counted before this one, and a half where batches before that were lost. */
+  /** The number of the last batch that the server counted before this one. */
   readonly last: number
   readonly cells: readonly (readonly number[] | RedisFailure)[]
 }

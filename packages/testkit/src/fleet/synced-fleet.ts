@@ -20,6 +20,7 @@ import { openedCounter } from '../contracts/opened-counters.ts'
 import { FakeClock } from '../fake-clock.ts'
 import type { SeededRandom } from '../seeded-random.ts'
 import { NodeClock } from './node-clock.ts'
+import { sentAnswer, sentBatch } from './sync-message.ts'
 
 /** What happens to messages between processes and their ledger. */
 export interface Network {
@@ -141,9 +142,9 @@ export class SyncedFleet {
     // as the ledger of Redis does, instants are told by how far both clocks are apart when they are sent
     const aheadMs = (): number => node.now() - this.clock.now()
     const exchange = async (batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer> => {
-      const sent = shifted(batch, -aheadMs())
+      const sent = sentBatch(batch, -aheadMs())
       const answer = await this.#carry(node, () => ledger.exchange(sent, deadlineAt), deadlineAt)
-      return shiftedAnswer(batch, answer, aheadMs())
+      return sentAnswer(sent, answer, aheadMs())
     }
     return {
       partitions: ledger.partitions,
@@ -184,26 +185,4 @@ export class SyncedFleet {
   #happens(part = 0): boolean {
     return part > 0 && this.#random.next() < part
   }
-}
-
-/** A batch with its instants so much later. */
-function shifted(batch: SyncBatch, byMs: number): SyncBatch {
-  if (byMs === 0) return batch
-  const takes = batch.takes.map((reported) => ({
-    ...reported,
-    counter: reported.counter,
-    key: reported.key,
-    takes: reported.takes.map((value, at) => (at % 2 === 0 ? value + byMs : value)),
-  }))
-  return { ...batch, takes }
-}
-
-function shiftedAnswer({ takes }: SyncBatch, answer: SyncAnswer, byMs: number): SyncAnswer {
-  if (byMs === 0) return answer
-  const cells = answer.cells.map((one, index) => {
-    const { instants } = takes[index].counter.compiled
-    if (one instanceof Error) return one
-    return one.map((cell, at) => (cell !== 0 && instants?.includes(at) ? cell + byMs : cell))
-  })
-  return { ...answer, cells }
 }

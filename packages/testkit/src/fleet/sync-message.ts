@@ -1,0 +1,22 @@
+import type { SyncAnswer, SyncBatch } from '@sluice/limiter-core/sync'
+
+/** A batch as it is on its way: a copy, whatever becomes of its units meanwhile, with its instants so many ms later. */
+export function sentBatch(batch: SyncBatch, laterMs: number): SyncBatch {
+  const takes = batch.takes.map(({ key, counter, known, takes: units }) => ({
+    key,
+    counter,
+    known,
+    takes: units.map((value, at) => (at % 2 === 0 ? value + laterMs : value)),
+  }))
+  return { ...batch, takes }
+}
+
+/** What is answered to that batch, with the instants in its cells so many ms later. */
+export function sentAnswer({ takes }: SyncBatch, answer: SyncAnswer, laterMs: number): SyncAnswer {
+  const cells = answer.cells.map((one, index) => {
+    const { instants } = takes[index].counter.compiled
+    if (one instanceof Error) return one
+    return one.map((cell, at) => (cell !== 0 && instants?.includes(at) ? cell + laterMs : cell))
+  })
+  return { ...answer, cells }
+}
