@@ -4,11 +4,10 @@
 --
 -- KEYS: the number of the last batch that counts, of this process and partition; then of each key its cells, as the
 -- exact backend has them.
--- ARGV: as `exact-head` and `make-good` say; the number of the batch, for how many ms it is remembered, 1 where it comes after
--- a loss, else 0; then of each key
--- the number of its step, where that is the first time its algorithm and constants, and up to how many ms late its
--- units may be charged to a window, 0 where they drain; 1 where what is known of the key
--- follows, as `readKnown` reads it, else 0; how many takes, and of each its instant and its units.
+-- ARGV: as `exact-head` and `make-good` say; the number of the batch, for how many ms it is remembered, 1 where it comes
+-- after a loss, else 0; then of each key the number of its step, where that is the first time its algorithm and
+-- constants, and up to how many ms late its units may be charged to a window, 0 where they drain; 1 where what is known
+-- of the key follows, as `readKnown` reads it, else 0; how many takes, and of each its instant and its units.
 --
 -- Answers one text, its numbers apart by spaces: the time, the number of the last batch before this one, then the cells
 -- of each key, or '!' and the number of a message, which follow in lines of their own.
