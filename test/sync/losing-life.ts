@@ -3,7 +3,12 @@ import { type SeededRandom, SyncedFleet, type SyncedFleetOptions } from '@sluice
 const STEPS = 300
 const QUIET_MS = 5_000
 // so many that none is denied
-const policy = { name: 'api', limit: 10_000, window: '1h', algorithm: 'fixed-window' } as const
+const policy = { name: 'api', limit: 10_000, window: '1h' } as const
+const FORMS = [
+  { algorithm: 'fixed-window' },
+  { algorithm: 'sliding-window' },
+  { algorithm: 'sliding-window', slices: 6 },
+] as const
 
 /** A key of which the ledger has another number of units than were admitted. */
 export interface WrongKey {
@@ -14,7 +19,7 @@ export interface WrongKey {
 
 /** The life of a fleet whose ledger loses all of its data once in the middle of traffic, at random. */
 export class LosingLife {
-  readonly options: Pick<SyncedFleetOptions, 'nodes' | 'network' | 'sync'>
+  readonly options: Pick<SyncedFleetOptions, 'nodes' | 'policy' | 'network' | 'sync'>
   readonly #random: SeededRandom
   readonly #fleet: SyncedFleet
   readonly #keys: readonly string[]
@@ -24,11 +29,12 @@ export class LosingLife {
   constructor(random: SeededRandom, bad: number) {
     this.options = {
       nodes: 1 + random.whole(5),
+      policy: { ...policy, ...random.pick(FORMS) },
       network: { delayMs: random.pick([1, 5, 60, 120]), loss: bad, doubles: bad },
       sync: { tickMs: random.pick([100, 500, 1_000]), gapMs: random.pick([1, 10, 50, 100]), floor: 0 },
     }
     this.#random = random
-    this.#fleet = new SyncedFleet({ ...this.options, policy, random })
+    this.#fleet = new SyncedFleet({ ...this.options, random })
     this.#keys = Array.from({ length: random.pick([1, 3]) }, (_, key) => `key ${key}`)
   }
 

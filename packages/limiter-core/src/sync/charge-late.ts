@@ -33,3 +33,16 @@ export function chargeLate(
   if (!(rest > 0) || now - takenAt >= mostMs) return moved
   return moved + compiled.adjust(cells, at, now, rest, now)
 }
+
+/** Undoes `chargeLate` in cells of its own, at 0. */
+export function takeBack(
+  compiled: CompiledPolicy,
+  cells: Float64Array,
+  now: number,
+  units: number,
+  takenAt: number,
+): void {
+  if (units <= 0) return void chargeLate(compiled, cells, 0, now, -units, takenAt)
+  const rest = units + compiled.adjust(cells, 0, now, -units, takenAt)
+  if (rest > 0 && now - takenAt < lateMs(compiled)) compiled.adjust(cells, 0, now, -rest, now)
+}

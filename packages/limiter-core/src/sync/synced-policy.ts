@@ -1,7 +1,7 @@
 import type { CompiledPolicy, Policy, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { RETRY_AFTER_MS } from '../failover/fixed-rule.ts'
 import type { TablePolicy } from '../memory/count-table.ts'
-import { chargeLate } from './charge-late.ts'
+import { chargeLate, takeBack } from './charge-late.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncTerms } from './sync-terms.ts'
 
@@ -145,12 +145,20 @@ export class SyncedPolicy implements TablePolicy {
     return cells[at + this.#own + PLACE]
   }
 
-  /** What all took of a key when it was last asked for; undefined where it never was, or is as good as new. */
-  known(row: Row, now: number): PriorUsage | undefined {
-    const { cells, at } = row
+  /**
+   * What all took of a key when it was last asked for, without what of this process waits for an answer; undefined where
+   * it never was, or is as good as new.
+   */
+  known(row: Row, now: number, unanswered: readonly (PendingUsage | undefined)[]): PriorUsage | undefined {
+    const { inner } = this
     const askedAt = this.askedAt(row)
-    const used = this.capacity - this.inner.remaining(cells, at, now) - this.pending(row)
-    const resetAfterMs = this.inner.resetAfterMs(cells, at, now)
+    const heard = row.cells.slice(row.at, row.at + inner.cells)
+    takeBack(inner, heard, now, row.cells[row.at + this.#own + HELD], now)
+    for (const { takes } of unanswered.filter((usage) => usage !== undefined)) {
+      for (let take = 0; take < takes.length; take += 2) takeBack(inner, heard, now, takes[take + 1], takes[take])
+    }
+    const used = this.capacity - inner.remaining(heard, 0, now)
+    const resetAfterMs = inner.resetAfterMs(heard, 0, now)
     if (askedAt === 0 || !(used > 0 && resetAfterMs > 0)) return undefined
     return { used, resetAfterMs, ageMs: Math.max(0, now - askedAt) }
   }

@@ -133,7 +133,9 @@ export class UsageReports {
       const counter = usage.counter as SyncedCounter
       this.aim(counter, usage.key, now)
       const policy = counter.local.compiled
-      usage.known = policy.askedAt(policy.row) > lostAt ? undefined : policy.known(policy.row, now)
+      const { row } = policy
+      const waiting = this.outbox.find(policy.place(row), usage.key, counter)
+      usage.known = policy.askedAt(row) > lostAt ? undefined : policy.known(row, now, [usage, waiting])
     }
   }
 
