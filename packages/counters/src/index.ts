@@ -9,6 +9,9 @@ export type {
   ReadOptions,
 } from '@sluice/limiter-core'
 export { type CountersOptions, createCounters } from './create-counters.ts'
+export { GCounter, type GCounterState } from './kinds/g-counter.ts'
+export { PNCounter, type PNCounterState } from './kinds/pn-counter.ts'
+export type { ReplicaPairs } from './kinds/replica-amounts.ts'
 export type * from './ledger/counter-ledger.ts'
 export { MemoryLedger } from './ledger/memory-ledger.ts'
 export { type MeteredCountersOptions, meteredCounters } from './metered-counters.ts'
