@@ -1,0 +1,109 @@
+import type { CounterReading, Counters } from '@sluice/limiter-core'
+import { optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
+import { PART } from '../counter-id.ts'
+import { wholeWithin } from '../counter-options.ts'
+import type { CounterSplit } from './counter-split.ts'
+import { escapedText, textOf } from './part-text.ts'
+import { SplitCounters } from './split-counters.ts'
+import { readingOf } from './split-reading.ts'
+
+export interface ShardedCountersOptions {
+  /** Counters of which each one is the sum, 1 to 256. It may grow later, and never shrink. Default: 8. */
+  readonly shards?: number | undefined
+  /** From 0 to 1, 1 left out: which shard counts. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined
+}
+
+const MOST_SHARDS = 256
+const LONGEST_LIST = 10_000
+const KIND = `${PART}s`
+/** Sorts behind every shard of an id. */
+const BEHIND = '~'
+
+/**
+ * Counters of which each is the sum of several in `counters`, its shards, so that many processes that count one id seldom
+ * write one row. Each write goes to a random shard, or to the one that its token says; a read reads all shards, and so
+ * does a receipt. An id is still any text of 1 to 256 bytes, and of `counters` nobody else's id begins with U+0001.
+ *
+ * With a token it is refused by `SLUICE_COUNTER_RANGE` also where the shard of the token alone would leave ±(2^53 - 1). A
+ * token that comes again after `shards` grew is refused by `SLUICE_TOKEN_REUSED`, or answered as the first time. A batch
+ * of n ids reads n times `shards` counters. `close` closes `counters`. Throws `SLUICE_BAD_OPTION`.
+ */
+export function shardedCounters(counters: Counters, options: ShardedCountersOptions = {}): Counters {
+  const { shards = 8, random = Math.random } = optionsOf('shardedCounters', options, ['shards', 'random'])
+  optionalFunction('shardedCounters: random', random)
+  const most = wholeWithin('shardedCounters: shards', shards, MOST_SHARDS)
+  return new SplitCounters(counters, new Shards(counters, most, random))
+}
+
+class Shards implements CounterSplit {
+  readonly #counters: Counters
+  readonly #shards: number
+  readonly #random: () => number
+  readonly #endings: readonly string[]
+
+  constructor(counters: Counters, shards: number, random: () => number) {
+    this.#counters = counters
+    this.#shards = shards
+    this.#random = random
+    this.#endings = Array.from({ length: shards }, (_, shard) => PART + shard.toString(16).padStart(2, '0'))
+  }
+
+  partsOf(id: string): readonly string[] {
+    const begin = beginOf(id)
+    return this.#endings.map((ending) => begin + ending)
+  }
+
+  /** A random one, and where `delta` has no room there, the one with the most room: it has, where the sum has. */
+  partFor(values: readonly number[], delta: number): number {
+    const shard = Math.min(this.#shards - 1, Math.floor(this.#random() * this.#shards))
+    if (Number.isSafeInteger(values[shard] + delta)) return shard
+    return values.indexOf(delta > 0 ? Math.min(...values) : Math.max(...values))
+  }
+
+  partsForToken(hash: string): readonly number[] {
+    return [Buffer.from(hash, 'base64url').readUInt32LE(0) % this.#shards]
+  }
+
+  versionOf(parts: readonly CounterReading[]): number {
+    return parts.reduce((sum, { version }) => sum + version, 0)
+  }
+
+  async list(
+    prefix: string,
+    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  ): Promise<readonly CounterReading[]> {
+    const size = Math.min(LONGEST_LIST, (limit + 1) * this.#shards)
+    const found = new Map<string, CounterReading[]>()
+    let from = after === undefined ? undefined : beginOf(after) + PART + BEHIND
+    let isLast = false
+    // one more than asked for, before which all have all of their shards
+    while (!isLast && found.size <= limit) {
+      const page = await this.#counters.readMany(beginOf(prefix), { after: from, limit: size })
+      for (const part of page) addPart(found, part)
+      from = page.at(-1)?.id
+      isLast = page.length < size
+    }
+    return Array.from(found, ([begin, parts]) => readingOf(idOf(begin), parts, this)).slice(0, limit)
+  }
+
+  sum(prefix: string, kind: 'sum'): Promise<number> {
+    return this.#counters.aggregate(beginOf(prefix), kind)
+  }
+}
+
+/** What the ids of all shards of `id` begin with, and those of all ids that begin with it. */
+function beginOf(id: string): string {
+  return KIND + escapedText(id)
+}
+
+function idOf(begin: string): string {
+  return textOf(begin.slice(KIND.length))
+}
+
+function addPart(found: Map<string, CounterReading[]>, part: CounterReading): void {
+  const begin = part.id.slice(0, part.id.lastIndexOf(PART))
+  const parts = found.get(begin)
+  if (parts) parts.push(part)
+  else found.set(begin, [part])
+}

@@ -1,0 +1,177 @@
+import type {
+  BatchReceipt,
+  CounterDeltas,
+  CounterReading,
+  CounterReceipt,
+  Counters,
+  IncrementOptions,
+  ReadManyOptions,
+  ReadOptions,
+} from '@sluice/limiter-core'
+import { badOption, optionsOf, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { checkDelta, foldedDeltas } from '../counter-delta.ts'
+import { checkId, checkPrefix } from '../counter-id.ts'
+import { tokenOf } from '../counter-token.ts'
+import type { CounterSplit } from './counter-split.ts'
+import { exactSum } from './exact-sum.ts'
+import { readingOf } from './split-reading.ts'
+
+/** What a call counts under one id, and what it needs to know for that. */
+interface SplitDelta {
+  readonly id: string
+  readonly delta: number
+  readonly parts: readonly string[]
+  /** Of the parts, before. */
+  readonly values: readonly number[]
+}
+
+const LONGEST_LIST = 10_000
+const LIST = 1_000
+
+/** Counters of which each is the sum of several others, its parts. */
+export class SplitCounters implements Counters {
+  protected readonly counters: Counters
+  readonly #split: CounterSplit
+  /** Counted under an id by calls that are not answered yet: room must be left for them. */
+  readonly #undecided = new Map<string, number>()
+
+  constructor(counters: Counters, split: CounterSplit) {
+    this.counters = counters
+    this.#split = split
+  }
+
+  async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
+    checkId(id)
+    checkDelta(delta)
+    const { values, durable, counted } = await this.#count(new Map([[id, delta]]), options)
+    return { value: values.get(id) ?? 0, durable, counted }
+  }
+
+  async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
+    return this.#count(foldedDeltas(deltas), options)
+  }
+
+  async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
+    checkId(id)
+    const parts = this.#split.partsOf(id)
+    const readings = await Promise.all(parts.map((part) => this.counters.read(part, options)))
+    return readingOf(id, readings, this.#split)
+  }
+
+  async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
+    checkPrefix(prefix)
+    const { after, limit = LIST } = optionsOf('readMany', options, ['after', 'limit'])
+    if (after !== undefined) checkId(after)
+    if (!Number.isInteger(limit) || limit < 1 || limit > LONGEST_LIST) {
+      throw badOption('readMany: limit', limit, `a whole number from 1 to ${LONGEST_LIST}`)
+    }
+    return this.#split.list(prefix, { after, limit })
+  }
+
+  async aggregate(prefix: string, kind: 'sum' = 'sum'): Promise<number> {
+    checkPrefix(prefix)
+    return this.#split.sum(prefix, kind)
+  }
+
+  async reset(id: string): Promise<void> {
+    checkId(id)
+    await Promise.all(this.#split.partsOf(id).map((part) => this.counters.reset(part)))
+  }
+
+  async delete(id: string): Promise<void> {
+    checkId(id)
+    await Promise.all(this.#split.partsOf(id).map((part) => this.counters.delete(part)))
+  }
+
+  flush(): Promise<void> {
+    return this.counters.flush()
+  }
+
+  close(): Promise<void> {
+    return this.counters.close()
+  }
+
+  async #count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
+    const { token } = optionsOf('increment', options, ['token', 'durable'])
+    const hash = token === undefined ? undefined : tokenOf(token, amounts).token
+    const deltas = await Promise.all(Array.from(amounts, (pair) => this.#known(...pair)))
+    this.#reserve(deltas)
+    try {
+      return hash === undefined
+        ? await this.#send(deltas, options, ({ values, delta }) => this.#split.partFor(values, delta))
+        : await this.#sendOnce(deltas, options, hash)
+    } finally {
+      for (const { id, delta } of deltas) this.#leave(id, -delta)
+    }
+  }
+
+  async #known(id: string, delta: number): Promise<SplitDelta> {
+    const parts = this.#split.partsOf(id)
+    const readings = await Promise.all(parts.map((part) => this.counters.read(part)))
+    return { id, delta, parts, values: readings.map(({ value }) => value) }
+  }
+
+  /** Throws where one of them would leave its range: then none is counted. */
+  #reserve(deltas: readonly SplitDelta[]): void {
+    for (const { id, delta, values } of deltas) {
+      const value = exactSum(values)
+      const undecided = this.#undecided.get(id) ?? 0
+      if (Number.isSafeInteger(value + delta) && Number.isSafeInteger(value + undecided + delta)) continue
+      const message = `delta: got ${shown(delta)} for a value of ${value}, expected one that stays within ±(2^53 - 1)`
+      throw new SluiceError('SLUICE_COUNTER_RANGE', message)
+    }
+    for (const { id, delta } of deltas) this.#leave(id, delta)
+  }
+
+  #leave(id: string, delta: number): void {
+    const undecided = (this.#undecided.get(id) ?? 0) + delta
+    if (undecided === 0) this.#undecided.delete(id)
+    else this.#undecided.set(id, undecided)
+  }
+
+  /** Where the token counted in another part before, asks there: it counts nothing a second time. */
+  async #sendOnce(deltas: readonly SplitDelta[], options: IncrementOptions, hash: string): Promise<BatchReceipt> {
+    let failure: unknown
+    for (const part of this.#split.partsForToken(hash)) {
+      try {
+        return await this.#send(deltas, options, () => part)
+      } catch (error) {
+        if ((error as { readonly code?: unknown } | null)?.code !== 'SLUICE_TOKEN_REUSED') throw error
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  async #send(
+    deltas: readonly SplitDelta[],
+    options: IncrementOptions,
+    partFor: (delta: SplitDelta) => number,
+  ): Promise<BatchReceipt> {
+    const chosen = deltas.map((delta) => ({ ...delta, part: partFor(delta) }))
+    const pairs = chosen.map(({ parts, part, delta }) => [parts[part], delta] as const)
+    const { values, durable, counted } = await this.counters.incrementMany(pairs, options)
+    // whoever waited for the ledger hears what it has, as one counter would answer
+    const ageMs = options.durable || options.token !== undefined ? 0 : undefined
+    const sums = chosen.map(async ({ id, parts, part, values: before }) => {
+      const own = values.get(parts[part]) ?? 0
+      return [id, await this.#sumWith(own, parts.toSpliced(part, 1), before.toSpliced(part, 1), ageMs)] as const
+    })
+    return { values: new Map(await Promise.all(sums)), durable, counted }
+  }
+
+  /** It has counted, so that a read that fails must not fail it: then the other parts are what they were `before`. */
+  async #sumWith(
+    own: number,
+    others: readonly string[],
+    before: readonly number[],
+    maxAgeMs: number | undefined,
+  ): Promise<number> {
+    const reads = others.map((other) => this.counters.read(other, { maxAgeMs }))
+    const values = await Promise.all(reads).then(
+      (readings) => readings.map(({ value }) => value),
+      () => before,
+    )
+    return values.reduce((sum, value) => sum + value, own)
+  }
+}

@@ -1,0 +1,19 @@
+import type { CounterReading } from '@sluice/limiter-core'
+import type { CounterSplit } from './counter-split.ts'
+import { exactSum } from './exact-sum.ts'
+
+/** What the parts of a counter make together. */
+export function readingOf(
+  id: string,
+  parts: readonly CounterReading[],
+  split: Pick<CounterSplit, 'versionOf'>,
+): CounterReading {
+  const times = parts.map(({ updatedAt = Number.NEGATIVE_INFINITY }) => updatedAt)
+  const updatedAt = Math.max(...times)
+  return {
+    id,
+    value: exactSum(parts.map(({ value }) => value)),
+    version: split.versionOf(parts),
+    updatedAt: updatedAt === Number.NEGATIVE_INFINITY ? undefined : updatedAt,
+  }
+}
