@@ -6,6 +6,8 @@ export interface CounterSplit {
   partsOf(id: string): readonly string[]
   /** Index of the part that counts `delta`; `values` are those of the parts. */
   partFor(values: readonly number[], delta: number): number
+  /** Whether calls of one moment count in several parts, so that those beside its own change while a call is under way. */
+  readonly writesMany: boolean
   /** Indexes of the part where a token counts, and of others where it may have counted before, in the order to ask. */
   partsForToken(hash: string): Iterable<number>
   /** Of the whole, one number that grows when a part is written; 0 where none ever was. */

@@ -37,6 +37,7 @@ export function shardedCounters(counters: Counters, options: ShardedCountersOpti
 }
 
 class Shards implements CounterSplit {
+  readonly writesMany = true
   readonly #counters: Counters
   readonly #shards: number
   readonly #random: () => number

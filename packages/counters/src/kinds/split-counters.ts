@@ -152,26 +152,26 @@ export class SplitCounters implements Counters {
     const pairs = chosen.map(({ parts, part, delta }) => [parts[part], delta] as const)
     const { values, durable, counted } = await this.counters.incrementMany(pairs, options)
     // whoever waited for the ledger hears what it has, as one counter would answer
-    const ageMs = options.durable || options.token !== undefined ? 0 : undefined
+    const isWaited = options.durable || options.token !== undefined
+    const mayDiffer = isWaited || this.#split.writesMany
     const sums = chosen.map(async ({ id, parts, part, values: before }) => {
-      const own = values.get(parts[part]) ?? 0
-      return [id, await this.#sumWith(own, parts.toSpliced(part, 1), before.toSpliced(part, 1), ageMs)] as const
+      const [own, known] = [values.get(parts[part]) ?? 0, before.toSpliced(part, 1)]
+      const others = mayDiffer ? await this.#freshOr(known, parts.toSpliced(part, 1), isWaited ? 0 : undefined) : known
+      return [id, others.reduce((sum, value) => sum + value, own)] as const
     })
     return { values: new Map(await Promise.all(sums)), durable, counted }
   }
 
-  /** It has counted, so that a read that fails must not fail it: then the other parts are what they were `before`. */
-  async #sumWith(
-    own: number,
+  /** `known`, unless all of `others` can be read: what has counted must not fail with a read. */
+  async #freshOr(
+    known: readonly number[],
     others: readonly string[],
-    before: readonly number[],
     maxAgeMs: number | undefined,
-  ): Promise<number> {
+  ): Promise<readonly number[]> {
     const reads = others.map((other) => this.counters.read(other, { maxAgeMs }))
-    const values = await Promise.all(reads).then(
+    return Promise.all(reads).then(
       (readings) => readings.map(({ value }) => value),
-      () => before,
+      () => known,
     )
-    return values.reduce((sum, value) => sum + value, own)
   }
 }

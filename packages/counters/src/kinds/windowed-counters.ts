@@ -78,6 +78,7 @@ class SweptCounters extends SplitCounters implements WindowedCounters {
 }
 
 class Buckets implements CounterSplit {
+  readonly writesMany = false
   /** What the ids of all buckets of this window and grain begin with. */
   readonly kind: string
   readonly #counters: Counters
