@@ -160,6 +160,24 @@ describe('windowed counters', () => {
     expect((await inner.readMany('')).length).toBe(1)
   })
 
+  test('take ids of 256 bytes of whatever text, also over shards and as shards', async () => {
+    const ids = ['\0', '\u0001', '\\', 'é', '\ufffd', '\ud800'].map((char) =>
+      char.repeat(256 / Buffer.byteLength(char)),
+    )
+    const window = { window: '365d', grain: '73d' } as const
+    for (const wrapped of [
+      windowedCounters(shardedCounters(createCounters()), window),
+      shardedCounters(windowedCounters(createCounters(), window)),
+    ]) {
+      for (const id of ids) await wrapped.increment(id, 7)
+      const readings = await Promise.all(ids.map((id) => wrapped.read(id)))
+      expect(readings.map(({ value }) => value)).toEqual(ids.map(() => 7))
+      expect(new Set((await wrapped.readMany('')).map(({ id }) => id))).toEqual(new Set(ids))
+      await expect(wrapped.increment('x'.repeat(257))).rejects.toMatchObject({ code: 'SLUICE_BAD_COUNTER_ID' })
+      await wrapped.close()
+    }
+  })
+
   test('refuse by their codes windows that they cannot keep', () => {
     const { inner } = opened()
     const bad: readonly (readonly [object, string])[] = [

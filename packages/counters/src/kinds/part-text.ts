@@ -13,7 +13,7 @@ const PRINTABLE = /^[ -~]*$/
 /**
  * `text` so that it can stand in another: without U+0000 and U+0001, which are free for what stands around it, and
  * without halves of surrogate pairs, which UTF-8 writes all alike. It has the escaped forms of its prefixes as prefixes,
- * and the order of bytes in UTF-8, in which a lone half stands beside U+FFFD. At most twice as many bytes.
+ * and the order of bytes in UTF-8, in which a lone half stands beside U+FFFD. At most 7 bytes for 3.
  */
 export function escapedText(text: string): string {
   return PRINTABLE.test(text) ? text : Array.from(text, escapedChar).join('')
