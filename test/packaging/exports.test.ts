@@ -19,6 +19,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/fastify': 5,
   '@sluice/nest': 10,
   '@sluice/sketches': 62,
+  '@sluice/counters': 50,
   '@sluice/redis': 50,
   '@sluice/testkit': 48,
 }

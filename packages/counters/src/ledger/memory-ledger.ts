@@ -11,6 +11,7 @@ import {
   TOKEN_MS,
   type TokenGroup,
 } from './counter-ledger.ts'
+import { storedId } from './stored-id.ts'
 
 /** Some 150 bytes each. */
 const MOST_TOKENS = 1_000_000
@@ -156,9 +157,9 @@ class MemoryTable implements CounterTable {
   }
 }
 
-/** By their bytes in UTF-8, which is the order of their characters, and not that of their UTF-16 units. */
+/** By their bytes in UTF-8, as they are stored elsewhere: the order of their characters, and not of their UTF-16 units. */
 function byBytes(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other))
+  return Buffer.compare(Buffer.from(storedId(one)), Buffer.from(storedId(other)))
 }
 
 function tooManyTokens(): SluiceError {
