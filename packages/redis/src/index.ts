@@ -10,13 +10,13 @@ export {
 } from './client/create-redis-cluster.ts'
 export { hashSlot } from './client/hash-slot.ts'
 export type { RedisClient, RedisClusterClient, RedisConnection } from './client/redis-client.ts'
+export { isRedisClients, type RedisClients } from './client/redis-clients.ts'
 export { RedisFailure } from './client/redis-failure.ts'
 export { runnerOf } from './client/script-runner.ts'
 export { type RedisBackendOptions, redisBackend } from './exact/redis-backend.ts'
 export { type RedisInflightOptions, redisInflight } from './inflight/redis-inflight.ts'
 export { type LeasedBackendOptions, leasedBackend, redisLedger } from './leases/leased-backend.ts'
 export {
-  type RedisClients,
   redisSyncLedger,
   type SyncedBackend,
   type SyncedBackendOptions,

@@ -1,21 +1,28 @@
 import type { CounterReading } from '@sluice/limiter-core'
+import { HashRing } from '@sluice/limiter-core/backend'
 import { partitionOf } from '@sluice/limiter-core/sync'
 import type { HotPartition } from './hot-partition.ts'
 
-/** The partitions into which ids are dealt. */
+/** The partitions into which ids are dealt: of one server, or of several that share the ids by consistent hashing. */
 export class HotPartitions {
-  readonly #partitions: readonly HotPartition[]
+  readonly #servers: ReadonlyMap<string, readonly HotPartition[]>
+  readonly #all: readonly HotPartition[]
+  readonly #ring: HashRing
 
-  constructor(partitions: readonly HotPartition[]) {
-    this.#partitions = partitions
+  /** `servers`: the partitions of each, by its name. */
+  constructor(servers: ReadonlyMap<string, readonly HotPartition[]>) {
+    this.#servers = servers
+    this.#all = [...servers.values()].flat()
+    this.#ring = new HashRing([...servers.keys()])
   }
 
   [Symbol.iterator](): Iterator<HotPartition> {
-    return this.#partitions[Symbol.iterator]()
+    return this.#all[Symbol.iterator]()
   }
 
   of(id: string): HotPartition {
-    return this.#partitions[partitionOf(id, this.#partitions.length)]
+    const own = this.#servers.get(this.#ring.serverOf(id)) ?? this.#all
+    return own[partitionOf(id, own.length)]
   }
 
   /** The counters of these ids, a call for each partition. */
@@ -31,7 +38,7 @@ export class HotPartitions {
 
   /** Resolves when the ledger has all that was counted before. */
   async flush(): Promise<void> {
-    await Promise.all(this.#partitions.map((partition) => partition.flush()))
+    await Promise.all(this.#all.map((partition) => partition.flush()))
   }
 
   #each<T>(ids: Iterable<string>, run: (partition: HotPartition, own: readonly string[]) => Promise<T>): Promise<T[]> {

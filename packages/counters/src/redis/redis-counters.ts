@@ -1,6 +1,6 @@
 import type { Counters, ScriptRunner } from '@sluice/limiter-core'
-import { optionsOf } from '@sluice/limiter-core/backend'
-import { type RedisClient, runnerOf } from '@sluice/redis'
+import { badOption, optionsOf } from '@sluice/limiter-core/backend'
+import { isRedisClients, type RedisClient, type RedisClients, runnerOf } from '@sluice/redis'
 import { BufferedCounters } from '../buffer/buffered-counters.ts'
 import {
   counterSettings,
@@ -39,10 +39,15 @@ const HELD_MS = 2_000
  * the last flush, and nothing that was `durable` or had a token: that goes to the ledger at once, as do batches of ids
  * of several partitions.
  *
- * `client`: one of ioredis 5 or 6, or a `ScriptRunner`. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and
+ * `client`: one of ioredis 5 or 6, or a `ScriptRunner`; or several by names, which share the ids by consistent hashing of
+ * the names. All processes need the same names. One that is added takes its part of the ids: what the others have pending
+ * of these goes to the ledger as before. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and
  * `SLUICE_BAD_NAME`.
  */
-export function redisCounters(client: RedisClient | ScriptRunner, options: RedisCountersOptions): Counters {
+export function redisCounters(
+  client: RedisClient | ScriptRunner | RedisClients,
+  options: RedisCountersOptions,
+): Counters {
   const {
     ledger,
     prefix = 'sluice',
@@ -51,14 +56,23 @@ export function redisCounters(client: RedisClient | ScriptRunner, options: Redis
   } = optionsOf('redisCounters', options, OPTIONS)
   const settings = counterSettings('redisCounters', ledger, options)
   const { name, table, clock, expireMs, waitMs } = settings
-  const runner = runnerOf(client)
   const maxOwed = wholeWithin('redisCounters: maxWaiting', maxWaiting, 1_000_000)
   const head = checkedPrefix('redisCounters', prefix)
-  const parts = Array.from({ length: wholeWithin('redisCounters: partitions', partitions, 1_024) }, (_, index) => {
-    const keys = new PartitionKeys(head, name, index)
-    const scripts = new PartitionScripts({ runner, clock, keys, expireMs, maxOwed, waitMs })
-    return new HotPartition({ scripts, table, heldMs: HELD_MS })
-  })
+  const count = wholeWithin('redisCounters: partitions', partitions, 1_024)
+  const partitionsOf = (runner: ScriptRunner): readonly HotPartition[] =>
+    Array.from({ length: count }, (_, index) => {
+      const keys = new PartitionKeys(head, name, index)
+      const scripts = new PartitionScripts({ runner, clock, keys, expireMs, maxOwed, waitMs })
+      return new HotPartition({ scripts, table, heldMs: HELD_MS })
+    })
+  const servers = new Map(runnersOf(client).map(([server, runner]) => [server, partitionsOf(runner)]))
   const direct = new BufferedCounters({ ...settings, maxBatch: 10_000, maxWaiting: 100_000, maxEntries: 10_000 })
-  return new HotCounters({ ...settings, partitions: new HotPartitions(parts), direct })
+  return new HotCounters({ ...settings, partitions: new HotPartitions(servers), direct })
+}
+
+function runnersOf(client: RedisClient | ScriptRunner | RedisClients): [name: string, runner: ScriptRunner][] {
+  if (!isRedisClients(client)) return [['redis', runnerOf(client)]]
+  const clients = Object.entries(client)
+  if (clients.length === 0) throw badOption('redisCounters: client', client, 'one client or more by names')
+  return clients.map(([name, one]) => [name, runnerOf(one)])
 }

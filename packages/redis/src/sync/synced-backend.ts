@@ -30,6 +30,7 @@ import {
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
 import { KnownServers } from '../client/known-servers.ts'
 import type { RedisClient } from '../client/redis-client.ts'
+import { isRedisClients, type RedisClients } from '../client/redis-clients.ts'
 import { runnerOf } from '../client/script-runner.ts'
 import { ExactBackend } from '../exact/exact-backend.ts'
 import { DEFAULT_MAX_BATCH } from '../exact/redis-backend.ts'
@@ -49,9 +50,6 @@ export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {
 
 /** Made by `syncedBackend`. */
 export type SyncedBackend = Backend<Answer> & MetricSource
-
-/** Clients of several servers by names, of which each counts its part of the keys. */
-export type RedisClients = Readonly<Record<string, RedisClient | ScriptRunner>>
 
 /**
  * Decides in this process, at once, by what all processes together took of a key; each reports to Redis in the
@@ -73,7 +71,7 @@ export function syncedBackend(
   client: RedisClient | ScriptRunner | RedisClients,
   options: SyncedBackendOptions = {},
 ): SyncedBackend {
-  if (!isClients(client)) return oneServer(client, options)
+  if (!isRedisClients(client)) return oneServer(client, options)
   const names = Object.keys(client)
   if (names.length === 0) {
     throw new SluiceError('SLUICE_BAD_OPTION', 'syncedBackend: got no client, expected one or more by names')
@@ -92,11 +90,6 @@ function oneServer(client: RedisClient | ScriptRunner, options: SyncedBackendOpt
   const { clock, exact } = parts
   const ledger = new RedisSyncLedger(parts)
   return new SyncingBackend({ name: 'synced', identity: exact.identity, ledger, terms, rule, clock })
-}
-
-function isClients(client: RedisClient | ScriptRunner | RedisClients): client is RedisClients {
-  if (typeof client !== 'object' || client === null || Array.isArray(client)) return false
-  return Object.getPrototypeOf(client) === Object.prototype && !('run' in client) && !('evalsha' in client)
 }
 
 function seedOf(secret: string | Uint8Array): Uint8Array {
