@@ -14,7 +14,7 @@ export interface BatchWriterOptions {
   readonly observers: Observers
   /** How long a unit waits for a batch at most, in ms, while the ledger answers. */
   readonly flushMs: number
-  /** Most ids of a batch, unless one group has more. */
+  /** Most ids of a batch that nobody waits for, and as many of groups, unless one group has more. */
   readonly maxBatch: number
   /** Whether the process must not end before a unit that waits is sent. */
   readonly keepsAlive: boolean
@@ -86,7 +86,8 @@ export class BatchWriter {
 
   /** Resolves when all that was counted so far is applied; rejects where an attempt fails, and goes on trying. */
   async flush(): Promise<void> {
-    while (this.#hasNews || this.#shipment) await this.#send()
+    // what comes meanwhile waits for its own batch, or this would never end while somebody counts
+    for (let left = this.#batchesLeft; left > 0 && (this.#hasNews || this.#shipment); left--) await this.#send()
   }
 
   /** Flushes, again and again until `waitMs` are over, and ends. Rejects where something is left by then. */
@@ -119,6 +120,12 @@ export class BatchWriter {
   stop(): void {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
+  }
+
+  /** At most so many batches have what waits now: the oldest goes first, and an id of a group only after that group. */
+  get #batchesLeft(): number {
+    const plain = Math.ceil(this.#dirty.size / this.#options.maxBatch)
+    return (this.#shipment ? 1 : 0) + this.#groups.length + plain + 1
   }
 
   get #hasNews(): boolean {
@@ -196,7 +203,7 @@ export class BatchWriter {
   #compose(): Shipment | undefined {
     const groups = this.#nextGroups()
     const taken = new Set(groups.flatMap((pending) => pending.entries))
-    let left = this.#options.maxBatch - taken.size
+    let left = this.#options.maxBatch
     const entries: CounterEntry[] = []
     for (const entry of this.#dirty) {
       if (left <= 0) break

@@ -54,6 +54,22 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     await until(async () => (await other.read('a', { maxAgeMs: 0 })).value === 3)
   },
 
+  'flushes and sums while somebody never stops to count': async ({ open }) => {
+    const counters = await open()
+    let isOver = false
+    const counting = (async () => {
+      while (!isOver) {
+        await counters.increment('a')
+        await new Promise<void>((resolve) => afterThisTurn(resolve))
+      }
+    })()
+    const sums = [await counters.aggregate(''), await counters.aggregate('')]
+    await counters.flush()
+    isOver = true
+    await counting
+    assert.ok(sums[1] >= sums[0])
+  },
+
   'answers a durable increment when others read it': async ({ open, durable }) => {
     const [one, other] = [await open(), await open()]
     assert.deepEqual(await one.increment('a', 5, { durable: true }), { value: 5, durable, counted: true })
