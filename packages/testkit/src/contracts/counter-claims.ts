@@ -56,6 +56,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
 
   'flushes and sums while somebody never stops to count': async ({ open }) => {
     const counters = await open()
+    await counters.increment('a')
     let isOver = false
     const counting = (async () => {
       while (!isOver) {
