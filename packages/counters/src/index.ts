@@ -24,6 +24,7 @@ export { type WindowedCounters, type WindowedCountersOptions, windowedCounters }
 export type * from './ledger/counter-ledger.ts'
 export { MemoryLedger } from './ledger/memory-ledger.ts'
 export { type MeteredCountersOptions, meteredCounters } from './metered-counters.ts'
+export { type OwnedCounters, type OwnedCountersOptions, ownedCounters } from './owners/owned-counters.ts'
 export { type CounterClientOptions, counterClient } from './service/client/counter-client.ts'
 export { type CounterService, type CounterServiceOptions, counterService } from './service/counter-service.ts'
 export { counterOpenApi } from './service/open-api/counter-open-api.ts'
