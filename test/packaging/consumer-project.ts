@@ -6,7 +6,7 @@ import { mustRun } from './command.ts'
 import { closureOf, installedFolder, packForeignDependencies, packPackages } from './tarballs.ts'
 
 // what a user of TypeScript installs, and Nest's platform
-const broughtForTypes = ['@types/express', '@types/koa', '@types/node', '@nestjs/platform-express']
+const broughtForTypes = ['@types/express', '@types/koa', '@types/node', '@types/pg', '@nestjs/platform-express']
 
 /** A user's project, outside of this repository, with our tarballs installed by npm. */
 export class ConsumerProject implements Disposable {

@@ -22,8 +22,10 @@ const scripts = [
   'redis-commonjs.cjs',
   'sketches-esm.mjs',
   'sketches-commonjs.cjs',
+  'counters-esm.mjs',
+  'counters-commonjs.cjs',
 ]
-const typed = ['typed', 'koa-typed', 'fastify-typed', 'nest-typed', 'redis-typed', 'sketches-typed']
+const typed = ['typed', 'koa-typed', 'fastify-typed', 'nest-typed', 'redis-typed', 'sketches-typed', 'counters-typed']
 
 let project: ConsumerProject
 let redis: RedisServer

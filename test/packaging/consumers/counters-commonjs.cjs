@@ -1,0 +1,15 @@
+const { createCounters, counterService } = require('@sluice/counters')
+const { rateLimit } = require('@sluice/express')
+const express = require('express')
+
+const counters = createCounters()
+
+const app = express()
+app.use(rateLimit({ limit: 1, window: '1m' }))
+app.get('/', async (_req, res) => {
+  res.send(`hello ${(await counters.increment('asked')).value}`)
+})
+app.use(counterService({ counters }))
+
+const server = app.listen(0, '127.0.0.1', () => console.log(server.address().port))
+process.stdin.resume().once('end', () => server.close())

@@ -1,0 +1,32 @@
+import type { AddressInfo } from 'node:net'
+import { type CounterReading, type Counters, counterClient, createCounters, shardedCounters } from '@sluice/counters'
+import { embeddedLedger, postgresLedger } from '@sluice/counters/postgres'
+import { redisCounters } from '@sluice/counters/redis'
+import { rateLimit } from '@sluice/express'
+import { createRedis } from '@sluice/redis'
+import express from 'express'
+import { Pool } from 'pg'
+
+const counters: Counters = createCounters()
+
+const app = express()
+app.use(rateLimit({ limit: 1, window: '1m' }))
+app.get('/', async (_req, res) => {
+  res.send(`hello ${(await counters.increment('asked')).value}`)
+})
+
+// nothing below is called: it must only be accepted
+export const others = async (): Promise<unknown[]> => {
+  const ledger = postgresLedger(new Pool())
+  const hot = redisCounters({ a: createRedis('redis://a'), b: createRedis('redis://b') }, { ledger, flushMs: '1s' })
+  const embedded = createCounters({ ledger: await embeddedLedger({ folder: 'counters' }) })
+  const page: readonly CounterReading[] = await counterClient({ url: 'http://localhost' }).readMany('a', { limit: 10 })
+  return [
+    page,
+    hot.incrementMany({ a: 1 }, { token: 't' }),
+    shardedCounters(embedded).increment('b', 2, { durable: true }),
+  ]
+}
+
+const server = app.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port))
+process.stdin.resume().once('end', () => server.close())
