@@ -14,7 +14,7 @@ export interface BatchWriterOptions {
   readonly observers: Observers
   /** How long a unit waits for a batch at most, in ms, while the ledger answers. */
   readonly flushMs: number
-  /** Most ids of a batch that nobody waits for, and as many of groups, unless one group has more. */
+  /** Most ids of a batch, unless one group has more. */
   readonly maxBatch: number
   /** Whether the process must not end before a unit that waits is sent. */
   readonly keepsAlive: boolean
@@ -25,6 +25,8 @@ interface Shipment {
   readonly number: number
   readonly entries: readonly CounterEntry[]
   readonly groups: readonly PendingGroup[]
+  /** Turn of the first that came of what is in it. */
+  readonly turn: number
 }
 
 /** Before the second attempt to send a batch; twice as long before each further one. */
@@ -40,8 +42,12 @@ export class BatchWriter {
   /** Of this start of this process. */
   readonly #writer: string = randomBytes(15).toString('base64url')
   #number = 0
-  /** Entries with units that are in no batch yet, the oldest first. */
-  readonly #dirty = new Set<CounterEntry>()
+  /** Of what came last: everything that waits has a turn, later ones higher ones. */
+  #turn = 0
+  /** Entries with units that are in no batch yet, and their turns, the oldest first. */
+  readonly #dirty = new Map<CounterEntry, number>()
+  /** Those of them that the last batch left, since groups of it had their ids: groups of the next one wait for them. */
+  #passedOver: ReadonlySet<CounterEntry> = new Set()
   /** In no batch yet. */
   #groups: PendingGroup[] = []
   /** Not answered yet. */
@@ -63,7 +69,7 @@ export class BatchWriter {
   /** Counts units that nobody waits for. */
   add(entry: CounterEntry, delta: number): void {
     entry.add(delta, this.#options.clock.now())
-    this.#dirty.add(entry)
+    if (!this.#dirty.has(entry)) this.#dirty.set(entry, ++this.#turn)
     this.#schedule()
   }
 
@@ -74,11 +80,17 @@ export class BatchWriter {
     { waitMs, late }: { readonly waitMs: number; readonly late: (mayHaveCounted: boolean) => Error },
   ): Promise<GroupOutcome> {
     return new Promise((resolve, reject) => {
-      const pending = new PendingGroup(group, entries, (outcome) => {
+      const { clock } = this.#options
+      const pending = new PendingGroup({ group, entries, turn: ++this.#turn }, (outcome) => {
         cancel()
         resolve(outcome)
       })
-      const cancel = this.#options.clock.after(waitMs, () => reject(late(!this.#withdraw(pending))), AWAITED)
+      const abandon = (): void => {
+        const isWithdrawn = this.#withdraw(pending)
+        if (!isWithdrawn) pending.abandonedAt = clock.now()
+        reject(late(!isWithdrawn))
+      }
+      const cancel = clock.after(waitMs, abandon, AWAITED)
       this.#groups.push(pending)
       this.#schedule()
     })
@@ -86,8 +98,8 @@ export class BatchWriter {
 
   /** Resolves when all that was counted so far is applied; rejects where an attempt fails, and goes on trying. */
   async flush(): Promise<void> {
-    // what comes meanwhile waits for its own batch, or this would never end while somebody counts
-    for (let left = this.#batchesLeft; left > 0 && (this.#hasNews || this.#shipment); left--) await this.#send()
+    const last = this.#turn
+    while (this.#oldestTurn <= last) await this.#send()
   }
 
   /** Flushes, again and again until `waitMs` are over, and ends. Rejects where something is left by then. */
@@ -107,7 +119,8 @@ export class BatchWriter {
 
   /** Waits for the batch that is under way. Rejects as it does. */
   async settled(): Promise<void> {
-    while (this.#shipment) await this.#send()
+    const number = this.#shipment?.number
+    while (number !== undefined && this.#shipment?.number === number) await this.#send()
   }
 
   /** Forgets units of an entry that are in no batch. */
@@ -122,16 +135,14 @@ export class BatchWriter {
     this.#cancelTimer = undefined
   }
 
-  /** At most so many batches have what waits now: the oldest goes first, and an id of a group only after that group. */
-  get #batchesLeft(): number {
-    const plain = Math.ceil(this.#dirty.size / this.#options.maxBatch)
-    return (this.#shipment ? 1 : 0) + this.#groups.length + plain + 1
-  }
-
-  get #hasNews(): boolean {
-    if (this.#groups.length > 0) return true
-    for (const { isBeingReset } of this.#dirty) if (!isBeingReset) return true
-    return false
+  /** Of what is not applied and not being reset; infinite where there is nothing. */
+  get #oldestTurn(): number {
+    const waits = Math.min(
+      this.#shipment?.turn ?? Number.POSITIVE_INFINITY,
+      this.#groups[0]?.turn ?? Number.POSITIVE_INFINITY,
+    )
+    for (const [{ isBeingReset }, turn] of this.#dirty) if (!isBeingReset) return Math.min(waits, turn)
+    return waits
   }
 
   /** Waits as long as before any attempt after a failed one; false where that is too late. */
@@ -156,15 +167,22 @@ export class BatchWriter {
   }
 
   #schedule(): void {
-    const { clock, flushMs, maxBatch, keepsAlive } = this.#options
+    const { clock, flushMs, keepsAlive } = this.#options
     if (this.#attempt) return
-    if (this.#failedAttempts === 0 && (this.#groups.length > 0 || this.#dirty.size >= maxBatch)) {
+    if (this.#failedAttempts === 0 && (this.#groups.length > 0 || this.#fillsBatch)) {
       this.#sendUnwatched()
       return
     }
     if (this.#dirty.size === 0 && this.#groups.length === 0 && !this.#shipment) return
     const delayMs = this.#failedAttempts === 0 ? flushMs : this.#retryMs
     this.#cancelTimer ??= clock.after(delayMs, () => this.#sendUnwatched(), { keepAlive: keepsAlive })
+  }
+
+  get #fillsBatch(): boolean {
+    let left = this.#options.maxBatch
+    if (this.#dirty.size < left) return false
+    for (const { isBeingReset } of this.#dirty.keys()) if (!isBeingReset && --left === 0) return true
+    return false
   }
 
   /** Its failure goes to observers alone. */
@@ -202,20 +220,27 @@ export class BatchWriter {
   /** Groups first, since somebody waits; then units of other ids than theirs, which a reset may take away apart. */
   #compose(): Shipment | undefined {
     const groups = this.#nextGroups()
-    const taken = new Set(groups.flatMap((pending) => pending.entries))
-    let left = this.#options.maxBatch
-    const entries: CounterEntry[] = []
-    for (const entry of this.#dirty) {
-      if (left <= 0) break
+    const oldest = this.#oldestTurn
+    const entries = this.#nextEntries(new Set(groups.flatMap((pending) => pending.entries)))
+    if (groups.length === 0 && entries.length === 0) return undefined
+    return { number: ++this.#number, entries, groups, turn: Math.min(oldest, groups[0]?.turn ?? oldest) }
+  }
+
+  /** One at least, or groups could keep the others waiting for good. */
+  #nextEntries(taken: ReadonlySet<CounterEntry>): readonly CounterEntry[] {
+    const next: CounterEntry[] = []
+    const passedOver = new Set(this.#passedOver)
+    for (const entry of this.#dirty.keys()) {
+      if (next.length > 0 && taken.size + next.length >= this.#options.maxBatch) break
+      if (taken.has(entry)) passedOver.add(entry)
       if (taken.has(entry) || entry.isBeingReset) continue
       this.#dirty.delete(entry)
       if (entry.unsent === 0) continue
       entry.send()
-      entries.push(entry)
-      left--
+      next.push(entry)
     }
-    if (groups.length === 0 && entries.length === 0) return undefined
-    return { number: ++this.#number, entries, groups }
+    this.#passedOver = new Set([...passedOver].filter((entry) => this.#dirty.has(entry)))
+    return next
   }
 
   /** Those of one batch: no two with one token, of which the second is decided by what the first one did. */
@@ -224,9 +249,10 @@ export class BatchWriter {
     const tokens = new Set<string>()
     let ids = 0
     this.#groups = this.#groups.filter((pending) => {
-      const token = pending.group.token?.token
+      const { token } = pending
       const isFull = next.length > 0 && ids + pending.entries.length > this.#options.maxBatch
-      if (isFull || (token !== undefined && tokens.has(token))) return true
+      const isBehind = pending.entries.some((entry) => this.#passedOver.has(entry) && !entry.isBeingReset)
+      if (isFull || isBehind || (token !== undefined && tokens.has(token))) return true
       ids += pending.entries.length
       if (token !== undefined) tokens.add(token)
       next.push(pending)
@@ -241,7 +267,7 @@ export class BatchWriter {
       writer: this.#writer,
       number,
       deltas: entries.map(({ id, sending, sendingSince }) => ({ id, amount: sending, ageMs: now - sendingSince })),
-      groups: groups.map(({ group }) => group),
+      groups: groups.map((pending) => pending.sentAt(now)),
     }
   }
 

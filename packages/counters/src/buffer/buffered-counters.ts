@@ -60,7 +60,10 @@ export class BufferedCounters implements Counters {
     if (maxAgeMs === undefined) return (await this.#cache.known(id, this.#options.expireMs)).reading()
     const ageMs = parseMs(maxAgeMs, 'read: maxAgeMs')
     await this.#writer.settled()
-    return (await this.#cache.known(id, ageMs)).reading()
+    const entry = await this.#cache.known(id, ageMs)
+    // a batch that began since then has some of it: its answer brings the total
+    if (entry.isSent) await this.#writer.settled()
+    return entry.reading()
   }
 
   async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
@@ -95,7 +98,8 @@ export class BufferedCounters implements Counters {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#writer.end(this.#options.waitMs)
+    // a reset that fails leaves units
+    this.#closing ??= this.#lastClear.then(() => this.#writer.end(this.#options.waitMs))
     return this.#closing
   }
 

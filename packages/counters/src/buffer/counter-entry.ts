@@ -16,8 +16,10 @@ export class CounterEntry {
   /** In the batch that is under way. */
   sending = 0
   sendingSince = 0
-  /** In groups that are not decided yet: part of no value, but room must be left for them. */
-  undecided = 0
+  /** Of groups that are not decided yet: how many, and what they add and take away at most. Part of no value. */
+  #groups = 0
+  #mayRise = 0
+  #mayFall = 0
   /** While it is reset nothing of it is sent. */
   isBeingReset = false
 
@@ -29,15 +31,29 @@ export class CounterEntry {
     return this.#total + this.sending + this.unsent
   }
 
+  /** Whether a batch that is under way has units of it. */
+  get isSent(): boolean {
+    return this.sending !== 0
+  }
+
   /** False where the ledger has all of it. */
   get isOwed(): boolean {
-    return this.unsent !== 0 || this.sending !== 0 || this.undecided !== 0 || this.isBeingReset
+    return this.unsent !== 0 || this.sending !== 0 || this.#groups !== 0 || this.isBeingReset
   }
 
   /** Whether `delta` more would still be a value, whichever of what is undecided counts. */
   holds(delta: number): boolean {
-    const { value, undecided } = this
-    return Number.isSafeInteger(value + delta) && Number.isSafeInteger(value + undecided + delta)
+    const next = this.value + delta
+    return [next, next + this.#mayRise, next + this.#mayFall].every(Number.isSafeInteger)
+  }
+
+  /** Leaves room for a group until that is decided. */
+  reserve(amount: number): void {
+    this.#change(amount, 1)
+  }
+
+  release(amount: number): void {
+    this.#change(amount, -1)
   }
 
   add(delta: number, now: number): void {
@@ -50,6 +66,14 @@ export class CounterEntry {
     this.sending = this.unsent
     this.sendingSince = this.unsentSince
     this.unsent = 0
+  }
+
+  #change(amount: number, sign: 1 | -1): void {
+    this.#groups += sign
+    // sums of two ranges are not exact
+    if (this.#groups === 0) this.#mayRise = this.#mayFall = 0
+    else if (amount > 0) this.#mayRise += sign * amount
+    else this.#mayFall += sign * amount
   }
 
   /** Takes over what the ledger has, unless that is older than what is known. */

@@ -45,7 +45,7 @@ export class EntryCache {
   async known(id: string, maxAgeMs: number): Promise<CounterEntry> {
     const now = this.#options.clock.now()
     const entry = this.#entries.get(id)
-    if (entry && (entry.sending !== 0 || now - entry.readAt < maxAgeMs)) {
+    if (entry && (entry.isSent || now - entry.readAt < maxAgeMs)) {
       this.hits++
       this.#entries.delete(id)
       this.#entries.set(id, entry)
@@ -85,7 +85,7 @@ export class EntryCache {
         // two of one turn made an entry each, and one made before may stand there by now
         const kept = this.pinned(entry)
         const row = rows.get(entry.id)
-        if (row && kept.sending === 0) kept.learn(row, now)
+        if (row && !kept.isSent) kept.learn(row, now)
         resolve(kept)
       }
       // those who wait go on first

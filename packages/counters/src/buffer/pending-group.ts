@@ -1,17 +1,38 @@
 import type { GroupOutcome, TokenGroup } from '../ledger/counter-ledger.ts'
 import type { CounterEntry } from './counter-entry.ts'
 
-/** A group that is not decided yet. Until it is, room is left in its entries for what it may count. */
-export class PendingGroup {
+export interface PendingGroupOptions {
   readonly group: TokenGroup
   readonly entries: readonly CounterEntry[]
+  /** Its place among all that waits. */
+  readonly turn: number
+}
+
+/** A group that is not decided yet. Until it is, room is left in its entries for what it may count. */
+export class PendingGroup {
+  readonly entries: readonly CounterEntry[]
+  readonly turn: number
+  /** When its caller was told that it may count all the same: a reset since then takes it away. */
+  abandonedAt: number | undefined
+  readonly #group: TokenGroup
   readonly #decided: (outcome: GroupOutcome) => void
 
-  constructor(group: TokenGroup, entries: readonly CounterEntry[], decided: (outcome: GroupOutcome) => void) {
-    this.group = group
+  constructor({ group, entries, turn }: PendingGroupOptions, decided: (outcome: GroupOutcome) => void) {
+    this.#group = group
     this.entries = entries
+    this.turn = turn
     this.#decided = decided
-    this.#reserve(1)
+    for (const entry of entries) entry.reserve(this.#amountOf(entry))
+  }
+
+  get token(): string | undefined {
+    return this.#group.token?.token
+  }
+
+  /** As it goes out at `now`. */
+  sentAt(now: number): TokenGroup {
+    if (this.abandonedAt === undefined) return this.#group
+    return { ...this.#group, ageMs: now - this.abandonedAt }
   }
 
   decide(outcome: GroupOutcome): void {
@@ -21,10 +42,10 @@ export class PendingGroup {
 
   /** It counts nothing. */
   release(): void {
-    this.#reserve(-1)
+    for (const entry of this.entries) entry.release(this.#amountOf(entry))
   }
 
-  #reserve(sign: 1 | -1): void {
-    for (const entry of this.entries) entry.undecided += sign * (this.group.amounts.get(entry.id) ?? 0)
+  #amountOf({ id }: CounterEntry): number {
+    return this.#group.amounts.get(id) ?? 0
   }
 }

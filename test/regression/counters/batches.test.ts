@@ -1,0 +1,180 @@
+import { describe, expect, test } from '@jest/globals'
+import { createCounters } from '@sluice/counters'
+import { afterThisTurn } from '@sluice/limiter-core/backend'
+import { FakeClock } from '@sluice/testkit'
+import { HeldLedger, type TableCall } from '../../counters/fuzz/held-ledger.ts'
+
+const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve))
+
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await turn()
+}
+
+/** A ledger that answers in the next turn, and what stands in its way at the moment. */
+function slowLedger() {
+  const clock = new FakeClock()
+  const gates = new Map<TableCall, () => Promise<void>>()
+  const ledger = new HeldLedger(clock, {
+    before: async (call) => {
+      await turn()
+      await gates.get(call)?.()
+    },
+  })
+  return { clock, ledger, gates, table: ledger.plain.open('default') }
+}
+
+/** Settled within so many turns, or not. */
+async function settles(promise: Promise<unknown>): Promise<boolean> {
+  let isSettled = false
+  promise.then(
+    () => {
+      isSettled = true
+    },
+    () => {
+      isSettled = true
+    },
+  )
+  for (let i = 0; i < 200 && !isSettled; i++) await turn()
+  return isSettled
+}
+
+/** Goes on counting until it is stopped. */
+function load(count: () => Promise<unknown>): () => Promise<void> {
+  let isOver = false
+  const loop = async (): Promise<void> => {
+    while (!isOver) await count()
+  }
+  const done = Promise.all([loop(), loop(), loop()])
+  return async () => {
+    isOver = true
+    await done
+  }
+}
+
+describe('batches of counters', () => {
+  for (const durable of [true, false]) {
+    for (const [name, call] of [
+      ['a sum', (counters) => counters.aggregate('')],
+      ['a read of the ledger', (counters) => counters.read('a', { maxAgeMs: 0 })],
+      ['a reset', (counters) => counters.reset('a')],
+    ] as const satisfies readonly (readonly [
+      string,
+      (counters: ReturnType<typeof createCounters>) => Promise<unknown>,
+    ])[]) {
+      test(`${name} is answered while others go on counting, durable: ${durable}`, async () => {
+        const { clock, ledger } = slowLedger()
+        const counters = createCounters({ ledger, clock, maxBatch: 2 })
+        const stop = load(async () => {
+          await counters.increment('a', 1, { durable })
+          await turn()
+        })
+        await turns(10)
+        expect(await settles(call(counters))).toBe(true)
+        await stop()
+        await counters.close()
+      })
+    }
+  }
+
+  test('plain units go out while each batch has a durable one of the same id', async () => {
+    const { clock, ledger, table } = slowLedger()
+    const counters = createCounters({ ledger, clock })
+    let durable = 0
+    const stop = load(async () => {
+      await counters.increment('a', 1, { durable: true })
+      durable++
+    })
+    await turns(10)
+    await counters.increment('a', 1_000_000)
+    await turns(100)
+    expect((await table.read(['a'])).entries[0]?.value).toBeGreaterThan(1_000_000)
+    await stop()
+    await counters.close()
+    expect((await table.read(['a'])).entries[0]?.value).toBe(1_000_000 + durable)
+  })
+
+  test('a process with batches of one id goes on while that id is reset', async () => {
+    const { clock, ledger, gates } = slowLedger()
+    const counters = createCounters({ ledger, clock, maxBatch: 1 })
+    let asks = 0
+    gates.set('clear', async () => {
+      await counters.increment('a')
+      asks++
+      await turns(3)
+    })
+    await counters.increment('a')
+    await counters.reset('a')
+    expect(asks).toBe(1)
+    await counters.close()
+  })
+
+  test('a group that counts late, after its caller was told so, stays away where there was a reset since', async () => {
+    const { clock, ledger, gates, table } = slowLedger()
+    const counters = createCounters({ ledger, clock, waitMs: 100, flushMs: 10_000 })
+    await counters.read('a')
+    gates.set('apply', () => Promise.reject(new Error('away')))
+    const counted = counters.increment('a', 5, { durable: true })
+    counted.catch(() => {})
+    await turns(3)
+    clock.advance(100)
+    await expect(counted).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    await turns(3)
+    clock.advance(10)
+    await table.clear('a', { deleted: false })
+    clock.advance(10)
+    gates.clear()
+    await counters.flush()
+    expect((await table.read(['a'])).entries[0]?.value).toBe(0)
+    await counters.close()
+  })
+
+  test('room is left for whichever of what is undecided counts', async () => {
+    const { clock, ledger } = slowLedger()
+    const counters = createCounters({ ledger, clock })
+    const most = Number.MAX_SAFE_INTEGER
+    await counters.increment('other', 1, { token: 't' })
+    const reused = counters.incrementMany({ a: -most }, { token: 't' })
+    reused.catch(() => {})
+    const [up, upAgain] = [1, 2].map(() => counters.increment('a', most, { durable: true }))
+    await expect(Promise.allSettled([reused, up, upAgain])).resolves.toMatchObject([
+      { status: 'rejected', reason: { code: 'SLUICE_TOKEN_REUSED' } },
+      { status: 'fulfilled', value: { value: most } },
+      { status: 'rejected', reason: { code: 'SLUICE_COUNTER_RANGE' } },
+    ])
+    await counters.close()
+  })
+
+  test('an entry stays while a group of no units waits for it', async () => {
+    const { clock, ledger, gates, table } = slowLedger()
+    const counters = createCounters({ ledger, clock, maxEntries: 1 })
+    await counters.read('a')
+    let release = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    gates.set('apply', () => held)
+    const receipt = counters.increment('a', 0, { durable: true })
+    await turns(3)
+    for (const id of ['b', 'c', 'd']) await counters.read(id)
+    await table.apply({ writer: 'w', number: 1, deltas: [{ id: 'a', amount: 7, ageMs: 0 }], groups: [] })
+    release()
+    expect((await receipt).value).toBe(7)
+    await counters.close()
+  })
+
+  test('closing while a reset fails writes what the reset left', async () => {
+    const { clock, ledger, gates, table } = slowLedger()
+    const counters = createCounters({ ledger, clock })
+    await counters.increment('a', 3)
+    gates.set('clear', async () => {
+      await turns(20)
+      throw new Error('away')
+    })
+    const reset = counters.reset('a')
+    reset.catch(() => {})
+    await turns(3)
+    await counters.close()
+    await expect(reset).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    expect((await table.read(['a'])).entries[0]?.value).toBe(3)
+  })
+})
