@@ -11,11 +11,12 @@
 if not inEpoch() then return { 'unfinished' } end
 -- a client may send a call again after its connection broke
 if ARGV[2] ~= '0' and not call('SET', KEYS[5], 1, 'NX', 'PX', ARGV[2]) then return { 'repeated' } end
-local ids, values, versions, times = tonumber(ARGV[6]), {}, {}, {}
+local ids, values, versions, times, owes = tonumber(ARGV[6]), {}, {}, {}, {}
 for i = 1, ids do
   local known, total, version, updatedAt = unpack(call('HMGET', KEYS[5 + i], 'epoch', 'total', 'version', 'updatedAt'))
   versions[i], times[i] = version or '', updatedAt or ''
-  if known == epoch then values[i] = tonumber(total) + tonumber(call('HGET', owed, ARGV[6 + i]) or 0) end
+  owes[i] = call('HGET', owed, ARGV[6 + i])
+  if known == epoch then values[i] = tonumber(total) + tonumber(owes[i] or 0) end
 end
 local largest, room = tonumber(ARGV[5]), tonumber(ARGV[4]) - call('HLEN', owed)
 
@@ -37,6 +38,7 @@ local function add(index, amount)
   call('HINCRBY', pending, ARGV[6 + index], text(amount))
   owe(ARGV[6 + index], amount)
   values[index] = values[index] + amount
+  owes[index] = true
 end
 
 local answer, at = { epoch }, 7 + ids
@@ -51,7 +53,8 @@ while at <= #ARGV do
   answer[#answer + 1] = outcome or 'counted'
 end
 for i = 1, ids do
-  if values[i] then call('PEXPIRE', KEYS[5 + i], ARGV[3]) end
+  -- of what is owed the next batch brings a total; any other one grows old, or its readers would keep it for good
+  if values[i] and owes[i] then call('PEXPIRE', KEYS[5 + i], ARGV[3]) end
   local last = #answer
   answer[last + 1], answer[last + 2], answer[last + 3] = values[i] and text(values[i]) or '', versions[i], times[i]
 end

@@ -36,6 +36,11 @@ local function learn(key, at, keptMs)
   call('PEXPIRE', key, keptMs)
 end
 
+local function begin()
+  epoch, number = ARGV[1], 0
+  call('HSET', state, 'epoch', epoch, 'run', run, 'number', 0)
+end
+
 -- False where a batch of an epoch before must be finished first.
 local function inEpoch()
   if epoch and lastRun == run then return true end
@@ -43,7 +48,6 @@ local function inEpoch()
     if isClosed() then return false end
     shut()
   end
-  epoch, number = ARGV[1], 0
-  call('HSET', state, 'epoch', epoch, 'run', run, 'number', 0)
+  begin()
   return true
 end

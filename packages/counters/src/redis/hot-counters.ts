@@ -115,8 +115,8 @@ export class HotCounters implements Counters {
 
   async #close(): Promise<void> {
     this.#stop()
-    await this.#options.partitions.flush()
-    await this.#options.direct.close()
+    const ended = await Promise.allSettled([this.#options.partitions.flush(), this.#options.direct.close()])
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
   }
 
   #handOver(): void {

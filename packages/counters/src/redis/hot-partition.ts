@@ -26,6 +26,9 @@ export interface HotPartitionOptions {
 /** Of one call: to learn totals, to finish batches that stand in the way, and whatever others do in between. */
 const MOST_TRIES = 20
 
+/** Of one call that may be older than what is finished, before the ledger is taken for one that lost its number. */
+const LATE_READS = 5
+
 /** The counters of one partition in Redis: counts there, and hands what is pending over to the ledger. */
 export class HotPartition {
   readonly #options: HotPartitionOptions
@@ -66,13 +69,17 @@ export class HotPartition {
   /** Reads totals of the ledger anew. */
   async refresh(ids: readonly string[]): Promise<void> {
     const { scripts, table } = this.#options
+    let older = 0
     await this.#untilDone(async () => {
       const epoch = this.#epoch
       const { entries, number } = await table.read(ids, epoch)
       const answer = await scripts.seed({ epoch, number }, entries)
+      if (answer === 'seeded') return true
       if (answer === 'unfinished') await this.flush()
-      else if (answer !== 'seeded') this.#epoch = answer.epoch
-      return answer === 'seeded'
+      else if (answer.epoch !== epoch) this.#epoch = answer.epoch
+      // once or twice a batch was finished since the read
+      else if (++older > LATE_READS) this.#epoch = await scripts.renew(epoch)
+      return false
     })
   }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock, CounterReading, Script, ScriptRunner } from '@sluice/limiter-core'
 import type { LedgerEntry } from '../ledger/counter-ledger.ts'
 import { idOf, storedId } from '../ledger/stored-id.ts'
-import { clearScript, closeScript, countScript, finishScript, seedScript } from '../lua/scripts.ts'
+import { clearScript, closeScript, countScript, finishScript, renewScript, seedScript } from '../lua/scripts.ts'
 import { failureOf, unanswered } from '../unanswered.ts'
 import type { PartitionKeys } from './partition-keys.ts'
 
@@ -122,6 +122,12 @@ export class PartitionScripts {
     const args = [this.#options.expireMs, epoch, number, ...entries.flatMap(argsOf)]
     const [kind, current] = await this.#run(seedScript, this.#keysOf(entries), args)
     return kind === 'again' ? { epoch: String(current) } : (kind as 'seeded' | 'unfinished')
+  }
+
+  /** Begins a new epoch after this one, unless something of it waits. Answers the present one. */
+  async renew(epoch: string): Promise<string> {
+    const [current] = await this.#run(renewScript, [], [epoch])
+    return String(current)
   }
 
   /** False where a batch must be finished first. */
