@@ -1,0 +1,144 @@
+import type { CounterDeltas, Counters, IncrementOptions } from '@sluice/limiter-core'
+import type { SeededRandom } from '@sluice/testkit'
+
+const IDS = ['a', 'b', 'c', '\\0', '\0', '\\\\0', '\ud800', '\\ud800', 'x\\', 'x']
+/** Of calls that were refused, or that may have counted. */
+const EXPECTED_CODES = ['SLUICE_COUNTERS_UNANSWERED', 'SLUICE_COUNTERS_FULL']
+
+export interface CounterHistoryOptions {
+  readonly random: SeededRandom
+  /** Whether a plain call that fails has certainly not counted. */
+  readonly isPlainSure: boolean
+  /** Whether a plain call that was acknowledged has counted for good. */
+  readonly isPlainKept: boolean
+  readonly hasResets: boolean
+}
+
+/** Calls by chance of counters that share a ledger, and what the ledger must have in the end. */
+export class CounterHistory {
+  readonly #options: CounterHistoryOptions
+  /** By id, what was acknowledged. */
+  readonly sure = new Map<string, number>()
+  /** By id, what may have counted besides: of one call, and 0 or all of it. */
+  readonly maybe = new Map<string, number>()
+  readonly failures: unknown[] = []
+  readonly #tokens = new Map<string, { readonly deltas: Record<string, number>; isCounted: boolean }>()
+  #made = 0
+  #waiting = 0
+
+  constructor(options: CounterHistoryOptions) {
+    this.#options = options
+  }
+
+  /** Calls that are not settled. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Starts a call. */
+  step(counters: Counters): void {
+    const { random, hasResets } = this.#options
+    const kind = random.whole(100)
+    if (kind < 45) this.#plain(counters)
+    else if (kind < 60) this.#token(counters, `t${this.#made++}`, this.#deltas())
+    else if (kind < 68) this.#again(counters)
+    else if (kind < 76) this.#durable(counters)
+    else if (kind < 88) this.#track(this.#reading(counters))
+    else if (kind < 92) this.#track(counters.flush())
+    else if (hasResets) this.#reset(counters)
+  }
+
+  /** Sends again what has a token and was not answered. */
+  again(counters: Counters): void {
+    for (const [token, { deltas, isCounted }] of this.#tokens) if (!isCounted) this.#token(counters, token, deltas)
+  }
+
+  get hasOpenTokens(): boolean {
+    return [...this.#tokens.values()].some(({ isCounted }) => !isCounted)
+  }
+
+  #plain(counters: Counters): void {
+    const deltas = this.#deltas()
+    const { isPlainSure, isPlainKept } = this.#options
+    const lost = (): void => {
+      if (!isPlainSure) addTo(this.maybe, deltas)
+    }
+    this.#count(counters, deltas, {}, { lost, kept: isPlainKept ? this.sure : this.maybe })
+  }
+
+  /** Of an id of its own, so that it is known whether it counted. */
+  #durable(counters: Counters): void {
+    const deltas = { [`d${this.#made++}`]: 1 + this.#options.random.whole(9) }
+    this.#count(counters, deltas, { durable: true }, { lost: () => addTo(this.maybe, deltas), kept: this.sure })
+  }
+
+  #again(counters: Counters): void {
+    const token = this.#options.random.pick([...this.#tokens.keys()])
+    if (token !== undefined) this.#token(counters, token, this.#tokens.get(token)?.deltas ?? {})
+  }
+
+  #token(counters: Counters, token: string, deltas: Record<string, number>): void {
+    const known = this.#tokens.get(token) ?? { deltas, isCounted: false }
+    this.#tokens.set(token, known)
+    const counted = counters.incrementMany(deltas, { token }).then(() => {
+      if (!known.isCounted) addTo(this.sure, deltas)
+      known.isCounted = true
+    })
+    this.#track(counted)
+  }
+
+  #count(
+    counters: Counters,
+    deltas: Record<string, number>,
+    options: IncrementOptions,
+    { lost, kept }: { readonly lost: () => void; readonly kept: Map<string, number> },
+  ): void {
+    const counted = counters.incrementMany(deltas satisfies CounterDeltas, options).then(
+      () => addTo(kept, deltas),
+      (error: unknown) => {
+        if ((error as { readonly code?: unknown }).code === 'SLUICE_COUNTERS_UNANSWERED') lost()
+        throw error
+      },
+    )
+    this.#track(counted)
+  }
+
+  #reading(counters: Counters): Promise<unknown> {
+    const { random } = this.#options
+    const id = random.pick(IDS)
+    const kind = random.whole(8)
+    if (kind === 0) return counters.aggregate('')
+    if (kind === 1) return counters.readMany('', { limit: 5 })
+    return kind < 4 ? counters.read(id, { maxAgeMs: 0 }) : counters.read(id)
+  }
+
+  /** Of ids of their own, of which nothing is known but that reads and the ledger agree. */
+  #reset(counters: Counters): void {
+    const { random } = this.#options
+    const id = `r${random.whole(2)}`
+    this.#track(counters.increment(id, 1, random.whole(2) === 0 ? { durable: true } : {}))
+    this.#track(random.whole(2) === 0 ? counters.reset(id) : counters.delete(id))
+    this.#track(counters.increment(id))
+  }
+
+  #deltas(): Record<string, number> {
+    const { random } = this.#options
+    const length = random.whole(4) === 0 ? 1 + random.whole(4) : 1
+    return Object.fromEntries(Array.from({ length }, () => [random.pick(IDS), random.whole(6)]))
+  }
+
+  #track(call: Promise<unknown>): void {
+    this.#waiting++
+    const settled = (): void => {
+      this.#waiting--
+    }
+    call.then(settled, (error: unknown) => {
+      settled()
+      if (!EXPECTED_CODES.includes(String((error as { readonly code?: unknown }).code))) this.failures.push(error)
+    })
+  }
+}
+
+function addTo(sums: Map<string, number>, deltas: Record<string, number>): void {
+  for (const [id, amount] of Object.entries(deltas)) sums.set(id, (sums.get(id) ?? 0) + amount)
+}

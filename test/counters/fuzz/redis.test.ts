@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { CounterTable } from '@sluice/counters'
+import { redisCounters } from '@sluice/counters/redis'
+import type { Counters } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
+import { eachSeed, type SeededRandom } from '@sluice/testkit'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import { CounterFaults } from './counter-faults.ts'
+import { CounterHistory } from './counter-history.ts'
+import { HeldLedger } from './held-ledger.ts'
+
+/** `SLUICE_RUNS` for more of them. */
+const RUNS = Number(process.env.SLUICE_RUNS ?? 2)
+const ROUNDS = 3
+const STEPS = 60
+const WAIT_MS = 150
+
+let redis: RedisServer
+
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis.stop())
+
+/** Three processes' worth of counters on one Redis and one ledger. */
+async function withFleet(
+  { random, name }: { readonly random: SeededRandom; readonly name: string },
+  run: (fleet: readonly Counters[], ledger: HeldLedger, faults: CounterFaults) => Promise<void>,
+): Promise<void> {
+  const faults = new CounterFaults({ clock: systemClock, random, mostMs: 2 * WAIT_MS })
+  const ledger = new HeldLedger(systemClock, faults)
+  const partitions = random.pick([1, 2])
+  const clients = Array.from({ length: 3 }, () => redis.client())
+  const options = { name, ledger, partitions, waitMs: WAIT_MS, flushMs: 20, expireMs: 300 }
+  const fleet = clients.map((client) => redisCounters(client, options))
+  try {
+    await run(fleet, ledger, faults)
+  } finally {
+    faults.share = 0
+    await Promise.allSettled(fleet.map((counters) => counters.close()))
+    for (const client of clients) client.disconnect()
+  }
+}
+
+/** Rounds of calls by chance. Between them Redis restarts, with all that was acknowledged or with a state from before. */
+async function attack(random: SeededRandom, { name, isOlder }: { readonly name: string; readonly isOlder: boolean }) {
+  await withFleet({ random, name }, async (fleet, ledger, faults) => {
+    const history = new CounterHistory({ random, isPlainSure: false, isPlainKept: !isOlder, hasResets: true })
+    const isQuiet = async (): Promise<boolean> => history.waiting === 0
+    for (let round = 0; round < ROUNDS; round++) {
+      faults.share = random.pick([0, 0.2, 0.5])
+      const savedAt = isOlder ? random.whole(STEPS) : STEPS
+      for (let i = 0; i < STEPS; i++) {
+        history.step(random.pick(fleet))
+        if (i === savedAt) await redis.client().call('SAVE')
+        if (random.whole(3) === 0) await new Promise<void>((resolve) => systemClock.after(random.whole(4), resolve))
+      }
+      await eventually(isQuiet, { what: 'an answer to each call' })
+      // batches are under way still
+      await (isOlder ? redis.kill().then(() => redis.start()) : redis.restart({ empty: false }))
+    }
+    faults.share = 0
+    for (let i = 0; history.hasOpenTokens && i < 50; i++) {
+      history.again(random.pick(fleet))
+      await eventually(isQuiet, { what: 'an answer to each token' })
+    }
+    await eventually(() => settled(fleet), { what: 'a flush' })
+    expect(history.failures).toEqual([])
+    await agree(history, ledger.plain.open(name), fleet)
+  })
+}
+
+async function settled(fleet: readonly Counters[]): Promise<boolean> {
+  const flushed = await Promise.allSettled(fleet.map((counters) => counters.flush()))
+  return flushed.every(({ status }) => status === 'fulfilled')
+}
+
+async function agree({ sure, maybe }: CounterHistory, table: CounterTable, fleet: readonly Counters[]): Promise<void> {
+  for (const { id, value } of await table.list('', { after: undefined, limit: 10_000 })) {
+    for (const counters of fleet) expect([id, (await counters.read(id, { maxAgeMs: 0 })).value]).toEqual([id, value])
+    for (const counters of fleet) expect([id, (await counters.read(id)).value]).toEqual([id, value])
+    if (id.startsWith('r')) continue
+    const least = sure.get(id) ?? 0
+    expect([id, value, value >= least && value <= least + (maybe.get(id) ?? 0)]).toEqual([id, value, true])
+  }
+  const { entries } = await table.read([...sure.keys()])
+  for (const { id, value } of entries) expect([id, value >= (sure.get(id) ?? 0)]).toEqual([id, true])
+}
+
+test('each acknowledged unit counts once in the ledger, whatever becomes of its calls and however often Redis restarts', async () => {
+  await eachSeed(RUNS, (random, seed) => attack(random, { name: `f${seed}`, isOlder: false }))
+}, 600_000)
+
+test('nothing counts twice, and what went past Redis once, where Redis comes back with an older state', async () => {
+  await eachSeed(RUNS, (random, seed) => attack(random, { name: `o${seed}`, isOlder: true }))
+}, 600_000)
