@@ -45,7 +45,13 @@ async function run(random: SeededRandom): Promise<void> {
   const faults = new CounterFaults({ clock, random, mostMs: 3 * WAIT_MS })
   const ledger = new HeldLedger(clock, faults)
   const fleet = Array.from({ length: 1 + random.whole(3) }, () => countersOf(random, ledger, clock))
-  const history = new CounterHistory({ random, isPlainSure: true, isPlainKept: true, hasResets: true })
+  const history = new CounterHistory({
+    random,
+    isPlainSure: true,
+    isPlainKept: true,
+    hasResets: true,
+    sureReads: fleet.length === 1 ? 'all' : 'none',
+  })
   for (let i = 0; i < STEPS; i++) {
     history.step(random.pick(fleet))
     if (random.whole(3) === 0) await turn()

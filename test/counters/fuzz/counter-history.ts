@@ -12,6 +12,8 @@ export interface CounterHistoryOptions {
   /** Whether a plain call that was acknowledged has counted for good. */
   readonly isPlainKept: boolean
   readonly hasResets: boolean
+  /** Which reads have all that was acknowledged before: those that ask the ledger, or every one. */
+  readonly sureReads: 'none' | 'ledger' | 'all'
 }
 
 /** Calls by chance of counters that share a ledger, and what the ledger must have in the end. */
@@ -21,6 +23,8 @@ export class CounterHistory {
   readonly sure = new Map<string, number>()
   /** By id, what may have counted besides: of one call, and 0 or all of it. */
   readonly maybe = new Map<string, number>()
+  /** By id, of all calls: no read has more. */
+  readonly #issued = new Map<string, number>()
   readonly failures: unknown[] = []
   readonly #tokens = new Map<string, { readonly deltas: Record<string, number>; isCounted: boolean }>()
   #made = 0
@@ -79,6 +83,7 @@ export class CounterHistory {
 
   #token(counters: Counters, token: string, deltas: Record<string, number>): void {
     const known = this.#tokens.get(token) ?? { deltas, isCounted: false }
+    if (!this.#tokens.has(token)) addTo(this.#issued, deltas)
     this.#tokens.set(token, known)
     const counted = counters.incrementMany(deltas, { token }).then(() => {
       if (!known.isCounted) addTo(this.sure, deltas)
@@ -93,6 +98,7 @@ export class CounterHistory {
     options: IncrementOptions,
     { lost, kept }: { readonly lost: () => void; readonly kept: Map<string, number> },
   ): void {
+    addTo(this.#issued, deltas)
     const counted = counters.incrementMany(deltas satisfies CounterDeltas, options).then(
       () => addTo(kept, deltas),
       (error: unknown) => {
@@ -109,7 +115,16 @@ export class CounterHistory {
     const kind = random.whole(8)
     if (kind === 0) return counters.aggregate('')
     if (kind === 1) return counters.readMany('', { limit: 5 })
-    return kind < 4 ? counters.read(id, { maxAgeMs: 0 }) : counters.read(id)
+    return this.#read(counters, id, kind < 4)
+  }
+
+  async #read(counters: Counters, id: string, isOfLedger: boolean): Promise<void> {
+    const { sureReads } = this.#options
+    const isSure = sureReads === 'all' || (sureReads === 'ledger' && isOfLedger)
+    const least = isSure ? (this.sure.get(id) ?? 0) : 0
+    const { value } = await counters.read(id, isOfLedger ? { maxAgeMs: 0 } : {})
+    const most = this.#issued.get(id) ?? 0
+    if (value < least || value > most) throw new Error(`read of ${id}: got ${value}, expected ${least} to ${most}`)
   }
 
   /** Of ids of their own, of which nothing is known but that reads and the ledger agree. */

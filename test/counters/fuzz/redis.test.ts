@@ -46,7 +46,13 @@ async function withFleet(
 /** Rounds of calls by chance. Between them Redis restarts, with all that was acknowledged or with a state from before. */
 async function attack(random: SeededRandom, { name, isOlder }: { readonly name: string; readonly isOlder: boolean }) {
   await withFleet({ random, name }, async (fleet, ledger, faults) => {
-    const history = new CounterHistory({ random, isPlainSure: false, isPlainKept: !isOlder, hasResets: true })
+    const history = new CounterHistory({
+      random,
+      isPlainSure: false,
+      isPlainKept: !isOlder,
+      hasResets: true,
+      sureReads: isOlder ? 'none' : 'ledger',
+    })
     const isQuiet = async (): Promise<boolean> => history.waiting === 0
     for (let round = 0; round < ROUNDS; round++) {
       faults.share = random.pick([0, 0.2, 0.5])
