@@ -178,4 +178,22 @@ describe('batches of counters', () => {
     await expect(reset).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
     expect((await table.read(['a'])).entries[0]?.value).toBe(3)
   })
+
+  test('what is counted after a reset that got no answer stays, whenever that reset was done', async () => {
+    const { clock, ledger, gates, table } = slowLedger()
+    const counters = createCounters({ ledger, clock, flushMs: 10_000 })
+    await counters.increment('a', 3)
+    clock.advance(10)
+    gates.set('clear', async () => {
+      await table.clear('a', { deleted: false })
+      throw new Error('lost')
+    })
+    await expect(counters.reset('a')).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    clock.advance(10)
+    await counters.increment('a', 4)
+    await counters.flush()
+    expect((await table.read(['a'])).entries[0]?.value).toBe(4)
+    expect((await counters.read('a')).value).toBe(4)
+    await counters.close()
+  })
 })

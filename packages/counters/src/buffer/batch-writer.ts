@@ -125,7 +125,7 @@ export class BatchWriter {
 
   /** Forgets units of an entry that are in no batch. */
   forget(entry: CounterEntry): void {
-    entry.unsent = 0
+    entry.forget()
     this.#dirty.delete(entry)
   }
 
@@ -234,10 +234,9 @@ export class BatchWriter {
       if (next.length > 0 && taken.size + next.length >= this.#options.maxBatch) break
       if (taken.has(entry)) passedOver.add(entry)
       if (taken.has(entry) || entry.isBeingReset) continue
-      this.#dirty.delete(entry)
-      if (entry.unsent === 0) continue
-      entry.send()
-      next.push(entry)
+      if (entry.send()) next.push(entry)
+      // what was counted after a reset in doubt keeps its turn for the next batch
+      if (!entry.waits) this.#dirty.delete(entry)
     }
     this.#passedOver = new Set([...passedOver].filter((entry) => this.#dirty.has(entry)))
     return next

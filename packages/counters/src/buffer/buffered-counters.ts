@@ -152,7 +152,7 @@ export class BufferedCounters implements Counters {
       throw new SluiceError('SLUICE_COUNTER_RANGE', message)
     }
     const { maxWaiting } = this.#options
-    const news = entries.filter(({ unsent }) => unsent === 0).length
+    const news = entries.filter(({ waits }) => !waits).length
     if (this.#writer.waiting + news <= maxWaiting) return
     throw new SluiceError('SLUICE_COUNTERS_FULL', `increment: got more than ${maxWaiting} ids that wait for the ledger`)
   }
@@ -174,6 +174,10 @@ export class BufferedCounters implements Counters {
       const row = await this.#options.table.clear(id, { deleted })
       this.#writer.forget(entry)
       entry.learn(row, this.#options.clock.now())
+    } catch (error) {
+      // it may have been done: what was counted before it must not take along what comes now
+      entry.seal()
+      throw error
     } finally {
       entry.isBeingReset = false
     }

@@ -13,6 +13,9 @@ export class CounterEntry {
   unsent = 0
   /** When the first unit of `unsent` was counted. */
   unsentSince = 0
+  /** Counted before a reset of which nobody knows whether it was done: in no batch with what was counted since. */
+  #sealed = 0
+  #sealedSince = 0
   /** In the batch that is under way. */
   sending = 0
   sendingSince = 0
@@ -28,7 +31,7 @@ export class CounterEntry {
   }
 
   get value(): number {
-    return this.#total + this.sending + this.unsent
+    return this.#total + this.sending + this.#sealed + this.unsent
   }
 
   /** Whether a batch that is under way has units of it. */
@@ -36,9 +39,14 @@ export class CounterEntry {
     return this.sending !== 0
   }
 
+  /** Whether it has units that are in no batch. */
+  get waits(): boolean {
+    return this.unsent !== 0 || this.#sealed !== 0
+  }
+
   /** False where the ledger has all of it. */
   get isOwed(): boolean {
-    return this.unsent !== 0 || this.sending !== 0 || this.#groups !== 0 || this.isBeingReset
+    return this.waits || this.sending !== 0 || this.#groups !== 0 || this.isBeingReset
   }
 
   /** Whether `delta` more would still be a value, whichever of what is undecided counts. */
@@ -61,11 +69,28 @@ export class CounterEntry {
     this.unsent += delta
   }
 
-  /** Moves what is unsent into the batch that goes out now. */
-  send(): void {
-    this.sending = this.unsent
-    this.sendingSince = this.unsentSince
+  /** What is counted from now on goes in a later batch than what was counted before. */
+  seal(): void {
+    if (this.unsent === 0) return
+    if (this.#sealed === 0) this.#sealedSince = this.unsentSince
+    this.#sealed += this.unsent
     this.unsent = 0
+  }
+
+  /** Moves what is unsent, or first what is sealed, into the batch that goes out now. False where there is nothing. */
+  send(): boolean {
+    const isSealed = this.#sealed !== 0
+    this.sending = isSealed ? this.#sealed : this.unsent
+    this.sendingSince = isSealed ? this.#sealedSince : this.unsentSince
+    if (isSealed) this.#sealed = 0
+    else this.unsent = 0
+    return this.isSent
+  }
+
+  /** Forgets what is in no batch. */
+  forget(): void {
+    this.unsent = 0
+    this.#sealed = 0
   }
 
   #change(amount: number, sign: 1 | -1): void {
