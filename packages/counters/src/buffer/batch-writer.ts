@@ -233,13 +233,17 @@ export class BatchWriter {
     for (const entry of this.#dirty.keys()) {
       if (next.length > 0 && taken.size + next.length >= this.#options.maxBatch) break
       if (taken.has(entry)) passedOver.add(entry)
-      if (taken.has(entry) || entry.isBeingReset) continue
-      if (entry.send()) next.push(entry)
-      // what was counted after a reset in doubt keeps its turn for the next batch
-      if (!entry.waits) this.#dirty.delete(entry)
+      else if (!entry.isBeingReset && this.#sends(entry)) next.push(entry)
     }
     this.#passedOver = new Set([...passedOver].filter((entry) => this.#dirty.has(entry)))
     return next
+  }
+
+  /** What was counted after a reset in doubt keeps its turn for the next batch. */
+  #sends(entry: CounterEntry): boolean {
+    const isSent = entry.send()
+    if (!entry.waits) this.#dirty.delete(entry)
+    return isSent
   }
 
   /** Those of one batch: no two with one token, of which the second is decided by what the first one did. */
