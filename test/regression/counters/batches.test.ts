@@ -196,4 +196,29 @@ describe('batches of counters', () => {
     expect((await counters.read('a')).value).toBe(4)
     await counters.close()
   })
+
+  test('a late answer does not stand in the place of what was counted meanwhile', async () => {
+    const clock = new FakeClock()
+    let answer: (() => void) | undefined
+    const ledger = new HeldLedger(clock, {
+      after: (call) => {
+        if (call !== 'read' || answer) return undefined
+        return new Promise((resolve) => {
+          answer = resolve
+        })
+      },
+    })
+    const counters = createCounters({ ledger, clock, maxEntries: 1 })
+    const read = counters.read('a')
+    await turns(3)
+    await counters.increment('a', 5, { durable: true })
+    for (const id of ['b', 'c', 'd']) {
+      await counters.read(id)
+      await turns(2)
+    }
+    answer?.()
+    await read
+    expect((await counters.read('a')).value).toBe(5)
+    await counters.close()
+  })
 })

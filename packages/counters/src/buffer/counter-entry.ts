@@ -23,6 +23,8 @@ export class CounterEntry {
   #groups = 0
   #mayRise = 0
   #mayFall = 0
+  /** Reads of it that are not answered yet. */
+  reads = 0
   /** While it is reset nothing of it is sent. */
   isBeingReset = false
 
@@ -44,9 +46,9 @@ export class CounterEntry {
     return this.unsent !== 0 || this.#sealed !== 0
   }
 
-  /** False where the ledger has all of it. */
+  /** False where the ledger has all of it, and nobody asks for it. */
   get isOwed(): boolean {
-    return this.waits || this.sending !== 0 || this.#groups !== 0 || this.isBeingReset
+    return this.reads > 0 || this.waits || this.sending !== 0 || this.#groups !== 0 || this.isBeingReset
   }
 
   /** Whether `delta` more would still be a value, whichever of what is undecided counts. */

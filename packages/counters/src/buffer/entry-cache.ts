@@ -52,16 +52,21 @@ export class EntryCache {
       return entry
     }
     this.misses++
-    return new Promise((resolve, reject) => {
-      this.#reads.add({ entry: entry ?? new CounterEntry(id), resolve, reject })
-    })
+    const read = entry ?? new CounterEntry(id)
+    this.#entries.set(id, read)
+    // it stays until the answer: one that is late must meet what was counted meanwhile, and not stand in its place
+    read.reads++
+    return new Promise((resolve, reject) => this.#reads.add({ entry: read, resolve, reject }))
   }
 
-  /** The entry that stands for its counter, from before a wait until now: the one that was read since, if there is one. */
+  /** The entry that stands for its counter, from before a wait until now: the one that was made since, if there is one. */
   pinned(entry: CounterEntry): CounterEntry {
     const kept = this.#entries.get(entry.id)
-    if (kept === undefined) this.#entries.set(entry.id, entry)
-    return kept ?? entry
+    if (kept) return kept
+    // nobody knows what was counted since it went
+    entry.readAt = Number.NEGATIVE_INFINITY
+    this.#entries.set(entry.id, entry)
+    return entry
   }
 
   /** Lets go of entries that are old, and of the oldest ones where there are too many, unless something of them is owed. */
@@ -82,16 +87,16 @@ export class EntryCache {
       const now = clock.now()
       const rows = new Map(entries.map((row) => [row.id, row]))
       for (const { entry, resolve } of reads) {
-        // two of one turn made an entry each, and one made before may stand there by now
-        const kept = this.pinned(entry)
         const row = rows.get(entry.id)
-        if (row && !kept.isSent) kept.learn(row, now)
-        resolve(kept)
+        if (row && !entry.isSent) entry.learn(row, now)
+        resolve(entry)
       }
-      // those who wait go on first
-      afterThisTurn(() => this.sweep())
     } catch (error) {
       for (const { reject } of reads) reject(error)
+    } finally {
+      for (const { entry } of reads) entry.reads--
+      // those who wait go on first
+      afterThisTurn(() => this.sweep())
     }
   }
 }
