@@ -9,7 +9,8 @@ import { type ChildNode, startNode } from '../../services/child-node.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { type CountingOptions, type LaneLog, lanesIn } from './children/counting.ts'
+import type { CountingOptions } from './children/counting.ts'
+import { type LaneLog, LaneLogs } from './lane-logs.ts'
 
 /** `embedded`: buffered, before a folder in the place of a PostgreSQL. */
 export type Tier = 'hot' | 'buffered' | 'embedded'
@@ -65,6 +66,7 @@ interface LabParts {
 
 class Lab {
   readonly #parts: LabParts
+  readonly #logs: LaneLogs
   #child: Counting | undefined
   /** Units of each lane that were answered before the last flush or kill. */
   #settled = new Map<string, number>()
@@ -72,6 +74,7 @@ class Lab {
 
   constructor(parts: LabParts) {
     this.#parts = parts
+    this.#logs = new LaneLogs(this.#log)
   }
 
   get #log(): string {
@@ -95,12 +98,12 @@ class Lab {
 
   /** Answers once each lane counted something more. */
   async counts(): Promise<void> {
-    const before = lanesIn(this.#log)
+    const before = this.#logs.read()
     const isMore = ([lane, { answered }]: readonly [string, LaneLog]): boolean =>
       answered > (before.get(lane)?.answered ?? 0)
     await eventually(
       async () => {
-        const now = [...lanesIn(this.#log)]
+        const now = [...this.#logs.read()]
         return now.length === 3 * LANES && now.every(isMore)
       },
       { what: `a unit more of each lane (${this.#child?.output})`, timeoutMs: 30_000 },
@@ -109,7 +112,7 @@ class Lab {
 
   /** Whatever was answered before is to be kept. */
   async flush(): Promise<void> {
-    const before = lanesIn(this.#log)
+    const before = this.#logs.read()
     await this.#child?.call('flush').then(
       () => {
         for (const [lane, { answered }] of before) this.#settled.set(lane, answered)
@@ -133,7 +136,7 @@ class Lab {
   }
 
   #loseUnflushed(): void {
-    for (const [lane, { answered }] of lanesIn(this.#log)) {
+    for (const [lane, { answered }] of this.#logs.read()) {
       const lost = answered - (this.#settled.get(lane) ?? 0)
       this.#unflushed.set(lane, (this.#unflushed.get(lane) ?? 0) + lost)
       this.#settled.set(lane, answered)
@@ -146,7 +149,7 @@ class Lab {
     await this.#child?.stop()
     this.#loseUnflushed()
     const durable = await (this.#parts.tier === 'embedded' ? this.#embeddedTotals() : this.#totals())
-    return Array.from(lanesIn(this.#log), ([lane, counted]) => ({
+    return Array.from(this.#logs.read(), ([lane, counted]) => ({
       lane,
       ...counted,
       unflushed: this.#unflushed.get(lane) ?? 0,

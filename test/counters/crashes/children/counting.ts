@@ -1,4 +1,4 @@
-import { existsSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { openSync, writeSync } from 'node:fs'
 import { createCounters } from '@sluice/counters'
 import { embeddedLedger, postgresLedger, type SqlLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
@@ -6,6 +6,7 @@ import type { Counters } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { createRedis } from '@sluice/redis'
 import { Pool } from 'pg'
+import { type LaneLog, LaneLogs } from '../lane-logs.ts'
 
 export interface CountingOptions {
   readonly name: string
@@ -23,12 +24,6 @@ export interface CountingOptions {
 /** How units of a lane are counted. */
 export type LaneKind = 'plain' | 'durable' | 'token'
 
-/** Of a lane: units sent, and units answered. */
-export interface LaneLog {
-  readonly sent: number
-  readonly answered: number
-}
-
 const FLUSH_MS = 100
 
 let counters: Counters | undefined
@@ -38,7 +33,7 @@ export async function start({ name, postgresUrl, redisUrl, folder, log, lanes }:
   const ledger = folder === undefined ? ledgerAt(postgresUrl) : await embeddedLedger({ folder })
   const options = { name, ledger, flushMs: `${FLUSH_MS}ms`, waitMs: '1s' } as const
   counters = redisUrl === undefined ? createCounters(options) : redisCounters(clientOf(redisUrl), options)
-  const before = lanesIn(log)
+  const before = new LaneLogs(log).read()
   const file = openSync(log, 'a')
   for (const kind of ['plain', 'durable', 'token'] as const) {
     for (let index = 0; index < lanes; index++) {
@@ -91,21 +86,6 @@ async function countOn(counted: Counters, { lane, kind, from, note }: Lane): Pro
     // what is counted in memory would fill the log, and let nothing else run
     await new Promise<void>((resolve) => systemClock.after(1, resolve))
   }
-}
-
-/** What a log says of each lane. A line that was cut off by the end of its process says nothing. */
-export function lanesIn(log: string): ReadonlyMap<string, LaneLog> {
-  const sent = new Map<string, Set<string>>()
-  const answered = new Map<string, Set<string>>()
-  if (!existsSync(log)) return new Map()
-  for (const line of readFileSync(log, 'utf8').split('\n')) {
-    const [what, lane, unit] = line.split(' ')
-    const units = what === 'sent' ? sent : answered
-    if (unit) units.set(lane, (units.get(lane) ?? new Set()).add(unit))
-  }
-  return new Map(
-    Array.from(sent, ([lane, units]) => [lane, { sent: units.size, answered: answered.get(lane)?.size ?? 0 }]),
-  )
 }
 
 function clientOf(url: string): ReturnType<typeof createRedis> {
