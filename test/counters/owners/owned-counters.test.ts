@@ -123,6 +123,12 @@ describe('three services of which each owns a part of the ids', () => {
     expect(performance.now() - from).toBeLessThan(10_000)
     expect(await clients[0].aggregate('id:')).toBe(120)
     expect(nodes[0].owned.down).toEqual(['c'])
+    expect(await (await fetch(`${nodes[0].url}/counters/id:*/aggregate`)).json()).toEqual({
+      prefix: 'id:',
+      sum: 120,
+      down: ['c'],
+    })
+    expect(await (await fetch(`${nodes[0].url}/counters?limit=1`)).json()).toMatchObject({ down: ['c'] })
     for (const { server } of nodes.slice(0, 2)) {
       server.close()
       server.closeAllConnections()

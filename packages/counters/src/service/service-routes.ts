@@ -83,7 +83,7 @@ async function list({ query, counters }: RouteCall): Promise<ServiceAnswer> {
   const after = parameters.get('after')
   const readings = await counters.readMany(parameters.get('prefix') ?? '', { limit, after })
   const next = readings.length < limit ? null : (readings.at(-1)?.id ?? null)
-  return jsonAnswer({ counters: readings.map(readingBody), next })
+  return jsonAnswer({ counters: readings.map(readingBody), next, ...downBody(counters) })
 }
 
 async function read({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
@@ -93,7 +93,8 @@ async function read({ id, query, counters }: RouteCall): Promise<ServiceAnswer> 
 
 async function aggregate({ id, query, counters }: RouteCall): Promise<ServiceAnswer> {
   queryOf(query, [])
-  return jsonAnswer({ prefix: id, sum: await counters.aggregate(id) })
+  const sum = await counters.aggregate(id)
+  return jsonAnswer({ prefix: id, sum, ...downBody(counters) })
 }
 
 async function increment({ req, id, query, counters, clock }: RouteCall): Promise<ServiceAnswer> {
@@ -140,6 +141,11 @@ function incrementOptions(token: string | undefined, fields: BodyFields): Increm
 
 function receiptBody(durable: boolean, counted: boolean): object {
   return { status: counted ? 'ok' : 'duplicate', ...(durable && { durable }) }
+}
+
+/** What answers of several nodes lack; nothing where all of them answer. */
+function downBody({ down = [] }: Counters): object {
+  return down.length === 0 ? {} : { down }
 }
 
 function readingBody({ id, value, version, updatedAt }: CounterReading): object {

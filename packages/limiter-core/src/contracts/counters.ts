@@ -7,6 +7,11 @@
  * something else, `SLUICE_COUNTERS_FULL` where nothing more can be kept until it is flushed.
  */
 export interface Counters {
+  /**
+   * Nodes that give no answer: what they counted and have not flushed is in no sum and no list. Undefined where counters
+   * are not divided among nodes.
+   */
+  readonly down?: readonly string[] | undefined
   /** Adds `delta`, a whole number; default: 1. */
   increment(id: string, delta?: number, options?: IncrementOptions): Promise<CounterReceipt>
   /** Adds all of them or none: a record or pairs of id and delta; several of one id add up. */

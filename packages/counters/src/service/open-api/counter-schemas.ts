@@ -12,6 +12,11 @@ const STATUS: OpenApiPart = {
   enum: ['ok', 'duplicate'],
   description: 'duplicate: the token of the request had counted the same before, and nothing was counted now.',
 }
+const DOWN: OpenApiPart = {
+  type: 'array',
+  items: { type: 'string' },
+  description: 'Nodes that give no answer: what they counted and have not flushed is missing here.',
+}
 
 /** What the answers and bodies of the service are made of. */
 export const counterSchemas: Readonly<Record<string, OpenApiPart>> = {
@@ -45,14 +50,21 @@ export const counterSchemas: Readonly<Record<string, OpenApiPart>> = {
     version: { type: 'integer', minimum: 0, description: 'Grows whenever the value was written; 0 until then.' },
     updatedAt: { type: ['number', 'null'], description: 'Epoch ms; null until it is first written.' },
   }),
-  ReadingList: closed({
-    counters: { type: 'array', items: ref('Reading') },
-    next: {
-      type: ['string', 'null'],
-      description: 'What to ask for by `after`; null where there are no more. The page after it may be empty.',
+  ReadingList: closed(
+    {
+      counters: { type: 'array', items: ref('Reading') },
+      next: {
+        type: ['string', 'null'],
+        description: 'What to ask for by `after`; null where there are no more. The page after it may be empty.',
+      },
+      down: DOWN,
     },
-  }),
-  Aggregate: closed({ prefix: { type: 'string' }, sum: { type: 'number' } }),
+    { required: ['counters', 'next'] },
+  ),
+  Aggregate: closed(
+    { prefix: { type: 'string' }, sum: { type: 'number' }, down: DOWN },
+    { required: ['prefix', 'sum'] },
+  ),
   Health: closed({ status: { const: 'ok' } }),
   Problem: {
     type: 'object',
