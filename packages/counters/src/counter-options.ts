@@ -8,8 +8,9 @@ import {
   SluiceError,
   shown,
 } from '@sluice/limiter-core/backend'
-import type { CounterLedger, CounterTable } from './ledger/counter-ledger.ts'
+import type { CounterLedger } from './ledger/counter-ledger.ts'
 import { TimedTable } from './ledger/timed-table.ts'
+import { MeteredTable } from './metrics/metered-table.ts'
 
 /** What counters of every tier are made of. */
 export interface SharedCountersOptions {
@@ -32,7 +33,7 @@ export const SHARED_COUNTERS_OPTIONS = ['name', 'flushMs', 'expireMs', 'waitMs',
 /** The same options, checked. */
 export interface CounterSettings {
   readonly name: string
-  readonly table: CounterTable
+  readonly table: MeteredTable
   readonly durable: boolean
   readonly flushMs: number
   readonly expireMs: number
@@ -55,7 +56,7 @@ export function counterSettings(owner: string, ledger: CounterLedger, options: S
   const wait = parseTimerMs(waitMs, `${owner}: waitMs`)
   return {
     name,
-    table: new TimedTable(ledger.open(name), clock, wait),
+    table: new MeteredTable(new TimedTable(ledger.open(name), clock, wait), clock),
     durable: ledger.durable,
     flushMs: parseTimerMs(flushMs, `${owner}: flushMs`),
     expireMs: parseTimerMs(expireMs, `${owner}: expireMs`),

@@ -1,4 +1,4 @@
-import type { Counters } from '@sluice/limiter-core'
+import type { Counters, MetricSource } from '@sluice/limiter-core'
 import { clockOf, optionsOf } from '@sluice/limiter-core/backend'
 import { BufferedCounters } from './buffer/buffered-counters.ts'
 import { counterSettings, SHARED_COUNTERS_OPTIONS, type SharedCountersOptions, wholeWithin } from './counter-options.ts'
@@ -21,11 +21,11 @@ const MOST = 10_000_000
 
 /**
  * Counters that add in this process and are written to a ledger in batches, each unit once. A killed process loses what
- * it counted within `flushMs`, and nothing that was `durable` or had a token.
+ * it counted within `flushMs`, and nothing that was `durable` or had a token. It is a source of metrics, too.
  *
  * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`.
  */
-export function createCounters(options: CountersOptions = {}): Counters {
+export function createCounters(options: CountersOptions = {}): Counters & MetricSource {
   const {
     maxBatch = 10_000,
     maxWaiting = 100_000,

@@ -11,33 +11,55 @@ import type {
   ReadManyOptions,
   ReadOptions,
 } from '@sluice/limiter-core'
-import { badOption, CounterMetric, clockOf, HistogramMetric, Metrics, optionsOf } from '@sluice/limiter-core/backend'
+import {
+  badOption,
+  CounterMetric,
+  clockOf,
+  HistogramMetric,
+  type Metrics,
+  optionsOf,
+} from '@sluice/limiter-core/backend'
+import { wholeWithin } from './counter-options.ts'
+import { codeOf } from './metrics/code-of.ts'
+import { type HotId, HotIds } from './metrics/hot-ids.ts'
+import { namedMetrics } from './metrics/named-metrics.ts'
+import { BUCKETS_MS } from './metrics/time-buckets.ts'
 
 export interface MeteredCountersOptions {
   /** The value of the label `counters`. Default: `default`. */
   readonly name?: string | undefined
+  /** From how many increments a second on an id is hot, 1 to 1,000,000. Default: 1,000. */
+  readonly hotPerSecond?: number | undefined
   readonly clock?: Partial<Clock> | undefined
 }
 
-const BUCKETS_MS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000]
+/** `Counters` that are a source of metrics, and know which ids are hot. */
+export interface MeteredCounters extends Counters, MetricSource {
+  /** Ids that were incremented `hotPerSecond` times and more in the last whole second, the hottest first; 100 at most. */
+  hotIds(): readonly HotId[]
+}
 
 /**
  * Counters of any tier or kind that count what they are asked, for `prometheusText`. No id is a label.
  *
  * - `sluice_counters_calls_total{operation, result}`: `ok`, `duplicate` for a token that had counted, else the code.
  * - `sluice_counters_call_ms{operation}`: how long calls took.
+ * - `sluice_counters_hot_ids`: how many ids are hot, by `HeavyKeeper`, which may miss some and takes none for hot that is not.
  *
- * Throws `SLUICE_BAD_OPTION`.
+ * With them come those that the counters have themselves. Throws `SLUICE_BAD_OPTION`.
  */
-export function meteredCounters(counters: Counters, options: MeteredCountersOptions = {}): Counters & MetricSource {
-  const { name = 'default', clock } = optionsOf('meteredCounters', options, ['name', 'clock'])
+export function meteredCounters(counters: Counters, options: MeteredCountersOptions = {}): MeteredCounters {
+  const { name = 'default', hotPerSecond = 1_000, clock } = optionsOf('meteredCounters', options, OPTIONS)
   if (typeof counters?.incrementMany !== 'function') {
     throw badOption('meteredCounters: counters', counters, 'counters, as createCounters makes them')
   }
-  return new MeteredCounters(counters, name, clockOf(clock))
+  const leastPerSecond = wholeWithin('meteredCounters: hotPerSecond', hotPerSecond, 1_000_000)
+  return new CallMeter(counters, { name, leastPerSecond, clock: clockOf(clock) })
 }
 
-class MeteredCounters implements Counters, MetricSource {
+const OPTIONS = ['name', 'hotPerSecond', 'clock'] as const
+
+class CallMeter implements MeteredCounters {
   readonly #counters: Counters
   readonly #clock: Clock
   readonly #calls = new CounterMetric({
@@ -51,25 +73,49 @@ class MeteredCounters implements Counters, MetricSource {
     labels: ['operation'],
     buckets: BUCKETS_MS,
   })
-  readonly #all: Metrics
+  readonly #hotIds: HotIds
+  readonly #own: Metrics
 
-  constructor(counters: Counters, name: string, clock: Clock) {
+  constructor(
+    counters: Counters,
+    { name, leastPerSecond, clock }: { readonly name: string; readonly leastPerSecond: number; readonly clock: Clock },
+  ) {
     this.#counters = counters
     this.#clock = clock
-    const options = { prefix: 'sluice_counters_', labels: { counters: name } }
-    this.#all = new Metrics([this.#calls, this.#callMs], options)
+    this.#hotIds = new HotIds(leastPerSecond, clock)
+    this.#own = namedMetrics(name, [this.#calls, this.#callMs, this.#hotIds])
   }
 
-  metrics(): Iterable<Metric> {
-    return this.#all.metrics()
+  *metrics(): Iterable<Metric> {
+    yield* this.#own.metrics()
+    const counters: Counters & Partial<MetricSource> = this.#counters
+    yield* counters.metrics?.() ?? []
+  }
+
+  hotIds(): readonly HotId[] {
+    return this.#hotIds.last()
+  }
+
+  get down(): readonly string[] | undefined {
+    return this.#counters.down
   }
 
   increment(id: string, delta?: number, options?: IncrementOptions): Promise<CounterReceipt> {
-    return this.#timed('increment', () => this.#counters.increment(id, delta, options), resultOf)
+    const call = async (): Promise<CounterReceipt> => {
+      const receipt = await this.#counters.increment(id, delta, options)
+      this.#hotIds.count(id)
+      return receipt
+    }
+    return this.#timed('increment', call, resultOf)
   }
 
   incrementMany(deltas: CounterDeltas, options?: IncrementOptions): Promise<BatchReceipt> {
-    return this.#timed('incrementMany', () => this.#counters.incrementMany(deltas, options), resultOf)
+    const call = async (): Promise<BatchReceipt> => {
+      const receipt = await this.#counters.incrementMany(deltas, options)
+      for (const id of receipt.values.keys()) this.#hotIds.count(id)
+      return receipt
+    }
+    return this.#timed('incrementMany', call, resultOf)
   }
 
   read(id: string, options?: ReadOptions): Promise<CounterReading> {
@@ -123,10 +169,4 @@ class MeteredCounters implements Counters, MetricSource {
 
 function resultOf({ counted }: CounterReceipt | BatchReceipt): string {
   return counted ? 'ok' : 'duplicate'
-}
-
-/** Codes of ours are few; what else failed is one of a kind. */
-function codeOf(error: unknown): string {
-  const { code } = (error ?? {}) as { readonly code?: unknown }
-  return typeof code === 'string' && code.startsWith('SLUICE_') ? code : 'error'
 }

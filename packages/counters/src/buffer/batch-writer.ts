@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { AWAITED, type Clock, messageOf, type Observers } from '@sluice/limiter-core/backend'
 import type { AppliedBatch, CounterBatch, CounterTable, GroupOutcome, TokenGroup } from '../ledger/counter-ledger.ts'
+import type { Owed } from '../metrics/owed-metrics.ts'
+import { UnitAudit } from '../metrics/unit-audit.ts'
 import type { CounterEntry } from './counter-entry.ts'
 import type { EntryCache } from './entry-cache.ts'
 import { PendingGroup } from './pending-group.ts'
@@ -55,6 +57,8 @@ export class BatchWriter {
   #attempt: Promise<void> | undefined
   #failedAttempts = 0
   #cancelTimer: (() => void) | undefined
+  /** Of units that nobody waits for. */
+  readonly #audit = new UnitAudit()
 
   constructor(options: BatchWriterOptions) {
     this.#options = options
@@ -66,9 +70,18 @@ export class BatchWriter {
     return this.#dirty.size + sent + this.#groups.reduce((sum, { entries }) => sum + entries.length, 0)
   }
 
+  /** Reads all that waits: for metrics. */
+  get owed(): Owed {
+    const owing = [...new Set([...this.#dirty.keys(), ...(this.#shipment?.entries ?? [])])]
+    const now = this.#options.clock.now()
+    const ageMs = owing.reduce((oldest, { owedSince }) => Math.max(oldest, now - owedSince), 0)
+    return { ids: this.waiting, ageMs, auditDifference: this.#audit.difference(owing.map((one) => one.owedUnits)) }
+  }
+
   /** Counts units that nobody waits for. */
   add(entry: CounterEntry, delta: number): void {
     entry.add(delta, this.#options.clock.now())
+    this.#audit.counted(delta)
     if (!this.#dirty.has(entry)) this.#dirty.set(entry, ++this.#turn)
     this.#schedule()
   }
@@ -125,7 +138,7 @@ export class BatchWriter {
 
   /** Forgets units of an entry that are in no batch. */
   forget(entry: CounterEntry): void {
-    entry.forget()
+    this.#audit.settled(entry.forget())
     this.#dirty.delete(entry)
   }
 
@@ -206,9 +219,11 @@ export class BatchWriter {
     const shipment = this.#shipment
     if (!shipment) return
     try {
-      const applied = await table.apply(this.#batchOf(shipment))
+      const batch = this.#batchOf(shipment)
+      const applied = await table.apply(batch)
       this.#shipment = undefined
       this.#failedAttempts = 0
+      for (const { amount } of batch.deltas) this.#audit.settled(amount)
       this.#settle(shipment, applied)
     } catch (error) {
       this.#failedAttempts++

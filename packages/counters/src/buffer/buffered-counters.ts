@@ -5,15 +5,19 @@ import type {
   CounterReceipt,
   Counters,
   IncrementOptions,
+  Metric,
+  MetricSource,
   ReadManyOptions,
   ReadOptions,
 } from '@sluice/limiter-core'
-import { badOption, optionsOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { badOption, type Metrics, optionsOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/backend'
 import { checkDelta, foldedDeltas } from '../counter-delta.ts'
 import { checkId, checkPrefix } from '../counter-id.ts'
 import type { CounterSettings } from '../counter-options.ts'
 import { tokenOf } from '../counter-token.ts'
 import type { GroupOutcome } from '../ledger/counter-ledger.ts'
+import { namedMetrics } from '../metrics/named-metrics.ts'
+import { owedMetrics } from '../metrics/owed-metrics.ts'
 import { unanswered } from '../unanswered.ts'
 import { BatchWriter } from './batch-writer.ts'
 import type { CounterEntry } from './counter-entry.ts'
@@ -29,10 +33,11 @@ const LONGEST_LIST = 10_000
 const LIST = 1_000
 
 /** Counters that a process adds to in memory, and hands to a ledger in batches. */
-export class BufferedCounters implements Counters {
+export class BufferedCounters implements Counters, MetricSource {
   readonly #options: BufferedCountersOptions
   readonly #cache: EntryCache
   readonly #writer: BatchWriter
+  readonly #metrics: Metrics
   #lastClear: Promise<void> = Promise.resolve()
   #closing: Promise<void> | undefined
 
@@ -40,6 +45,12 @@ export class BufferedCounters implements Counters {
     this.#options = options
     this.#cache = new EntryCache(options)
     this.#writer = new BatchWriter({ ...options, cache: this.#cache, keepsAlive: options.durable })
+    const owed: MetricSource = { metrics: () => owedMetrics('process', this.#writer.owed) }
+    this.#metrics = namedMetrics(options.name, [options.table, this.#cache, owed])
+  }
+
+  metrics(): Iterable<Metric> {
+    return this.#metrics.metrics()
   }
 
   async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {

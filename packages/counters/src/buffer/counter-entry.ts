@@ -33,12 +33,27 @@ export class CounterEntry {
   }
 
   get value(): number {
-    return this.#total + this.sending + this.#sealed + this.unsent
+    return this.#total + this.owedUnits
   }
 
   /** Whether a batch that is under way has units of it. */
   get isSent(): boolean {
     return this.sending !== 0
+  }
+
+  /** Units that the ledger does not have. */
+  get owedUnits(): number {
+    return this.sending + this.#sealed + this.unsent
+  }
+
+  /** When the first of them was counted; infinite where there are none. */
+  get owedSince(): number {
+    const since = [
+      this.sending === 0 ? Number.POSITIVE_INFINITY : this.sendingSince,
+      this.#sealed === 0 ? Number.POSITIVE_INFINITY : this.#sealedSince,
+      this.unsent === 0 ? Number.POSITIVE_INFINITY : this.unsentSince,
+    ]
+    return Math.min(...since)
   }
 
   /** Whether it has units that are in no batch. */
@@ -89,10 +104,12 @@ export class CounterEntry {
     return this.isSent
   }
 
-  /** Forgets what is in no batch. */
-  forget(): void {
+  /** Forgets what is in no batch. Answers how much that was. */
+  forget(): number {
+    const units = this.unsent + this.#sealed
     this.unsent = 0
     this.#sealed = 0
+    return units
   }
 
   #change(amount: number, sign: 1 | -1): void {

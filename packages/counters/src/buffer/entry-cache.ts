@@ -1,4 +1,5 @@
-import { afterThisTurn, type Clock, TurnBatch } from '@sluice/limiter-core/backend'
+import type { Metric, MetricSource } from '@sluice/limiter-core'
+import { afterThisTurn, type Clock, CounterMetric, TurnBatch } from '@sluice/limiter-core/backend'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
 import { CounterEntry } from './counter-entry.ts'
 
@@ -18,20 +19,27 @@ export interface EntryCacheOptions {
 }
 
 /** The counters that a process knows, those asked for last at the end. Reads of one turn are one read of the ledger. */
-export class EntryCache {
+export class EntryCache implements MetricSource {
   readonly #options: EntryCacheOptions
   readonly #entries = new Map<string, CounterEntry>()
   readonly #reads: TurnBatch<PendingRead>
-  hits = 0
-  misses = 0
+  readonly #lookups = new CounterMetric({
+    name: 'cache_reads_total',
+    help: 'Counters that were looked up in memory, by result: a miss reads the ledger.',
+    labels: ['result'],
+  })
+  readonly #hits = this.#lookups.labels('hit')
+  readonly #misses = this.#lookups.labels('miss')
 
   constructor(options: EntryCacheOptions) {
     this.#options = options
     this.#reads = new TurnBatch((batch) => this.#read(batch.take()))
   }
 
-  get size(): number {
-    return this.#entries.size
+  *metrics(): Iterable<Metric> {
+    const entries = { labels: {}, value: this.#entries.size }
+    yield { name: 'entries', help: 'Counters in the memory of this process.', type: 'gauge', samples: [entries] }
+    yield* this.#lookups.metrics()
   }
 
   get(id: string): CounterEntry | undefined {
@@ -46,12 +54,12 @@ export class EntryCache {
     const now = this.#options.clock.now()
     const entry = this.#entries.get(id)
     if (entry && (entry.isSent || now - entry.readAt < maxAgeMs)) {
-      this.hits++
+      this.#hits.add(1)
       this.#entries.delete(id)
       this.#entries.set(id, entry)
       return entry
     }
-    this.misses++
+    this.#misses.add(1)
     const read = entry ?? new CounterEntry(id)
     this.#entries.set(id, read)
     // it stays until the answer: one that is late must meet what was counted meanwhile, and not stand in its place

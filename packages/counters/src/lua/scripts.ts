@@ -9,6 +9,7 @@ export const finishScript: Script = scriptOf('counter-finish', lua.counterFinish
 export const seedScript: Script = scriptOf('counter-seed', lua.counterSeed)
 export const clearScript: Script = scriptOf('counter-clear', lua.counterClear)
 export const renewScript: Script = scriptOf('counter-renew', lua.counterRenew)
+export const owedScript: Script = scriptOf('counter-owed', lua.counterOwed)
 
 function scriptOf(name: string, text: string): Script {
   return { name, text: `${lua.counterHead}\n${text}` }

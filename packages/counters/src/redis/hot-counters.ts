@@ -6,14 +6,26 @@ import type {
   CounterReceipt,
   Counters,
   IncrementOptions,
+  Metric,
+  MetricSource,
   ReadManyOptions,
   ReadOptions,
 } from '@sluice/limiter-core'
-import { everyTick, messageOf, type Observers, optionsOf, parseMs, SluiceError } from '@sluice/limiter-core/backend'
+import {
+  everyTick,
+  type Metrics,
+  messageOf,
+  type Observers,
+  optionsOf,
+  parseMs,
+  SluiceError,
+} from '@sluice/limiter-core/backend'
 import { checkDelta, foldedDeltas } from '../counter-delta.ts'
 import { checkId } from '../counter-id.ts'
+import { namedMetrics } from '../metrics/named-metrics.ts'
 import type { Counted } from './hot-partition.ts'
 import type { HotPartitions } from './hot-partitions.ts'
+import { OwedInRedis } from './owed-in-redis.ts'
 
 export interface HotCountersOptions {
   readonly name: string
@@ -22,18 +34,27 @@ export interface HotCountersOptions {
   readonly flushMs: number
   readonly partitions: HotPartitions
   /** Counts in the ledger itself what must be durable, or counts as a whole over partitions. */
-  readonly direct: Counters
+  readonly direct: Counters & MetricSource
 }
 
 /** Counters that count in Redis, for all processes at once, and are handed over to a ledger in batches. */
-export class HotCounters implements Counters {
+export class HotCounters implements Counters, MetricSource {
   readonly #options: HotCountersOptions
   readonly #stop: () => void
+  readonly #owed: OwedInRedis
+  readonly #own: Metrics
   #closing: Promise<void> | undefined
 
   constructor(options: HotCountersOptions) {
     this.#options = options
+    this.#owed = new OwedInRedis(() => options.partitions.owed(), options.clock)
+    this.#own = namedMetrics(options.name, [this.#owed])
     this.#stop = everyTick(options.clock, options.flushMs, () => this.#handOver())
+  }
+
+  *metrics(): Iterable<Metric> {
+    yield* this.#own.metrics()
+    yield* this.#options.direct.metrics()
   }
 
   async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
@@ -121,11 +142,11 @@ export class HotCounters implements Counters {
 
   #handOver(): void {
     const { name, partitions, observers } = this.#options
-    for (const partition of partitions) {
-      partition.handOver().catch((error: unknown) => {
-        observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
-      })
+    const failed = (error: unknown): void => {
+      observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
     }
+    for (const partition of partitions) partition.handOver().catch(failed)
+    this.#owed.refresh().catch(failed)
   }
 
   #checkOpen(): void {

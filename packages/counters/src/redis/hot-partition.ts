@@ -1,6 +1,7 @@
 import type { CounterReading } from '@sluice/limiter-core'
 import { TurnBatch } from '@sluice/limiter-core/backend'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
+import type { Owed } from '../metrics/owed-metrics.ts'
 import { unanswered } from '../unanswered.ts'
 import type { ClosedBatch, CountAnswer, CountOutcome, CountRequest, PartitionScripts } from './partition-scripts.ts'
 
@@ -81,6 +82,10 @@ export class HotPartition {
       else if (++older > LATE_READS) this.#epoch = await scripts.renew(epoch)
       return false
     })
+  }
+
+  owed(): Promise<Owed> {
+    return this.#options.scripts.owed()
   }
 
   /** Sets a counter to 0, with what is pending of it. */

@@ -1,6 +1,7 @@
 import type { CounterReading } from '@sluice/limiter-core'
 import { HashRing } from '@sluice/limiter-core/backend'
 import { partitionOf } from '@sluice/limiter-core/sync'
+import type { Owed } from '../metrics/owed-metrics.ts'
 import type { HotPartition } from './hot-partition.ts'
 
 /** The partitions into which ids are dealt: of one server, or of several that share the ids by consistent hashing. */
@@ -39,6 +40,16 @@ export class HotPartitions {
   /** Resolves when the ledger has all that was counted before. */
   async flush(): Promise<void> {
     await Promise.all(this.#all.map((partition) => partition.flush()))
+  }
+
+  /** What the ledger does not have of all of them. */
+  async owed(): Promise<Owed> {
+    const parts = await Promise.all(this.#all.map((partition) => partition.owed()))
+    return {
+      ids: parts.reduce((sum, { ids }) => sum + ids, 0),
+      ageMs: Math.max(...parts.map(({ ageMs }) => ageMs)),
+      auditDifference: parts.reduce((sum, { auditDifference }) => sum + auditDifference, 0),
+    }
   }
 
   #each<T>(ids: Iterable<string>, run: (partition: HotPartition, own: readonly string[]) => Promise<T>): Promise<T[]> {

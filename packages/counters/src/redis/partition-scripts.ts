@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { Clock, CounterReading, Script, ScriptRunner } from '@sluice/limiter-core'
 import type { LedgerEntry } from '../ledger/counter-ledger.ts'
 import { idOf, storedId } from '../ledger/stored-id.ts'
-import { clearScript, closeScript, countScript, finishScript, renewScript, seedScript } from '../lua/scripts.ts'
+import {
+  clearScript,
+  closeScript,
+  countScript,
+  finishScript,
+  owedScript,
+  renewScript,
+  seedScript,
+} from '../lua/scripts.ts'
+import type { Owed } from '../metrics/owed-metrics.ts'
 import { failureOf, unanswered } from '../unanswered.ts'
 import type { PartitionKeys } from './partition-keys.ts'
 
@@ -128,6 +137,12 @@ export class PartitionScripts {
   async renew(epoch: string): Promise<string> {
     const [current] = await this.#run(renewScript, [], [epoch])
     return String(current)
+  }
+
+  /** What the ledger does not have of this partition. */
+  async owed(): Promise<Owed> {
+    const [ids, ageMs, auditDifference] = await this.#run(owedScript, [], [])
+    return { ids: Number(ids), ageMs: Number(ageMs), auditDifference: Number(auditDifference) }
   }
 
   /** False where a batch must be finished first. */

@@ -1,4 +1,4 @@
-import type { Counters, ScriptRunner } from '@sluice/limiter-core'
+import type { Counters, MetricSource, ScriptRunner } from '@sluice/limiter-core'
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
 import { isRedisClients, type RedisClient, type RedisClients, runnerOf } from '@sluice/redis'
 import { BufferedCounters } from '../buffer/buffered-counters.ts'
@@ -41,13 +41,13 @@ const HELD_MS = 2_000
  *
  * `client`: one of ioredis 5 or 6, or a `ScriptRunner`; or several by names, which share the ids by consistent hashing of
  * the names. All processes need the same names. One that is added takes its part of the ids: what the others have pending
- * of these goes to the ledger as before. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and
+ * of these goes to the ledger as before. They are a source of metrics, too. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and
  * `SLUICE_BAD_NAME`.
  */
 export function redisCounters(
   client: RedisClient | ScriptRunner | RedisClients,
   options: RedisCountersOptions,
-): Counters {
+): Counters & MetricSource {
   const {
     ledger,
     prefix = 'sluice',

@@ -23,7 +23,7 @@ export interface CounterServiceOptions {
   readonly open?: boolean | undefined
   /** Limits on requests. Default: 1,000 in progress. */
   readonly limits?: CounterServiceLimits | undefined
-  /** What `/metrics` shows beside the requests of the service. Default: nothing. */
+  /** What `/metrics` shows beside the requests of the service, and those of `counters` where they have any. Default: nothing. */
   readonly metrics?: readonly MetricSource[] | undefined
   readonly clock?: Partial<Clock> | undefined
 }
@@ -64,10 +64,12 @@ class ServiceRequests {
     if (typeof counters?.incrementMany !== 'function') {
       throw badOption('counterService: counters', counters, 'counters, as createCounters makes them')
     }
-    if (!Array.isArray(metrics) || metrics.some((source) => typeof source?.metrics !== 'function')) {
+    if (!Array.isArray(metrics) || !metrics.every(isSource)) {
       throw badOption('counterService: metrics', metrics, 'an array of sources of metrics')
     }
-    this.#parts = { counters, clock: clockOf(clock), sources: [this.metrics, ...metrics] }
+    const own: readonly Partial<MetricSource>[] = [counters as Partial<MetricSource>]
+    const sources = new Set([this.metrics, ...own.filter(isSource), ...metrics])
+    this.#parts = { counters, clock: clockOf(clock), sources: [...sources] }
     this.#access = new ServiceAccess(tokens, open)
     this.#limits = new ServiceLimits(limits)
   }
@@ -100,6 +102,10 @@ class ServiceRequests {
       place.release()
     }
   }
+}
+
+function isSource(value: Partial<MetricSource> | undefined): value is MetricSource {
+  return typeof value?.metrics === 'function'
 }
 
 async function allowedAnswer(route: ServiceRoute, caller: ServiceCaller, call: RouteCall): Promise<ServiceAnswer> {

@@ -31,4 +31,33 @@ describe('metered counters', () => {
     expect(lines).toContain('sluice_counters_call_ms_count{counters="api",operation="increment"} 4')
     expect(lines.join()).not.toContain('page')
   })
+
+  test('name the ids that are hot, for as long as they are', async () => {
+    const clock = new FakeClock()
+    const counters = meteredCounters(createCounters({ clock }), { hotPerSecond: 20, clock })
+    for (let second = 0; second < 2; second++) {
+      clock.advance(1_000)
+      for (let n = 0; n < 30; n++) await counters.increment('hot')
+      for (let n = 0; n < 19; n++) await counters.incrementMany({ warm: 1, [`cold:${n}`]: 1 })
+      await expect(counters.increment('bad', Number.NaN)).rejects.toMatchObject({ code: 'SLUICE_BAD_DELTA' })
+    }
+    expect(counters.hotIds()).toEqual([{ id: 'hot', perSecond: 30 }])
+    expect(prometheusText(counters)).toContain('sluice_counters_hot_ids{counters="default"} 1')
+    clock.advance(1_000)
+    expect(counters.hotIds()).toEqual([{ id: 'hot', perSecond: 30 }])
+    clock.advance(1_000)
+    expect(counters.hotIds()).toEqual([])
+  })
+
+  test.each([0, 0.5, 1_000_001, '10'])('refuse hotPerSecond: %p', (hotPerSecond) => {
+    expect(() => meteredCounters(createCounters(), { hotPerSecond: hotPerSecond as number })).toThrow(
+      expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }),
+    )
+  })
+
+  test('have the metrics of what they stand on', async () => {
+    const counters = meteredCounters(createCounters({ name: 'api' }), { name: 'api' })
+    await counters.increment('page')
+    expect(prometheusText(counters)).toMatch(/^sluice_counters_entries{counters="api"} 1$/m)
+  })
 })

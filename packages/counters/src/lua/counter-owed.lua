@@ -1,0 +1,20 @@
+-- What the ledger does not have of this partition, for metrics. Changes nothing.
+--
+-- Answers how many ids are owed, how many ms ago the first unit of them was counted, and how many units are owed and
+-- neither pending nor closed, or the other way round: 0.
+
+local oldest = now
+for _, since in ipairs(call('HMGET', state, 'since', 'closedSince')) do
+  if since then oldest = math.min(oldest, tonumber(since)) end
+end
+local units = {}
+local function add(key, sign)
+  local amounts = call('HGETALL', key)
+  for i = 1, #amounts, 2 do units[amounts[i]] = (units[amounts[i]] or 0) + sign * amounts[i + 1] end
+end
+add(owed, 1)
+add(pending, -1)
+add(closed, -1)
+local difference = 0
+for _, amount in pairs(units) do difference = difference + math.abs(amount) end
+return { text(call('HLEN', owed)), text(now - oldest), text(difference) }
