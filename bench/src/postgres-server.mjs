@@ -1,8 +1,10 @@
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { startChild } from './child.mjs'
 import { freePort } from './free-port.mjs'
 
+const STARTING_UP = '57P03'
 const postgresHost = new URL('./postgres-host.mjs', import.meta.url)
 
 /** An empty PostgreSQL of our own on loopback, and how many commits it has made. */
@@ -13,7 +15,7 @@ export async function startPostgres() {
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const pool = new pg.Pool({ connectionString: url })
   pool.on('error', () => {})
-  const { rows } = await pool.query('show server_version')
+  const { rows } = await onceReady(() => pool.query('show server_version'))
   return {
     url,
     version: rows[0].server_version,
@@ -21,5 +23,17 @@ export async function startPostgres() {
       await pool.end()
       host.kill()
     },
+  }
+}
+
+/** It takes connections a moment before it answers them. */
+async function onceReady(query) {
+  for (;;) {
+    try {
+      return await query()
+    } catch (error) {
+      if (error.code !== STARTING_UP) throw error
+      await setTimeout(20)
+    }
   }
 }
