@@ -31,6 +31,7 @@ export default {
     ...['Math', 'Number', 'BigInt', 'String', 'Symbol', 'Object', 'Reflect', 'Array', 'Map', 'Set', 'WeakMap'],
     ...['Promise', 'Error', 'JSON', 'Uint8Array', 'Uint16Array', 'Uint32Array', 'Int32Array', 'Float64Array'],
   ],
+  testSequencer: '<rootDir>/tools/duration-sequencer.mjs',
   // one more than cores: many tests wait for servers
   maxWorkers: 3,
   // tests wait for what they observe: this is for those that wait in vain, on a busy machine too

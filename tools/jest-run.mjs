@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -37,7 +37,24 @@ async function runOnce(args, limitMs) {
     limitMs,
   })
   delay.disable()
-  return { ...count(code, readReport(report)), stalledMs: Math.round(delay.max / 1e6) }
+  const read = readReport(report)
+  noteDurations(read?.testResults ?? [])
+  return { ...count(code, read), stalledMs: Math.round(delay.max / 1e6) }
+}
+
+const seconds = {}
+const NOTED_SECONDS = 2
+
+/** For the sequencer: what took long, the longest first. */
+function noteDurations(testResults) {
+  for (const { name, startTime, endTime } of testResults) {
+    const took = Math.round((endTime - startTime) / 1000)
+    if (took >= NOTED_SECONDS) seconds[relative(root, name)] = took
+  }
+  const sorted = Object.entries(seconds).sort(([, one], [, other]) => other - one)
+  const folder = join(root, '.artifacts')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'test-durations.json'), `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
 }
 
 function readReport(path) {

@@ -62,13 +62,22 @@ const entries = packages.flatMap(({ name, manifest }) =>
     .map((path) => name + path.slice(1)),
 )
 
-test.each(entries)('%s loads by import and by require, with the same names', async (entry) => {
+test('every entry loads by import and by require, with the same names', async () => {
   const compare = `
-    const required = Object.keys(require('${entry}')).sort()
-    import('${entry}').then((imported) => console.log(JSON.stringify({ required, imported: Object.keys(imported).sort() })))`
-  const { required, imported } = JSON.parse(await mustRun(process.execPath, ['-e', compare], project.folder))
-  expect(imported).not.toEqual([])
-  expect(required).toEqual(imported)
+    const names = async (entry) => ({
+      required: Object.keys(require(entry)).sort(),
+      imported: Object.keys(await import(entry)).sort(),
+    })
+    const entries = ${JSON.stringify(entries)}
+    Promise.all(entries.map(names)).then((all) => console.log(JSON.stringify(all)))`
+  const all: { readonly required: string[]; readonly imported: string[] }[] = JSON.parse(
+    await mustRun(process.execPath, ['-e', compare], project.folder),
+  )
+  for (const [index, { required, imported }] of all.entries()) {
+    expect([entries[index], imported]).not.toEqual([entries[index], []])
+    expect([entries[index], required]).toEqual([entries[index], imported])
+  }
+  expect(all).toHaveLength(entries.length)
 })
 
 test('@sluice/redis alone loads no sketches', async () => {
