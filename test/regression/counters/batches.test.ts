@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createCounters } from '@sluice/counters'
+import { type CounterLedger, createCounters, MemoryLedger } from '@sluice/counters'
 import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { HeldLedger, type TableCall } from '../../counters/fuzz/held-ledger.ts'
@@ -221,4 +221,28 @@ describe('batches of counters', () => {
     expect((await counters.read('a')).value).toBe(5)
     await counters.close()
   })
+})
+
+test('a ledger that came back from a backup is what its readers see', async () => {
+  const clock = new FakeClock()
+  let current = new MemoryLedger(clock).open('a')
+  const ledger: CounterLedger = {
+    durable: false,
+    close: async () => {},
+    open: () => ({
+      apply: (batch) => current.apply(batch),
+      read: (ids, writer) => current.read(ids, writer),
+      list: (prefix, page) => current.list(prefix, page),
+      sum: (prefix) => current.sum(prefix),
+      clear: (id, options) => current.clear(id, options),
+    }),
+  }
+  const counters = createCounters({ ledger, clock })
+  for (let n = 0; n < 3; n++) await counters.increment('a', 5, { durable: true })
+  current = new MemoryLedger(clock).open('a')
+  await current.apply({ writer: 'w', number: 1, deltas: [{ id: 'a', amount: 5, ageMs: 0 }], groups: [] })
+  expect((await counters.read('a', { maxAgeMs: 0 })).value).toBe(5)
+  await counters.increment('a', 2)
+  expect((await counters.read('a')).value).toBe(7)
+  await counters.close()
 })

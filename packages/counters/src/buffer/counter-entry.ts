@@ -23,6 +23,8 @@ export class CounterEntry {
   #groups = 0
   #mayRise = 0
   #mayFall = 0
+  /** How many totals were taken over. */
+  learned = 0
   /** Reads of it that are not answered yet. */
   reads = 0
   /** While it is reset nothing of it is sent. */
@@ -120,9 +122,13 @@ export class CounterEntry {
     else this.#mayFall += sign * amount
   }
 
-  /** Takes over what the ledger has, unless that is older than what is known. */
-  learn({ value, version, updatedAt }: LedgerEntry, now: number): void {
-    if (version < this.#version) return
+  /**
+   * Takes over what the ledger has, unless that is older than what is known. What was asked after that was known is not
+   * older, even with a lower version: the ledger may be that of a backup. `askedAt`: `learned`, as it was then.
+   */
+  learn({ value, version, updatedAt }: LedgerEntry, now: number, askedAt?: number): void {
+    if (version < this.#version && askedAt !== this.learned) return
+    this.learned++
     this.#total = value
     this.#version = version
     this.#updatedAt = updatedAt

@@ -90,13 +90,14 @@ export class EntryCache implements MetricSource {
 
   async #read(reads: readonly PendingRead[]): Promise<void> {
     const { table, clock } = this.#options
+    const asked = new Map(reads.map(({ entry }) => [entry, entry.learned]))
     try {
       const { entries } = await table.read([...new Set(reads.map(({ entry }) => entry.id))])
       const now = clock.now()
       const rows = new Map(entries.map((row) => [row.id, row]))
       for (const { entry, resolve } of reads) {
         const row = rows.get(entry.id)
-        if (row && !entry.isSent) entry.learn(row, now)
+        if (row && !entry.isSent) entry.learn(row, now, asked.get(entry))
         resolve(entry)
       }
     } catch (error) {
