@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { AWAITED, type Clock, messageOf, type Observers } from '@sluice/limiter-core/backend'
-import type { AppliedBatch, CounterBatch, CounterTable, GroupOutcome, TokenGroup } from '../ledger/counter-ledger.ts'
+import type { AppliedBatch, CounterTable, GroupOutcome, TokenGroup } from '../ledger/counter-ledger.ts'
 import type { Owed } from '../metrics/owed-metrics.ts'
 import { UnitAudit } from '../metrics/unit-audit.ts'
+import { BatchQueue, batchOf, type Shipment } from './batch-queue.ts'
 import type { CounterEntry } from './counter-entry.ts'
 import type { EntryCache } from './entry-cache.ts'
 import { PendingGroup } from './pending-group.ts'
@@ -22,15 +23,6 @@ export interface BatchWriterOptions {
   readonly keepsAlive: boolean
 }
 
-/** What goes out together, and is sent again as it is until it is answered. */
-interface Shipment {
-  readonly number: number
-  readonly entries: readonly CounterEntry[]
-  readonly groups: readonly PendingGroup[]
-  /** Turn of the first that came of what is in it. */
-  readonly turn: number
-}
-
 /** Before the second attempt to send a batch; twice as long before each further one. */
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 1_000
@@ -43,15 +35,7 @@ export class BatchWriter {
   readonly #options: BatchWriterOptions
   /** Of this start of this process. */
   readonly #writer: string = randomBytes(15).toString('base64url')
-  #number = 0
-  /** Of what came last: everything that waits has a turn, later ones higher ones. */
-  #turn = 0
-  /** Entries with units that are in no batch yet, and their turns, the oldest first. */
-  readonly #dirty = new Map<CounterEntry, number>()
-  /** Those of them that the last batch left, since groups of it had their ids: groups of the next one wait for them. */
-  #passedOver: ReadonlySet<CounterEntry> = new Set()
-  /** In no batch yet. */
-  #groups: PendingGroup[] = []
+  readonly #queue: BatchQueue
   /** Not answered yet. */
   #shipment: Shipment | undefined
   #attempt: Promise<void> | undefined
@@ -62,17 +46,17 @@ export class BatchWriter {
 
   constructor(options: BatchWriterOptions) {
     this.#options = options
+    this.#queue = new BatchQueue(options.maxBatch)
   }
 
   /** Ids that wait for an answer. */
   get waiting(): number {
-    const sent = this.#shipment?.entries.length ?? 0
-    return this.#dirty.size + sent + this.#groups.reduce((sum, { entries }) => sum + entries.length, 0)
+    return this.#queue.size + (this.#shipment?.entries.length ?? 0)
   }
 
   /** Reads all that waits: for metrics. */
   get owed(): Owed {
-    const owing = [...new Set([...this.#dirty.keys(), ...(this.#shipment?.entries ?? [])])]
+    const owing = [...new Set([...this.#queue.entries, ...(this.#shipment?.entries ?? [])])]
     const now = this.#options.clock.now()
     const ageMs = owing.reduce((oldest, { owedSince }) => Math.max(oldest, now - owedSince), 0)
     return { ids: this.waiting, ageMs, auditDifference: this.#audit.difference(owing.map((one) => one.owedUnits)) }
@@ -82,7 +66,7 @@ export class BatchWriter {
   add(entry: CounterEntry, delta: number): void {
     entry.add(delta, this.#options.clock.now())
     this.#audit.counted(delta)
-    if (!this.#dirty.has(entry)) this.#dirty.set(entry, ++this.#turn)
+    this.#queue.add(entry)
     this.#schedule()
   }
 
@@ -94,24 +78,24 @@ export class BatchWriter {
   ): Promise<GroupOutcome> {
     return new Promise((resolve, reject) => {
       const { clock } = this.#options
-      const pending = new PendingGroup({ group, entries, turn: ++this.#turn }, (outcome) => {
+      const pending = new PendingGroup({ group, entries, turn: this.#queue.nextTurn() }, (outcome) => {
         cancel()
         resolve(outcome)
       })
       const abandon = (): void => {
-        const isWithdrawn = this.#withdraw(pending)
+        const isWithdrawn = this.#queue.withdraw(pending)
         if (!isWithdrawn) pending.abandonedAt = clock.now()
         reject(late(!isWithdrawn))
       }
       const cancel = clock.after(waitMs, abandon, AWAITED)
-      this.#groups.push(pending)
+      this.#queue.addGroup(pending)
       this.#schedule()
     })
   }
 
   /** Resolves when all that was counted so far is applied; rejects where an attempt fails, and goes on trying. */
   async flush(): Promise<void> {
-    const last = this.#turn
+    const last = this.#queue.lastTurn
     while (this.#oldestTurn <= last) await this.#send()
   }
 
@@ -139,7 +123,7 @@ export class BatchWriter {
   /** Forgets units of an entry that are in no batch. */
   forget(entry: CounterEntry): void {
     this.#audit.settled(entry.forget())
-    this.#dirty.delete(entry)
+    this.#queue.remove(entry)
   }
 
   /** Ends the timer. What is not sent by then never is. */
@@ -150,12 +134,7 @@ export class BatchWriter {
 
   /** Of what is not applied and not being reset; infinite where there is nothing. */
   get #oldestTurn(): number {
-    const waits = Math.min(
-      this.#shipment?.turn ?? Number.POSITIVE_INFINITY,
-      this.#groups[0]?.turn ?? Number.POSITIVE_INFINITY,
-    )
-    for (const [{ isBeingReset }, turn] of this.#dirty) if (!isBeingReset) return Math.min(waits, turn)
-    return waits
+    return Math.min(this.#shipment?.turn ?? Number.POSITIVE_INFINITY, this.#queue.oldestTurn)
   }
 
   /** Waits as long as before any attempt after a failed one; false where that is too late. */
@@ -171,31 +150,16 @@ export class BatchWriter {
     return Math.min(FIRST_RETRY_MS * 2 ** (this.#failedAttempts - 1), LONGEST_RETRY_MS)
   }
 
-  /** False where it is in a batch already. */
-  #withdraw(pending: PendingGroup): boolean {
-    if (!this.#groups.includes(pending)) return false
-    this.#groups = this.#groups.filter((other) => other !== pending)
-    pending.release()
-    return true
-  }
-
   #schedule(): void {
     const { clock, flushMs, keepsAlive } = this.#options
     if (this.#attempt) return
-    if (this.#failedAttempts === 0 && (this.#groups.length > 0 || this.#fillsBatch)) {
+    if (this.#failedAttempts === 0 && (this.#queue.hasGroups || this.#queue.fillsBatch)) {
       this.#sendUnwatched()
       return
     }
-    if (this.#dirty.size === 0 && this.#groups.length === 0 && !this.#shipment) return
+    if (this.#queue.size === 0 && !this.#queue.hasGroups && !this.#shipment) return
     const delayMs = this.#failedAttempts === 0 ? flushMs : this.#retryMs
     this.#cancelTimer ??= clock.after(delayMs, () => this.#sendUnwatched(), { keepAlive: keepsAlive })
-  }
-
-  get #fillsBatch(): boolean {
-    let left = this.#options.maxBatch
-    if (this.#dirty.size < left) return false
-    for (const { isBeingReset } of this.#dirty.keys()) if (!isBeingReset && --left === 0) return true
-    return false
   }
 
   /** Its failure goes to observers alone. */
@@ -214,12 +178,12 @@ export class BatchWriter {
   }
 
   async #try(): Promise<void> {
-    const { name, table, observers } = this.#options
-    this.#shipment ??= this.#compose()
+    const { name, table, clock, observers } = this.#options
+    this.#shipment ??= this.#queue.take()
     const shipment = this.#shipment
     if (!shipment) return
     try {
-      const batch = this.#batchOf(shipment)
+      const batch = batchOf(shipment, this.#writer, clock.now())
       const applied = await table.apply(batch)
       this.#shipment = undefined
       this.#failedAttempts = 0
@@ -229,63 +193,6 @@ export class BatchWriter {
       this.#failedAttempts++
       observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
       throw error
-    }
-  }
-
-  /** Groups first, since somebody waits; then units of other ids than theirs, which a reset may take away apart. */
-  #compose(): Shipment | undefined {
-    const groups = this.#nextGroups()
-    const oldest = this.#oldestTurn
-    const entries = this.#nextEntries(new Set(groups.flatMap((pending) => pending.entries)))
-    if (groups.length === 0 && entries.length === 0) return undefined
-    return { number: ++this.#number, entries, groups, turn: Math.min(oldest, groups[0]?.turn ?? oldest) }
-  }
-
-  /** One at least, or groups could keep the others waiting for good. */
-  #nextEntries(taken: ReadonlySet<CounterEntry>): readonly CounterEntry[] {
-    const next: CounterEntry[] = []
-    const passedOver = new Set(this.#passedOver)
-    for (const entry of this.#dirty.keys()) {
-      if (next.length > 0 && taken.size + next.length >= this.#options.maxBatch) break
-      if (taken.has(entry)) passedOver.add(entry)
-      else if (!entry.isBeingReset && this.#sends(entry)) next.push(entry)
-    }
-    this.#passedOver = new Set([...passedOver].filter((entry) => this.#dirty.has(entry)))
-    return next
-  }
-
-  /** What was counted after a reset in doubt keeps its turn for the next batch. */
-  #sends(entry: CounterEntry): boolean {
-    const isSent = entry.send()
-    if (!entry.waits) this.#dirty.delete(entry)
-    return isSent
-  }
-
-  /** Those of one batch: no two with one token, of which the second is decided by what the first one did. */
-  #nextGroups(): readonly PendingGroup[] {
-    const next: PendingGroup[] = []
-    const tokens = new Set<string>()
-    let ids = 0
-    this.#groups = this.#groups.filter((pending) => {
-      const { token } = pending
-      const isFull = next.length > 0 && ids + pending.entries.length > this.#options.maxBatch
-      const isBehind = pending.entries.some((entry) => this.#passedOver.has(entry) && !entry.isBeingReset)
-      if (isFull || isBehind || (token !== undefined && tokens.has(token))) return true
-      ids += pending.entries.length
-      if (token !== undefined) tokens.add(token)
-      next.push(pending)
-      return false
-    })
-    return next
-  }
-
-  #batchOf({ number, entries, groups }: Shipment): CounterBatch {
-    const now = this.#options.clock.now()
-    return {
-      writer: this.#writer,
-      number,
-      deltas: entries.map(({ id, sending, sendingSince }) => ({ id, amount: sending, ageMs: now - sendingSince })),
-      groups: groups.map((pending) => pending.sentAt(now)),
     }
   }
 
