@@ -74,6 +74,43 @@ describe('counters with owners', () => {
   })
 })
 
+describe('two owners that take each other for dead', () => {
+  /** Counters of a peer, cut off while nobody may pass. */
+  function cutWhen(isCut: () => boolean, counters: Counters): Counters {
+    const away = (): never => {
+      throw Object.assign(new Error('away'), { code: 'SLUICE_COUNTERS_UNANSWERED' })
+    }
+    return new Proxy(counters, {
+      get:
+        (target, name: 'increment') =>
+        async (...args: Parameters<Counters['increment']>) =>
+          isCut() ? away() : target[name](...args),
+    })
+  }
+
+  test('lose nothing, and agree a flush after they meet again', async () => {
+    const clock = new FakeClock()
+    const ledger = new MemoryLedger(clock)
+    let isCut = true
+    const [a, b] = [1, 2].map(() => createCounters({ ledger, clock, expireMs: '1s' }))
+    const nodes = [
+      ownedCounters({ self: 'a', local: a, peers: { b: cutWhen(() => isCut, b) }, clock }),
+      ownedCounters({ self: 'b', local: b, peers: { a: cutWhen(() => isCut, a) }, clock }),
+    ]
+    const ids = Array.from({ length: 40 }, (_, index) => `id:${index}`)
+    for (const id of ids) for (const node of nodes) await node.increment(id, 3)
+    expect(nodes.map(({ down }) => down)).toEqual([['b'], ['a']])
+    isCut = false
+    clock.advance(2_000)
+    await Promise.all(nodes.map((node) => node.flush()))
+    clock.advance(1_000)
+    for (const node of nodes) {
+      for (const id of ids) expect([id, (await node.read(id)).value]).toEqual([id, 6])
+      expect([node.down, await node.aggregate('id:')]).toEqual([[], 240])
+    }
+  })
+})
+
 describe('three services of which each owns a part of the ids', () => {
   interface Node {
     readonly owned: OwnedCounters

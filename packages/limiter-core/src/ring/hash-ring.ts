@@ -3,6 +3,7 @@ import { badOption } from '../errors/bad-option.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { optionsOf } from '../options/options.ts'
+import { MOST_POINTS, RingPoints } from './ring-points.ts'
 
 export interface HashRingOptions {
   /**
@@ -16,13 +17,10 @@ export interface HashRingOptions {
 
 /** Of n servers the share of one has a standard deviation of √((n - 1) / nodes) / n: 0.7 points for four of 1,000. */
 const NODES = 1000
-/** 12 to 16 bytes each; a point and its server fit into 53 bits. */
-const MOST_POINTS = 2 ** 21
 /** 'sluice hash ring' in ASCII. Another one would move nearly all keys. */
 const PUBLISHED_SEED = [115, 108, 117, 105, 99, 101, 32, 104, 97, 115, 104, 32, 114, 105, 110, 103]
 /** 2³² / φ, odd: steps of it meet all int32 before the first one again. */
 const STEP = 0x9e3779b9
-const RING_END = 2 ** 32 - 1
 const imul = Math.imul
 
 /**
@@ -34,13 +32,8 @@ const imul = Math.imul
 export class HashRing {
   readonly #hash: KeyedHash
   readonly #names: readonly string[]
-  /** Ascending, then the end of the ring, where the first one begins again. */
-  readonly #points: Uint32Array
-  /** The server of each point, as an index of `#names`. */
-  readonly #owners: Uint32Array
-  /** Of each part of the ring, its first point: there are about as many parts as points, so a search has two steps. */
-  readonly #starts: Uint32Array
-  readonly #partBits: number
+  /** 12 to 16 bytes each. */
+  readonly #points: RingPoints
 
   /** `names`: one or more, all different, none empty. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_SEED`. */
   constructor(names: readonly string[], options: HashRingOptions = {}) {
@@ -48,11 +41,7 @@ export class HashRing {
     this.#names = checkedNames(names)
     checkNodes(nodes, this.#names.length)
     this.#hash = createKeyedHash(seed)
-    const marks = sortedMarks(this.#hash, this.#names, nodes)
-    this.#points = Uint32Array.from([...marks, RING_END * MOST_POINTS], (mark) => mark / MOST_POINTS)
-    this.#owners = Uint32Array.from([...marks, marks[0]], (mark) => mark % MOST_POINTS)
-    this.#partBits = Math.clz32(marks.length)
-    this.#starts = startsOf(this.#points, this.#partBits)
+    this.#points = new RingPoints(marksOf(this.#hash, this.#names, nodes))
   }
 
   /** The server of a key. Throws `SLUICE_BAD_KEY` for what is no string. */
@@ -62,29 +51,11 @@ export class HashRing {
     }
     const hash = this.#hash
     hash.text(key)
-    return this.#names[this.#owners[this.#firstFrom(hash.low >>> 0)]]
-  }
-
-  /** The index of the first point that is `place` or more. */
-  #firstFrom(place: number): number {
-    const points = this.#points
-    let at = this.#starts[place >>> this.#partBits]
-    while (points[at] < place) at++
-    return at
+    return this.#names[this.#points.ownerAt(hash.low >>> 0)]
   }
 }
 
-/** Of each part of 2^`partBits` places, the index of the first point in or after it. */
-function startsOf(points: Uint32Array, partBits: number): Uint32Array {
-  let at = 0
-  return new Uint32Array(2 ** (32 - partBits)).map((_, part) => {
-    while (points[at] < part * 2 ** partBits) at++
-    return at
-  })
-}
-
-/** `point · 2²¹ + index of the name`, ascending: one number sorts both. */
-function sortedMarks(hash: KeyedHash, names: readonly string[], nodes: number): Float64Array {
+function marksOf(hash: KeyedHash, names: readonly string[], nodes: number): Float64Array {
   const marks = new Float64Array(names.length * nodes)
   let at = 0
   for (const [owner, name] of names.entries()) {
@@ -93,10 +64,10 @@ function sortedMarks(hash: KeyedHash, names: readonly string[], nodes: number): 
     for (let node = 0; node < nodes; node++) {
       // both halves, so that no two names share a run of points
       const point = scattered((scattered((low + imul(node, STEP)) | 0) + high) | 0) >>> 0
-      marks[at++] = point * MOST_POINTS + owner
+      marks[at++] = RingPoints.markOf(point, owner)
     }
   }
-  return marks.sort()
+  return marks
 }
 
 /** The names in alphabetical order of their code units. */
