@@ -15,6 +15,7 @@ export { Watcher } from './adapter/watcher.ts'
 export { type AdapterContractOptions, adapterContract } from './adapter-contract.ts'
 export { algorithmContract } from './contracts/algorithm-contract.ts'
 export { type BackendContractOptions, backendContract, type MakeBackend } from './contracts/backend-contract.ts'
+export { type ChannelFleet, channelContract } from './contracts/channel-contract.ts'
 export { type Command, randomCommand } from './contracts/commands.ts'
 export { contractPolicies } from './contracts/contract-policies.ts'
 export {

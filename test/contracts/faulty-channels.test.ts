@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Channel } from '@sluice/limiter-core'
+import { SluiceError } from '@sluice/limiter-core/backend'
+import { channelContract } from '@sluice/testkit'
+import { firstFailedClaim } from './claims-run.ts'
+
+/** How a channel may go wrong. */
+type Fault =
+  | 'aliases bytes'
+  | 'hears itself'
+  | 'delivers twice'
+  | 'delivers in reverse'
+  | 'merges topics'
+  | 'ends with the first receiver that throws'
+  | 'stops all receivers at once'
+  | 'takes every topic'
+  | 'takes every message'
+  | 'goes on after its end'
+
+interface Message {
+  readonly from: HubChannel
+  readonly topic: string
+  readonly bytes: Uint8Array
+}
+
+/** Channels of one process, as a hub in memory carries them. */
+class Hub {
+  readonly fault: Fault | undefined
+  readonly channels = new Set<HubChannel>()
+  #waiting: Message[] = []
+
+  constructor(fault: Fault | undefined) {
+    this.fault = fault
+  }
+
+  send(message: Message): void {
+    this.#waiting.push(message)
+  }
+
+  async exchange(): Promise<void> {
+    const waiting = this.fault === 'delivers in reverse' ? this.#waiting.reverse() : this.#waiting
+    this.#waiting = []
+    for (const { from, topic, bytes } of waiting) {
+      for (const channel of this.channels) {
+        if (channel === from && this.fault !== 'hears itself') continue
+        channel.receive(topic, bytes)
+        if (this.fault === 'delivers twice') channel.receive(topic, bytes)
+      }
+    }
+  }
+}
+
+class HubChannel implements Channel {
+  readonly #hub: Hub
+  #receivers: { readonly topic: string; readonly receive: (bytes: Uint8Array) => void }[] = []
+  #isClosed = false
+
+  constructor(hub: Hub) {
+    this.#hub = hub
+    hub.channels.add(this)
+  }
+
+  publish(topic: string, bytes: Uint8Array): void {
+    this.#check(topic)
+    if (!(bytes instanceof Uint8Array) && this.#hub.fault !== 'takes every message') throw badMessage()
+    if (this.#isClosed) return
+    const own = this.#hub.fault === 'aliases bytes' ? bytes : Uint8Array.from(bytes)
+    this.#hub.send({ from: this, topic: this.#topicOf(topic), bytes: own })
+  }
+
+  subscribe(topic: string, receive: (bytes: Uint8Array) => void): () => void {
+    this.#check(topic)
+    const receiver = { topic: this.#topicOf(topic), receive }
+    this.#receivers.push(receiver)
+    return () => {
+      const isAll = this.#hub.fault === 'stops all receivers at once'
+      this.#receivers = this.#receivers.filter((other) => !isAll && other !== receiver)
+    }
+  }
+
+  close(): void {
+    if (this.#hub.fault === 'goes on after its end') return
+    this.#isClosed = true
+    this.#hub.channels.delete(this)
+  }
+
+  receive(topic: string, bytes: Uint8Array): void {
+    for (const { receive } of this.#receivers.filter((receiver) => receiver.topic === topic)) {
+      try {
+        receive(bytes)
+      } catch {
+        if (this.#hub.fault === 'ends with the first receiver that throws') return
+      }
+    }
+  }
+
+  #topicOf(topic: string): string {
+    return this.#hub.fault === 'merges topics' ? String(topic).slice(0, 1) : topic
+  }
+
+  #check(topic: unknown): void {
+    if (this.#hub.fault === 'takes every topic') return
+    if (typeof topic !== 'string' || !/^[!-z|~]{1,128}$/.test(topic)) throw badMessage()
+  }
+}
+
+function badMessage(): SluiceError {
+  return new SluiceError('SLUICE_BAD_MESSAGE', 'got what is none, expected one')
+}
+
+function fleetOf(fault?: Fault): Parameters<typeof channelContract>[1] {
+  return () => {
+    const hub = new Hub(fault)
+    return { open: () => new HubChannel(hub), exchange: () => hub.exchange(), close: () => {} }
+  }
+}
+
+describe('a channel without a fault', () => channelContract({ describe, test }, fleetOf()))
+
+test.each<Fault>([
+  'aliases bytes',
+  'hears itself',
+  'delivers twice',
+  'delivers in reverse',
+  'merges topics',
+  'ends with the first receiver that throws',
+  'stops all receivers at once',
+  'takes every topic',
+  'takes every message',
+  'goes on after its end',
+])('the contract finds a channel that %s', async (fault) => {
+  expect(await firstFailedClaim((runner) => channelContract(runner, fleetOf(fault)))).toBeDefined()
+})
