@@ -21,3 +21,20 @@ export async function runSteps(steps) {
   }
   return { passed, failed, failures }
 }
+
+/** Several steps as one, run at the same time: for those that show nothing while they run. */
+export function together(steps) {
+  return {
+    name: steps.map(({ name }) => name).join(', '),
+    run: async () => {
+      const results = await Promise.all(steps.map(({ run }) => run()))
+      const failures = results.flatMap(({ failed }, index) => (failed === 0 ? [] : [steps[index].name]))
+      return {
+        passed: results.reduce((sum, { passed }) => sum + passed, 0),
+        failed: results.reduce((sum, { failed }) => sum + failed, 0),
+        notes: results.flatMap(({ notes }) => notes),
+        failures,
+      }
+    },
+  }
+}

@@ -2,16 +2,14 @@
 import { commentShares } from './comment-share.mjs'
 import { runJest } from './jest-run.mjs'
 import { root, runRootCommand } from './root-command.mjs'
-import { runSteps } from './run-steps.mjs'
+import { runSteps, together } from './run-steps.mjs'
 import { testSteps } from './test-steps.mjs'
 
 const minute = 60_000
 
 const steps = [
   { name: 'build', run: command('build', ['--output-logs=errors-only']) },
-  { name: 'typecheck', run: command('typecheck') },
-  { name: 'lint', run: command('lint') },
-  { name: 'knip', run: command('knip') },
+  together(['typecheck', 'lint', 'knip'].map((name) => ({ name, run: command(name) }))),
   ...testSteps(),
 ]
 if (process.argv.includes('--long')) {
