@@ -181,7 +181,7 @@ describe('what is around', () => {
     const { text } = await site.ask('GET', '/metrics')
     expect(text).toMatch(/^sluice_counters_http_requests_total\{route="\/healthz",status="200"\} 1$/m)
     expect(text).toMatch(
-      /^sluice_counters_http_request_seconds_bucket\{route="\/counters\/\{id\}\/increment",le="1"\} \d+$/m,
+      /^sluice_counters_http_request_ms_bucket\{route="\/counters\/\{id\}\/increment",le="1"\} \d+$/m,
     )
     expect(text).toMatch(/^jobs_total 3$/m)
   })

@@ -1,7 +1,6 @@
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
-
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+import { BUCKETS_MS } from '../metrics/time-buckets.ts'
 
 /** How many requests a service answered, and how long they took. */
 export class ServiceMetrics implements MetricSource {
@@ -10,20 +9,20 @@ export class ServiceMetrics implements MetricSource {
     help: 'Requests to the service of counters, by route and status; closed: its client left before the answer.',
     labels: ['route', 'status'],
   })
-  readonly #seconds = new HistogramMetric({
-    name: 'sluice_counters_http_request_seconds',
-    help: 'From the head of a request to its answer, by route.',
+  readonly #requestMs = new HistogramMetric({
+    name: 'sluice_counters_http_request_ms',
+    help: 'From the head of a request to its answer, by route, in milliseconds.',
     labels: ['route'],
-    buckets: BUCKETS,
+    buckets: BUCKETS_MS,
   })
 
   answered(route: string, status: string, ms: number): void {
     this.#requests.add(1, route, status)
-    this.#seconds.observe(ms / 1_000, route)
+    this.#requestMs.observe(ms, route)
   }
 
   *metrics(): Iterable<Metric> {
     yield* this.#requests.metrics()
-    yield* this.#seconds.metrics()
+    yield* this.#requestMs.metrics()
   }
 }
