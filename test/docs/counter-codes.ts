@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCounters, MemoryLedger } from '@sluice/counters'
+import { createGossip, type GossipPeer } from '@sluice/counters/gossip'
 import { postgresLedger } from '@sluice/counters/postgres'
 import type { Counters } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
@@ -31,8 +32,23 @@ export const counterCodes: readonly RuntimeCode[] = [
   ['SLUICE_COUNTERS_CLOSED', () => rejected(countsAfterEnd)],
   ['SLUICE_COUNTERS_UNANSWERED', () => rejected(counts, createCounters({ ledger: postgresLedger(away) }))],
   ['SLUICE_COUNTER_TABLES', () => rejected(counts, createCounters({ ledger: postgresLedger(withoutTables) }))],
+  ['SLUICE_GOSSIP_FORGED', () => gossips(async () => Buffer.from('forged'))],
+  ['SLUICE_GOSSIP_UNANSWERED', () => gossips(() => new Promise(() => {}))],
   ['SLUICE_FOLDER_IN_USE', () => rejected(opensTwice, createCounters({ ledger: new MemoryLedger(systemClock) }))],
 ]
+
+/** Has what an exchange fails with where the test looks for it. */
+async function gossips(exchange: GossipPeer['exchange']): Promise<[]> {
+  const event = (_name: string, { reason }: Readonly<Record<string, unknown>>): void => {
+    const [, code] = /SluiceError: (SLUICE_\w+): /.exec(String(reason)) ?? []
+    process.emitWarning(String(reason), { code })
+  }
+  const secret = 'a secret of the whole fleet'
+  const node = createGossip({ peers: [{ name: 'other', exchange }], secret, waitMs: 10, observers: [{ event }] })
+  await node.tick()
+  await node.close()
+  return []
+}
 
 function counts(counters: Counters): Promise<unknown> {
   return counters.increment('page')

@@ -46,6 +46,8 @@ export type SluiceCode =
   | 'SLUICE_COUNTER_TABLES'
   | 'SLUICE_COUNTERS_UNANSWERED'
   | 'SLUICE_FOLDER_IN_USE'
+  | 'SLUICE_GOSSIP_FORGED'
+  | 'SLUICE_GOSSIP_UNANSWERED'
 
 /** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
 export class SluiceError extends Error {

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '@sluice/limiter-core'
+import { isLocalRequest } from '../service/local-request.ts'
+import { requestBytes } from '../service/request-bytes.ts'
+import { ServiceProblem } from '../service/service-problem.ts'
+
+export interface GossipHandlerOptions {
+  readonly clock: Clock
+  /** Whether messages are sealed, so that anybody may send some. */
+  readonly isOpen: boolean
+}
+
+/** A handler of requests that carry a message each, as their body. Its promise never rejects. */
+export function gossipHandler(
+  answer: (message: Uint8Array) => Uint8Array,
+  { clock, isOpen }: GossipHandlerOptions,
+): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  return async (req, res) => {
+    const { status, body } = await answerOf(req)
+    if (res.headersSent || res.destroyed) return
+    res.writeHead(status, {
+      'Content-Type': 'application/octet-stream',
+      'Content-Length': body.byteLength,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      // what nobody read stands before the next request of its connection
+      ...(req.httpVersionMajor < 2 && !req.complete && { Connection: 'close' }),
+    })
+    res.end(body)
+  }
+
+  async function answerOf(req: IncomingMessage): Promise<{ readonly status: number; readonly body: Uint8Array }> {
+    try {
+      if (!isOpen && !isLocalRequest(req)) throw new ServiceProblem(403, 'not-local')
+      if (req.method !== 'POST') throw new ServiceProblem(405, 'method-not-allowed')
+      return { status: 200, body: answer(await requestBytes(req, clock)) }
+    } catch (error) {
+      return { status: statusOf(error), body: new Uint8Array() }
+    }
+  }
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof ServiceProblem) return error.status
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  if (code === 'SLUICE_GOSSIP_FORGED') return 403
+  if (code === 'SLUICE_BAD_MESSAGE') return 400
+  return code === 'SLUICE_GOSSIP_UNANSWERED' ? 503 : 500
+}

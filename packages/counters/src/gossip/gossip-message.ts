@@ -1,0 +1,144 @@
+import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
+import type { Clocks, LogPart, SentItem } from './replica-table.ts'
+
+/** Bytes of a message, its seal included. */
+export const MOST_MESSAGE_BYTES = 65_536
+/** Of the clocks and parts of one message. */
+const MOST_REPLICAS = 10_000
+const REPLICA = /^[\w-]{1,64}$/
+const MOST_KEY = 1_024
+
+/** What two replicas say to each other: `ask`, then the `answer` to it; `push` what that showed to be missing, then `done`. */
+export type GossipMessage = AskMessage | AnswerMessage | PushMessage | DoneMessage
+
+interface AskMessage {
+  readonly kind: 'ask'
+  readonly from: string
+  /** Comes back in the answer, so that no old answer stands in its place. */
+  readonly nonce: string
+  readonly clocks: Clocks
+}
+
+export interface AnswerMessage {
+  readonly kind: 'answer'
+  readonly from: string
+  readonly nonce: string
+  /** To be sent with the push: proof that it is not an old one. */
+  readonly ticket: string
+  readonly clocks: Clocks
+  readonly parts: readonly LogPart[]
+}
+
+interface PushMessage {
+  readonly kind: 'push'
+  readonly from: string
+  readonly nonce: string
+  readonly ticket: string
+  readonly parts: readonly LogPart[]
+}
+
+interface DoneMessage {
+  readonly kind: 'done'
+  readonly from: string
+  readonly nonce: string
+}
+
+/** What is written, as JSON: shorter names, and arrays for what there is much of. */
+export function encoded(message: GossipMessage): string {
+  const { kind, from, nonce } = message
+  const clocks = 'clocks' in message ? { clocks: [...message.clocks] } : {}
+  const parts = 'parts' in message ? { parts: message.parts.map(partJson) } : {}
+  const ticket = 'ticket' in message ? { ticket: message.ticket } : {}
+  return JSON.stringify({ v: 1, kind, from, nonce, ...ticket, ...clocks, ...parts })
+}
+
+/** Throws `SLUICE_BAD_MESSAGE` for whatever `encoded` does not write. */
+export function decoded(text: string): GossipMessage {
+  const body = recordOf(parsed(text), 'a message')
+  if (body.v !== 1) throw badMessage('another version')
+  const from = replicaOf(body.from)
+  const nonce = textOf(body.nonce, 'nonce')
+  switch (body.kind) {
+    case 'ask':
+      return { kind: 'ask', from, nonce, clocks: clocksOf(body.clocks) }
+    case 'answer': {
+      const ticket = textOf(body.ticket, 'ticket')
+      return { kind: 'answer', from, nonce, ticket, clocks: clocksOf(body.clocks), parts: partsOf(body.parts) }
+    }
+    case 'push':
+      return { kind: 'push', from, nonce, ticket: textOf(body.ticket, 'ticket'), parts: partsOf(body.parts) }
+    case 'done':
+      return { kind: 'done', from, nonce }
+    default:
+      throw badMessage('another kind')
+  }
+}
+
+function partJson({ replica, floor, upTo, items }: LogPart): unknown[] {
+  return [replica, floor, upTo, items.map(({ clock, key, value, ageMs }) => [clock, ageMs, key, value])]
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw badMessage('no JSON')
+  }
+}
+
+function clocksOf(value: unknown): Clocks {
+  const pairs = listOf(value, MOST_REPLICAS, 'clocks').map((pair) => {
+    const [replica, clock] = listOf(pair, 2, 'a clock')
+    return [replicaOf(replica), countOf(clock, 'a clock')] as const
+  })
+  return new Map(pairs)
+}
+
+function partsOf(value: unknown): LogPart[] {
+  return listOf(value, MOST_REPLICAS, 'parts').map((part) => {
+    const [replica, floor, upTo, items] = listOf(part, 4, 'a part')
+    let last = 0
+    const read = listOf(items, MOST_MESSAGE_BYTES, 'items').map((item): SentItem => {
+      const [clock, ageMs, key, content] = listOf(item, 4, 'an item')
+      if (countOf(clock, 'a clock') <= last) throw badMessage('items out of order')
+      last = clock as number
+      return { clock: last, ageMs: countOf(ageMs, 'an age'), key: keyOf(key), value: content }
+    })
+    if (countOf(upTo, 'upTo') < last) throw badMessage('items behind the end')
+    return { replica: replicaOf(replica), floor: countOf(floor, 'a floor'), upTo: upTo as number, items: read }
+  })
+}
+
+function recordOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  throw badMessage(`${kindOf(value)} for ${what}`)
+}
+
+function listOf(value: unknown, most: number, what: string): readonly unknown[] {
+  if (Array.isArray(value) && value.length <= most) return value
+  throw badMessage(`${kindOf(value)} for ${what}`)
+}
+
+function countOf(value: unknown, what: string): number {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+  throw badMessage(`${kindOf(value)} for ${what}`)
+}
+
+function replicaOf(value: unknown): string {
+  if (typeof value === 'string' && REPLICA.test(value)) return value
+  throw badMessage(`${kindOf(value)} for a replica`)
+}
+
+function keyOf(value: unknown): string {
+  if (typeof value === 'string' && value.length <= MOST_KEY) return value
+  throw badMessage(`${kindOf(value)} for a key`)
+}
+
+function textOf(value: unknown, what: string): string {
+  if (typeof value === 'string' && value.length <= 128) return value
+  throw badMessage(`${kindOf(value)} for ${what}`)
+}
+
+function badMessage(got: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_MESSAGE', `gossip: got ${got}, expected what a replica of this release sends`)
+}

@@ -1,0 +1,253 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock, MaybePromise, Metric, MetricSource, Observer } from '@sluice/limiter-core'
+import {
+  AWAITED,
+  badOption,
+  clockOf,
+  type Duration,
+  everyTick,
+  messageOf,
+  Observers,
+  optionsOf,
+  parseTimerMs,
+  SluiceError,
+} from '@sluice/limiter-core/backend'
+import { GossipExchange } from './gossip-exchange.ts'
+import { gossipHandler } from './gossip-handler.ts'
+import { GossipMetrics } from './gossip-metrics.ts'
+import { type GossipPeer, HttpPeer } from './gossip-peer.ts'
+import { MessageSeal } from './message-seal.ts'
+import type { LogItem } from './replica-log.ts'
+import { ReplicaTable } from './replica-table.ts'
+
+export interface GossipOptions {
+  /**
+   * The other replicas: addresses at which their `handler` answers, or ways of your own; or a function that answers them
+   * now, such as one that asks DNS. This replica may be among them. A few are enough where these know the others.
+   */
+  readonly peers: GossipPeers | (() => MaybePromise<GossipPeers>)
+  /** The same for the whole fleet, 16 bytes or more: others are not heard. Required unless all peers are on this machine. */
+  readonly secret?: string | undefined
+  /** How often this replica asks one of the others, by chance. Default: 100 ms. */
+  readonly tickMs?: Duration | undefined
+  /** How long an exchange may take. Default: 1 s. */
+  readonly waitMs?: Duration | undefined
+  readonly clock?: Partial<Clock> | undefined
+  /** Which peer is next: 0 or more, less than 1. Default: `Math.random`. */
+  readonly random?: (() => number) | undefined
+  /** They hear `backendFailed` for exchanges that failed and messages that were refused. */
+  readonly observers?: readonly Observer[] | undefined
+}
+
+export type GossipPeers = readonly (string | GossipPeer)[]
+
+/** What one use of a node writes and hears, by the first part of its keys. */
+export interface GossipTopic {
+  received(replica: string, item: LogItem): void
+  missed(replica: string): void
+  /** Whether it may be forgotten. */
+  isOld(item: LogItem, replica: string): boolean
+}
+
+const OPTIONS = ['peers', 'secret', 'tickMs', 'waitMs', 'clock', 'random', 'observers'] as const
+/** A silent peer holds one of them for `waitMs`. */
+const MOST_EXCHANGES = 4
+const DROP_MS = 1_000
+/** A log of which nothing came for so long is of a replica that is gone. */
+const GONE_MS = 3_600_000
+const REPLICA_BYTES = 12
+
+/**
+ * One replica of a fleet that agrees without a server: each tells one of the others, by chance, what that one lacks and
+ * hears what it lacks itself (push-pull anti-entropy; Demers et al., Epidemic algorithms, 1987), so that all know all
+ * after about log n ticks (Karp et al., Randomized rumor spreading, 2000). `gossipChannel` stands on it.
+ *
+ * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
+ */
+export function createGossip(options: GossipOptions): GossipNode {
+  const {
+    peers,
+    secret,
+    tickMs = 100,
+    waitMs = 1_000,
+    clock,
+    random = Math.random,
+    observers,
+  } = optionsOf('createGossip', options, OPTIONS)
+  if (!Array.isArray(peers) && typeof peers !== 'function') {
+    throw badOption('createGossip: peers', peers, 'an array of addresses, or a function that answers one')
+  }
+  if (typeof random !== 'function') throw badOption('createGossip: random', random, 'a function')
+  const ownClock = clockOf(clock)
+  const seal = new MessageSeal(secret, ownClock)
+  if (typeof peers !== 'function') peersOf(peers, seal)
+  return new GossipNode({
+    peers,
+    seal,
+    random,
+    clock: ownClock,
+    tickMs: parseTimerMs(tickMs, 'createGossip: tickMs'),
+    waitMs: parseTimerMs(waitMs, 'createGossip: waitMs'),
+    observers: new Observers(observers),
+  })
+}
+
+interface NodeSettings {
+  readonly peers: GossipOptions['peers']
+  readonly seal: MessageSeal
+  readonly random: () => number
+  readonly clock: Clock
+  readonly tickMs: number
+  readonly waitMs: number
+  readonly observers: Observers
+}
+
+/** Made by `createGossip`. */
+export class GossipNode implements MetricSource {
+  /** The name of this replica, of this start of it. */
+  readonly replica: string = randomBytes(REPLICA_BYTES).toString('base64url')
+  /** For `node:http`, Express, Koa and Fastify, as of `counterService`: answers the messages of other replicas. */
+  readonly handler: (req: IncomingMessage, res: ServerResponse) => Promise<void>
+  readonly #settings: NodeSettings
+  readonly #table: ReplicaTable
+  readonly #exchange: GossipExchange
+  readonly #metrics: GossipMetrics
+  readonly #topics = new Map<string, GossipTopic>()
+  /** Names of peers that turned out to be this replica. */
+  readonly #own = new Set<string>()
+  readonly #stops: readonly (() => void)[]
+  #running = 0
+  #isClosed = false
+
+  constructor(settings: NodeSettings) {
+    this.#settings = settings
+    const { clock, seal, tickMs } = settings
+    this.#table = new ReplicaTable(this.replica, clock.now(), {
+      received: (replica, item) => this.#received(replica, item),
+      missed: (replica) => {
+        for (const topic of this.#topics.values()) topic.missed(replica)
+      },
+    })
+    this.#metrics = new GossipMetrics(() => [...this.#table.replicas].length)
+    this.#exchange = new GossipExchange(this.#table, seal, clock)
+    this.handler = gossipHandler((message) => this.answer(message), { clock, isOpen: seal.hasSecret })
+    this.#stops = [everyTick(clock, tickMs, () => void this.tick()), everyTick(clock, DROP_MS, () => this.#drop())]
+  }
+
+  get clock(): Clock {
+    return this.#settings.clock
+  }
+
+  get observers(): Observers {
+    return this.#settings.observers
+  }
+
+  metrics(): Iterable<Metric> {
+    return this.#metrics.metrics()
+  }
+
+  /** What a message of another replica is answered with, for transports of your own. Throws `SLUICE_BAD_MESSAGE` and `SLUICE_GOSSIP_FORGED`. */
+  answer(message: Uint8Array): Uint8Array {
+    try {
+      if (this.#isClosed) throw new SluiceError('SLUICE_GOSSIP_UNANSWERED', 'gossip: this replica is closed')
+      return this.#exchange.answer(message)
+    } catch (error) {
+      this.#metrics.refused(error)
+      this.#failed(error)
+      throw error
+    }
+  }
+
+  /** For what stands on a node: hears of all items whose keys begin with `<kind>:`. Throws `SLUICE_BAD_OPTION` where something does. */
+  attach(kind: string, topic: GossipTopic): void {
+    if (this.#topics.has(kind)) throw badOption('gossip: kind', kind, 'one that nothing else has on this node')
+    this.#topics.set(kind, topic)
+  }
+
+  /** Writes an item, which all others will have. */
+  write(key: string, value: unknown): LogItem {
+    return this.#table.write(key, value, this.clock.now())
+  }
+
+  /** Asks one of the others, by chance. Done by itself each `tickMs`; never rejects. */
+  async tick(): Promise<void> {
+    if (this.#isClosed || this.#running >= MOST_EXCHANGES) return
+    this.#running++
+    try {
+      const peer = await this.#nextPeer()
+      if (peer) await this.#ask(peer)
+    } catch (error) {
+      this.#metrics.exchanged(error)
+      this.#failed(error)
+    } finally {
+      this.#running--
+    }
+  }
+
+  /** Tells one of the others what is left, and ends. What this replica wrote lives on in the others. Never rejects. */
+  async close(): Promise<void> {
+    for (const stop of this.#stops) stop()
+    if (!this.#isClosed) await this.tick()
+    this.#isClosed = true
+  }
+
+  async #nextPeer(): Promise<GossipPeer | undefined> {
+    const { peers, seal, random } = this.#settings
+    const given = typeof peers === 'function' ? await peers() : peers
+    const others = peersOf(given, seal).filter(({ name }) => !this.#own.has(name))
+    return others[Math.floor(random() * others.length)]
+  }
+
+  async #ask(peer: GossipPeer): Promise<void> {
+    const { clock, waitMs } = this.#settings
+    const deadline = new AbortController()
+    const late = new Promise<never>((_, reject) => {
+      deadline.signal.addEventListener('abort', () => {
+        reject(new SluiceError('SLUICE_GOSSIP_UNANSWERED', `gossip: got no answer within ${waitMs} ms`))
+      })
+    })
+    const cancel = clock.after(waitMs, () => deadline.abort(), AWAITED)
+    try {
+      const from = await Promise.race([this.#exchange.ask(peer, deadline.signal), late])
+      if (from === this.replica) this.#own.add(peer.name)
+      else this.#metrics.exchanged()
+    } finally {
+      cancel()
+    }
+  }
+
+  #received(replica: string, item: LogItem): void {
+    this.#metrics.received(Math.max(0, this.clock.now() - item.bornAt))
+    this.#topics.get(kindOf(item))?.received(replica, item)
+  }
+
+  #drop(): void {
+    const now = this.clock.now()
+    const isOld = (item: LogItem, replica: string): boolean =>
+      this.#topics.get(kindOf(item))?.isOld(item, replica) ?? now - item.bornAt > GONE_MS
+    this.#table.drop(isOld, now - GONE_MS)
+  }
+
+  #failed(error: unknown): void {
+    this.observers.event('backendFailed', { backend: 'gossip', name: this.replica, reason: messageOf(error) })
+  }
+}
+
+/** Throws `SLUICE_BAD_OPTION` for what is no peer, and for one on another machine without a secret. */
+function peersOf(given: GossipPeers, seal: MessageSeal): readonly GossipPeer[] {
+  if (!Array.isArray(given)) throw badOption('gossip: peers', given, 'an array of addresses')
+  return given.map((peer: string | GossipPeer) => {
+    if (typeof peer !== 'string') {
+      if (typeof peer?.exchange === 'function' && typeof peer.name === 'string') return peer
+      throw badOption('gossip: peers', peer, 'addresses, or peers with a name and exchange')
+    }
+    const made = new HttpPeer(peer)
+    if (made.isLocal || seal.hasSecret) return made
+    throw badOption('gossip: secret', undefined, 'one, since a peer is on another machine')
+  })
+}
+
+function kindOf({ key }: LogItem): string {
+  return key.slice(0, key.indexOf(':'))
+}

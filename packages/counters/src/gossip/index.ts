@@ -1,0 +1,3 @@
+export { type GossipChannel, type GossipChannelOptions, gossipChannel } from './gossip-channel.ts'
+export { createGossip, type GossipNode, type GossipOptions, type GossipPeers } from './gossip-node.ts'
+export type { GossipPeer } from './gossip-peer.ts'

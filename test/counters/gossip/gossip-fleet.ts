@@ -1,0 +1,122 @@
+import { createGossip, type GossipNode, type GossipPeer } from '@sluice/counters/gossip'
+import { FakeClock, type SeededRandom } from '@sluice/testkit'
+
+export interface GossipNetwork {
+  /** The part of messages, and of answers, that are lost: 0 to 1. */
+  readonly loss?: number
+  /** The part of pushes that arrive twice. */
+  readonly doubles?: number
+  /** How long a message takes at most, in ms. */
+  readonly delayMs?: number
+}
+
+const TICK_MS = 100
+
+/** Replicas in one process, on one clock, over a network that loses what chance says. */
+export class GossipFleet {
+  readonly clock = new FakeClock()
+  readonly nodes: GossipNode[] = []
+  readonly #random: SeededRandom
+  readonly #network: Required<GossipNetwork>
+  /** Of each node; messages between different sides are lost. */
+  readonly #sides = new Map<string, number>()
+  readonly #peers = new Map<string, GossipPeer>()
+
+  constructor(random: SeededRandom, { loss = 0, doubles = 0, delayMs = 0 }: GossipNetwork = {}) {
+    this.#random = random
+    this.#network = { loss, doubles, delayMs }
+  }
+
+  start(): GossipNode {
+    const node = createGossip({
+      peers: () => [...this.#peers.values()].filter(({ name }) => name !== node.replica),
+      clock: this.clock,
+      tickMs: TICK_MS,
+      random: () => this.#random.whole(2 ** 30) / 2 ** 30,
+    })
+    this.nodes.push(node)
+    this.#peers.set(
+      node.replica,
+      this.#peerOf(node, () => node.replica),
+    )
+    return node
+  }
+
+  /** Gone without a word. */
+  kill(node: GossipNode): void {
+    this.#peers.delete(node.replica)
+    this.nodes.splice(this.nodes.indexOf(node), 1)
+    void node.close()
+  }
+
+  /** Cuts the fleet in two: `isOther` says who is on the other side. */
+  part(isOther: (index: number) => boolean): void {
+    for (const [index, { replica }] of this.nodes.entries()) this.#sides.set(replica, isOther(index) ? 1 : 0)
+  }
+
+  heal(): void {
+    this.#sides.clear()
+  }
+
+  /** Lets time go on, and what is under way arrive. */
+  async run(ms: number, stepMs = 10): Promise<void> {
+    for (let left = ms; left > 0; left -= stepMs) {
+      this.clock.advance(Math.min(stepMs, left))
+      await settled()
+    }
+  }
+
+  /** Runs until `holds`; answers how long that took, in ms. Throws after `mostMs`. */
+  async until(holds: () => boolean, mostMs: number): Promise<number> {
+    const from = this.clock.now()
+    while (!holds()) {
+      if (this.clock.now() - from >= mostMs) throw new Error(`it did not come about within ${mostMs} ms`)
+      await this.run(10)
+    }
+    return this.clock.now() - from
+  }
+
+  async stop(): Promise<void> {
+    const closed = Promise.all(this.nodes.map((node) => node.close()))
+    await this.run(2_000, 500)
+    await closed
+  }
+
+  #peerOf(node: GossipNode, to: () => string): GossipPeer {
+    return {
+      name: node.replica,
+      exchange: async (message) => {
+        await this.#travel()
+        const from = JSON.parse(Buffer.from(message).toString()).from as string
+        if (this.#isCut(from, to())) return never()
+        const answer = node.answer(message)
+        if (this.#chance(this.#network.doubles)) node.answer(message)
+        await this.#travel()
+        return this.#isCut(from, to()) ? never() : answer
+      },
+    }
+  }
+
+  /** Rejects, as a broken connection does, where the message is lost. */
+  async #travel(): Promise<void> {
+    const { delayMs, loss } = this.#network
+    if (delayMs > 0) await new Promise<void>((resolve) => this.clock.after(this.#random.whole(delayMs), resolve))
+    if (this.#chance(loss)) throw new Error('lost')
+  }
+
+  #isCut(from: string, to: string): boolean {
+    return (this.#sides.get(from) ?? 0) !== (this.#sides.get(to) ?? 0)
+  }
+
+  #chance(part: number): boolean {
+    return part > 0 && this.#random.whole(1_000_000) < part * 1_000_000
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
