@@ -26,12 +26,13 @@ function startChild(): Embedded {
 }
 
 describe('counters in a folder', () => {
-  test('keep the contract of counters', async () => {
+  test('keep the contract of counters, and what every ledger keeps of sketches', async () => {
     const child = startChild()
     expect(await child.call('open', folder)).toBeUndefined()
-    const claims = await child.call('contract')
-    expect(claims.filter(([, failure]) => failure !== undefined)).toEqual([])
-    expect(claims.length).toBeGreaterThanOrEqual(20)
+    const [counters, sketches] = [await child.call('contract'), await child.call('sketches')]
+    expect([...counters, ...sketches].filter(([, failure]) => failure !== undefined)).toEqual([])
+    expect(counters.length).toBeGreaterThanOrEqual(20)
+    expect(sketches.length).toBeGreaterThanOrEqual(12)
   }, 60_000)
 
   test('are of one process at a time, and of the next one after its end, however that came', async () => {

@@ -1,4 +1,4 @@
-import { createCounters } from '@sluice/counters'
+import { createCounters, digestCounters, uniqueCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import {
@@ -27,6 +27,8 @@ export type BadOption = readonly [what: string, code: string, build: () => unkno
 /** As JavaScript would call it: no type stands in the way. */
 // biome-ignore lint/suspicious/noExplicitAny: these calls are wrong on purpose
 type Untyped = (options?: any, more?: any) => unknown
+
+const open = (): object => ({})
 
 const rate = rateLimit as Untyped
 const cap = inflightLimit as Untyped
@@ -179,6 +181,16 @@ export const badOptions: readonly BadOption[] = [
   ['no series', 'SLUICE_BAD_OPTION', () => new CounterMetric({ name: 'a', help: '', maxSeries: 0 })],
   ['buckets that fall', 'SLUICE_BAD_OPTION', () => new HistogramMetric({ name: 'a', help: '', buckets: [2, 1] })],
   ['half a node', 'SLUICE_BAD_OPTION', () => new HashRing(['a'], { nodes: 0.5 })],
+  [
+    'uniques before a ledger without sketches',
+    'SLUICE_BAD_OPTION',
+    () => (uniqueCounters as Untyped)({ ledger: { open } }),
+  ],
+  ['uniques under a word as seed', 'SLUICE_BAD_SEED', () => uniqueCounters({ seed: 'secret' })],
+  ['uniques that keep no day', 'SLUICE_BAD_OPTION', () => uniqueCounters({ days: 0 })],
+  ['digests that nothing may wait for', 'SLUICE_BAD_OPTION', () => digestCounters({ maxWaiting: 0 })],
+  ['digests of a compression', 'SLUICE_BAD_OPTION', () => digestCounters({ compression: 5 })],
+  ['an unknown option of digests', 'SLUICE_BAD_OPTION', () => (digestCounters as Untyped)({ precision: 14 })],
   ['bytes of no sketch', 'SLUICE_BAD_BYTES', () => CountMin.fromBytes(new Uint8Array(100))],
   [
     'a sketch of a fleet without a topic',

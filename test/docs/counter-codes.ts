@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCounters, MemoryLedger } from '@sluice/counters'
+import { createCounters, MemoryLedger, uniqueCounters } from '@sluice/counters'
 import { createGossip, type GossipPeer } from '@sluice/counters/gossip'
 import { postgresLedger } from '@sluice/counters/postgres'
 import type { Counters } from '@sluice/limiter-core'
@@ -34,6 +34,7 @@ export const counterCodes: readonly RuntimeCode[] = [
   ['SLUICE_COUNTER_TABLES', () => rejected(counts, createCounters({ ledger: postgresLedger(withoutTables) }))],
   ['SLUICE_GOSSIP_FORGED', () => gossips(async () => Buffer.from('forged'))],
   ['SLUICE_GOSSIP_UNANSWERED', () => gossips(() => new Promise(() => {}))],
+  ['SLUICE_SKETCH_MISMATCH', () => rejected(countsOtherwise)],
   ['SLUICE_FOLDER_IN_USE', () => rejected(opensTwice, createCounters({ ledger: new MemoryLedger(systemClock) }))],
 ]
 
@@ -67,6 +68,12 @@ async function leavesRange(counters: Counters): Promise<void> {
 async function fills(counters: Counters): Promise<void> {
   await counters.increment('page')
   await counters.increment('other')
+}
+
+async function countsOtherwise(): Promise<void> {
+  const ledger = new MemoryLedger(systemClock)
+  await uniqueCounters({ ledger }).add('page', 'anna', { durable: true })
+  await uniqueCounters({ ledger, precision: 12 }).add('page', 'ben')
 }
 
 async function countsAfterEnd(counters: Counters): Promise<void> {

@@ -30,21 +30,38 @@ export interface SharedCountersOptions {
 /** The names of `SharedCountersOptions`, for `optionsOf`. */
 export const SHARED_COUNTERS_OPTIONS = ['name', 'flushMs', 'expireMs', 'waitMs', 'clock', 'observers'] as const
 
-/** The same options, checked. */
-export interface CounterSettings {
+/** What everything that is written to a ledger is told, checked. */
+export interface LedgerSettings {
   readonly name: string
-  readonly table: MeteredTable
   readonly durable: boolean
   readonly flushMs: number
-  readonly expireMs: number
   readonly waitMs: number
   readonly clock: Clock
   readonly observers: Observers
 }
 
+/** The same of counters. */
+export interface CounterSettings extends LedgerSettings {
+  readonly table: MeteredTable
+  readonly expireMs: number
+}
+
 /** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`. */
 export function counterSettings(owner: string, ledger: CounterLedger, options: SharedCountersOptions): CounterSettings {
-  const { name = 'default', flushMs = 1_000, expireMs = 60_000, waitMs = 5_000, observers } = options
+  const settings = ledgerSettings(owner, ledger, options)
+  const { name, clock, waitMs } = settings
+  const table = new MeteredTable(new TimedTable(ledger.open(name), clock, waitMs), clock)
+  const expireMs = parseTimerMs(options.expireMs ?? 60_000, `${owner}: expireMs`)
+  return { ...settings, expireMs, table }
+}
+
+/** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`. */
+export function ledgerSettings(
+  owner: string,
+  ledger: CounterLedger,
+  options: Omit<SharedCountersOptions, 'expireMs'>,
+): LedgerSettings {
+  const { name = 'default', flushMs = 1_000, waitMs = 5_000, observers } = options
   if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name)) {
     const expected = '1 to 64 letters, digits, _, . or -'
     throw new SluiceError('SLUICE_BAD_NAME', `${owner}: name: got ${shown(name, 'name')}, expected ${expected}`)
@@ -52,16 +69,12 @@ export function counterSettings(owner: string, ledger: CounterLedger, options: S
   if (typeof ledger?.open !== 'function') {
     throw badOption(`${owner}: ledger`, ledger, 'a ledger of counters, as postgresLedger makes it')
   }
-  const clock = clockOf(options.clock)
-  const wait = parseTimerMs(waitMs, `${owner}: waitMs`)
   return {
     name,
-    table: new MeteredTable(new TimedTable(ledger.open(name), clock, wait), clock),
     durable: ledger.durable,
     flushMs: parseTimerMs(flushMs, `${owner}: flushMs`),
-    expireMs: parseTimerMs(expireMs, `${owner}: expireMs`),
-    waitMs: wait,
-    clock,
+    waitMs: parseTimerMs(waitMs, `${owner}: waitMs`),
+    clock: clockOf(options.clock),
     observers: new Observers(observers),
   }
 }

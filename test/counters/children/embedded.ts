@@ -1,6 +1,7 @@
 import { createCounters } from '@sluice/counters'
 import { embeddedLedger, type SqlLedger } from '@sluice/counters/postgres'
 import { counterContract, type TestRunner } from '@sluice/testkit'
+import { runClaim, sketchClaims } from '../sketches/sketch-claims.ts'
 
 // PGlite is an ES module that jest cannot load, so what has to do with it runs in a process of its own
 
@@ -40,6 +41,23 @@ export async function contract(): Promise<readonly (readonly [claim: string, fai
     const name = `contract-${++made}`
     return { open: () => createCounters({ name, clock, ...(ledger && { ledger }) }), close: () => {} }
   })
+  return resultsOf(claims)
+}
+
+/** The same of what it keeps of sketches. */
+export async function sketches(): Promise<readonly (readonly [claim: string, failure: string | undefined])[]> {
+  const claims = Object.keys(sketchClaims).map((claim) => {
+    const run = async (): Promise<void> => {
+      if (ledger) await runClaim(claim, () => ledger as SqlLedger, { name: `sketches-${++made}` })
+    }
+    return [claim, run] as const
+  })
+  return resultsOf(claims)
+}
+
+async function resultsOf(
+  claims: readonly (readonly [string, () => void | Promise<void>])[],
+): Promise<readonly (readonly [string, string | undefined])[]> {
   const results: (readonly [string, string | undefined])[] = []
   for (const [name, run] of claims) {
     try {

@@ -1,6 +1,7 @@
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
 import { TDigest, type TDigestOptions } from '@sluice/sketches'
-import { type HourlyOptions, HourlySketches } from './hourly-sketches.ts'
+import { HourlySketches } from './hourly-sketches.ts'
+import type { HourlyOptions } from './utc-hours.ts'
 
 export interface DigestCounterOptions extends TDigestOptions, HourlyOptions {}
 
@@ -46,7 +47,8 @@ export class DigestCounter {
   }
 }
 
-function checkQuantile(call: string, q: unknown): void {
+/** Throws `SLUICE_BAD_OPTION` unless `q` is a number from 0 to 1. */
+export function checkQuantile(call: string, q: unknown): void {
   if (typeof q === 'number' && q >= 0 && q <= 1) return
   throw badOption(`${call}: q`, q, 'a number from 0 to 1')
 }

@@ -1,17 +1,7 @@
-import { badOption, kindOf, SluiceError } from '@sluice/limiter-core/backend'
+import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
 import { wholeWithin } from '../counter-options.ts'
-
-export interface HourlyOptions {
-  /** So many hours are kept apart, the newest included; older ones are part of their day. 1 to 24 times `days`. Default: 48, or all. */
-  readonly hours?: number | undefined
-  /** So many days are kept, of 24 hours from midnight in UTC, the newest included; 1 to 1,000. Default: 31. */
-  readonly days?: number | undefined
-}
-
-const HOUR_MS = 3_600_000
-const HOURS = 24
-const MOST_DAYS = 1_000
+import { dayOf, type HourlyOptions, hourOf, keptHoursOf, MOST_DAYS } from './utc-hours.ts'
 
 /**
  * A sketch for each hour, merged into those of days once they are old. It reads no clock: `now` is handed in, epoch ms,
@@ -28,10 +18,11 @@ export class HourlySketches<Kind extends Sketch<Kind>> {
   #newest = Number.NEGATIVE_INFINITY
 
   /** Throws `SLUICE_BAD_OPTION`. */
-  constructor(owner: string, make: () => Kind, { hours, days = 31 }: HourlyOptions) {
+  constructor(owner: string, make: () => Kind, options: HourlyOptions) {
+    const { keptHours, keptDays } = keptHoursOf(owner, options)
     this.#make = make
-    this.#keptDays = wholeWithin(`${owner}: days`, days, MOST_DAYS)
-    this.#keptHours = wholeWithin(`${owner}: hours`, hours ?? Math.min(48, days * HOURS), days * HOURS)
+    this.#keptHours = keptHours
+    this.#keptDays = keptDays
   }
 
   /** The sketch in which `now` counts; undefined where its day is not kept any more. */
@@ -99,13 +90,4 @@ export class HourlySketches<Kind extends Sketch<Kind>> {
     for (const sketch of sketches) if (sketch) merged.merge(sketch)
     return merged
   }
-}
-
-function hourOf(call: string, now: number): number {
-  if (Number.isFinite(now) && Math.abs(now) <= Number.MAX_SAFE_INTEGER) return Math.floor(now / HOUR_MS)
-  throw badOption(`${call}: now`, now, 'a time in epoch ms')
-}
-
-function dayOf(hour: number): number {
-  return Math.floor(hour / HOURS)
 }

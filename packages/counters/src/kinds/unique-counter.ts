@@ -1,6 +1,7 @@
 import { optionsOf } from '@sluice/limiter-core/backend'
 import { HyperLogLog, type HyperLogLogOptions, type SketchKey } from '@sluice/sketches'
-import { type HourlyOptions, HourlySketches } from './hourly-sketches.ts'
+import { HourlySketches } from './hourly-sketches.ts'
+import type { HourlyOptions } from './utc-hours.ts'
 
 export interface UniqueCounterOptions extends HyperLogLogOptions, HourlyOptions {}
 

@@ -1,9 +1,13 @@
+import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
+
 /** Where counters are kept for good, or as good as it gets: the lowest of their tiers. Reads and writes of one fleet. */
 export interface CounterLedger {
   /** Whether what it applied outlives this process. */
   readonly durable: boolean
   /** The counters of one name. Other names are other counters. */
   open(name: string): CounterTable
+  /** The sketches of one name and kind, which are others than its counters. A ledger without it keeps no sketches. */
+  openSketches?(name: string, kind: StoredSketchKind): SketchTable
   /** Ends what it opened itself. Clients that it was given stay open. */
   close(): Promise<void>
 }

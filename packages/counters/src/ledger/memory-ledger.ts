@@ -11,6 +11,8 @@ import {
   TOKEN_MS,
   type TokenGroup,
 } from './counter-ledger.ts'
+import { MemorySketchTable } from './memory-sketch-table.ts'
+import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
 import { storedId } from './stored-id.ts'
 
 /** Some 150 bytes each. */
@@ -37,6 +39,7 @@ export class MemoryLedger implements CounterLedger {
   readonly durable = false
   readonly #clock: Clock
   readonly #tables = new Map<string, MemoryTable>()
+  readonly #sketches = new Map<string, MemorySketchTable>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -45,6 +48,13 @@ export class MemoryLedger implements CounterLedger {
   open(name: string): CounterTable {
     const table = this.#tables.get(name) ?? new MemoryTable(this.#clock)
     this.#tables.set(name, table)
+    return table
+  }
+
+  openSketches(name: string, kind: StoredSketchKind): SketchTable {
+    const key = `${kind}:${name}`
+    const table = this.#sketches.get(key) ?? new MemorySketchTable()
+    this.#sketches.set(key, table)
     return table
   }
 

@@ -2,7 +2,9 @@ import type { SqlRunner } from '@sluice/limiter-core'
 import { SluiceError, shown } from '@sluice/limiter-core/backend'
 
 /** Of the tables that this release reads and writes. */
-const VERSION = 1
+const VERSION = 2
+/** The first version whose releases go on with tables of this one: they lack what came since, and change none of it. */
+const READS_FROM = 2
 /** Of `migrate`, so that two processes do not make the tables at once. 'sluice' in ASCII. */
 const LOCK = 0x736c75696365
 const UNDEFINED_TABLE = '42P01'
@@ -15,6 +17,8 @@ export class CounterTables {
   readonly counters: string
   readonly writers: string
   readonly tokens: string
+  readonly sketches: string
+  readonly formats: string
   readonly version: string
 
   /** Throws `SLUICE_BAD_OPTION` unless `schema` is a plain name. */
@@ -27,23 +31,31 @@ export class CounterTables {
     this.counters = `${schema}.counters`
     this.writers = `${schema}.counter_writers`
     this.tokens = `${schema}.counter_tokens`
+    this.sketches = `${schema}.counter_sketches`
+    this.formats = `${schema}.counter_formats`
     this.version = `${schema}.counter_version`
   }
 
-  /** Makes what is missing; does nothing where all is there. Rejects with `SLUICE_COUNTER_TABLES` for tables of a later release. */
+  /**
+   * Makes what is missing, step by step from the version that is there; does nothing where all is there, or more. Rejects
+   * with `SLUICE_COUNTER_TABLES` for tables of a later release that this one cannot use.
+   */
   async migrate(sql: SqlRunner): Promise<void> {
     await sql.query(this.#migration())
     await this.check(sql)
   }
 
-  /** Rejects with `SLUICE_COUNTER_TABLES` unless the tables are those of this release. */
+  /** Rejects with `SLUICE_COUNTER_TABLES` unless this release can use the tables: its own, or later ones that say so. */
   async check(sql: SqlRunner): Promise<void> {
-    const found = await sql.query(`select version from ${this.version}`).catch((error: unknown) => {
+    // the first version has no reads_from
+    const found = await sql.query(`select * from ${this.version}`).catch((error: unknown) => {
       if (isMissing(error)) throw this.#wrong('no tables, or none that this user may read')
       throw error
     })
-    const [row] = found.rows as readonly { readonly version: number }[]
-    if (row?.version !== VERSION) throw this.#wrong(`tables of version ${row?.version}`)
+    const [row] = found.rows as readonly { readonly version: number; readonly reads_from?: number }[]
+    const { version, reads_from: readsFrom = version } = row ?? {}
+    const isUsable = version !== undefined && version >= VERSION && Number(readsFrom) <= VERSION
+    if (!isUsable) throw this.#wrong(`tables of version ${version}`)
   }
 
   #wrong(got: string): SluiceError {
@@ -51,14 +63,26 @@ export class CounterTables {
     return new SluiceError('SLUICE_COUNTER_TABLES', `schema ${this.schema}: got ${got}, expected ${expected}`)
   }
 
-  /** One statement, and so one transaction with any client. Ids compare by their bytes, so that prefixes are ranges. */
+  /** One statement, and so one transaction with any client. */
   #migration(): string {
-    const { schema, counters, writers, tokens, version } = this
-    return `do $migrate$ begin
+    const { schema, version } = this
+    return `do $migrate$ declare existing int := 0; begin
 perform pg_advisory_xact_lock(${LOCK});
-if to_regclass('${version}') is not null then return; end if;
+if to_regclass('${version}') is not null then select version into existing from ${version}; end if;
+if existing < 1 then
 create schema if not exists ${schema};
-create table ${counters} (
+${this.#countersStep()}
+end if;
+if existing < 2 then
+${this.#sketchesStep()}
+end if;
+end $migrate$`
+  }
+
+  /** To version 1. Ids compare by their bytes, so that prefixes are ranges. */
+  #countersStep(): string {
+    const { counters, writers, tokens, version } = this
+    return `create table ${counters} (
   name text collate "C" not null,
   id text collate "C" not null,
   value bigint not null,
@@ -86,8 +110,31 @@ create table ${tokens} (
 );
 create index on ${tokens} (used_at);
 create table ${version} (version int not null);
-insert into ${version} values (${VERSION});
-end $migrate$`
+insert into ${version} values (1);`
+  }
+
+  /** From version 1 to 2. */
+  #sketchesStep(): string {
+    const { sketches, formats, version } = this
+    return `create table ${sketches} (
+  name text collate "C" not null,
+  kind text collate "C" not null,
+  id text collate "C" not null,
+  first_hour bigint not null,
+  part bigint generated always as identity,
+  hours smallint not null,
+  bytes bytea not null,
+  primary key (name, kind, id, first_hour, part)
+);
+alter table ${sketches} alter column bytes set storage external;
+create table ${formats} (
+  name text collate "C" not null,
+  kind text collate "C" not null,
+  format text not null,
+  primary key (name, kind)
+);
+alter table ${version} add column reads_from int not null default ${READS_FROM};
+update ${version} set version = ${VERSION};`
   }
 }
 

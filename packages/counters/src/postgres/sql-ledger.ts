@@ -1,8 +1,11 @@
 import type { Clock, SqlRunner } from '@sluice/limiter-core'
 import { SluiceError } from '@sluice/limiter-core/backend'
 import type { CounterLedger, CounterTable } from '../ledger/counter-ledger.ts'
+import type { SketchTable, StoredSketchKind } from '../ledger/sketch-table.ts'
 import { CounterTables, isMissing } from './counter-tables.ts'
 import { type LedgerStatements, ledgerStatements } from './ledger-statements.ts'
+import { type SketchStatements, sketchStatements } from './sketch-statements.ts'
+import { SqlSketchTable } from './sql-sketch-table.ts'
 import { SqlTable } from './sql-table.ts'
 
 const PRUNE_MS = 3_600_000
@@ -14,6 +17,7 @@ export class SqlLedger implements CounterLedger {
   readonly #clock: Clock
   readonly #tables: CounterTables
   readonly #statements: LedgerStatements
+  readonly #sketchStatements: SketchStatements
   readonly #end: () => Promise<void>
   #checked: Promise<void> | undefined
   #prunedAt: number
@@ -26,13 +30,14 @@ export class SqlLedger implements CounterLedger {
     this.#clock = clock
     this.#tables = new CounterTables(schema)
     this.#statements = ledgerStatements(this.#tables)
+    this.#sketchStatements = sketchStatements(this.#tables)
     this.#end = end
     this.#prunedAt = clock.now()
   }
 
   /**
-   * Makes the tables, or does nothing where they are there; two processes may do it at once. Needs the right to create a
-   * schema; afterwards `usage` of the schema and `select, insert, update, delete` on its tables are enough.
+   * Makes the tables, or what those of an earlier release lack; does nothing where they are there. Two processes may do it
+   * at once, while others count. Needs the right to create a schema; afterwards `usage` of the schema and `select, insert, update, delete` on its tables are enough.
    */
   async migrate(): Promise<void> {
     await this.#tables.migrate(this.#sql)
@@ -40,6 +45,11 @@ export class SqlLedger implements CounterLedger {
 
   open(name: string): CounterTable {
     return new SqlTable(name, this.#statements, (text, values) => this.#query(text, values))
+  }
+
+  openSketches(name: string, kind: StoredSketchKind): SketchTable {
+    const query = (text: string, values: unknown[]): Promise<readonly unknown[]> => this.#query(text, values)
+    return new SqlSketchTable(name, kind, { statements: this.#sketchStatements, query })
   }
 
   /** Deletes tokens, writers and deleted counters that are older than anybody needs. Done once an hour by itself. */

@@ -1,0 +1,89 @@
+import { groupOf } from './sketch-group.ts'
+import type {
+  CrowdedPage,
+  HourRange,
+  NewSketchRow,
+  SketchBatch,
+  SketchGroup,
+  SketchRow,
+  SketchTable,
+} from './sketch-table.ts'
+
+/** Sketches in memory, gone with the process. What other ledgers must do, as simply as it can be written. */
+export class MemorySketchTable implements SketchTable {
+  readonly #rows = new Map<string, SketchRow[]>()
+  readonly #numbers = new Map<string, number>()
+  #format: string | undefined
+  #parts = 0
+  #compactedHour = Number.NEGATIVE_INFINITY
+
+  async claimFormat(format: string): Promise<string> {
+    this.#format ??= format
+    return this.#format
+  }
+
+  async append({ writer, number, rows }: SketchBatch): Promise<void> {
+    if (number <= (this.#numbers.get(writer) ?? 0)) return
+    this.#numbers.set(writer, number)
+    for (const row of rows) this.#add(row)
+  }
+
+  async read(id: string, { from, until }: HourRange): Promise<readonly SketchRow[]> {
+    const rows = this.#rows.get(id) ?? []
+    return rows.filter(({ firstHour, hours }) => firstHour < until && firstHour + hours > from)
+  }
+
+  async replace(rows: readonly SketchRow[], by: NewSketchRow): Promise<boolean> {
+    const parts = new Set(rows.map(({ part }) => part))
+    const all = this.#rows.get(by.id) ?? []
+    const others = all.filter(({ part }) => !parts.has(part))
+    if (all.length - others.length !== parts.size) return false
+    this.#rows.set(by.id, others)
+    this.#add(by)
+    return true
+  }
+
+  async crowded({ before, after, limit }: CrowdedPage): Promise<readonly SketchGroup[]> {
+    const counts = new Map<string, { readonly group: SketchGroup; count: number }>()
+    for (const row of [...this.#rows.values()].flat()) {
+      const group = groupOf(row, before)
+      const counted = counts.get(keyOf(group)) ?? { group, count: 0 }
+      counted.count++
+      counts.set(keyOf(group), counted)
+    }
+    const groups = [...counts.values()].flatMap(({ group, count }) => (count > 1 ? group : []))
+    return groups
+      .filter((group) => after === undefined || compared(group, after) > 0)
+      .sort(compared)
+      .slice(0, limit)
+  }
+
+  async forget(before: number): Promise<void> {
+    for (const [id, rows] of this.#rows) {
+      const kept = rows.filter(({ firstHour }) => firstHour >= before)
+      if (kept.length > 0) this.#rows.set(id, kept)
+      else this.#rows.delete(id)
+    }
+  }
+
+  async claimCompaction(hour: number): Promise<boolean> {
+    const isFirst = hour > this.#compactedHour
+    if (isFirst) this.#compactedHour = hour
+    return isFirst
+  }
+
+  #add(row: NewSketchRow): void {
+    const rows = this.#rows.get(row.id) ?? []
+    rows.push({ ...row, part: String(++this.#parts) })
+    this.#rows.set(row.id, rows)
+  }
+}
+
+function keyOf({ id, first, span }: SketchGroup): string {
+  return `${first}/${span}/${id}`
+}
+
+function compared(one: SketchGroup, other: SketchGroup): number {
+  if (one.id !== other.id) return one.id < other.id ? -1 : 1
+  return one.first - other.first || one.span - other.span
+}

@@ -1,0 +1,74 @@
+import type { CounterTables } from './counter-tables.ts'
+
+/** What a ledger says to PostgreSQL of sketches. $1 is the name, $2 the kind in all of them. Bytes go as base64, which every client has. */
+export interface SketchStatements {
+  readonly claimFormat: string
+  readonly append: string
+  readonly read: string
+  readonly replace: string
+  readonly crowded: string
+  readonly forget: string
+  readonly claimCompaction: string
+}
+
+const HOURS = 24
+
+export function sketchStatements({ sketches, formats, writers }: CounterTables): SketchStatements {
+  return {
+    // an update that changes nothing answers the row, whoever made it, also one of this moment
+    claimFormat: `insert into ${formats} as f (name, kind, format) values ($1, $2, $3)
+on conflict (name, kind) do update set format = f.format
+returning format`,
+    append: `with moved as (
+  insert into ${writers} as w (name, writer, number, moved_at) values ($1, $3, $4, now())
+  on conflict (name, writer) do update set number = excluded.number, moved_at = now() where w.number < excluded.number
+  returning 1
+)
+insert into ${sketches} (name, kind, id, first_hour, hours, bytes)
+select $1, $2, given.id, given.first_hour, given.hours, decode(given.bytes, 'base64')
+from unnest($5::text[], $6::bigint[], $7::smallint[], $8::text[]) as given (id, first_hour, hours, bytes)
+where exists (select 1 from moved)`,
+    // no row goes beyond its day, so that one that has an hour begins at most a day before
+    read: `select part, first_hour as "firstHour", hours, encode(bytes, 'base64') as bytes from ${sketches}
+where name = $1 and kind = $2 and id = $3
+  and first_hour < $5::bigint and first_hour > $4::bigint - ${HOURS} and first_hour + hours > $4::bigint`,
+    replace: replaceStatement(sketches),
+    crowded: `select id, first, span from (
+  select id,
+    case when hours > 1 or first_hour < $3::bigint then first_hour - first_hour % ${HOURS} else first_hour end as first,
+    case when hours > 1 or first_hour < $3::bigint then ${HOURS} else 1 end as span
+  from ${sketches} where name = $1 and kind = $2
+) as rows
+where $4::text is null or (id, first, span) > ($4::text, $5::bigint, $6::int)
+group by id, first, span having count(*) > 1 order by id, first, span limit $7`,
+    forget: `delete from ${sketches} where name = $1 and kind = $2 and first_hour < $3`,
+    claimCompaction: `insert into ${writers} as w (name, writer, number, moved_at)
+values ($1, 'compaction:' || $2, $3, now())
+on conflict (name, writer) do update set number = excluded.number, moved_at = now() where w.number < excluded.number
+returning 1`,
+  }
+}
+
+/**
+ * One statement: whoever locks the rows first deletes them, and who waited for that finds fewer than given, and does
+ * nothing. Rows are locked in the order of their keys, so that no two wait for each other.
+ *
+ * $3 id; of the rows $4 first hours, $5 parts; of the new one $6 first hour, $7 hours, $8 bytes.
+ */
+function replaceStatement(sketches: string): string {
+  return `with given as (
+  select * from unnest($4::bigint[], $5::bigint[]) as rows (first_hour, part)
+), locked as (
+  select s.first_hour, s.part from ${sketches} s
+  where s.name = $1 and s.kind = $2 and s.id = $3 and (s.first_hour, s.part) in (select first_hour, part from given)
+  order by s.first_hour, s.part for update
+), gone as (
+  delete from ${sketches} s using locked
+  where s.name = $1 and s.kind = $2 and s.id = $3 and s.first_hour = locked.first_hour and s.part = locked.part
+    and (select count(*) from locked) = (select count(*) from given)
+  returning 1
+)
+insert into ${sketches} (name, kind, id, first_hour, hours, bytes)
+select $1, $2, $3, $6, $7, decode($8, 'base64') where (select count(*) from gone) = (select count(*) from given)
+returning 1`
+}

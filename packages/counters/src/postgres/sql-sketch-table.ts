@@ -1,0 +1,97 @@
+import type {
+  CrowdedPage,
+  HourRange,
+  NewSketchRow,
+  SketchBatch,
+  SketchGroup,
+  SketchRow,
+  SketchTable,
+  StoredSketchKind,
+} from '../ledger/sketch-table.ts'
+import { idOf, storedId } from '../ledger/stored-id.ts'
+import type { SketchStatements } from './sketch-statements.ts'
+
+type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
+
+/** As clients answer it: whole numbers of 64 bits come as text, as numbers or as bigints. */
+interface SketchSqlRow {
+  readonly part: unknown
+  readonly firstHour: unknown
+  readonly hours: unknown
+  readonly bytes: string
+}
+
+interface GroupSqlRow {
+  readonly id: string
+  readonly first: unknown
+  readonly span: unknown
+}
+
+/** The sketches of one name and kind in PostgreSQL. */
+export class SqlSketchTable implements SketchTable {
+  readonly #statements: SketchStatements
+  readonly #query: (text: string, values: unknown[]) => Promise<readonly unknown[]>
+
+  constructor(
+    name: string,
+    kind: StoredSketchKind,
+    { statements, query }: { statements: SketchStatements; query: Query },
+  ) {
+    this.#statements = statements
+    this.#query = (text, values) => query(text, [name, kind, ...values])
+  }
+
+  async claimFormat(format: string): Promise<string> {
+    const [row] = await this.#query(this.#statements.claimFormat, [format])
+    return (row as { readonly format: string }).format
+  }
+
+  async append({ writer, number, rows }: SketchBatch): Promise<void> {
+    await this.#query(this.#statements.append, [
+      writer,
+      number,
+      rows.map(({ id }) => storedId(id)),
+      rows.map(({ firstHour }) => firstHour),
+      rows.map(({ hours }) => hours),
+      rows.map(({ bytes }) => base64Of(bytes)),
+    ])
+  }
+
+  async read(id: string, { from, until }: HourRange): Promise<readonly SketchRow[]> {
+    const rows = (await this.#query(this.#statements.read, [storedId(id), from, until])) as readonly SketchSqlRow[]
+    return rows.map(({ part, firstHour, hours, bytes }) => {
+      const row = { part: String(part), firstHour: Number(firstHour), hours: Number(hours) }
+      return { id, ...row, bytes: Buffer.from(bytes, 'base64') }
+    })
+  }
+
+  async replace(rows: readonly SketchRow[], { id, firstHour, hours, bytes }: NewSketchRow): Promise<boolean> {
+    const replaced = await this.#query(this.#statements.replace, [
+      storedId(id),
+      rows.map((row) => row.firstHour),
+      rows.map(({ part }) => part),
+      firstHour,
+      hours,
+      base64Of(bytes),
+    ])
+    return replaced.length > 0
+  }
+
+  async crowded({ before, after, limit }: CrowdedPage): Promise<readonly SketchGroup[]> {
+    const from = after ? [storedId(after.id), after.first, after.span] : [null, null, null]
+    const rows = (await this.#query(this.#statements.crowded, [before, ...from, limit])) as readonly GroupSqlRow[]
+    return rows.map(({ id, first, span }) => ({ id: idOf(id), first: Number(first), span: Number(span) }))
+  }
+
+  async forget(before: number): Promise<void> {
+    await this.#query(this.#statements.forget, [before])
+  }
+
+  async claimCompaction(hour: number): Promise<boolean> {
+    return (await this.#query(this.#statements.claimCompaction, [hour])).length > 0
+  }
+}
+
+function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
+}

@@ -1,0 +1,46 @@
+import type { Sketch } from '@sluice/sketches'
+import type { StoredSketchKind } from '../ledger/sketch-table.ts'
+import { packed, unpacked } from './packed-bytes.ts'
+
+/** How the sketches of one name are made and read: all of them alike, so that they merge. */
+export interface SketchFormat<Kind extends Sketch<Kind>, Value> {
+  make(): Kind
+  /** Throws `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`. */
+  fromBytes(bytes: Uint8Array): Kind
+  toBytes(sketch: Kind): Uint8Array
+  /** Throws for a value that cannot be counted, and has counted nothing then. */
+  count(sketch: Kind, value: Value): void
+}
+
+/** What a process was told of the sketches of its name, before it knows what the ledger has. */
+export interface FormatClaim<Kind extends Sketch<Kind>, Value> {
+  readonly kind: StoredSketchKind
+  /** Text that the ledger keeps if it has none. */
+  readonly text: string
+  /** The format that `kept`, the text of the ledger, stands for. Throws `SLUICE_SKETCH_MISMATCH` where this process was told another one. */
+  agreed(kept: string): SketchFormat<Kind, Value>
+}
+
+/** Bytes of a row. */
+export function storedBytes<Kind extends Sketch<Kind>, Value>(
+  format: SketchFormat<Kind, Value>,
+  sketch: Kind,
+): Uint8Array {
+  return packed(format.toBytes(sketch))
+}
+
+/** A new sketch of all that the rows have. Throws `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`. */
+export function mergedRows<Kind extends Sketch<Kind>, Value>(
+  format: SketchFormat<Kind, Value>,
+  rows: readonly { readonly bytes: Uint8Array }[],
+): Kind {
+  const [first, ...others] = rows
+  const empty = format.make()
+  if (!first) return empty
+  // on top of the first one: a digest that was folded from below goes on from above, or medians would drift
+  const merged = format.fromBytes(unpacked(first.bytes))
+  // a row of another shape is refused, were it the only one
+  empty.merge(merged)
+  for (const { bytes } of others) merged.merge(format.fromBytes(unpacked(bytes)))
+  return merged
+}

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import { AWAITED, messageOf, SluiceError } from '@sluice/limiter-core/backend'
+import type { Sketch } from '@sluice/sketches'
+import { SendLoop } from '../buffer/send-loop.ts'
+import type { LedgerSettings } from '../counter-options.ts'
+import type { NewSketchRow, SketchBatch, SketchTable } from '../ledger/sketch-table.ts'
+import { unanswered } from '../unanswered.ts'
+import { type SketchFormat, storedBytes } from './sketch-format.ts'
+
+export interface SketchWriterOptions extends LedgerSettings {
+  readonly table: SketchTable
+  /** Most rows of a batch. */
+  readonly maxBatch: number
+  /** Most sketches that wait for the ledger. */
+  readonly maxWaiting: number
+  /** Hears which rows the ledger took. */
+  readonly onAppended: (rows: readonly NewSketchRow[]) => void
+}
+
+/** What was counted under one id in one hour, and is in no batch yet. */
+interface PendingSketch<Kind> {
+  readonly id: string
+  readonly hour: number
+  readonly sketch: Kind
+  /** Its place among all that waits. */
+  readonly turn: number
+  /** Of those who wait until it is applied. */
+  readonly waiters: Set<() => void>
+}
+
+interface AddedValue<Value> {
+  readonly id: string
+  readonly hour: number
+  readonly value: Value
+}
+
+/** What goes out together, and is sent again as it is until it is answered. */
+interface Shipment {
+  readonly batch: SketchBatch
+  readonly turn: number
+  readonly waiters: readonly Set<() => void>[]
+}
+
+/** A batch that has so many bytes takes no further row. */
+const FULL_BYTES = 2 ** 20
+
+/**
+ * Sends what a process counted to the ledger: a small sketch of each id and hour, in numbered batches, one at a time, each
+ * until it is answered. What nobody waits for goes out after `flushMs`, or as soon as it fills a batch.
+ */
+export class SketchWriter<Kind extends Sketch<Kind>, Value> {
+  readonly #options: SketchWriterOptions
+  /** Of this start of this process. */
+  readonly #writer: string = randomBytes(15).toString('base64url')
+  readonly #loop: SendLoop
+  readonly #pending = new Map<string, PendingSketch<Kind>>()
+  /** Not answered yet. */
+  #shipment: Shipment | undefined
+  #format: SketchFormat<Kind, Value> | undefined
+  #number = 0
+  #turn = 0
+  /** Those who wait for what is in no batch. */
+  #waiters = 0
+
+  constructor(options: SketchWriterOptions) {
+    this.#options = options
+    const { clock, flushMs, durable } = options
+    this.#loop = new SendLoop({
+      clock,
+      flushMs,
+      keepsAlive: durable,
+      attempt: () => this.#attempt(),
+      due: () => this.#due,
+    })
+  }
+
+  /** Counts a value. Throws what the format does, and `SLUICE_COUNTERS_FULL`; then it has counted nothing. */
+  add(format: SketchFormat<Kind, Value>, added: AddedValue<Value>): void {
+    this.#put(format, added)
+    this.#loop.schedule()
+  }
+
+  /** The same, and resolves when the ledger has it. Rejects with `SLUICE_COUNTERS_UNANSWERED` after `waitMs`; then it may count all the same. */
+  async addDurable(format: SketchFormat<Kind, Value>, added: AddedValue<Value>): Promise<void> {
+    const { waiters } = this.#put(format, added)
+    const applied = this.#waitIn(waiters)
+    this.#loop.schedule()
+    await applied
+  }
+
+  /** Resolves when all that was added so far is applied; rejects where an attempt fails, and goes on trying. */
+  async flush(): Promise<void> {
+    const last = this.#turn
+    while (this.#oldestTurn <= last) await this.#loop.send()
+  }
+
+  /** Flushes, again and again until `waitMs` are over, and ends. Rejects where something is left by then. */
+  end(): Promise<void> {
+    return this.#loop.end(() => this.flush(), this.#options.waitMs)
+  }
+
+  #put(format: SketchFormat<Kind, Value>, { id, hour, value }: AddedValue<Value>): PendingSketch<Kind> {
+    const key = `${hour}/${id}`
+    const known = this.#pending.get(key)
+    const { maxWaiting } = this.#options
+    if (!known && this.#pending.size + (this.#shipment?.batch.rows.length ?? 0) >= maxWaiting) {
+      throw new SluiceError('SLUICE_COUNTERS_FULL', `add: got more than ${maxWaiting} ids that wait for the ledger`)
+    }
+    const pending = known ?? { id, hour, sketch: format.make(), turn: ++this.#turn, waiters: new Set() }
+    format.count(pending.sketch, value)
+    this.#format = format
+    if (!known) this.#pending.set(key, pending)
+    return pending
+  }
+
+  #waitIn(waiters: Set<() => void>): Promise<void> {
+    const { clock, waitMs } = this.#options
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiters--
+        waiters.delete(applied)
+        cancel()
+      }
+      const applied = (): void => {
+        leave()
+        resolve()
+      }
+      const late = (): void => {
+        leave()
+        reject(unanswered(`add: got no answer of the ledger within ${waitMs} ms, it may count all the same`))
+      }
+      const cancel = clock.after(waitMs, late, AWAITED)
+      this.#waiters++
+      waiters.add(applied)
+    })
+  }
+
+  get #due(): 'now' | 'later' | 'nothing' {
+    if (!this.#shipment && this.#pending.size === 0) return 'nothing'
+    return this.#waiters > 0 || this.#pending.size >= this.#options.maxBatch ? 'now' : 'later'
+  }
+
+  /** Of what is not applied; infinite where there is nothing. */
+  get #oldestTurn(): number {
+    const [oldest] = this.#pending.values()
+    return this.#shipment?.turn ?? oldest?.turn ?? Number.POSITIVE_INFINITY
+  }
+
+  async #attempt(): Promise<void> {
+    const { name, table, observers, onAppended } = this.#options
+    this.#shipment ??= this.#compose()
+    const shipment = this.#shipment
+    if (!shipment) return
+    try {
+      await table.append(shipment.batch)
+    } catch (error) {
+      observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
+      throw error
+    }
+    this.#shipment = undefined
+    for (const waiters of shipment.waiters) for (const applied of waiters) applied()
+    onAppended(shipment.batch.rows)
+  }
+
+  /** The oldest first. */
+  #compose(): Shipment | undefined {
+    const format = this.#format
+    const [oldest] = this.#pending.values()
+    if (!oldest || !format) return undefined
+    const rows: NewSketchRow[] = []
+    const waiters: Set<() => void>[] = []
+    let bytes = 0
+    for (const [key, pending] of this.#pending) {
+      if (rows.length >= this.#options.maxBatch || bytes >= FULL_BYTES) break
+      const row = { id: pending.id, firstHour: pending.hour, hours: 1, bytes: storedBytes(format, pending.sketch) }
+      bytes += row.bytes.length
+      rows.push(row)
+      waiters.push(pending.waiters)
+      this.#pending.delete(key)
+    }
+    return { batch: { writer: this.#writer, number: ++this.#number, rows }, turn: oldest.turn, waiters }
+  }
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { createCounters, uniqueCounters } from '@sluice/counters'
+import { postgresLedger, type SqlLedger } from '@sluice/counters/postgres'
+import type { Pool } from 'pg'
+import { type PostgresServer, startPostgres } from '../services/postgres-server.ts'
+
+let postgres: PostgresServer
+let pool: Pool
+let made = 0
+let schema = ''
+
+beforeAll(async () => {
+  postgres = await startPostgres()
+  pool = postgres.pool()
+})
+beforeEach(() => {
+  schema = `tables_${++made}`
+})
+afterAll(() => postgres.stop())
+
+function ledger(): SqlLedger {
+  return postgresLedger(pool, { schema })
+}
+
+/** As version 1 made them, with one counter. */
+async function makeFirstVersion(): Promise<void> {
+  await pool.query(`create schema ${schema};
+create table ${schema}.counters (
+  name text collate "C" not null, id text collate "C" not null, value bigint not null, version bigint not null,
+  updated_at timestamptz not null, reset_at timestamptz not null, deleted boolean not null, primary key (name, id)
+) with (fillfactor = 70);
+create table ${schema}.counter_writers (
+  name text collate "C" not null, writer text collate "C" not null, number bigint not null,
+  moved_at timestamptz not null, primary key (name, writer)
+) with (fillfactor = 70);
+create table ${schema}.counter_tokens (
+  name text collate "C" not null, token text collate "C" not null, body text not null, writer text not null,
+  number bigint not null, used_at timestamptz not null, primary key (name, token)
+);
+create index on ${schema}.counter_tokens (used_at);
+create table ${schema}.counter_version (version int not null);
+insert into ${schema}.counter_version values (1);
+insert into ${schema}.counters values ('default', 'page', 41, 1, now(), '-infinity', false)`)
+}
+
+async function use(): Promise<readonly [counted: number, unique: number]> {
+  const counters = createCounters({ ledger: ledger() })
+  const uniques = uniqueCounters({ ledger: ledger() })
+  try {
+    const { value } = await counters.increment('page', 1, { durable: true })
+    await uniques.add('page', 'anna', { durable: true })
+    return [value, await uniques.day('page')]
+  } finally {
+    await Promise.all([counters.close(), uniques.close()])
+  }
+}
+
+async function version(): Promise<unknown> {
+  return (await pool.query(`select * from ${schema}.counter_version`)).rows
+}
+
+describe('tables of an earlier release', () => {
+  test('are refused until they are migrated, by a message that says how', async () => {
+    await makeFirstVersion()
+    await expect(use()).rejects.toMatchObject({
+      code: 'SLUICE_COUNTER_TABLES',
+      message: expect.stringMatching(/got tables of version 1, expected tables of version 2, which migrate\(\) makes/),
+    })
+    expect(await version()).toEqual([{ version: 1 }])
+  })
+
+  test('become those of this one by several processes at once, and keep what they have', async () => {
+    await makeFirstVersion()
+    await Promise.all([ledger(), ledger(), ledger()].map((one) => one.migrate()))
+    expect(await use()).toEqual([42, 1])
+    await ledger().migrate()
+    expect(await version()).toEqual([{ version: 2, reads_from: 2 }])
+    expect(await use()).toEqual([43, 1])
+  })
+
+  test('are made as a new installation has them', async () => {
+    await makeFirstVersion()
+    await ledger().migrate()
+    const migrated = await columns()
+    schema = `${schema}_new`
+    await Promise.all([ledger(), ledger()].map((one) => one.migrate()))
+    expect(await columns()).toEqual(migrated)
+    expect(await use()).toEqual([1, 1])
+  })
+})
+
+describe('tables of a later release', () => {
+  test.each([
+    [2, true],
+    [3, false],
+  ])('that are read from version %i on are used: %s', async (readsFrom, isUsed) => {
+    await ledger().migrate()
+    await pool.query(`update ${schema}.counter_version set version = 3, reads_from = ${readsFrom}`)
+    const answer = await Promise.allSettled([use(), ledger().migrate()])
+    expect(answer.map(({ status }) => status === 'fulfilled')).toEqual([isUsed, isUsed])
+    expect(await version()).toEqual([{ version: 3, reads_from: readsFrom }])
+  })
+})
+
+async function columns(): Promise<unknown> {
+  const { rows } = await pool.query(
+    `select table_name, column_name, data_type, collation_name, is_nullable from information_schema.columns
+where table_schema = $1 order by table_name, ordinal_position`,
+    [schema],
+  )
+  expect(rows.length).toBeGreaterThan(20)
+  return rows
+}
