@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
 import type { Pool } from 'pg'
+import { eventually } from '../../services/eventually.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { runClaim, sketchClaims } from './sketch-claims.ts'
 
@@ -15,8 +16,35 @@ beforeAll(async () => {
 })
 afterAll(() => postgres.stop())
 
+async function waitsForLock(): Promise<boolean> {
+  const { rows } = await pool.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'")
+  return rows.length > 0
+}
+
 describe('sketches in PostgreSQL', () => {
   test.each(Object.keys(sketchClaims))('%s', (claim) =>
     runClaim(claim, (clock) => postgresLedger(pool, { clock }), { name: `sketches-${++made}` }),
   )
+
+  test('lose no row that two processes merge at once, each with others', async () => {
+    const name = `sketches-${++made}`
+    const client = await pool.connect()
+    const [one, other] = [client, pool].map((sql) => postgresLedger(sql).openSketches(name, 'digest'))
+    const row = { id: 'a', firstHour: 5, hours: 1, bytes: Uint8Array.of(1) }
+    const merged = { ...row, bytes: Uint8Array.of(2) }
+    try {
+      await one.append({ writer: 'w', number: 1, rows: [row, row, row] })
+      const rows = await one.read('a', { from: 5, until: 6 })
+      await client.query('begin')
+      expect(await one.replace(rows.slice(0, 2), merged)).toBe(true)
+      const late = other.replace(rows.slice(1), merged)
+      await eventually(waitsForLock, { what: 'a merge that waits for another one' })
+      await client.query('commit')
+      expect(await late).toBe(false)
+      const left = await other.read('a', { from: 5, until: 6 })
+      expect(left.map(({ bytes }) => bytes[0]).sort()).toEqual([1, 2])
+    } finally {
+      client.release()
+    }
+  })
 })

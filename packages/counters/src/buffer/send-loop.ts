@@ -8,8 +8,9 @@ export interface SendLoopOptions {
   readonly keepsAlive: boolean
   /** Sends what is under way, or else what comes next. */
   readonly attempt: () => Promise<void>
-  /** `now`: somebody waits, or a batch is full; `later`; `nothing` where nothing waits. */
-  readonly due: () => 'now' | 'later' | 'nothing'
+  readonly isEmpty: () => boolean
+  /** Whether somebody waits, or a batch is full. */
+  readonly isUrgent: () => boolean
 }
 
 /** Before the second attempt to send a batch; twice as long before each further one. */
@@ -30,10 +31,9 @@ export class SendLoop {
   /** Call it whenever something more waits. */
   schedule(): void {
     if (this.#attempt) return
-    const { clock, flushMs, keepsAlive, due } = this.#options
-    const when = due()
-    if (when === 'nothing') return
-    if (when === 'now' && this.#failedAttempts === 0) {
+    const { clock, flushMs, keepsAlive, isEmpty, isUrgent } = this.#options
+    if (isEmpty()) return
+    if (this.#failedAttempts === 0 && isUrgent()) {
       this.#sendUnwatched()
       return
     }

@@ -43,12 +43,30 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     if (hour <= this.#askedHour) return
     this.#askedHour = hour
     this.#inBackground(async () => {
-      if (await this.#options.table.claimCompaction(hour)) await this.compact(format)
+      if (await this.#options.table.claimCompaction(hour)) await this.#compactAll(format)
     })
   }
 
-  /** Merges all that can be, and deletes days that are not kept. Answers how many rows went. Rejects where some could not be merged, after all others. */
-  async compact(format: SketchFormat<Kind, Value>): Promise<number> {
+  /**
+   * Merges all that can be, and deletes days that are not kept, after what is under way. Answers how many rows went. Rejects
+   * where some could not be merged, after all others.
+   */
+  compact(format: SketchFormat<Kind, Value>): Promise<number> {
+    const compacted = this.#background.then(() => this.#compactAll(format))
+    this.#background = compacted.then(
+      () => {},
+      () => {},
+    )
+    return compacted
+  }
+
+  /** Waits for what is under way, and begins nothing more. */
+  async end(): Promise<void> {
+    this.#isEnding = true
+    await this.#background
+  }
+
+  async #compactAll(format: SketchFormat<Kind, Value>): Promise<number> {
     const { table, clock, keptDays } = this.#options
     const hour = hourOf('compact', clock.wall())
     await table.forget((dayOf(hour) - keptDays + 1) * HOURS)
@@ -68,12 +86,6 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     } while (after)
     if (failure) throw failure.error
     return rows
-  }
-
-  /** Waits for what is under way, and begins nothing more. */
-  async end(): Promise<void> {
-    this.#isEnding = true
-    await this.#background
   }
 
   /** The first hour that is kept apart. */

@@ -70,7 +70,8 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
       flushMs,
       keepsAlive: durable,
       attempt: () => this.#attempt(),
-      due: () => this.#due,
+      isEmpty: () => this.#pending.size === 0 && !this.#shipment,
+      isUrgent: () => this.#waiters > 0 || this.#pending.size >= options.maxBatch,
     })
   }
 
@@ -133,11 +134,6 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
       this.#waiters++
       waiters.add(applied)
     })
-  }
-
-  get #due(): 'now' | 'later' | 'nothing' {
-    if (!this.#shipment && this.#pending.size === 0) return 'nothing'
-    return this.#waiters > 0 || this.#pending.size >= this.#options.maxBatch ? 'now' : 'later'
   }
 
   /** Of what is not applied; infinite where there is nothing. */
