@@ -5,6 +5,7 @@ import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import pg from 'pg'
 import { childOptions, finishChild } from './child.mjs'
+import { quantiles, timed } from './latencies.mjs'
 import { connect } from './redis-client.mjs'
 
 const { what, way, url, port, ms, ids, perSecond } = childOptions()
@@ -103,16 +104,4 @@ async function batch() {
     await timed(() => counters.incrementMany(deltas, { token }), again)
   }
   return { first: quantiles(first), again: quantiles(again) }
-}
-
-async function timed(run, latencies) {
-  const from = performance.now()
-  await run()
-  latencies.push(performance.now() - from)
-}
-
-function quantiles(latencies) {
-  const sorted = Float64Array.from(latencies).sort()
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
-  return { p50: at(0.5), p99: at(0.99), longest: at(1) }
 }

@@ -4,6 +4,11 @@ import { startRedis } from './redis-server.mjs'
 import { targetColumns, targetRow } from './target.mjs'
 
 const cell = new URL('./counters-cell.mjs', import.meta.url)
+const sketchCell = new URL('./counters-sketches-cell.mjs', import.meta.url)
+const sketchNames = { unique: '`uniqueCounters`', digest: '`digestCounters`' }
+const callers = 50
+const perHour = 1_000
+const processes = 4
 const ids = 1_000
 const batchIds = 10_000
 const perSecond = 5_000
@@ -41,10 +46,18 @@ export async function run({ smoke = false, seconds = 5, progress = () => {} } = 
     const reads = { buffered: await ask('reads', 'buffered'), hot: await ask('reads', 'hot') }
     const many = { ids: smoke ? 100 : batchIds }
     const batches = { buffered: await ask('batch', 'buffered', many), hot: await ask('batch', 'hot', many) }
+    const sketches = {}
+    for (const kind of Object.keys(sketchNames)) {
+      progress(`counters: sketches ${kind}`)
+      const options = { kind, url: postgres.url, ms, callers, processes, perHour: smoke ? 10 : perHour }
+      sketches[kind] = await runChild(sketchCell, options)
+    }
     return [
       incrementTable(increments, { redis, postgres }),
       readTable(reads),
       batchTable(batches),
+      addTable(sketches),
+      dayTable(sketches),
       targetTable({ increments, busy, reads, batches }),
     ]
   } finally {
@@ -88,6 +101,33 @@ function batchTable(batches) {
       const { first, again } = batches[way]
       return [ways[way], first.p50, first.longest, again.p50]
     }),
+  }
+}
+
+function addTable(sketches) {
+  const row = (kind, title, { p50, p99, perSecond: rate }) => [`${sketchNames[kind]}, ${title}`, rate, p50, p99]
+  return {
+    title: 'Durable adds of sketches in PostgreSQL, under one id',
+    columns: ['added by', 'a second', 'p50 ms', 'p99 ms'],
+    rows: Object.entries(sketches).flatMap(([kind, { one, many }]) => [
+      row(kind, 'one caller', one),
+      row(kind, `${callers} callers`, many),
+    ]),
+    notes: [
+      `Closed loops of one process. The row of one key has ${sketches.unique.oneBytes} bytes, that of one value ${sketches.digest.oneBytes}.`,
+    ],
+  }
+}
+
+function dayTable(sketches) {
+  const row = (title, { rows, bytes, p50, p99 }) => [title, rows, bytes, p50, p99]
+  const stages = { before: 'as written', after: 'compacted', day: 'compacted, hours not kept apart' }
+  return {
+    title: `Reads of a day, of ${processes} processes that wrote ${perHour.toLocaleString('en')} each hour`,
+    columns: ['read', 'rows', 'bytes a row', 'p50 ms', 'p99 ms'],
+    rows: Object.entries(sketches).flatMap(([kind, measured]) =>
+      Object.entries(stages).map(([stage, title]) => row(`${sketchNames[kind]}, ${title}`, measured[stage])),
+    ),
   }
 }
 

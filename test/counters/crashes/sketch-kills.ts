@@ -10,7 +10,7 @@ import type { SeededRandom } from '@sluice/testkit'
 import { type ChildNode, startNode } from '../../services/child-node.ts'
 import { eventually } from '../../services/eventually.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
-import { registers } from '../sketches/sketch-claims.ts'
+import { registers } from '../sketches/sketch-bench.ts'
 import { LaneLogs } from './lane-logs.ts'
 
 type Measuring = ChildNode<typeof import('./children/measuring.ts')>

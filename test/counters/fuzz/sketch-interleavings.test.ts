@@ -10,7 +10,7 @@ import {
 import { HyperLogLog, SketchSeed, type TDigest } from '@sluice/sketches'
 import { baseSeed, FakeClock } from '@sluice/testkit'
 import fc from 'fast-check'
-import { HOUR, registers, START } from '../sketches/sketch-claims.ts'
+import { HOUR, registers, START } from '../sketches/sketch-bench.ts'
 
 const seed = new SketchSeed('a seed of more than 16 bytes')
 const DAYS = 3
@@ -72,17 +72,16 @@ class InterleavedLedger implements CounterLedger {
       replace: (rows, by) => held(() => table.replace(rows, by)),
       crowded: (page) => held(() => table.crowded(page)),
       forget: (before) => held(() => table.forget(before)),
-      claimCompaction: (hour) => held(() => table.claimCompaction(hour)),
     }
   }
 
   async close(): Promise<void> {}
 
-  async #append(batch: SketchBatch, append: (batch: SketchBatch) => Promise<void>): Promise<void> {
-    await append(batch)
+  async #append(batch: SketchBatch, append: (batch: SketchBatch) => Promise<boolean>): Promise<boolean> {
+    const isNew = await append(batch)
     if (this.sendsTwice) void append(batch).catch(() => {})
     this.sendsTwice = false
-    if (!this.losesAnswer) return
+    if (!this.losesAnswer) return isNew
     this.losesAnswer = false
     throw new Error('the answer was lost')
   }

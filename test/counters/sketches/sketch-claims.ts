@@ -1,33 +1,22 @@
 import assert from 'node:assert/strict'
-import {
-  type CounterLedger,
-  type DigestCounters,
-  type DigestCountersOptions,
-  digestCounters,
-  type SketchRow,
-  type SketchTable,
-  type UniqueCounters,
-  type UniqueCountersOptions,
-  uniqueCounters,
-} from '@sluice/counters'
-import { HyperLogLog, TDigest } from '@sluice/sketches'
+import type { CounterLedger } from '@sluice/counters'
+import { TDigest } from '@sluice/sketches'
 import { FakeClock, hostileKeys } from '@sluice/testkit'
-
-export const HOUR = 3_600_000
-export const DAY = 24 * HOUR
-/** A midnight of UTC. */
-export const START: number = Date.UTC(2026, 0, 5)
-const FIRST_HOUR = START / HOUR
-/** Under which no two of the few keys of a claim are one to a sketch. */
-const seed = 'a seed of more than 16 bytes'
-
-/** A ledger, and a name in it that nobody counted under. */
-export interface SketchBench {
-  readonly clock: FakeClock
-  readonly ledger: CounterLedger
-  readonly name: string
-  readonly durable: boolean
-}
+import {
+  codeOf,
+  DAY,
+  digests,
+  HOUR,
+  near,
+  registers,
+  rowSpans,
+  type SketchBench,
+  START,
+  seed,
+  uniques,
+  within,
+} from './sketch-bench.ts'
+import { tableClaims } from './table-claims.ts'
 
 /** What every ledger that keeps sketches keeps of them, by its claim. */
 export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promise<void>>> = {
@@ -67,88 +56,6 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     assert.equal((await other.daySketch('ms')).count, 1_000)
     assert.equal((await other.hourSketch('ms'))?.count, 500)
     assert.ok(Number.isNaN(await one.day('nothing', 0.5)))
-  },
-
-  'adds a batch once, however often it is sent, and none after a later one': async (bench) => {
-    const table = tableOf(bench)
-    const row = { id: 'a', firstHour: FIRST_HOUR, hours: 1, bytes: Uint8Array.of(0, 255, 92) }
-    const batch = { writer: 'w', number: 1, rows: [row, { ...row, id: 'b' }] }
-    await table.append(batch)
-    await Promise.all([table.append(batch), table.append({ ...batch, writer: 'v' })])
-    await table.append({ ...batch, number: 3, rows: [{ ...row, id: 'c' }] })
-    await table.append({ ...batch, number: 2, rows: [{ ...row, id: 'c' }] })
-    assert.deepEqual([(await rowsOf(table, 'a')).length, (await rowsOf(table, 'b')).length], [2, 2])
-    assert.equal((await rowsOf(table, 'c')).length, 1)
-    assert.deepEqual([...(await rowsOf(table, 'a'))[0].bytes], [...row.bytes])
-  },
-
-  'puts one row in the place of several once, where each of them is still there': async (bench) => {
-    const table = tableOf(bench)
-    const row = { id: 'a', firstHour: FIRST_HOUR, hours: 1, bytes: Uint8Array.of(1) }
-    await table.append({
-      writer: 'w',
-      number: 1,
-      rows: [row, { ...row, firstHour: FIRST_HOUR + 1 }, { ...row, id: 'b' }],
-    })
-    const rows = await rowsOf(table, 'a')
-    const merged = { ...row, hours: 2, bytes: Uint8Array.of(2) }
-    const answers = await Promise.all([1, 2, 3].map(() => table.replace(rows, merged)))
-    assert.deepEqual(answers.filter(Boolean), [true])
-    const [left, ...others] = await rowsOf(table, 'a')
-    assert.deepEqual([left.firstHour, left.hours, [...left.bytes], others.length], [FIRST_HOUR, 2, [2], 0])
-    // one of these is gone: neither goes
-    await table.append({ writer: 'w', number: 2, rows: [row] })
-    assert.equal(await table.replace([...(await rowsOf(table, 'a')), rows[0]], merged), false)
-    assert.deepEqual([(await rowsOf(table, 'a')).length, (await rowsOf(table, 'b')).length], [2, 1])
-  },
-
-  'reads the rows that have an hour of a range, those of several hours too': async (bench) => {
-    const table = tableOf(bench)
-    const row = { id: 'a', firstHour: FIRST_HOUR, hours: 24, bytes: Uint8Array.of(1) }
-    const hours = [1, 5, 24].map((hour) => ({ ...row, firstHour: FIRST_HOUR + hour, hours: 1 }))
-    await table.append({ writer: 'w', number: 1, rows: [row, ...hours] })
-    const read = async (from: number, until: number): Promise<number> =>
-      (await table.read('a', { from: FIRST_HOUR + from, until: FIRST_HOUR + until })).length
-    assert.deepEqual(
-      await Promise.all([read(23, 24), read(5, 6), read(24, 48), read(-24, 0), read(-24, 1)]),
-      [1, 2, 1, 0, 1],
-    )
-    await table.forget(FIRST_HOUR + 5)
-    assert.deepEqual(await Promise.all([read(0, 5), read(0, 48)]), [0, 2])
-  },
-
-  'lists groups of several rows, page by page, and lets one of a fleet ask for an hour': async (bench) => {
-    const table = tableOf(bench)
-    const row = (id: string, hour: number, hours = 1) => ({
-      id,
-      firstHour: FIRST_HOUR + hour,
-      hours,
-      bytes: Uint8Array.of(1),
-    })
-    const rows = [
-      row('a', 0),
-      row('a', 3),
-      row('a', 30),
-      row('a', 30),
-      row('a', 31),
-      row('b', 31, 2),
-      row('b', 24),
-      row('c', 40),
-    ]
-    await table.append({ writer: 'w', number: 1, rows })
-    const found: string[] = []
-    let after: Parameters<SketchTable['crowded']>[0]['after']
-    for (;;) {
-      const page = await table.crowded({ before: FIRST_HOUR + 25, after, limit: 1 })
-      if (page.length === 0) break
-      after = page[0]
-      found.push(`${after.id} ${after.first - FIRST_HOUR} ${after.span}`)
-    }
-    assert.deepEqual(found, ['a 0 24', 'a 30 1', 'b 24 24'])
-    const claims = [5, 5, 4, 6].map((hour) => () => table.claimCompaction(hour))
-    const answers: boolean[] = []
-    for (const claim of claims) answers.push(await claim())
-    assert.deepEqual(answers, [true, false, false, true])
   },
 
   'merges hours into days without changing an answer, and deletes days that are over': async (bench) => {
@@ -229,24 +136,6 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     }
   },
 
-  'refuses foreign bytes by their code, and merges what is beside them': async (bench) => {
-    const unique = uniques(bench)
-    await unique.add('good', 'a', { durable: true })
-    await unique.add('good', 'b', { durable: true })
-    const table = tableOf(bench)
-    const bytes = [
-      new HyperLogLog({ precision: 12 }).toBytes(),
-      Buffer.alloc(0),
-      Buffer.from('bytes'),
-      Buffer.alloc(64),
-    ]
-    const rows = bytes.map((foreign, n) => ({ id: `bad ${n}`, firstHour: FIRST_HOUR, hours: 1, bytes: foreign }))
-    await table.append({ writer: 'stranger', number: 1, rows: rows.flatMap((row) => [row, row]) })
-    for (const { id } of rows) assert.equal(await codeOf(unique.day(id)), 'SLUICE_BAD_BYTES')
-    assert.equal(await codeOf(unique.compact()), 'SLUICE_BAD_BYTES')
-    assert.deepEqual([(await rowsOf(table, 'good')).length, await unique.day('good')], [1, 2])
-  },
-
   'refuses by code what it cannot count, and has counted nothing': async (bench) => {
     const digest = digests(bench, { maxWaiting: 2 })
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, '1', undefined]) {
@@ -279,14 +168,8 @@ export const sketchClaims: Readonly<Record<string, (bench: SketchBench) => Promi
     const days = await Promise.all(['id 0', 'id 9', 'late', 'last'].map((id) => reader.day(id)))
     assert.deepEqual(days, [1, 1, 2, 1])
   },
-}
 
-export function uniques({ clock, ledger, name }: SketchBench, options: UniqueCountersOptions = {}): UniqueCounters {
-  return uniqueCounters({ ledger, name, clock, random: () => 0.99, seed, ...options })
-}
-
-export function digests({ clock, ledger, name }: SketchBench, options: DigestCountersOptions = {}): DigestCounters {
-  return digestCounters({ ledger, name, clock, random: () => 0.99, ...options })
+  ...tableClaims,
 }
 
 /** Runs a claim on a bench of its own. */
@@ -297,39 +180,4 @@ export async function runClaim(
 ): Promise<void> {
   const clock = new FakeClock({ wallMs: START })
   await sketchClaims[claim]({ clock, ledger: makeLedger(clock), name, durable })
-}
-
-/** That of a HyperLogLog, which are equal where it saw the same keys. */
-export function registers(sketch: HyperLogLog): string {
-  return Buffer.from(sketch.toBytes()).toString('base64')
-}
-
-export function tableOf({ ledger, name }: SketchBench, kind: 'unique' | 'digest' = 'unique'): SketchTable {
-  assert.ok(ledger.openSketches)
-  return ledger.openSketches(name, kind)
-}
-
-function rowsOf(table: SketchTable, id: string): Promise<readonly SketchRow[]> {
-  return table.read(id, { from: FIRST_HOUR, until: FIRST_HOUR + 1_000 * 24 })
-}
-
-/** Of 'id', in the order of their hours, from the first of all: `24+3` are three from the 25th on. */
-async function rowSpans(bench: SketchBench): Promise<readonly string[]> {
-  const rows = [...(await rowsOf(tableOf(bench), 'id'))].sort((one, other) => one.firstHour - other.firstHour)
-  return rows.map(({ firstHour, hours }) => `${firstHour - FIRST_HOUR}+${hours}`)
-}
-
-function near(value: number | undefined, expected: number): void {
-  within(value, expected, Math.max(1, 0.0406 * expected))
-}
-
-function within(value: number | undefined, expected: number, most: number): void {
-  assert.ok(Math.abs(Number(value) - expected) <= most, `got ${value}, expected ${expected} ± ${most}`)
-}
-
-async function codeOf(answer: Promise<unknown>): Promise<unknown> {
-  return answer.then(
-    () => 'no error',
-    (error: { code?: unknown }) => error.code,
-  )
 }

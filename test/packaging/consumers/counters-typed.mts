@@ -1,5 +1,14 @@
 import type { AddressInfo } from 'node:net'
-import { type CounterReading, type Counters, counterClient, createCounters, shardedCounters } from '@sluice/counters'
+import {
+  type CounterReading,
+  type Counters,
+  counterClient,
+  createCounters,
+  digestCounters,
+  shardedCounters,
+  type UniqueCounters,
+  uniqueCounters,
+} from '@sluice/counters'
 import { embeddedLedger, postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import { rateLimit } from '@sluice/express'
@@ -21,7 +30,11 @@ export const others = async (): Promise<unknown[]> => {
   const hot = redisCounters({ a: createRedis('redis://a'), b: createRedis('redis://b') }, { ledger, flushMs: '1s' })
   const embedded = createCounters({ ledger: await embeddedLedger({ folder: 'counters' }) })
   const page: readonly CounterReading[] = await counterClient({ url: 'http://localhost' }).readMany('a', { limit: 10 })
+  const uniques: UniqueCounters = uniqueCounters({ ledger, days: 7 })
+  const p99: number | undefined = await digestCounters({ ledger }).hour('a', 0.99)
   return [
+    p99,
+    uniques.day('a', { days: 7 }),
     page,
     hot.incrementMany({ a: 1 }, { token: 't' }),
     shardedCounters(embedded).increment('b', 2, { durable: true }),

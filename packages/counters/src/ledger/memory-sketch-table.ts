@@ -15,17 +15,17 @@ export class MemorySketchTable implements SketchTable {
   readonly #numbers = new Map<string, number>()
   #format: string | undefined
   #parts = 0
-  #compactedHour = Number.NEGATIVE_INFINITY
 
   async claimFormat(format: string): Promise<string> {
     this.#format ??= format
     return this.#format
   }
 
-  async append({ writer, number, rows }: SketchBatch): Promise<void> {
-    if (number <= (this.#numbers.get(writer) ?? 0)) return
+  async append({ writer, number, rows }: SketchBatch): Promise<boolean> {
+    if (number <= (this.#numbers.get(writer) ?? 0)) return false
     this.#numbers.set(writer, number)
     for (const row of rows) this.#add(row)
+    return true
   }
 
   async read(id: string, { from, until }: HourRange): Promise<readonly SketchRow[]> {
@@ -44,15 +44,15 @@ export class MemorySketchTable implements SketchTable {
   }
 
   async crowded({ before, after, limit }: CrowdedPage): Promise<readonly SketchGroup[]> {
-    const counts = new Map<string, { readonly group: SketchGroup; count: number }>()
+    const groups = new Map<string, SketchGroup>()
+    const crowded = new Map<string, SketchGroup>()
     for (const row of [...this.#rows.values()].flat()) {
       const group = groupOf(row, before)
-      const counted = counts.get(keyOf(group)) ?? { group, count: 0 }
-      counted.count++
-      counts.set(keyOf(group), counted)
+      const key = `${group.first}/${group.span}/${group.id}`
+      if (groups.has(key)) crowded.set(key, group)
+      groups.set(key, group)
     }
-    const groups = [...counts.values()].flatMap(({ group, count }) => (count > 1 ? group : []))
-    return groups
+    return [...crowded.values()]
       .filter((group) => after === undefined || compared(group, after) > 0)
       .sort(compared)
       .slice(0, limit)
@@ -66,21 +66,11 @@ export class MemorySketchTable implements SketchTable {
     }
   }
 
-  async claimCompaction(hour: number): Promise<boolean> {
-    const isFirst = hour > this.#compactedHour
-    if (isFirst) this.#compactedHour = hour
-    return isFirst
-  }
-
   #add(row: NewSketchRow): void {
     const rows = this.#rows.get(row.id) ?? []
     rows.push({ ...row, part: String(++this.#parts) })
     this.#rows.set(row.id, rows)
   }
-}
-
-function keyOf({ id, first, span }: SketchGroup): string {
-  return `${first}/${span}/${id}`
 }
 
 function compared(one: SketchGroup, other: SketchGroup): number {

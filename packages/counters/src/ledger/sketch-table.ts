@@ -8,8 +8,11 @@ export type StoredSketchKind = 'unique' | 'digest'
 export interface SketchTable {
   /** Keeps `format`, what all sketches of this name have in common, unless there is one; answers the one that is kept. */
   claimFormat(format: string): Promise<string>
-  /** Adds the rows of a batch once, however often it is sent: one whose number is not above the last one of its writer adds none. All or none. */
-  append(batch: SketchBatch): Promise<void>
+  /**
+   * Adds the rows of a batch once, however often it is sent: one whose number is not above the last one of its writer adds
+   * none. All or none. Answers whether the number was above it.
+   */
+  append(batch: SketchBatch): Promise<boolean>
   /** The rows under `id` that have an hour from `from` on and before `until`, as they are at one moment. */
   read(id: string, range: HourRange): Promise<readonly SketchRow[]>
   /** Puts one row in the place of several under its id, if each of them is still there. Answers whether it was so. */
@@ -21,8 +24,6 @@ export interface SketchTable {
   crowded(page: CrowdedPage): Promise<readonly SketchGroup[]>
   /** Deletes all rows that begin before an hour. */
   forget(before: number): Promise<void>
-  /** True for who asks first about `hour`, unless a later one was asked about; so that one of a fleet compacts. */
-  claimCompaction(hour: number): Promise<boolean>
 }
 
 export interface HourRange {

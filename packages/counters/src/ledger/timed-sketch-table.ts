@@ -24,7 +24,7 @@ export class TimedSketchTable implements SketchTable {
     return this.#deadline.within(this.#table.claimFormat(format))
   }
 
-  append(batch: SketchBatch): Promise<void> {
+  append(batch: SketchBatch): Promise<boolean> {
     return this.#deadline.within(this.#table.append(batch))
   }
 
@@ -42,9 +42,5 @@ export class TimedSketchTable implements SketchTable {
 
   forget(before: number): Promise<void> {
     return this.#deadline.within(this.#table.forget(before))
-  }
-
-  claimCompaction(hour: number): Promise<boolean> {
-    return this.#deadline.within(this.#table.claimCompaction(hour))
   }
 }

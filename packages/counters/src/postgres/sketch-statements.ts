@@ -8,7 +8,6 @@ export interface SketchStatements {
   readonly replace: string
   readonly crowded: string
   readonly forget: string
-  readonly claimCompaction: string
 }
 
 const HOURS = 24
@@ -23,11 +22,13 @@ returning format`,
   insert into ${writers} as w (name, writer, number, moved_at) values ($1, $3, $4, now())
   on conflict (name, writer) do update set number = excluded.number, moved_at = now() where w.number < excluded.number
   returning 1
+), added as (
+  insert into ${sketches} (name, kind, id, first_hour, hours, bytes)
+  select $1, $2, given.id, given.first_hour, given.hours, decode(given.bytes, 'base64')
+  from unnest($5::text[], $6::bigint[], $7::smallint[], $8::text[]) as given (id, first_hour, hours, bytes)
+  where exists (select 1 from moved)
 )
-insert into ${sketches} (name, kind, id, first_hour, hours, bytes)
-select $1, $2, given.id, given.first_hour, given.hours, decode(given.bytes, 'base64')
-from unnest($5::text[], $6::bigint[], $7::smallint[], $8::text[]) as given (id, first_hour, hours, bytes)
-where exists (select 1 from moved)`,
+select 1 from moved`,
     // no row goes beyond its day, so that one that has an hour begins at most a day before
     read: `select part, first_hour as "firstHour", hours, encode(bytes, 'base64') as bytes from ${sketches}
 where name = $1 and kind = $2 and id = $3
@@ -42,10 +43,6 @@ where name = $1 and kind = $2 and id = $3
 where $4::text is null or (id, first, span) > ($4::text, $5::bigint, $6::int)
 group by id, first, span having count(*) > 1 order by id, first, span limit $7`,
     forget: `delete from ${sketches} where name = $1 and kind = $2 and first_hour < $3`,
-    claimCompaction: `insert into ${writers} as w (name, writer, number, moved_at)
-values ($1, 'compaction:' || $2, $3, now())
-on conflict (name, writer) do update set number = excluded.number, moved_at = now() where w.number < excluded.number
-returning 1`,
   }
 }
 

@@ -46,8 +46,8 @@ export class SqlSketchTable implements SketchTable {
     return (row as { readonly format: string }).format
   }
 
-  async append({ writer, number, rows }: SketchBatch): Promise<void> {
-    await this.#query(this.#statements.append, [
+  async append({ writer, number, rows }: SketchBatch): Promise<boolean> {
+    const moved = await this.#query(this.#statements.append, [
       writer,
       number,
       rows.map(({ id }) => storedId(id)),
@@ -55,6 +55,7 @@ export class SqlSketchTable implements SketchTable {
       rows.map(({ hours }) => hours),
       rows.map(({ bytes }) => base64Of(bytes)),
     ])
+    return moved.length > 0
   }
 
   async read(id: string, { from, until }: HourRange): Promise<readonly SketchRow[]> {
@@ -85,10 +86,6 @@ export class SqlSketchTable implements SketchTable {
 
   async forget(before: number): Promise<void> {
     await this.#query(this.#statements.forget, [before])
-  }
-
-  async claimCompaction(hour: number): Promise<boolean> {
-    return (await this.#query(this.#statements.claimCompaction, [hour])).length > 0
   }
 }
 

@@ -1,7 +1,6 @@
 import { optionsOf } from '@sluice/limiter-core/backend'
 import { SketchError, TDigest, type TDigestOptions } from '@sluice/sketches'
 import { checkQuantile } from '../kinds/digest-counter.ts'
-import { keptFormat } from './kept-format.ts'
 import type { FormatClaim, SketchFormat } from './sketch-format.ts'
 import {
   type DayReadOptions,
@@ -45,6 +44,8 @@ export interface DigestCounters {
 
 // the median of a digest of 100 is off by a rank of 2 % once hundreds were merged into it, of 200 by 0.7 %
 const COMPRESSION = 200
+const HEAD_BYTES = 64
+const VALUE_BYTES = 16
 
 /**
  * How measured values of a fleet are spread under each id, by hour and by day of UTC. Quantiles of a day are those of all
@@ -58,97 +59,47 @@ const COMPRESSION = 200
 export function digestCounters(options: DigestCountersOptions = {}): DigestCounters {
   const names = [...STORED_SKETCH_OPTIONS, 'compression', 'scale'] as const
   const { compression = COMPRESSION, scale } = optionsOf('digestCounters', options, names)
-  const claim = new DigestClaim(new TDigest({ compression, scale }))
-  return new LedgerDigests(new StoredSketches('digestCounters', claim, options))
+  return new LedgerDigests('digestCounters', digestClaim(new TDigest({ compression, scale })), options)
 }
 
-class LedgerDigests implements DigestCounters {
-  readonly #stored: StoredSketches<TDigest, number>
-
-  constructor(stored: StoredSketches<TDigest, number>) {
-    this.#stored = stored
-  }
-
-  add(id: string, value: number, options?: SketchAddOptions): Promise<SketchReceipt> {
-    return this.#stored.add(id, value, options)
-  }
-
+class LedgerDigests extends StoredSketches<TDigest, number> implements DigestCounters {
   async hour(id: string, q: number, options?: HourReadOptions): Promise<number | undefined> {
     checkQuantile('hour', q)
-    return (await this.#stored.hour(id, options))?.quantile(q)
+    return (await this.hourSketch(id, options))?.quantile(q)
   }
 
   async day(id: string, q: number, options?: DayReadOptions): Promise<number> {
     checkQuantile('day', q)
-    return (await this.#stored.day(id, options)).quantile(q)
-  }
-
-  hourSketch(id: string, options?: HourReadOptions): Promise<TDigest | undefined> {
-    return this.#stored.hour(id, options)
-  }
-
-  daySketch(id: string, options?: DayReadOptions): Promise<TDigest> {
-    return this.#stored.day(id, options)
-  }
-
-  compact(): Promise<number> {
-    return this.#stored.compact()
-  }
-
-  flush(): Promise<void> {
-    return this.#stored.flush()
-  }
-
-  close(): Promise<void> {
-    return this.#stored.close()
+    return (await this.daySketch(id, options)).quantile(q)
   }
 }
 
-class DigestClaim implements FormatClaim<TDigest, number> {
-  readonly kind = 'digest'
-  readonly text: string
-  readonly #shape: { readonly compression: number; readonly scale: TDigest['scale'] }
-
-  constructor({ compression, scale }: TDigest) {
-    this.#shape = { compression, scale }
-    this.text = JSON.stringify(this.#shape)
-  }
-
-  agreed(kept: string): DigestFormat {
-    const { compression, scale } = keptFormat(kept)
-    if (compression === this.#shape.compression && scale === this.#shape.scale) return new DigestFormat(this.#shape)
-    const expected = `compression ${compression} and scale ${scale}, with which this name counts`
-    throw new SketchError('SLUICE_SKETCH_MISMATCH', `digestCounters: got ${this.text}, expected ${expected}`)
+function digestClaim({ compression, scale }: TDigest): FormatClaim<TDigest, number> {
+  const text = JSON.stringify({ compression, scale })
+  return {
+    kind: 'digest',
+    text,
+    agreed(kept) {
+      if (kept.compression === compression && kept.scale === scale) return digestFormat({ compression, scale })
+      const expected = `compression ${kept.compression} and scale ${kept.scale}, with which this name counts`
+      throw new SketchError('SLUICE_SKETCH_MISMATCH', `digestCounters: got ${text}, expected ${expected}`)
+    },
   }
 }
 
-class DigestFormat implements SketchFormat<TDigest, number> {
-  readonly #shape: { readonly compression: number; readonly scale: TDigest['scale'] }
-
-  constructor(shape: { readonly compression: number; readonly scale: TDigest['scale'] }) {
-    this.#shape = shape
-  }
-
-  make(): TDigest {
-    return new TDigest(this.#shape)
-  }
-
-  fromBytes(bytes: Uint8Array): TDigest {
-    return TDigest.fromBytes(bytes)
-  }
-
-  /** Few values as they are, so that nothing of them is lost before it must be. */
-  toBytes(sketch: TDigest): Uint8Array {
-    const bytes = sketch.toBytes()
-    if (bytes.length <= HEAD_BYTES + VALUE_BYTES * this.#shape.compression) return bytes
-    sketch.compress()
-    return sketch.toBytes()
-  }
-
-  count(sketch: TDigest, value: number): void {
-    sketch.add(value)
+function digestFormat(
+  shape: Required<TDigestOptions> & { readonly compression: number },
+): SketchFormat<TDigest, number> {
+  return {
+    make: () => new TDigest(shape),
+    fromBytes: (bytes) => TDigest.fromBytes(bytes),
+    toBytes(sketch) {
+      const bytes = sketch.toBytes()
+      // few values stay as they are, so that nothing of them is lost before it must be
+      if (bytes.length <= HEAD_BYTES + VALUE_BYTES * shape.compression) return bytes
+      sketch.compress()
+      return sketch.toBytes()
+    },
+    count: (sketch, value) => sketch.add(value),
   }
 }
-
-const HEAD_BYTES = 64
-const VALUE_BYTES = 16

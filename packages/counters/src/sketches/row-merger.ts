@@ -3,11 +3,13 @@ import type { Sketch } from '@sluice/sketches'
 import type { LedgerSettings } from '../counter-options.ts'
 import { dayOf, HOURS, hourOf, type KeptHours } from '../kinds/utc-hours.ts'
 import { groupOf } from '../ledger/sketch-group.ts'
-import type { NewSketchRow, SketchGroup, SketchTable } from '../ledger/sketch-table.ts'
+import type { NewSketchRow, SketchGroup, SketchTable, StoredSketchKind } from '../ledger/sketch-table.ts'
 import { mergedRows, type SketchFormat, storedBytes } from './sketch-format.ts'
 
-export interface RowMergerOptions extends LedgerSettings, KeptHours {
+export interface RowMergerOptions<Kind extends Sketch<Kind>, Value> extends LedgerSettings, KeptHours {
+  readonly kind: StoredSketchKind
   readonly table: SketchTable
+  readonly format: SketchFormat<Kind, Value>
   /** From 0 to 1, 1 left out. */
   readonly random: () => number
 }
@@ -21,29 +23,31 @@ const PAGE = 100
  * apart any more, as one of their day. Any number of processes may do so at once: what one has merged, no other has.
  */
 export class RowMerger<Kind extends Sketch<Kind>, Value> {
-  readonly #options: RowMergerOptions
+  readonly #options: RowMergerOptions<Kind, Value>
   /** Under way, one after the other. Never rejects. */
   #background: Promise<void> = Promise.resolve()
   /** Groups that wait for it, so that none waits twice. */
-  readonly #waiting = new Map<string, SketchGroup>()
+  readonly #waiting = new Set<string>()
   #askedHour = Number.NEGATIVE_INFINITY
   #isEnding = false
 
-  constructor(options: RowMergerOptions) {
+  constructor(options: RowMergerOptions<Kind, Value>) {
     this.#options = options
   }
 
   /** Merges in the background: of `rows`, which were added, some; once an hour, by one process of a fleet, all. */
-  appended(format: SketchFormat<Kind, Value>, rows: readonly NewSketchRow[]): void {
-    const { clock, random } = this.#options
+  appended(rows: readonly NewSketchRow[]): void {
+    const { clock, kind, random, table } = this.#options
     for (const { id, firstHour } of rows) {
-      if (random() < MERGE_CHANCE) this.#later(format, { id, first: firstHour, span: 1 })
+      if (random() < MERGE_CHANCE) this.#later({ id, first: firstHour, span: 1 })
     }
     const hour = hourOf('add', clock.wall())
     if (hour <= this.#askedHour) return
     this.#askedHour = hour
     this.#inBackground(async () => {
-      if (await this.#options.table.claimCompaction(hour)) await this.#compactAll(format)
+      // whoever moves the number of this writer does it for the fleet
+      const isFirst = await table.append({ writer: `compaction:${kind}`, number: hour, rows: [] })
+      if (isFirst) await this.#compactAll()
     })
   }
 
@@ -51,8 +55,8 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
    * Merges all that can be, and deletes days that are not kept, after what is under way. Answers how many rows went. Rejects
    * where some could not be merged, after all others.
    */
-  compact(format: SketchFormat<Kind, Value>): Promise<number> {
-    const compacted = this.#background.then(() => this.#compactAll(format))
+  compact(): Promise<number> {
+    const compacted = this.#background.then(() => this.#compactAll())
     this.#background = compacted.then(
       () => {},
       () => {},
@@ -66,7 +70,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     await this.#background
   }
 
-  async #compactAll(format: SketchFormat<Kind, Value>): Promise<number> {
+  async #compactAll(): Promise<number> {
     const { table, clock, keptDays } = this.#options
     const hour = hourOf('compact', clock.wall())
     await table.forget((dayOf(hour) - keptDays + 1) * HOURS)
@@ -77,7 +81,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
       const page = await table.crowded({ before: this.#oldBefore, after, limit: PAGE })
       for (const group of page) {
         if (this.#isEnding) return rows
-        rows += await this.#merge(format, group).catch((error: unknown) => {
+        rows += await this.#merge(group).catch((error: unknown) => {
           failure ??= { error }
           return 0
         })
@@ -93,13 +97,13 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     return hourOf('compact', this.#options.clock.wall()) - this.#options.keptHours + 1
   }
 
-  #later(format: SketchFormat<Kind, Value>, group: SketchGroup): void {
+  #later(group: SketchGroup): void {
     const key = `${group.first}/${group.id}`
     if (this.#waiting.has(key)) return
-    this.#waiting.set(key, group)
+    this.#waiting.add(key)
     this.#inBackground(async () => {
       this.#waiting.delete(key)
-      await this.#merge(format, group)
+      await this.#merge(group)
     })
   }
 
@@ -116,14 +120,15 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     })
   }
 
-  async #merge(format: SketchFormat<Kind, Value>, { id, first, span }: SketchGroup): Promise<number> {
-    const { table } = this.#options
+  async #merge({ id, first, span }: SketchGroup): Promise<number> {
+    const { table, format } = this.#options
     const before = this.#oldBefore
     const all = await table.read(id, { from: first, until: first + span })
     const rows = all.filter((row) => groupOf(row, before).span === span)
     if (rows.length < 2) return 0
-    const firstHour = Math.min(...rows.map((row) => row.firstHour))
-    const end = Math.max(...rows.map((row) => row.firstHour + row.hours))
+    // not spread: a backlog may be more rows than a call takes arguments
+    const firstHour = rows.reduce((least, row) => Math.min(least, row.firstHour), Number.POSITIVE_INFINITY)
+    const end = rows.reduce((most, row) => Math.max(most, row.firstHour + row.hours), firstHour)
     const bytes = storedBytes(format, mergedRows(format, rows))
     const isReplaced = await table.replace(rows, { id, firstHour, hours: end - firstHour, bytes })
     return isReplaced ? rows.length - 1 : 0

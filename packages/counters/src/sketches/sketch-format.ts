@@ -1,4 +1,4 @@
-import type { Sketch } from '@sluice/sketches'
+import { type Sketch, SketchError } from '@sluice/sketches'
 import type { StoredSketchKind } from '../ledger/sketch-table.ts'
 import { packed, unpacked } from './packed-bytes.ts'
 
@@ -18,8 +18,11 @@ export interface FormatClaim<Kind extends Sketch<Kind>, Value> {
   /** Text that the ledger keeps if it has none. */
   readonly text: string
   /** The format that `kept`, the text of the ledger, stands for. Throws `SLUICE_SKETCH_MISMATCH` where this process was told another one. */
-  agreed(kept: string): SketchFormat<Kind, Value>
+  readonly agreed: (kept: KeptFormat) => SketchFormat<Kind, Value>
 }
+
+/** What the ledger keeps, whoever wrote it. */
+export type KeptFormat = Readonly<Record<string, unknown>>
 
 /** Bytes of a row. */
 export function storedBytes<Kind extends Sketch<Kind>, Value>(
@@ -43,4 +46,13 @@ export function mergedRows<Kind extends Sketch<Kind>, Value>(
   empty.merge(merged)
   for (const { bytes } of others) merged.merge(format.fromBytes(unpacked(bytes)))
   return merged
+}
+
+/** Throws `SLUICE_BAD_BYTES` for a text that is no object in JSON. */
+export function keptFormat(text: string): KeptFormat {
+  try {
+    return { ...JSON.parse(text) }
+  } catch {
+    throw new SketchError('SLUICE_BAD_BYTES', 'got a format that nothing wrote, expected that of stored sketches')
+  }
 }

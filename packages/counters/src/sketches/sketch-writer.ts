@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { AWAITED, messageOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
-import { SendLoop } from '../buffer/send-loop.ts'
 import type { LedgerSettings } from '../counter-options.ts'
 import type { NewSketchRow, SketchBatch, SketchTable } from '../ledger/sketch-table.ts'
 import { unanswered } from '../unanswered.ts'
+import type { RowMerger } from './row-merger.ts'
+import { SendLoop } from './send-loop.ts'
 import { type SketchFormat, storedBytes } from './sketch-format.ts'
 
-export interface SketchWriterOptions extends LedgerSettings {
+export interface SketchWriterOptions<Kind extends Sketch<Kind>, Value> extends LedgerSettings {
   readonly table: SketchTable
+  readonly format: SketchFormat<Kind, Value>
+  readonly merger: RowMerger<Kind, Value>
   /** Most rows of a batch. */
   readonly maxBatch: number
   /** Most sketches that wait for the ledger. */
   readonly maxWaiting: number
-  /** Hears which rows the ledger took. */
-  readonly onAppended: (rows: readonly NewSketchRow[]) => void
 }
 
 /** What was counted under one id in one hour, and is in no batch yet. */
@@ -49,20 +50,19 @@ const FULL_BYTES = 2 ** 20
  * until it is answered. What nobody waits for goes out after `flushMs`, or as soon as it fills a batch.
  */
 export class SketchWriter<Kind extends Sketch<Kind>, Value> {
-  readonly #options: SketchWriterOptions
+  readonly #options: SketchWriterOptions<Kind, Value>
   /** Of this start of this process. */
   readonly #writer: string = randomBytes(15).toString('base64url')
   readonly #loop: SendLoop
   readonly #pending = new Map<string, PendingSketch<Kind>>()
   /** Not answered yet. */
   #shipment: Shipment | undefined
-  #format: SketchFormat<Kind, Value> | undefined
   #number = 0
   #turn = 0
   /** Those who wait for what is in no batch. */
   #waiters = 0
 
-  constructor(options: SketchWriterOptions) {
+  constructor(options: SketchWriterOptions<Kind, Value>) {
     this.#options = options
     const { clock, flushMs, durable } = options
     this.#loop = new SendLoop({
@@ -76,14 +76,14 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
   }
 
   /** Counts a value. Throws what the format does, and `SLUICE_COUNTERS_FULL`; then it has counted nothing. */
-  add(format: SketchFormat<Kind, Value>, added: AddedValue<Value>): void {
-    this.#put(format, added)
+  add(added: AddedValue<Value>): void {
+    this.#put(added)
     this.#loop.schedule()
   }
 
   /** The same, and resolves when the ledger has it. Rejects with `SLUICE_COUNTERS_UNANSWERED` after `waitMs`; then it may count all the same. */
-  async addDurable(format: SketchFormat<Kind, Value>, added: AddedValue<Value>): Promise<void> {
-    const { waiters } = this.#put(format, added)
+  async addDurable(added: AddedValue<Value>): Promise<void> {
+    const { waiters } = this.#put(added)
     const applied = this.#waitIn(waiters)
     this.#loop.schedule()
     await applied
@@ -100,16 +100,15 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     return this.#loop.end(() => this.flush(), this.#options.waitMs)
   }
 
-  #put(format: SketchFormat<Kind, Value>, { id, hour, value }: AddedValue<Value>): PendingSketch<Kind> {
+  #put({ id, hour, value }: AddedValue<Value>): PendingSketch<Kind> {
     const key = `${hour}/${id}`
     const known = this.#pending.get(key)
-    const { maxWaiting } = this.#options
+    const { format, maxWaiting } = this.#options
     if (!known && this.#pending.size + (this.#shipment?.batch.rows.length ?? 0) >= maxWaiting) {
       throw new SluiceError('SLUICE_COUNTERS_FULL', `add: got more than ${maxWaiting} ids that wait for the ledger`)
     }
     const pending = known ?? { id, hour, sketch: format.make(), turn: ++this.#turn, waiters: new Set() }
     format.count(pending.sketch, value)
-    this.#format = format
     if (!known) this.#pending.set(key, pending)
     return pending
   }
@@ -143,7 +142,7 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
   }
 
   async #attempt(): Promise<void> {
-    const { name, table, observers, onAppended } = this.#options
+    const { name, table, observers, merger } = this.#options
     this.#shipment ??= this.#compose()
     const shipment = this.#shipment
     if (!shipment) return
@@ -155,19 +154,19 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     }
     this.#shipment = undefined
     for (const waiters of shipment.waiters) for (const applied of waiters) applied()
-    onAppended(shipment.batch.rows)
+    merger.appended(shipment.batch.rows)
   }
 
   /** The oldest first. */
   #compose(): Shipment | undefined {
-    const format = this.#format
+    const { format, maxBatch } = this.#options
     const [oldest] = this.#pending.values()
-    if (!oldest || !format) return undefined
+    if (!oldest) return undefined
     const rows: NewSketchRow[] = []
     const waiters: Set<() => void>[] = []
     let bytes = 0
     for (const [key, pending] of this.#pending) {
-      if (rows.length >= this.#options.maxBatch || bytes >= FULL_BYTES) break
+      if (rows.length >= maxBatch || bytes >= FULL_BYTES) break
       const row = { id: pending.id, firstHour: pending.hour, hours: 1, bytes: storedBytes(format, pending.sketch) }
       bytes += row.bytes.length
       rows.push(row)

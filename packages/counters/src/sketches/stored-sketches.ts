@@ -1,13 +1,13 @@
 import { badOption, clockOf, optionalFunction, optionsOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
 import { checkId } from '../counter-id.ts'
-import { ledgerSettings, wholeWithin } from '../counter-options.ts'
+import { type LedgerSettings, ledgerSettings, wholeWithin } from '../counter-options.ts'
 import { dayOf, HOURS, hourOf, type KeptHours, keptHoursOf, MOST_DAYS } from '../kinds/utc-hours.ts'
 import { MemoryLedger } from '../ledger/memory-ledger.ts'
-import type { SketchRow, SketchTable } from '../ledger/sketch-table.ts'
+import type { HourRange, SketchRow, SketchTable } from '../ledger/sketch-table.ts'
 import { TimedSketchTable } from '../ledger/timed-sketch-table.ts'
 import { RowMerger } from './row-merger.ts'
-import { type FormatClaim, mergedRows, type SketchFormat } from './sketch-format.ts'
+import { type FormatClaim, keptFormat, mergedRows, type SketchFormat } from './sketch-format.ts'
 import type {
   DayReadOptions,
   HourReadOptions,
@@ -15,44 +15,52 @@ import type {
   SketchReceipt,
   StoredSketchOptions,
 } from './sketch-options.ts'
-import { SketchWriter, type SketchWriterOptions } from './sketch-writer.ts'
+import { SketchWriter } from './sketch-writer.ts'
 
-const MOST = 1_000_000
+interface StoredSketchSettings extends LedgerSettings, KeptHours {
+  readonly table: SketchTable
+  readonly maxBatch: number
+  readonly maxWaiting: number
+  readonly random: () => number
+}
 
-/** Sketches under ids, by hour and by day, that a fleet adds to and a ledger keeps. */
-export class StoredSketches<Kind extends Sketch<Kind>, Value> {
-  readonly #settings: Omit<SketchWriterOptions, 'onAppended'> & KeptHours
+/** What there is once it is known which format the ledger has. */
+interface Opened<Kind extends Sketch<Kind>, Value> {
+  readonly format: SketchFormat<Kind, Value>
+  readonly writer: SketchWriter<Kind, Value>
+  readonly merger: RowMerger<Kind, Value>
+}
+
+const MOST_ROWS = 10_000
+const MOST_WAITING = 1_000_000
+
+/** Sketches under ids, by hour and by day, that a fleet adds to and a ledger keeps. What is asked of them is up to their kind. */
+export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
+  readonly #settings: StoredSketchSettings
   readonly #claim: FormatClaim<Kind, Value>
-  readonly #writer: SketchWriter<Kind, Value>
-  readonly #merger: RowMerger<Kind, Value>
-  /** Once it is known what the ledger has. */
-  #format: SketchFormat<Kind, Value> | undefined
-  #asking: Promise<SketchFormat<Kind, Value>> | undefined
+  #opened: Opened<Kind, Value> | undefined
+  #opening: Promise<Opened<Kind, Value>> | undefined
   #closing: Promise<void> | undefined
 
   /** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`. */
   constructor(owner: string, claim: FormatClaim<Kind, Value>, options: StoredSketchOptions) {
-    const { maxBatch = 500, maxWaiting = 10_000, random = Math.random, hours, days } = options
+    const { maxBatch = 500, maxWaiting = 10_000, random = Math.random } = options
     const ledger = options.ledger ?? new MemoryLedger(clockOf(options.clock))
     const settings = ledgerSettings(owner, ledger, options)
     optionalFunction(`${owner}: random`, random)
     if (typeof ledger.openSketches !== 'function') {
       throw badOption(`${owner}: ledger`, ledger, 'a ledger that keeps sketches, as postgresLedger makes it')
     }
-    const table = new TimedSketchTable(ledger.openSketches(settings.name, claim.kind), settings.clock, settings.waitMs)
+    const { name, clock, waitMs } = settings
+    this.#claim = claim
     this.#settings = {
       ...settings,
-      ...keptHoursOf(owner, { hours, days }),
-      table,
-      maxBatch: wholeWithin(`${owner}: maxBatch`, maxBatch, 10_000),
-      maxWaiting: wholeWithin(`${owner}: maxWaiting`, maxWaiting, MOST),
+      ...keptHoursOf(owner, options),
+      table: new TimedSketchTable(ledger.openSketches(name, claim.kind), clock, waitMs),
+      maxBatch: wholeWithin(`${owner}: maxBatch`, maxBatch, MOST_ROWS),
+      maxWaiting: wholeWithin(`${owner}: maxWaiting`, maxWaiting, MOST_WAITING),
+      random,
     }
-    this.#claim = claim
-    this.#merger = new RowMerger({ ...this.#settings, random })
-    const onAppended: SketchWriterOptions['onAppended'] = (rows) => {
-      if (this.#format) this.#merger.appended(this.#format, rows)
-    }
-    this.#writer = new SketchWriter({ ...this.#settings, onAppended })
   }
 
   async add(id: string, value: Value, options: SketchAddOptions = {}): Promise<SketchReceipt> {
@@ -60,74 +68,85 @@ export class StoredSketches<Kind extends Sketch<Kind>, Value> {
     const { durable = false } = optionsOf('add', options, ['durable'])
     if (typeof durable !== 'boolean') throw badOption('add: durable', durable, 'true or false')
     this.#checkOpen()
-    const format = this.#format ?? (await this.#agreed())
+    const { writer } = this.#opened ?? (await this.#open())
     this.#checkOpen()
-    const added = { id, hour: hourOf('add', this.#settings.clock.wall()), value }
-    if (durable) await this.#writer.addDurable(format, added)
-    else this.#writer.add(format, added)
+    const added = { id, hour: this.#hourNow, value }
+    if (durable) await writer.addDurable(added)
+    else writer.add(added)
     return { durable: durable && this.#settings.durable }
   }
 
-  /** Undefined where that hour is part of its day by now. */
-  async hour(id: string, options: HourReadOptions = {}): Promise<Kind | undefined> {
-    checkId(id)
-    const { clock, keptHours } = this.#settings
-    const { now = clock.wall() } = optionsOf('hour', options, ['now'])
+  async hourSketch(id: string, options: HourReadOptions = {}): Promise<Kind | undefined> {
+    const { now = this.#settings.clock.wall() } = optionsOf('hour', options, ['now'])
     const hour = hourOf('hour', now)
-    const { format, rows } = await this.#rows(id, { from: hour, until: hour + 1 })
-    const isKept = hour > hourOf('hour', clock.wall()) - keptHours
+    const { format, rows } = await this.#read(id, { from: hour, until: hour + 1 })
+    const isKept = hour > this.#hourNow - this.#settings.keptHours
     // a process that keeps fewer hours apart may have merged it
     return isKept && rows.every(({ hours }) => hours === 1) ? mergedRows(format, rows) : undefined
   }
 
-  async day(id: string, options: DayReadOptions = {}): Promise<Kind> {
-    checkId(id)
-    const { clock, keptDays } = this.#settings
-    const { now = clock.wall(), days = 1 } = optionsOf('day', options, ['now', 'days'])
+  async daySketch(id: string, options: DayReadOptions = {}): Promise<Kind> {
+    const { now = this.#settings.clock.wall(), days = 1 } = optionsOf('day', options, ['now', 'days'])
     const last = dayOf(hourOf('day', now))
-    const oldest = dayOf(hourOf('day', clock.wall())) - keptDays + 1
+    const oldest = dayOf(this.#hourNow) - this.#settings.keptDays + 1
     const first = Math.max(oldest, last - wholeWithin('day: days', days, MOST_DAYS) + 1)
-    const { format, rows } = await this.#rows(id, { from: first * HOURS, until: (last + 1) * HOURS })
+    const { format, rows } = await this.#read(id, { from: first * HOURS, until: (last + 1) * HOURS })
     return mergedRows(format, rows)
   }
 
   async compact(): Promise<number> {
     await this.flush()
-    return this.#merger.compact(await this.#agreed())
+    return (await this.#open()).merger.compact()
   }
 
   async flush(): Promise<void> {
     this.#checkOpen()
-    await this.#writer.flush()
+    await this.#opened?.writer.flush()
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#writer.end().finally(() => this.#merger.end())
+    this.#closing ??= this.#end()
     return this.#closing
   }
 
-  async #rows(
+  get #hourNow(): number {
+    return hourOf('now', this.#settings.clock.wall())
+  }
+
+  async #read(
     id: string,
-    range: { readonly from: number; readonly until: number },
+    range: HourRange,
   ): Promise<{ readonly format: SketchFormat<Kind, Value>; readonly rows: readonly SketchRow[] }> {
+    checkId(id)
     await this.flush()
-    const format = await this.#agreed()
+    const { format } = await this.#open()
     return { format, rows: await this.#settings.table.read(id, range) }
   }
 
-  /** Asks the ledger until it has answered once. */
-  #agreed(): Promise<SketchFormat<Kind, Value>> {
-    this.#asking ??= this.#ask().catch((error: unknown) => {
-      this.#asking = undefined
+  /** Asks the ledger for the format until it has answered once. */
+  #open(): Promise<Opened<Kind, Value>> {
+    this.#opening ??= this.#ask().catch((error: unknown) => {
+      this.#opening = undefined
       throw error
     })
-    return this.#asking
+    return this.#opening
   }
 
-  async #ask(): Promise<SketchFormat<Kind, Value>> {
-    const table: SketchTable = this.#settings.table
-    this.#format = this.#claim.agreed(await table.claimFormat(this.#claim.text))
-    return this.#format
+  async #ask(): Promise<Opened<Kind, Value>> {
+    const settings = this.#settings
+    const { kind, text, agreed } = this.#claim
+    const format = agreed(keptFormat(await settings.table.claimFormat(text)))
+    const merger = new RowMerger({ ...settings, kind, format })
+    this.#opened = { format, merger, writer: new SketchWriter({ ...settings, format, merger }) }
+    return this.#opened
+  }
+
+  async #end(): Promise<void> {
+    try {
+      await this.#opened?.writer.end()
+    } finally {
+      await this.#opened?.merger.end()
+    }
   }
 
   #checkOpen(): void {

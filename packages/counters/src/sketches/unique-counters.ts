@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { optionsOf } from '@sluice/limiter-core/backend'
 import { HyperLogLog, type HyperLogLogOptions, SketchError, type SketchKey, SketchSeed } from '@sluice/sketches'
-import { keptFormat } from './kept-format.ts'
 import type { FormatClaim, SketchFormat } from './sketch-format.ts'
 import {
   type DayReadOptions,
@@ -52,98 +51,45 @@ export interface UniqueCounters {
 export function uniqueCounters(options: UniqueCountersOptions = {}): UniqueCounters {
   const { precision, seed } = optionsOf('uniqueCounters', options, [...STORED_SKETCH_OPTIONS, 'precision', 'seed'])
   const sketch = new HyperLogLog({ precision, seed })
-  const claim = new UniqueClaim(sketch.precision, seed === undefined ? undefined : sketch.seed)
-  return new LedgerUniques(new StoredSketches('uniqueCounters', claim, options))
+  const claim = uniqueClaim(sketch.precision, seed === undefined ? undefined : sketch.seed)
+  return new LedgerUniques('uniqueCounters', claim, options)
 }
 
-class LedgerUniques implements UniqueCounters {
-  readonly #stored: StoredSketches<HyperLogLog, SketchKey>
-
-  constructor(stored: StoredSketches<HyperLogLog, SketchKey>) {
-    this.#stored = stored
-  }
-
-  add(id: string, key: SketchKey, options?: SketchAddOptions): Promise<SketchReceipt> {
-    return this.#stored.add(id, key, options)
-  }
-
+class LedgerUniques extends StoredSketches<HyperLogLog, SketchKey> implements UniqueCounters {
   async hour(id: string, options?: HourReadOptions): Promise<number | undefined> {
-    return (await this.#stored.hour(id, options))?.count()
+    return (await this.hourSketch(id, options))?.count()
   }
 
   async day(id: string, options?: DayReadOptions): Promise<number> {
-    return (await this.#stored.day(id, options)).count()
-  }
-
-  hourSketch(id: string, options?: HourReadOptions): Promise<HyperLogLog | undefined> {
-    return this.#stored.hour(id, options)
-  }
-
-  daySketch(id: string, options?: DayReadOptions): Promise<HyperLogLog> {
-    return this.#stored.day(id, options)
-  }
-
-  compact(): Promise<number> {
-    return this.#stored.compact()
-  }
-
-  flush(): Promise<void> {
-    return this.#stored.flush()
-  }
-
-  close(): Promise<void> {
-    return this.#stored.close()
+    return (await this.daySketch(id, options)).count()
   }
 }
 
 /** The ledger keeps the precision, and the id of the seed that processes were told or the seed that one of them drew. */
-class UniqueClaim implements FormatClaim<HyperLogLog, SketchKey> {
-  readonly kind = 'unique'
-  readonly text: string
-  readonly #precision: number
-  readonly #seed: SketchSeed | undefined
-
-  constructor(precision: number, seed: SketchSeed | undefined) {
-    this.#precision = precision
-    this.#seed = seed
-    const own = seed ? { seedId: idOf(seed) } : { seed: randomBytes(32).toString('base64url') }
-    this.text = JSON.stringify({ precision, ...own })
-  }
-
-  agreed(kept: string): UniqueFormat {
-    const { precision, seed, seedId } = keptFormat(kept)
-    if (precision !== this.#precision) {
-      throw mismatch(`precision: got ${this.#precision}, expected ${precision}, with which this name counts`)
-    }
-    const drawn = typeof seed === 'string' ? new SketchSeed(seed) : undefined
-    const agreed = this.#seed ?? drawn
-    const expected = drawn ? idOf(drawn) : seedId
-    if (agreed && idOf(agreed) === expected) return new UniqueFormat(this.#precision, agreed)
-    throw mismatch(`seed: got ${this.#seed ? 'another one' : 'none'}, expected the one with which this name counts`)
+function uniqueClaim(precision: number, told: SketchSeed | undefined): FormatClaim<HyperLogLog, SketchKey> {
+  const own = told ? { seedId: idOf(told) } : { seed: randomBytes(32).toString('base64url') }
+  return {
+    kind: 'unique',
+    text: JSON.stringify({ precision, ...own }),
+    agreed(kept) {
+      if (kept.precision !== precision) {
+        throw mismatch(`precision: got ${precision}, expected ${kept.precision}, with which this name counts`)
+      }
+      const drawn = typeof kept.seed === 'string' ? new SketchSeed(kept.seed) : undefined
+      const seed = told ?? drawn
+      const seedId = drawn ? idOf(drawn) : kept.seedId
+      if (seed && idOf(seed) === seedId) return uniqueFormat(precision, seed)
+      throw mismatch('seed: got another one or none, expected the one with which this name counts')
+    },
   }
 }
 
-class UniqueFormat implements SketchFormat<HyperLogLog, SketchKey> {
-  readonly #options: { readonly precision: number; readonly seed: SketchSeed }
-
-  constructor(precision: number, seed: SketchSeed) {
-    this.#options = { precision, seed }
-  }
-
-  make(): HyperLogLog {
-    return new HyperLogLog(this.#options)
-  }
-
-  fromBytes(bytes: Uint8Array): HyperLogLog {
-    return HyperLogLog.fromBytes(bytes, { seed: this.#options.seed })
-  }
-
-  toBytes(sketch: HyperLogLog): Uint8Array {
-    return sketch.toBytes()
-  }
-
-  count(sketch: HyperLogLog, key: SketchKey): void {
-    sketch.add(key)
+function uniqueFormat(precision: number, seed: SketchSeed): SketchFormat<HyperLogLog, SketchKey> {
+  return {
+    make: () => new HyperLogLog({ precision, seed }),
+    fromBytes: (bytes) => HyperLogLog.fromBytes(bytes, { seed }),
+    toBytes: (sketch) => sketch.toBytes(),
+    count: (sketch, key) => void sketch.add(key),
   }
 }
 

@@ -1,0 +1,12 @@
+/** Runs `run`, and adds how long it took, in ms. */
+export async function timed(run, latencies) {
+  const from = performance.now()
+  await run()
+  latencies.push(performance.now() - from)
+}
+
+export function quantiles(latencies) {
+  const sorted = Float64Array.from(latencies).sort()
+  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+  return { p50: at(0.5), p99: at(0.99), longest: at(1) }
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import {
+  type CounterLedger,
+  type DigestCounters,
+  type DigestCountersOptions,
+  digestCounters,
+  type SketchRow,
+  type SketchTable,
+  type UniqueCounters,
+  type UniqueCountersOptions,
+  uniqueCounters,
+} from '@sluice/counters'
+import type { HyperLogLog } from '@sluice/sketches'
+import type { FakeClock } from '@sluice/testkit'
+
+export const HOUR = 3_600_000
+export const DAY = 24 * HOUR
+/** A midnight of UTC. */
+export const START: number = Date.UTC(2026, 0, 5)
+export const FIRST_HOUR = START / HOUR
+/** Under which no two of the few keys of a claim are one to a sketch. */
+export const seed = 'a seed of more than 16 bytes'
+
+/** A ledger, and a name in it that nobody counted under. */
+export interface SketchBench {
+  readonly clock: FakeClock
+  readonly ledger: CounterLedger
+  readonly name: string
+  readonly durable: boolean
+}
+
+export function uniques({ clock, ledger, name }: SketchBench, options: UniqueCountersOptions = {}): UniqueCounters {
+  return uniqueCounters({ ledger, name, clock, random: () => 0.99, seed, ...options })
+}
+
+export function digests({ clock, ledger, name }: SketchBench, options: DigestCountersOptions = {}): DigestCounters {
+  return digestCounters({ ledger, name, clock, random: () => 0.99, ...options })
+}
+
+/** That of a HyperLogLog, which are equal where it saw the same keys. */
+export function registers(sketch: HyperLogLog): string {
+  return Buffer.from(sketch.toBytes()).toString('base64')
+}
+
+export function tableOf({ ledger, name }: SketchBench, kind: 'unique' | 'digest' = 'unique'): SketchTable {
+  assert.ok(ledger.openSketches)
+  return ledger.openSketches(name, kind)
+}
+
+export function rowsOf(table: SketchTable, id: string): Promise<readonly SketchRow[]> {
+  return table.read(id, { from: FIRST_HOUR, until: FIRST_HOUR + 1_000 * 24 })
+}
+
+/** Of 'id', in the order of their hours, from the first of all: `24+3` are three from the 25th on. */
+export async function rowSpans(bench: SketchBench): Promise<readonly string[]> {
+  const rows = [...(await rowsOf(tableOf(bench), 'id'))].sort((one, other) => one.firstHour - other.firstHour)
+  return rows.map(({ firstHour, hours }) => `${firstHour - FIRST_HOUR}+${hours}`)
+}
+
+export function near(value: number | undefined, expected: number): void {
+  within(value, expected, Math.max(1, 0.0406 * expected))
+}
+
+export function within(value: number | undefined, expected: number, most: number): void {
+  assert.ok(Math.abs(Number(value) - expected) <= most, `got ${value}, expected ${expected} ± ${most}`)
+}
+
+export async function codeOf(answer: Promise<unknown>): Promise<unknown> {
+  return answer.then(
+    () => 'no error',
+    (error: { code?: unknown }) => error.code,
+  )
+}
