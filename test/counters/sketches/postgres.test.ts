@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { digestCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
 import type { Pool } from 'pg'
 import { eventually } from '../../services/eventually.ts'
@@ -25,6 +26,22 @@ describe('sketches in PostgreSQL', () => {
   test.each(Object.keys(sketchClaims))('%s', (claim) =>
     runClaim(claim, (clock) => postgresLedger(pool, { clock }), { name: `sketches-${++made}` }),
   )
+
+  test('add a batch once though its answer was lost twice', async () => {
+    let lost = 2
+    const query = async (text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }> => {
+      const answer = await pool.query(text, values)
+      if (text.startsWith('with moved') && lost-- > 0) throw new Error('the answer was lost')
+      return answer
+    }
+    const digests = digestCounters({ ledger: postgresLedger({ query }), name: `sketches-${++made}`, flushMs: '1h' })
+    await digests.add('ms', 1)
+    await expect(digests.flush()).rejects.toThrow('the answer was lost')
+    await digests.add('ms', 2)
+    await expect(digests.flush()).rejects.toThrow('the answer was lost')
+    expect((await digests.daySketch('ms')).count).toBe(2)
+    await digests.close()
+  })
 
   test('lose no row that two processes merge at once, each with others', async () => {
     const name = `sketches-${++made}`

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { deflateRawSync } from 'node:zlib'
 import type { SketchTable } from '@sluice/counters'
-import { HyperLogLog } from '@sluice/sketches'
-import { codeOf, FIRST_HOUR, rowsOf, type SketchBench, tableOf, uniques } from './sketch-bench.ts'
+import { HyperLogLog, TDigest } from '@sluice/sketches'
+import { codeOf, FIRST_HOUR, rowsOf, type SketchBench, seed, tableOf, uniques } from './sketch-bench.ts'
 
 /** What the table of a ledger that keeps sketches keeps, by its claim. */
 export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promise<void>>> = {
@@ -91,14 +92,20 @@ export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promis
     await unique.add('good', 'b', { durable: true })
     const table = tableOf(bench)
     const bytes = [
-      new HyperLogLog({ precision: 12 }).toBytes(),
+      new HyperLogLog({ seed }).toBytes(),
       Buffer.alloc(0),
       Buffer.from('bytes'),
-      Buffer.alloc(64),
+      ...[new TDigest().toBytes(), Buffer.alloc(64), Buffer.alloc(2 ** 24)].map((each) => deflateRawSync(each)),
     ]
     const rows = bytes.map((foreign, n) => ({ id: `bad ${n}`, firstHour: FIRST_HOUR, hours: 1, bytes: foreign }))
     await table.append({ writer: 'stranger', number: 1, rows: rows.flatMap((row) => [row, row]) })
     for (const { id } of rows) assert.equal(await codeOf(unique.day(id)), 'SLUICE_BAD_BYTES')
+    const others = [{ seed, precision: 12 }, { seed: `${seed}!` }].map((options, n) => {
+      const bytes = deflateRawSync(new HyperLogLog(options).toBytes())
+      return { id: `other ${n}`, firstHour: FIRST_HOUR, hours: 1, bytes }
+    })
+    await table.append({ writer: 'stranger', number: 2, rows: others })
+    for (const { id } of others) assert.equal(await codeOf(unique.day(id)), 'SLUICE_SKETCH_MISMATCH')
     assert.equal(await codeOf(unique.compact()), 'SLUICE_BAD_BYTES')
     assert.deepEqual([(await rowsOf(table, 'good')).length, await unique.day('good')], [1, 2])
   },
