@@ -1,3 +1,4 @@
+import { constants } from 'node:zlib'
 import { optionsOf } from '@sluice/limiter-core/backend'
 import { SketchError, TDigest, type TDigestOptions } from '@sluice/sketches'
 import { checkQuantile } from '../kinds/digest-counter.ts'
@@ -91,6 +92,7 @@ function digestFormat(
   shape: Required<TDigestOptions> & { readonly compression: number },
 ): SketchFormat<TDigest, number> {
   return {
+    strategy: constants.Z_DEFAULT_STRATEGY,
     make: () => new TDigest(shape),
     fromBytes: (bytes) => TDigest.fromBytes(bytes),
     toBytes(sketch) {

@@ -129,7 +129,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     // not spread: a backlog may be more rows than a call takes arguments
     const firstHour = rows.reduce((least, row) => Math.min(least, row.firstHour), Number.POSITIVE_INFINITY)
     const end = rows.reduce((most, row) => Math.max(most, row.firstHour + row.hours), firstHour)
-    const bytes = storedBytes(format, mergedRows(format, rows))
+    const bytes = storedBytes(format, await mergedRows(format, rows))
     const isReplaced = await table.replace(rows, { id, firstHour, hours: end - firstHour, bytes })
     return isReplaced ? rows.length - 1 : 0
   }

@@ -6,7 +6,7 @@ import type { CounterLedger } from '../ledger/counter-ledger.ts'
 export interface StoredSketchOptions extends Omit<SharedCountersOptions, 'expireMs'>, HourlyOptions {
   /** Where they are kept: `postgresLedger`, `embeddedLedger`. Default: in memory, gone with the process. */
   readonly ledger?: CounterLedger | undefined
-  /** Most ids of one batch, 1 to 10,000; as many that wait go at once. Default: 500. */
+  /** Most ids of one batch, 1 to 10,000; as many that wait go at once. Default: 200. */
   readonly maxBatch?: number | undefined
   /**
    * Most ids that wait for the ledger, of each hour, 1 to 1,000,000; one more is refused by `SLUICE_COUNTERS_FULL`. Each

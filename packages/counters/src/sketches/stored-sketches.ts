@@ -44,7 +44,7 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
 
   /** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`. */
   constructor(owner: string, claim: FormatClaim<Kind, Value>, options: StoredSketchOptions) {
-    const { maxBatch = 500, maxWaiting = 10_000, random = Math.random } = options
+    const { maxBatch = 200, maxWaiting = 10_000, random = Math.random } = options
     const ledger = options.ledger ?? new MemoryLedger(clockOf(options.clock))
     const settings = ledgerSettings(owner, ledger, options)
     optionalFunction(`${owner}: random`, random)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { constants } from 'node:zlib'
 import { optionsOf } from '@sluice/limiter-core/backend'
 import { HyperLogLog, type HyperLogLogOptions, SketchError, type SketchKey, SketchSeed } from '@sluice/sketches'
 import type { FormatClaim, SketchFormat } from './sketch-format.ts'
@@ -86,6 +87,8 @@ function uniqueClaim(precision: number, told: SketchSeed | undefined): FormatCla
 
 function uniqueFormat(precision: number, seed: SketchSeed): SketchFormat<HyperLogLog, SketchKey> {
   return {
+    // registers are runs of zeros, and then noise
+    strategy: constants.Z_RLE,
     make: () => new HyperLogLog({ precision, seed }),
     fromBytes: (bytes) => HyperLogLog.fromBytes(bytes, { seed }),
     toBytes: (sketch) => sketch.toBytes(),
