@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { AWAITED, type Clock, messageOf, type Observers } from '@sluice/limiter-core/backend'
 import type { AppliedBatch, CounterTable, GroupOutcome, TokenGroup } from '../ledger/counter-ledger.ts'
+import { SendLoop } from '../ledger/send-loop.ts'
 import type { Owed } from '../metrics/owed-metrics.ts'
 import { UnitAudit } from '../metrics/unit-audit.ts'
 import { BatchQueue, batchOf, type Shipment } from './batch-queue.ts'
@@ -23,10 +24,6 @@ export interface BatchWriterOptions {
   readonly keepsAlive: boolean
 }
 
-/** Before the second attempt to send a batch; twice as long before each further one. */
-const FIRST_RETRY_MS = 50
-const LONGEST_RETRY_MS = 1_000
-
 /**
  * Sends what a process counted to the ledger: numbered batches, one at a time, each until it is answered. What nobody
  * waits for goes out after `flushMs`, or as soon as it fills a batch; what somebody waits for at once.
@@ -38,15 +35,19 @@ export class BatchWriter {
   readonly #queue: BatchQueue
   /** Not answered yet. */
   #shipment: Shipment | undefined
-  #attempt: Promise<void> | undefined
-  #failedAttempts = 0
-  #cancelTimer: (() => void) | undefined
+  readonly #loop: SendLoop
   /** Of units that nobody waits for. */
   readonly #audit = new UnitAudit()
 
   constructor(options: BatchWriterOptions) {
     this.#options = options
     this.#queue = new BatchQueue(options.maxBatch)
+    this.#loop = new SendLoop({
+      ...options,
+      attempt: () => this.#try(),
+      isEmpty: () => this.#queue.size === 0 && !this.#queue.hasGroups && !this.#shipment,
+      isUrgent: () => this.#queue.hasGroups || this.#queue.fillsBatch,
+    })
   }
 
   /** Ids that wait for an answer. */
@@ -67,7 +68,7 @@ export class BatchWriter {
     entry.add(delta, this.#options.clock.now())
     this.#audit.counted(delta)
     this.#queue.add(entry)
-    this.#schedule()
+    this.#loop.schedule()
   }
 
   /** Resolves when it is decided. After `waitMs` it rejects with what `late` makes of whether it may count all the same. */
@@ -89,35 +90,25 @@ export class BatchWriter {
       }
       const cancel = clock.after(waitMs, abandon, AWAITED)
       this.#queue.addGroup(pending)
-      this.#schedule()
+      this.#loop.schedule()
     })
   }
 
   /** Resolves when all that was counted so far is applied; rejects where an attempt fails, and goes on trying. */
   async flush(): Promise<void> {
     const last = this.#queue.lastTurn
-    while (this.#oldestTurn <= last) await this.#send()
+    while (this.#oldestTurn <= last) await this.#loop.send()
   }
 
   /** Flushes, again and again until `waitMs` are over, and ends. Rejects where something is left by then. */
-  async end(waitMs: number): Promise<void> {
-    const { clock } = this.#options
-    const endsAt = clock.now() + waitMs
-    let failure: { readonly error: unknown } | undefined
-    do {
-      failure = await this.flush().then(
-        () => undefined,
-        (error: unknown) => ({ error }),
-      )
-    } while (failure && (await this.#retryBefore(endsAt)))
-    this.stop()
-    if (failure) throw failure.error
+  end(waitMs: number): Promise<void> {
+    return this.#loop.end(() => this.flush(), waitMs)
   }
 
   /** Waits for the batch that is under way. Rejects as it does. */
   async settled(): Promise<void> {
     const number = this.#shipment?.number
-    while (number !== undefined && this.#shipment?.number === number) await this.#send()
+    while (number !== undefined && this.#shipment?.number === number) await this.#loop.send()
   }
 
   /** Forgets units of an entry that are in no batch. */
@@ -126,55 +117,9 @@ export class BatchWriter {
     this.#queue.remove(entry)
   }
 
-  /** Ends the timer. What is not sent by then never is. */
-  stop(): void {
-    this.#cancelTimer?.()
-    this.#cancelTimer = undefined
-  }
-
   /** Of what is not applied and not being reset; infinite where there is nothing. */
   get #oldestTurn(): number {
     return Math.min(this.#shipment?.turn ?? Number.POSITIVE_INFINITY, this.#queue.oldestTurn)
-  }
-
-  /** Waits as long as before any attempt after a failed one; false where that is too late. */
-  #retryBefore(endsAt: number): Promise<boolean> {
-    const { clock } = this.#options
-    if (clock.now() + this.#retryMs > endsAt) return Promise.resolve(false)
-    return new Promise((resolve) => {
-      clock.after(this.#retryMs, () => resolve(true), AWAITED)
-    })
-  }
-
-  get #retryMs(): number {
-    return Math.min(FIRST_RETRY_MS * 2 ** (this.#failedAttempts - 1), LONGEST_RETRY_MS)
-  }
-
-  #schedule(): void {
-    const { clock, flushMs, keepsAlive } = this.#options
-    if (this.#attempt) return
-    if (this.#failedAttempts === 0 && (this.#queue.hasGroups || this.#queue.fillsBatch)) {
-      this.#sendUnwatched()
-      return
-    }
-    if (this.#queue.size === 0 && !this.#queue.hasGroups && !this.#shipment) return
-    const delayMs = this.#failedAttempts === 0 ? flushMs : this.#retryMs
-    this.#cancelTimer ??= clock.after(delayMs, () => this.#sendUnwatched(), { keepAlive: keepsAlive })
-  }
-
-  /** Its failure goes to observers alone. */
-  #sendUnwatched(): void {
-    this.#send().catch(() => {})
-  }
-
-  /** One attempt, of the batch that is not answered yet or of a new one; where one is under way, that one. */
-  #send(): Promise<void> {
-    this.stop()
-    this.#attempt ??= this.#try().finally(() => {
-      this.#attempt = undefined
-      this.#schedule()
-    })
-    return this.#attempt
   }
 
   async #try(): Promise<void> {
@@ -186,11 +131,9 @@ export class BatchWriter {
       const batch = batchOf(shipment, this.#writer, clock.now())
       const applied = await table.apply(batch)
       this.#shipment = undefined
-      this.#failedAttempts = 0
       for (const { amount } of batch.deltas) this.#audit.settled(amount)
       this.#settle(shipment, applied)
     } catch (error) {
-      this.#failedAttempts++
       observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
       throw error
     }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { AWAITED, messageOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Sketch } from '@sluice/sketches'
 import type { LedgerSettings } from '../counter-options.ts'
+import { SendLoop } from '../ledger/send-loop.ts'
 import type { NewSketchRow, SketchBatch, SketchTable } from '../ledger/sketch-table.ts'
 import { unanswered } from '../unanswered.ts'
 import type { RowMerger } from './row-merger.ts'
-import { SendLoop } from './send-loop.ts'
 import { type SketchFormat, storedBytes } from './sketch-format.ts'
 
 export interface SketchWriterOptions<Kind extends Sketch<Kind>, Value> extends LedgerSettings {
