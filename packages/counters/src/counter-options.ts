@@ -20,7 +20,7 @@ export interface SharedCountersOptions {
   readonly flushMs?: Duration | undefined
   /** How old the total of an entry may be that a read answers from. Default: 60 s. */
   readonly expireMs?: Duration | undefined
-  /** How long a call waits for the ledger or for Redis. Default: 5 s. */
+  /** How long an increment waits for the ledger and Redis, and any other call for each answer of theirs. Default: 5 s. */
   readonly waitMs?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
   /** They hear `backendFailed` for each attempt to write to the ledger that failed. */

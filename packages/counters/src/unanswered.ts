@@ -1,4 +1,4 @@
-import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
+import { AWAITED, type Clock, messageOf, SluiceError } from '@sluice/limiter-core/backend'
 
 /** Nobody knows what became of a call, or it reached nobody. */
 export function unanswered(message: string, options?: ErrorOptions): SluiceError {
@@ -10,4 +10,17 @@ export function failureOf(what: string, error: unknown): unknown {
   const { code } = (error ?? {}) as { readonly code?: unknown }
   const isOurs = typeof code === 'string' && code.startsWith('SLUICE_')
   return isOurs ? error : unanswered(`${what} failed: ${messageOf(error)}`, { cause: error })
+}
+
+/** Settles as `answer` does, or rejects with what `late` makes where there is none within `waitMs`. */
+export function answeredWithin<T>(
+  answer: Promise<T>,
+  { clock, waitMs, late }: { readonly clock: Clock; readonly waitMs: number; readonly late: () => Error },
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // what is late by now waits for no timer
+    if (waitMs <= 0) reject(late())
+    const cancel = waitMs <= 0 ? () => {} : clock.after(waitMs, () => reject(late()), AWAITED)
+    answer.then(resolve, reject).finally(cancel)
+  })
 }

@@ -18,7 +18,7 @@ import { tokenOf } from '../counter-token.ts'
 import type { GroupOutcome } from '../ledger/counter-ledger.ts'
 import { namedMetrics } from '../metrics/named-metrics.ts'
 import { owedMetrics } from '../metrics/owed-metrics.ts'
-import { unanswered } from '../unanswered.ts'
+import { answeredWithin, unanswered } from '../unanswered.ts'
 import { BatchWriter } from './batch-writer.ts'
 import type { CounterEntry } from './counter-entry.ts'
 import { EntryCache } from './entry-cache.ts'
@@ -56,12 +56,43 @@ export class BufferedCounters implements Counters, MetricSource {
   async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
     checkId(id)
     checkDelta(delta)
-    const { values, durable, counted } = await this.#count(new Map([[id, delta]]), options)
+    const { values, durable, counted } = await this.count(new Map([[id, delta]]), options)
     return { value: values.get(id) ?? 0, durable, counted }
   }
 
   async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
-    return this.#count(foldedDeltas(deltas), options)
+    return this.count(foldedDeltas(deltas), options)
+  }
+
+  /** As `incrementMany`, of amounts that are checked. What waits for the ledger ends at `endsAt` of the clock. */
+  async count(
+    amounts: ReadonlyMap<string, number>,
+    options: IncrementOptions,
+    endsAt: number = this.#options.clock.now() + this.#options.waitMs,
+  ): Promise<BatchReceipt> {
+    const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
+    if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
+    const hashes = token === undefined ? undefined : tokenOf(token, amounts)
+    const isWaited = hashes !== undefined || durable
+    this.#checkOpen()
+    const known = await this.#known(amounts.keys(), isWaited ? endsAt : Number.POSITIVE_INFINITY)
+    this.#checkOpen()
+    const entries = known.map((entry) => this.#cache.pinned(entry))
+    this.#checkRoom(entries, amounts)
+    const outcome = isWaited
+      ? await this.#wait({ token: hashes, ageMs: 0, amounts }, entries, endsAt)
+      : this.#add(entries, amounts)
+    if (outcome === 'reused') {
+      throw new SluiceError(
+        'SLUICE_TOKEN_REUSED',
+        'token: got one that counted something else within 24 hours, expected a new one',
+      )
+    }
+    return {
+      values: new Map(entries.map(({ id, value }) => [id, value])),
+      durable: isWaited && this.#options.durable,
+      counted: outcome === 'counted',
+    }
   }
 
   async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
@@ -114,30 +145,11 @@ export class BufferedCounters implements Counters, MetricSource {
     return this.#closing
   }
 
-  async #count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
-    const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
-    if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
-    const hashes = token === undefined ? undefined : tokenOf(token, amounts)
-    this.#checkOpen()
-    const known = await Promise.all(Array.from(amounts.keys(), (id) => this.#cache.known(id, Number.POSITIVE_INFINITY)))
-    this.#checkOpen()
-    const entries = known.map((entry) => this.#cache.pinned(entry))
-    this.#checkRoom(entries, amounts)
-    const isWaited = hashes !== undefined || durable
-    const outcome = isWaited
-      ? await this.#wait({ token: hashes, ageMs: 0, amounts }, entries)
-      : this.#add(entries, amounts)
-    if (outcome === 'reused') {
-      throw new SluiceError(
-        'SLUICE_TOKEN_REUSED',
-        'token: got one that counted something else within 24 hours, expected a new one',
-      )
-    }
-    return {
-      values: new Map(entries.map(({ id, value }) => [id, value])),
-      durable: isWaited && this.#options.durable,
-      counted: outcome === 'counted',
-    }
+  #known(ids: Iterable<string>, endsAt: number): Promise<readonly CounterEntry[]> {
+    const known = Promise.all(Array.from(ids, (id) => this.#cache.known(id, Number.POSITIVE_INFINITY)))
+    if (endsAt === Number.POSITIVE_INFINITY) return known
+    const { clock } = this.#options
+    return answeredWithin(known, { clock, waitMs: endsAt - clock.now(), late: () => this.#late(false) })
   }
 
   #add(entries: readonly CounterEntry[], amounts: ReadonlyMap<string, number>): GroupOutcome {
@@ -145,13 +157,20 @@ export class BufferedCounters implements Counters, MetricSource {
     return 'counted'
   }
 
-  #wait(group: Parameters<BatchWriter['addGroup']>[0], entries: readonly CounterEntry[]): Promise<GroupOutcome> {
-    const { waitMs } = this.#options
-    const late = (mayHaveCounted: boolean): Error => {
-      const what = mayHaveCounted ? 'it may count all the same' : 'it was not counted'
-      return unanswered(`increment: got no answer of the ledger within ${waitMs} ms, ${what}`)
-    }
-    return this.#writer.addGroup(group, entries, { waitMs, late })
+  #wait(
+    group: Parameters<BatchWriter['addGroup']>[0],
+    entries: readonly CounterEntry[],
+    endsAt: number,
+  ): Promise<GroupOutcome> {
+    const waitMs = endsAt - this.#options.clock.now()
+    // its batch would go out all the same
+    if (waitMs <= 0) throw this.#late(false)
+    return this.#writer.addGroup(group, entries, { waitMs, late: (mayHaveCounted) => this.#late(mayHaveCounted) })
+  }
+
+  #late(mayHaveCounted: boolean): Error {
+    const what = mayHaveCounted ? 'it may count all the same' : 'it was not counted'
+    return unanswered(`increment: got no answer of the ledger within ${this.#options.waitMs} ms, ${what}`)
   }
 
   /** Throws where one of them would leave its range, or too much waits for the ledger: then none is counted. */

@@ -1,5 +1,5 @@
-import { AWAITED, type Clock } from '@sluice/limiter-core/backend'
-import { failureOf, unanswered } from '../unanswered.ts'
+import type { Clock } from '@sluice/limiter-core/backend'
+import { answeredWithin, failureOf, unanswered } from '../unanswered.ts'
 
 /** Calls of a ledger that are answered within `waitMs`, or reject with `SLUICE_COUNTERS_UNANSWERED`, as failed ones do. */
 export class AnswerDeadline {
@@ -12,10 +12,11 @@ export class AnswerDeadline {
   }
 
   within<T>(answer: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const late = (): void => reject(unanswered(`the ledger of counters gave no answer within ${this.#waitMs} ms`))
-      const cancel = this.#clock.after(this.#waitMs, late, AWAITED)
-      answer.then(resolve, (error: unknown) => reject(failureOf('the ledger of counters', error))).finally(cancel)
+    const known = answer.catch((error: unknown) => {
+      throw failureOf('the ledger of counters', error)
     })
+    const waitMs = this.#waitMs
+    const late = (): Error => unanswered(`the ledger of counters gave no answer within ${waitMs} ms`)
+    return answeredWithin(known, { clock: this.#clock, waitMs, late })
   }
 }

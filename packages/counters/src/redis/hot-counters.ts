@@ -20,9 +20,11 @@ import {
   parseMs,
   SluiceError,
 } from '@sluice/limiter-core/backend'
+import type { BufferedCounters } from '../buffer/buffered-counters.ts'
 import { checkDelta, foldedDeltas } from '../counter-delta.ts'
 import { checkId } from '../counter-id.ts'
 import { namedMetrics } from '../metrics/named-metrics.ts'
+import { answeredWithin, unanswered } from '../unanswered.ts'
 import type { Counted } from './hot-partition.ts'
 import type { HotPartitions } from './hot-partitions.ts'
 import { OwedInRedis } from './owed-in-redis.ts'
@@ -32,9 +34,10 @@ export interface HotCountersOptions {
   readonly clock: Clock
   readonly observers: Observers
   readonly flushMs: number
+  readonly waitMs: number
   readonly partitions: HotPartitions
   /** Counts in the ledger itself what must be durable, or counts as a whole over partitions. */
-  readonly direct: Counters & MetricSource
+  readonly direct: BufferedCounters
 }
 
 /** Counters that count in Redis, for all processes at once, and are handed over to a ledger in batches. */
@@ -117,15 +120,23 @@ export class HotCounters implements Counters, MetricSource {
   }
 
   async #countDirectly(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
-    const { partitions, direct } = this.#options
+    const { partitions, direct, clock, waitMs } = this.#options
+    const endsAt = clock.now() + waitMs
+    const ids = [...amounts.keys()]
     // the ledger alone does not know what is pending in Redis; where Redis does not answer it decides by itself
-    for (const [id, { value }] of await partitions.read(amounts.keys()).catch(() => [])) {
+    for (const [id, { value }] of await this.#before(endsAt, partitions.read(ids)).catch(() => [])) {
       if (!Number.isSafeInteger(value + (amounts.get(id) ?? 0))) throw leavesRange()
     }
-    const receipt = await direct.incrementMany(amounts, { ...options, durable: true })
-    const refreshed = partitions.refresh(amounts.keys()).then(() => partitions.read(amounts.keys()))
+    const receipt = await direct.count(amounts, { ...options, durable: true }, endsAt)
+    const refreshed = partitions.refresh(ids).then(() => partitions.read(ids))
     // it has counted, whatever Redis makes of it
-    return { ...receipt, values: await refreshed.then(valuesOf, () => receipt.values) }
+    return { ...receipt, values: await this.#before(endsAt, refreshed).then(valuesOf, () => receipt.values) }
+  }
+
+  #before<T>(endsAt: number, answer: Promise<T>): Promise<T> {
+    const { clock, waitMs } = this.#options
+    const late = (): Error => unanswered(`increment: got no answer within ${waitMs} ms`)
+    return answeredWithin(answer, { clock, waitMs: endsAt - clock.now(), late })
   }
 
   async #clear(id: string, deleted: boolean): Promise<void> {

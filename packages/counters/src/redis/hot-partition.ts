@@ -1,8 +1,8 @@
 import type { CounterReading } from '@sluice/limiter-core'
-import { TurnBatch } from '@sluice/limiter-core/backend'
+import { type Clock, TurnBatch } from '@sluice/limiter-core/backend'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
 import type { Owed } from '../metrics/owed-metrics.ts'
-import { unanswered } from '../unanswered.ts'
+import { answeredWithin, unanswered } from '../unanswered.ts'
 import type { ClosedBatch, CountAnswer, CountOutcome, CountRequest, PartitionScripts } from './partition-scripts.ts'
 
 /** What became of a request. */
@@ -22,6 +22,9 @@ export interface HotPartitionOptions {
   readonly table: CounterTable
   /** How long a process that hands a batch over is left alone with it, in ms. */
   readonly heldMs: number
+  readonly clock: Clock
+  /** How long a request waits for Redis and the ledger together. */
+  readonly waitMs: number
 }
 
 /** Of one call: to learn totals, to finish batches that stand in the way, and whatever others do in between. */
@@ -126,14 +129,19 @@ export class HotPartition {
   }
 
   async #count(pending: readonly PendingCount[]): Promise<void> {
+    const { scripts, clock, waitMs } = this.#options
+    const late = (): Error => unanswered(`counters: got no answer of Redis and the ledger within ${waitMs} ms`)
+    const endsAt = clock.now() + waitMs
     let left = pending
+    const done = this.#untilDone(async () => {
+      if (clock.now() >= endsAt) throw late()
+      const answer = await scripts.count(left.map(({ request }) => request))
+      if (answer) left = await this.#settled(left, answer)
+      else await this.flush()
+      return left.length === 0
+    })
     try {
-      await this.#untilDone(async () => {
-        const answer = await this.#options.scripts.count(left.map(({ request }) => request))
-        if (answer) left = await this.#settled(left, answer)
-        else await this.flush()
-        return left.length === 0
-      })
+      await answeredWithin(done, { clock, waitMs, late })
     } catch (error) {
       for (const { reject } of left) reject(error)
     }

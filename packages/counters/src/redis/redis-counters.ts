@@ -63,7 +63,7 @@ export function redisCounters(
     Array.from({ length: count }, (_, index) => {
       const keys = new PartitionKeys(head, name, index)
       const scripts = new PartitionScripts({ runner, clock, keys, expireMs, maxOwed, waitMs })
-      return new HotPartition({ scripts, table, heldMs: HELD_MS })
+      return new HotPartition({ scripts, table, heldMs: HELD_MS, clock, waitMs })
     })
   const servers = new Map(runnersOf(client).map(([server, runner]) => [server, partitionsOf(runner)]))
   const direct = new BufferedCounters({ ...settings, maxBatch: 10_000, maxWaiting: 100_000, maxEntries: 10_000 })

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createCounters } from '@sluice/counters'
+import { redisCounters } from '@sluice/counters/redis'
+import type { Counters } from '@sluice/limiter-core'
+import { systemClock } from '@sluice/limiter-core/backend'
+import { FakeClock } from '@sluice/testkit'
+import { HeldLedger, type TableCall } from '../../counters/fuzz/held-ledger.ts'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+const WAIT_MS = 100
+
+/** A ledger in which each call waits until somebody lets it go on. */
+function stoppedLedger() {
+  const waiting: (readonly [call: TableCall, goOn: () => void])[] = []
+  const ledger = new HeldLedger(systemClock, {
+    before: (call) => new Promise((resolve) => waiting.push([call, resolve])),
+  })
+  const waitsFor = (call: TableCall) =>
+    eventually(async () => waiting[0]?.[0] === call, { what: `a call of ${call}`, timeoutMs: 5_000 })
+  return { ledger, waitsFor, goOn: () => waiting.shift()?.[1]() }
+}
+
+/** What a call rejected with, once it did. */
+function rejectionOf(call: Promise<unknown>): { code?: unknown } {
+  const rejection: { code?: unknown } = {}
+  call.catch(({ code }: { readonly code?: unknown }) => {
+    rejection.code = code
+  })
+  return rejection
+}
+
+const rejected = (rejection: { code?: unknown }) =>
+  eventually(async () => rejection.code !== undefined, { what: 'a rejection', timeoutMs: 5_000 })
+
+describe('an increment that waits for the ledger ends after waitMs', () => {
+  let redis: RedisServer
+
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  const inRedis = (options: Parameters<typeof redisCounters>[1], use: (counters: Counters) => Promise<void>) => {
+    const client = redis.client()
+    return use(redisCounters(client, options)).finally(() => client.disconnect())
+  }
+
+  test('though the ledger took most of it to read', async () => {
+    const clock = new FakeClock()
+    const { ledger, waitsFor, goOn } = stoppedLedger()
+    const counters = createCounters({ ledger, clock, waitMs: WAIT_MS })
+    const rejection = rejectionOf(counters.increment('a', 1, { durable: true }))
+    await waitsFor('read')
+    clock.advance(WAIT_MS - 20)
+    goOn()
+    await waitsFor('apply')
+    clock.advance(20)
+    await rejected(rejection)
+    expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
+  })
+
+  test('before Redis, of an id that Redis does not know either', async () => {
+    const clock = new FakeClock()
+    const { ledger, waitsFor } = stoppedLedger()
+    await inRedis({ name: 'unknown', ledger, clock, waitMs: WAIT_MS }, async (counters) => {
+      const rejection = rejectionOf(counters.increment('a', 1, { token: 't' }))
+      await waitsFor('read')
+      clock.advance(WAIT_MS)
+      await rejected(rejection)
+      expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
+    })
+  })
+
+  test('before Redis, and is answered where only what comes after it takes longer', async () => {
+    const clock = new FakeClock()
+    const { ledger, waitsFor, goOn } = stoppedLedger()
+    await inRedis({ name: 'counted', ledger, clock, waitMs: WAIT_MS }, async (counters) => {
+      const receipt = counters.increment('a', 1, { token: 't' })
+      // of Redis, and of what goes past it
+      for (const call of ['read', 'read', 'apply'] as const) {
+        await waitsFor(call)
+        goOn()
+      }
+      await waitsFor('read')
+      clock.advance(WAIT_MS)
+      expect(await receipt).toEqual({ value: 1, durable: false, counted: true })
+    })
+  })
+
+  test('before Redis, where Redis has to ask for totals again and again', async () => {
+    const clock = new FakeClock()
+    const { ledger, waitsFor, goOn } = stoppedLedger()
+    await inRedis({ name: 'again', ledger, clock, waitMs: WAIT_MS, partitions: 1 }, async (counters) => {
+      const rejection = rejectionOf(counters.increment('a'))
+      for (let reads = 0; reads < 2; reads++) {
+        await waitsFor('read')
+        clock.advance(WAIT_MS * 0.6)
+        if (reads === 0) {
+          // what was read belongs to an epoch that is over
+          await redis.client().flushall()
+          goOn()
+        }
+      }
+      await rejected(rejection)
+      expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
+    })
+  })
+})
