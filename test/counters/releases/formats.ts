@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as scripts from '../../../packages/counters/src/lua/scripts.ts'
+import { CounterTables } from '../../../packages/counters/src/postgres/counter-tables.ts'
+import { ledgerStatements } from '../../../packages/counters/src/postgres/ledger-statements.ts'
+
+const FOLDER = join(import.meta.dirname, 'pinned')
+
+/** What a process sends to PostgreSQL and Redis while it counts. */
+export const TEXT_FILES = [
+  ...['apply.sql', 'read.sql', 'tokens.sql', 'clear.sql', 'list.sql', 'sum.sql'],
+  ...['count.lua', 'close.lua', 'finish.lua', 'seed.lua', 'clear.lua', 'renew.lua'],
+] as const
+
+/** The texts of this release, by the names of their files. */
+export function currentTexts(): ReadonlyMap<string, string> {
+  const { apply, read, tokens, clear, list, sum } = ledgerStatements(new CounterTables('sluice'))
+  return new Map([
+    ['apply.sql', apply],
+    ['read.sql', read],
+    ['tokens.sql', tokens],
+    ['clear.sql', clear],
+    ['list.sql', list],
+    ['sum.sql', sum],
+    ['count.lua', withoutComments(scripts.countScript.text)],
+    ['close.lua', withoutComments(scripts.closeScript.text)],
+    ['finish.lua', withoutComments(scripts.finishScript.text)],
+    ['seed.lua', withoutComments(scripts.seedScript.text)],
+    ['clear.lua', withoutComments(scripts.clearScript.text)],
+    ['renew.lua', withoutComments(scripts.renewScript.text)],
+  ])
+}
+
+export function pinned(file: string): string {
+  return readFileSync(join(FOLDER, file), 'utf8')
+}
+
+/** What is pinned; with `SLUICE_PIN` set that is `current` from now on. */
+export function pinnedOr(file: string, current: string): string {
+  if (process.env.SLUICE_PIN !== undefined) writeFileSync(join(FOLDER, file), current)
+  return pinned(file)
+}
+
+function withoutComments(lua: string): string {
+  const lines = lua.split('\n').filter((line) => line.trim() !== '' && !line.trimStart().startsWith('--'))
+  return `${lines.join('\n')}\n`
+}

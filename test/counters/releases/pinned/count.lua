@@ -1,0 +1,84 @@
+local call = redis.call
+local state, pending, owed, closed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local server = redis.pcall('INFO', 'server')
+local run = type(server) == 'string' and string.match(server, 'run_id:(%x+)') or ''
+local epoch, number, lastRun = unpack(call('HMGET', state, 'epoch', 'number', 'run'))
+number = tonumber(number or 0)
+local function text(whole) return string.format('%.0f', whole) end
+local function isClosed() return call('EXISTS', closed) == 1 end
+local function isPending() return call('EXISTS', pending) == 1 end
+local function owe(id, amount)
+  if call('HINCRBY', owed, id, text(amount)) == 0 then call('HDEL', owed, id) end
+end
+local function shut()
+  number = number + 1
+  local since = call('HGET', state, 'since') or text(now)
+  call('HSET', state, 'number', number, 'closedEpoch', epoch, 'closedNumber', number, 'closedSince', since, 'heldUntil', 0)
+  call('HDEL', state, 'since')
+  call('RENAME', pending, closed)
+end
+local function learn(key, at, keptMs)
+  call('HSET', key, 'epoch', epoch, 'total', ARGV[at], 'version', ARGV[at + 1], 'updatedAt', ARGV[at + 2])
+  call('PEXPIRE', key, keptMs)
+end
+local function begin()
+  epoch, number = ARGV[1], 0
+  call('HSET', state, 'epoch', epoch, 'run', run, 'number', 0)
+end
+local function inEpoch()
+  if epoch and lastRun == run then return true end
+  if epoch and isPending() then
+    if isClosed() then return false end
+    shut()
+  end
+  begin()
+  return true
+end
+if not inEpoch() then return { 'unfinished' } end
+if ARGV[2] ~= '0' and not call('SET', KEYS[5], 1, 'NX', 'PX', ARGV[2]) then return { 'repeated' } end
+local ids, values, versions, times, owes = tonumber(ARGV[6]), {}, {}, {}, {}
+for i = 1, ids do
+  local known, total, version, updatedAt = unpack(call('HMGET', KEYS[5 + i], 'epoch', 'total', 'version', 'updatedAt'))
+  versions[i], times[i] = version or '', updatedAt or ''
+  owes[i] = call('HGET', owed, ARGV[6 + i])
+  if known == epoch then values[i] = tonumber(total) + tonumber(owes[i] or 0) end
+end
+local largest, room = tonumber(ARGV[5]), tonumber(ARGV[4]) - call('HLEN', owed)
+local function refusal(amounts)
+  local news = 0
+  for _, one in ipairs(amounts) do
+    local value = values[one[1]]
+    if not value then return 'missing' end
+    if math.abs(value + one[2]) > largest then return 'range' end
+    if one[2] ~= 0 and call('HEXISTS', owed, ARGV[6 + one[1]]) == 0 then news = news + 1 end
+  end
+  if news > room then return 'full' end
+  room = room - news
+end
+local function add(index, amount)
+  if amount == 0 then return end
+  call('HSETNX', state, 'since', text(now))
+  call('HINCRBY', pending, ARGV[6 + index], text(amount))
+  owe(ARGV[6 + index], amount)
+  values[index] = values[index] + amount
+  owes[index] = true
+end
+local answer, at = { epoch }, 7 + ids
+while at <= #ARGV do
+  local amounts = {}
+  for i = 1, tonumber(ARGV[at]) do amounts[i] = { tonumber(ARGV[at + 2 * i - 1]), tonumber(ARGV[at + 2 * i]) } end
+  at = at + 1 + 2 * #amounts
+  local outcome = refusal(amounts)
+  if not outcome then
+    for _, one in ipairs(amounts) do add(one[1], one[2]) end
+  end
+  answer[#answer + 1] = outcome or 'counted'
+end
+for i = 1, ids do
+  if values[i] and owes[i] then call('PEXPIRE', KEYS[5 + i], ARGV[3]) end
+  local last = #answer
+  answer[last + 1], answer[last + 2], answer[last + 3] = values[i] and text(values[i]) or '', versions[i], times[i]
+end
+return answer

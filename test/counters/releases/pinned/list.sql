@@ -1,0 +1,1 @@
+select id, value, version, extract(epoch from updated_at) * 1000 as "updatedAt" from sluice.counters where name = $1 and not deleted and id >= $2 and ($3::text is null or id < $3) and ($4::text is null or id > $4) order by id limit $5

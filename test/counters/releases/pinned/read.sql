@@ -1,0 +1,2 @@
+select 'entry' as kind, id, value, version, extract(epoch from updated_at) * 1000 as "updatedAt" from sluice.counters where name = $1 and id = any($2::text[])
+union all select 'writer', writer, number, null, null from sluice.counter_writers where name = $1 and writer = $3

@@ -1,0 +1,1 @@
+select coalesce(sum(value), 0) as sum from sluice.counters where name = $1 and not deleted and id >= $2 and ($3::text is null or id < $3)

@@ -1,0 +1,1 @@
+select token, body, writer, number from sluice.counter_tokens where name = $1 and token = any($2::text[])

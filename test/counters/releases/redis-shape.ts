@@ -1,0 +1,27 @@
+import type { Redis } from 'ioredis'
+
+/** Fields of which the value is another one each time, and what it is. */
+const VARYING: Readonly<Record<string, string>> = {
+  epoch: '20 characters of base64url',
+  closedEpoch: '20 characters of base64url',
+  run: 'run_id of Redis',
+  since: 'epoch ms',
+  closedSince: 'epoch ms',
+  heldUntil: 'epoch ms, 0 for nobody',
+  updatedAt: "epoch ms, '' for none",
+}
+
+/** What counters of that name have in Redis: keys, and the fields of hashes. */
+export async function redisShape(client: Redis, name: string): Promise<Record<string, unknown>> {
+  const keys = (await client.keys(`*{counters:${name}:*`)).sort()
+  const shapes = new Map<string, unknown>()
+  for (const key of keys) shapes.set(key.replace(/call:.*/, 'call:…'), await shapeOf(client, key))
+  return Object.fromEntries(shapes)
+}
+
+async function shapeOf(client: Redis, key: string): Promise<unknown> {
+  const expires = (await client.pttl(key)) > 0
+  if ((await client.type(key)) !== 'hash') return { expires, value: await client.get(key) }
+  const fields = Object.entries(await client.hgetall(key)).sort(([one], [other]) => (one < other ? -1 : 1))
+  return { expires, fields: Object.fromEntries(fields.map(([field, value]) => [field, VARYING[field] ?? value])) }
+}
