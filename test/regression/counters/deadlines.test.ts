@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createCounters } from '@sluice/counters'
+import { createCounters, MemoryLedger } from '@sluice/counters'
+import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
-import type { Counters } from '@sluice/limiter-core'
+import type { Counters, SqlRunner } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { HeldLedger, type TableCall } from '../../counters/fuzz/held-ledger.ts'
@@ -106,4 +107,40 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
       expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
     })
   })
+
+  test('and so does every other one while Redis answers nothing, be its client what it may', async () => {
+    const client = redis.client()
+    const ledger = new MemoryLedger(systemClock)
+    const counters = redisCounters(client, { name: 'stopped', ledger, waitMs: WAIT_MS, flushMs: '1h' })
+    await counters.increment('a', 5)
+    redis.pause()
+    for (const call of [
+      () => counters.increment('a'),
+      () => counters.flush(),
+      () => counters.increment('a', 1, { token: 't' }),
+    ]) {
+      const rejection = rejectionOf(call())
+      await rejected(rejection).finally(() => (rejection.code === undefined ? redis.resume() : undefined))
+      expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
+    }
+    redis.resume()
+    await counters.flush()
+    await counters.close()
+    client.disconnect()
+  })
+})
+
+/** A PostgreSQL whose first answer never comes, as on a connection that is gone without a word. */
+test('counters go on where the first statement of a process is never answered', async () => {
+  let statements = 0
+  const sql: SqlRunner = {
+    query: async (text) => {
+      if (++statements === 1) return new Promise(() => {})
+      return { rows: text.startsWith('select version') ? [{ version: 1 }] : [] }
+    },
+  }
+  const counters = createCounters({ ledger: postgresLedger(sql), waitMs: WAIT_MS })
+  await expect(counters.read('a')).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+  expect((await counters.read('a')).value).toBe(0)
+  await counters.close()
 })

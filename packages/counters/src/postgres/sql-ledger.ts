@@ -19,7 +19,7 @@ export class SqlLedger implements CounterLedger {
   readonly #statements: LedgerStatements
   readonly #sketchStatements: SketchStatements
   readonly #end: () => Promise<void>
-  #checked: Promise<void> | undefined
+  #isChecked = false
   #prunedAt: number
 
   constructor(
@@ -63,12 +63,9 @@ export class SqlLedger implements CounterLedger {
   }
 
   async #query(text: string, values: unknown[]): Promise<readonly unknown[]> {
-    this.#checked ??= this.#tables.check(this.#sql)
-    await this.#checked.catch((error: unknown) => {
-      // it may have been out of reach, or without its tables, for that moment alone
-      this.#checked = undefined
-      throw error
-    })
+    // each by itself: one that is never answered must not hold up the others
+    if (!this.#isChecked) await this.#tables.check(this.#sql)
+    this.#isChecked = true
     const { rows } = await this.#sql.query(text, values).catch((error: unknown) => {
       if (!isMissing(error)) throw error
       const message = 'the tables of counters are gone, or this user may not write them, expected those of migrate()'

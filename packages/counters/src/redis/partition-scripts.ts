@@ -12,7 +12,7 @@ import {
   seedScript,
 } from '../lua/scripts.ts'
 import type { Owed } from '../metrics/owed-metrics.ts'
-import { failureOf, unanswered } from '../unanswered.ts'
+import { answeredWithin, failureOf, unanswered } from '../unanswered.ts'
 import type { PartitionKeys } from './partition-keys.ts'
 
 /** A call that arrives later than that was sent by a connection that is long gone. */
@@ -159,11 +159,13 @@ export class PartitionScripts {
     const { runner, clock, keys: names, waitMs } = this.#options
     const epoch = randomBytes(15).toString('base64url')
     const options = { deadlineAt: clock.now() + waitMs }
-    const reply = await runner
+    const answer = runner
       .run(script, [...names.fixed, ...keys], [epoch, ...args], options)
       .catch((error: unknown) => {
         throw failureOf('Redis', error)
       })
+    const late = (): Error => unanswered(`Redis gave no answer within ${waitMs} ms`)
+    const reply = await answeredWithin(answer, { clock, waitMs, late })
     return Array.isArray(reply) ? reply : [reply]
   }
 }
