@@ -221,6 +221,45 @@ describe('batches of counters', () => {
     expect((await counters.read('a')).value).toBe(5)
     await counters.close()
   })
+
+  test('new ids are read together where the ledger is slow, however many there are', async () => {
+    const { clock, ledger, gates } = slowLedger()
+    const counters = createCounters({ ledger, clock })
+    let [reading, most, reads] = [0, 0, 0]
+    gates.set('read', async () => {
+      reads++
+      most = Math.max(most, ++reading)
+      await turns(20)
+      reading--
+    })
+    const receipts: Promise<unknown>[] = []
+    for (let index = 0; index < 100; index++) {
+      receipts.push(counters.increment(`new ${index}`))
+      await turn()
+    }
+    expect(await Promise.all(receipts)).toHaveLength(100)
+    expect(most).toBeLessThanOrEqual(4)
+    expect(reads).toBeLessThan(50)
+    await counters.close()
+  })
+
+  test('an id that waits for the reads of others is refused after waitMs', async () => {
+    const { clock, ledger, gates } = slowLedger()
+    const counters = createCounters({ ledger, clock, waitMs: 100 })
+    gates.set('read', () => new Promise(() => {}))
+    const refused = Promise.allSettled(
+      Array.from({ length: 10 }, async (_, index) => {
+        await turns(index)
+        await counters.increment(`new ${index}`)
+      }),
+    )
+    await turns(50)
+    clock.advance(100)
+    expect((await refused).map((one) => one.status === 'rejected' && one.reason.code)).toEqual(
+      Array(10).fill('SLUICE_COUNTERS_UNANSWERED'),
+    )
+    await counters.close()
+  })
 })
 
 test('a ledger that came back from a backup is what its readers see', async () => {

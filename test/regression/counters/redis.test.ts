@@ -111,4 +111,33 @@ describe('counters in Redis', () => {
     await expect(lost).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
     client.disconnect()
   })
+
+  test('durable calls of a partition read the ledger together, however many there are', async () => {
+    let [reading, most] = [0, 0]
+    const ledger = new HeldLedger(systemClock, {
+      before: async (call) => {
+        if (call !== 'read') return
+        most = Math.max(most, ++reading)
+        await new Promise<void>((resolve) => systemClock.after(20, resolve))
+        reading--
+      },
+    })
+    const client = redis.client()
+    const counters = redisCounters(client, { name: `r${++made}`, ledger, partitions: 1 })
+    const ids = Array.from({ length: 30 }, (_, index) => `id ${index}`)
+    await counters.incrementMany(
+      ids.map((id) => [id, 1]),
+      { durable: true },
+    )
+    const receipts: Promise<unknown>[] = []
+    for (const id of ids) {
+      receipts.push(counters.increment(id, 1, { durable: true }))
+      await new Promise<void>((resolve) => systemClock.after(1, resolve))
+    }
+    expect(await Promise.all(receipts)).toEqual(ids.map(() => ({ value: 2, durable: false, counted: true })))
+    // of totals that Redis is to have
+    expect(most).toBe(1)
+    await counters.close()
+    client.disconnect()
+  })
 })

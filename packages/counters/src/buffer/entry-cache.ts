@@ -1,6 +1,7 @@
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { afterThisTurn, type Clock, CounterMetric, TurnBatch } from '@sluice/limiter-core/backend'
 import type { CounterTable } from '../ledger/counter-ledger.ts'
+import { answeredWithin, unanswered } from '../unanswered.ts'
 import { CounterEntry } from './counter-entry.ts'
 
 interface PendingRead {
@@ -9,6 +10,9 @@ interface PendingRead {
   readonly reject: (error: unknown) => void
 }
 
+/** Reads of the ledger at once; more would keep batches from its connections where it is slow. */
+const MOST_READS = 4
+
 export interface EntryCacheOptions {
   readonly table: CounterTable
   readonly clock: Clock
@@ -16,13 +20,21 @@ export interface EntryCacheOptions {
   readonly expireMs: number
   /** Most entries of which the ledger has all. */
   readonly maxEntries: number
+  /** How long an entry is waited for, in ms. */
+  readonly waitMs: number
 }
 
-/** The counters that a process knows, those asked for last at the end. Reads of one turn are one read of the ledger. */
+/**
+ * The counters that a process knows, those asked for last at the end. Reads of one turn are one read of the ledger, and so
+ * is what is asked for while it is at its most reads.
+ */
 export class EntryCache implements MetricSource {
   readonly #options: EntryCacheOptions
   readonly #entries = new Map<string, CounterEntry>()
   readonly #reads: TurnBatch<PendingRead>
+  /** Not under way yet. */
+  #waiting: PendingRead[] = []
+  #underWay = 0
   readonly #lookups = new CounterMetric({
     name: 'cache_reads_total',
     help: 'Counters that were looked up in memory, by result: a miss reads the ledger.',
@@ -33,7 +45,10 @@ export class EntryCache implements MetricSource {
 
   constructor(options: EntryCacheOptions) {
     this.#options = options
-    this.#reads = new TurnBatch((batch) => this.#read(batch.take()))
+    this.#reads = new TurnBatch((batch) => {
+      this.#waiting.push(...batch.take())
+      this.#readOn()
+    })
   }
 
   *metrics(): Iterable<Metric> {
@@ -64,7 +79,10 @@ export class EntryCache implements MetricSource {
     this.#entries.set(id, read)
     // it stays until the answer: one that is late must meet what was counted meanwhile, and not stand in its place
     read.reads++
-    return new Promise((resolve, reject) => this.#reads.add({ entry: read, resolve, reject }))
+    const { clock, waitMs } = this.#options
+    const answer = new Promise<CounterEntry>((resolve, reject) => this.#reads.add({ entry: read, resolve, reject }))
+    const late = (): Error => unanswered(`the ledger of counters gave no answer within ${waitMs} ms`)
+    return answeredWithin(answer, { clock, waitMs, late })
   }
 
   /** The entry that stands for its counter, from before a wait until now: the one that was made since, if there is one. */
@@ -86,6 +104,17 @@ export class EntryCache implements MetricSource {
       if (!isOld && this.#entries.size <= maxEntries) return
       if (!entry.isOwed) this.#entries.delete(id)
     }
+  }
+
+  #readOn(): void {
+    if (this.#waiting.length === 0 || this.#underWay === MOST_READS) return
+    const reads = this.#waiting
+    this.#waiting = []
+    this.#underWay++
+    void this.#read(reads).finally(() => {
+      this.#underWay--
+      this.#readOn()
+    })
   }
 
   async #read(reads: readonly PendingRead[]): Promise<void> {

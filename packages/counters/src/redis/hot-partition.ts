@@ -41,6 +41,10 @@ export class HotPartition {
   #epoch = ''
   #handingOver: Promise<void> | undefined
   #nextHandOver: Promise<void> | undefined
+  /** Of which the totals are to be read next. */
+  readonly #stale = new Set<string>()
+  #refreshing: Promise<void> = Promise.resolve()
+  #nextRefresh: Promise<void> | undefined
 
   constructor(options: HotPartitionOptions) {
     this.#options = options
@@ -70,8 +74,37 @@ export class HotPartition {
     return this.#nextHandOver
   }
 
-  /** Reads totals of the ledger anew. */
-  async refresh(ids: readonly string[]): Promise<void> {
+  /** Reads totals of the ledger anew. What is asked for while it does so is read together, afterwards. */
+  refresh(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#stale.add(id)
+    this.#nextRefresh ??= this.#refreshing.then(() => {
+      const all = [...this.#stale]
+      this.#stale.clear()
+      this.#nextRefresh = undefined
+      const refreshed = this.#refresh(all)
+      this.#refreshing = refreshed.catch(() => {})
+      return refreshed
+    })
+    return this.#nextRefresh
+  }
+
+  /** Sets a counter to 0, with what is pending of it. */
+  async clear(id: string, options: { readonly deleted: boolean }): Promise<void> {
+    const { scripts, table } = this.#options
+    await this.flush()
+    await table.clear(id, options)
+    await this.#untilDone(async () => {
+      const isDone = await scripts.clear(id)
+      if (!isDone) await this.flush()
+      return isDone
+    })
+  }
+
+  owed(): Promise<Owed> {
+    return this.#options.scripts.owed()
+  }
+
+  async #refresh(ids: readonly string[]): Promise<void> {
     const { scripts, table } = this.#options
     let older = 0
     await this.#untilDone(async () => {
@@ -84,22 +117,6 @@ export class HotPartition {
       // once or twice a batch was finished since the read
       else if (++older > LATE_READS) this.#epoch = await scripts.renew(epoch)
       return false
-    })
-  }
-
-  owed(): Promise<Owed> {
-    return this.#options.scripts.owed()
-  }
-
-  /** Sets a counter to 0, with what is pending of it. */
-  async clear(id: string, options: { readonly deleted: boolean }): Promise<void> {
-    const { scripts, table } = this.#options
-    await this.flush()
-    await table.clear(id, options)
-    await this.#untilDone(async () => {
-      const isDone = await scripts.clear(id)
-      if (!isDone) await this.flush()
-      return isDone
     })
   }
 

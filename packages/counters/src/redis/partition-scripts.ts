@@ -159,11 +159,9 @@ export class PartitionScripts {
     const { runner, clock, keys: names, waitMs } = this.#options
     const epoch = randomBytes(15).toString('base64url')
     const options = { deadlineAt: clock.now() + waitMs }
-    const answer = runner
-      .run(script, [...names.fixed, ...keys], [epoch, ...args], options)
-      .catch((error: unknown) => {
-        throw failureOf('Redis', error)
-      })
+    const answer = runner.run(script, [...names.fixed, ...keys], [epoch, ...args], options).catch((error: unknown) => {
+      throw failureOf('Redis', error)
+    })
     const late = (): Error => unanswered(`Redis gave no answer within ${waitMs} ms`)
     const reply = await answeredWithin(answer, { clock, waitMs, late })
     return Array.isArray(reply) ? reply : [reply]
