@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../repository.ts'
 import { findingsOf } from './attempts.ts'
+import { counters } from './counters/counter-rows.ts'
 import type { Findings } from './findings.ts'
 import type { Group, Row } from './row.ts'
 import { clusters, movedSlots } from './rows/clusters.ts'
@@ -43,6 +44,7 @@ export async function report(): Promise<number> {
   await group(movedSlots)
   await group(processes)
   await group(synced)
+  await group(counters)
   const table = [...HEAD, ...lines.sort(byRow)].join('\n')
   console.log(`\n${table}`)
   write(table)

@@ -59,6 +59,20 @@ describe('a PostgreSQL of a test', () => {
     expect(postgres.output).toContain('was not properly shut down')
   })
 
+  test('has no room past a size of its files, until it is started without', async () => {
+    const pool = postgres.pool()
+    await pool.query('create table large (text text)')
+    const fill = () => pool.query("insert into large select repeat('x', 1000) from generate_series(1, 20000)")
+    await postgres.shutDown()
+    expect(postgres.pid).toBe(-1)
+    await postgres.start({ maxFileBytes: 17 * 2 ** 20 })
+    await expect(fill()).rejects.toThrow('File too large')
+    await postgres.shutDown()
+    await postgres.start()
+    await fill()
+    await pool.query('drop table large')
+  })
+
   test('is killed with its children, also while it is paused', async () => {
     const client = await postgres.pool().connect()
     const { rows } = await client.query('select pg_backend_pid() as pid')

@@ -19,7 +19,17 @@ export interface PostgresServerOptions {
   readonly fsync?: boolean
 }
 
+export interface PostgresStartOptions {
+  /**
+   * No file of it grows past so many bytes until it is started again: to what it writes beyond, the disk is full. A file of
+   * the log of changes has 16 MB, a file of a table as much as is in it.
+   */
+  readonly maxFileBytes?: number
+}
+
 const HOST = '127.0.0.1'
+/** In which a shell counts the sizes of files. */
+const BLOCK_BYTES = 512
 /** The name of its one user, and of the database. */
 const NAME = 'postgres'
 
@@ -57,10 +67,10 @@ export class PostgresServer {
   }
 
   /** Starts it where it does not run, with what was committed before; answers when it does. */
-  async start(): Promise<void> {
+  async start({ maxFileBytes }: PostgresStartOptions = {}): Promise<void> {
     if (this.#child !== undefined) return
     if (!existsSync(this.#data)) copyTemplate(this.folder)
-    this.#child = this.#spawn()
+    this.#child = this.#spawn(maxFileBytes)
     const child = this.#child
     const ended = () => this.#child !== child
     await eventually(async () => ended() || (await this.#answers()), { what: `an answer of ${this.url}` })
@@ -82,6 +92,15 @@ export class PostgresServer {
     if (child === undefined) return
     const closed = once(child, 'close')
     signalServer(this.pid, 'KILL')
+    await closed
+  }
+
+  /** As `pg_ctl stop -m immediate` does it: clients are told, and nothing is written any more. Answers when it is gone. */
+  async shutDown(): Promise<void> {
+    const child = this.#child
+    if (child === undefined) return
+    const closed = once(child, 'close')
+    child.kill('SIGQUIT')
     await closed
   }
 
@@ -130,10 +149,11 @@ export class PostgresServer {
     }
   }
 
-  #spawn(): ChildProcess {
-    const command = { binary: postgresBinary('postgres'), args: this.#arguments, folder: this.folder, end: SERVER_END }
+  #spawn(maxFileBytes: number | undefined): ChildProcess {
+    const program = { binary: postgresBinary('postgres'), args: this.#arguments }
+    const command = maxFileBytes === undefined ? program : limited(program, maxFileBytes)
     return spawnGuarded(
-      { ...command, user: unprivileged() },
+      { ...command, folder: this.folder, end: SERVER_END, user: unprivileged() },
       {
         onOutput: (text) => {
           this.#output += text
@@ -144,6 +164,17 @@ export class PostgresServer {
       },
     )
   }
+}
+
+interface Program {
+  readonly binary: string
+  readonly args: readonly string[]
+}
+
+/** The same program, in the place of a shell that has set the limit. */
+function limited({ binary, args }: Program, maxFileBytes: number): Program {
+  const script = `ulimit -f ${Math.ceil(maxFileBytes / BLOCK_BYTES)}; exec "$0" "$@"`
+  return { binary: 'sh', args: ['-c', script, binary, ...args] }
 }
 
 function settings(fsync: boolean): string[] {

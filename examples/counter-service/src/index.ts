@@ -26,7 +26,8 @@ async function openFolder(folder: string): Promise<Opened> {
 }
 
 async function openPostgres(url: string): Promise<Opened> {
-  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 2_000 })
+  // else a connection that is gone without a word is waited for as long as TCP does
+  const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 5_000 })
   // a connection that breaks is made anew by the next query
   pool.on('error', () => {})
   const ledger = postgresLedger(pool)

@@ -1,0 +1,4 @@
+import { counters } from './counters/counter-rows.ts'
+import { testGroup } from './test-group.ts'
+
+testGroup(counters)

@@ -1,0 +1,77 @@
+import { postgresLedger } from '@sluice/counters/postgres'
+import type { Pool } from 'pg'
+import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+import type { Findings } from '../findings.ts'
+import type { FaultTimes } from '../fleet.ts'
+import type { Form, Group, Row } from '../row.ts'
+import { countsEachOnce, type Expectation } from './counter-bounds.ts'
+import { CountingFleet, type FleetSite, type PassedFault } from './counting-fleet.ts'
+
+/** A deadlock is found sooner than calls give up, and later than one is made. */
+const ARGS = ['-c', 'deadlock_timeout=200ms']
+
+/** Processes that count, on one Redis and one PostgreSQL. */
+export interface CounterBench {
+  readonly fleet: CountingFleet
+  readonly redis: RedisServer
+  readonly postgres: PostgresServer
+  /** Of the test itself, past every proxy. */
+  readonly pool: Pool
+}
+
+export function counterGroup(name: string, rows: readonly Row<CounterBench>[]): Group<CounterBench> {
+  return {
+    name,
+    rows,
+    start: async () => {
+      const [postgres, redis] = await Promise.all([startPostgres({ fsync: false, args: ARGS }), startRedis()])
+      const pool = postgres.pool()
+      await postgresLedger(pool).migrate()
+      return { fleet: CountingFleet.start(), redis, postgres, pool }
+    },
+    stop: async ({ fleet, redis, postgres }) => {
+      await fleet.stop()
+      await redis.stop()
+      await postgres.stop()
+    },
+  }
+}
+
+/** Of the PostgreSQL of a bench, by another way. */
+export function postgresUrlOf({ port }: { readonly port: number }): string {
+  return `postgres://postgres@127.0.0.1:${port}/postgres`
+}
+
+/** How long calls wait for the ledger: in the long form as long as they do unless said otherwise. */
+export function waitMsIn(form: Form): number {
+  return form === 'long' ? 5_000 : 500
+}
+
+/** How long units wait for a batch. */
+export function flushMsIn(form: Form): number {
+  return form === 'long' ? 1_000 : 200
+}
+
+export interface CounterFault extends Expectation {
+  readonly fault: () => Promise<FaultTimes>
+  readonly site?: Partial<FleetSite>
+}
+
+/** Opens the counters of all, lets them count through the fault, and holds what came of it against what is promised. */
+export async function countThrough(
+  { fleet, redis, postgres, pool }: CounterBench,
+  findings: Findings,
+  { fault, site = {}, ...expected }: CounterFault,
+): Promise<PassedFault> {
+  await fleet.open({
+    postgresUrl: postgres.url,
+    redisUrl: redis.url,
+    waitMs: waitMsIn(expected.form),
+    flushMs: flushMsIn(expected.form),
+    ...site,
+  })
+  const passed = await fleet.through(fault, pool)
+  countsEachOnce(findings, passed, expected)
+  return passed
+}

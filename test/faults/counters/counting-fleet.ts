@@ -1,0 +1,119 @@
+import type { Pool } from 'pg'
+import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { type FaultTimes, lasting } from '../fleet.ts'
+import type { CountingReport, CountingSite } from './children/counting-app.ts'
+
+export type CountingApp = ChildNode<typeof import('./children/counting-app.ts')>
+
+/** Who counts: a process by itself (`createCounters`), or processes through Redis (`redisCounters`). */
+export type Tier = 'in a process' | 'in Redis'
+
+/** What the processes of a tier made of a fault, and what the ledger has in the end. */
+export interface CountedTier {
+  readonly tier: Tier
+  readonly reports: readonly CountingReport[]
+  /** By id, of the ledger. */
+  readonly durable: ReadonlyMap<string, number>
+  /** From the end of the fault until the ledger had what was counted by then, in the slowest process. */
+  readonly flushedAfterMs: number
+}
+
+export interface PassedFault extends FaultTimes {
+  readonly waitMs: number
+  readonly tiers: readonly CountedTier[]
+}
+
+export interface FleetSite extends Omit<CountingSite, 'name' | 'redisUrl' | 'ids'> {
+  readonly redisUrl: string
+}
+
+/** Increments a second, of each process. */
+export const PER_SECOND = 200
+/** How long they count before the fault, and after it is over. */
+const CALM_MS = 300
+const IDS: readonly string[] = Array.from({ length: 40 }, (_, index) => `page ${index}`)
+const TIERS: readonly Tier[] = ['in a process', 'in Redis', 'in Redis']
+
+/** Processes that count: one by itself, and two through one Redis. */
+export class CountingFleet {
+  readonly apps: readonly CountingApp[]
+  static #names = 0
+  #name = ''
+  #waitMs = 0
+
+  private constructor(apps: readonly CountingApp[]) {
+    this.apps = apps
+  }
+
+  static start(): CountingFleet {
+    const path = 'faults/counters/children/counting-app.ts'
+    return new CountingFleet(TIERS.map(() => startNode<typeof import('./children/counting-app.ts')>(path)))
+  }
+
+  /** Those of a tier. */
+  of(tier: Tier): readonly CountingApp[] {
+    return this.apps.filter((_, index) => TIERS[index] === tier)
+  }
+
+  /** Units that processes of a tier answered so far, and that the ledger does not have. */
+  async behind(tier: Tier, ledger: Pool): Promise<number> {
+    const answered = await Promise.all(this.of(tier).map((app) => app.call('answered')))
+    const durable = await this.#durable(tier, ledger)
+    return sum(answered) - sum([...durable.values()])
+  }
+
+  /** The name of the counters of a tier in the ledger. */
+  nameOf(tier: Tier): string {
+    return `${this.#name}-${TIERS.indexOf(tier)}`
+  }
+
+  async open({ redisUrl, ...site }: FleetSite): Promise<void> {
+    this.#name = `row${CountingFleet.#names++}`
+    this.#waitMs = site.waitMs
+    const opened = this.apps.map((app, index) => {
+      const tier = TIERS[index] as Tier
+      const url = tier === 'in Redis' ? redisUrl : undefined
+      return app.call('open', { ...site, ids: IDS, name: this.nameOf(tier), redisUrl: url })
+    })
+    await Promise.all(opened)
+  }
+
+  /** All processes count under one name, each as one of that tier does. */
+  async openAll(tier: Tier, { redisUrl, ...site }: FleetSite): Promise<string> {
+    const name = `row${CountingFleet.#names++}`
+    const url = tier === 'in Redis' ? redisUrl : undefined
+    await Promise.all(this.apps.map((app) => app.call('open', { ...site, ids: IDS, name, redisUrl: url })))
+    return name
+  }
+
+  /** Lets the crowd count, then the fault; answers when all that it counted is in the ledger. */
+  async through(fault: () => Promise<FaultTimes>, ledger: Pool): Promise<PassedFault> {
+    await Promise.all(this.apps.map((app, index) => app.call('start', { perSecond: PER_SECOND, nonce: `${index}` })))
+    await lasting(CALM_MS)
+    const times = await fault()
+    const flushedAt = await Promise.all(this.apps.map((app) => app.call('flushed')))
+    await lasting(CALM_MS)
+    const reports = await Promise.all(this.apps.map((app) => app.call('stop')))
+    const tiers = await Promise.all(
+      [...new Set(TIERS)].map(async (tier) => {
+        const own = <T>(all: readonly T[]): readonly T[] => all.filter((_, index) => TIERS[index] === tier)
+        const flushedAfterMs = Math.max(...own(flushedAt)) - times.to
+        return { tier, reports: own(reports), flushedAfterMs, durable: await this.#durable(tier, ledger) }
+      }),
+    )
+    return { ...times, waitMs: this.#waitMs, tiers }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.apps.map((app) => app.stop()))
+  }
+
+  async #durable(tier: Tier, ledger: Pool): Promise<ReadonlyMap<string, number>> {
+    const { rows } = await ledger.query('select id, value from sluice.counters where name = $1', [this.nameOf(tier)])
+    return new Map(rows.map(({ id, value }) => [id, Number(value)]))
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0)
+}

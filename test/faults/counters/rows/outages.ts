@@ -1,0 +1,36 @@
+import { during } from '../../fleet.ts'
+import type { Row } from '../../row.ts'
+import { type CounterBench, countThrough } from '../counter-bench.ts'
+
+type Change = (bench: CounterBench) => unknown
+
+/** PostgreSQL is away, and comes back with all that it had. */
+export const outages: readonly Row<CounterBench>[] = [
+  away(
+    'PostgreSQL stopped (SIGSTOP) for 10 s',
+    ({ postgres }) => postgres.pause(),
+    ({ postgres }) => postgres.resume(),
+  ),
+  away(
+    'PostgreSQL shut down (immediate), back after 10 s',
+    ({ postgres }) => postgres.shutDown(),
+    ({ postgres }) => postgres.start(),
+  ),
+]
+
+function away(how: string, begin: Change, end: Change): Row<CounterBench> {
+  return {
+    id: 'R49',
+    fault: `${how}, counters`,
+    run: async (bench, findings, form) => {
+      const ms = form === 'long' ? 10_000 : 1_000
+      const fault = () =>
+        during(
+          ms,
+          () => begin(bench),
+          () => end(bench),
+        )
+      await countThrough(bench, findings, { form, fault })
+    },
+  }
+}
