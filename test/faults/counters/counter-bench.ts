@@ -71,7 +71,7 @@ export async function countThrough(
     flushMs: flushMsIn(expected.form),
     ...site,
   })
-  const passed = await fleet.through(fault, pool)
+  const passed = await fleet.through(fault, { calmMs: expected.form === 'long' ? 300 : 150, ledger: pool })
   countsEachOnce(findings, passed, expected)
   return passed
 }

@@ -29,8 +29,6 @@ export interface FleetSite extends Omit<CountingSite, 'name' | 'redisUrl' | 'ids
 
 /** Increments a second, of each process. */
 export const PER_SECOND = 200
-/** How long they count before the fault, and after it is over. */
-const CALM_MS = 300
 const IDS: readonly string[] = Array.from({ length: 40 }, (_, index) => `page ${index}`)
 const TIERS: readonly Tier[] = ['in a process', 'in Redis', 'in Redis']
 
@@ -86,13 +84,16 @@ export class CountingFleet {
     return name
   }
 
-  /** Lets the crowd count, then the fault; answers when all that it counted is in the ledger. */
-  async through(fault: () => Promise<FaultTimes>, ledger: Pool): Promise<PassedFault> {
+  /** Lets the crowd count for `calmMs`, through the fault, and as long again; answers when the ledger has all of it. */
+  async through(
+    fault: () => Promise<FaultTimes>,
+    { calmMs, ledger }: { readonly calmMs: number; readonly ledger: Pool },
+  ): Promise<PassedFault> {
     await Promise.all(this.apps.map((app, index) => app.call('start', { perSecond: PER_SECOND, nonce: `${index}` })))
-    await lasting(CALM_MS)
+    await lasting(calmMs)
     const times = await fault()
     const flushedAt = await Promise.all(this.apps.map((app) => app.call('flushed')))
-    await lasting(CALM_MS)
+    await lasting(calmMs)
     const reports = await Promise.all(this.apps.map((app) => app.call('stop')))
     const tiers = await Promise.all(
       [...new Set(TIERS)].map(async (tier) => {

@@ -64,23 +64,21 @@ export class BufferedCounters implements Counters, MetricSource {
     return this.count(foldedDeltas(deltas), options)
   }
 
-  /** As `incrementMany`, of amounts that are checked. What waits for the ledger ends at `endsAt` of the clock. */
-  async count(
-    amounts: ReadonlyMap<string, number>,
-    options: IncrementOptions,
-    endsAt: number = this.#options.clock.now() + this.#options.waitMs,
-  ): Promise<BatchReceipt> {
+  /** As `incrementMany`, of amounts that are checked. What waits for the ledger ends at `endsAt` of the clock, or after `waitMs`. */
+  async count(amounts: ReadonlyMap<string, number>, options: IncrementOptions, endsAt?: number): Promise<BatchReceipt> {
     const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
     if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
     const hashes = token === undefined ? undefined : tokenOf(token, amounts)
+    const { clock, waitMs } = this.#options
     const isWaited = hashes !== undefined || durable
+    const until = isWaited ? (endsAt ?? clock.now() + waitMs) : Number.POSITIVE_INFINITY
     this.#checkOpen()
-    const known = await this.#known(amounts.keys(), isWaited ? endsAt : Number.POSITIVE_INFINITY)
+    const known = await this.#known(amounts.keys(), until)
     this.#checkOpen()
     const entries = known.map((entry) => this.#cache.pinned(entry))
     this.#checkRoom(entries, amounts)
     const outcome = isWaited
-      ? await this.#wait({ token: hashes, ageMs: 0, amounts }, entries, endsAt)
+      ? await this.#wait({ token: hashes, ageMs: 0, amounts }, entries, until)
       : this.#add(entries, amounts)
     if (outcome === 'reused') {
       throw new SluiceError(

@@ -57,10 +57,9 @@ async function refusesRows(bench: CounterBench, findings: Findings, form: Form):
     )
   const { tiers } = await countThrough(bench, findings, { form, fault })
   findings.note(refusal)
-  for (const { tier, reports } of tiers) {
-    const refused = reports.flatMap(({ calls }) => calls.filter(({ kind, code }) => kind === 'durable' && code))
-    findings.atLeast(`durable ones refused ${tier}`, refused.length, 1)
-  }
+  const calls = tiers.flatMap(({ reports }) => reports.flatMap((report) => report.calls))
+  const refused = calls.filter(({ kind, code }) => kind === 'durable' && code !== undefined)
+  findings.atLeast('durable ones refused', refused.length, 1)
 }
 
 /** Starts PostgreSQL again, without a file that is larger than its limit. */
@@ -72,15 +71,27 @@ async function limited({ postgres, pool }: CounterBench, maxFileBytes: number): 
   await postgres.start({ maxFileBytes })
 }
 
-/** Writes rows of a counter that nobody uses until there is no room for one more. Answers how PostgreSQL refuses that. */
+/** Writes rows of counters that nobody uses until there is no room for the least. Answers how PostgreSQL refuses that. */
 async function fill({ pool }: CounterBench): Promise<string> {
-  const text = `insert into sluice.counters select 'filler', lpad(one::text, 250, '0'), 0, 1, now(), now(), false
+  const text = `insert into sluice.counters select 'filler', lpad(one::text, $3::int, '0'), 0, 1, now(), now(), false
 from generate_series($1::int, $2::int) as one`
-  for (let from = 0; ; from += 1_000) {
-    const failure = await pool.query(text, [from, from + 999]).then(
-      () => undefined,
-      (error: unknown) => String(error),
-    )
-    if (failure !== undefined) return failure
+  let [at, refusal] = [0, '']
+  // what a large statement leaves is room for small ones
+  for (const [rows, length] of [
+    [1_000, 250],
+    [50, 250],
+    [1, 250],
+    [1, 8],
+  ] as const) {
+    for (refusal = ''; refusal === ''; at += rows)
+      refusal = await refusalOf(pool.query(text, [at, at + rows - 1, length]))
   }
+  return refusal
+}
+
+function refusalOf(query: Promise<unknown>): Promise<string> {
+  return query.then(
+    () => '',
+    (error: unknown) => String(error),
+  )
 }

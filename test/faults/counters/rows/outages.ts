@@ -1,10 +1,11 @@
 import { during } from '../../fleet.ts'
 import type { Row } from '../../row.ts'
 import { type CounterBench, countThrough } from '../counter-bench.ts'
+import type { Tier } from '../counting-fleet.ts'
 
 type Change = (bench: CounterBench) => unknown
 
-/** PostgreSQL is away, and comes back with all that it had. */
+/** A server is away, and comes back with all that it had. */
 export const outages: readonly Row<CounterBench>[] = [
   away(
     'PostgreSQL stopped (SIGSTOP) for 10 s',
@@ -16,9 +17,18 @@ export const outages: readonly Row<CounterBench>[] = [
     ({ postgres }) => postgres.shutDown(),
     ({ postgres }) => postgres.start(),
   ),
+  {
+    ...away(
+      'Redis stopped (SIGSTOP) for 10 s',
+      ({ redis }) => redis.pause(),
+      ({ redis }) => redis.resume(),
+      'in Redis',
+    ),
+    onlyLong: true,
+  },
 ]
 
-function away(how: string, begin: Change, end: Change): Row<CounterBench> {
+function away(how: string, begin: Change, end: Change, refuses?: Tier): Row<CounterBench> {
   return {
     id: 'R49',
     fault: `${how}, counters`,
@@ -30,7 +40,7 @@ function away(how: string, begin: Change, end: Change): Row<CounterBench> {
           () => begin(bench),
           () => end(bench),
         )
-      await countThrough(bench, findings, { form, fault })
+      await countThrough(bench, findings, { form, fault, ...(refuses ? { refuses } : {}) })
     },
   }
 }

@@ -24,7 +24,7 @@ async function countsFarAway(bench: CounterBench, findings: Findings, form: Form
   const fault = async () => {
     const from = epochNow()
     proxy.degrade({ delayMs: ROUND_TRIP_MS / 2 })
-    const until = from + (form === 'long' ? 10_000 : 1_500)
+    const until = from + (form === 'long' ? 10_000 : 1_200)
     while (epochNow() < until) {
       await lasting(50)
       for (const tier of most.keys()) most.set(tier, Math.max(most.get(tier) ?? 0, await fleet.behind(tier, pool)))
