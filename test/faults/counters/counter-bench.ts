@@ -8,8 +8,8 @@ import type { Form, Group, Row } from '../row.ts'
 import { countsEachOnce, type Expectation } from './counter-bounds.ts'
 import { CountingFleet, type FleetSite, type PassedFault } from './counting-fleet.ts'
 
-/** A deadlock is found sooner than calls give up, and later than one is made. */
-const ARGS = ['-c', 'deadlock_timeout=200ms']
+/** A deadlock is found sooner than calls give up, and later than one is made; and nobody makes room on a full disk. */
+const ARGS = ['-c', 'deadlock_timeout=200ms', '-c', 'autovacuum=off']
 
 /** Processes that count, on one Redis and one PostgreSQL. */
 export interface CounterBench {
@@ -45,7 +45,7 @@ export function postgresUrlOf({ port }: { readonly port: number }): string {
 
 /** How long calls wait for the ledger: in the long form as long as they do unless said otherwise. */
 export function waitMsIn(form: Form): number {
-  return form === 'long' ? 5_000 : 500
+  return form === 'long' ? 5_000 : 700
 }
 
 /** How long units wait for a batch. */

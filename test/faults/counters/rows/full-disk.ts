@@ -9,6 +9,8 @@ const MIB = 2 ** 20
 const TABLE_BYTES = 17 * MIB
 /** Of a file of the log of changes, which is to have 16 MB; and more than other files have that are written meanwhile. */
 const LOG_BYTES = 5 * MIB
+/** How PostgreSQL names a batch that failed. */
+const BATCH = 'STATEMENT:  with moved'
 
 /** PostgreSQL has no room left, be it for tables or for its log of changes. A limit on the size of its files stands for that. */
 export const fullDisk: readonly Row<CounterBench>[] = [
@@ -42,17 +44,21 @@ async function panics(bench: CounterBench, findings: Findings, form: Form): Prom
 
 /** Rows that are there are still counted under; new ones have no place, and hold up what is in a batch with them. */
 async function refusesRows(bench: CounterBench, findings: Findings, form: Form): Promise<void> {
+  const { postgres } = bench
   await limited(bench, TABLE_BYTES)
+  const before = postgres.output.length
   let refusal = ''
   const fault = () =>
     during(
-      form === 'long' ? 10_000 : 1_200,
+      form === 'long' ? 10_000 : 1_100,
       async () => {
         refusal = await fill(bench)
+        // sessions have begun pages of their own
+        await eventually(async () => postgres.output.slice(before).includes(BATCH), { what: 'a batch that fails' })
       },
       async () => {
-        await bench.postgres.shutDown()
-        await bench.postgres.start()
+        await postgres.shutDown()
+        await postgres.start()
       },
     )
   const { tiers } = await countThrough(bench, findings, { form, fault })

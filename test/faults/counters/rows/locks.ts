@@ -15,6 +15,9 @@ export const locks: readonly Row<CounterBench>[] = [
   { id: 'R51', fault: 'every transaction serializable (40001), counters', run: conflicts },
 ]
 
+/** Statements that a row makes fail, at the least. */
+const LEAST = 5
+
 function heldMsIn(form: Form): number {
   return form === 'long' ? 10_000 : 900
 }
@@ -72,7 +75,7 @@ async function deadlocks(bench: CounterBench, findings: Findings, form: Form): P
     )
   try {
     // all ids of a batch are of one partition
-    await countThrough(bench, findings, { form, fault, site: { partitions: 1 } })
+    await countThrough(bench, findings, { form, fault, site: { partitions: 1, waitMs: 5_000 } })
   } finally {
     session.release(true)
   }
@@ -110,7 +113,7 @@ function ends(setting: string, value: string, what: string): Row<CounterBench> {
         const before = bench.postgres.output.length
         await countThrough(bench, findings, { form, fault })
         const ended = occurrences(bench.postgres.output.slice(before), `canceling statement due to ${what}`)
-        findings.atLeast('statements ended by it', ended, 5)
+        findings.atLeast('statements ended by it', ended, LEAST)
       })
     },
   }
@@ -120,28 +123,28 @@ function ends(setting: string, value: string, what: string): Row<CounterBench> {
 async function conflicts(bench: CounterBench, findings: Findings, form: Form): Promise<void> {
   const { pool, postgres, fleet } = bench
   const before = postgres.output.length
+  const failed = () => occurrences(postgres.output.slice(before), 'could not serialize access')
   let isOver = false
   const rewrite = async (): Promise<void> => {
     const names = [fleet.nameOf('in a process'), fleet.nameOf('in Redis')]
     const text = "update sluice.counters set updated_at = now() where name = any($1) and id in ('durable', 'page 7')"
     while (!isOver) await pool.query(text, [names]).catch(() => {})
   }
-  const fault = async () => {
+  const fault = () => {
     const rewriting = rewrite()
-    const times = await during(
+    return during(
       form === 'long' ? 10_000 : 700,
       () => {},
-      () => {
+      async () => {
+        await eventually(async () => failed() >= LEAST, { what: 'statements that fail to serialize' })
         isOver = true
+        await rewriting
       },
     )
-    await rewriting
-    return times
   }
   await withSetting(bench, ['default_transaction_isolation', 'serializable'], async () => {
-    await countThrough(bench, findings, { form, fault })
-    const failed = occurrences(postgres.output.slice(before), 'could not serialize access')
-    findings.atLeast('statements that failed to serialize', failed, 5)
+    await countThrough(bench, findings, { form, fault, site: { waitMs: 5_000 } })
+    findings.atLeast('statements that failed to serialize', failed(), LEAST)
   })
 }
 
