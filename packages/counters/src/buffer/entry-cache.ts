@@ -25,8 +25,8 @@ export interface EntryCacheOptions {
 }
 
 /**
- * The counters that a process knows, those asked for last at the end. Reads of one turn are one read of the ledger, and so
- * is what is asked for while it is at its most reads.
+ * The counters that a process knows, those asked for last at the end. What is asked for in one turn is one read of the
+ * ledger; while there are as many reads as there may be, so is what is asked for until one ends.
  */
 export class EntryCache implements MetricSource {
   readonly #options: EntryCacheOptions
@@ -46,7 +46,7 @@ export class EntryCache implements MetricSource {
   constructor(options: EntryCacheOptions) {
     this.#options = options
     this.#reads = new TurnBatch((batch) => {
-      this.#waiting.push(...batch.take())
+      this.#waiting = this.#waiting.concat(batch.take())
       this.#readOn()
     })
   }

@@ -123,7 +123,7 @@ export class HotCounters implements Counters, MetricSource {
     const { partitions, direct, clock, waitMs } = this.#options
     const endsAt = clock.now() + waitMs
     const ids = [...amounts.keys()]
-    // the ledger alone does not know what is pending in Redis; where Redis does not answer in half of the time it decides by itself
+    // the ledger does not know what is pending in Redis; it decides by itself where that is not answered in half of the time
     for (const [id, { value }] of await this.#before(endsAt - waitMs / 2, partitions.read(ids)).catch(() => [])) {
       if (!Number.isSafeInteger(value + (amounts.get(id) ?? 0))) throw leavesRange()
     }
