@@ -7,8 +7,8 @@ type AnyExchange = Exchange<unknown, unknown>
 
 /** An unread upload of at most this many bytes is read and dropped, so that the connection can be kept. */
 const SMALL_BODY_BYTES = 64 * 1024
-/** What an application may have said of the answer that is not sent now; in lower case, as it is looked up. */
-const OF_ANOTHER_ANSWER = [
+/** What an application may have said of the answer that is not sent now. */
+const OF_ANOTHER_ANSWER: ReadonlySet<string> = new Set([
   'etag',
   'last-modified',
   'expires',
@@ -25,7 +25,7 @@ const OF_ANOTHER_ANSWER = [
   'x-ratelimit-limit',
   'x-ratelimit-remaining',
   'x-ratelimit-reset',
-]
+])
 
 /** Writes header lines, and shows them to pages of other origins where the request came from one. */
 export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
@@ -36,8 +36,7 @@ export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLi
 
 /** Status and headers of a denial; the body is the caller's to send. */
 export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines: readonly HeaderLine[]): void {
-  // asked first: taking away what is not there is dear in some frameworks
-  for (const name of OF_ANOTHER_ANSWER) if (exchange.getHeader(name) !== undefined) exchange.removeHeader(name)
+  for (const name of exchange.headerNames) if (OF_ANOTHER_ANSWER.has(name)) exchange.removeHeader(name)
   exchange.setStatus(denial.status)
   const { retryAfterSeconds: wait } = denial
   writeHeaderLines(exchange, wait === undefined ? lines : [['Retry-After', String(wait)], ...lines])

@@ -47,6 +47,11 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
     return this.outgoing.headersSent || this.outgoing.writableEnded
   }
 
+  /** Of the headers that were set so far, in lower case. */
+  get headerNames(): readonly string[] {
+    return this.outgoing.getHeaderNames()
+  }
+
   getHeader(name: string): unknown {
     return this.outgoing.getHeader(name)
   }

@@ -18,9 +18,11 @@ interface Reply {
   readonly raw: object
   readonly sent: boolean
   getHeader(name: string): unknown
+  getHeaders(): object
   header(name: string, value: string): unknown
   removeHeader(name: string): unknown
   code(status: number): unknown
+  serializer(write: (payload: unknown) => string): unknown
   send(payload: unknown): unknown
 }
 
@@ -52,6 +54,10 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
     return this.res.sent || super.answered
   }
 
+  override get headerNames(): readonly string[] {
+    return Object.keys(this.res.getHeaders())
+  }
+
   override getHeader(name: string): unknown {
     return this.res.getHeader(name)
   }
@@ -72,10 +78,11 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
     this.res.code(status)
   }
 
-  // bytes, since Fastify adds a charset to the type of text
+  // Fastify adds a charset to the type of text that it serializes itself; bytes would be sent behind the head, not with it
   override send(denial: HttpDenial): void {
     this.setHeader('Content-Type', denial.contentType)
-    this.res.send(Buffer.from(denial.body))
+    this.res.serializer(String)
+    this.res.send(denial.body)
   }
 
   /** As of handlers: a value is the answer, and the reply itself says that one is on its way. */
