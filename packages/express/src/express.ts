@@ -45,7 +45,7 @@ export interface ExpressMiddleware extends Pick<ConnectMiddleware<Request, Respo
   (req: OfExpress, res: OfExpress, next: Next): void
 }
 
-const mount = connectMount<Request, Response>((req, res) => new ExpressExchange(req, res, req, res))
+const mount = connectMount<Request, Response>(ExpressExchange)
 const limiters: ExpressLimiters = mustBeCalled(
   withDecorators(limitersFor(mount as (limit: HttpLimit<Request, Response>) => ExpressMiddleware, ['next'])),
   'handle',

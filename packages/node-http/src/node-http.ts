@@ -22,9 +22,7 @@ type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
 type Args = readonly [req: IncomingMessage, res: ServerResponse, next: Next]
 type NodeLimiters = DecoratedLimiters<Args, IncomingMessage, ServerResponse, Middleware>
 
-const limiters: NodeLimiters = withDecorators(
-  limitersFor(connectMount((req, res) => new PlainExchange(req, res, req, res))),
-)
+const limiters: NodeLimiters = withDecorators(limitersFor(connectMount(PlainExchange)))
 
 /** Limits rates: `createServer(rateLimit(options).wrap(handler))`, or as `(req, res, next)` middleware. */
 export const rateLimit: NodeLimiters['rateLimit'] = limiters.rateLimit

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isPromise, type MaybePromise } from '@sluice/limiter-core/http'
+import { isPromise } from '@sluice/limiter-core/http'
 import { answerDenied } from '../denial/answer-denied.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Admission, HttpLimit } from '../limits/http-limit.ts'
@@ -24,31 +24,54 @@ export interface ConnectMiddleware<Req, Res> {
 const NEEDS_WRAP =
   "holdUntil: got 'handler' for a middleware, which never learns when a handler is done: expected .wrap(handler)"
 
-/** Puts limits in front of `(req, res, next)` handlers, as `exchangeOf` shows their requests. */
+/** A kind of exchange, by what it is made of. */
+type ExchangeClass<Req, Res> = new (
+  raw: Req,
+  res: Res,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+) => Exchange<Req, Res>
+
+/** Puts limits in front of `(req, res, next)` handlers, whose requests are shown as `Shown`. */
 export function connectMount<Req extends IncomingMessage, Res extends ServerResponse>(
-  exchangeOf: (req: Req, res: Res) => Exchange<Req, Res>,
+  Shown: ExchangeClass<Req, Res>,
 ): (limit: HttpLimit<Req, Res>) => ConnectMiddleware<Req, Res> {
   return (limit) => {
-    const run = (req: Req, res: Res, next: Next, work: Work, onThrow?: Next): unknown => {
-      const exchange = exchangeOf(req, res)
-      const go = (admission: Admission<Req, Res>): unknown => {
-        if (admission === 'passed') return work()
-        if (admission === 'held') return work(exchange)
-        return admission === 'gone' ? undefined : answerDenied(exchange, admission, next)
-      }
-      const admission: MaybePromise<Admission<Req, Res>> = limit.admit(exchange)
-      return isPromise(admission) ? afterCheck(admission, go, onThrow) : go(admission)
-    }
     const middleware = (req: Req, res: Res, next: Next): void => {
       if (limit.holdUntil === 'handler') limit.report.warnOnce('SLUICE_BAD_OPTION', () => NEEDS_WRAP)
-      run(req, res, next, () => next())
+      const exchange = new Shown(req, res, req, res)
+      const admission = limit.admit(exchange)
+      if (admission === 'passed' || admission === 'held') {
+        next()
+        return
+      }
+      const go = (outcome: Admission<Req, Res>): unknown => follow(outcome, exchange, next, () => next())
+      if (isPromise(admission)) afterCheck(admission, go, undefined)
+      else go(admission)
     }
     const wrap =
       (handler: ConnectHandler<Req, Res>): WrappedHandler<Req, Res> =>
-      (req, res, next = lastOfAll) =>
-        run(req, res, next, (holder) => held(handler(req, res, next), holder), next)
+      (req, res, next = lastOfAll) => {
+        const exchange = new Shown(req, res, req, res)
+        const admission = limit.admit(exchange)
+        const go = (outcome: Admission<Req, Res>): unknown =>
+          follow(outcome, exchange, next, (holder) => held(handler(req, res, next), holder))
+        return isPromise(admission) ? afterCheck(admission, go, next) : go(admission)
+      }
     return Object.assign(middleware, { wrap: wrap as ConnectMiddleware<Req, Res>['wrap'] })
   }
+}
+
+/** Does the work behind a limit, or answers for it. */
+function follow<Req, Res>(
+  admission: Admission<Req, Res>,
+  exchange: Exchange<Req, Res>,
+  next: Next,
+  work: Work,
+): unknown {
+  if (admission === 'passed') return work()
+  if (admission === 'held') return work(exchange)
+  return admission === 'gone' ? undefined : answerDenied(exchange, admission, next)
 }
 
 /** What follows a limiter; told the exchange that holds a place. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpDenial, RequestView } from '@sluice/limiter-core'
 import { RequestLifecycle } from '../lifecycle/request-lifecycle.ts'
-import { soleHeader } from './request-headers.ts'
 
 /**
  * A request as limiters see it and its response as they write it, whatever the framework is. `Req` and `Res` are what
@@ -38,8 +37,17 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
     return this.incoming.method ?? 'GET'
   }
 
+  // Node joins repeated headers: `valid, junk1` and `valid, junk2` would be two keys of one client
   header(name: string): string | undefined {
-    return soleHeader(this.incoming, name)
+    const { headers, rawHeaders } = this.incoming
+    const value = headers[name]
+    if (typeof value !== 'string') return undefined
+    let times = 0
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const raw = rawHeaders[index]
+      if (raw.length === name.length && raw.toLowerCase() === name) times++
+    }
+    return times === 1 ? value : undefined
   }
 
   /** True once an answer is under way, so that nothing can be added to it. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type RequestSluice, systemClock } from '@sluice/limiter-core/http'
 import onFinished from 'on-finished'
 import { RequestLife } from './request-life.ts'
-import { hasConnection, isComplete, isGone, onAbandoned, watchResponse } from './response-end.ts'
+import { hasConnection, isComplete, isGone, onAbandoned, watchStream } from './response-end.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -29,8 +29,8 @@ export class RequestLifecycle extends RequestLife {
     // not by `instanceof`: two versions of a package may meet in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new RequestLifecycle(req, res)
+    if (req.httpVersionMajor >= 2) watchStream(res)
     req.sluice = made
-    watchResponse(req, res)
     return made
   }
 

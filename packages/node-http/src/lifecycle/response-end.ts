@@ -52,8 +52,7 @@ export function onAbandoned(req: IncomingMessage, res: ServerResponse, run: () =
 }
 
 /** Sees to it that a response of HTTP/2 that can't be sent any more ends, whoever waits for it. */
-export function watchResponse(req: IncomingMessage, res: ServerResponse): void {
-  if (req.httpVersionMajor < 2) return
+export function watchStream(res: ServerResponse): void {
   const stream = streamOf(res)
   if (stream) stalledStreams.add(stream)
 }

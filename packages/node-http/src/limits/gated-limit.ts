@@ -28,18 +28,16 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
   implements HttpLimit<Req, Res>
 {
   readonly gate: Gate
+  readonly report: LimiterReport
   readonly #off: boolean
   readonly #holds: boolean
   readonly #detector = new InHandlerDetector()
 
   constructor(gate: Gate, { off, holds = false }: GatedLimitOptions) {
     this.gate = gate
+    this.report = gate.report
     this.#off = off
     this.#holds = holds
-  }
-
-  get report(): LimiterReport {
-    return this.gate.report
   }
 
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
@@ -50,17 +48,12 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
     // nobody waits for an answer, and no signal would bring the permit back
     if (this.#holds && exchange.life.gone) return 'gone'
     const check = this.gate.check(exchange)
-    return isPromise(check)
-      ? check.then((settled) => this.#admission(settled, exchange))
-      : this.#admission(check, exchange)
+    if (isPromise(check)) return check.then((counted) => (counted ? this.admitted(counted, exchange) : 'passed'))
+    return check ? this.admitted(check, exchange) : 'passed'
   }
 
   abstract close(): void
 
   /** What becomes of a request that was counted. */
   protected abstract admitted(check: Check, exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
-
-  #admission(check: Check | undefined, exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
-    return check ? this.admitted(check, exchange) : 'passed'
-  }
 }
