@@ -97,7 +97,8 @@ export function addressKey(text: string, rules: AddressRules): string | undefine
 }
 
 /** The key of an address that may stand with a port, as some proxies write it: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
-export function addressKeyOfPeer(text: string, rules: AddressRules): string | undefined {
+export function addressKeyOfPeer(text: unknown, rules: AddressRules): string | undefined {
+  if (typeof text !== 'string') return undefined
   const key = addressKey(text, rules)
   if (key !== undefined) return key
   const bare = withoutPort(text)

@@ -4,6 +4,7 @@ export interface Address {
   readonly groups: readonly number[]
 }
 
+const DOT = 46
 const ZERO = 48
 const NINE = 57
 
@@ -40,27 +41,22 @@ export function withoutPort(text: string): string | undefined {
 export function readIPv4(text: string): number {
   if (text.length < 7 || text.length > 15) return -1
   let bits = 0
-  let start = 0
-  for (let part = 0; part < 4; part++) {
-    const end = part === 3 ? text.length : text.indexOf('.', start)
-    const octet = readOctet(text, start, end)
-    if (octet < 0) return -1
-    bits = bits * 256 + octet
-    start = end + 1
+  let dots = 0
+  // -1 before its first digit
+  let octet = -1
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === DOT && octet >= 0) {
+      bits = bits * 256 + octet
+      dots++
+      octet = -1
+      continue
+    }
+    const grown = Math.max(0, octet) * 10 + code - ZERO
+    if (code < ZERO || code > NINE || octet === 0 || grown > 255) return -1
+    octet = grown
   }
-  return bits
-}
-
-function readOctet(text: string, start: number, end: number): number {
-  const length = end - start
-  if (length < 1 || length > 3 || (length > 1 && text.charCodeAt(start) === ZERO)) return -1
-  let octet = 0
-  for (let i = start; i < end; i++) {
-    const digit = text.charCodeAt(i) - ZERO
-    if (digit < 0 || digit > 9) return -1
-    octet = octet * 10 + digit
-  }
-  return octet <= 255 ? octet : -1
+  return dots === 3 && octet >= 0 ? bits * 256 + octet : -1
 }
 
 /** The eight groups of an IPv6 address; undefined for any other text. */

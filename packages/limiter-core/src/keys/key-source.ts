@@ -53,6 +53,13 @@ const FALLBACK = '\0address:'
 export const ADDRESS = 'ip'
 const DEFAULT_RULES = compileAddressOptions()
 
+/** A request that is asked for its key, and how an address that stands in is cut and told of. */
+interface AskedRequest {
+  readonly view: RequestView
+  readonly rules: AddressRules
+  readonly report: ReportFallback
+}
+
 /**
  * The key of a request; never nothing, never a throw or a rejection of the source's. Where the source fails to name
  * one, the client's address is counted, cut by `rules`, and `report`, which must not throw, hears why. Answers at once
@@ -64,46 +71,37 @@ export function resolveKey<Raw>(
   report: ReportFallback,
   rules: AddressRules = DEFAULT_RULES,
 ): MaybePromise<ResolvedKey> {
-  const fallback = (why: KeyFallback): string => {
-    report(why)
-    return FALLBACK + keyOfAddress(view, rules, report)
-  }
-  let result: unknown
-  let pending: boolean
+  const asked = { view, rules, report }
   try {
-    result = source(view.raw, view, report, rules)
-    pending = isPromise(result)
+    const result: unknown = source(view.raw, view, report, rules)
+    if (typeof result === 'string' || !isPromise(result)) return keyOf(result, source, asked)
+    return Promise.resolve(result).then(
+      (value) => keyOf(value, source, asked),
+      (error: unknown) => addressInstead(asked, { reason: 'rejected', error }),
+    )
   } catch (error) {
-    return fallback({ reason: 'threw', error })
+    return addressInstead(asked, { reason: 'threw', error })
   }
-  if (!pending) return keyOf(noticed(result, source, report), fallback)
-  return Promise.resolve(result).then(
-    (value) => keyOf(noticed(value, source, report), fallback),
-    (error: unknown) => fallback({ reason: 'rejected', error }),
-  )
 }
 
-/** The answer of a source, which is reported where it is an address that `byIp` would have cut. */
-function noticed(value: unknown, { label }: KeySource<never>, report: ReportFallback): unknown {
-  if (typeof value === 'string' && label !== ADDRESS && isWholeIPv6(value, DEFAULT_RULES)) {
-    report({ reason: 'whole-ipv6' })
+function keyOf(value: unknown, { label }: KeySource<never>, asked: AskedRequest): ResolvedKey {
+  if (typeof value === 'string') {
+    // an address that `byIp` would have cut
+    if (label !== ADDRESS && isWholeIPv6(value, DEFAULT_RULES)) asked.report({ reason: 'whole-ipv6' })
+    // No legal header value holds a NUL, but a key taken from a body can. One more in front of it keeps every named key
+    // apart from every fallback key, and two named keys apart from each other.
+    return value.charCodeAt(0) === 0 ? `\0${value}` : value
   }
-  return value
-}
-
-function keyOf(value: unknown, fallback: (why: KeyFallback) => string): ResolvedKey {
-  if (typeof value === 'string') return unforged(value)
   if (value === EXEMPT || value === DENY) return value as ResolvedKey
-  if (value === undefined) return fallback({ reason: 'undefined' })
-  if (value === ANONYMOUS) return fallback({ reason: 'anonymous' })
+  if (value === undefined) return addressInstead(asked, { reason: 'undefined' })
+  if (value === ANONYMOUS) return addressInstead(asked, { reason: 'anonymous' })
   if (typeof value === 'bigint' || Number.isFinite(value)) return String(value)
-  return fallback({ reason: 'not-a-string' })
+  return addressInstead(asked, { reason: 'not-a-string' })
 }
 
-// No legal header value holds a NUL, but a key taken from a body can. One more in front of it keeps every named key
-// apart from every fallback key, and two named keys apart from each other.
-function unforged(key: string): string {
-  return key.charCodeAt(0) === 0 ? `\0${key}` : key
+function addressInstead({ view, rules, report }: AskedRequest, why: KeyFallback): string {
+  report(why)
+  return FALLBACK + keyOfAddress(view, rules, report)
 }
 
 /**
@@ -111,30 +109,22 @@ function unforged(key: string): string {
  * can be read it is the key `no-address`. `report` hears what is doubtful about it.
  */
 export function keyOfAddress(view: RequestView, rules: AddressRules, report: ReportFallback): string {
-  const ip = shownAddress(view)
-  const key = addressKeyOf(ip, rules)
+  let ip: unknown
+  try {
+    ip = view.ip
+  } catch {
+    // a framework computes the address on demand, by a trust function that may be the user's own
+  }
+  const key = addressKeyOfPeer(ip, rules)
   if (key !== undefined) {
     if (view.header('forwarded') !== undefined && ip === view.peer) report({ reason: 'forwarded-unread' })
     return key
   }
-  const peer = addressKeyOf(view.peer, rules)
+  const peer = addressKeyOfPeer(view.peer, rules)
   if (peer !== undefined) {
     if (typeof ip === 'string') report({ reason: 'unreadable-address' })
     return peer
   }
   report({ reason: 'no-address' })
   return NO_ADDRESS
-}
-
-function addressKeyOf(ip: unknown, rules: AddressRules): string | undefined {
-  return typeof ip === 'string' ? addressKeyOfPeer(ip, rules) : undefined
-}
-
-// a framework computes the address on demand, by a trust function that may be the user's own
-function shownAddress(view: RequestView): unknown {
-  try {
-    return view.ip
-  } catch {
-    return undefined
-  }
 }

@@ -26,7 +26,8 @@ export function requestKey<Raw>(
   view: RequestView<Raw>,
   report: ReportFallback,
 ): MaybePromise<ResolvedKey> {
-  return isPreflight(view)
+  // the method alone says so of all others
+  return view.method === 'OPTIONS' && isPreflight(view)
     ? andThen(resolveKey(source, view, reportNothing), preflightKey)
     : resolveKey(source, view, report)
 }
