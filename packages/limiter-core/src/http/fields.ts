@@ -17,11 +17,8 @@ export function wholeSeconds(ms: number): number {
 const names = new WeakMap<Policy, string>()
 
 function nameItem(policy: Policy): string {
-  let item = names.get(policy)
-  if (item === undefined) {
-    item = stringItem(policy.name)
-    names.set(policy, item)
-  }
+  const item = stringItem(policy.name)
+  names.set(policy, item)
   return item
 }
 
@@ -37,7 +34,8 @@ export function policyItem(policy: Policy, partition = ''): string {
  */
 export function rateItem(verdict: PolicyVerdict, partition = ''): string {
   const { policy, allowed, remaining, retryAfterMs, availableAfterMs } = verdict
-  if (retryAfterMs === Number.POSITIVE_INFINITY) return `${nameItem(policy)};r=0${partition}`
+  const name = names.get(policy) ?? nameItem(policy)
+  if (retryAfterMs === Number.POSITIVE_INFINITY) return `${name};r=0${partition}`
   const growsMs = allowed ? availableAfterMs : Math.min(availableAfterMs, retryAfterMs)
-  return `${nameItem(policy)};r=${remaining};t=${wholeSeconds(growsMs)}${partition}`
+  return `${name};r=${remaining};t=${wholeSeconds(growsMs)}${partition}`
 }

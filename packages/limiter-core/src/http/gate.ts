@@ -44,6 +44,13 @@ export function rateEntry(
   return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown }
 }
 
+/** The same of the only policy, which is enforced. */
+export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): GateEntry {
+  const counted = isCounted(verdict)
+  const binding = counted && plan.legacy ? verdict : undefined
+  return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding }
+}
+
 /** False of one who is let pass without an end, since its backend failed: what is left nobody knows. */
 function isCounted({ remaining }: PolicyVerdict): boolean {
   return remaining < Number.POSITIVE_INFINITY
@@ -72,7 +79,16 @@ export function capEntry(plan: HeaderPlan, name: string, limit: number): GateEnt
  * `wallMs` is the time of day, for legacy headers in epoch seconds.
  */
 export function headerLines(entries: readonly GateEntry[], wallMs: () => number): HeaderLine[] {
-  if (entries.length === 1 && !entries[0].plan.legacy) return draftLines(entries[0])
+  const [only] = entries
+  if (entries.length !== 1 || only.plan.legacy) return mergedLines(entries, wallMs)
+  // most responses: one limiter, no legacy headers
+  const { plan, allowed, policyItems: policies, rateItems: rates } = only
+  if (!plan.draft || (allowed && !plan.onAllowed) || policies === '') return []
+  const policyLine: HeaderLine = ['RateLimit-Policy', policies]
+  return rates === '' ? [policyLine] : [policyLine, ['RateLimit', rates]]
+}
+
+function mergedLines(entries: readonly GateEntry[], wallMs: () => number): HeaderLine[] {
   const denied = entries.some((entry) => !entry.allowed)
   const lines: HeaderLine[] = []
   const shown = entries.filter((entry) => entry.plan.draft && (denied || entry.plan.onAllowed))
@@ -85,13 +101,6 @@ export function headerLines(entries: readonly GateEntry[], wallMs: () => number)
   )
   if (legacy.length > 0) lines.push(...legacyLines(legacy.reduce(nearerItsEnd), wallMs))
   return lines
-}
-
-// the lines of most responses: one limiter, no legacy headers
-function draftLines({ plan, allowed, policyItems: policies, rateItems: rates }: GateEntry): HeaderLine[] {
-  if (!plan.draft || (allowed && !plan.onAllowed) || policies === '') return []
-  const policyLine: HeaderLine = ['RateLimit-Policy', policies]
-  return rates === '' ? [policyLine] : [policyLine, ['RateLimit', rates]]
 }
 
 /** The answer to a denied request, with the problem that fits the status. */

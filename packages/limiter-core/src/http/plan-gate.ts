@@ -16,10 +16,19 @@ export interface PlanGate<Req, Res> {
   readonly keyOf: readonly number[]
   /** The costs where none depends on the request. */
   readonly fixedCosts: readonly number[] | undefined
+  /** The only policy, where nothing but its key has to be asked. */
+  readonly sole: SolePolicy<Req, Res> | undefined
   /** Whether a policy exempts keys without an override. */
   readonly exempts: boolean
   /** True where a policy says its cost when the response is over. */
   readonly settles: boolean
+}
+
+/** A policy that is enforced on every key alike, at a fixed cost, and shown without a partition key. */
+interface SolePolicy<Req, Res> {
+  readonly key: RatePlan<Req, Res>[number]['key']
+  readonly cost: number
+  readonly costs: readonly number[]
 }
 
 /** The policies of a plan that one layer answers for. */
@@ -41,11 +50,13 @@ export function planGate<Req, Res>(
 ): PlanGate<Req, Res> {
   const active = plan.filter(({ mode }) => mode !== 'off')
   const costs = active.map(({ cost }) => cost.fixed)
+  const fixedCosts = costs.every((cost) => cost !== undefined) ? costs : undefined
   return {
     plan: active,
     parts: [...new Set(active.map(({ answer }) => answer))].map((answer) => partOf(active, answer)),
     keyOf: active.map(({ key }) => active.findIndex((other) => other.key === key)),
-    fixedCosts: costs.every((cost) => cost !== undefined) ? costs : undefined,
+    fixedCosts,
+    sole: fixedCosts && soleOf(active, fixedCosts),
     limiter: new PolicyLimiter(plan, clock, observers, failover),
     exempts: active.some(({ overrides }) => overrides?.exemptsOthers),
     settles: plan.some(({ cost }) => cost.settle !== undefined),
@@ -57,4 +68,10 @@ function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: LayerAnswer<Req, Res
   const enforced = own.filter(({ mode }) => mode === 'enforce').map(({ policy }) => policy)
   const overrides = own.some((one) => one.overrides !== undefined)
   return { answer, policies: own.map(({ policy }) => policy), enforced, policyItems: policyItems(enforced), overrides }
+}
+
+function soleOf<Req, Res>(plan: RatePlan<Req, Res>, costs: readonly number[]): SolePolicy<Req, Res> | undefined {
+  const [one, ...others] = plan
+  if (!one || others.length > 0 || one.mode !== 'enforce' || one.overrides || one.answer.partition) return undefined
+  return { key: one.key, cost: costs[0], costs }
 }

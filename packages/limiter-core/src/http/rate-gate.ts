@@ -4,7 +4,7 @@ import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { compileFailover } from '../failover/failover-options.ts'
 import { EXEMPT, type ReportFallback, type ResolvedKey } from '../keys/key-source.ts'
-import { hearing } from '../keys/preflight.ts'
+import { hearing, requestKey } from '../keys/preflight.ts'
 import { fallbackReporter } from '../keys/report-fallback.ts'
 import { byIp } from '../keys/sources.ts'
 import type { PolicyLimiter } from '../limiter/limiter.ts'
@@ -37,6 +37,8 @@ export class RateGate<Req, Res> {
   readonly #plans: Map<string, PlanGate<Req, Res>>
   readonly #first: PlanGate<Req, Res>
   readonly #skips: SkipHooks<Req>
+  /** Whether hooks are asked which policies count a request. */
+  readonly #hasHooks: boolean
   readonly #answer: LayerAnswer<Req, Res>
   readonly #reportFallback: ReportFallback
   readonly #adapterOptions: readonly string[]
@@ -65,6 +67,7 @@ export class RateGate<Req, Res> {
     this.#first = this.#plans.values().next().value as PlanGate<Req, Res>
     const all = [...this.#plans.values()].map(({ plan }) => plan)
     this.#skips = new SkipHooks(all)
+    this.#hasHooks = !this.#skips.none || (options as Partial<PlansOptions<Req, Res>>).plan !== undefined
     this.shownNames = [...new Set(all.flat().map(({ policy }) => policy.name))]
   }
 
@@ -124,13 +127,28 @@ export class RateGate<Req, Res> {
 
   /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
   check(view: RequestView<Req>, moment?: Moment): Checked<Req, Res> {
-    if (this.#skips.none) return this.#checkPlan(view, NONE, moment)
-    const skipping = this.#skips.asked(view, this.report)
-    return andThen(skipping, (hooks) => hooks && this.#checkPlan(view, hooks, moment))
+    const gate = this.#first
+    const { sole } = gate
+    if (this.#hasHooks || !sole) return this.#checkHooks(view, moment)
+    const key = requestKey(sole.key, view, this.#reportFallback)
+    if (typeof key !== 'string') return andThen(key, (one) => this.#take(gate, [one], sole.costs, moment))
+    const counted: Counted<Req, Res> = { gate, answers: undefined, keys: [key], costs: sole.costs }
+    try {
+      const taken = gate.limiter.take(key, sole.cost, moment)
+      return isPromise(taken) ? this.#outcomeOf(counted, taken) : this.#outcome(counted, taken)
+    } catch (error) {
+      return this.#backendFailed(error)
+    }
   }
 
   close(): void {
     for (const { limiter } of this.#plans.values()) limiter.close()
+  }
+
+  #checkHooks(view: RequestView<Req>, moment: Moment | undefined): Checked<Req, Res> {
+    if (this.#skips.none) return this.#checkPlan(view, NONE, moment)
+    const skipping = this.#skips.asked(view, this.report)
+    return andThen(skipping, (hooks) => hooks && this.#checkPlan(view, hooks, moment))
   }
 
   #checkPlan(view: RequestView<Req>, skipping: readonly SkipHook<Req>[], moment?: Moment): Checked<Req, Res> {
@@ -181,11 +199,14 @@ export class RateGate<Req, Res> {
     const counted: Counted<Req, Res> = { gate, answers, keys: answers?.counted ?? (keys as readonly string[]), costs }
     try {
       const taken = gate.limiter.takeEach(counted.keys, costs, moment)
-      if (!isPromise(taken)) return this.#outcome(counted, taken)
-      return taken.then((decision) => this.#outcome(counted, decision)).catch(this.#backendFailed)
+      return isPromise(taken) ? this.#outcomeOf(counted, taken) : this.#outcome(counted, taken)
     } catch (error) {
       return this.#backendFailed(error)
     }
+  }
+
+  #outcomeOf(counted: Counted<Req, Res>, taken: Promise<Decision>): Checked<Req, Res> {
+    return taken.then((decision) => this.#outcome(counted, decision)).catch(this.#backendFailed)
   }
 
   readonly #backendFailed = (error: unknown): undefined => {

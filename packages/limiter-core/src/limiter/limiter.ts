@@ -125,11 +125,17 @@ export class PolicyLimiter implements Limiter {
   }
 
   take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
-    if (this.#sole && typeof key === 'string' && typeof cost === 'number') {
-      return this.#takeSole(this.#sole, key, cost === 1 ? 1 : wholeCost(cost), moment)
+    const sole = this.#sole
+    if (!sole || typeof key !== 'string' || typeof cost !== 'number') {
+      const charges = this.#charges(key, cost)
+      return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
     }
-    const charges = this.#charges(key, cost)
-    return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
+    const decision = sole.take(key, cost === 1 ? 1 : wholeCost(cost), moment ?? (this.#clock && this.#moment()))
+    if (!this.#observers.any) return decision
+    return andThen(decision, (answered) => {
+      this.#observers.decided(key, answered)
+      return answered
+    })
   }
 
   /**
@@ -137,7 +143,7 @@ export class PolicyLimiter implements Limiter {
    * a key is not asked; one has a key at least.
    */
   takeEach(keys: readonly (string | undefined)[], costs: readonly number[], moment?: Moment): MaybePromise<Decision> {
-    if (this.#sole) return this.#takeSole(this.#sole, keys[0] as string, costs[0], moment)
+    if (this.#sole) return this.take(keys[0] as string, costs[0], moment)
     const charges: Charge[] = []
     for (let index = 0; index < this.#open.length; index++) {
       const key = keys[index]
@@ -196,15 +202,6 @@ export class PolicyLimiter implements Limiter {
 
   close(): void {
     for (const stop of this.#close.splice(0)) stop()
-  }
-
-  #takeSole(counter: Counter, key: string, cost: number, moment: Moment | undefined): MaybePromise<Decision> {
-    const decision = counter.take(key, cost, moment ?? this.#moment())
-    if (!this.#observers.any) return decision
-    return andThen(decision, (answered) => {
-      this.#observers.decided(key, answered)
-      return answered
-    })
   }
 
   #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {

@@ -18,8 +18,10 @@ const HOOKS = ['decided', 'permitAcquired', 'permitReleased', 'capDenied', 'even
 export class Observers implements Required<Observer> {
   /** How many were dropped because they threw. */
   dropped = 0
+  /** Whether anybody watches. */
+  any = false
   readonly #warnings: LimiterWarnings
-  #watching: readonly Observer[]
+  #watching: readonly Observer[] = []
 
   /** `names` are those of what the limiter limits; what observes something else has none. */
   constructor(observers: readonly Observer[] = [], names: () => readonly string[] = () => []) {
@@ -27,26 +29,20 @@ export class Observers implements Required<Observer> {
       throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${kindOf(observers)}, expected an array of observers`)
     }
     for (const [index, one] of observers.entries()) checkHooks(`observers[${index}]`, one)
-    this.#watching = observers
+    this.#watchBy(observers)
     this.#warnings = new LimiterWarnings(names)
   }
 
   /** Watches from now on, once however often it is added. Returns a function that stops it. */
   add(observer: Observer): () => void {
     if (this.#watching.includes(observer)) return () => {}
-    this.#watching = [...this.#watching, observer]
-    return () => {
-      this.#watching = this.#watching.filter((other) => other !== observer)
-    }
+    this.#watchBy([...this.#watching, observer])
+    return () => this.#remove(observer)
   }
 
   /** Forgets all of them. */
   clear(): void {
-    this.#watching = []
-  }
-
-  get any(): boolean {
-    return this.#watching.length > 0
+    this.#watchBy([])
   }
 
   decided(key: string, decision: Decision): void {
@@ -69,12 +65,21 @@ export class Observers implements Required<Observer> {
     this.#tell((observer) => observer.event?.(name, data))
   }
 
+  #remove(observer: Observer): void {
+    this.#watchBy(this.#watching.filter((other) => other !== observer))
+  }
+
+  #watchBy(observers: readonly Observer[]): void {
+    this.#watching = observers
+    this.any = observers.length > 0
+  }
+
   #tell(tell: (observer: Observer) => void): void {
     for (const observer of this.#watching) {
       try {
         tell(observer)
       } catch (error) {
-        this.#watching = this.#watching.filter((other) => other !== observer)
+        this.#remove(observer)
         this.dropped++
         this.#warnings.once('SLUICE_OBSERVER_DROPPED', () => `an observer threw and was dropped: ${messageOf(error)}`)
       }
