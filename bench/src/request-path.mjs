@@ -11,6 +11,8 @@ import express from 'express'
 
 const packages = fileURLToPath(new URL('../../packages/', import.meta.url))
 const warmUpRequests = 100
+// what nobody wrote as a function: how an entry in CommonJS hands on an export, and how a constructor sets fields
+const unwritten = ['get', '<instance_members_initializer>']
 
 const { backend, stop } = process.argv[2] === 'redis' ? await openRedis() : { stop: () => {} }
 const app = express()
@@ -47,17 +49,14 @@ async function functionsOfOne(call) {
 function calledOf({ url, functions }) {
   const path = fileURLToPath(url)
   const text = readFileSync(path, 'utf8')
-  return (
-    functions
-      .map(({ functionName, ranges: [{ startOffset, count }] }) => ({ functionName, startOffset, count }))
-      // the `get` by which an entry in CommonJS hands on what a file exports
-      .filter(({ functionName, count }) => count > 0 && functionName !== 'get')
-      .map(({ functionName, startOffset, count }) => ({
-        file: relative(packages, path).replace('dist/cjs/', ''),
-        name: functionName || `line ${text.slice(0, startOffset).split('\n').length}`,
-        count,
-      }))
-  )
+  return functions
+    .map(({ functionName, ranges: [{ startOffset, count }] }) => ({ functionName, startOffset, count }))
+    .filter(({ functionName, count }) => count > 0 && !unwritten.includes(functionName))
+    .map(({ functionName, startOffset, count }) => ({
+      file: relative(packages, path).replace('dist/cjs/', ''),
+      name: functionName || `line ${text.slice(0, startOffset).split('\n').length}`,
+      count,
+    }))
 }
 
 function print(called) {

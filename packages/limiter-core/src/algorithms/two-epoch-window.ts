@@ -35,9 +35,13 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
-    if (cost === 0 || this.#fits(cells, at, now, cost)) return 0
+    this.#roll(cells, at, now)
+    if (cost === 0 || this.#fits(now, cost)) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
-    return firstWholeMs(this.#freeAt(cost) - now, (ms) => this.#fits(cells, at, now + ms, cost))
+    return firstWholeMs(this.#freeAt(cost) - now, (ms) => {
+      this.#roll(cells, at, now + ms)
+      return this.#fits(now + ms, cost)
+    })
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
@@ -72,8 +76,8 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     const carriedOver = this.#unitMs(now) / this.#windowMs
     let units = Math.max(0, Math.floor(this.capacity - epochs[CURRENT] - carriedOver))
     // the division may round across a whole number; the comparison that decides is the one to agree with
-    while (units > 0 && !this.#fitsRolled(now, units)) units--
-    while (units < this.capacity && this.#fitsRolled(now, units + 1)) units++
+    while (units > 0 && !this.#fits(now, units)) units--
+    while (units < this.capacity && this.#fits(now, units + 1)) units++
     return units
   }
 
@@ -157,12 +161,8 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     cells[at + LAST] = epochs[LAST]
   }
 
-  #fits(cells: Float64Array, at: number, now: number, cost: number): boolean {
-    this.#roll(cells, at, now)
-    return this.#fitsRolled(now, cost)
-  }
-
-  #fitsRolled(now: number, cost: number): boolean {
+  /** Of the epochs as they stand at `now`. */
+  #fits(now: number, cost: number): boolean {
     const epochs = this.#epochs
     const windowMs = this.#windowMs
     return this.#unitMs(now) + (epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs

@@ -16,15 +16,7 @@ export function firstWholeMs(guess: number, passes: (ms: number) => boolean): nu
     passing = failing
     failing = Math.max(0, failing - stride)
   }
-  for (
-    let middle = halfWay(failing, passing);
-    middle > failing && middle < passing;
-    middle = halfWay(failing, passing)
-  ) {
-    if (passes(middle)) passing = middle
-    else failing = middle
-  }
-  return passing
+  return passing - failing > 1 ? firstBetween(failing, passing, passes) : passing
 }
 
 /** The first whole number of ms, at least 1, after which it is `instant`. */
@@ -34,6 +26,14 @@ export function wholeMsUntil(instant: number, now: number): number {
   return firstWholeMs(guess, (ms) => now + ms >= instant)
 }
 
-function halfWay(low: number, high: number): number {
-  return low + Math.floor((high - low) / 2)
+/** The first that passes of the numbers above `failing`, up to `passing`. */
+function firstBetween(failing: number, passing: number, passes: (ms: number) => boolean): number {
+  let low = failing
+  let high = passing
+  for (;;) {
+    const middle = low + Math.floor((high - low) / 2)
+    if (middle <= low || middle >= high) return high
+    if (passes(middle)) high = middle
+    else low = middle
+  }
 }

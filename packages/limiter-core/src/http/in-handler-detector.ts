@@ -8,7 +8,8 @@ const KEY = Symbol.for('sluice.builtInHandler')
  */
 export class InHandlerDetector {
   static #late = false
-  #sameTurn = !InHandlerDetector.#late
+  /** Whether it is to be told of requests still. */
+  isNew: boolean = !InHandlerDetector.#late
 
   /** Runs `build`, which makes limiters while a request is handled and for good, once for each part of an application. */
   static late<T>(build: () => T): T {
@@ -23,13 +24,12 @@ export class InHandlerDetector {
   constructor() {
     // a microtask, since fake timers leave promises alone
     Promise.resolve().then(() => {
-      this.#sameTurn = false
+      this.isNew = false
     })
   }
 
   used(): void {
-    if (!this.#sameTurn) return
-    this.#sameTurn = false
+    this.isNew = false
     const home = globalThis as { [KEY]?: number }
     home[KEY] = (home[KEY] ?? 0) + 1
     if (home[KEY] < 2) return

@@ -29,6 +29,7 @@ interface SolePolicy<Req, Res> {
   readonly key: RatePlan<Req, Res>[number]['key']
   readonly cost: number
   readonly costs: readonly number[]
+  readonly headers: LayerAnswer<Req, Res>['headers']
 }
 
 /** The policies of a plan that one layer answers for. */
@@ -73,5 +74,5 @@ function partOf<Req, Res>(plan: RatePlan<Req, Res>, answer: LayerAnswer<Req, Res
 function soleOf<Req, Res>(plan: RatePlan<Req, Res>, costs: readonly number[]): SolePolicy<Req, Res> | undefined {
   const [one, ...others] = plan
   if (!one || others.length > 0 || one.mode !== 'enforce' || one.overrides || one.answer.partition) return undefined
-  return { key: one.key, cost: costs[0], costs }
+  return { key: one.key, cost: costs[0], costs, headers: one.answer.headers }
 }

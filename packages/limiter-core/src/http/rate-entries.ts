@@ -1,14 +1,6 @@
 import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { RequestDecision } from '../decision/verdict.ts'
-import {
-  type GateEntry,
-  type HttpDenial,
-  httpDenial,
-  policyItems,
-  rateEntry,
-  soleEntry,
-  violatedPolicies,
-} from './gate.ts'
+import { type GateEntry, type HttpDenial, httpDenial, policyItems, rateEntry, violatedPolicies } from './gate.ts'
 import type { CountedKeys } from './key-answers.ts'
 import type { LayerAnswer } from './layer-answer.ts'
 import type { PlanGate, PlanPart } from './plan-gate.ts'
@@ -25,10 +17,8 @@ export function rateEntries<Req, Res>(
   keys: CountedKeys,
   exempt: ReadonlySet<Policy> | undefined,
 ): readonly GateEntry[] {
-  const { parts, sole } = gate
-  const [part] = parts
-  if (sole && !exempt) return [soleEntry(part.answer.headers, part.policyItems, decision.binding)]
-  if (parts.length === 1) return [entryOf(part, gate, decision, keys, exempt)]
+  const { parts } = gate
+  if (parts.length === 1) return [entryOf(parts[0], gate, decision, keys, exempt)]
   return parts.map((part) => {
     const verdicts = decision.verdicts.filter((verdict) => isOf(part, verdict))
     return entryOf(part, gate, new RequestDecision({ ...decision, verdicts }), keys, exempt)

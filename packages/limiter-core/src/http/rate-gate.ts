@@ -12,6 +12,7 @@ import { LimiterReport } from '../observers/limiter-report.ts'
 import { Observers } from '../observers/observers.ts'
 import { optionsOf } from '../options/options.ts'
 import { type AskedPlan, costsOf, keysOf } from './asked-plan.ts'
+import { soleEntry } from './gate.ts'
 import { runHook } from './hook.ts'
 import { KeyAnswers } from './key-answers.ts'
 import { compileAnswer, hasOwnAnswer, type LayerAnswer } from './layer-answer.ts'
@@ -215,7 +216,10 @@ export class RateGate<Req, Res> {
 
   #outcome({ gate, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {
     const decision = answers ? answers.joined(taken) : taken
-    const entries = rateEntries(gate, decision, keys, answers?.exempt)
+    const { sole, parts } = gate
+    const entries = sole
+      ? [soleEntry(sole.headers, parts[0].policyItems, decision.binding)]
+      : rateEntries(gate, decision, keys, answers?.exempt)
     if (decision.allowed) return { gate, keys, costs, decision, entries, denial: undefined, answer: this.options }
     const { denial, answer } = rateDenial(gate, decision)
     return { gate, keys, costs, decision, entries, denial, answer: answer.options }

@@ -1,7 +1,7 @@
 import type { CompiledPolicy, ObserverEvent, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { Arena } from './arena.ts'
 import { Budget } from './budget.ts'
-import { FRACTION, TAG, withTail } from './page-layout.ts'
+import { FRACTION, TAG, TAIL_BITS, withTail } from './page-layout.ts'
 import { formsOf, Recall } from './recall.ts'
 import { RehashBuffer } from './rehash-buffer.ts'
 import type { SlotRef } from './shard.ts'
@@ -29,9 +29,8 @@ export interface CounterSlots {
   readonly shown: CompiledPolicy
   readonly arena: Arena
   readonly low: number
+  /** With the number of the tail that remembers keys of this count: a flood of one must not cloud the memory of others. */
   readonly high: number
-  /** The tail that remembers keys of this count: a flood of one policy must not cloud the memory of the others. */
-  readonly tail: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number
   /** `keptMs` of a policy of several variants. */
@@ -74,11 +73,6 @@ export class CountTable {
     return this.#budget.spent
   }
 
-  /** To be told of each reading of the clock, before it is used. */
-  startAt(now: number): void {
-    this.#ticks.startAt(now)
-  }
-
   /** The slots of a counter; `low` and `high` are the hash of its name. */
   open(compiled: CompiledPolicy, name: string, low: number, high: number): CounterSlots {
     let arena = this.#arenas.get(compiled.cells)
@@ -93,8 +87,7 @@ export class CountTable {
       shown: (compiled as TablePolicy).shown ?? compiled,
       arena,
       low,
-      high,
-      tail,
+      high: withTail(high, tail),
       fractionOfUnit: FRACTION / compiled.capacity,
       keptMs,
       forms: formsOf(compiled),
@@ -105,7 +98,7 @@ export class CountTable {
   aim(slots: CounterSlots, low: number, high: number): void {
     // a slot of zeros is one without a key
     this.#low = low ^ slots.low || 1
-    this.#high = withTail(high ^ slots.high, slots.tail)
+    this.#high = (high & ~TAIL_BITS) ^ slots.high
   }
 
   /** The numbers of the key; one that is remembered by the tail alone is put back into the table. */
@@ -127,7 +120,7 @@ export class CountTable {
   /** Spends a cost that fits on the key that `find` answered; answers where its numbers are now. */
   spend(slots: CounterSlots, slot: SlotRef, now: number, cost: number): SlotRef {
     if (cost === 0) return slot
-    const held = this.hold(slots, slot, now)
+    const held = slot === this.#absent ? this.#insert(slots, now) : slot
     slots.compiled.spend(held.cells, held.at, now, cost)
     return held
   }
@@ -184,6 +177,7 @@ export class CountTable {
 
   #insert({ arena }: CounterSlots, now: number): SlotRef {
     this.#now = now
+    this.#ticks.startAt(now)
     arena.insert(this.#low, this.#high, this.#ticks.at(now))
     return arena.place
   }

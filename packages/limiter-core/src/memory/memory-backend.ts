@@ -81,14 +81,14 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   takeAll(charges: readonly Charge[], moment?: Moment): Answer {
-    const now = this.#now(moment)
+    const now = this.#read(moment)
     for (const charge of charges) if (charge.known) this.#takeOver(charge, charge.known, now)
     return this.#answer(this.#takeEach(charges, now), now)
   }
 
   /** `take` of a counter. */
   takeOne({ slots }: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision {
-    const now = this.#now(moment)
+    const now = this.#read(moment)
     const table = this.#table
     const { compiled } = slots
     const { source } = this
@@ -111,7 +111,7 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
-    const now = this.#now(moment)
+    const now = this.#read(moment)
     // a later instant, or none at all, means now
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
     for (const charge of charges) if (charge.known) this.#takeOver(charge, charge.known, now)
@@ -120,7 +120,7 @@ export class MemoryBackend implements Backend<Answer> {
   }
 
   resetAll(keys: readonly CountedKey[]): void {
-    const now = this.#now(undefined)
+    const now = this.#read(undefined)
     for (const counted of keys) this.#table.reset(this.#aim(counted), now)
   }
 
@@ -131,7 +131,6 @@ export class MemoryBackend implements Backend<Answer> {
 
   /** Makes of a key what is known of it. A fresh one is not kept. `by` adopts in the place of the policy. */
   adopt(counted: CountedKey, known: PriorUsage, now: number, by?: Pick<CompiledPolicy, 'adopt'>): void {
-    this.#table.startAt(now)
     this.#table.adopt(this.#aim(counted), known, now, by)
     if (this.#unreported.length > 0) this.#report()
   }
@@ -203,12 +202,6 @@ export class MemoryBackend implements Backend<Answer> {
   #answer(verdicts: PolicyVerdict[], now: number): Answer {
     if (this.#unreported.length > 0) this.#report()
     return { verdicts, takenAt: now, counted: this.source.counted, source: this.source.name }
-  }
-
-  #now(moment: Moment | undefined): number {
-    const now = this.#read(moment)
-    this.#table.startAt(now)
-    return now
   }
 
   /** A reading that is no number is as good as none. */

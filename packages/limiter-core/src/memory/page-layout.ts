@@ -9,7 +9,7 @@ export const CELLS: number = 8
 export const FRACTION = 0xff
 const TAIL_SHIFT = 8
 export const TAILS = 4
-const TAIL_BITS: number = (TAILS - 1) << TAIL_SHIFT
+export const TAIL_BITS: number = (TAILS - 1) << TAIL_SHIFT
 
 /** Most sets of a page, and most bytes: a page is what a shard grows by. */
 const MOST_SETS = 64

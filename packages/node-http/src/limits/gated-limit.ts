@@ -42,7 +42,7 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
 
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.#off) return 'passed'
-    this.#detector.used()
+    if (this.#detector.isNew) this.#detector.used()
     // the permit that it holds already waits for this handler, too
     if (!exchange.life.meets(this.gate)) return this.#holds ? 'held' : 'passed'
     // nobody waits for an answer, and no signal would bring the permit back
