@@ -26,6 +26,9 @@ export interface HttpDenial {
   readonly body: string
 }
 
+/** What is left of one who is let pass without an end, since its backend failed: nobody knows, so nothing is shown. */
+const UNCOUNTED = Number.POSITIVE_INFINITY
+
 /** What a limiter has to say of a decision. Policies in shadow are never shown. `partitionOf` gives `;pk=…` or nothing. */
 export function rateEntry(
   plan: HeaderPlan,
@@ -35,25 +38,20 @@ export function rateEntry(
 ): GateEntry {
   let rateItems = ''
   for (const verdict of decision.verdicts) {
-    if (verdict.shadow || (!decision.allowed && verdict.allowed) || !isCounted(verdict)) continue
+    if (verdict.shadow || (!decision.allowed && verdict.allowed) || !(verdict.remaining < UNCOUNTED)) continue
     const item = rateItem(verdict, partitionOf?.(verdict.policy))
     rateItems = rateItems === '' ? item : `${rateItems}, ${item}`
   }
   const binding = plan.legacy ? decision.binding : undefined
-  const shown = binding && !binding.shadow && isCounted(binding) ? binding : undefined
+  const shown = binding && !binding.shadow && binding.remaining < UNCOUNTED ? binding : undefined
   return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown }
 }
 
 /** The same of the only policy, which is enforced. */
 export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): GateEntry {
-  const counted = isCounted(verdict)
+  const counted = verdict.remaining < UNCOUNTED
   const binding = counted && plan.legacy ? verdict : undefined
   return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding }
-}
-
-/** False of one who is let pass without an end, since its backend failed: what is left nobody knows. */
-function isCounted({ remaining }: PolicyVerdict): boolean {
-  return remaining < Number.POSITIVE_INFINITY
 }
 
 /** The items of `RateLimit-Policy` for a set of policies: constant unless a partition key is shown. */

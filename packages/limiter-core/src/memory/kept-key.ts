@@ -27,15 +27,11 @@ export function keptKey(
 }
 
 export function resetThen(compiled: CompiledPolicy, kept: KeptKey): number {
-  return hasCells(compiled) ? compiled.resetAfterMs(cellsOf(kept), 0, kept[0]) : kept[1]
+  return kept.length > compiled.cells ? compiled.resetAfterMs(cellsOf(kept), 0, kept[0]) : kept[1]
 }
 
 export function availableThen(compiled: CompiledPolicy, kept: KeptKey, remaining: number): number {
-  return hasCells(compiled) ? availableAfterMs(compiled, cellsOf(kept), 0, kept[0], remaining) : kept[2]
-}
-
-function hasCells({ cells }: CompiledPolicy): boolean {
-  return cells <= 2 || cells === 4
+  return kept.length > compiled.cells ? availableAfterMs(compiled, cellsOf(kept), 0, kept[0], remaining) : kept[2]
 }
 
 /** They hold until the next key is asked of. */
