@@ -50,10 +50,11 @@ export class RequestLifecycle extends RequestLife {
     this.#startedAt = systemClock.now()
     const end = (): void => this.#end()
     const over = isGone(this.#req, this.#res)
-    if (hasConnection(this.#res)) onFinished(this.#res, end)
-    else this.#res.on('finish', end)
     this.#res.prependListener('close', end)
     this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
+    // last: it puts a property on the response, after which all that Express's has is looked up anew
+    if (hasConnection(this.#res)) onFinished(this.#res, end)
+    else this.#res.on('finish', end)
     // a client who left before has no signal left to send; the caller's own turn comes first
     if (over) Promise.resolve().then(end)
   }
