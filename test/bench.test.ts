@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
@@ -48,4 +49,18 @@ describe('the benchmarks', () => {
     const [oneAtATime, manyAtATime] = results.redis as readonly Table[]
     expect([oneAtATime, manyAtATime].map((table) => table?.rows.length)).toEqual([14, 14])
   }, 300_000)
+
+  test('one request runs through no more functions and files than ARCHITECTURE.md says', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['bench/src/request-path.mjs'], { cwd: root })
+    const [functions, files] = countsIn(stdout)
+    const [mostFunctions, mostFiles] = countsIn(await readFile(`${root}/ARCHITECTURE.md`, 'utf8'))
+    expect(functions).toBeGreaterThan(0)
+    expect(functions).toBeLessThanOrEqual(mostFunctions)
+    expect(files).toBeLessThanOrEqual(mostFiles)
+  }, 60_000)
 })
+
+function countsIn(text: string): [functions: number, files: number] {
+  const [, functions, files] = /(\d+) functions in (\d+) files/.exec(text) ?? []
+  return [Number(functions), Number(files)]
+}

@@ -117,14 +117,6 @@ export class CountTable {
     return nothing
   }
 
-  /** Spends a cost that fits on the key that `find` answered; answers where its numbers are now. */
-  spend(slots: CounterSlots, slot: SlotRef, now: number, cost: number): SlotRef {
-    if (cost === 0) return slot
-    const held = slot === this.#absent ? this.#insert(slots, now) : slot
-    slots.compiled.spend(held.cells, held.at, now, cost)
-    return held
-  }
-
   /** A slot for the key that `find` answered, made for it where it had none. */
   hold(slots: CounterSlots, slot: SlotRef, now: number): SlotRef {
     return slot === this.#absent ? this.#insert(slots, now) : slot

@@ -96,7 +96,10 @@ export class MemoryBackend implements Backend<Answer> {
     table.aim(slots, this.#hash.low, this.#hash.high)
     let slot = table.find(slots, now)
     const waitMs = compiled.waitMs(slot.cells, slot.at, now, cost)
-    if (waitMs === 0) slot = table.spend(slots, slot, now, cost)
+    if (waitMs === 0 && cost > 0) {
+      slot = table.hold(slots, slot, now)
+      compiled.spend(slot.cells, slot.at, now, cost)
+    }
     const remaining = compiled.remaining(slot.cells, slot.at, now)
     const resetAfterMs = compiled.resetAfterMs(slot.cells, slot.at, now)
     table.mark(slots, slot, now, remaining, resetAfterMs)
@@ -164,7 +167,11 @@ export class MemoryBackend implements Backend<Answer> {
     return charges.map((charge, index) => {
       if (charge.advisory && !spendAdvisory) return asked[index]
       const slots = this.#aim(charge)
-      const slot = this.#table.spend(slots, this.#table.find(slots, now), now, charge.cost)
+      let slot = this.#table.find(slots, now)
+      if (charge.cost > 0) {
+        slot = this.#table.hold(slots, slot, now)
+        slots.compiled.spend(slot.cells, slot.at, now, charge.cost)
+      }
       return this.#verdict(charge, slots, slot, now, 0)
     })
   }
