@@ -32,8 +32,8 @@ export default {
     ...['Promise', 'Error', 'JSON', 'Uint8Array', 'Uint16Array', 'Uint32Array', 'Int32Array', 'Float64Array'],
   ],
   testSequencer: '<rootDir>/tools/duration-sequencer.mjs',
-  // one more than cores: many tests wait for servers
-  maxWorkers: 3,
+  // twice the cores: many tests wait for servers
+  maxWorkers: 4,
   // tests wait for what they observe: this is for those that wait in vain, on a busy machine too
   testTimeout: 30_000,
   // a worker keeps something of every file that it ran, and there are hundreds

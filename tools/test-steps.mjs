@@ -18,7 +18,7 @@ export function testSteps(jestArgs = []) {
 }
 
 // a worker keeps something of every file that it ran, up to the end of its heap, and there are hundreds of files
-const SHARDS = 8
+const SHARDS = 4
 // rows of the fault laboratory measure time, and mostly wait; a run of every bench takes one core for a minute
 const APART = ['test/faults/', 'test/bench.test.ts']
 
