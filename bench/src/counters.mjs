@@ -4,6 +4,7 @@ import { startRedis } from './redis-server.mjs'
 import { targetColumns, targetRow } from './target.mjs'
 
 const cell = new URL('./counters-cell.mjs', import.meta.url)
+const ownersCell = new URL('./counters-owners-cell.mjs', import.meta.url)
 const sketchCell = new URL('./counters-sketches-cell.mjs', import.meta.url)
 const sketchNames = { unique: '`uniqueCounters`', digest: '`digestCounters`' }
 const callers = 50
@@ -46,6 +47,8 @@ export async function run({ smoke = false, seconds = 5, progress = () => {} } = 
     const reads = { buffered: await ask('reads', 'buffered'), hot: await ask('reads', 'hot') }
     const many = { ids: smoke ? 100 : batchIds }
     const batches = { buffered: await ask('batch', 'buffered', many), hot: await ask('batch', 'hot', many) }
+    progress('counters: owners')
+    const owners = await runChild(ownersCell, { url: postgres.url, ms, ids: smoke ? 50 : ids })
     const sketches = {}
     for (const kind of Object.keys(sketchNames)) {
       progress(`counters: sketches ${kind}`)
@@ -56,9 +59,10 @@ export async function run({ smoke = false, seconds = 5, progress = () => {} } = 
       incrementTable(increments, { redis, postgres }),
       readTable(reads),
       batchTable(batches),
+      ownerTable(owners),
       addTable(sketches),
       dayTable(sketches),
-      targetTable({ increments, busy, reads, batches }),
+      targetTable({ increments, busy, reads, batches, owners }),
     ]
   } finally {
     await postgres.close()
@@ -104,6 +108,24 @@ function batchTable(batches) {
   }
 }
 
+function ownerTable(owners) {
+  const titles = {
+    forwarded: 'increment, forwarded to its owner',
+    routed: 'increment, sent to its owner',
+    forwardedRead: 'read, forwarded to its owner',
+    routedRead: 'read, sent to its owner',
+    sums: `sum of ${ids.toLocaleString('en')} over three owners`,
+  }
+  return {
+    title: 'Counters with owners: three nodes before PostgreSQL, over HTTP, one call at a time',
+    columns: ['call', 'p50 ms', 'p99 ms'],
+    rows: Object.entries(titles).map(([call, title]) => [title, owners[call].p50, owners[call].p99]),
+    notes: [
+      'What is forwarded has a token, and so is written to PostgreSQL before it is answered; the rest within a second.',
+    ],
+  }
+}
+
 function addTable(sketches) {
   const row = (kind, title, { p50, p99, perSecond: rate }) => [`${sketchNames[kind]}, ${title}`, rate, p50, p99]
   return {
@@ -131,7 +153,7 @@ function dayTable(sketches) {
   }
 }
 
-function targetTable({ increments, busy, reads, batches }) {
+function targetTable({ increments, busy, reads, batches, owners }) {
   return {
     title: 'Targets of counters',
     columns: targetColumns,
@@ -143,6 +165,9 @@ function targetTable({ increments, busy, reads, batches }) {
       targetRow('read in Redis, p99 ms', reads.hot.known.p99, 5),
       targetRow('read that misses, p99 ms', reads.hot.missed.p99, 10),
       targetRow(`batch of ${batchIds.toLocaleString('en')}, ms`, batches.buffered.first.p50, 250),
+      targetRow('increment that is forwarded, p50 ms', owners.forwarded.p50, 2),
+      targetRow('increment at its owner, p50 ms', owners.routed.p50, 1),
+      targetRow('sum over three owners, p50 ms', owners.sums.p50, 10),
       targetRow(
         `statements a second at ${busyPerSecond.toLocaleString('en')} increments a second`,
         busy.statements,

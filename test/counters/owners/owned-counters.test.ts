@@ -171,4 +171,35 @@ describe('three services of which each owns a part of the ids', () => {
       server.closeAllConnections()
     }
   }, 30_000)
+
+  test('are asked by a client that knows them without a hop, and within two seconds when one of them is gone', async () => {
+    const nodes = await startNodes(new MemoryLedger(systemClock))
+    let hops = 0
+    for (const { server } of nodes)
+      server.prependListener('request', ({ url }) => void (url?.startsWith('/node/') && hops++))
+    const client = counterClient({ url: Object.fromEntries(names.map((name, index) => [name, nodes[index].url])) })
+    const ids = Array.from({ length: 60 }, (_, index) => `id:${index}`)
+    for (const id of ids) expect(await client.increment(id, 2)).toMatchObject({ value: 2, counted: true })
+    for (const id of ids) expect((await client.read(id)).value).toBe(2)
+    expect(hops).toBe(0)
+    expect((await client.incrementMany({ 'id:0': 1, 'id:1': 1 }, { token: 't' })).counted).toBe(true)
+    expect(await client.aggregate('id:')).toBe(122)
+    nodes[1].server.close()
+    nodes[1].server.closeAllConnections()
+    const times: number[] = []
+    for (const id of ids) {
+      const from = performance.now()
+      await client.increment(id)
+      times.push(performance.now() - from)
+    }
+    expect(client.down).toEqual(['b'])
+    expect(Math.max(...times)).toBeLessThan(2_000)
+    expect(await client.aggregate('id:')).toBe(182)
+    await client.close()
+    await expect(client.read('id:0')).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_CLOSED' })
+    for (const index of [0, 2]) {
+      nodes[index].server.close()
+      nodes[index].server.closeAllConnections()
+    }
+  }, 30_000)
 })

@@ -1,9 +1,6 @@
 import type {
   BatchReceipt,
-  CounterDeltas,
   CounterReading,
-  CounterReceipt,
-  Counters,
   IncrementOptions,
   Metric,
   MetricSource,
@@ -11,11 +8,12 @@ import type {
   ReadOptions,
 } from '@sluice/limiter-core'
 import { badOption, type Metrics, optionsOf, parseMs, SluiceError, shown } from '@sluice/limiter-core/backend'
-import { checkDelta, foldedDeltas } from '../counter-delta.ts'
+import { AmountCounters } from '../amount-counters.ts'
 import { checkId, checkPrefix } from '../counter-id.ts'
 import type { CounterSettings } from '../counter-options.ts'
 import { tokenOf } from '../counter-token.ts'
 import type { GroupOutcome } from '../ledger/counter-ledger.ts'
+import { listPage } from '../list-page.ts'
 import { namedMetrics } from '../metrics/named-metrics.ts'
 import { owedMetrics } from '../metrics/owed-metrics.ts'
 import { answeredWithin, unanswered } from '../unanswered.ts'
@@ -29,11 +27,8 @@ export interface BufferedCountersOptions extends CounterSettings {
   readonly maxEntries: number
 }
 
-const LONGEST_LIST = 10_000
-const LIST = 1_000
-
 /** Counters that a process adds to in memory, and hands to a ledger in batches. */
-export class BufferedCounters implements Counters, MetricSource {
+export class BufferedCounters extends AmountCounters implements MetricSource {
   readonly #options: BufferedCountersOptions
   readonly #cache: EntryCache
   readonly #writer: BatchWriter
@@ -42,6 +37,7 @@ export class BufferedCounters implements Counters, MetricSource {
   #closing: Promise<void> | undefined
 
   constructor(options: BufferedCountersOptions) {
+    super()
     this.#options = options
     this.#cache = new EntryCache(options)
     this.#writer = new BatchWriter({ ...options, cache: this.#cache, keepsAlive: options.durable })
@@ -51,17 +47,6 @@ export class BufferedCounters implements Counters, MetricSource {
 
   metrics(): Iterable<Metric> {
     return this.#metrics.metrics()
-  }
-
-  async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
-    checkId(id)
-    checkDelta(delta)
-    const { values, durable, counted } = await this.count(new Map([[id, delta]]), options)
-    return { value: values.get(id) ?? 0, durable, counted }
-  }
-
-  async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
-    return this.count(foldedDeltas(deltas), options)
   }
 
   /** As `incrementMany`, of amounts that are checked. What waits for the ledger ends at `endsAt` of the clock, or after `waitMs`. */
@@ -107,14 +92,9 @@ export class BufferedCounters implements Counters, MetricSource {
   }
 
   async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
-    checkPrefix(prefix)
-    const { after, limit = LIST } = optionsOf('readMany', options, ['after', 'limit'])
-    if (after !== undefined) checkId(after)
-    if (!Number.isInteger(limit) || limit < 1 || limit > LONGEST_LIST) {
-      throw badOption('readMany: limit', limit, `a whole number from 1 to ${LONGEST_LIST}`)
-    }
+    const page = listPage(prefix, options)
     await this.flush()
-    return this.#options.table.list(prefix, { after, limit })
+    return this.#options.table.list(prefix, page)
   }
 
   async aggregate(prefix: string, kind = 'sum'): Promise<number> {
@@ -122,14 +102,6 @@ export class BufferedCounters implements Counters, MetricSource {
     if (kind !== 'sum') throw badOption('aggregate: kind', kind, "'sum'")
     await this.flush()
     return this.#options.table.sum(prefix)
-  }
-
-  reset(id: string): Promise<void> {
-    return this.#clear(id, false)
-  }
-
-  delete(id: string): Promise<void> {
-    return this.#clear(id, true)
   }
 
   async flush(): Promise<void> {
@@ -185,7 +157,7 @@ export class BufferedCounters implements Counters, MetricSource {
     throw new SluiceError('SLUICE_COUNTERS_FULL', `increment: got more than ${maxWaiting} ids that wait for the ledger`)
   }
 
-  #clear(id: string, deleted: boolean): Promise<void> {
+  protected clear(id: string, deleted: boolean): Promise<void> {
     // one after the other: two at once would end each other's hold of an entry
     const cleared = this.#lastClear.then(() => this.#clearNow(id, deleted))
     this.#lastClear = cleared.catch(() => {})
@@ -193,7 +165,6 @@ export class BufferedCounters implements Counters, MetricSource {
   }
 
   async #clearNow(id: string, deleted: boolean): Promise<void> {
-    checkId(id)
     this.#checkOpen()
     const entry = this.#cache.pinned(await this.#cache.known(id, Number.POSITIVE_INFINITY))
     entry.isBeingReset = true

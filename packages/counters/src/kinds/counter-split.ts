@@ -1,4 +1,5 @@
 import type { CounterReading } from '@sluice/limiter-core'
+import type { ListPage } from '../list-page.ts'
 
 /** How counters are made of parts. */
 export interface CounterSplit {
@@ -13,9 +14,6 @@ export interface CounterSplit {
   /** Of the whole, one number that grows when a part is written; 0 where none ever was. */
   versionOf(parts: readonly CounterReading[]): number
   /** At most `limit` of those whose ids begin with `prefix`, by the bytes of their ids in UTF-8, from the one after `after`. */
-  list(
-    prefix: string,
-    page: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<readonly CounterReading[]>
+  list(prefix: string, page: ListPage): Promise<readonly CounterReading[]>
   sum(prefix: string, kind: 'sum'): Promise<number>
 }

@@ -2,6 +2,7 @@ import type { CounterReading, Counters } from '@sluice/limiter-core'
 import { optionalFunction, optionsOf } from '@sluice/limiter-core/backend'
 import { PART } from '../counter-id.ts'
 import { wholeWithin } from '../counter-options.ts'
+import type { ListPage } from '../list-page.ts'
 import type { CounterSplit } from './counter-split.ts'
 import { escapedText, textOf } from './part-text.ts'
 import { SplitCounters } from './split-counters.ts'
@@ -70,10 +71,7 @@ class Shards implements CounterSplit {
     return parts.reduce((sum, { version }) => sum + version, 0)
   }
 
-  async list(
-    prefix: string,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<readonly CounterReading[]> {
+  async list(prefix: string, { after, limit }: ListPage): Promise<readonly CounterReading[]> {
     const size = Math.min(LONGEST_LIST, (limit + 1) * this.#shards)
     const found = new Map<string, CounterReading[]>()
     let from = after === undefined ? undefined : beginOf(after) + PART + BEHIND

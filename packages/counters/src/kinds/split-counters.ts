@@ -1,17 +1,16 @@
 import type {
   BatchReceipt,
-  CounterDeltas,
   CounterReading,
-  CounterReceipt,
   Counters,
   IncrementOptions,
   ReadManyOptions,
   ReadOptions,
 } from '@sluice/limiter-core'
-import { badOption, optionsOf, SluiceError, shown } from '@sluice/limiter-core/backend'
-import { checkDelta, foldedDeltas } from '../counter-delta.ts'
+import { optionsOf, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { AmountCounters } from '../amount-counters.ts'
 import { checkId, checkPrefix } from '../counter-id.ts'
 import { tokenOf } from '../counter-token.ts'
+import { listPage } from '../list-page.ts'
 import type { CounterSplit } from './counter-split.ts'
 import { exactSum } from './exact-sum.ts'
 import { readingOf } from './split-reading.ts'
@@ -25,30 +24,17 @@ interface SplitDelta {
   readonly values: readonly number[]
 }
 
-const LONGEST_LIST = 10_000
-const LIST = 1_000
-
 /** Counters of which each is the sum of several others, its parts. */
-export class SplitCounters implements Counters {
+export class SplitCounters extends AmountCounters {
   protected readonly counters: Counters
   readonly #split: CounterSplit
   /** Counted under an id by calls that are not answered yet: room must be left for them. */
   readonly #undecided = new Map<string, number>()
 
   constructor(counters: Counters, split: CounterSplit) {
+    super()
     this.counters = counters
     this.#split = split
-  }
-
-  async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
-    checkId(id)
-    checkDelta(delta)
-    const { values, durable, counted } = await this.#count(new Map([[id, delta]]), options)
-    return { value: values.get(id) ?? 0, durable, counted }
-  }
-
-  async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
-    return this.#count(foldedDeltas(deltas), options)
   }
 
   async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
@@ -59,13 +45,8 @@ export class SplitCounters implements Counters {
   }
 
   async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
-    checkPrefix(prefix)
-    const { after, limit = LIST } = optionsOf('readMany', options, ['after', 'limit'])
-    if (after !== undefined) checkId(after)
-    if (!Number.isInteger(limit) || limit < 1 || limit > LONGEST_LIST) {
-      throw badOption('readMany: limit', limit, `a whole number from 1 to ${LONGEST_LIST}`)
-    }
-    return this.#split.list(prefix, { after, limit })
+    const page = listPage(prefix, options)
+    return this.#split.list(prefix, page)
   }
 
   async aggregate(prefix: string, kind: 'sum' = 'sum'): Promise<number> {
@@ -73,14 +54,9 @@ export class SplitCounters implements Counters {
     return this.#split.sum(prefix, kind)
   }
 
-  async reset(id: string): Promise<void> {
-    checkId(id)
-    await Promise.all(this.#split.partsOf(id).map((part) => this.counters.reset(part)))
-  }
-
-  async delete(id: string): Promise<void> {
-    checkId(id)
-    await Promise.all(this.#split.partsOf(id).map((part) => this.counters.delete(part)))
+  protected async clear(id: string, deleted: boolean): Promise<void> {
+    const parts = this.#split.partsOf(id)
+    await Promise.all(parts.map((part) => (deleted ? this.counters.delete(part) : this.counters.reset(part))))
   }
 
   flush(): Promise<void> {
@@ -91,7 +67,7 @@ export class SplitCounters implements Counters {
     return this.counters.close()
   }
 
-  async #count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
+  async count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
     const { token } = optionsOf('increment', options, ['token', 'durable'])
     const hash = token === undefined ? undefined : tokenOf(token, amounts).token
     const deltas = await Promise.all(Array.from(amounts, (pair) => this.#known(...pair)))

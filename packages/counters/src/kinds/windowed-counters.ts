@@ -1,6 +1,7 @@
 import type { Clock, CounterReading, Counters } from '@sluice/limiter-core'
 import { badOption, clockOf, type Duration, optionsOf, parseDuration } from '@sluice/limiter-core/backend'
 import { PART } from '../counter-id.ts'
+import type { ListPage } from '../list-page.ts'
 import type { CounterSplit } from './counter-split.ts'
 import { exactSum } from './exact-sum.ts'
 import { escapedText, textOf } from './part-text.ts'
@@ -116,10 +117,7 @@ class Buckets implements CounterSplit {
     return Math.max(0, ...versions)
   }
 
-  async list(
-    prefix: string,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<readonly CounterReading[]> {
+  async list(prefix: string, { after, limit }: ListPage): Promise<readonly CounterReading[]> {
     const [begin, behind] = [escapedText(prefix), after === undefined ? undefined : escapedText(after)]
     // the first ids of all buckets together are among the first of each
     const lists = this.#begins().map((bucket) => {

@@ -1,3 +1,4 @@
+import type { ListPage } from '../list-page.ts'
 import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
 
 /** Where counters are kept for good, or as good as it gets: the lowest of their tiers. Reads and writes of one fleet. */
@@ -25,10 +26,7 @@ export interface CounterTable {
    */
   read(ids: readonly string[], writer?: string): Promise<LedgerRead>
   /** At most `limit` of those whose ids begin with `prefix`, by the bytes of their ids in UTF-8, from the one after `after`. */
-  list(
-    prefix: string,
-    page: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<readonly LedgerEntry[]>
+  list(prefix: string, page: ListPage): Promise<readonly LedgerEntry[]>
   /** The sum of those whose ids begin with `prefix`. */
   sum(prefix: string): Promise<number>
   /** Sets a counter to 0. What was counted before, and is applied later, changes nothing. */

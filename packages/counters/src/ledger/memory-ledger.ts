@@ -1,5 +1,6 @@
 import type { Clock } from '@sluice/limiter-core/backend'
 import { SluiceError } from '@sluice/limiter-core/backend'
+import type { ListPage } from '../list-page.ts'
 import {
   type AppliedBatch,
   type CounterBatch,
@@ -90,10 +91,7 @@ class MemoryTable implements CounterTable {
     return { entries: ids.map((id) => this.#entry(id)), number: this.#numbers.get(writer) ?? 0 }
   }
 
-  async list(
-    prefix: string,
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
-  ): Promise<readonly LedgerEntry[]> {
+  async list(prefix: string, { after, limit }: ListPage): Promise<readonly LedgerEntry[]> {
     const ids = this.#idsFrom(prefix).filter((id) => after === undefined || byBytes(after, id) < 0)
     return ids
       .sort(byBytes)

@@ -1,10 +1,7 @@
 import type {
   BatchReceipt,
   Clock,
-  CounterDeltas,
   CounterReading,
-  CounterReceipt,
-  Counters,
   IncrementOptions,
   Metric,
   MetricSource,
@@ -20,8 +17,8 @@ import {
   parseMs,
   SluiceError,
 } from '@sluice/limiter-core/backend'
+import { AmountCounters } from '../amount-counters.ts'
 import type { BufferedCounters } from '../buffer/buffered-counters.ts'
-import { checkDelta, foldedDeltas } from '../counter-delta.ts'
 import { checkId } from '../counter-id.ts'
 import { namedMetrics } from '../metrics/named-metrics.ts'
 import { answeredWithin, unanswered } from '../unanswered.ts'
@@ -41,7 +38,7 @@ export interface HotCountersOptions {
 }
 
 /** Counters that count in Redis, for all processes at once, and are handed over to a ledger in batches. */
-export class HotCounters implements Counters, MetricSource {
+export class HotCounters extends AmountCounters implements MetricSource {
   readonly #options: HotCountersOptions
   readonly #stop: () => void
   readonly #owed: OwedInRedis
@@ -49,6 +46,7 @@ export class HotCounters implements Counters, MetricSource {
   #closing: Promise<void> | undefined
 
   constructor(options: HotCountersOptions) {
+    super()
     this.#options = options
     this.#owed = new OwedInRedis(() => options.partitions.owed(), options.clock)
     this.#own = namedMetrics(options.name, [this.#owed])
@@ -58,17 +56,6 @@ export class HotCounters implements Counters, MetricSource {
   *metrics(): Iterable<Metric> {
     yield* this.#own.metrics()
     yield* this.#options.direct.metrics()
-  }
-
-  async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
-    checkId(id)
-    checkDelta(delta)
-    const { values, durable, counted } = await this.#count(new Map([[id, delta]]), options)
-    return { value: values.get(id) ?? 0, durable, counted }
-  }
-
-  async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
-    return this.#count(foldedDeltas(deltas), options)
   }
 
   async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
@@ -91,14 +78,6 @@ export class HotCounters implements Counters, MetricSource {
     return this.#options.direct.aggregate(prefix, kind)
   }
 
-  reset(id: string): Promise<void> {
-    return this.#clear(id, false)
-  }
-
-  delete(id: string): Promise<void> {
-    return this.#clear(id, true)
-  }
-
   async flush(): Promise<void> {
     this.#checkOpen()
     await this.#options.partitions.flush()
@@ -109,7 +88,7 @@ export class HotCounters implements Counters, MetricSource {
     return this.#closing
   }
 
-  async #count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
+  async count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt> {
     const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
     this.#checkOpen()
     const partitions = new Set(Array.from(amounts.keys(), (id) => this.#options.partitions.of(id)))
@@ -139,8 +118,7 @@ export class HotCounters implements Counters, MetricSource {
     return answeredWithin(answer, { clock, waitMs: endsAt - clock.now(), late })
   }
 
-  async #clear(id: string, deleted: boolean): Promise<void> {
-    checkId(id)
+  protected async clear(id: string, deleted: boolean): Promise<void> {
     this.#checkOpen()
     await this.#options.partitions.of(id).clear(id, { deleted })
   }

@@ -13,6 +13,7 @@ import { badOption, optionsOf, parseMs, SluiceError } from '@sluice/limiter-core
 import { checkDelta, foldedDeltas } from '../../counter-delta.ts'
 import { checkId, checkPrefix } from '../../counter-id.ts'
 import { tokenOf } from '../../counter-token.ts'
+import { listPage } from '../../list-page.ts'
 import { idempotencyKeyOf } from '../idempotency-key.ts'
 import { MOST_BODY_BYTES } from '../request-bytes.ts'
 import { batchReceiptIn, readingIn, readingsIn, receiptIn, sumIn } from './answer-body.ts'
@@ -23,9 +24,6 @@ export interface HttpCountersOptions {
   /** Of each request. */
   readonly headers: Readonly<Record<string, string>>
 }
-
-const LIST = 1_000
-const LONGEST_LIST = 10_000
 
 /** Counters of a service, by its requests. */
 export class HttpCounters implements Counters {
@@ -64,12 +62,7 @@ export class HttpCounters implements Counters {
   }
 
   async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
-    checkPrefix(prefix)
-    const { after, limit = LIST } = optionsOf('readMany', options, ['after', 'limit'])
-    if (after !== undefined) checkId(after)
-    if (!Number.isInteger(limit) || limit < 1 || limit > LONGEST_LIST) {
-      throw badOption('readMany: limit', limit, `a whole number from 1 to ${LONGEST_LIST}`)
-    }
+    const { after, limit } = listPage(prefix, options)
     const page = after === undefined ? '' : `&after=${encoded(after, 'after')}`
     return readingsIn(await this.#get(`/counters?prefix=${encoded(prefix, 'prefix')}&limit=${limit}${page}`))
   }
