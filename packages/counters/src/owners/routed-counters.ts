@@ -101,7 +101,11 @@ export class RoutedCounters implements OwnedCounters {
     this.#isClosed = true
     const { nodes, self } = this.#options
     const own = [...nodes].filter(([name]) => self === undefined || name === self)
-    await Promise.all(own.map(([, node]) => node.close()))
+    const closed = await Promise.allSettled(own.map(([, node]) => node.close()))
+    const failed = closed.filter((one) => one.status === 'rejected')
+    // a node that is gone flushes nothing, and the others have flushed
+    const grave = failed.find(({ reason }) => !isUnanswered(reason) || failed.length === own.length)
+    if (grave) throw grave.reason
   }
 
   /** What this node counts itself. */
