@@ -22,7 +22,7 @@ import type { BufferedCounters } from '../buffer/buffered-counters.ts'
 import { checkId } from '../counter-id.ts'
 import { namedMetrics } from '../metrics/named-metrics.ts'
 import { answeredWithin, unanswered } from '../unanswered.ts'
-import type { Counted } from './hot-partition.ts'
+import type { Counted, HotPartition } from './hot-partition.ts'
 import type { HotPartitions } from './hot-partitions.ts'
 import { OwedInRedis } from './owed-in-redis.ts'
 
@@ -40,7 +40,7 @@ export interface HotCountersOptions {
 /** Counters that count in Redis, for all processes at once, and are handed over to a ledger in batches. */
 export class HotCounters extends AmountCounters implements MetricSource {
   readonly #options: HotCountersOptions
-  readonly #stop: () => void
+  readonly #stops: readonly (() => void)[]
   readonly #owed: OwedInRedis
   readonly #own: Metrics
   #closing: Promise<void> | undefined
@@ -50,7 +50,9 @@ export class HotCounters extends AmountCounters implements MetricSource {
     this.#options = options
     this.#owed = new OwedInRedis(() => options.partitions.owed(), options.clock)
     this.#own = namedMetrics(options.name, [this.#owed])
-    this.#stop = everyTick(options.clock, options.flushMs, () => this.#handOver())
+    // each at a time of its own: all at once they would hold up what is counted meanwhile
+    const handOvers = Array.from(options.partitions, (partition) => () => this.#handOver(partition))
+    this.#stops = [...handOvers, () => this.#refreshOwed()].map((run) => everyTick(options.clock, options.flushMs, run))
   }
 
   *metrics(): Iterable<Metric> {
@@ -124,18 +126,22 @@ export class HotCounters extends AmountCounters implements MetricSource {
   }
 
   async #close(): Promise<void> {
-    this.#stop()
+    for (const stop of this.#stops) stop()
     const ended = await Promise.allSettled([this.#options.partitions.flush(), this.#options.direct.close()])
     for (const one of ended) if (one.status === 'rejected') throw one.reason
   }
 
-  #handOver(): void {
-    const { name, partitions, observers } = this.#options
-    const failed = (error: unknown): void => {
-      observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
-    }
-    for (const partition of partitions) partition.handOver().catch(failed)
-    this.#owed.refresh().catch(failed)
+  #handOver(partition: HotPartition): void {
+    partition.handOver().catch((error: unknown) => this.#failed(error))
+  }
+
+  #refreshOwed(): void {
+    this.#owed.refresh().catch((error: unknown) => this.#failed(error))
+  }
+
+  #failed(error: unknown): void {
+    const { name, observers } = this.#options
+    observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
   }
 
   #checkOpen(): void {
