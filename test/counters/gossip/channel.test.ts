@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { type GossipChannel, gossipChannel } from '@sluice/counters/gossip'
+import { type GossipChannel, type GossipNode, gossipChannel } from '@sluice/counters/gossip'
+import { prometheusText } from '@sluice/limiter-core'
 import { baseSeed, channelContract, eachSeed, seededRandom } from '@sluice/testkit'
 import { GossipFleet } from './gossip-fleet.ts'
 
@@ -88,6 +89,25 @@ describe('a channel without a server', () => {
     await fleet.stop()
   })
 
+  test('forgets replicas that are gone, however many there were, and hears nothing of theirs twice', async () => {
+    const fleet = new GossipFleet(seededRandom(baseSeed()))
+    const open = (): GossipChannel => gossipChannel(fleet.start(), { retainMs: '10s' })
+    const texts = [listen(open()), listen(open())]
+    const [first] = fleet.nodes
+    let most = 0
+    for (let n = 0; n < 300; n++) {
+      open().publish('news', Buffer.from(String(n)))
+      await fleet.run(2_000, 100)
+      fleet.kill(fleet.nodes[2])
+      most = Math.max(most, replicasOf(first))
+    }
+    await fleet.run(100_000, 100)
+    for (const received of texts) expect(received).toEqual(Array.from({ length: 300 }, (_, n) => String(n)))
+    expect(most).toBeLessThanOrEqual(8)
+    expect(replicasOf(first)).toBe(0)
+    await fleet.stop()
+  })
+
   test('brings messages of many parts whole, among others', async () => {
     const fleet = new GossipFleet(seededRandom(1), { loss: 0.1 })
     const [one, other] = [gossipChannel(fleet.start()), gossipChannel(fleet.start())]
@@ -99,6 +119,10 @@ describe('a channel without a server', () => {
     await fleet.stop()
   })
 })
+
+function replicasOf(node: GossipNode): number {
+  return Number(/^sluice_gossip_replicas (\d+)$/m.exec(prometheusText(node))?.[1])
+}
 
 function listen(channel: GossipChannel): string[] {
   const texts: string[] = []

@@ -40,7 +40,12 @@ export class GossipMetrics implements MetricSource {
 
   *metrics(): Iterable<Metric> {
     const replicas = { labels: {}, value: this.#replicas() }
-    yield { name: 'sluice_gossip_replicas', help: 'Replicas that are known.', type: 'gauge', samples: [replicas] }
+    yield {
+      name: 'sluice_gossip_replicas',
+      help: 'Replicas of which something is kept.',
+      type: 'gauge',
+      samples: [replicas],
+    }
     yield* this.#exchanges.metrics()
     yield* this.#refused.metrics()
     yield* this.#ageMs.metrics()

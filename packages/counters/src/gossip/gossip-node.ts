@@ -54,8 +54,10 @@ const OPTIONS = ['peers', 'secret', 'tickMs', 'waitMs', 'clock', 'random', 'obse
 /** A silent peer holds one of them for `waitMs`. */
 const MOST_EXCHANGES = 4
 const DROP_MS = 1_000
-/** A log of which nothing came for so long is of a replica that is gone. */
-const GONE_MS = 3_600_000
+/** Items of a kind that this node does not know are kept for others. */
+const UNKNOWN_MS = 3_600_000
+/** How far an empty log was known is remembered for so long: its replica may write again, and what was missed is told. */
+const EMPTY_MS = 3_600_000
 const REPLICA_BYTES = 12
 
 /**
@@ -129,7 +131,7 @@ export class GossipNode implements MetricSource {
         for (const topic of this.#topics.values()) topic.missed(replica)
       },
     })
-    this.#metrics = new GossipMetrics(() => [...this.#table.replicas].length)
+    this.#metrics = new GossipMetrics(() => this.#table.clocks().size)
     this.#exchange = new GossipExchange(this.#table, seal, clock)
     this.handler = gossipHandler((message) => this.answer(message), { clock, isOpen: seal.hasSecret })
     this.#stops = [everyTick(clock, tickMs, () => void this.tick()), everyTick(clock, DROP_MS, () => this.#drop())]
@@ -225,8 +227,8 @@ export class GossipNode implements MetricSource {
   #drop(): void {
     const now = this.clock.now()
     const isOld = (item: LogItem, replica: string): boolean =>
-      this.#topics.get(kindOf(item))?.isOld(item, replica) ?? now - item.bornAt > GONE_MS
-    this.#table.drop(isOld, now - GONE_MS)
+      this.#topics.get(kindOf(item))?.isOld(item, replica) ?? now - item.bornAt > UNKNOWN_MS
+    this.#table.drop(isOld, now, EMPTY_MS)
   }
 
   #failed(error: unknown): void {

@@ -18,15 +18,15 @@ export class ReplicaLog {
   clock = 0
   /** Items up to this one may have been dropped, though no other stands in their place. */
   floor = 0
-  /** When its clock last went on, by the clock of whoever holds it. */
-  movedAt: number
+  /** Since when it has no items, by the clock of whoever holds it; undefined while it has some. */
+  emptySince: number | undefined
   readonly #items = new Map<string, LogItem>()
   /** By clock, stale ones among them. */
   #order: LogItem[] = []
 
   constructor(replica: string, now: number) {
     this.replica = replica
-    this.movedAt = now
+    this.emptySince = now
   }
 
   get size(): number {
@@ -34,19 +34,17 @@ export class ReplicaLog {
   }
 
   /** `item.clock` is above `clock`. */
-  put(item: LogItem, now: number): void {
+  put(item: LogItem): void {
     this.#items.set(item.key, item)
     this.#order.push(item)
     this.clock = item.clock
-    this.movedAt = now
+    this.emptySince = undefined
     if (this.#order.length > 2 * this.#items.size + FEW) this.#order = this.#order.filter((one) => this.#isKept(one))
   }
 
   /** All items up to `clock` were sent, or are gone. */
-  advanceTo(clock: number, now: number): void {
-    if (clock <= this.clock) return
-    this.clock = clock
-    this.movedAt = now
+  advanceTo(clock: number): void {
+    this.clock = Math.max(this.clock, clock)
   }
 
   /** Items behind `clock`, in order. */
@@ -57,13 +55,14 @@ export class ReplicaLog {
   }
 
   /** Drops items for which `isOld` holds. Whoever does not have them has missed them from then on. */
-  drop(isOld: (item: LogItem) => boolean): void {
+  drop(isOld: (item: LogItem) => boolean, now: number): void {
     for (const item of this.#items.values()) {
       if (!isOld(item)) continue
       this.#items.delete(item.key)
       this.floor = Math.max(this.floor, item.clock)
     }
     this.#order = this.#order.filter((one) => this.#isKept(one))
+    if (this.#items.size === 0) this.emptySince ??= now
   }
 
   #isKept(item: LogItem): boolean {

@@ -56,18 +56,14 @@ export class ReplicaTable {
   /** Writes an item of its own. */
   write(key: string, value: unknown, now: number): LogItem {
     const item: LogItem = { clock: this.own.clock + 1, key, value, bornAt: now }
-    this.own.put(item, now)
+    this.own.put(item)
     return item
   }
 
+  /** Of logs with items: one without has nothing to tell, and replicas that are gone leave one each. */
   clocks(): Clocks {
-    return new Map(Array.from(this.#logs.values(), ({ replica, clock }) => [replica, clock]))
-  }
-
-  /** Whether it has something that a table with these clocks lacks. */
-  isAhead(clocks: Clocks): boolean {
-    for (const { replica, clock } of this.#logs.values()) if (clock > (clocks.get(replica) ?? 0)) return true
-    return false
+    const told = [...this.#logs.values()].filter(({ size }) => size > 0)
+    return new Map(told.map(({ replica, clock }) => [replica, clock]))
   }
 
   /** What a table with these clocks lacks, at most about `maxBytes` of it: whoever asks again gets the rest. */
@@ -76,7 +72,7 @@ export class ReplicaTable {
     let room = maxBytes
     for (const log of this.#logs.values()) {
       const known = clocks.get(log.replica) ?? 0
-      if (log.clock <= known) continue
+      if (log.clock <= known || log.size === 0) continue
       const { part, bytes } = partOf(log, { known, now, room, isFirst: parts.length === 0 })
       room -= bytes
       if (part) parts.push(part)
@@ -90,11 +86,12 @@ export class ReplicaTable {
     for (const part of parts) if (part.replica !== this.own.replica) this.#mergePart(part, now)
   }
 
-  /** Drops items for which `isOld` holds, and logs of others of which nothing is left and nothing came since `goneAt`. */
-  drop(isOld: (item: LogItem, replica: string) => boolean, goneAt: number): void {
+  /** Drops items for which `isOld` holds, and logs of others that have been empty for `emptyMs`. */
+  drop(isOld: (item: LogItem, replica: string) => boolean, now: number, emptyMs: number): void {
     for (const log of this.#logs.values()) {
-      log.drop((item) => isOld(item, log.replica))
-      if (log.size === 0 && log !== this.own && log.movedAt <= goneAt) this.#logs.delete(log.replica)
+      log.drop((item) => isOld(item, log.replica), now)
+      const { replica, emptySince = now } = log
+      if (log !== this.own && now - emptySince >= emptyMs) this.#logs.delete(replica)
     }
   }
 
@@ -108,10 +105,10 @@ export class ReplicaTable {
     for (const { clock, key, value, ageMs } of items) {
       if (clock <= log.clock) continue
       const item: LogItem = { clock, key, value, bornAt: now - ageMs }
-      log.put(item, now)
+      log.put(item)
       this.#listener.received(replica, item)
     }
-    log.advanceTo(upTo, now)
+    log.advanceTo(upTo)
   }
 }
 
