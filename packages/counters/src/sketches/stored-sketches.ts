@@ -80,7 +80,8 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
     const { now = this.#settings.clock.wall() } = optionsOf('hour', options, ['now'])
     const hour = hourOf('hour', now)
     const { format, rows } = await this.#read(id, { from: hour, until: hour + 1 })
-    const isKept = hour > this.#hourNow - this.#settings.keptHours
+    // hours of a day that is gone are gone with it
+    const isKept = hour > this.#hourNow - this.#settings.keptHours && dayOf(hour) >= this.#oldestDay
     // a process that keeps fewer hours apart may have merged it
     return isKept && rows.every(({ hours }) => hours === 1) ? mergedRows(format, rows) : undefined
   }
@@ -88,8 +89,7 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
   async daySketch(id: string, options: DayReadOptions = {}): Promise<Kind> {
     const { now = this.#settings.clock.wall(), days = 1 } = optionsOf('day', options, ['now', 'days'])
     const last = dayOf(hourOf('day', now))
-    const oldest = dayOf(this.#hourNow) - this.#settings.keptDays + 1
-    const first = Math.max(oldest, last - wholeWithin('day: days', days, MOST_DAYS) + 1)
+    const first = Math.max(this.#oldestDay, last - wholeWithin('day: days', days, MOST_DAYS) + 1)
     const { format, rows } = await this.#read(id, { from: first * HOURS, until: (last + 1) * HOURS })
     return mergedRows(format, rows)
   }
@@ -111,6 +111,10 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
 
   get #hourNow(): number {
     return hourOf('now', this.#settings.clock.wall())
+  }
+
+  get #oldestDay(): number {
+    return dayOf(this.#hourNow) - this.#settings.keptDays + 1
   }
 
   async #read(
