@@ -262,26 +262,44 @@ describe('batches of counters', () => {
   })
 })
 
-test('a ledger that came back from a backup is what its readers see', async () => {
+describe('a ledger that came back from a backup', () => {
   const clock = new FakeClock()
-  let current = new MemoryLedger(clock).open('a')
-  const ledger: CounterLedger = {
-    durable: false,
-    close: async () => {},
-    open: () => ({
-      apply: (batch) => current.apply(batch),
-      read: (ids, writer) => current.read(ids, writer),
-      list: (prefix, page) => current.list(prefix, page),
-      sum: (prefix) => current.sum(prefix),
-      clear: (id, options) => current.clear(id, options),
-    }),
+
+  /** Of a process that counted 15 before a backup that has 5 took the place of its ledger. */
+  async function countersOfBackup() {
+    let current = new MemoryLedger(clock).open('a')
+    const ledger: CounterLedger = {
+      durable: false,
+      close: async () => {},
+      open: () => ({
+        apply: (batch) => current.apply(batch),
+        read: (ids, writer) => current.read(ids, writer),
+        list: (prefix, page) => current.list(prefix, page),
+        sum: (prefix) => current.sum(prefix),
+        clear: (id, options) => current.clear(id, options),
+      }),
+    }
+    const counters = createCounters({ ledger, clock })
+    for (let n = 0; n < 3; n++) await counters.increment('a', 5, { durable: true })
+    current = new MemoryLedger(clock).open('a')
+    await current.apply({ writer: 'w', number: 1, deltas: [{ id: 'a', amount: 5, ageMs: 0 }], groups: [] })
+    return counters
   }
-  const counters = createCounters({ ledger, clock })
-  for (let n = 0; n < 3; n++) await counters.increment('a', 5, { durable: true })
-  current = new MemoryLedger(clock).open('a')
-  await current.apply({ writer: 'w', number: 1, deltas: [{ id: 'a', amount: 5, ageMs: 0 }], groups: [] })
-  expect((await counters.read('a', { maxAgeMs: 0 })).value).toBe(5)
-  await counters.increment('a', 2)
-  expect((await counters.read('a')).value).toBe(7)
-  await counters.close()
+
+  test('is what its readers see', async () => {
+    const counters = await countersOfBackup()
+    expect((await counters.read('a', { maxAgeMs: 0 })).value).toBe(5)
+    await counters.increment('a', 2)
+    expect((await counters.read('a')).value).toBe(7)
+    await counters.close()
+  })
+
+  test.each([true, false])('is what its writers see, who read nothing: durable %s', async (durable) => {
+    const counters = await countersOfBackup()
+    const { value } = await counters.increment('a', 2, { durable })
+    expect(value).toBe(durable ? 7 : 17)
+    await counters.flush()
+    expect((await counters.increment('a', 1, { durable })).value).toBe(8)
+    await counters.close()
+  })
 })

@@ -129,21 +129,28 @@ export class BatchWriter {
     if (!shipment) return
     try {
       const batch = batchOf(shipment, this.#writer, clock.now())
+      const asked = learnedOf(shipment)
       const applied = await table.apply(batch)
       this.#shipment = undefined
       for (const { amount } of batch.deltas) this.#audit.settled(amount)
-      this.#settle(shipment, applied)
+      this.#settle(shipment, applied, asked)
     } catch (error) {
       observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
       throw error
     }
   }
 
-  #settle({ entries, groups }: Shipment, applied: AppliedBatch): void {
+  #settle({ entries, groups }: Shipment, applied: AppliedBatch, asked: ReadonlyMap<string, number>): void {
     const { cache, clock } = this.#options
     const now = clock.now()
     for (const entry of entries) entry.sending = 0
-    for (const row of applied.entries) cache.get(row.id)?.learn(row, now)
+    for (const row of applied.entries) cache.get(row.id)?.learn(row, now, asked.get(row.id))
     for (const [index, pending] of groups.entries()) pending.decide(applied.outcomes[index])
   }
+}
+
+/** How many totals each of its entries has taken over by now. */
+function learnedOf({ entries, groups }: Shipment): ReadonlyMap<string, number> {
+  const all = [...entries, ...groups.flatMap((pending) => pending.entries)]
+  return new Map(all.map(({ id, learned }) => [id, learned]))
 }
