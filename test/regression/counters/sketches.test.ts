@@ -19,4 +19,30 @@ describe('stored sketches', () => {
     expect(await counters.hour('page', { now: then })).toBeUndefined()
     await counters.close()
   })
+
+  test('are merged in each hour, also after a clock that was ahead for a moment', async () => {
+    const clock = new FakeClock({ wallMs: MIDNIGHT })
+    const ledger = new MemoryLedger(clock)
+    const rowsOf = (day: number) =>
+      ledger.openSketches('default', 'unique').read('page', { from: day * 24, until: day * 24 + 24 })
+    const counters = uniqueCounters({ ledger, clock, hours: 1, random: () => 0.5 })
+    clock.stepWall(10 * 24 * HOUR_MS)
+    await counters.add('page', 'anna', { durable: true })
+    await settled()
+    clock.stepWall(-10 * 24 * HOUR_MS)
+    for (let hour = 0; hour < 5; hour++) {
+      await counters.add('page', `key ${hour}`, { durable: true })
+      await settled()
+      clock.advance(HOUR_MS)
+    }
+    // the hours before the last one are one row
+    expect(await rowsOf(MIDNIGHT / HOUR_MS / 24)).toHaveLength(2)
+    expect(await counters.day('page', { now: MIDNIGHT })).toBe(5)
+    await counters.close()
+  })
 })
+
+/** Lets promises settle that wait for nothing but each other. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) await Promise.resolve()
+}

@@ -42,11 +42,11 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
       if (random() < MERGE_CHANCE) this.#later({ id, first: firstHour, span: 1 })
     }
     const hour = hourOf('add', clock.wall())
-    if (hour <= this.#askedHour) return
+    if (hour === this.#askedHour) return
     this.#askedHour = hour
     this.#inBackground(async () => {
-      // whoever moves the number of this writer does it for the fleet
-      const isFirst = await table.append({ writer: `compaction:${kind}`, number: hour, rows: [] })
+      // whoever is the writer of this hour does it for the fleet; a clock that is ahead takes no other hour
+      const isFirst = await table.append({ writer: `compaction:${kind}:${hour}`, number: 1, rows: [] })
       if (isFirst) await this.#compactAll()
     })
   }
