@@ -71,7 +71,7 @@ class InterleavedLedger implements CounterLedger {
       read: (id, range) => held(() => table.read(id, range)),
       replace: (rows, by) => held(() => table.replace(rows, by)),
       crowded: (page) => held(() => table.crowded(page)),
-      forget: (before) => held(() => table.forget(before)),
+      forget: (before, keptDays) => held(() => table.forget(before, keptDays)),
     }
   }
 

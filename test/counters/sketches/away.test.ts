@@ -21,7 +21,7 @@ class AwayLedger extends MemoryLedger {
       read: (id, range) => here(() => table.read(id, range)),
       replace: (rows, by) => here(() => table.replace(rows, by)),
       crowded: (page) => here(() => table.crowded(page)),
-      forget: (before) => here(() => table.forget(before)),
+      forget: (before, keptDays) => here(() => table.forget(before, keptDays)),
     }
   }
 }

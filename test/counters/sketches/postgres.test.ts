@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { digestCounters } from '@sluice/counters'
 import { postgresLedger } from '@sluice/counters/postgres'
+import { systemClock } from '@sluice/limiter-core/backend'
 import type { Pool } from 'pg'
 import { eventually } from '../../services/eventually.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
@@ -63,5 +64,16 @@ describe('sketches in PostgreSQL', () => {
     } finally {
       client.release()
     }
+  })
+
+  test('keep days that are not over by the clock of the server, however far that of a process is ahead', async () => {
+    const table = postgresLedger(pool).openSketches(`sketches-${++made}`, 'digest')
+    const today = Math.floor(systemClock.wall() / 86_400_000) * 24
+    const rowAt = (firstHour: number) => ({ id: 'a', firstHour, hours: 1, bytes: Uint8Array.of(1) })
+    const days = [today, today - 29 * 24, today - 40 * 24]
+    await table.append({ writer: 'w', number: 1, rows: days.map(rowAt) })
+    await table.forget(today + 365 * 24, 31)
+    const left = await table.read('a', { from: 0, until: today + 1 })
+    expect(left.map(({ firstHour }) => firstHour).sort()).toEqual([today - 29 * 24, today].sort())
   })
 })

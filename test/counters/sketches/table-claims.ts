@@ -52,7 +52,7 @@ export const tableClaims: Readonly<Record<string, (bench: SketchBench) => Promis
       await Promise.all([read(23, 24), read(5, 6), read(24, 48), read(-24, 0), read(-24, 1)]),
       [1, 2, 1, 0, 1],
     )
-    await table.forget(FIRST_HOUR + 5)
+    await table.forget(FIRST_HOUR + 5, 1)
     assert.deepEqual(await Promise.all([read(0, 5), read(0, 48)]), [0, 2])
   },
 

@@ -22,8 +22,11 @@ export interface SketchTable {
    * make a group, those of one day where they begin before the hour `before` or have several hours.
    */
   crowded(page: CrowdedPage): Promise<readonly SketchGroup[]>
-  /** Deletes all rows that begin before an hour. */
-  forget(before: number): Promise<void>
+  /**
+   * Deletes all rows that begin before an hour. A ledger with a clock of its own deletes none of the last `keptDays` days
+   * by that: the clock of a process may be far ahead.
+   */
+  forget(before: number, keptDays: number): Promise<void>
 }
 
 export interface HourRange {

@@ -40,7 +40,7 @@ export class TimedSketchTable implements SketchTable {
     return this.#deadline.within(this.#table.crowded(page))
   }
 
-  forget(before: number): Promise<void> {
-    return this.#deadline.within(this.#table.forget(before))
+  forget(before: number, keptDays: number): Promise<void> {
+    return this.#deadline.within(this.#table.forget(before, keptDays))
   }
 }

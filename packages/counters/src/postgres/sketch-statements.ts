@@ -42,7 +42,8 @@ where name = $1 and kind = $2 and id = $3
 ) as rows
 where $4::text is null or (id, first, span) > ($4::text, $5::bigint, $6::int)
 group by id, first, span having count(*) > 1 order by id, first, span limit $7`,
-    forget: `delete from ${sketches} where name = $1 and kind = $2 and first_hour < $3`,
+    forget: `delete from ${sketches} where name = $1 and kind = $2
+  and first_hour < least($3::bigint, (floor(extract(epoch from now()) / 86400)::bigint - $4::bigint + 1) * ${HOURS})`,
   }
 }
 

@@ -84,8 +84,8 @@ export class SqlSketchTable implements SketchTable {
     return rows.map(({ id, first, span }) => ({ id: idOf(id), first: Number(first), span: Number(span) }))
   }
 
-  async forget(before: number): Promise<void> {
-    await this.#query(this.#statements.forget, [before])
+  async forget(before: number, keptDays: number): Promise<void> {
+    await this.#query(this.#statements.forget, [before, keptDays])
   }
 }
 

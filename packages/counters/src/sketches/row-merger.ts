@@ -73,7 +73,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
   async #compactAll(): Promise<number> {
     const { table, clock, keptDays } = this.#options
     const hour = hourOf('compact', clock.wall())
-    await table.forget((dayOf(hour) - keptDays + 1) * HOURS)
+    await table.forget((dayOf(hour) - keptDays + 1) * HOURS, keptDays)
     let rows = 0
     let failure: { readonly error: unknown } | undefined
     let after: SketchGroup | undefined
