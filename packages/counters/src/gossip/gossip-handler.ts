@@ -33,11 +33,18 @@ export function gossipHandler(
     try {
       if (!isOpen && !isLocalRequest(req)) throw new ServiceProblem(403, 'not-local')
       if (req.method !== 'POST') throw new ServiceProblem(405, 'method-not-allowed')
-      return { status: 200, body: answer(await requestBytes(req, clock)) }
+      return { status: 200, body: answer(await messageIn(req, clock)) }
     } catch (error) {
       return { status: statusOf(error), body: new Uint8Array() }
     }
   }
+}
+
+/** A body that a parser in front read already is taken from `req.body`, unless it made something else of it. */
+async function messageIn(req: IncomingMessage & { readonly body?: unknown }, clock: Clock): Promise<Uint8Array> {
+  if (!req.readableDidRead) return requestBytes(req, clock)
+  if (req.body instanceof Uint8Array) return req.body
+  throw new ServiceProblem(500, 'body-read-before')
 }
 
 function statusOf(error: unknown): number {
