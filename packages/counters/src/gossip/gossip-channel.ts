@@ -30,6 +30,8 @@ interface PartialMessage {
   readonly topic: string
   readonly count: number
   readonly parts: Buffer[]
+  /** Of the last one that came. */
+  readonly clock: number
 }
 
 const OPTIONS = ['retainMs', 'maxRetainedBytes', 'maxMessageBytes'] as const
@@ -38,6 +40,8 @@ const LEAST_RETAIN_MS = 1_000
 const MOST_RETAIN_MS = 3_600_000
 /** In base64 a quarter of a message between replicas. */
 const PART_BYTES = 12_288
+/** Of the largest message that a channel may send. */
+const MOST_PARTS = Math.ceil((4 * 2 ** 20) / PART_BYTES)
 const TOPIC = /^[ -z|~]{1,128}$/
 
 /**
@@ -131,20 +135,22 @@ export class GossipChannel implements Channel, GossipTopic {
   }
 
   /** For its node. */
-  received(replica: string, { value, bornAt }: LogItem): void {
+  received(replica: string, { value, bornAt, clock }: LogItem): boolean {
     const part = partOf(value)
     // a replica that keeps messages for longer, or has no channel, may still have it
-    if (!part || this.#isOver(bornAt)) return
+    if (this.#isOver(bornAt)) return false
+    if (!part) return true
     const [topic, base64, index, count] = part
     const partial = this.#partial.get(replica)
     const parts = index === 0 ? [] : (partial?.parts ?? [])
     const isNext = index === parts.length && (index === 0 || (partial?.topic === topic && partial.count === count))
     this.#partial.delete(replica)
     // the parts before it were missed
-    if (!isNext) return
+    if (!isNext) return true
     parts.push(Buffer.from(base64, 'base64'))
-    if (parts.length < count) this.#partial.set(replica, { topic, count, parts })
+    if (parts.length < count) this.#partial.set(replica, { topic, count, parts, clock })
     else this.#deliver(topic, Buffer.concat(parts))
+    return true
   }
 
   /** For its node. */
@@ -156,7 +162,11 @@ export class GossipChannel implements Channel, GossipTopic {
   /** For its node. */
   isOld({ clock, bornAt }: LogItem, replica: string): boolean {
     const isOver = this.#isOver(bornAt)
-    if (replica !== this.#node.replica) return isOver
+    if (replica !== this.#node.replica) {
+      // its replica is gone, or its other parts are missed
+      if (isOver && this.#partial.get(replica)?.clock === clock) this.#partial.delete(replica)
+      return isOver
+    }
     while (isOver && this.#published.length > 0 && this.#published[0].clock <= clock) this.#forgetOldest()
     return isOver || clock <= this.#droppedTo
   }
@@ -194,7 +204,8 @@ function partOf(value: unknown): PartValue | undefined {
   const [topic, base64, index, count] = value as readonly unknown[]
   const isText = typeof topic === 'string' && TOPIC.test(topic) && typeof base64 === 'string'
   const isPlace = Number.isSafeInteger(index) && Number.isSafeInteger(count) && (index as number) < (count as number)
-  return isText && isPlace && (index as number) >= 0 ? (value as unknown as PartValue) : undefined
+  const isHeld = (count as number) <= MOST_PARTS
+  return isText && isPlace && isHeld && (index as number) >= 0 ? (value as unknown as PartValue) : undefined
 }
 
 function checkTopic(owner: string, topic: unknown): void {

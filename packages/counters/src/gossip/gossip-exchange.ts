@@ -26,12 +26,14 @@ export class GossipExchange {
 
   /** Answers the replica that it asked, once both know the same, or a good deal more than before. */
   async ask(peer: GossipPeer, signal: AbortSignal): Promise<string> {
+    let named: Clocks = new Map()
     for (let round = 1; ; round++) {
-      const answer = await this.#askOnce(peer, signal)
+      const answer = await this.#askOnce(peer, named, signal)
+      named = answer.clocks
       if (answer.from === this.#table.own.replica) return answer.from
       this.#table.merge(answer.parts, this.#clock.now())
       const isPushed = await this.#push(peer, answer, signal)
-      if ((!isPushed && !isBehind(this.#table.clocks(), answer.clocks)) || round === MOST_ROUNDS) return answer.from
+      if ((!isPushed && !this.#table.isBehind(answer.clocks)) || round === MOST_ROUNDS) return answer.from
     }
   }
 
@@ -41,13 +43,15 @@ export class GossipExchange {
     const { nonce } = message
     const from = this.#table.own.replica
     if (message.kind === 'ask') {
-      const parts = this.#partsBehind(message.clocks)
+      // of what the other one has and this one forgot, too, or that would be sent again and again
+      const clocks = this.#table.clocks(message.clocks)
+      const parts = this.#partsBehind(message.clocks, clocks.size)
       return this.#sealed({
         kind: 'answer',
         from,
         nonce,
         ticket: this.#seal.ticket(),
-        clocks: this.#table.clocks(),
+        clocks,
         parts,
       })
     }
@@ -57,9 +61,9 @@ export class GossipExchange {
     return this.#sealed({ kind: 'done', from, nonce })
   }
 
-  async #askOnce(peer: GossipPeer, signal: AbortSignal): Promise<AnswerMessage> {
+  async #askOnce(peer: GossipPeer, named: Clocks, signal: AbortSignal): Promise<AnswerMessage> {
     const nonce = randomBytes(12).toString('base64url')
-    const ask = { kind: 'ask', from: this.#table.own.replica, nonce, clocks: this.#table.clocks() } as const
+    const ask = { kind: 'ask', from: this.#table.own.replica, nonce, clocks: this.#table.clocks(named) } as const
     const answer = await this.#send(peer, ask, signal)
     if (answer.kind !== 'answer' || answer.nonce !== nonce) throw unasked()
     return answer
@@ -67,7 +71,7 @@ export class GossipExchange {
 
   /** False where the other lacks nothing. */
   async #push(peer: GossipPeer, { ticket, clocks }: AnswerMessage, signal: AbortSignal): Promise<boolean> {
-    const parts = this.#partsBehind(clocks)
+    const parts = this.#partsBehind(clocks, 0)
     if (parts.length === 0) return false
     const nonce = randomBytes(12).toString('base64url')
     const done = await this.#send(peer, { kind: 'push', from: this.#table.own.replica, nonce, ticket, parts }, signal)
@@ -79,19 +83,15 @@ export class GossipExchange {
     return decoded(this.#seal.opened(await peer.exchange(this.#sealed(message), signal)))
   }
 
-  #partsBehind(clocks: Clocks): ReturnType<ReplicaTable['partsBehind']> {
-    const room = MOST_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * this.#table.clocks().size
+  /** `named`: clocks that are in the message beside them. */
+  #partsBehind(clocks: Clocks, named: number): ReturnType<ReplicaTable['partsBehind']> {
+    const room = MOST_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * named
     return this.#table.partsBehind(clocks, { now: this.#clock.now(), maxBytes: room })
   }
 
   #sealed(message: GossipMessage): Uint8Array {
     return this.#seal.sealed(encoded(message))
   }
-}
-
-function isBehind(own: Clocks, others: Clocks): boolean {
-  for (const [replica, clock] of others) if (clock > (own.get(replica) ?? 0)) return true
-  return false
 }
 
 function unasked(): SluiceError {

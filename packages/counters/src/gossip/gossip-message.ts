@@ -7,6 +7,8 @@ export const MOST_MESSAGE_BYTES = 65_536
 const MOST_REPLICAS = 10_000
 const REPLICA = /^[\w-]{1,64}$/
 const MOST_KEY = 1_024
+/** Of the JSON of an item: beside the clocks of a large fleet one must fit in a message. */
+const MOST_ITEM_BYTES = 32_768
 
 /** What two replicas say to each other: `ask`, then the `answer` to it; `push` what that showed to be missing, then `done`. */
 export type GossipMessage = AskMessage | AnswerMessage | PushMessage | DoneMessage
@@ -41,6 +43,14 @@ interface DoneMessage {
   readonly kind: 'done'
   readonly from: string
   readonly nonce: string
+}
+
+/** Throws `SLUICE_BAD_MESSAGE` for what no message can carry. */
+export function checkItem(key: unknown, value: unknown): void {
+  const json = jsonOf([keyOf(key), value])
+  if (json === undefined || Buffer.byteLength(json) > MOST_ITEM_BYTES) {
+    throw badMessage(`an item that is no JSON or above ${MOST_ITEM_BYTES} bytes`)
+  }
 }
 
 /** What is written, as JSON: shorter names, and arrays for what there is much of. */
@@ -78,6 +88,14 @@ function partJson({ replica, floor, upTo, items }: LogPart): unknown[] {
   return [replica, floor, upTo, items.map(({ clock, key, value, ageMs }) => [clock, ageMs, key, value])]
 }
 
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -102,6 +120,7 @@ function partsOf(value: unknown): LogPart[] {
       const [clock, ageMs, key, content] = listOf(item, 4, 'an item')
       if (countOf(clock, 'a clock') <= last) throw badMessage('items out of order')
       last = clock as number
+      checkItem(key, content)
       return { clock: last, ageMs: countOf(ageMs, 'an age'), key: keyOf(key), value: content }
     })
     if (countOf(upTo, 'upTo') < last) throw badMessage('items behind the end')

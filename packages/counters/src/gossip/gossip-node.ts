@@ -15,6 +15,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import { GossipExchange } from './gossip-exchange.ts'
 import { gossipHandler } from './gossip-handler.ts'
+import { checkItem } from './gossip-message.ts'
 import { GossipMetrics } from './gossip-metrics.ts'
 import { type GossipPeer, HttpPeer } from './gossip-peer.ts'
 import { MessageSeal } from './message-seal.ts'
@@ -44,7 +45,8 @@ export type GossipPeers = readonly (string | GossipPeer)[]
 
 /** What one use of a node writes and hears, by the first part of its keys. */
 export interface GossipTopic {
-  received(replica: string, item: LogItem): void
+  /** False where it came too late. */
+  received(replica: string, item: LogItem): boolean
   missed(replica: string): void
   /** Whether it may be forgotten. */
   isOld(item: LogItem, replica: string): boolean
@@ -167,18 +169,37 @@ export class GossipNode implements MetricSource {
     this.#topics.set(kind, topic)
   }
 
-  /** Writes an item, which all others will have. */
+  /** Writes an item, which all others will have. Throws `SLUICE_BAD_MESSAGE` for a key above 1,024 characters, and above 32 KiB of JSON. */
   write(key: string, value: unknown): LogItem {
+    checkItem(key, value)
     return this.#table.write(key, value, this.clock.now())
   }
 
   /** Asks one of the others, by chance. Done by itself each `tickMs`; never rejects. */
   async tick(): Promise<void> {
-    if (this.#isClosed || this.#running >= MOST_EXCHANGES) return
+    if (!this.#isClosed && this.#running < MOST_EXCHANGES) await this.#askOne()
+  }
+
+  /** Tells one of the others what is left, and ends. What this replica wrote lives on in the others. Never rejects. */
+  async close(): Promise<void> {
+    for (const stop of this.#stops) stop()
+    // however many exchanges wait for silent peers
+    if (!this.#isClosed) await this.#askOne()
+    this.#isClosed = true
+  }
+
+  /** Never rejects. */
+  async #askOne(): Promise<void> {
     this.#running++
     try {
-      const peer = await this.#nextPeer()
-      if (peer) await this.#ask(peer)
+      const asked = await this.#withinWait((signal) => this.#askNext(signal))
+      if (!asked) return
+      if (asked.from === this.replica) {
+        this.#own.add(asked.name)
+        return
+      }
+      this.#own.delete(asked.name)
+      this.#metrics.exchanged()
     } catch (error) {
       this.#metrics.exchanged(error)
       this.#failed(error)
@@ -187,21 +208,24 @@ export class GossipNode implements MetricSource {
     }
   }
 
-  /** Tells one of the others what is left, and ends. What this replica wrote lives on in the others. Never rejects. */
-  async close(): Promise<void> {
-    for (const stop of this.#stops) stop()
-    if (!this.#isClosed) await this.tick()
-    this.#isClosed = true
+  /** Undefined where there is nobody to ask, or no time left. */
+  async #askNext(signal: AbortSignal): Promise<{ readonly name: string; readonly from: string } | undefined> {
+    const peer = await this.#nextPeer()
+    if (!peer || signal.aborted) return undefined
+    return { name: peer.name, from: await this.#exchange.ask(peer, signal) }
   }
 
   async #nextPeer(): Promise<GossipPeer | undefined> {
     const { peers, seal, random } = this.#settings
     const given = typeof peers === 'function' ? await peers() : peers
-    const others = peersOf(given, seal).filter(({ name }) => !this.#own.has(name))
-    return others[Math.floor(random() * others.length)]
+    const all = peersOf(given, seal)
+    const others = all.filter(({ name }) => !this.#own.has(name))
+    // at an address that several replicas share another one may answer next
+    const next = others.length > 0 ? others : all
+    return next[Math.floor(random() * next.length)]
   }
 
-  async #ask(peer: GossipPeer): Promise<void> {
+  async #withinWait<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, waitMs } = this.#settings
     const deadline = new AbortController()
     const late = new Promise<never>((_, reject) => {
@@ -211,17 +235,15 @@ export class GossipNode implements MetricSource {
     })
     const cancel = clock.after(waitMs, () => deadline.abort(), AWAITED)
     try {
-      const from = await Promise.race([this.#exchange.ask(peer, deadline.signal), late])
-      if (from === this.replica) this.#own.add(peer.name)
-      else this.#metrics.exchanged()
+      return await Promise.race([run(deadline.signal), late])
     } finally {
       cancel()
     }
   }
 
-  #received(replica: string, item: LogItem): void {
+  #received(replica: string, item: LogItem): boolean {
     this.#metrics.received(Math.max(0, this.clock.now() - item.bornAt))
-    this.#topics.get(kindOf(item))?.received(replica, item)
+    return this.#topics.get(kindOf(item))?.received(replica, item) ?? true
   }
 
   #drop(): void {

@@ -22,7 +22,8 @@ export interface SentItem {
 
 /** Hears of each item once, in the order of its log. */
 export interface TableListener {
-  received(replica: string, item: LogItem): void
+  /** False where it came too late. */
+  received(replica: string, item: LogItem): boolean
   /** Items of a replica were gone before they came here. */
   missed(replica: string): void
 }
@@ -60,10 +61,16 @@ export class ReplicaTable {
     return item
   }
 
-  /** Of logs with items: one without has nothing to tell, and replicas that are gone leave one each. */
-  clocks(): Clocks {
-    const told = [...this.#logs.values()].filter(({ size }) => size > 0)
+  /** Of logs with items, and of those that `named` has: replicas that are gone leave an empty one each. */
+  clocks(named: Clocks = new Map()): Clocks {
+    const told = [...this.#logs.values()].filter(({ replica, size }) => size > 0 || named.has(replica))
     return new Map(told.map(({ replica, clock }) => [replica, clock]))
+  }
+
+  /** Whether a table with these clocks has something that this one never had. */
+  isBehind(clocks: Clocks): boolean {
+    for (const [replica, clock] of clocks) if (clock > (this.#logs.get(replica)?.clock ?? 0)) return true
+    return false
   }
 
   /** What a table with these clocks lacks, at most about `maxBytes` of it: whoever asks again gets the rest. */
@@ -100,13 +107,19 @@ export class ReplicaTable {
     if (upTo <= log.clock) return
     this.#logs.set(replica, log)
     // of a log that is met for the first time nothing was missed: this one came later
-    if (floor > log.clock && log.clock > 0) this.#listener.missed(replica)
+    const isKnown = log.clock > 0
+    let isMissed = isKnown && floor > log.clock
+    if (isMissed) this.#listener.missed(replica)
     log.floor = Math.max(log.floor, floor)
     for (const { clock, key, value, ageMs } of items) {
       if (clock <= log.clock) continue
       const item: LogItem = { clock, key, value, bornAt: now - ageMs }
       log.put(item)
-      this.#listener.received(replica, item)
+      const isLate = !this.#listener.received(replica, item)
+      if (isLate && isKnown && !isMissed) {
+        isMissed = true
+        this.#listener.missed(replica)
+      }
     }
     log.advanceTo(upTo)
   }
