@@ -155,7 +155,7 @@ function dayTable(sketches) {
 
 function targetTable({ increments, busy, reads, batches, owners }) {
   return {
-    title: 'Targets of counters',
+    title: 'Counters targets',
     columns: targetColumns,
     rows: [
       targetRow('increment in Redis, p50 ms', increments.hot.p50, 0.5),

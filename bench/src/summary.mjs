@@ -31,6 +31,8 @@ export function summary(results) {
     () =>
       `Synced, a decision takes ${figure('synced', 'A decision', 'hot key', '×')} of one in memory, and a million of them ${figure('synced', 'What decisions cost', 'synced', 'calls a million')} calls of Redis; leased ${figure('synced', 'What decisions cost', 'leased', 'calls a million')}.`,
     () =>
+      `A usage counter that is kept in PostgreSQL is counted in ${figure('counters', 'Increments', '`redisCounters`, before PostgreSQL', 'p50 ms')} ms through Redis (p99 ${figure('counters', 'Increments', '`redisCounters`, before PostgreSQL', 'p99 ms')}) and ${figure('counters', 'Increments', '`createCounters`, before PostgreSQL', 'p50 ms')} ms in the process, at 5,000 a second; an upsert each takes ${figure('counters', 'Increments', 'PostgreSQL alone: an upsert each', 'p50 ms')} (p99 ${figure('counters', 'Increments', 'PostgreSQL alone: an upsert each', 'p99 ms')}).`,
+    () =>
       `Targets that are hit: ${targetCounts(results)}. Why others are missed stands [at the end](#where-a-target-is-missed-and-why).`,
   ]
   return lines
