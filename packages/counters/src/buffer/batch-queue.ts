@@ -64,6 +64,11 @@ export class BatchQueue {
     return this.#dirty.keys()
   }
 
+  /** Entries that groups wait with, some of them more than once. */
+  get groupEntries(): Iterable<CounterEntry> {
+    return this.#groups.flatMap(({ entries }) => entries)
+  }
+
   add(entry: CounterEntry): void {
     if (!this.#dirty.has(entry)) this.#dirty.set(entry, this.nextTurn())
   }

@@ -57,10 +57,13 @@ export class BatchWriter {
 
   /** Reads all that waits: for metrics. */
   get owed(): Owed {
-    const owing = [...new Set([...this.#queue.entries, ...(this.#shipment?.entries ?? [])])]
+    const { entries = [], groups = [] } = this.#shipment ?? {}
+    const owing = [...new Set([...this.#queue.entries, ...entries])]
+    const waited = [...this.#queue.groupEntries, ...groups.flatMap((group) => group.entries)]
     const now = this.#options.clock.now()
     const ageMs = owing.reduce((oldest, { owedSince }) => Math.max(oldest, now - owedSince), 0)
-    return { ids: this.waiting, ageMs, auditDifference: this.#audit.difference(owing.map((one) => one.owedUnits)) }
+    const auditDifference = this.#audit.difference(owing.map((one) => one.owedUnits))
+    return { ids: new Set([...owing, ...waited]).size, ageMs, auditDifference }
   }
 
   /** Counts units that nobody waits for. */
