@@ -45,12 +45,12 @@ interface DoneMessage {
   readonly nonce: string
 }
 
-/** Throws `SLUICE_BAD_MESSAGE` for what no message can carry. */
-export function checkItem(key: unknown, value: unknown): void {
+/** How many bytes an item has in a message. Throws `SLUICE_BAD_MESSAGE` for what no message can carry. */
+export function itemBytes(key: unknown, value: unknown): number {
   const json = jsonOf([keyOf(key), value])
-  if (json === undefined || Buffer.byteLength(json) > MOST_ITEM_BYTES) {
-    throw badMessage(`an item that is no JSON or above ${MOST_ITEM_BYTES} bytes`)
-  }
+  const bytes = json === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(json)
+  if (bytes > MOST_ITEM_BYTES) throw badMessage(`an item that is no JSON or above ${MOST_ITEM_BYTES} bytes`)
+  return bytes
 }
 
 /** What is written, as JSON: shorter names, and arrays for what there is much of. */
@@ -120,8 +120,8 @@ function partsOf(value: unknown): LogPart[] {
       const [clock, ageMs, key, content] = listOf(item, 4, 'an item')
       if (countOf(clock, 'a clock') <= last) throw badMessage('items out of order')
       last = clock as number
-      checkItem(key, content)
-      return { clock: last, ageMs: countOf(ageMs, 'an age'), key: keyOf(key), value: content }
+      const bytes = itemBytes(key, content)
+      return { clock: last, ageMs: countOf(ageMs, 'an age'), key: key as string, value: content, bytes }
     })
     if (countOf(upTo, 'upTo') < last) throw badMessage('items behind the end')
     return { replica: replicaOf(replica), floor: countOf(floor, 'a floor'), upTo: upTo as number, items: read }

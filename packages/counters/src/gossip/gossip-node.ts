@@ -15,7 +15,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import { GossipExchange } from './gossip-exchange.ts'
 import { gossipHandler } from './gossip-handler.ts'
-import { checkItem } from './gossip-message.ts'
+import { itemBytes } from './gossip-message.ts'
 import { GossipMetrics } from './gossip-metrics.ts'
 import { type GossipPeer, HttpPeer } from './gossip-peer.ts'
 import { MessageSeal } from './message-seal.ts'
@@ -171,8 +171,7 @@ export class GossipNode implements MetricSource {
 
   /** Writes an item, which all others will have. Throws `SLUICE_BAD_MESSAGE` for a key above 1,024 characters, and above 32 KiB of JSON. */
   write(key: string, value: unknown): LogItem {
-    checkItem(key, value)
-    return this.#table.write(key, value, this.clock.now())
+    return this.#table.write({ key, value, bytes: itemBytes(key, value) }, this.clock.now())
   }
 
   /** Asks one of the others, by chance. Done by itself each `tickMs`; never rejects. */

@@ -4,6 +4,8 @@ export interface LogItem {
   readonly clock: number
   readonly key: string
   readonly value: unknown
+  /** Of its key and value in a message. */
+  readonly bytes: number
   /** When it was written, by the clock of whoever holds it: `now` less its age. */
   readonly bornAt: number
 }

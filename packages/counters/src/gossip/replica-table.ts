@@ -12,10 +12,7 @@ export interface LogPart {
   readonly items: readonly SentItem[]
 }
 
-export interface SentItem {
-  readonly clock: number
-  readonly key: string
-  readonly value: unknown
+export interface SentItem extends Omit<LogItem, 'bornAt'> {
   /** How long ago it was written, in ms. */
   readonly ageMs: number
 }
@@ -28,7 +25,7 @@ export interface TableListener {
   missed(replica: string): void
 }
 
-/** Of an item, its clock, key and age in a message, about. */
+/** Of an item, its clock and age in a message, about. */
 const ITEM_BYTES = 40
 
 /**
@@ -46,17 +43,9 @@ export class ReplicaTable {
     this.#listener = listener
   }
 
-  get replicas(): Iterable<string> {
-    return this.#logs.keys()
-  }
-
-  get logs(): Iterable<ReplicaLog> {
-    return this.#logs.values()
-  }
-
   /** Writes an item of its own. */
-  write(key: string, value: unknown, now: number): LogItem {
-    const item: LogItem = { clock: this.own.clock + 1, key, value, bornAt: now }
+  write(content: Pick<LogItem, 'key' | 'value' | 'bytes'>, now: number): LogItem {
+    const item: LogItem = { ...content, clock: this.own.clock + 1, bornAt: now }
     this.own.put(item)
     return item
   }
@@ -111,9 +100,9 @@ export class ReplicaTable {
     let isMissed = isKnown && floor > log.clock
     if (isMissed) this.#listener.missed(replica)
     log.floor = Math.max(log.floor, floor)
-    for (const { clock, key, value, ageMs } of items) {
+    for (const { clock, key, value, bytes, ageMs } of items) {
       if (clock <= log.clock) continue
-      const item: LogItem = { clock, key, value, bornAt: now - ageMs }
+      const item: LogItem = { clock, key, value, bytes, bornAt: now - ageMs }
       log.put(item)
       const isLate = !this.#listener.received(replica, item)
       if (isLate && isKnown && !isMissed) {
@@ -140,14 +129,14 @@ function partOf(
   const items: SentItem[] = []
   let bytes = log.replica.length + ITEM_BYTES
   let isWhole = true
-  for (const { clock, key, value, bornAt } of log.after(known)) {
-    const size = ITEM_BYTES + Buffer.byteLength(JSON.stringify([key, value]))
+  for (const { clock, key, value, bytes: content, bornAt } of log.after(known)) {
+    const size = ITEM_BYTES + content
     if (bytes + size > room && !(isFirst && items.length === 0)) {
       isWhole = false
       break
     }
     bytes += size
-    items.push({ clock, key, value, ageMs: Math.max(0, Math.round(now - bornAt)) })
+    items.push({ clock, key, value, bytes: content, ageMs: Math.max(0, Math.round(now - bornAt)) })
   }
   const upTo = isWhole ? log.clock : (items.at(-1)?.clock ?? 0)
   const part = { replica: log.replica, floor: log.floor, upTo, items }
