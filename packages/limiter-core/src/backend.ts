@@ -40,6 +40,7 @@ export { HistogramMetric, type HistogramOptions, type HistogramSeries } from './
 export { Metrics, type MetricsOptions } from './metrics/metrics.ts'
 export type { MetricOptions } from './metrics/series-table.ts'
 export { Observers } from './observers/observers.ts'
+export { checkTopic, isTopic } from './options/channel-topic.ts'
 export { optionalFunction, optionsOf } from './options/options.ts'
 export { compilePolicy, type PolicyInput, wholeUnits } from './policy/policy.ts'
 export { PolicyVariants } from './policy/policy-variants.ts'

@@ -1,12 +1,13 @@
 import type { Channel } from '@sluice/limiter-core'
 import {
   badOption,
+  checkTopic,
   type Duration,
+  isTopic,
   messageOf,
   optionsOf,
   parseTimerMs,
   SluiceError,
-  shown,
 } from '@sluice/limiter-core/backend'
 import { wholeWithin } from '../counter-options.ts'
 import { GossipNode, type GossipTopic } from './gossip-node.ts'
@@ -42,7 +43,6 @@ const MOST_RETAIN_MS = 3_600_000
 const PART_BYTES = 12_288
 /** Of the largest message that a channel may send. */
 const MOST_PARTS = Math.ceil((4 * 2 ** 20) / PART_BYTES)
-const TOPIC = /^[ -z|~]{1,128}$/
 
 /**
  * A channel without a server: what one process publishes every other one that listens receives, exactly once and in the
@@ -202,14 +202,8 @@ export class GossipChannel implements Channel, GossipTopic {
 function partOf(value: unknown): PartValue | undefined {
   if (!Array.isArray(value) || value.length !== 4) return undefined
   const [topic, base64, index, count] = value as readonly unknown[]
-  const isText = typeof topic === 'string' && TOPIC.test(topic) && typeof base64 === 'string'
+  const isText = isTopic(topic) && typeof base64 === 'string'
   const isPlace = Number.isSafeInteger(index) && Number.isSafeInteger(count) && (index as number) < (count as number)
   const isHeld = (count as number) <= MOST_PARTS
   return isText && isPlace && isHeld && (index as number) >= 0 ? (value as unknown as PartValue) : undefined
-}
-
-function checkTopic(owner: string, topic: unknown): void {
-  if (typeof topic === 'string' && TOPIC.test(topic)) return
-  const expected = '1 to 128 printable ASCII characters without braces'
-  throw new SluiceError('SLUICE_BAD_MESSAGE', `${owner}: got ${shown(topic, owner)}, expected ${expected}`)
 }

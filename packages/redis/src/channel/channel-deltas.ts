@@ -1,7 +1,6 @@
-import { type Observers, type Script, SluiceError, shown } from '@sluice/limiter-core/backend'
+import { checkTopic, type Observers, type Script, SluiceError, shown } from '@sluice/limiter-core/backend'
 import { channelSums } from '../lua/scripts.ts'
 import type { ChannelSide } from './channel-exchange.ts'
-import { checkTopic } from './channel-options.ts'
 
 /** So many sums go up at a time and come down at a time, which takes Redis about 2 ms. */
 const BATCH_SUMS = 1_000

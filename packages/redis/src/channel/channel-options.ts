@@ -75,12 +75,3 @@ export function whole(
     `${option}: got ${shown(value, option)}, expected a whole number from ${least} to ${most}`,
   )
 }
-
-/** Throws `SLUICE_BAD_MESSAGE` unless `name` can name a topic or a sum. */
-export function checkTopic(owner: string, name: unknown): void {
-  if (typeof name === 'string' && /^[ -z|~]{1,128}$/.test(name)) return
-  throw new SluiceError(
-    'SLUICE_BAD_MESSAGE',
-    `${owner}: got ${shown(name, owner)}, expected 1 to 128 printable ASCII characters without braces`,
-  )
-}

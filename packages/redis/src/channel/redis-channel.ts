@@ -1,5 +1,6 @@
 import {
   type Channel,
+  checkTopic,
   type Duration,
   everyTick,
   optionsOf,
@@ -11,7 +12,6 @@ import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
   channelSettings,
-  checkTopic,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
   whole,

@@ -1,11 +1,10 @@
-import { everyTick, optionsOf, type ScriptRunner } from '@sluice/limiter-core/backend'
+import { checkTopic, everyTick, optionsOf, type ScriptRunner } from '@sluice/limiter-core/backend'
 import type { RedisClient } from '../client/redis-client.ts'
 import { ChannelDeltas, type SumsBounds } from './channel-deltas.ts'
 import { ChannelExchange } from './channel-exchange.ts'
 import {
   type ChannelSettings,
   channelSettings,
-  checkTopic,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
   whole,

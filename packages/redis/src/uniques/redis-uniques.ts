@@ -1,4 +1,5 @@
 import {
+  checkTopic,
   type Duration,
   everyTick,
   optionsOf,
@@ -10,7 +11,6 @@ import { type SketchKey, SketchSeed } from '@sluice/sketches'
 import {
   type ChannelSettings,
   channelSettings,
-  checkTopic,
   SHARED_CHANNEL_OPTIONS,
   type SharedChannelOptions,
 } from '../channel/channel-options.ts'
