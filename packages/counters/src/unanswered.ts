@@ -1,4 +1,5 @@
 import { AWAITED, type Clock, messageOf, SluiceError } from '@sluice/limiter-core/backend'
+import { sluiceCodeOf } from './error-code.ts'
 
 /** Nobody knows what became of a call, or it reached nobody. */
 export function unanswered(message: string, options?: ErrorOptions): SluiceError {
@@ -7,9 +8,7 @@ export function unanswered(message: string, options?: ErrorOptions): SluiceError
 
 /** What failed, as an error of ours: those of clients have codes of their own, and many. */
 export function failureOf(what: string, error: unknown): unknown {
-  const { code } = (error ?? {}) as { readonly code?: unknown }
-  const isOurs = typeof code === 'string' && code.startsWith('SLUICE_')
-  return isOurs ? error : unanswered(`${what} failed: ${messageOf(error)}`, { cause: error })
+  return sluiceCodeOf(error) === undefined ? unanswered(`${what} failed: ${messageOf(error)}`, { cause: error }) : error
 }
 
 /** Settles as `answer` does, or rejects with what `late` makes where there is none within `waitMs`. */

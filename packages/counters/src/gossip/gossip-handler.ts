@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '@sluice/limiter-core'
+import { sluiceCodeOf } from '../error-code.ts'
 import { isLocalRequest } from '../service/local-request.ts'
 import { requestBytes } from '../service/request-bytes.ts'
 import { ServiceProblem } from '../service/service-problem.ts'
@@ -49,7 +50,7 @@ async function messageIn(req: IncomingMessage & { readonly body?: unknown }, clo
 
 function statusOf(error: unknown): number {
   if (error instanceof ServiceProblem) return error.status
-  const { code } = (error ?? {}) as { readonly code?: unknown }
+  const code = sluiceCodeOf(error)
   if (code === 'SLUICE_GOSSIP_FORGED') return 403
   if (code === 'SLUICE_BAD_MESSAGE') return 400
   return code === 'SLUICE_GOSSIP_UNANSWERED' ? 503 : 500

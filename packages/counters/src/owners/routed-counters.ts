@@ -11,6 +11,7 @@ import type {
 } from '@sluice/limiter-core'
 import { messageOf, type Observers, SluiceError } from '@sluice/limiter-core/backend'
 import { checkId } from '../counter-id.ts'
+import { sluiceCodeOf } from '../error-code.ts'
 import { unanswered } from '../unanswered.ts'
 import type { OwnerRing } from './owner-ring.ts'
 
@@ -216,6 +217,6 @@ export class RoutedCounters implements OwnedCounters {
 }
 
 function isUnanswered(error: unknown): boolean {
-  const { code } = (error ?? {}) as { readonly code?: unknown }
+  const code = sluiceCodeOf(error)
   return code === 'SLUICE_COUNTERS_UNANSWERED' || code === 'SLUICE_COUNTERS_CLOSED'
 }

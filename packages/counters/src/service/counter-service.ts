@@ -67,8 +67,8 @@ class ServiceRequests {
     if (!Array.isArray(metrics) || !metrics.every(isSource)) {
       throw badOption('counterService: metrics', metrics, 'an array of sources of metrics')
     }
-    const own: readonly Partial<MetricSource>[] = [counters as Partial<MetricSource>]
-    const sources = new Set([this.metrics, ...own.filter(isSource), ...metrics])
+    // the same source may be handed in once more
+    const sources = new Set([this.metrics, counters as Partial<MetricSource>, ...metrics].filter(isSource))
     this.#parts = { counters, clock: clockOf(clock), sources: [...sources] }
     this.#access = new ServiceAccess(tokens, open)
     this.#limits = new ServiceLimits(limits)
