@@ -80,7 +80,7 @@ describe('a PostgreSQL of a test', () => {
     postgres.pause()
     await postgres.kill()
     client.release(true)
-    expect(runs(pid)).toBe(false)
+    await until(() => !runs(pid))
     await postgres.start()
   })
 })

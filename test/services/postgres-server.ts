@@ -86,7 +86,10 @@ export class PostgresServer {
     if (this.#child !== undefined) signalServer(this.pid, 'CONT')
   }
 
-  /** As a crash does it, and answers when the postmaster and all its children are gone. Its folder stays. */
+  /**
+   * As a crash does it, and answers when the postmaster is gone and its children have let go of their memory and files: the
+   * system may still name them for a moment. Its folder stays.
+   */
   async kill(): Promise<void> {
     const child = this.#child
     if (child === undefined) return
