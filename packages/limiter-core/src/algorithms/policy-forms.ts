@@ -14,10 +14,11 @@ export function capacityOf({ limit, burst }: Policy): number {
 
 /**
  * What decides the meaning of cells: policies of one form read the same cells alike, whatever their limit. Units that
- * end with a window know its length, and how it is cut; units that drain know their rate.
+ * end with a window know its length, and how it is cut, or its calendar; units that drain know their rate.
  */
 export function formOf(policy: Policy): string {
-  const { algorithm, limit, windowMs, slices = 1 } = policy
+  const { algorithm, limit, windowMs, slices = 1, calendar } = policy
+  if (calendar) return `calendar ${calendar.per} ${calendar.timeZone} ${calendar.anchor ?? 1} ${windowMs}`
   // gcra keeps milliseconds, of which a unit is so many
   if (algorithm === 'gcra') return `gcra ${windowMs / limit}`
   if (algorithm === 'token-bucket') return `token-bucket ${limit / windowMs}`
@@ -30,6 +31,8 @@ export function formOf(policy: Policy): string {
  * meets the larger one.
  */
 export function alwaysFits(policy: Policy, larger: Policy): boolean {
+  // periods are of several lengths, and what is carried over or bought comes on top
+  if (policy.calendar || larger.calendar) return false
   const most = mostAtOnce(policy)
   const perMs = policy.limit / policy.windowMs
   if (drainPerMs(larger) > 0) return most <= capacityOf(larger) && perMs <= drainPerMs(larger)

@@ -50,9 +50,10 @@ function checkVerdict(verdict: AnsweredVerdict, { counter: { compiled }, advisor
   if (policy !== compiled.policy) throw new MalformedAnswer('policy', policy, 'that of its charge')
   if ((shadow === true) !== (advisory === true)) throw new MalformedAnswer('shadow', shadow, `${advisory === true}`)
   // Infinity is what the rule `allow` of a part answers
-  const isLeft = Number.isInteger(remaining) && remaining >= 0 && remaining <= compiled.capacity
+  const most = compiled.policy.calendar ? Number.MAX_SAFE_INTEGER : compiled.capacity
+  const isLeft = Number.isInteger(remaining) && remaining >= 0 && remaining <= most
   if (!isLeft && remaining !== Number.POSITIVE_INFINITY)
-    throw new MalformedAnswer('remaining', remaining, `0 to ${compiled.capacity}`)
+    throw new MalformedAnswer('remaining', remaining, `0 to ${most}`)
   checkWaits(verdict)
   if (allowed !== (retryAfterMs === 0)) throw new MalformedAnswer('allowed', allowed, `${retryAfterMs === 0}`)
 }

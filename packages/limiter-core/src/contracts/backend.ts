@@ -19,6 +19,8 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
   readonly perProcess?: boolean
   /** Those that it can keep; default: all. A policy that names none gets one of them; `open` refuses the others. */
   readonly algorithms?: readonly AlgorithmName[] | undefined
+  /** True for one whose windows follow `policy.calendar`; limiters refuse to open such a policy on any other one. */
+  readonly keepsCalendars?: boolean | undefined
   /**
    * A counter of a policy under a name: asked once for each policy, when a limiter is built. Throws a `SluiceError` where
    * this backend cannot keep the policy. The counter is closed where the limiter fails to build, or is closed.
@@ -59,5 +61,12 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    * process would spend itself once it has them; default: true.
    */
   mayCountUnanswered?(counted: CountedKey): boolean
+  /**
+   * Units that a failure rule let pass in its place; negative ones are given back. It counts them later, beyond the limit
+   * too. Of a backend that hears of it nothing else is told of what was admitted. `takenAt`: when the rule answered, by
+   * the process clock. Never throws. An answer that comes after the rule's is counted by neither of both twice: where it
+   * `mayCountUnanswered` and did, the units are given back here; where it may not, it undoes the take itself.
+   */
+  passed?(charges: readonly Charge[], takenAt: number): void
   close?(): MaybePromise<void>
 }

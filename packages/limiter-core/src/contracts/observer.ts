@@ -11,6 +11,7 @@ export type ObserverEvent =
   | 'sync'
   | 'slowed'
   | 'saturated'
+  | 'quota'
 
 /** Watches, never changes an answer. One that throws is dropped and counted. */
 export interface Observer {

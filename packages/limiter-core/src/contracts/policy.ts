@@ -12,8 +12,22 @@ export interface Policy {
   readonly slices?: number
   /** What is counted; default: `requests`. */
   readonly unit?: string
-  /** Durable quotas only: the window follows the calendar of a time zone. */
-  readonly calendar?: { readonly per: 'day' | 'week' | 'month'; readonly timeZone: string }
+  /** The windows follow a calendar: `windowMs` is the longest of them. Of backends that keep calendars alone. */
+  readonly calendar?: PolicyCalendar
+}
+
+/** Periods that begin at local midnights of a time zone; each is a window. Where a midnight does not exist, at the first instant of its day. */
+export interface PolicyCalendar {
+  readonly per: 'day' | 'week' | 'month'
+  /** A name of the IANA time zone database: `UTC`, `Europe/Berlin`. */
+  readonly timeZone: string
+  /**
+   * On which day a period begins; default: 1. Of a month 1 to 31, of which a shorter month has its last day; of a week 1,
+   * Monday, to 7. A day has none.
+   */
+  readonly anchor?: number
+  /** Whole units that are left at the end of a period and come on top in the next one, at most; default: 0. */
+  readonly carryOver?: number
 }
 
 export type AlgorithmName = 'fixed-window' | 'sliding-window' | 'sliding-log' | 'token-bucket' | 'gcra'

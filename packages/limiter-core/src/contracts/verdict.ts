@@ -21,7 +21,15 @@ export interface PolicyVerdict extends Verdict {
   readonly policy: Policy
   /** True for a policy in shadow: it is counted and shown to observers, and denies nobody. */
   readonly shadow: boolean
+  /**
+   * Of a quota with units that were bought on top: from which of both the units were taken, or, of a denial, which was
+   * missing.
+   */
+  readonly fund?: Fund
 }
+
+/** Units that a period includes, or those that were bought on top of them. */
+export type Fund = 'included' | 'top-up'
 
 /**
  * A verdict as a backend answers it. One that cannot tell when `remaining` grows leaves that out: a decision then has

@@ -1,4 +1,4 @@
-import type { Answer, AnsweredVerdict, Decision, Policy, PolicyVerdict } from '../contracts.ts'
+import type { Answer, AnsweredVerdict, Decision, Fund, Policy, PolicyVerdict } from '../contracts.ts'
 
 /** A flat verdict; a class, so that all of them have one shape. */
 export class ChargeVerdict implements PolicyVerdict {
@@ -108,7 +108,12 @@ export function plainDecision(decision: Decision): Decision {
  * verdict at all is for others to say.
  */
 export function plainVerdict(verdict: AnsweredVerdict): PolicyVerdict {
-  const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs } = verdict
+  const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, fund } = verdict
   const { availableAfterMs = atTheLatest(retryAfterMs, resetAfterMs) } = verdict
-  return { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }
+  return withFund({ policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }, fund)
+}
+
+/** The same, which says whose units it is about where that is known: added, so that all others have one shape. */
+export function withFund<V extends PolicyVerdict>(verdict: V, fund: Fund | undefined): V {
+  return fund === undefined ? verdict : Object.assign(verdict, { fund })
 }

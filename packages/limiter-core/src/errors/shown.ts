@@ -8,6 +8,7 @@ const TEXTS_SHOWN: ReadonlySet<string> = new Set([
   ...['maxBytes', 'maxWaiting', 'maxBatch', 'maxUnsent', 'ipv6Prefix', 'embeddedIPv4Prefixes', 'blocksPerLevel'],
   ...['window', 'unit', 'keep', 'ttl', 'forMs', 'leaseMs', 'tickMs', 'closeMs', 'retainMs', 'everyMs'],
   ...['deadlineMs', 'delayMs', 'maxDelayMs', 'maxHoldMs', 'maxWaitMs'],
+  ...['per', 'timeZone', 'anchor', 'carryOver'],
   ...['algorithm', 'mode', 'SLUICE_MODE', 'headers', 'headersOn', 'reset', 'phase', 'plan'],
   ...['holdUntil', 'missing', 'onBackendError', 'onError', 'settleOn', 'others', 'name'],
 ])

@@ -23,6 +23,7 @@ import type { FailoverRule } from './failover-options.ts'
 import { FailureRules } from './failure-rules.ts'
 import { GuardedCalls, type Limits } from './guarded-calls.ts'
 import { movedOf, takeReturned } from './local-rule.ts'
+import { PassedUnits } from './passed-units.ts'
 import { PendingAdjustment } from './pending-adjustment.ts'
 import { PendingTake, type PendingTakeDeps } from './pending-take.ts'
 import { PendingTakes } from './pending-takes.ts'
@@ -35,6 +36,7 @@ import { Repayment } from './repayment.ts'
 export class FailoverBackend implements Backend {
   readonly name: string
   readonly synchronous: boolean
+  readonly keepsCalendars: boolean | undefined
   readonly #remote: Backend
   readonly #clock: Clock
   readonly #deadlineMs: number
@@ -52,6 +54,7 @@ export class FailoverBackend implements Backend {
   constructor(remote: Backend, rule: FailoverRule, clock: Clock | undefined) {
     this.name = remote.name
     this.synchronous = remote.synchronous === true
+    this.keepsCalendars = remote.keepsCalendars
     this.#remote = remote
     this.#clock = clockOf(clock)
     this.#deadlineMs = rule.deadlineMs
@@ -65,7 +68,7 @@ export class FailoverBackend implements Backend {
       deadlineMs: rule.deadlineMs,
       answered: () => this.#repay(),
     })
-    this.#parts = { remote, health: this.#health }
+    this.#parts = { remote, health: this.#health, passed: new PassedUnits(remote, this.#health) }
     this.#repayment = new Repayment(this.#parts, this.#calls, this.#clock)
     this.#leave = this.#health.join()
   }
@@ -82,12 +85,10 @@ export class FailoverBackend implements Backend {
 
   takeAll(asked: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
     const charges = asked as readonly FailoverCharge[]
-    const { breaker } = this.#health
-    if (!breaker.admits()) {
-      const held = this.#held(charges, moment)
-      return held ?? this.#meanwhile(charges, (now) => this.#rules.take(charges, now, 'uncounted'), moment)
-    }
-    return this.#calls.call(new PendingTakes(this.#parts, this.#rules, charges), moment)
+    const take = new PendingTakes(this.#parts, this.#rules, charges)
+    if (this.#health.breaker.admits()) return this.#calls.call(take, moment)
+    const held = this.#held(charges, moment)
+    return held ?? this.#meanwhile(charges, (now) => take.ruled(now, 'uncounted'), moment)
   }
 
   /** `take` of a counter. */
@@ -180,6 +181,10 @@ export class FailoverBackend implements Backend {
   /** What the rule took is given back here, and at the backend where it was told of it since. */
   #adjustUncounted(charges: readonly FailoverCharge[], takenAt: number, now: number): Answer {
     const answer = this.#rules.adjust(charges, takenAt, now, 'uncounted')
+    if (this.#parts.passed.areHeard) {
+      this.#parts.passed.adjusted(charges, takenAt)
+      return answer
+    }
     // not earlier than the take by its clock, so that what belongs to it finds its window there
     const takenThereAt = takenAt - this.#health.skewMs + this.#deadlineMs
     for (const charge of takeReturned(charges)) {

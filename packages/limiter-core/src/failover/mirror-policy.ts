@@ -44,16 +44,19 @@ export class MirrorPolicy implements CompiledPolicy {
   /** Behind the cells of the policy: when the answer was asked for that they come from, 0 where there was none. */
   readonly #askedAtCell: number
   readonly #whole: boolean
+  /** Whether the backend hears by `passed` of what is admitted here, so that it is told nowhere else. */
+  readonly #isHeard: boolean
   readonly #adopter: Pick<CompiledPolicy, 'adopt'> = { adopt: (...answer) => this.#adoptAnswer(...answer) }
   #askedAt = 0
   #owed = 0
   #moved: number | undefined
 
-  constructor(compiled: CompiledPolicy, share: number) {
+  constructor(compiled: CompiledPolicy, share: number, isHeard = false) {
     const { policy } = compiled
     const limit = part(policy.limit, share)
     this.policy = policy
     this.version = compiled.version
+    this.#isHeard = isHeard
     this.#askedAtCell = compiled.cells
     this.cells = compiled.cells + 1 + OwnUnits.cells
     this.capacity = part(compiled.capacity, share)
@@ -138,7 +141,7 @@ export class MirrorPolicy implements CompiledPolicy {
     const own = this.own.unreported(cells, at, used)
     const counted = this.#countedOf(used, own, owed)
     const mayBeGone = counted > 0 && mayHaveLost(askedAt)
-    const admitted = this.own.handOut(cells, at, now, own, counted)
+    const admitted = this.#isHeard ? undefined : this.own.handOut(cells, at, now, own, counted)
     if (!mayBeGone && !admitted) return undefined
     const ageMs = askedAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - askedAt)
     return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, admitted }
@@ -150,6 +153,8 @@ export class MirrorPolicy implements CompiledPolicy {
   }
 
   #adoptAnswer(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
+    // by what it answers it counts what it heard of, now or soon
+    if (this.#isHeard) this.own.forget(cells, at)
     this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)

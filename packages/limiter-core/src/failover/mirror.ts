@@ -28,6 +28,8 @@ export class Mirror {
   readonly #owed: OwedCalls
   /** What is on lease counts as used in the answers of a backend that holds leases, and is not counted yet. */
   readonly #tellsCounted: boolean
+  /** Whether it hears of what is admitted here while it does not answer. */
+  readonly #hearsPassed: boolean
   readonly #buffer: MirrorBuffer = new MirrorBuffer((...answer) => this.#adopt(...answer))
   /** What was heard until then may be lost, of a backend that does not say so itself. */
   #outdatedAt = Number.MIN_SAFE_INTEGER
@@ -41,13 +43,14 @@ export class Mirror {
   constructor(clock: Clock, backend: Backend, owed: OwedCalls) {
     this.#owed = owed
     this.#tellsCounted = backend.takeHeld === undefined
+    this.#hearsPassed = backend.passed !== undefined
     this.#memory = new MemoryBackend(MAX_BYTES, clock, { name: 'local', counted: false })
     this.#mayHaveLost = backend.mayHaveLost && ((...asked) => backend.mayHaveLost?.(...asked) ?? true)
   }
 
   /** Counts a policy here, of which this process gives a share of the limit: 0 to 1. */
   open(compiled: CompiledPolicy, name: string, share: number): MirrorCounter {
-    const mirrored = new MirrorPolicy(compiled, share)
+    const mirrored = new MirrorPolicy(compiled, share, this.#hearsPassed)
     this.#longestMs = Math.max(this.#longestMs, mirrored.forgetsMs)
     return this.#memory.open(mirrored, name)
   }
@@ -101,11 +104,13 @@ export class Mirror {
 
   /** The backend answered what is left of a key, to a call that was made at `askedAt` and took `moved` units. */
   record(key: FailoverKey, remaining: number, resetAfterMs: number, now: number, askedAt: number, moved: number): void {
-    const { capacity } = key.counter.compiled
+    const { capacity, policy } = key.counter.compiled
+    // of a period more may be left than the policy says
+    const left = policy.calendar && Number.isFinite(remaining) ? Math.min(remaining, capacity) : remaining
     // what is no number, or has no end, would stay
-    if (!(remaining <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
+    if (!(left <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const counted = mirroredKey(key)
-    const answer = { used: Math.min(capacity, capacity - remaining), resetAfterMs, now, askedAt }
+    const answer = { used: Math.min(capacity, capacity - left), resetAfterMs, now, askedAt }
     // else what was decided here must be compared with each answer
     if (counted.key.length <= LONGEST_BUFFERED && !this.hasUnreported(now)) this.#buffer.note(counted, answer)
     else {

@@ -5,11 +5,13 @@ import type { BackendHealth } from './backend-health.ts'
 import type { FailoverCharge, FailoverCounter } from './failover-counter.ts'
 import type { Call, Limits } from './guarded-calls.ts'
 import type { Basis } from './own-units.ts'
+import type { PassedUnits } from './passed-units.ts'
 
 /** What a take needs besides its charge. */
 export interface PendingTakeDeps {
   readonly remote: Backend
   readonly health: BackendHealth
+  readonly passed: PassedUnits
 }
 
 /** A take of one charge, under way. Fields instead of closures: most requests are one, and each closure costs them. */
@@ -22,6 +24,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
   readonly #parts: PendingTakeDeps
   #askedAt = 0
   #mayCount = true
+  #answer: Promise<Answer | Decision> | undefined
 
   constructor(parts: PendingTakeDeps, counter: FailoverCounter, key: string, cost: number) {
     this.key = key
@@ -38,7 +41,9 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     const { known } = this
     const charge = { key, counter: counter.remote, cost, known }
     const answer = known ? remote.takeAll([charge], limits) : counter.remote.take(key, cost, limits)
-    if (isPromise(answer)) this.#mayCount = mayCountUnanswered(remote, [charge])
+    if (!isPromise(answer)) return answer
+    this.#mayCount = mayCountUnanswered(remote, [charge])
+    this.#answer = answer
     return answer
   }
 
@@ -52,8 +57,18 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
   }
 
   ruled(now: number, basis: Basis): Decision {
-    this.#parts.health.mirror.handBack(this, this.known, now, basis)
-    return this.counter.rule.takeOne(this, now, this.#mayCount ? basis : 'uncounted')
+    const { health, passed } = this.#parts
+    health.mirror.handBack(this, this.known, now, basis)
+    const own = this.#mayCount ? basis : 'uncounted'
+    const decision = this.counter.rule.takeOne(this, now, own)
+    if (passed.areHeard && decision.allowed) passed.taken([this], decision.verdicts, now, this.#late(own))
+    return decision
+  }
+
+  /** What the backend may answer yet of what it may have counted. */
+  #late(basis: Basis): Promise<Decision['verdicts']> | undefined {
+    if (basis === 'uncounted') return undefined
+    return this.#answer?.then((answer) => checkedDecision(answer, this).verdicts)
   }
 }
 

@@ -1,3 +1,5 @@
+import { checkedAnswer } from '../backend/checked-answer.ts'
+import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, MaybePromise } from '../contracts.ts'
 import { type FailoverCharge, remoteCharge } from './failover-counter.ts'
 import type { FailureRules } from './failure-rules.ts'
@@ -14,6 +16,7 @@ export class PendingTakes implements Call<Answer, Answer> {
   #sent: readonly Charge[] = []
   #askedAt = 0
   #mayCount = true
+  #answer: MaybePromise<Answer> | undefined
 
   constructor(parts: PendingTakeDeps, rules: FailureRules, charges: readonly FailoverCharge[]) {
     this.#parts = parts
@@ -27,6 +30,7 @@ export class PendingTakes implements Call<Answer, Answer> {
     this.#sent = this.#withKnown(now)
     const answer = remote.takeAll(this.#sent, limits)
     this.#mayCount = mayCountUnanswered(remote, this.#sent)
+    this.#answer = answer
     return answer
   }
 
@@ -35,9 +39,19 @@ export class PendingTakes implements Call<Answer, Answer> {
   }
 
   ruled(now: number, basis: Basis): Answer {
-    const { mirror } = this.#parts.health
-    for (const [index, { known }] of this.#sent.entries()) mirror.handBack(this.#charges[index], known, now, basis)
-    return this.#rules.take(this.#charges, now, this.#mayCount ? basis : 'uncounted')
+    const { health, passed } = this.#parts
+    for (const [index, { known }] of this.#sent.entries())
+      health.mirror.handBack(this.#charges[index], known, now, basis)
+    const own = this.#mayCount ? basis : 'uncounted'
+    const answer = this.#rules.take(this.#charges, now, own)
+    if (passed.areHeard) passed.taken(this.#charges, answer.verdicts, now, this.#late(own))
+    return answer
+  }
+
+  /** What the backend may answer yet of what it may have counted. */
+  #late(basis: Basis): Promise<Answer['verdicts']> | undefined {
+    if (basis === 'uncounted' || !isPromise(this.#answer)) return undefined
+    return this.#answer.then((answer) => checkedAnswer(answer, this.#charges).verdicts)
   }
 
   /** The charges as the backend counts them, with what it may not know of their keys. */

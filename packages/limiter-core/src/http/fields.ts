@@ -22,10 +22,14 @@ function nameItem(policy: Policy): string {
   return item
 }
 
-/** An item of `RateLimit-Policy`: the promise, its unit where it is not requests, its window, whose it is. */
+/**
+ * An item of `RateLimit-Policy`: the promise, its unit where it is not requests, its window unless that follows a
+ * calendar and so has no length, whose it is.
+ */
 export function policyItem(policy: Policy, partition = ''): string {
   const unit = (policy.unit ?? 'requests') === 'requests' ? '' : `;qu=${stringItem(policy.unit as string)}`
-  return `${stringItem(policy.name)};q=${policy.limit}${unit};w=${wholeSeconds(policy.windowMs)}${partition}`
+  const window = policy.calendar ? '' : `;w=${wholeSeconds(policy.windowMs)}`
+  return `${stringItem(policy.name)};q=${policy.limit}${unit}${window}${partition}`
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Charge, PolicyVerdict } from '../contracts.ts'
 import type { SourcedDecision } from '../decision/sourced-decision.ts'
-import { ChargeVerdict } from '../decision/verdict.ts'
+import { ChargeVerdict, withFund } from '../decision/verdict.ts'
 import type { AskedLease } from './asked-lease.ts'
 
 /** Whether a charge fits: a miss is not known before the ledger was asked. */
@@ -42,7 +42,9 @@ export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now
   const { retryAfterMs, resetAfterMs, availableAfterMs } = decision
   const remaining = decision.remaining + (fit === 'fits' && !stands ? cost : 0)
   const growsMs = remaining >= compiled.capacity ? 0 : availableAfterMs
-  return new ChargeVerdict(compiled.policy, advisory === true, remaining, retryAfterMs, resetAfterMs, growsMs)
+  const isShadow = advisory === true
+  const verdict = new ChargeVerdict(compiled.policy, isShadow, remaining, retryAfterMs, resetAfterMs, growsMs)
+  return withFund(verdict, decision.binding.fund)
 }
 
 export function leaseVerdict(
@@ -55,5 +57,7 @@ export function leaseVerdict(
   const waitMs = fit === 'fits' ? 0 : view.retryAfterMs(cost, now)
   const remaining = lease.remaining(now)
   const growsMs = view.availableAfterMs(remaining, waitMs, now)
-  return new ChargeVerdict(compiled.policy, advisory === true, remaining, waitMs, view.resetAfterMs(now), growsMs)
+  const resetAfterMs = view.resetAfterMs(now)
+  const verdict = new ChargeVerdict(compiled.policy, advisory === true, remaining, waitMs, resetAfterMs, growsMs)
+  return withFund(verdict, view.fund)
 }

@@ -156,7 +156,7 @@ export class HeldLease {
       want,
       demand: waited,
       minimum: Math.max(1, missing(demand.least)),
-      need: missing(Math.min(this.counter.compiled.capacity, demand.most)),
+      need: missing(Math.min(this.view.mostThatFits(now), demand.most)),
       known: demand.known,
     }
   }
@@ -171,7 +171,7 @@ export class HeldLease {
     }
     this.#left += grant.granted
     this.#isBooked = ask.keep + grant.granted > 0
-    this.#endsAt = askedAt + this.leaseMs
+    this.#endsAt = askedAt + Math.min(this.leaseMs, grant.leaseMs ?? this.leaseMs)
     if (grant.granted > 0) this.#filledAt = now
     this.view.update(grant, askedAt, now)
     // more is not to be had, and asking at a mark of this size would be asking all the time
@@ -181,7 +181,7 @@ export class HeldLease {
   /** Whole units that fit, as far as is known. */
   remaining(now: number): number {
     const left = now < this.#endsAt ? this.#left : 0
-    return Math.min(this.counter.compiled.capacity, left + this.view.free)
+    return Math.min(this.view.capacity, left + this.view.free)
   }
 
   /** A lease that did not last for half of its time was too small. One that was not filled since is no larger for it. */

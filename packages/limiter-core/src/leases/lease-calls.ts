@@ -118,5 +118,10 @@ function isGrant(grant: LeaseGrant | Error | null | undefined, { want }: LeaseAs
   const { granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs = 0, now } = grant
   const counts = [granted, free, charged].every((units) => Number.isInteger(units) && units >= 0) && granted <= want
   const waits = retryAfterMs >= 0 && [resetAfterMs, availableAfterMs].every((ms) => Number.isFinite(ms) && ms >= 0)
-  return counts && waits && Number.isFinite(now)
+  return counts && waits && Number.isFinite(now) && isOfPeriod(grant)
+}
+
+function isOfPeriod({ leaseMs = 0, capacity = 0, fund = 'included' }: LeaseGrant): boolean {
+  const isWhole = Number.isSafeInteger(capacity) && capacity >= 0
+  return isWhole && Number.isFinite(leaseMs) && leaseMs >= 0 && (fund === 'included' || fund === 'top-up')
 }

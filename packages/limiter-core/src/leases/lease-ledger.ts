@@ -1,4 +1,4 @@
-import type { CompiledPolicy, CountedKey, MaybePromise, PriorUsage } from '../contracts.ts'
+import type { CompiledPolicy, CountedKey, Fund, MaybePromise, PriorUsage } from '../contracts.ts'
 
 /** What a process says of its lease of one key: what it spent, what it keeps, what it wants. */
 export interface LeaseAsk extends CountedKey {
@@ -32,12 +32,18 @@ export interface LeaseGrant {
   readonly charged: number
   /** Whole ms until `need` may be free; 0 where it is. A guess while units are on lease. */
   readonly retryAfterMs: number
-  /** Milliseconds until what is charged is forgotten; 0 where nothing is. */
+  /** Milliseconds until what is charged is forgotten; 0 where nothing is. With a calendar to the end of the period, whatever is charged. */
   readonly resetAfterMs: number
   /** Whole ms until less is charged; 0 where nothing is. `resetAfterMs` where it is not said. */
   readonly availableAfterMs?: number | undefined
   /** The ledger's reading of its clock. */
   readonly now: number
+  /** Milliseconds that this lease lasts at most, where that is less than the terms say: to the end of its period. */
+  readonly leaseMs?: number | undefined
+  /** The most whole units that the key has in this period, where it has more or fewer than the policy says. */
+  readonly capacity?: number | undefined
+  /** From which of both the units on lease come, or, where nothing was granted, which was missing. */
+  readonly fund?: Fund | undefined
 }
 
 /** How long leases last, and how large one may be. All processes of a fleet need the same. */

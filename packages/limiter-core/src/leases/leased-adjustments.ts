@@ -1,6 +1,6 @@
 import { allOf, andThen } from '../contracts/maybe-promise.ts'
 import type { Answer, AnsweredVerdict, Backend, Clock, MaybePromise, Moment, PolicyVerdict } from '../contracts.ts'
-import { ChargeVerdict } from '../decision/verdict.ts'
+import { ChargeVerdict, withFund } from '../decision/verdict.ts'
 import { leaseVerdict } from './charge-outcome.ts'
 import { GRACE, type LeaseTerms, leaseMsOf } from './lease-ledger.ts'
 import type { LeaseTable } from './lease-table.ts'
@@ -61,8 +61,8 @@ export class LeasedAdjustments {
     const now = this.#clock.now()
     const known = lease ? Math.max(0, lease.remaining(now) - charge.cost) : verdict.remaining
     const remaining = Math.min(verdict.remaining, known)
-    const { policy, shadow, resetAfterMs, availableAfterMs } = verdict
+    const { policy, shadow, resetAfterMs, availableAfterMs, fund } = verdict
     const growsMs = availableAfterMs || lease?.view.availableAfterMs(remaining, 0, now)
-    return new ChargeVerdict(policy, shadow, remaining, 0, resetAfterMs, growsMs)
+    return withFund(new ChargeVerdict(policy, shadow, remaining, 0, resetAfterMs, growsMs), fund)
   }
 }

@@ -12,7 +12,7 @@ import type {
   PolicyVerdict,
 } from '../contracts.ts'
 import { SourcedDecision } from '../decision/sourced-decision.ts'
-import { RequestDecision } from '../decision/verdict.ts'
+import { RequestDecision, withFund } from '../decision/verdict.ts'
 import type { AskedLease } from './asked-lease.ts'
 import { type Fit, fitOf, MISS, type Outcome, outcomeOf, standing, verdictOf } from './charge-outcome.ts'
 import type { LeaseTerms } from './lease-ledger.ts'
@@ -70,7 +70,9 @@ export class LeasedCharges implements ChargedBackend {
     const { policy } = charge.counter.compiled
     const remaining = asked.lease.remaining(now)
     const growsMs = view.availableAfterMs(remaining, waitMs, now)
-    return new SourcedDecision(this.#name, policy, remaining, waitMs, view.resetAfterMs(now), takenAt, growsMs)
+    const resetAfterMs = view.resetAfterMs(now)
+    const decision = new SourcedDecision(this.#name, policy, remaining, waitMs, resetAfterMs, takenAt, growsMs)
+    return view.fund ? withFund(decision, view.fund) : decision
   }
 
   /** `take` where all of them fit into what is held. */
@@ -177,9 +179,9 @@ export class LeasedCharges implements ChargedBackend {
   }
 
   #waitForLease(charge: LeasedCharge, asked: AskedLease, moment: Moment | undefined, spends: boolean): Promise<Fit> {
-    const { cost, known, counter } = charge
+    const { cost, known } = charge
     const now = this.#clock.now()
-    const canFit = cost <= counter.compiled.capacity
+    const canFit = cost <= asked.lease.view.mostThatFits(now)
     return new Promise((resolve, fail) => {
       const answer = (fits: boolean): void => resolve(fits && canFit ? 'fits' : 'denied')
       if (spends && !known && asked.lease.fits(cost, now)) {

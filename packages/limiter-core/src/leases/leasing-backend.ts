@@ -52,6 +52,8 @@ export interface LeasingDeps {
   /** Takes of keys that are not leased yet, where a take costs less than a lease. Without it each take is of a lease. */
   readonly takeUnleased?: TakeUnleased | undefined
   readonly terms: LeaseTerms
+  /** As `Backend.keepsCalendars`: both `exact` and the ledger do. */
+  readonly keepsCalendars?: boolean | undefined
   readonly clock?: Clock | undefined
 }
 
@@ -62,6 +64,9 @@ export interface LeasingDeps {
 export class LeasingBackend implements Backend {
   readonly name: string
   readonly identity: object | undefined
+  readonly keepsCalendars: boolean | undefined
+  /** Of one over an `exact` that has it. */
+  readonly passed?: NonNullable<Backend['passed']>
   readonly #exact: Backend
   readonly #ledger: LeaseLedger
   readonly #leased: LeasedCharges
@@ -70,11 +75,13 @@ export class LeasingBackend implements Backend {
   /** By name: how many of its counters are too small to be leased. Plans that share a count are leased all, or none is. */
   readonly #small = new Map<string, number>()
 
-  constructor({ name, exact, ledger, takeUnleased, terms, clock }: LeasingDeps) {
+  constructor({ name, exact, ledger, takeUnleased, terms, keepsCalendars, clock }: LeasingDeps) {
     const itsClock = clockOf(clock)
     this.name = name
     this.#exact = exact
     this.identity = exact.identity
+    this.keepsCalendars = keepsCalendars
+    if (exact.passed) this.passed = (charges, takenAt) => exact.passed?.(charges.map(asExact), takenAt)
     this.#ledger = ledger
     this.#terms = terms
     this.#table = new LeaseTable(ledger, terms, itsClock)
@@ -142,7 +149,8 @@ export class LeasingBackend implements Backend {
   /** Units on lease are spent when the answer comes, or not at all. */
   mayCountUnanswered(asked: CountedKey): boolean {
     const counted = asked as LeasedKey
-    return !this.#isLeased(counted) || this.#table.find(counted) === undefined
+    if (this.#isLeased(counted)) return this.#table.find(counted) === undefined
+    return this.#exact.mayCountUnanswered?.({ key: counted.key, counter: counted.counter.exact }) ?? true
   }
 
   /** Gives all leases back. */
@@ -174,4 +182,8 @@ export class LeasingBackend implements Backend {
     homes.sort(([, a], [, b]) => Number(b === this.#leased) - Number(a === this.#leased))
     return { home: new GroupedBackend(new Map(homes)), own }
   }
+}
+
+function asExact(charge: Charge): Charge {
+  return exactCharge(charge as LeasedCharge)
 }

@@ -1,5 +1,5 @@
 import { availableAfterMs } from '../algorithms/available-after-ms.ts'
-import type { CompiledPolicy, PriorUsage } from '../contracts.ts'
+import type { CompiledPolicy, Fund, PriorUsage } from '../contracts.ts'
 import type { LeaseGrant } from './lease-ledger.ts'
 
 /** How long a denial is remembered at most: so long a flood of a denied key asks nobody. */
@@ -19,8 +19,12 @@ export class LedgerView {
   free = 0
   /** What to add to a reading of ours for one of the ledger, or a little less; undefined before it answered. */
   offsetMs: number | undefined
+  /** Whose units are on lease, or were missing, where the ledger says so. */
+  fund: Fund | undefined
   readonly #compiled: CompiledPolicy
   #charged: Charged | undefined
+  /** That of the key in its period, where it is another one than the policy's. */
+  #ownCapacity: number | undefined
   #resetAt = Number.NEGATIVE_INFINITY
   #availableAt = Number.NEGATIVE_INFINITY
   #retryAt = Number.NEGATIVE_INFINITY
@@ -31,17 +35,32 @@ export class LedgerView {
     this.#compiled = compiled
   }
 
+  /** The most units that the key has, as far as is known. */
+  get capacity(): number {
+    return this.#ownCapacity ?? this.#compiled.capacity
+  }
+
+  /** The most units that may fit: of a period that the ledger has not told of nobody knows what it begins with. */
+  mostThatFits(now: number): number {
+    const isUnknown = this.#compiled.policy.calendar !== undefined && now >= this.#resetAt
+    return isUnknown ? Number.POSITIVE_INFINITY : this.capacity
+  }
+
   /** The ledger answered what it was asked at `askedAt`. */
   update(grant: LeaseGrant, askedAt: number, now: number): void {
     const { free, charged, now: ledgerNow, resetAfterMs, retryAfterMs } = grant
+    this.fund = grant.fund
+    this.#ownCapacity = grant.capacity
     this.free = free
     this.offsetMs = ledgerNow - now
     this.#charged = { units: charged, resetAfterMs, answeredAt: now, askedAt }
     // while nothing is charged: as if all that is on lease were spent now
-    const waits = resetAfterMs > 0 ? grant : afterSpending(this.#compiled, this.#compiled.capacity - free)
+    const isFresh = resetAfterMs === 0 && !this.#compiled.policy.calendar
+    const waits = isFresh ? afterSpending(this.#compiled, this.#compiled.capacity - free) : grant
     this.#resetAt = now + waits.resetAfterMs
     this.#availableAt = now + (waits.availableAfterMs ?? waits.resetAfterMs)
-    this.#retryAt = now + retryAfterMs
+    // what never fits says nothing of smaller costs
+    this.#retryAt = now + (retryAfterMs < Number.POSITIVE_INFINITY ? retryAfterMs : resetAfterMs)
   }
 
   /** Milliseconds since the ledger was last asked what is charged; Infinity where it never was. */
@@ -52,12 +71,19 @@ export class LedgerView {
   /** What is known of the key: what was charged, as far as it still would be, and nothing of what is on lease. */
   known(now: number): PriorUsage | undefined {
     if (!this.#charged) return undefined
+    if (this.#compiled.policy.calendar) return this.#knownOfPeriod(this.#charged, now)
     const { units, resetAfterMs, answeredAt } = this.#charged
     const cells = new Float64Array(this.#compiled.cells)
     this.#compiled.adopt(cells, 0, answeredAt, units, resetAfterMs)
     const used = this.#compiled.capacity - this.#compiled.remaining(cells, 0, now)
     const leftMs = this.#compiled.resetAfterMs(cells, 0, now)
     return used > 0 && leftMs > 0 ? { used, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined
+  }
+
+  /** What was charged counts until the period ends, whatever the policy has room for. */
+  #knownOfPeriod({ units, resetAfterMs, answeredAt }: Charged, now: number): PriorUsage | undefined {
+    const leftMs = answeredAt + resetAfterMs - now
+    return units > 0 && leftMs > 0 ? { used: units, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined
   }
 
   /** Whether a denial is remembered that holds for `cost`. */
@@ -90,7 +116,7 @@ export class LedgerView {
 
   /** Whole ms until `cost`, which does not fit, may: a guess. Infinity where it never does. */
   retryAfterMs(cost: number, now: number): number {
-    if (cost > this.#compiled.capacity) return Number.POSITIVE_INFINITY
+    if (cost > this.capacity) return Number.POSITIVE_INFINITY
     return Math.max(1, Math.ceil(this.#retryAt - now))
   }
 
@@ -101,7 +127,7 @@ export class LedgerView {
 
   /** Whole ms until more than `remaining` fit, of which a cost waits for `retryAfterMs`, if it does: a guess. */
   availableAfterMs(remaining: number, retryAfterMs: number, now: number): number {
-    if (remaining >= this.#compiled.capacity) return 0
+    if (remaining >= this.capacity) return 0
     return Math.min(Math.max(1, Math.ceil(this.#availableAt - now)), retryAfterMs || Number.POSITIVE_INFINITY)
   }
 }

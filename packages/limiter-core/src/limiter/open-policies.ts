@@ -68,6 +68,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       const index = others.findIndex(({ name }) => name === policy.name)
       if (index >= 0) oneBackend(policy, backend, plans[plan][index].backend ?? fallback)
     }
+    keepsCalendar(policy, backend)
     const mode = modeOf(options.mode, input.mode)
     const name = countName(scopeOn(backend), policy, variants.countedAs)
     const closes: (() => void)[] = []
@@ -139,6 +140,15 @@ function oneBackend({ name }: Policy, one: Backend, other: Backend): void {
     'SLUICE_BAD_POLICY',
     `policy '${name}': backend: got ${shown(one.name, 'name')} and ${shown(other.name, 'name')} in several plans, expected one backend ` +
       'for all of them, which counts together what is used under each; give policies names of their own to count them apart',
+  )
+}
+
+/** Counted by a window of fixed length a calendar would be a promise that nobody keeps. */
+function keepsCalendar({ name, calendar }: Policy, backend: Backend): void {
+  if (!calendar || backend.keepsCalendars === true) return
+  throw new SluiceError(
+    'SLUICE_BAD_POLICY',
+    `policy '${name}': calendar: got backend ${shown(backend.name, 'name')}, which keeps no calendars, expected one of quotas`,
   )
 }
 

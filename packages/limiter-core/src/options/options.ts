@@ -36,7 +36,17 @@ function whyUnknown(name: string, options: object, known: readonly string[]): st
   return `got an unknown option ${shown(name, 'name')}${place || hint}, expected one of ${known.join(', ')}`
 }
 
-const POLICY_ONLY: readonly string[] = ['limit', 'window', 'algorithm', 'burst', 'slices', 'overrides', 'unit', 'name']
+const POLICY_ONLY: readonly string[] = [
+  'limit',
+  'window',
+  'algorithm',
+  'burst',
+  'slices',
+  'calendar',
+  'overrides',
+  'unit',
+  'name',
+]
 
 /** What a framework hands to a middleware: a request of Node, or Koa's context of one. */
 function isRequest(options: object): boolean {

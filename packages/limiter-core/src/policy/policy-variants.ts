@@ -4,6 +4,9 @@ import { alwaysFits, capacityOf, drainPerMs, formOf } from '../algorithms/policy
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 
+/** Changes whenever the meaning of what is stored of a policy with a calendar does. */
+const CALENDARS_VERSION = 1
+
 /**
  * What the policies of one name are in several plans. Those of one form share their cells, and each reads them by its
  * own limit. Policies of several forms have cells for each, and what is used under one plan is charged to all.
@@ -58,7 +61,8 @@ export class PolicyVariants {
 
 function compared(a: Policy, b: Policy): number {
   if (a.algorithm !== b.algorithm) return a.algorithm < b.algorithm ? -1 : 1
-  return drainPerMs(a) - drainPerMs(b) || a.windowMs - b.windowMs || (a.slices ?? 1) - (b.slices ?? 1)
+  const byLength = drainPerMs(a) - drainPerMs(b) || a.windowMs - b.windowMs || (a.slices ?? 1) - (b.slices ?? 1)
+  return byLength || (formOf(a) < formOf(b) ? -1 : 1)
 }
 
 function largestOf(policies: readonly Policy[]): number {
@@ -70,7 +74,8 @@ function tightest(policies: readonly Policy[]): Policy | undefined {
   return policies.toSorted((a, b) => capacityOf(a) - capacityOf(b))[0]
 }
 
-function cellsName({ algorithm }: Policy, slices: number): string {
+function cellsName({ algorithm, calendar }: Policy, slices: number): string {
+  if (calendar) return `calendar-${calendar.per}@${CALENDARS_VERSION}`
   const name = `${algorithm}@${algorithms[algorithm].version}`
   return slices > 1 ? `${name}/${slices}` : name
 }

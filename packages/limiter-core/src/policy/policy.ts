@@ -1,12 +1,13 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
 import { algorithms } from '../algorithms/index.ts'
-import type { AlgorithmName, Backend, LimitOverrides, Policy } from '../contracts.ts'
+import type { AlgorithmName, Backend, LimitOverrides, Policy, PolicyCalendar } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { optionalWith, optionsOf } from '../options/options.ts'
 import { type Duration, parseDuration } from '../time/duration.ts'
 import { DEFAULT_NAMES } from './default-names.ts'
 import { type Mode, parseMode } from './mode.ts'
+import { CALENDAR_ALGORITHM, compileCalendar } from './policy-calendar.ts'
 
 /** A policy as a user writes it. */
 export interface PolicyInput {
@@ -15,12 +16,14 @@ export interface PolicyInput {
   /** Whole units from 1 to 999,999,999,999,999, the largest integer that a header can carry. */
   readonly limit: number
   readonly window: Duration
-  /** Unless said `sliding-log` up to a limit of 32, above it and with `slices` `sliding-window`. */
+  /** Unless said `fixed-window` with a calendar, else `sliding-log` up to a limit of 32, above it and with `slices` `sliding-window`. */
   readonly algorithm?: AlgorithmName
   /** token-bucket and gcra: units that fit at once; default: `limit`. */
   readonly burst?: number
   /** sliding-window: slices of the window; default: 1. */
   readonly slices?: number
+  /** Windows follow this calendar, where the backend keeps calendars; `window` is the longest of them, for while it does not answer. */
+  readonly calendar?: PolicyCalendar
   /** Limits of single keys, in the place of `limit`: what `limitOverrides` makes. */
   readonly overrides?: LimitOverrides
   /** What is counted, for headers and logs; default: `requests`. */
@@ -42,6 +45,7 @@ export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
   'algorithm',
   'burst',
   'slices',
+  'calendar',
   'overrides',
   'unit',
   'mode',
@@ -56,7 +60,7 @@ export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defau
   optionsOf('policy', input, POLICY_OPTIONS)
   const name = headerText(input.name === undefined ? DEFAULT_NAMES.rateLimit : input.name, 'name')
   const owner = `policy '${name}'`
-  const algorithm = input.algorithm ?? (input.slices === undefined ? unnamed : 'sliding-window')
+  const algorithm = input.algorithm ?? impliedBy(input) ?? unnamed
   if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
     throw new SluiceError(
       'SLUICE_BAD_POLICY',
@@ -74,8 +78,15 @@ export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defau
     windowMs: parseDuration(input.window, `${owner}: window`),
     ...(input.burst !== undefined && { burst: wholeUnits(input.burst, `${owner}: burst`) }),
     ...(input.slices !== undefined && { slices: input.slices }),
+    ...(input.calendar !== undefined && { calendar: compileCalendar(owner, input.calendar, algorithm) }),
     ...(input.unit !== undefined && { unit: headerText(input.unit, `${owner}: unit`) }),
   }
+}
+
+/** The algorithm that other options of a policy need. */
+function impliedBy({ calendar, slices }: PolicyInput): AlgorithmName | undefined {
+  if (calendar !== undefined) return CALENDAR_ALGORITHM
+  return slices === undefined ? undefined : 'sliding-window'
 }
 
 /** `value` where it can stand in a header as a string; throws `SLUICE_BAD_NAME` otherwise. */

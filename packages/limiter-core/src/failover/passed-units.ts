@@ -1,0 +1,69 @@
+import { causeOf } from '../backend/backend-failure.ts'
+import type { AnsweredVerdict, Backend, Charge } from '../contracts.ts'
+import { vetoed } from '../decision/verdict.ts'
+import { type FailoverCharge, remoteCharge } from './failover-counter.ts'
+import type { Health } from './health.ts'
+
+/** Tells a backend of the units that the failure rule let pass in its place, where it has `passed`. Never throws. */
+export class PassedUnits {
+  readonly #remote: Backend
+  readonly #health: Pick<Health, 'noted'>
+
+  constructor(remote: Backend, health: Pick<Health, 'noted'>) {
+    this.#remote = remote
+    this.#health = health
+  }
+
+  /** Whether the backend hears of them. */
+  get areHeard(): boolean {
+    return this.#remote.passed !== undefined
+  }
+
+  /**
+   * The rule answered a take at `takenAt`. `late` is what the backend may answer after all of a take that it may have
+   * counted: what it took is given back, so that it is counted once.
+   */
+  taken(
+    charges: readonly FailoverCharge[],
+    verdicts: readonly AnsweredVerdict[],
+    takenAt: number,
+    late?: Promise<readonly AnsweredVerdict[]>,
+  ): void {
+    const isPassed = passedOf(charges, verdicts)
+    const passed = charges.filter((_, index) => isPassed[index])
+    if (passed.length === 0) return
+    this.#tell(passed.map(remoteCharge), takenAt)
+    const giveBack = (answered: readonly AnsweredVerdict[]): void => {
+      const isTaken = (index: number): boolean => isPassed[index] && answered[index].allowed
+      const twice = vetoed(answered) ? [] : charges.filter((_, index) => isTaken(index))
+      this.#tell(
+        twice.map((charge) => ({ ...remoteCharge(charge), cost: -charge.cost })),
+        takenAt,
+      )
+    }
+    late?.then(giveBack).catch(() => undefined)
+  }
+
+  /** What a rule let pass at `takenAt` is charged late or, where it is negative, given back. */
+  adjusted(charges: readonly FailoverCharge[], takenAt: number): void {
+    const passed = charges.filter(({ cost, counter }) => cost !== 0 && counter.rule.source !== 'deny')
+    this.#tell(passed.map(remoteCharge), takenAt)
+  }
+
+  #tell(charges: readonly Charge[], takenAt: number): void {
+    if (charges.length === 0) return
+    try {
+      this.#remote.passed?.(charges, takenAt)
+    } catch (error) {
+      this.#health.noted(causeOf(error), error)
+    }
+  }
+}
+
+/** Which charges the rule took as a backend would: all that are enforced, or none; advisory ones where all fit. */
+function passedOf(charges: readonly FailoverCharge[], verdicts: readonly AnsweredVerdict[]): readonly boolean[] {
+  const isRuled = charges.map(({ counter }) => counter.rule.source !== 'deny')
+  const isDenied = vetoed(verdicts)
+  const allFit = verdicts.every(({ allowed }, index) => allowed || !isRuled[index])
+  return charges.map(({ cost, advisory }, index) => cost > 0 && isRuled[index] && !isDenied && (allFit || !advisory))
+}
