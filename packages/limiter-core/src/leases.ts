@@ -2,6 +2,7 @@
 export { SETTLED_MS } from './leases/lease-book.ts'
 export {
   GRACE,
+  grantOf,
   isLeased,
   type LeaseAsk,
   type LeaseGrant,

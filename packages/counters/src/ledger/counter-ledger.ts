@@ -1,4 +1,5 @@
 import type { ListPage } from '../list-page.ts'
+import type { QuotaTable } from './quota-table.ts'
 import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
 
 /** Where counters are kept for good, or as good as it gets: the lowest of their tiers. Reads and writes of one fleet. */
@@ -9,6 +10,8 @@ export interface CounterLedger {
   open(name: string): CounterTable
   /** The sketches of one name and kind, which are others than its counters. A ledger without it keeps no sketches. */
   openSketches?(name: string, kind: StoredSketchKind): SketchTable
+  /** The accounts of quotas. A ledger without it keeps no quotas. `serverTime`: for tests, epoch ms in the place of its clock. */
+  openQuotas?(serverTime?: () => number): QuotaTable
   /** Ends what it opened itself. Clients that it was given stay open. */
   close(): Promise<void>
 }

@@ -12,7 +12,9 @@ import {
   TOKEN_MS,
   type TokenGroup,
 } from './counter-ledger.ts'
+import { MemoryQuotaTable } from './memory-quota-table.ts'
 import { MemorySketchTable } from './memory-sketch-table.ts'
+import type { QuotaTable } from './quota-table.ts'
 import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
 import { storedId } from './stored-id.ts'
 
@@ -41,6 +43,7 @@ export class MemoryLedger implements CounterLedger {
   readonly #clock: Clock
   readonly #tables = new Map<string, MemoryTable>()
   readonly #sketches = new Map<string, MemorySketchTable>()
+  #quotas: MemoryQuotaTable | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -57,6 +60,11 @@ export class MemoryLedger implements CounterLedger {
     const table = this.#sketches.get(key) ?? new MemorySketchTable()
     this.#sketches.set(key, table)
     return table
+  }
+
+  openQuotas(serverTime: () => number = () => this.#clock.wall()): QuotaTable {
+    this.#quotas ??= new MemoryQuotaTable(serverTime)
+    return this.#quotas
   }
 
   async close(): Promise<void> {}

@@ -2,7 +2,7 @@ import type { SqlRunner } from '@sluice/limiter-core'
 import { SluiceError, shown } from '@sluice/limiter-core/backend'
 
 /** Of the tables that this release reads and writes. */
-const VERSION = 2
+const VERSION = 3
 /** The first version whose releases go on with tables of this one: they lack what came since, and change none of it. */
 const READS_FROM = 2
 /** Of `migrate`, so that two processes do not make the tables at once. 'sluice' in ASCII. */
@@ -19,6 +19,10 @@ export class CounterTables {
   readonly tokens: string
   readonly sketches: string
   readonly formats: string
+  readonly quotaAccounts: string
+  readonly quotaEntries: string
+  readonly quotaUsage: string
+  readonly quotaNotices: string
   readonly version: string
 
   /** Throws `SLUICE_BAD_OPTION` unless `schema` is a plain name. */
@@ -33,6 +37,10 @@ export class CounterTables {
     this.tokens = `${schema}.counter_tokens`
     this.sketches = `${schema}.counter_sketches`
     this.formats = `${schema}.counter_formats`
+    this.quotaAccounts = `${schema}.quota_accounts`
+    this.quotaEntries = `${schema}.quota_entries`
+    this.quotaUsage = `${schema}.quota_usage`
+    this.quotaNotices = `${schema}.quota_notices`
     this.version = `${schema}.counter_version`
   }
 
@@ -75,6 +83,9 @@ ${this.#countersStep()}
 end if;
 if existing < 2 then
 ${this.#sketchesStep()}
+end if;
+if existing < 3 then
+${this.#quotasStep()}
 end if;
 end $migrate$`
   }
@@ -134,6 +145,58 @@ create table ${formats} (
   primary key (name, kind)
 );
 alter table ${version} add column reads_from int not null default ${READS_FROM};
+update ${version} set version = 2;`
+  }
+
+  /** From version 2 to 3. */
+  #quotasStep(): string {
+    const { quotaAccounts, quotaEntries, quotaUsage, quotaNotices, version } = this
+    return `create table ${quotaAccounts} (
+  name text collate "C" not null,
+  key text collate "C" not null,
+  version bigint not null,
+  state text not null,
+  due_at timestamptz,
+  updated_at timestamptz not null,
+  primary key (name, key)
+) with (fillfactor = 70);
+create index on ${quotaAccounts} (due_at) where due_at is not null;
+create table ${quotaEntries} (
+  number bigint generated always as identity primary key,
+  name text collate "C" not null,
+  key text collate "C" not null,
+  kind text collate "C" not null,
+  token text collate "C",
+  ref text collate "C",
+  units bigint not null,
+  period text collate "C",
+  at timestamptz not null
+);
+create index on ${quotaEntries} (name, key, number);
+create unique index on ${quotaEntries} (name, key, token) where token is not null;
+create table ${quotaUsage} (
+  name text collate "C" not null,
+  key text collate "C" not null,
+  hour timestamptz not null,
+  units bigint not null,
+  stranded bigint not null,
+  topped_up bigint not null,
+  primary key (name, key, hour)
+) with (fillfactor = 70);
+create table ${quotaNotices} (
+  name text collate "C" not null,
+  key text collate "C" not null,
+  period text collate "C" not null,
+  threshold int not null,
+  used bigint not null,
+  included bigint not null,
+  id text collate "C" not null,
+  claimed_at timestamptz not null,
+  delivered_at timestamptz,
+  primary key (name, key, period, threshold)
+);
+create index on ${quotaNotices} (claimed_at) where delivered_at is null;
+create index on ${quotaNotices} (id);
 update ${version} set version = ${VERSION};`
   }
 }

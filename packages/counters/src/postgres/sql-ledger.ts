@@ -1,10 +1,13 @@
 import type { Clock, SqlRunner } from '@sluice/limiter-core'
 import { SluiceError } from '@sluice/limiter-core/backend'
 import type { CounterLedger, CounterTable } from '../ledger/counter-ledger.ts'
+import type { QuotaTable } from '../ledger/quota-table.ts'
 import type { SketchTable, StoredSketchKind } from '../ledger/sketch-table.ts'
 import { CounterTables, isMissing } from './counter-tables.ts'
 import { type LedgerStatements, ledgerStatements } from './ledger-statements.ts'
+import { quotaStatements } from './quota-statements.ts'
 import { type SketchStatements, sketchStatements } from './sketch-statements.ts'
+import { SqlQuotaTable } from './sql-quota-table.ts'
 import { SqlSketchTable } from './sql-sketch-table.ts'
 import { SqlTable } from './sql-table.ts'
 
@@ -50,6 +53,11 @@ export class SqlLedger implements CounterLedger {
   openSketches(name: string, kind: StoredSketchKind): SketchTable {
     const query = (text: string, values: unknown[]): Promise<readonly unknown[]> => this.#query(text, values)
     return new SqlSketchTable(name, kind, { statements: this.#sketchStatements, query })
+  }
+
+  openQuotas(serverTime?: () => number): QuotaTable {
+    const query = (text: string, values: unknown[]): Promise<readonly unknown[]> => this.#query(text, values)
+    return new SqlQuotaTable({ statements: quotaStatements(this.#tables), query, serverTime })
   }
 
   /** Deletes tokens, writers and deleted counters that are older than anybody needs. Done once an hour by itself. */

@@ -1,0 +1,102 @@
+import type { CounterTables } from './counter-tables.ts'
+
+/** What a ledger of quotas says to PostgreSQL. Times are epoch ms; the last value of each is the time, null for its clock's. */
+export interface QuotaStatements {
+  readonly read: string
+  readonly commit: string
+  readonly usedToken: string
+  readonly due: string
+  readonly usage: string
+  readonly entries: string
+  readonly stranded: string
+  readonly undelivered: string
+  readonly delivered: string
+}
+
+const ENTRY = 'number, name, key, kind, token, ref, units, period, extract(epoch from at) * 1000 as at'
+
+export function quotaStatements(tables: CounterTables): QuotaStatements {
+  const { quotaAccounts, quotaEntries, quotaUsage, quotaNotices } = tables
+  return {
+    read: `with clock as (${clockOf('$3')})
+select clock.now, a.name, a.key, a.version, a.state from clock
+left join (${quotaAccounts} a join unnest($1::text[], $2::text[]) as given (name, key)
+  on a.name = given.name and a.key = given.key) on true`,
+    commit: commitStatement(tables),
+    usedToken: `select ${ENTRY} from ${quotaEntries} where name = $1 and key = $2 and token = $3`,
+    due: `with clock as (${clockOf('$3')})
+select a.name, a.key from ${quotaAccounts} a, clock
+where a.due_at <= to_timestamp(clock.now / 1000) and a.name = any($1::text[]) order by a.due_at limit $2`,
+    usage: `select name, key, extract(epoch from hour) * 1000 as hour, units, stranded, topped_up as "toppedUp" from ${quotaUsage}
+where name = $1 and ($2::text is null or key = $2) and hour >= to_timestamp($3::float8 / 1000) and hour < to_timestamp($4::float8 / 1000)
+and ($5::text is null or (key, hour) > ($5, to_timestamp($6::float8 / 1000))) order by key, hour limit $7`,
+    entries: `select ${ENTRY} from ${quotaEntries}
+where name = $1 and ($2::text is null or key = $2) and number > $3 order by number limit $4`,
+    stranded: `select name, key, ref, period, sum(units) as units, min(extract(epoch from at) * 1000) as at from ${quotaEntries}
+where name = $1 and ($2::text is null or key = $2) and kind in ('stranded', 'reported', 'credit')
+group by name, key, ref, period having sum(units) > 0 order by min(number) limit $3`,
+    undelivered: `with clock as (${clockOf('$3')}), late as (
+  select n.name, n.key, n.period, n.threshold from ${quotaNotices} n, clock
+  where n.delivered_at is null and n.claimed_at <= to_timestamp((clock.now - $1::float8) / 1000)
+  order by n.claimed_at limit $2 for update of n skip locked
+)
+update ${quotaNotices} n set claimed_at = to_timestamp(clock.now / 1000) from late, clock
+where n.name = late.name and n.key = late.key and n.period = late.period and n.threshold = late.threshold
+returning n.name, n.key, n.period, n.threshold, n.used, n.included, n.id`,
+    delivered: `update ${quotaNotices} set delivered_at = now() where id = any($1::text[]) and delivered_at is null`,
+  }
+}
+
+/**
+ * One statement: an account whose version is another one, whose token was used, or whose period is not that of the clock
+ * finds no row to move, and nothing of it follows. Rows are locked in the order of their keys, so that no two processes wait
+ * for each other.
+ *
+ * Of accounts $1 names, $2 keys, $3 versions, $4 states, $5 from, $6 until, $7 due, $8 tokens; of what belongs to them first
+ * the number of the account, from 1: entries $9 to $14, usage $15 to $19, notices $20 to $25; $26 the time.
+ */
+function commitStatement({ quotaAccounts, quotaEntries, quotaUsage, quotaNotices }: CounterTables): string {
+  return `with clock as (${clockOf('$26')}), given as (
+  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[], $6::float8[], $7::float8[], $8::text[])
+  with ordinality as g (name, key, version, state, starts, ends, due, token, at)
+), fresh as (
+  select g.* from given g, clock where clock.now >= g.starts and clock.now < g.ends
+  and (g.version = 1 or exists (select 1 from ${quotaAccounts} a where a.name = g.name and a.key = g.key))
+  and (g.token is null or not exists (
+    select 1 from ${quotaEntries} e where e.name = g.name and e.key = g.key and e.token = g.token))
+), moved as (
+  insert into ${quotaAccounts} as a (name, key, version, state, due_at, updated_at)
+  select name, key, version, state, to_timestamp(due / 1000), now() from fresh order by name collate "C", key collate "C"
+  on conflict (name, key) do update set
+    version = excluded.version, state = excluded.state, due_at = excluded.due_at, updated_at = excluded.updated_at
+  where a.version = excluded.version - 1
+  returning a.name, a.key
+), written as (
+  select g.at, g.name, g.key from given g join moved m on m.name = g.name and m.key = g.key
+), entered as (
+  insert into ${quotaEntries} (name, key, kind, token, ref, units, period, at)
+  select w.name, w.key, e.kind, e.token, e.ref, e.units, e.period, to_timestamp(clock.now / 1000)
+  from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::text[])
+    with ordinality as e (at, kind, token, ref, units, period, place)
+  join written w on w.at = e.at, clock order by e.place
+), added as (
+  insert into ${quotaUsage} as u (name, key, hour, units, stranded, topped_up)
+  select w.name, w.key, to_timestamp(l.hour / 1000), l.units, l.stranded, l.topped_up
+  from unnest($15::int[], $16::float8[], $17::bigint[], $18::bigint[], $19::bigint[]) as l (at, hour, units, stranded, topped_up)
+  join written w on w.at = l.at order by w.name collate "C", w.key collate "C", l.hour
+  on conflict (name, key, hour) do update set
+    units = u.units + excluded.units, stranded = u.stranded + excluded.stranded, topped_up = u.topped_up + excluded.topped_up
+), noticed as (
+  insert into ${quotaNotices} (name, key, period, threshold, used, included, id, claimed_at)
+  select w.name, w.key, n.period, n.threshold, n.used, n.included, n.id, to_timestamp(clock.now / 1000)
+  from unnest($20::int[], $21::text[], $22::int[], $23::bigint[], $24::bigint[], $25::text[])
+    as n (at, period, threshold, used, included, id)
+  join written w on w.at = n.at, clock
+  on conflict (name, key, period, threshold) do nothing
+)
+select clock.now, array(select at::int from written) as written from clock`
+}
+
+function clockOf(time: string): string {
+  return `select coalesce(${time}::float8, extract(epoch from clock_timestamp()) * 1000)::float8 as now`
+}

@@ -1,0 +1,134 @@
+import type {
+  AccountChange,
+  AccountId,
+  EntryQuery,
+  QuotaTable,
+  StoredAccount,
+  StoredEntry,
+  StoredNotice,
+  StoredUsage,
+  StrandedQuery,
+  StrandedUnits,
+  UsageQuery,
+} from '../ledger/quota-table.ts'
+import type { QuotaStatements } from './quota-statements.ts'
+
+type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
+
+export interface SqlQuotaTableOptions {
+  readonly statements: QuotaStatements
+  readonly query: Query
+  /** For tests: epoch ms in the place of the database's clock. */
+  readonly serverTime: (() => number) | undefined
+}
+
+/** Accounts of quotas in PostgreSQL. Whole numbers of 64 bits come as text from some clients. */
+export class SqlQuotaTable implements QuotaTable {
+  readonly #statements: QuotaStatements
+  readonly #query: Query
+  readonly #time: () => number | null
+
+  constructor({ statements, query, serverTime }: SqlQuotaTableOptions) {
+    this.#statements = statements
+    this.#query = query
+    this.#time = () => serverTime?.() ?? null
+  }
+
+  async read(ids: readonly AccountId[]): ReturnType<QuotaTable['read']> {
+    const values = [ids.map(({ name }) => name), ids.map(({ key }) => key), this.#time()]
+    const rows = (await this.#query(this.#statements.read, values)) as readonly (StoredAccount & { now: unknown })[]
+    const accounts = rows.filter(({ name }) => name !== null).map((row) => ({ ...row, version: Number(row.version) }))
+    return { now: Number(rows[0].now), accounts }
+  }
+
+  async commit(changes: readonly AccountChange[]): ReturnType<QuotaTable['commit']> {
+    const values = [...accountColumns(changes), ...journalColumns(changes), this.#time()]
+    const [row] = (await this.#query(this.#statements.commit, values)) as readonly CommitRow[]
+    const written = new Set(row.written.map(Number))
+    return { now: Number(row.now), written: changes.map((_, index) => written.has(index + 1)) }
+  }
+
+  async usedToken({ name, key }: AccountId, token: string): Promise<StoredEntry | undefined> {
+    const rows = await this.#query(this.#statements.usedToken, [name, key, token])
+    return rows.map(entryOf)[0]
+  }
+
+  async due(names: readonly string[], limit: number): Promise<readonly AccountId[]> {
+    return (await this.#query(this.#statements.due, [names, limit, this.#time()])) as readonly AccountId[]
+  }
+
+  async usage({ name, key, from, until, after, limit }: UsageQuery): Promise<readonly StoredUsage[]> {
+    const values = [name, key ?? null, from, until, after?.key ?? null, after?.hour ?? null, limit]
+    const rows = (await this.#query(this.#statements.usage, values)) as readonly StoredUsage[]
+    return rows.map((row) => ({
+      ...row,
+      hour: Math.round(Number(row.hour)),
+      units: Number(row.units),
+      stranded: Number(row.stranded),
+      toppedUp: Number(row.toppedUp),
+    }))
+  }
+
+  async entries({ name, key, after, limit }: EntryQuery): Promise<readonly StoredEntry[]> {
+    return (await this.#query(this.#statements.entries, [name, key ?? null, after, limit])).map(entryOf)
+  }
+
+  async stranded({ name, key, limit }: StrandedQuery): Promise<readonly StrandedUnits[]> {
+    const rows = (await this.#query(this.#statements.stranded, [name, key ?? null, limit])) as readonly StrandedUnits[]
+    return rows.map((row) => ({ ...row, units: Number(row.units), at: Math.round(Number(row.at)) }))
+  }
+
+  async undelivered(ageMs: number, limit: number): Promise<readonly StoredNotice[]> {
+    const rows = (await this.#query(this.#statements.undelivered, [
+      ageMs,
+      limit,
+      this.#time(),
+    ])) as readonly StoredNotice[]
+    return rows.map((row) => ({ ...row, used: Number(row.used), included: Number(row.included) }))
+  }
+
+  async delivered(ids: readonly string[]): Promise<void> {
+    await this.#query(this.#statements.delivered, [ids])
+  }
+}
+
+interface CommitRow {
+  readonly now: unknown
+  readonly written: readonly unknown[]
+}
+
+function accountColumns(changes: readonly AccountChange[]): unknown[] {
+  return [
+    changes.map(({ name }) => name),
+    changes.map(({ key }) => key),
+    changes.map(({ version }) => version),
+    changes.map(({ state }) => state),
+    changes.map(({ from }) => from),
+    changes.map(({ until }) => until),
+    changes.map(({ dueAt }) => dueAt ?? null),
+    changes.map(({ token }) => token ?? null),
+  ]
+}
+
+/** Of each line the number of its account first. */
+function journalColumns(changes: readonly AccountChange[]): unknown[] {
+  const numbered = <T>(linesOf: (change: AccountChange) => readonly T[]): (T & { readonly account: number })[] =>
+    changes.flatMap((change, index) => linesOf(change).map((line) => ({ ...line, account: index + 1 })))
+  const entries = numbered((change) => change.entries)
+  const usage = numbered((change) => change.usage)
+  const notices = numbered((change) => change.notices)
+  return [
+    ...columns(entries, ['account', 'kind', 'token', 'ref', 'units', 'period']),
+    ...columns(usage, ['account', 'hour', 'units', 'stranded', 'toppedUp']),
+    ...columns(notices, ['account', 'period', 'threshold', 'used', 'included', 'id']),
+  ]
+}
+
+function columns<T>(rows: readonly T[], names: readonly (keyof T)[]): unknown[][] {
+  return names.map((name) => rows.map((row) => row[name]))
+}
+
+function entryOf(row: unknown): StoredEntry {
+  const entry = row as StoredEntry
+  return { ...entry, number: Number(entry.number), units: Number(entry.units), at: Math.round(Number(entry.at)) }
+}

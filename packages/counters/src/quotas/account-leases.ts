@@ -1,0 +1,116 @@
+import type { Fund } from '@sluice/limiter-core/backend'
+import { GRACE, grantOf, type LeaseAsk, type LeaseGrant } from '@sluice/limiter-core/leases'
+import { includedLeft, type QuotaAccount } from './quota-account.ts'
+import type { LeaseState, PeriodState } from './quota-state.ts'
+
+/** How long an owner may be away and still report what it spent of a lease that has ended. */
+const REPORTED_WITHIN_MS = 3_600_000
+/** Leases that have ended and are remembered at most, of one key. */
+const MOST_ENDED = 64
+
+export interface QuotaLeaseTerms {
+  /** Milliseconds. */
+  readonly leaseMs: number
+  /** The largest part of what is left that one owner gets beyond what its requests wait for. */
+  readonly fraction: number
+}
+
+/** What a lease, and what its end left behind, is named in the journal. */
+export function leaseRef({ owner, seq }: Pick<LeaseState, 'owner' | 'seq'>): string {
+  return `${owner}:${seq}`
+}
+
+/** Answers what a process asks of its lease of an open account. */
+export function askLease(account: QuotaAccount, ask: LeaseAsk, terms: QuotaLeaseTerms): LeaseGrant {
+  const lease = account.leases.find(({ owner }) => owner === ask.owner)
+  // a later ask was here before: what this one says is no longer so
+  const isStale = lease !== undefined && ask.seq <= lease.seq
+  const untilEndMs = Math.max(1, Math.floor(account.current.endsAt - account.now))
+  const leaseMs = Math.min(terms.leaseMs, untilEndMs)
+  if (!isStale) report(account, ask, lease, leaseMs)
+  const { free } = account
+  const granted = isStale ? 0 : grantOf(ask, free, terms.fraction)
+  if (granted > 0) lend(account, ask, ask.keep + granted, leaseMs)
+  const { used, stranded, endsAt } = account.current
+  const charged = used + stranded
+  const leftMs = Math.ceil(endsAt - account.now)
+  return {
+    granted,
+    free: free - granted,
+    charged,
+    capacity: account.capacity,
+    retryAfterMs: waitMs(account, ask.need, free, leftMs),
+    resetAfterMs: leftMs,
+    availableAfterMs: charged > 0 ? leftMs : 0,
+    leaseMs,
+    fund: fundOf(account, granted > 0),
+    now: account.now,
+  }
+}
+
+/** Charges leases that have ended without a report, and forgets those of long ago. */
+export function settleLeases(account: QuotaAccount): void {
+  for (const lease of account.leases) {
+    if (lease.endsAt > account.now || lease.units === 0) continue
+    const period = account.period(lease.period) ?? account.current
+    account.strand(period, lease.units, lease.endsAt)
+    account.journal.entries.push(entryOf('stranded', lease, lease.units, period))
+    lease.settled += lease.units
+    lease.units = 0
+  }
+  const ended = account.leases.filter(({ endsAt, units }) => units === 0 && endsAt <= account.now)
+  const tooMany = new Set(ended.slice(0, -MOST_ENDED))
+  account.removeLeases(
+    (lease) => tooMany.has(lease) || (ended.includes(lease) && lease.endsAt + REPORTED_WITHIN_MS <= account.now),
+  )
+}
+
+/** Gives units back that were charged for a lease without a report; answers how many of them there still were. */
+export function creditLease(account: QuotaAccount, ref: string, label: string, units: number): number {
+  const period = account.period(label)
+  if (!period) return 0
+  const credited = Math.min(units, period.stranded)
+  const lease = account.leases.find((one) => leaseRef(one) === ref)
+  account.strand(period, -credited, account.now)
+  if (lease) lease.settled = Math.max(0, lease.settled - credited)
+  return credited
+}
+
+/** Charges what the owner spent and was not charged for; from now on it has on lease what it keeps. */
+function report(account: QuotaAccount, ask: LeaseAsk, lease: LeaseState | undefined, leaseMs: number): void {
+  const period = (lease && account.period(lease.period)) ?? account.current
+  if (lease && lease.settled > 0) {
+    account.strand(period, -lease.settled, lease.endsAt)
+    account.journal.entries.push(entryOf('reported', lease, -lease.settled, period))
+    lease.settled = 0
+  }
+  const spent = ask.spent - (lease?.base === ask.base ? lease.charged : 0)
+  account.charge(period, spent, account.now)
+  // a flood of denied asks changes nothing
+  const isEmpty = (lease?.units ?? 0) === 0 && ask.keep === 0 && spent === 0
+  if (!isEmpty) lend(account, ask, ask.keep, leaseMs)
+}
+
+function lend(account: QuotaAccount, { owner, seq, base, spent }: LeaseAsk, units: number, leaseMs: number): void {
+  const endsAt = account.now + leaseMs * GRACE
+  const { label } = account.current
+  account.removeLeases((lease) => lease.owner === owner)
+  account.leases.push({ owner, period: label, units, endsAt, seq, base, charged: spent, settled: 0 })
+}
+
+function waitMs(account: QuotaAccount, need: number, free: number, leftMs: number): number {
+  if (free >= need) return 0
+  return need > account.nextCapacity ? Number.POSITIVE_INFINITY : leftMs
+}
+
+/** Where units come from that were taken or lent last; where none were, which of both had none. */
+export function fundOf(account: QuotaAccount, fits: boolean): Fund {
+  const { current, topUps } = account
+  if (!fits) return topUps.any ? 'top-up' : 'included'
+  const isIncluded = current.toppedUp === 0 && account.pendingIn(current) <= includedLeft(current)
+  return isIncluded ? 'included' : 'top-up'
+}
+
+function entryOf(kind: 'stranded' | 'reported', lease: LeaseState, units: number, { label }: PeriodState) {
+  return { kind, token: null, ref: leaseRef(lease), units, period: label } as const
+}

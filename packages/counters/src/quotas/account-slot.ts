@@ -1,0 +1,243 @@
+import type { AccountChange, AccountId, StoredAccount } from '../ledger/quota-table.ts'
+import { settleLeases } from './account-leases.ts'
+import { expireReservations } from './account-reservations.ts'
+import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
+import { emptyState, type QuotaState, stateOf, textOf } from './quota-state.ts'
+import { recoveredState } from './recovered-state.ts'
+
+/** What somebody wants to become of an account. */
+export interface PendingChange {
+  /** Makes it count once, however often it is asked for. Such a change is written alone. */
+  readonly token?: string | undefined
+  /** Changes an account whose ended leases are settled; may be called again, on another one, where that changed meanwhile. */
+  apply(account: QuotaAccount): void
+  /** It stands. */
+  done(): void
+  /** Its token was used before. */
+  used?(): void
+  /** Nobody knows whether it stands; `settled` says so later. */
+  failed(error: unknown): void
+  settled?(stands: boolean): void
+}
+
+/** What a process last knew of a stored account. */
+interface Known {
+  readonly version: number
+  readonly text: string
+}
+
+/** A change that was sent, and of which no answer came. */
+interface Doubt {
+  readonly seq: number
+  readonly changes: readonly PendingChange[]
+}
+
+const HOUR_MS = 3_600_000
+/** How long a writer that is silent is remembered. */
+const WRITER_MS = 24 * 3_600_000
+
+/** One account in one process: what is known of it, and what waits to be written. */
+export class AccountSlot {
+  readonly id: AccountId
+  readonly terms: QuotaTerms
+  readonly #writer: string
+  #known: Known | undefined
+  /** Whether `#known` was read since somebody last waited. */
+  #isFresh = false
+  /** The last own write that is known to stand. */
+  #seq = 0
+  #wroteAt = Number.NEGATIVE_INFINITY
+  /** The last state that is known to have stood. */
+  #kept: string | undefined
+  #waiting: PendingChange[] = []
+  #sent: readonly PendingChange[] = []
+  #sentText = ''
+  #doubt: Doubt | undefined
+
+  constructor(id: AccountId, terms: QuotaTerms, writer: string) {
+    this.id = id
+    this.terms = terms
+    this.#writer = writer
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.length === 0 && this.#sent.length === 0 && this.#doubt === undefined
+  }
+
+  get hasDoubt(): boolean {
+    return this.#doubt !== undefined
+  }
+
+  get needsRead(): boolean {
+    return this.#known === undefined || this.#doubt !== undefined
+  }
+
+  get hasWork(): boolean {
+    return this.#waiting.length > 0
+  }
+
+  add(change: PendingChange): void {
+    this.#waiting.push(change)
+  }
+
+  /** What the table has; undefined where it has none. */
+  read(stored: StoredAccount | undefined, now: number): void {
+    const state = stored ? stateOf(stored.state) : emptyState()
+    const found = state.writers.find(({ writer }) => writer === this.#writer)?.seq ?? 0
+    const doubt = this.#settleDoubt(found)
+    // it had a later write of this process: this is a server that was behind
+    const isBehind = found < this.#seq && now - this.#wroteAt < WRITER_MS / 2
+    const kept = isBehind && this.#kept ? stateOf(this.#kept) : undefined
+    if (kept) this.#waiting.unshift(recovery(state, kept))
+    const text = textOf(kept ? recoveredState(state, kept) : state)
+    this.#known = { version: stored?.version ?? 0, text }
+    this.#isFresh = true
+    this.#seq = Math.max(found, this.#seq, doubt)
+    this.#kept = text
+  }
+
+  /**
+   * The next write, at `now` of the database; undefined where nothing is to be written, or where what is known is to be read
+   * first, since it says that nothing changes.
+   */
+  compose(now: number): AccountChange | undefined {
+    const known = this.#known
+    if (!known) return undefined
+    const changes = this.#nextChanges()
+    const state = stateOf(known.text)
+    const account = this.#account(state, now)
+    for (const change of changes) change.apply(account)
+    this.#sent = changes
+    const text = textOf(state)
+    if (text === known.text && account.journal.isEmpty) return this.#unchanged()
+    this.#sentText = textOf(this.#stamp(state, now))
+    this.#wroteAt = now
+    return this.#changeOf(account, known, changes[0]?.token)
+  }
+
+  /** The write stands. */
+  written(): void {
+    const known = this.#known as Known
+    this.#known = { version: known.version + 1, text: this.#sentText }
+    this.#isFresh = false
+    this.#seq++
+    this.#kept = this.#sentText
+    this.#finish()
+  }
+
+  /** The write was refused: what is there is not what was known, or a token was used. */
+  refused(): void {
+    this.#known = undefined
+    this.#waiting = [...this.#sent, ...this.#waiting]
+    this.#sent = []
+  }
+
+  /** What the first change that waits would count once, where that was counted. */
+  tokenUsed(): void {
+    this.#waiting.shift()?.used?.()
+  }
+
+  get firstToken(): string | undefined {
+    return this.#waiting[0]?.token
+  }
+
+  /** No answer came; `isSent`: to a write, which may stand. */
+  failed(error: unknown, isSent: boolean): void {
+    const sent = this.#sent
+    this.#sent = []
+    if (isSent) this.#doubt = { seq: this.#seq + 1, changes: sent }
+    this.#known = undefined
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const change of [...sent, ...waiting]) change.failed(error)
+    // what was not sent does not stand
+    for (const change of isSent ? waiting : [...sent, ...waiting]) change.settled?.(false)
+  }
+
+  /** All up to one with a token, or that one. */
+  #nextChanges(): PendingChange[] {
+    const at = this.#waiting.findIndex(({ token }) => token !== undefined)
+    return this.#waiting.splice(0, at < 0 ? this.#waiting.length : Math.max(1, at))
+  }
+
+  #account(state: QuotaState, now: number): QuotaAccount {
+    const account = new QuotaAccount(state, this.terms, now)
+    settleLeases(account)
+    expireReservations(account)
+    return account
+  }
+
+  #unchanged(): undefined {
+    if (this.#isFresh) this.#finish()
+    else this.refused()
+    return undefined
+  }
+
+  #finish(): void {
+    const sent = this.#sent
+    this.#sent = []
+    this.#isFresh = false
+    for (const change of sent) {
+      change.done()
+      change.settled?.(true)
+    }
+  }
+
+  #stamp(state: QuotaState, now: number): QuotaState {
+    const others = state.writers.filter(({ writer, at }) => writer !== this.#writer && now - at < WRITER_MS)
+    state.writers = [...others, { writer: this.#writer, seq: this.#seq + 1, at: now }]
+    return state
+  }
+
+  #changeOf(account: QuotaAccount, known: Known, token: string | undefined): AccountChange {
+    const { journal, dueAt } = account
+    const { periods } = this.terms
+    const hour = periods.hourAt(account.now)
+    const notices = journal.notices.map((notice) => ({ ...notice, ...this.id, id: noticeId(this.id, notice) }))
+    return {
+      ...this.id,
+      version: known.version + 1,
+      state: this.#sentText,
+      // what happened in an hour is written in that hour, and in its period
+      from: hour,
+      until: Math.min(hour + HOUR_MS, periods.at(account.now).endsAt),
+      dueAt,
+      token,
+      entries: journal.entries,
+      usage: journal.usage,
+      notices,
+    }
+  }
+
+  /** Answers the number of the write that was in doubt. */
+  #settleDoubt(found: number): number {
+    const doubt = this.#doubt
+    if (!doubt) return 0
+    this.#doubt = undefined
+    const stands = found >= doubt.seq
+    for (const change of doubt.changes) change.settled?.(stands)
+    return doubt.seq
+  }
+}
+
+/** Writes down again what the database lost of the journal. */
+function recovery(stored: QuotaState, lost: QuotaState): PendingChange {
+  return {
+    apply(account) {
+      for (const period of lost.periods) {
+        const found = stored.periods.find(({ label }) => label === period.label)
+        account.journalAgain(period, {
+          units: Math.max(0, period.used - (found?.used ?? 0)),
+          stranded: Math.max(0, period.stranded - (found?.stranded ?? 0)),
+          toppedUp: Math.max(0, period.toppedUp - (found?.toppedUp ?? 0)),
+        })
+      }
+    },
+    done() {},
+    failed() {},
+  }
+}
+
+function noticeId({ name, key }: AccountId, { period, threshold }: { period: string; threshold: number }): string {
+  return `${name}/${period}/${threshold}/${key}`
+}

@@ -1,0 +1,210 @@
+import {
+  type Answer,
+  type Backend,
+  type Charge,
+  type ChargePart,
+  ChargeVerdict,
+  type Clock,
+  type CompiledPolicy,
+  type CountedKey,
+  type Moment,
+  mergedAnswer,
+  SluiceError,
+  takeTogether,
+  withFund,
+} from '@sluice/limiter-core/backend'
+import { fundOf } from './account-leases.ts'
+import type { AccountStore } from './account-store.ts'
+import type { OwedUnits } from './owed-units.ts'
+import type { QuotaAccount } from './quota-account.ts'
+import { accountOf, QuotaCounter } from './quota-counter.ts'
+
+type QuotaCharge = Charge<QuotaCounter>
+
+export interface ExactQuotasOptions {
+  readonly name: string
+  readonly store: AccountStore
+  readonly clock: Clock
+  readonly owed: OwedUnits
+  readonly opened: (counter: QuotaCounter) => () => void
+}
+
+/** Quotas asked in the database, each charge by itself: those too small to be leased, and what is adjusted of all. */
+export class ExactQuotas implements Backend<Promise<Answer>> {
+  readonly name: string
+  readonly keepsCalendars = true
+  readonly algorithms = ['fixed-window'] as const
+  readonly #options: ExactQuotasOptions
+  /** By idempotency key: adjustments that are not settled. */
+  readonly #adjusting = new Map<string, Promise<Answer>>()
+
+  constructor(options: ExactQuotasOptions) {
+    this.name = options.name
+    this.#options = options
+  }
+
+  /** Throws `SLUICE_BAD_POLICY` for a policy without a calendar, and for plans of one name whose calendars differ. */
+  open(compiled: CompiledPolicy, name: string): QuotaCounter {
+    const { policy, variants } = compiled
+    if (!policy.calendar || variants) {
+      const got = variants ? 'plans with several calendars' : 'a window'
+      throw new SluiceError(
+        'SLUICE_BAD_POLICY',
+        `policy '${policy.name}': got ${got} on ${this.name}, expected a quota of one calendar, as quota() makes it`,
+      )
+    }
+    let closed = (): void => {}
+    const counter = new QuotaCounter(this, compiled, name, () => closed())
+    closed = this.#options.opened(counter)
+    return counter
+  }
+
+  async takeAll(asked: readonly Charge[], moment?: Moment): Promise<Answer> {
+    const charges = asked as readonly QuotaCharge[]
+    if (charges.length === 1) return this.#take(charges[0], moment)
+    const backend = {
+      takeAll: ([charge]: readonly Charge[]) => this.#take(charge as QuotaCharge, moment),
+      adjustAll: this.adjustAll.bind(this),
+    }
+    const parts: ChargePart[] = charges.map((charge, index) => ({ backend, indexes: [index], charges: [charge] }))
+    return takeTogether(parts, moment, (part) => this.peekAll(part.charges))
+  }
+
+  peekAll(asked: readonly Charge[]): Promise<Answer> {
+    return this.#each(asked, (charge, account) => charge.cost <= account.free)
+  }
+
+  async adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
+    const id = moment?.idempotencyKey?.id
+    if (id === undefined) return this.#adjust(asked, takenAt)
+    const underWay = this.#adjusting.get(id) ?? this.#adjust(asked, takenAt)
+    this.#adjusting.set(id, underWay)
+    // what is asked for again meanwhile, and whoever asks a little later, gets this answer
+    const forget = (): void => {
+      this.#options.clock.after(30_000, () => this.#adjusting.delete(id))
+    }
+    underWay.then(forget, () => this.#adjusting.delete(id))
+    return underWay
+  }
+
+  async resetAll(keys: readonly CountedKey[]): Promise<void> {
+    const { store } = this.#options
+    await Promise.all(
+      keys.map((target) => {
+        const { limit, terms } = target.counter as QuotaCounter
+        return store.change(accountOf(target), terms, { apply: (account) => resetPeriod(account.open(limit)) })
+      }),
+    )
+  }
+
+  passed(charges: readonly Charge[], takenAt: number): void {
+    const { store, owed } = this.#options
+    for (const charge of charges) owed.add(charge as QuotaCharge, takenAt + store.offsetMs)
+  }
+
+  /** The state of each key tells what was lost of it; see `recoveredState`. */
+  mayHaveLost(): boolean {
+    return false
+  }
+
+  /** What nobody waited for is given back. */
+  mayCountUnanswered(): boolean {
+    return false
+  }
+
+  #take(charge: QuotaCharge, moment: Moment | undefined): Promise<Answer> {
+    const { store, clock } = this.#options
+    const { counter, cost } = charge
+    return new Promise((resolve, reject) => {
+      let answer: Answer | undefined
+      let isTaken = false
+      let isRejected = false
+      const late = (): boolean => moment?.deadlineAt !== undefined && clock.now() > moment.deadlineAt
+      store.add(accountOf(charge), counter.terms, {
+        apply: (account) => {
+          account.open(counter.limit)
+          // whoever waited is gone: nothing is to be spent
+          isTaken = !late() && account.take(cost)
+          answer = this.#answerOf([verdictOf(charge, account, isTaken)], account.now)
+        },
+        done: () => {
+          isRejected = late()
+          if (isRejected) reject(lateAnswer())
+          else resolve(answer as Answer)
+        },
+        failed: (error) => {
+          isRejected = true
+          reject(error)
+        },
+        settled: (stands) => {
+          if (stands && isRejected && isTaken && cost > 0) this.#giveBack(charge, answer as Answer)
+        },
+      })
+    })
+  }
+
+  #giveBack(charge: QuotaCharge, { takenAt }: Answer): void {
+    this.#options.owed.add({ ...charge, cost: -charge.cost }, takenAt)
+  }
+
+  #adjust(asked: readonly Charge[], takenAt: number): Promise<Answer> {
+    const adjust = ({ cost }: QuotaCharge, account: QuotaAccount): boolean => {
+      account.charge(account.periodAt(takenAt), cost, takenAt)
+      return true
+    }
+    // whoever asks again under the same key must not be counted twice
+    return this.#each(asked, adjust, true)
+  }
+
+  async #each(
+    asked: readonly Charge[],
+    apply: (charge: QuotaCharge, account: QuotaAccount) => boolean,
+    certain = false,
+  ): Promise<Answer> {
+    const { store } = this.#options
+    const charges = asked as readonly QuotaCharge[]
+    const answers = await Promise.all(
+      charges.map((charge) => {
+        const { limit, terms } = charge.counter
+        return store.change(accountOf(charge), terms, {
+          certain,
+          apply: (account) => {
+            const fits = apply(charge, account.open(limit))
+            return this.#answerOf([verdictOf(charge, account, fits)], account.now)
+          },
+        })
+      }),
+    )
+    return answers.length === 1
+      ? answers[0]
+      : mergedAnswer(
+          charges.map((_, index) => ({ indexes: [index] })),
+          answers,
+        )
+  }
+
+  #answerOf(verdicts: Answer['verdicts'], takenAt: number): Answer {
+    return { verdicts, takenAt, counted: true, source: this.name }
+  }
+}
+
+function resetPeriod(account: QuotaAccount): void {
+  const { current } = account
+  account.charge(current, -current.used, account.now)
+  account.strand(current, -current.stranded, account.now)
+}
+
+/** `fits`: whether the charge was taken, or could be. */
+function verdictOf({ counter, cost, advisory }: QuotaCharge, account: QuotaAccount, fits: boolean): ChargeVerdict {
+  const { current, now, free } = account
+  const leftMs = Math.ceil(current.endsAt - now)
+  const neverMs = cost > account.nextCapacity ? Number.POSITIVE_INFINITY : leftMs
+  const growsMs = current.used + current.stranded > 0 ? leftMs : 0
+  const { policy } = counter.compiled
+  const verdict = new ChargeVerdict(policy, advisory === true, free, fits ? 0 : neverMs, leftMs, growsMs)
+  return withFund(verdict, fundOf(account, fits))
+}
+
+function lateAnswer(): Error {
+  return Object.assign(new Error('the database of quotas answered after the deadline'), { code: 'LATE' })
+}

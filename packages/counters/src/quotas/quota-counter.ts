@@ -1,0 +1,36 @@
+import type { Answer, Backend, CompiledPolicy, CountedKey, PolicyCalendar } from '@sluice/limiter-core/backend'
+import { PlainCounter } from '@sluice/limiter-core/backend'
+import type { AccountId } from '../ledger/quota-table.ts'
+import { CalendarPeriods } from './calendar-periods.ts'
+import type { QuotaTerms } from './quota-account.ts'
+import { storedKey } from './stored-key.ts'
+
+/** A quota of one plan, opened under the name of its count. */
+export class QuotaCounter extends PlainCounter<Promise<Answer>> {
+  readonly terms: QuotaTerms
+  /** Units that its plan includes in each period. */
+  readonly limit: number
+  readonly #closed: () => void
+
+  constructor(
+    backend: Pick<Backend<Promise<Answer>>, 'takeAll'>,
+    compiled: CompiledPolicy,
+    name: string,
+    closed: () => void,
+  ) {
+    super(backend, compiled, name)
+    const calendar = compiled.policy.calendar as PolicyCalendar
+    this.terms = { periods: new CalendarPeriods(calendar), carryOver: calendar.carryOver ?? 0 }
+    this.limit = compiled.policy.limit
+    this.#closed = closed
+  }
+
+  close(): void {
+    this.#closed()
+  }
+}
+
+/** The account of a key. */
+export function accountOf({ key, counter }: CountedKey): AccountId {
+  return { name: counter.name, key: storedKey(key) }
+}

@@ -1,0 +1,20 @@
+import type { Metric, MetricSource } from '@sluice/limiter-core/backend'
+import type { OwedUnits } from './owed-units.ts'
+
+/** What a process knows of its quotas. */
+export class QuotaMetrics implements MetricSource {
+  readonly #owed: OwedUnits
+
+  constructor(owed: OwedUnits) {
+    this.#owed = owed
+  }
+
+  *metrics(): Iterable<Metric> {
+    yield {
+      name: 'sluice_quota_owed_units',
+      help: 'Units that passed while the database did not answer, and that are not charged yet.',
+      type: 'gauge',
+      samples: [{ labels: {}, value: this.#owed.units }],
+    }
+  }
+}
