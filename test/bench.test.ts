@@ -33,6 +33,7 @@ describe('the benchmarks', () => {
       'sketches',
       'floods',
       'counters',
+      'quotas',
     ])
     for (const table of Object.values(results).flat()) {
       expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })

@@ -13,6 +13,7 @@ const benches = {
   sketches: () => import('./sketches.mjs'),
   floods: () => import('./sketch-limits.mjs'),
   counters: () => import('./counters.mjs'),
+  quotas: () => import('./quotas.mjs'),
 }
 const names = Object.keys(benches)
 const usage = `npm run bench -- [${names.join('] [')}] [options]

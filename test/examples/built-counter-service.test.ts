@@ -7,9 +7,9 @@ import type { Counters } from '@sluice/limiter-core'
 import { eventually } from '../services/eventually.ts'
 import { startPostgres } from '../services/postgres-server.ts'
 import { startRedis } from '../services/redis-server.ts'
-import { CounterServiceProcess } from './counter-service-process.ts'
+import { ExampleProcess } from './example-process.ts'
 
-let service: CounterServiceProcess | undefined
+let service: ExampleProcess | undefined
 let folder = ''
 
 beforeEach(() => {
@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 async function started(env: Readonly<Record<string, string>>): Promise<Counters> {
-  service = new CounterServiceProcess({ FOLDER: folder, ...env })
+  service = new ExampleProcess('counter-service', { FOLDER: folder, ...env })
   return counterClient({ url: await service.url() })
 }
 

@@ -4,17 +4,17 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../repository.ts'
 
-const main = join(root, 'examples/counter-service/dist/index.js')
-
-/** The built counter service in a process of its own, on a free port. */
-export class CounterServiceProcess {
+/** A built example in a process of its own, on a free port. */
+export class ExampleProcess {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown[]>
   /** What it wrote so far. */
   output = ''
 
-  constructor(env: Readonly<Record<string, string>>) {
-    if (!existsSync(main)) throw new Error('examples/counter-service is not built: npx turbo run build')
+  /** `name`: that of its folder. */
+  constructor(name: string, env: Readonly<Record<string, string>>) {
+    const main = join(root, 'examples', name, 'dist/index.js')
+    if (!existsSync(main)) throw new Error(`examples/${name} is not built: npx turbo run build`)
     const { POSTGRES_URL: _theirs, REDIS_URL: _too, ...others } = process.env
     this.#child = spawn(process.execPath, [main], { env: { ...others, NODE_OPTIONS: '', PORT: '0', ...env } })
     for (const stream of [this.#child.stdout, this.#child.stderr]) {

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { eventually } from '../services/eventually.ts'
+import { startPostgres } from '../services/postgres-server.ts'
+import { ExampleProcess } from './example-process.ts'
+
+let api: ExampleProcess | undefined
+let folder = ''
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-example-'))
+})
+afterEach(async () => {
+  await api?.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+class Customer {
+  readonly #url: string
+  readonly #key: string
+
+  constructor(url: string, key: string) {
+    this.#url = url
+    this.#key = key
+  }
+
+  ask(path: string, method = 'GET'): Promise<Response> {
+    return fetch(`${this.#url}${path}`, { method, headers: { 'x-api-key': this.#key } })
+  }
+
+  /** How many of these calls passed; beyond the burst of a second they wait. */
+  async call(times: number): Promise<number> {
+    let passed = 0
+    for (let called = 0; called < times; called++) {
+      const response = await this.ask('/words')
+      await response.arrayBuffer()
+      const { status, headers } = response
+      if (status === 200) passed++
+      else if (headers.get('ratelimit')?.includes('"burst"') === true) called--
+    }
+    return passed
+  }
+
+  async balance(): Promise<Readonly<Record<string, number>>> {
+    return (await (await this.ask('/usage')).json()) as Record<string, number>
+  }
+}
+
+async function started(env: Readonly<Record<string, string>>): Promise<string> {
+  api = new ExampleProcess('metered-api', { FOLDER: folder, ...env })
+  return api.url()
+}
+
+/** What was on lease is reported, or charged as stranded. */
+async function settled(customer: Customer): Promise<Readonly<Record<string, number>>> {
+  let balance = await customer.balance()
+  await eventually(
+    async () => {
+      balance = await customer.balance()
+      return balance.onLease === 0
+    },
+    { what: 'a balance with nothing on lease' },
+  )
+  return balance
+}
+
+test('sells calls by the month, and a top-up beside them once', async () => {
+  const ada = new Customer(await started({}), 'key-ada')
+  expect(await ada.call(230)).toBe(200)
+  const denied = await ada.ask('/words')
+  expect(denied.status).toBe(429)
+  expect(Number(denied.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(denied.headers.get('ratelimit-policy')).toContain('"monthly";q=200;qu="calls",')
+  expect((await ada.ask('/top-ups/invoice-1', 'POST')).status).toBe(201)
+  expect((await ada.ask('/top-ups/invoice-1', 'POST')).status).toBe(200)
+  expect(await ada.call(130)).toBe(100)
+  expect(await settled(ada)).toMatchObject({ included: 200, toppedUp: 100, used: 300, left: 0 })
+  const csv = await (await ada.ask('/usage.csv')).text()
+  expect(csv.split('\r\n')[1]).toMatch(/^key-ada,.*,300,0,100$/)
+  await eventually(async () => api?.output.includes('mail to key-ada: 100 %') === true, { what: 'a mail' })
+  expect(await api?.end()).toBe(0)
+}, 90_000)
+
+test('quotas survive a killed process and a killed database', async () => {
+  const postgres = await startPostgres()
+  try {
+    let bob = new Customer(await started({ POSTGRES_URL: postgres.url }), 'key-bob')
+    expect(await bob.call(50)).toBe(50)
+    await settled(bob)
+    await postgres.kill()
+    // what passes meanwhile is of the lease, or owed
+    const meanwhile = await bob.call(30)
+    await postgres.start()
+    const afterwards = await settled(bob)
+    expect(afterwards.used).toBe(50 + meanwhile)
+    expect(await bob.call(20)).toBe(20)
+    await api?.kill()
+    bob = new Customer(await started({ POSTGRES_URL: postgres.url }), 'key-bob')
+    expect(await bob.call(1)).toBe(1)
+    const { used, stranded, left } = await settled(bob)
+    expect(used + stranded + left).toBe(50_000)
+    // a killed process leaves at most twice what it spent in a lease
+    expect(used + stranded).toBeGreaterThanOrEqual(71 + meanwhile)
+    expect(used + stranded).toBeLessThanOrEqual(51 + meanwhile + 2 * 20 + 8)
+    expect(await api?.end()).toBe(0)
+  } finally {
+    await postgres.stop()
+  }
+}, 90_000)
