@@ -19,6 +19,12 @@ describe('RateLimit-Policy', () => {
     expect(policyItems(policies)).toBe('"burst";q=100;w=60, "tokens";q=5;qu="tokens";w=86400, "said";q=1;w=1')
   })
 
+  test('names no window where that follows a calendar', () => {
+    const calendar = { per: 'month', timeZone: 'UTC' } as const
+    const policy = compilePolicy({ name: 'calls', limit: 50_000, window: '31d', unit: 'calls', calendar })
+    expect(policyItems([policy], () => ';pk=:YQ==:')).toBe('"calls";q=50000;qu="calls";pk=:YQ==:')
+  })
+
   test('rounds a window up to whole seconds', () => {
     const windows = ['1ms', '999ms', '1s', '1001ms'] as const
     const shown = windows.map((window) => policyItems([compilePolicy({ limit: 1, window })]))
