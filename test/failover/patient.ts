@@ -31,6 +31,7 @@ export interface Heard {
 export class Patient implements Backend {
   readonly name = 'patient'
   readonly heard: Heard[] = []
+  readonly opened: Counter[] = []
   condition: Condition = 'well'
   readonly #clock: Clock
   readonly #listeners = new Set<(event: Interruption) => void>()
@@ -45,7 +46,9 @@ export class Patient implements Backend {
   }
 
   open(compiled: CompiledPolicy, name: string): Counter {
-    return this.#counters.open(this, compiled, name)
+    const counter = this.#counters.open(this, compiled, name)
+    this.opened.push(counter)
+    return counter
   }
 
   takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {

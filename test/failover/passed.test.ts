@@ -1,0 +1,325 @@
+import { afterEach, describe, expect, test } from '@jest/globals'
+import {
+  type Answer,
+  type Backend,
+  type BackendErrorRule,
+  type Charge,
+  createLimiter,
+  type Limiter,
+  type PolicyInput,
+} from '@sluice/limiter-core'
+import { eachSeed } from '@sluice/testkit'
+import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward, ward } from './patient.ts'
+
+afterEach(closeWards)
+
+interface Passed {
+  readonly name: string
+  readonly key: string
+  readonly cost: number
+  readonly takenAt: number
+}
+
+interface Bench extends Ward {
+  readonly passed: Passed[]
+  /** What was passed of the key since it was asked last. */
+  units(): number[]
+}
+
+/** A ward whose patient hears of what was let pass in its place. */
+function hearing(more: Partial<Backend> = {}): Bench {
+  const one = ward(1e12)
+  const passed: Passed[] = []
+  const hear = (charges: readonly Charge[], takenAt: number): void => {
+    for (const { key, cost, counter } of charges) {
+      expect(one.patient.opened).toContain(counter)
+      if (key !== 'of the breaker') passed.push({ name: counter.compiled.policy.name, key, cost, takenAt })
+    }
+  }
+  Object.assign(one.patient, { passed: hear, ...more })
+  return { ...one, passed, units: () => passed.splice(0).map(({ cost }) => cost) }
+}
+
+function several(
+  { patient, clock }: Ward,
+  policies: readonly Omit<PolicyInput, 'window'>[],
+  rule: BackendErrorRule,
+): Limiter {
+  const whole = policies.map((policy) => ({ window: '1m', algorithm: 'fixed-window', ...policy }) as const)
+  return createLimiter({ policies: whole, backend: patient, shared: true, clock, onBackendError: rule })
+}
+
+/** What the backend was told of what was admitted in its place, but by `passed`, and what it was asked to adjust. */
+function toldBesides({ patient }: Ward): unknown[] {
+  return patient.heard.splice(0).flatMap(({ call, charges }) => {
+    const admitted = charges.flatMap(({ known }) => known?.admitted ?? [])
+    return call === 'adjust' ? [call, ...admitted] : admitted
+  })
+}
+
+describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', (rule) => {
+  test('while the breaker is open, at the time of the answer', async () => {
+    const one = hearing()
+    const limiter = one.limiter(rule)
+    await openBreaker(one, limiter)
+    one.clock.advance(7)
+    const decision = await limiter.take('key', 2)
+    expect(decision).toMatchObject({ allowed: true, counted: false })
+    expect(one.passed).toEqual([{ name: 'default', key: 'key', cost: 2, takenAt: one.clock.now() }])
+    expect(decision.takenAt).toBe(one.clock.now())
+  })
+
+  test('where the deadline passed', async () => {
+    const one = hearing()
+    const limiter = one.limiter(rule)
+    one.patient.condition = 'silent'
+    await one.answered(limiter.take('key'))
+    expect(one.passed).toEqual([{ name: 'default', key: 'key', cost: 1, takenAt: one.clock.now() }])
+  })
+
+  test.each([['rejected'], ['threw']])('where it %s', async (how) => {
+    const one = hearing()
+    const limiter = one.limiter(rule)
+    const error = serverError('X')
+    const throws = (): never => {
+      throw error
+    }
+    one.patient.condition = how === 'threw' ? throws : error
+    await limiter.take('key')
+    expect(one.units()).toEqual([1])
+  })
+
+  test('of several charges in one call, those that count in shadow among them', async () => {
+    const one = hearing()
+    const limiter = several(
+      one,
+      [
+        { name: 'a', limit: 4 },
+        { name: 'b', limit: 9, mode: 'shadow' },
+      ],
+      rule,
+    )
+    for (const condition of ['silent', serverError('X')] as const) {
+      one.patient.condition = condition
+      await one.answered(limiter.take('key', { a: 1, b: 2 }))
+      expect(one.passed.splice(0)).toMatchObject([
+        { name: 'a', cost: 1 },
+        { name: 'b', cost: 2 },
+      ])
+    }
+    await openBreaker(one, limiter)
+    one.passed.length = 0
+    await limiter.take('key', { a: 1, b: 2 })
+    expect(one.passed).toMatchObject([
+      { name: 'a', cost: 1 },
+      { name: 'b', cost: 2 },
+    ])
+  })
+
+  test('and what is given back or charged late of it, with the time of the take', async () => {
+    const one = hearing()
+    const limiter = one.limiter(rule)
+    await openBreaker(one, limiter)
+    const taken = await limiter.take('key', 3)
+    one.clock.advance(500)
+    await limiter.charge('key', -2, taken)
+    await limiter.charge('key', 5, taken)
+    expect(one.passed.map(({ cost, takenAt }) => [cost, takenAt])).toEqual([
+      [3, taken.takenAt],
+      [-2, taken.takenAt],
+      [5, taken.takenAt],
+    ])
+  })
+
+  test('nowhere else: neither as known nor as an adjustment, once it answers again', async () => {
+    const one = hearing()
+    const limiter = one.limiter(rule)
+    await limiter.take('key')
+    await openBreaker(one, limiter)
+    const taken = await limiter.take('key', 2)
+    await limiter.charge('key', -1, taken)
+    await closeBreaker(one, limiter)
+    await limiter.take('key')
+    await limiter.charge('key', -1, taken)
+    one.clock.advance(1_000)
+    await limiter.take('key')
+    await settled()
+    expect(toldBesides(one)).toEqual([])
+    expect(one.units()).toEqual([2, -1, -1])
+  })
+
+  test('not where it costs nothing', async () => {
+    const one = hearing()
+    const limiter = one.limiter(rule)
+    one.patient.condition = serverError('X')
+    await limiter.take('key', 0)
+    expect(one.units()).toEqual([])
+  })
+})
+
+describe('nothing is told', () => {
+  test('of what the backend answered', async () => {
+    const one = hearing()
+    const limiter = one.limiter()
+    await one.takes(limiter, 6)
+    await limiter.charge('key', -1, await limiter.take('other'))
+    expect(one.units()).toEqual([])
+  })
+
+  test('of what a rule denied', async () => {
+    const one = hearing()
+    const deny = one.limiter('deny')
+    const local = one.limiter('local', { name: 'local', limit: 1 })
+    one.patient.condition = serverError('X')
+    await deny.take('key')
+    expect(await one.takes(local, 2)).toBe('+local -local')
+    expect(one.units()).toEqual([1])
+  })
+
+  test('of several charges where one that is enforced was denied, and of one in shadow that did not fit', async () => {
+    const one = hearing()
+    const policies = [
+      { name: 'a', limit: 2 },
+      { name: 'b', limit: 1, mode: 'shadow' },
+    ] as const
+    const limiter = several(one, policies, 'local')
+    one.patient.condition = serverError('X')
+    for (let taken = 0; taken < 3; taken++) await limiter.take('key')
+    expect(one.passed.map(({ name }) => name)).toEqual(['a', 'b', 'a'])
+  })
+
+  test('of what was taken from what this process holds', async () => {
+    const held: Answer[] = []
+    const one = hearing({ takeHeld: () => held.pop() })
+    const limiter = one.limiter()
+    await openBreaker(one, limiter)
+    const { verdicts } = await limiter.take('key')
+    expect(one.units()).toEqual([1])
+    held.push({ verdicts, takenAt: one.clock.now(), counted: true, source: 'held' })
+    expect((await limiter.take('key')).source).toBe('held')
+    expect(one.units()).toEqual([])
+  })
+})
+
+describe('a take whose answer comes late', () => {
+  /** Takes while the answer is withheld; what then answers it. */
+  async function late(one: Bench, limiter: Limiter, cost: number | Record<string, number> = 1) {
+    const sent: { answer(): Promise<void> }[] = []
+    const { patient } = one
+    patient.condition = () =>
+      new Promise((resolve) => {
+        const { charges } = patient.heard.at(-1) as Ward['patient']['heard'][number]
+        const answer = async (): Promise<void> => {
+          patient.condition = 'well'
+          resolve(await patient.takeAll(charges))
+          await settled()
+        }
+        sent.push({ answer })
+      })
+    const taken = limiter.take('key', cost as number)
+    await settled()
+    one.clock.advance(50)
+    const decision = await taken
+    patient.condition = 'well'
+    return { decision, answer: () => sent[0].answer() }
+  }
+
+  test('is passed, and given back where the backend counted it after all', async () => {
+    const one = hearing()
+    const { decision, answer } = await late(one, one.limiter(), 2)
+    expect(one.units()).toEqual([2])
+    await answer()
+    expect(one.passed).toEqual([{ name: 'default', key: 'key', cost: -2, takenAt: decision.takenAt }])
+  })
+
+  test('is passed alone where the backend denied it after all', async () => {
+    const one = hearing()
+    const limiter = one.limiter('allow')
+    await one.takes(limiter, 4)
+    const { answer } = await late(one, limiter)
+    await answer()
+    expect(one.units()).toEqual([1])
+  })
+
+  test('is given back for each charge that the backend took', async () => {
+    const one = hearing()
+    const policies = [
+      { name: 'a', limit: 4 },
+      { name: 'b', limit: 9, mode: 'shadow' },
+    ] as const
+    const { answer } = await late(one, several(one, policies, 'local'), { a: 1, b: 2 })
+    await answer()
+    expect(one.units()).toEqual([1, 2, -1, -2])
+  })
+
+  test.each([[1], [{ a: 1, b: 2 }]])('is the backend to undo where it says so: cost %p', async (cost) => {
+    const one = hearing({ mayCountUnanswered: () => false })
+    const policies = [
+      { name: 'a', limit: 4 },
+      { name: 'b', limit: 9 },
+    ]
+    const limiter = typeof cost === 'number' ? one.limiter() : several(one, policies, 'local')
+    const { answer } = await late(one, limiter, cost)
+    const passed = one.passed.length
+    expect(passed).toBe(typeof cost === 'number' ? 1 : 2)
+    await answer()
+    expect(one.passed).toHaveLength(passed)
+  })
+})
+
+test('a backend that throws as it hears keeps nobody from an answer', async () => {
+  const one = hearing({
+    passed: () => {
+      throw new Error('deaf')
+    },
+  })
+  const limiter = one.limiter()
+  one.patient.condition = serverError('X')
+  expect(await limiter.take('key')).toMatchObject({ allowed: true, source: 'local' })
+})
+
+test('what was counted and what was passed are together what was admitted, whatever the backend does', () =>
+  eachSeed(25, async (random) => {
+    const one = hearing()
+    const counted = { units: 0 }
+    const limiter = one.limiter(random.pick(['local', 'allow'] as const), { limit: 1_000_000 })
+    let admitted = 0
+    let refunded = 0
+    for (let round = 0; round < 60; round++) {
+      if (random.whole(4) === 0) one.patient.condition = random.pick(['well', 'silent', serverError('X')])
+      const cost = 1 + random.whole(5)
+      const decision = await one.answered(limiter.take('key', cost))
+      if (decision.allowed) admitted += cost
+      if (decision.counted) counted.units += cost
+      if (!decision.counted && random.whole(3) === 0) {
+        await limiter.charge('key', -1, decision)
+        refunded++
+      }
+      one.clock.advance(random.pick([0, 10, 300, 1_000]))
+    }
+    const passed = one.units().reduce((sum, units) => sum + units, 0)
+    expect(counted.units + passed).toBe(admitted - refunded)
+    expect(toldBesides(one)).toEqual([])
+  }))
+
+test('what the backend answers is what is known here: it counts what it heard of', async () => {
+  const one = hearing()
+  const limiter = one.limiter()
+  await openBreaker(one, limiter)
+  await limiter.take('key', 2)
+  await closeBreaker(one, limiter)
+  expect((await limiter.take('key')).binding.remaining).toBe(3)
+  await openBreaker(one, limiter)
+  expect((await limiter.take('key')).binding.remaining).toBe(2)
+})
+
+test('a backend that does not hear is told of what was admitted as ever', async () => {
+  const one = ward()
+  const limiter = one.limiter()
+  await openBreaker(one, limiter)
+  await limiter.take('key', 2)
+  await closeBreaker(one, limiter)
+  await limiter.take('key')
+  const admitted = one.patient.heard.flatMap(({ charges }) => charges.flatMap(({ known }) => known?.admitted ?? []))
+  expect(admitted).toMatchObject([{ uncounted: 2 }])
+})
