@@ -15,7 +15,13 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   '@sluice/nest': ['@sluice/node-http'],
   '@sluice/sketches': ['@sluice/keyed-hash', '@sluice/limiter-core'],
   '@sluice/redis': ['@sluice/limiter-core', '@sluice/sketches', 'cluster-key-slot'],
-  '@sluice/counters': ['@sluice/limiter-core', '@sluice/redis', '@sluice/sketches'],
+  '@sluice/counters': [
+    '@sluice/limiter-core',
+    '@sluice/redis',
+    '@sluice/sketches',
+    '@js-temporal/polyfill',
+    'csv-stringify',
+  ],
   '@sluice/testkit': ['@sluice/limiter-core'],
 }
 

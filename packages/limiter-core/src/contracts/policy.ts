@@ -12,7 +12,7 @@ export interface Policy {
   readonly slices?: number
   /** What is counted; default: `requests`. */
   readonly unit?: string
-  /** The windows follow a calendar: `windowMs` is the longest of them. Of backends that keep calendars alone. */
+  /** The windows follow a calendar, and `windowMs` is their nominal length, for while nobody keeps it. Of backends that keep calendars alone. */
   readonly calendar?: PolicyCalendar
 }
 

@@ -22,7 +22,7 @@ export interface PolicyInput {
   readonly burst?: number
   /** sliding-window: slices of the window; default: 1. */
   readonly slices?: number
-  /** Windows follow this calendar, where the backend keeps calendars; `window` is the longest of them, for while it does not answer. */
+  /** Windows follow this calendar, where the backend keeps calendars; `window` is their nominal length, for while it does not answer. */
   readonly calendar?: PolicyCalendar
   /** Limits of single keys, in the place of `limit`: what `limitOverrides` makes. */
   readonly overrides?: LimitOverrides

@@ -1,0 +1,87 @@
+import { describe, expect, test } from '@jest/globals'
+import { type Backend, createLimiter, limitOverrides, memoryBackend } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+import { type QuotaOptions, quota } from '../../../packages/counters/src/quotas/quota.ts'
+
+/** Counts by the nominal window, and says that it keeps calendars. */
+function calendarBackend(clock = new FakeClock({ nowMs: 0 })): Backend {
+  const memory = memoryBackend({ clock })
+  return {
+    name: 'calendars',
+    keepsCalendars: true,
+    open: (...args) => memory.open(...args),
+    takeAll: (...args) => memory.takeAll(...args),
+    peekAll: (...args) => memory.peekAll(...args),
+    adjustAll: (...args) => memory.adjustAll(...args),
+    resetAll: (keys) => memory.resetAll(keys),
+  }
+}
+
+describe('a quota', () => {
+  const backend = calendarBackend()
+
+  test('is a policy by the calendar of UTC where nothing else is said', () => {
+    expect(quota({ limit: 50_000, per: 'month', backend })).toEqual({
+      name: 'quota',
+      limit: 50_000,
+      window: '31d',
+      calendar: { per: 'month', timeZone: 'UTC' },
+      backend,
+    })
+  })
+
+  test('has whatever a policy has', () => {
+    const overrides = limitOverrides({ limits: { vip: 20 } })
+    const more = { name: 'calls', unit: 'calls', mode: 'shadow', overrides } as const
+    const calendar = { per: 'week', timeZone: 'Asia/Kathmandu', anchor: 7, carryOver: 5 } as const
+    expect(quota({ limit: 10, backend, ...more, ...calendar })).toEqual({
+      limit: 10,
+      window: '169h',
+      backend,
+      calendar,
+      ...more,
+    })
+  })
+
+  test('has a window of 25 hours for days', () => {
+    expect(quota({ limit: 1, per: 'day', backend }).window).toBe('25h')
+  })
+
+  test('stands beside a rate on one request', async () => {
+    const clock = new FakeClock({ nowMs: 0 })
+    const monthly = quota({ limit: 3, per: 'month', backend: calendarBackend(clock) })
+    const limiter = createLimiter({ policies: [{ name: 'rate', limit: 2, window: '1s' }, monthly], clock })
+    const denied: (string | undefined)[] = []
+    for (let taken = 0; taken < 5; taken++) {
+      const { allowed, binding } = await limiter.take('key')
+      denied.push(allowed ? undefined : binding.policy.name)
+      if (taken === 2) clock.advance(1_000)
+    }
+    expect(denied).toEqual([undefined, undefined, 'rate', undefined, 'quota'])
+    limiter.close()
+  })
+
+  test.each<[string, object, string, string]>([
+    ['an unknown option', { window: '1m' }, 'SLUICE_BAD_OPTION', 'quota: got an unknown option "window"'],
+    ['no period', { per: undefined }, 'SLUICE_BAD_OPTION', `quota: per: got undefined, expected one of 'day', 'week',`],
+    ['an unknown period', { per: 'toString' }, 'SLUICE_BAD_OPTION', 'quota: per: got "toString"'],
+    [
+      'no backend',
+      { backend: undefined },
+      'SLUICE_BAD_OPTION',
+      'quota: backend: got undefined, expected one of quotas',
+    ],
+    ['memory', { backend: memoryBackend() }, 'SLUICE_BAD_OPTION', 'quota: backend: got one that keeps no calendars'],
+    ['no units', { limit: 0 }, 'SLUICE_BAD_LIMIT', `policy 'quota': limit: got 0`],
+    ['no name', { name: '' }, 'SLUICE_BAD_NAME', 'name: got ""'],
+    ['an unknown zone', { timeZone: 'Mars' }, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got "Mars"'],
+    ['day 32', { anchor: 32 }, 'SLUICE_BAD_POLICY', 'calendar.anchor: got 32'],
+    ['an anchor of days', { per: 'day', anchor: 1 }, 'SLUICE_BAD_POLICY', 'calendar.anchor: got 1, expected none'],
+    ['a carry-over below 0', { carryOver: -1 }, 'SLUICE_BAD_POLICY', 'calendar.carryOver: got -1'],
+    ['an unknown mode', { mode: 'on' }, 'SLUICE_BAD_OPTION', 'mode: got "on"'],
+    ['overrides that are none', { overrides: {} }, 'SLUICE_BAD_OPTION', 'overrides: got an object'],
+  ])('is refused with %s', (_, options, code, message) => {
+    const build = (): unknown => quota({ limit: 10, per: 'month', backend, ...options } as QuotaOptions)
+    expect(build).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
+  })
+})
