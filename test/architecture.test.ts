@@ -153,7 +153,7 @@ function importedPackages({ folder }: Pick<WorkspacePackage, 'folder'>): string[
   const prefix = relative(root, folder).replaceAll('\\', '/')
   const code = sources.filter(({ path }) => path.startsWith(`${prefix}/`)).map((source) => source.code)
   const specifiers = code.flatMap((text) =>
-    [...text.matchAll(/\b(?:from|import|require)\s*\(?\s*'([^'.][^']*)'/g)].map(([, specifier]) => specifier),
+    [...text.matchAll(/\b(?:from|import|require)\s*\(?\s*'([\w@][^'\s]*)'/g)].map(([, specifier]) => specifier),
   )
   const names = specifiers.map((specifier) => specifier.match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? specifier)
   return [...new Set(names)].filter((imported) => !imported.startsWith('node:'))

@@ -64,7 +64,7 @@ describe('tables of an earlier release', () => {
     await makeFirstVersion()
     await expect(use()).rejects.toMatchObject({
       code: 'SLUICE_COUNTER_TABLES',
-      message: expect.stringMatching(/got tables of version 1, expected tables of version 2, which migrate\(\) makes/),
+      message: expect.stringMatching(/got tables of version 1, expected tables of version 3, which migrate\(\) makes/),
     })
     expect(await version()).toEqual([{ version: 1 }])
   })
@@ -74,7 +74,7 @@ describe('tables of an earlier release', () => {
     await Promise.all([ledger(), ledger(), ledger()].map((one) => one.migrate()))
     expect(await use()).toEqual([42, 1])
     await ledger().migrate()
-    expect(await version()).toEqual([{ version: 2, reads_from: 2 }])
+    expect(await version()).toEqual([{ version: 3, reads_from: 2 }])
     expect(await use()).toEqual([43, 1])
   })
 
@@ -91,14 +91,14 @@ describe('tables of an earlier release', () => {
 
 describe('tables of a later release', () => {
   test.each([
-    [2, true],
-    [3, false],
+    [3, true],
+    [4, false],
   ])('that are read from version %i on are used: %s', async (readsFrom, isUsed) => {
     await ledger().migrate()
-    await pool.query(`update ${schema}.counter_version set version = 3, reads_from = ${readsFrom}`)
+    await pool.query(`update ${schema}.counter_version set version = 4, reads_from = ${readsFrom}`)
     const answer = await Promise.allSettled([use(), ledger().migrate()])
     expect(answer.map(({ status }) => status === 'fulfilled')).toEqual([isUsed, isUsed])
-    expect(await version()).toEqual([{ version: 3, reads_from: readsFrom }])
+    expect(await version()).toEqual([{ version: 4, reads_from: readsFrom }])
   })
 })
 

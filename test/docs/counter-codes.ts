@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { createCounters, MemoryLedger, uniqueCounters } from '@sluice/counters'
 import { createGossip, type GossipPeer } from '@sluice/counters/gossip'
 import { postgresLedger } from '@sluice/counters/postgres'
-import type { Counters } from '@sluice/limiter-core'
+import { createQuotas, quota } from '@sluice/counters/quotas'
+import { type Counters, createLimiter } from '@sluice/limiter-core'
 import { systemClock } from '@sluice/limiter-core/backend'
 import { FolderLock } from '../../packages/counters/src/postgres/folder-lock.ts'
 import type { RuntimeCode } from './runtime-codes.ts'
@@ -35,6 +36,7 @@ export const counterCodes: readonly RuntimeCode[] = [
   ['SLUICE_GOSSIP_FORGED', () => gossips(async () => Buffer.from('forged'))],
   ['SLUICE_GOSSIP_UNANSWERED', () => gossips(() => new Promise(() => {}))],
   ['SLUICE_SKETCH_MISMATCH', () => rejected(countsOtherwise)],
+  ['SLUICE_NO_RESERVATION', () => rejected(postsNothing)],
   ['SLUICE_FOLDER_IN_USE', () => rejected(opensTwice, createCounters({ ledger: new MemoryLedger(systemClock) }))],
 ]
 
@@ -63,6 +65,15 @@ async function reusesToken(counters: Counters): Promise<void> {
 async function leavesRange(counters: Counters): Promise<void> {
   await counters.increment('page', Number.MAX_SAFE_INTEGER)
   await counters.increment('page')
+}
+
+async function postsNothing(): Promise<void> {
+  const quotas = createQuotas(new MemoryLedger(systemClock))
+  const limiter = createLimiter({ policies: [quota({ limit: 10, per: 'day', backend: quotas })] })
+  await quotas.post('acme', 'unknown').finally(() => {
+    limiter.close()
+    return quotas.close()
+  })
 }
 
 async function fills(counters: Counters): Promise<void> {

@@ -72,7 +72,7 @@ test('sells calls by the month, and a top-up beside them once', async () => {
   const denied = await ada.ask('/words')
   expect(denied.status).toBe(429)
   expect(Number(denied.headers.get('retry-after'))).toBeGreaterThan(0)
-  expect(denied.headers.get('ratelimit-policy')).toContain('"monthly";q=200;qu="calls",')
+  expect(denied.headers.get('ratelimit-policy')).toContain('"monthly";q=200;qu="calls"')
   expect((await ada.ask('/top-ups/invoice-1', 'POST')).status).toBe(201)
   expect((await ada.ask('/top-ups/invoice-1', 'POST')).status).toBe(200)
   expect(await ada.call(130)).toBe(100)
@@ -93,8 +93,8 @@ test('quotas survive a killed process and a killed database', async () => {
     // what passes meanwhile is of the lease, or owed
     const meanwhile = await bob.call(30)
     await postgres.start()
-    const afterwards = await settled(bob)
-    expect(afterwards.used).toBe(50 + meanwhile)
+    const isCharged = async (): Promise<boolean> => (await settled(bob)).used === 50 + meanwhile
+    await eventually(isCharged, { what: `${50 + meanwhile} units on the bill` })
     expect(await bob.call(20)).toBe(20)
     await api?.kill()
     bob = new Customer(await started({ POSTGRES_URL: postgres.url }), 'key-bob')

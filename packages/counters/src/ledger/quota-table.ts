@@ -109,7 +109,7 @@ export interface QuotaEntry {
  * takes that back, since its owner did after all; `credit`: an operator gave it back. `reserved`, then `posted`, `voided`
  * or `expired`.
  */
-export type QuotaEntryKind =
+type QuotaEntryKind =
   | 'top-up'
   | 'refund'
   | 'stranded'

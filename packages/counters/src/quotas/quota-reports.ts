@@ -5,6 +5,7 @@ import { idOf } from '../ledger/stored-id.ts'
 import { CalendarPeriods } from './calendar-periods.ts'
 import type { QuotaCounter } from './quota-counter.ts'
 import type { QuotaName } from './quota-counts.ts'
+import { instantOf } from './quota-options.ts'
 import { storedKey } from './stored-key.ts'
 
 /** Lines read at once. */
@@ -22,7 +23,7 @@ export interface UsageOptions extends QuotaName {
 }
 
 /** The names of `UsageOptions`, for `optionsOf`. */
-export const USAGE_OPTIONS = ['policy', 'scope', 'from', 'to', 'by'] as const
+const USAGE_OPTIONS = ['policy', 'scope', 'from', 'to', 'by'] as const
 
 /** Units of one key in one span of time. */
 export interface QuotaUsage {
@@ -94,12 +95,8 @@ export class QuotaReports {
 export function usageOptions(owner: string, options: UsageOptions): UsageOptions {
   const { from, to, by = 'day', ...named } = optionsOf(owner, options, USAGE_OPTIONS)
   if (!BY.includes(by)) throw badOption(`${owner}: by`, by, BY.join(', '))
-  for (const [name, value] of [
-    ['from', from],
-    ['to', to],
-  ] as const) {
-    if (!Number.isFinite(Number(value))) throw badOption(`${owner}: ${name}`, value, 'epoch ms or a date')
-  }
+  instantOf(`${owner}: from`, from)
+  instantOf(`${owner}: to`, to)
   if (Number(from) > Number(to)) throw badOption(`${owner}: from`, from, '`to` or before it')
   return { ...named, from, to, by }
 }

@@ -61,7 +61,7 @@ export interface ReservationState {
   readonly endsAt: number
 }
 
-export interface WriterState {
+interface WriterState {
   readonly writer: string
   seq: number
   at: number
