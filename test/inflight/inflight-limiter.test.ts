@@ -120,7 +120,7 @@ describe('a bounded hold', () => {
     const permit = cap.acquire('a')
     clock.advance(60_000)
     permit?.release()
-    expect(told).toEqual([['a', 10_000]])
+    expect(told).toEqual([['a', 10_000, { name: 'inflight', limit: 3 }]])
   })
 
   test('ends with the limiter: close leaves no timer', () => {

@@ -137,7 +137,7 @@ test('counters go on where the first statement of a process is never answered', 
   const sql: SqlRunner = {
     query: async (text) => {
       if (++statements === 1) return new Promise(() => {})
-      return { rows: text.includes('counter_version') ? [{ version: 2, reads_from: 2 }] : [] }
+      return { rows: text.includes('counter_version') ? [{ version: 3, reads_from: 2 }] : [] }
     },
   }
   const counters = createCounters({ ledger: postgresLedger(sql), waitMs: WAIT_MS })

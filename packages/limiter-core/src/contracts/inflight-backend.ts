@@ -1,4 +1,5 @@
 import type { MaybePromise } from './maybe-promise.ts'
+import type { ObservedRequest } from './observer.ts'
 import type { Denial, Permit } from './permit.ts'
 
 /** A named promise: at most `limit` places for each key. */
@@ -19,6 +20,8 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal
   /** Who asks, where it is a cap. A backend of many caps counts each by its name, and takes the limit from here. */
   readonly cap?: Cap
+  /** Whose request it is, for observers. */
+  readonly request?: ObservedRequest
 }
 
 /** Where permits live. */

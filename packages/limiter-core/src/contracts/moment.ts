@@ -1,3 +1,5 @@
+import type { ObservedRequest } from './observer.ts'
+
 /** The caller's reading of the clock, so that it is read once a request. Backends with a clock of their own ignore `now`. */
 export interface Moment {
   readonly now?: number
@@ -11,6 +13,8 @@ export interface Moment {
    * backends have no need of it.
    */
   readonly idempotencyKey?: IdempotencyKey
+  /** Of a take: whose request it is, for observers. */
+  readonly request?: ObservedRequest
 }
 
 /** What tells a command that is sent again from another one. */

@@ -13,11 +13,30 @@ export type ObserverEvent =
   | 'saturated'
   | 'quota'
 
+/** The request that was decided. What is not read is not worked out. */
+export interface ObservedRequest {
+  /** The pattern of the matched route as the application wrote it; undefined where none is known. */
+  readonly route: string | undefined
+  readonly method: string
+  /** The framework's own. */
+  readonly request: unknown
+}
+
+/** The cap of a permit. */
+export interface ObservedCap {
+  readonly name: string
+  /** Places for each key. */
+  readonly limit: number
+  /** Where a request asked for the permit; undefined where it comes back. */
+  readonly request?: ObservedRequest | undefined
+}
+
 /** Watches, never changes an answer. One that throws is dropped and counted. */
 export interface Observer {
-  decided?(key: string, decision: Decision): void
-  permitAcquired?(key: string): void
-  permitReleased?(key: string, heldMs: number): void
-  capDenied?(key: string): void
+  /** `key`: that of the binding policy. `request`: undefined for a limiter that was asked without one. */
+  decided?(key: string, decision: Decision, request?: ObservedRequest): void
+  permitAcquired?(key: string, cap: ObservedCap): void
+  permitReleased?(key: string, heldMs: number, cap: ObservedCap): void
+  capDenied?(key: string, cap: ObservedCap): void
   event?(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void
 }

@@ -16,6 +16,7 @@ import { compileHeaders } from './header-dialect.ts'
 import { runHook } from './hook.ts'
 import type { InflightLimitOptions } from './inflight-limit-options.ts'
 import { checkHooks, parseStatus } from './request-rules.ts'
+import { ViewedRequest } from './viewed-request.ts'
 
 /** A place, or what to answer. */
 export type CapCheck =
@@ -110,9 +111,9 @@ export class InflightGate<Req, Res> {
   #checkKey(view: RequestView<Req>, signal: AbortSignal | undefined): MaybePromise<CapCheck | undefined> {
     const { key, weight } = this.options
     const named = key ? requestKey(key, view, this.#reportFallback) : wholeProcess(view)
-    if (!isPromise(named) && typeof weight !== 'function') return this.#acquire(named, { weight, signal })
+    if (!isPromise(named) && typeof weight !== 'function') return this.#acquire(named, view, { weight, signal })
     return andThen(named, (one) =>
-      andThen(this.#weight(view), (places) => this.#acquire(one, { weight: places, signal })),
+      andThen(this.#weight(view), (places) => this.#acquire(one, view, { weight: places, signal })),
     )
   }
 
@@ -130,11 +131,13 @@ export class InflightGate<Req, Res> {
 
   #acquire(
     key: ResolvedKey,
+    view: RequestView<Req>,
     { weight = 1, signal }: { weight: number | undefined; signal: AbortSignal | undefined },
   ): MaybePromise<CapCheck | undefined> {
     if (key === EXEMPT) return undefined
     if (typeof key !== 'string') return this.#refused(this.#never)
-    const options: AcquireOptions = signal ? { weight, signal } : { weight }
+    const asked: AcquireOptions = signal ? { weight, signal } : { weight }
+    const options = this.limiter.observers.any ? { ...asked, request: new ViewedRequest(view) } : asked
     try {
       const held = this.limiter.acquire(key, options)
       // asked all the same, so that observers hear of it

@@ -24,6 +24,7 @@ import type { PlansOptions, RateLimitOptions, SkipHook } from './rate-limit-opti
 import { compilePlans, type LayerRules, type RatePlan, type RatePlans } from './rate-plans.ts'
 import { checkHooks } from './request-rules.ts'
 import { SkipHooks } from './skip-hooks.ts'
+import { ViewedRequest } from './viewed-request.ts'
 
 /**
  * `rateLimit` without a framework: from the view of a request to what it may do. Answers at once when keys, costs and
@@ -127,7 +128,8 @@ export class RateGate<Req, Res> {
   }
 
   /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
-  check(view: RequestView<Req>, moment?: Moment): Checked<Req, Res> {
+  check(view: RequestView<Req>, asked?: Moment): Checked<Req, Res> {
+    const moment = this.observers.any ? { ...asked, request: new ViewedRequest(view) } : asked
     const gate = this.#first
     const { sole } = gate
     if (this.#hasHooks || !sole) return this.#checkHooks(view, moment)

@@ -7,6 +7,7 @@ import type {
   Denial,
   InflightBackend,
   MaybePromise,
+  ObservedCap,
   Observer,
   Permit,
 } from '../contracts.ts'
@@ -83,6 +84,8 @@ export class BackedInflightLimiter implements InflightLimiter {
   /** Made here: it tells of releases by itself, and ends with the limiter. One that was handed in does neither. */
   readonly #isOwn: boolean
   readonly #cap: Cap
+  /** To observers. */
+  readonly #observed: ObservedCap
   readonly #unclaim: () => void
 
   /** `place` names the part of an application that is capped, where it is not the whole. */
@@ -105,6 +108,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     const isShared = optionalBoolean('shared', shared)
     this.#clock = time
     this.#isOwn = backend === undefined
+    this.#observed = { name: this.name, limit }
     this.#cap = { name: this.name, place, limit, maxHoldMs: heldMs }
     this.#unclaim = backend ? claimCap(backend, this.#cap, isShared) : () => {}
     this.#backend =
@@ -113,7 +117,7 @@ export class BackedInflightLimiter implements InflightLimiter {
         limit,
         clock: time,
         maxHoldMs: heldMs,
-        released: (key, ms) => this.observers.permitReleased(key, ms),
+        released: (key, ms) => this.observers.permitReleased(key, ms, this.#observed),
       })
   }
 
@@ -122,10 +126,10 @@ export class BackedInflightLimiter implements InflightLimiter {
       throw new SluiceError('SLUICE_BAD_KEY', `key: got ${kindOf(key)}, expected a string`)
     }
     if (options?.weight !== undefined && wholeUnits(options.weight, 'weight') > this.limit) {
-      return this.#observed(key, TOO_HEAVY)
+      return this.#answered(key, TOO_HEAVY, options)
     }
     const answer = this.#backend.acquire(key, this.#isOwn ? options : { ...options, cap: this.#cap })
-    return andThen(answer, (answered) => this.#observed(key, answered))
+    return andThen(answer, (answered) => this.#answered(key, answered, options))
   }
 
   count(key: string = WHOLE_PROCESS): MaybePromise<number> {
@@ -137,17 +141,21 @@ export class BackedInflightLimiter implements InflightLimiter {
     if (this.#isOwn) return this.#backend.close?.()
   }
 
-  #observed(key: string, answer: Permit | Denial): Permit | undefined {
+  #answered(key: string, answer: Permit | Denial, options: AcquireOptions | undefined): Permit | undefined {
     if (isPermit(answer)) {
       if (!this.observers.any) return answer
-      this.observers.permitAcquired(key)
+      this.observers.permitAcquired(key, this.#observedCap(options))
       return this.#isOwn
         ? answer
-        : new WatchedPermit(answer, this.#clock, (ms) => this.observers.permitReleased(key, ms))
+        : new WatchedPermit(answer, this.#clock, (ms) => this.observers.permitReleased(key, ms, this.#observed))
     }
     if (answer?.allowed !== false) throw new MalformedAnswer('answer', answer, 'a permit or a denial')
-    if (this.observers.any) this.observers.capDenied(key)
+    if (this.observers.any) this.observers.capDenied(key, this.#observedCap(options))
     return undefined
+  }
+
+  #observedCap(options: AcquireOptions | undefined): ObservedCap {
+    return options?.request ? { ...this.#observed, request: options.request } : this.#observed
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   Decision,
   MaybePromise,
   Moment,
+  ObservedRequest,
   Observer,
   Policy,
 } from '../contracts.ts'
@@ -130,10 +131,10 @@ export class PolicyLimiter implements Limiter {
       const charges = this.#charges(key, cost)
       return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
     }
-    const decision = sole.take(key, cost === 1 ? 1 : wholeCost(cost), moment ?? (this.#clock && this.#moment()))
+    const decision = sole.take(key, cost === 1 ? 1 : wholeCost(cost), this.#momentAt(moment))
     if (!this.#observers.any) return decision
     return andThen(decision, (answered) => {
-      this.#observers.decided(key, answered)
+      this.#observers.decided(key, answered, moment?.request)
       return answered
     })
   }
@@ -206,10 +207,17 @@ export class PolicyLimiter implements Limiter {
 
   #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
-    const answer = this.#backend.takeAll(charges, moment ?? this.#moment())
+    const request = moment?.request
+    const answer = this.#backend.takeAll(charges, this.#momentAt(moment))
     return isPromise(answer)
-      ? andThen(answer, (answered) => this.#decided(charges, answered))
-      : this.#decided(charges, answer)
+      ? andThen(answer, (answered) => this.#decided(charges, answered, request))
+      : this.#decided(charges, answer, request)
+  }
+
+  /** The moment of a take, read here where the caller did not. */
+  #momentAt(moment: Moment | undefined): Moment | undefined {
+    if (!this.#clock || moment?.now !== undefined) return moment
+    return { ...moment, now: this.#clock.now() }
   }
 
   #moment(): Moment | undefined {
@@ -222,12 +230,12 @@ export class PolicyLimiter implements Limiter {
     return { ...this.#moment(), uncounted: true }
   }
 
-  #decided(charges: readonly Charge[], answer: Answer): Decision {
+  #decided(charges: readonly Charge[], answer: Answer, request: ObservedRequest | undefined): Decision {
     const decision = new RequestDecision(answer)
     if (this.#observers.any) {
       const { policy } = decision.binding
       const charge = charges.find(({ counter }) => counter.compiled.policy === policy) ?? charges[0]
-      this.#observers.decided(charge.key, decision)
+      this.#observers.decided(charge.key, decision, request)
     }
     return decision
   }

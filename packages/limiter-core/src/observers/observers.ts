@@ -1,4 +1,4 @@
-import type { Decision, Observer, ObserverEvent } from '../contracts.ts'
+import type { Decision, ObservedCap, ObservedRequest, Observer, ObserverEvent } from '../contracts.ts'
 import { messageOf, SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { LimiterWarnings } from './limiter-warnings.ts'
@@ -45,20 +45,20 @@ export class Observers implements Required<Observer> {
     this.#watchBy([])
   }
 
-  decided(key: string, decision: Decision): void {
-    this.#tell((observer) => observer.decided?.(key, decision))
+  decided(key: string, decision: Decision, request?: ObservedRequest): void {
+    this.#tell((observer) => observer.decided?.(key, decision, request))
   }
 
-  permitAcquired(key: string): void {
-    this.#tell((observer) => observer.permitAcquired?.(key))
+  permitAcquired(key: string, cap: ObservedCap): void {
+    this.#tell((observer) => observer.permitAcquired?.(key, cap))
   }
 
-  permitReleased(key: string, heldMs: number): void {
-    this.#tell((observer) => observer.permitReleased?.(key, heldMs))
+  permitReleased(key: string, heldMs: number, cap: ObservedCap): void {
+    this.#tell((observer) => observer.permitReleased?.(key, heldMs, cap))
   }
 
-  capDenied(key: string): void {
-    this.#tell((observer) => observer.capDenied?.(key))
+  capDenied(key: string, cap: ObservedCap): void {
+    this.#tell((observer) => observer.capDenied?.(key, cap))
   }
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {

@@ -19,6 +19,9 @@ export function modes({ describe, test }: TestRunner, stage: Stage, without: rea
     test('in the environment switches everything off that code says', () => killed(stage, 'off', 0))
     test('shadow in the environment lets everybody pass and counts', () => killed(stage, 'shadow', 3))
   })
+  describe('an observer', () => {
+    test('is told of the request of each decision and permit', () => observed(stage))
+  })
   describe('a limiter in the wrong place', () => {
     if (!without.includes('met-twice')) {
       test('that meets a request twice counts it once, and warns once', () => metTwice(stage))
@@ -71,6 +74,20 @@ async function off(stage: Stage): Promise<void> {
   const site = await stage.behind([rate({ ...ONE, mode: 'off', observers }), cap({ limit: 1, mode: 'off', observers })])
   assert.deepEqual(await statuses(site, 3), [200, 200, 200])
   assert.deepEqual([watcher.decisions.length, watcher.acquired], [0, 0])
+}
+
+async function observed(stage: Stage): Promise<void> {
+  const watcher = new Watcher()
+  const observers = [watcher]
+  const limits = [rate({ ...ONE, observers }), cap({ limit: 1, observers })]
+  const site = await stage.serve({ limits: [], routes: [{ path: '/', limits, handler: ok }] })
+  assert.deepEqual(await statuses(site, 2), [200, 429])
+  assert.equal(watcher.requests.length >= 3, true)
+  for (const one of watcher.requests) {
+    assert.equal(one?.method, 'GET')
+    assert.equal(one?.route === undefined || one?.route === '/', true)
+    assert.equal(typeof one?.request, 'object')
+  }
 }
 
 async function killed(stage: Stage, mode: string, counted: number): Promise<void> {

@@ -1,8 +1,10 @@
-import type { Decision, Observer } from '@sluice/limiter-core'
+import type { Decision, ObservedCap, ObservedRequest, Observer } from '@sluice/limiter-core'
 
 /** An observer that keeps what it saw. */
 export class Watcher implements Observer {
   readonly decisions: Decision[] = []
+  /** Those of decisions, and of permits that were asked for. */
+  readonly requests: (ObservedRequest | undefined)[] = []
   readonly events: { readonly name: string; readonly data: Readonly<Record<string, unknown>> }[] = []
   acquired = 0
   released = 0
@@ -15,11 +17,13 @@ export class Watcher implements Observer {
     return this.acquired - this.released
   }
 
-  decided(_key: string, decision: Decision): void {
+  decided(_key: string, decision: Decision, request?: ObservedRequest): void {
     this.decisions.push(decision)
+    this.requests.push(request)
   }
 
-  permitAcquired(): void {
+  permitAcquired(_key?: string, cap?: ObservedCap): void {
+    this.requests.push(cap?.request)
     this.acquired++
     this.mostHeld = Math.max(this.mostHeld, this.held)
   }
@@ -29,7 +33,8 @@ export class Watcher implements Observer {
     this.fewestHeld = Math.min(this.fewestHeld, this.held)
   }
 
-  capDenied(): void {
+  capDenied(_key?: string, cap?: ObservedCap): void {
+    this.requests.push(cap?.request)
     this.denied++
   }
 
