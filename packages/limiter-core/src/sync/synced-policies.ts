@@ -8,15 +8,17 @@ const LEAST_WINDOW_TICKS = 4
 
 /** Throws `SLUICE_BAD_POLICY` where what all took cannot be known in time. */
 export function checkSynced(
-  owner: string,
-  { policy, instants }: CompiledPolicy,
+  { name: owner, algorithms: kept }: { readonly name: string; readonly algorithms: readonly AlgorithmName[] },
+  { policy, variants }: CompiledPolicy,
   { tickMs, nodes = 1 }: SyncTerms,
 ): void {
   const { name, algorithm, windowMs, limit } = policy
   const refuse = (got: string, expected: string): never => {
     throw new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': got ${got} on ${owner}, expected ${expected}`)
   }
-  if (!instants) refuse(algorithm, `${SYNCED_ALGORITHMS.join(', ')}; redisBackend keeps ${algorithm}`)
+  const all = variants?.map(({ compiled }) => compiled.policy.algorithm) ?? [algorithm]
+  const other = all.find((one) => !kept.includes(one))
+  if (other) refuse(other, `${kept.join(', ')}; redisBackend keeps ${other}`)
   if (windowMs < LEAST_WINDOW_TICKS * tickMs) {
     const least = `${LEAST_WINDOW_TICKS} ticks of ${tickMs} ms or more`
     refuse(`a window of ${windowMs} ms`, `${least}; redisBackend keeps shorter ones`)

@@ -55,6 +55,8 @@ export interface SyncingDeps {
   readonly ledger: SyncLedger
   readonly terms: SyncTerms
   readonly rule: SilenceRule
+  /** Those that the ledger can add up; default: those whose cells hold sums and instants. */
+  readonly algorithms?: readonly AlgorithmName[] | undefined
   readonly clock?: Clock | undefined
   /** Of the moments of ticks, as `Math.random`, which is the default. */
   readonly random?: (() => number) | undefined
@@ -70,7 +72,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   readonly name: string
   readonly identity: object | undefined
   readonly synchronous = true
-  readonly algorithms: readonly AlgorithmName[] = SYNCED_ALGORITHMS
+  readonly algorithms: readonly AlgorithmName[]
   readonly #ledger: SyncLedger
   readonly #terms: SyncTerms
   readonly #rule: SilenceRule
@@ -85,12 +87,14 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   readonly #live: AnswerSource
   #closing: Promise<void> | undefined
 
-  constructor({ name, identity, ledger, terms, rule, clock: given, random }: SyncingDeps) {
-    const clock = clockOf(given)
+  constructor(deps: SyncingDeps) {
+    const { name, identity, ledger, terms, rule, algorithms = SYNCED_ALGORITHMS, random } = deps
+    const clock = clockOf(deps.clock)
     const observers = this.#observers
     const metrics = this.#metrics
     this.name = name
     this.identity = identity
+    this.algorithms = algorithms
     this.#ledger = ledger
     this.#terms = terms
     this.#rule = rule
@@ -103,9 +107,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const sending: SyncExchangeDeps['sending'] = (batch) => this.#reports.prepare(batch)
     const changed = (): void => this.#healthChanged()
     this.#health = new LedgerHealth({ ledger, silentMs: terms.silentMs, clock, changed })
-    const health = this.#health
-    const deps = { name, ledger, terms, clock, random, observers, outbox, metrics, sending, answered, health }
-    this.#exchange = new SyncExchange(deps)
+    const parts = { name, ledger, terms, clock, random, observers, outbox, metrics, sending, answered }
+    this.#exchange = new SyncExchange({ ...parts, health: this.#health })
     this.#reports.exchange = this.#exchange
     let evicted = 0
     this.#memory.observe({
@@ -119,7 +122,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 
   open(compiled: CompiledPolicy, name: string): SyncedCounter {
-    checkSynced(this.name, compiled, this.#terms)
+    checkSynced(this, compiled, this.#terms)
     const local = this.#memory.open(new SyncedPolicy(compiled, this.#terms), name)
     const counter = new SyncedCounter(this, local, () => this.#counters.delete(counter))
     this.#counters.add(counter)

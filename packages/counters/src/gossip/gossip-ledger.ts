@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto'
+import type { Metric, MetricSource } from '@sluice/limiter-core'
+import { type CompiledPolicy, type CountedKey, CounterMetric, everyTick } from '@sluice/limiter-core/backend'
+import {
+  PARTITIONS,
+  partitionOf,
+  type ReportedTakes,
+  type SyncAnswer,
+  type SyncBatch,
+  type SyncLedger,
+} from '@sluice/limiter-core/sync'
+import { FleetTime } from './fleet-time.ts'
+import type { GossipNode, GossipTopic } from './gossip-node.ts'
+import type { LogItem } from './replica-log.ts'
+import { type SlotPolicy, slotPolicies } from './slot-cells.ts'
+import { usageOf, usageValue } from './usage-item.ts'
+import { UsageTable } from './usage-table.ts'
+
+const KIND = 'limit'
+/** Of the item by which replicas know how many they are, and what time it is. */
+const TIME_KEY = `${KIND}:time`
+const TIME_MS = 2_000
+/** Who did not write that for so long is gone. */
+const GONE_MS = 10_000
+/** Of the other replicas; more than a fleet should have. */
+const MOST_REPLICAS = 10_000
+const KEY = /^limit:[\w-]{22}$/
+
+/**
+ * What all replicas took of each key: each writes how many units it took in which slot of time, under a key of its log
+ * that a later item replaces, so that nothing is counted twice however it comes. An exchange asks nobody: it answers what
+ * is known here.
+ */
+export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
+  readonly partitions: number = PARTITIONS
+  readonly #node: GossipNode
+  readonly #time: FleetTime
+  readonly #table: UsageTable
+  readonly #policies = new WeakMap<CompiledPolicy, readonly SlotPolicy[]>()
+  /** By partition: the number of the last batch that was counted. */
+  readonly #numbers: number[] = new Array(PARTITIONS).fill(0)
+  /** When each other replica was last known to be there. */
+  readonly #seenAt = new Map<string, number>()
+  readonly #unshared = new CounterMetric({
+    name: 'sluice_gossip_limit_unshared_total',
+    help: 'Keys of which no more is shared what this process took, since others are used more.',
+  })
+  readonly #refused = new CounterMetric({
+    name: 'sluice_gossip_limit_refused_total',
+    help: 'What others took and is not counted here: malformed, or of more keys than there is room for.',
+  })
+  readonly #stop: () => void
+
+  constructor(node: GossipNode, maxKeys: number) {
+    const { clock } = node
+    node.attach(KIND, this)
+    this.#node = node
+    this.#time = new FleetTime(clock.now())
+    this.#table = new UsageTable(maxKeys)
+    this.#stop = everyTick(clock, TIME_MS, () => this.#tick())
+    this.#writeTime()
+  }
+
+  partitionOf(key: string): number {
+    return partitionOf(key, PARTITIONS)
+  }
+
+  async exchange({ partition, number, takes }: SyncBatch): Promise<SyncAnswer> {
+    const isNew = number > this.#numbers[partition]
+    if (isNew) this.#numbers[partition] = number
+    return { cells: takes.map((reported) => this.#count(reported, isNew)), lost: false }
+  }
+
+  async resetAll(keys: readonly CountedKey[]): Promise<void> {
+    for (const { key, counter } of keys) {
+      const id = idOf(key, counter.name)
+      const usage = this.#table.own(id)
+      const now = this.#node.clock.now()
+      usage.take(this.#policiesOf(counter.compiled), [], this.#time, now)
+      usage.reset(now)
+      this.#share(id)
+    }
+  }
+
+  async nodes(): Promise<number> {
+    return 1 + this.#seenAt.size
+  }
+
+  close(): void {
+    this.#stop()
+  }
+
+  *metrics(): Iterable<Metric> {
+    const { ownKeys, sharedKeys, keysOfOthers } = this.#table
+    const samples = Object.entries({ own: ownKeys, shared: sharedKeys, others: keysOfOthers }).map(([of, value]) => ({
+      labels: { of },
+      value,
+    }))
+    const help = 'Keys whose use is known: what this process took, what of it all others have, what these took.'
+    yield { name: 'sluice_gossip_limit_keys', help, type: 'gauge', samples }
+    yield* this.#unshared.metrics()
+    yield* this.#refused.metrics()
+  }
+
+  /** For its node. */
+  received(replica: string, { key, value, bornAt }: LogItem): boolean {
+    if (key === TIME_KEY) this.#heardTime(replica, value, bornAt)
+    else if (!this.#heardUsage(replica, key, value, bornAt)) this.#refused.add(1)
+    return true
+  }
+
+  /** For its node. What was missed is replaced by what comes after it, or counts nowhere any more. */
+  missed(): void {}
+
+  /** For its node. */
+  isOld({ key, bornAt }: LogItem, replica: string): boolean {
+    const ageMs = this.#node.clock.now() - bornAt
+    if (key === TIME_KEY) return ageMs > GONE_MS
+    const id = key.slice(KIND.length + 1)
+    const usage = this.#table.get(id)
+    if (replica === this.#node.replica) return !this.#table.isShared(id) || ageMs > (usage?.keptMs ?? 0)
+    const known = usage?.others.get(replica)
+    if (known && ageMs <= known.keptMs) return false
+    this.#table.forgetOther(id, replica)
+    return true
+  }
+
+  #count({ key, counter, takes }: ReportedTakes, isNew: boolean): number[] {
+    const { compiled } = counter
+    const now = this.#node.clock.now()
+    const id = idOf(key, counter.name)
+    const policies = this.#policiesOf(compiled)
+    const isTaken = isNew && takes.length > 0
+    const usage = isTaken ? this.#table.own(id) : this.#table.get(id)
+    if (isTaken) {
+      usage?.take(policies, takes, this.#time, now)
+      this.#share(id)
+    }
+    return usage?.cells(compiled, policies, this.#time, now) ?? new Array<number>(compiled.cells).fill(0)
+  }
+
+  #share(id: string): void {
+    const usage = this.#table.get(id)
+    if (!usage) return
+    if (this.#table.share(id)) this.#unshared.add(1)
+    this.#node.write(`${KIND}:${id}`, usageValue(usage.usage(), this.#node.clock.now()))
+  }
+
+  #heardUsage(replica: string, key: string, value: unknown, bornAt: number): boolean {
+    const heard = KEY.test(key) ? usageOf(value, bornAt) : undefined
+    if (!heard) return false
+    const id = key.slice(KIND.length + 1)
+    const usage = this.#table.heard(id, replica, heard)
+    // what this process took before the reset is of nobody any more
+    if (usage?.reset(heard.resetAt) && this.#table.isShared(id)) this.#share(id)
+    return usage !== undefined
+  }
+
+  #heardTime(replica: string, value: unknown, bornAt: number): void {
+    if (!Number.isSafeInteger(value) || (value as number) < 0 || this.#seenAt.size >= MOST_REPLICAS) {
+      this.#refused.add(1)
+      return
+    }
+    this.#time.heard(value as number, bornAt)
+    this.#seenAt.set(replica, bornAt)
+  }
+
+  #tick(): void {
+    const now = this.#node.clock.now()
+    for (const [replica, at] of this.#seenAt) if (now - at > GONE_MS) this.#seenAt.delete(replica)
+    this.#table.forgetOld(now)
+    this.#writeTime()
+  }
+
+  #writeTime(): void {
+    this.#node.write(TIME_KEY, Math.floor(this.#time.at(this.#node.clock.now())))
+  }
+
+  #policiesOf(compiled: CompiledPolicy): readonly SlotPolicy[] {
+    const known = this.#policies.get(compiled)
+    if (known) return known
+    const made = slotPolicies(compiled)
+    this.#policies.set(compiled, made)
+    return made
+  }
+}
+
+/** 132 bits: no two keys meet, and none is told in messages. */
+function idOf(key: string, count: string): string {
+  return createHash('sha256').update(`${count}\0${key}`).digest('base64url').slice(0, 22)
+}

@@ -1,0 +1,48 @@
+/** So many of those that were used longest ago are looked at. */
+const LOOKED_AT = 8
+
+/** Keys by when they were last used, so many at most. */
+export class RecentKeys {
+  readonly #most: number
+  readonly #keys = new Set<string>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get size(): number {
+    return this.#keys.size
+  }
+
+  has(key: string): boolean {
+    return this.#keys.has(key)
+  }
+
+  /** Answers the key that must go for it: of those that were used longest ago the one with the fewest units. */
+  use(key: string, unitsOf: (key: string) => number): string | undefined {
+    this.#keys.delete(key)
+    this.#keys.add(key)
+    if (this.#keys.size <= this.#most) return undefined
+    const old = [...this.#first(LOOKED_AT)].filter((one) => one !== key)
+    const least = old.reduce((one, other) => (unitsOf(other) < unitsOf(one) ? other : one))
+    this.#keys.delete(least)
+    return least
+  }
+
+  delete(key: string): void {
+    this.#keys.delete(key)
+  }
+
+  /** From the one that was used longest ago. */
+  *#first(count: number): Iterable<string> {
+    let left = count
+    for (const key of this.#keys) {
+      if (left-- === 0) return
+      yield key
+    }
+  }
+
+  oldest(): string | undefined {
+    return this.#keys.values().next().value
+  }
+}

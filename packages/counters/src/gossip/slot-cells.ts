@@ -1,0 +1,65 @@
+import type { AlgorithmName, CompiledPolicy } from '@sluice/limiter-core/backend'
+import type { SlotForm, Slots } from './usage-slots.ts'
+
+/** Those whose cells are units by time. */
+export const GOSSIP_ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window']
+
+/** A policy as it is counted in slots, and where its cells begin among those of a key. */
+export interface SlotPolicy extends SlotForm {
+  readonly compiled: CompiledPolicy
+  readonly at: number
+}
+
+/** Units of a key in the slots that count, the current one first, and when the last of each was taken. */
+interface SlotSums {
+  readonly start: number
+  readonly units: Float64Array
+  readonly lastAt: Float64Array
+}
+
+/** What a policy counts, or each of its variants where plans have several. */
+export function slotPolicies(compiled: CompiledPolicy): readonly SlotPolicy[] {
+  const parts = compiled.variants ?? [{ compiled, at: 0 }]
+  return parts.map((part) => {
+    const { algorithm, windowMs, slices = 1 } = part.compiled.policy
+    const kept = algorithm === 'fixed-window' ? 1 : slices + 1
+    return { compiled: part.compiled, at: part.at, slotMs: windowMs / slices, kept }
+  })
+}
+
+/** After so long what was written of a key counts nowhere any more. */
+export function keptMs(policies: readonly SlotPolicy[]): number {
+  // a slot more, since those of others may end later
+  return Math.ceil(Math.max(...policies.map(({ slotMs, kept }) => slotMs * (kept + 1))))
+}
+
+/** Writes the cells of a policy: of what all replicas took in the slot that began at `start` and in those before it. */
+export function writeCells(cells: number[], policy: SlotPolicy, start: number, usages: readonly Slots[]): void {
+  const sums = sumsOf(policy, start, usages)
+  const { at, compiled } = policy
+  if (sums.units.every((units) => units === 0)) return
+  cells[at] = start
+  if (compiled.policy.algorithm === 'sliding-window' && policy.kept === 2) writeEpochs(cells, at, sums)
+  else for (const [age, units] of sums.units.entries()) cells[at + 1 + age] = units
+}
+
+/** As `CompiledTwoEpochWindow` has them: its one time is that of the epoch before, while that has units. */
+function writeEpochs(cells: number[], at: number, { start, units, lastAt }: SlotSums): void {
+  const [current, previous] = units
+  cells[at + 1] = current
+  cells[at + 2] = previous
+  cells[at + 3] = previous > 0 ? Math.min(start, lastAt[1]) : lastAt[0]
+}
+
+function sumsOf({ slotMs, kept }: SlotForm, start: number, usages: readonly Slots[]): SlotSums {
+  const sums = { start, units: new Float64Array(kept), lastAt: new Float64Array(kept) }
+  for (const slots of usages) {
+    for (let at = 0; at < slots.length; at += 3) {
+      const age = Math.round((start - slots[at]) / slotMs)
+      if (!(age >= 0 && age < kept)) continue
+      sums.lastAt[age] = sums.units[age] > 0 ? Math.max(sums.lastAt[age], slots[at + 2]) : slots[at + 2]
+      sums.units[age] += slots[at + 1]
+    }
+  }
+  return sums
+}
