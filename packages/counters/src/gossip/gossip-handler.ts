@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '@sluice/limiter-core'
 import { sluiceCodeOf } from '../error-code.ts'
 import { isLocalRequest } from '../service/local-request.ts'
-import { requestBytes } from '../service/request-bytes.ts'
+import { leavesBody, requestBytes } from '../service/request-bytes.ts'
 import { ServiceProblem } from '../service/service-problem.ts'
 
 export interface GossipHandlerOptions {
@@ -24,8 +24,7 @@ export function gossipHandler(
       'Content-Length': body.byteLength,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
-      // what nobody read stands before the next request of its connection
-      ...(req.httpVersionMajor < 2 && !req.complete && { Connection: 'close' }),
+      ...(leavesBody(req) && { Connection: 'close' }),
     })
     res.end(body)
   }

@@ -157,8 +157,10 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
   }
 
   #heardTime(replica: string, value: unknown, bornAt: number): void {
-    if (!Number.isSafeInteger(value) || (value as number) < 0 || this.#seenAt.size >= MOST_REPLICAS) {
-      this.#refused.add(1)
+    const isOld = this.#node.clock.now() - bornAt > GONE_MS
+    const isRoom = this.#seenAt.has(replica) || this.#seenAt.size < MOST_REPLICAS
+    if (!Number.isSafeInteger(value) || (value as number) < 0 || isOld || !isRoom) {
+      this.#refused.add(isOld ? 0 : 1)
       return
     }
     this.#time.heard(value as number, bornAt)

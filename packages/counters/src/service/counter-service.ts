@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock, Counters, MetricSource } from '@sluice/limiter-core'
 import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
-import { declaresBody } from './request-bytes.ts'
+import { leavesBody } from './request-bytes.ts'
 import { requestTarget } from './request-target.ts'
 import { matchedRoute } from './route-table.ts'
 import { type CounterServiceToken, checkScope, ServiceAccess, type ServiceCaller } from './service-access.ts'
@@ -130,9 +130,4 @@ function written(req: IncomingMessage, res: ServerResponse, { status, headers, b
   })
   res.end(req.method === 'HEAD' ? undefined : body)
   return true
-}
-
-/** A body that nobody reads stands before the next request of its connection. */
-function leavesBody(req: IncomingMessage): boolean {
-  return req.httpVersionMajor < 2 && !req.complete && declaresBody(req)
 }

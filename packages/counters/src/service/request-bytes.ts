@@ -6,8 +6,13 @@ export const MOST_BODY_BYTES = 65_536
 /** A body of that size takes milliseconds; whoever takes longer holds a place for nothing. */
 const BODY_MS = 10_000
 
+/** Whether a body stands before the next request of its connection, since nobody read it: the connection ends with the answer. */
+export function leavesBody(req: IncomingMessage): boolean {
+  return req.httpVersionMajor < 2 && !req.complete && declaresBody(req)
+}
+
 /** Whether a request of HTTP/1 says that it has a body. */
-export function declaresBody({ headers }: IncomingMessage): boolean {
+function declaresBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
 
