@@ -1,4 +1,5 @@
 import { createCounters, digestCounters, uniqueCounters } from '@sluice/counters'
+import { createGossip, gossipBackend } from '@sluice/counters/gossip'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { redisCounters } from '@sluice/counters/redis'
 import {
@@ -55,7 +56,13 @@ function sameNameTwice(): void {
   rateLimit({ name: 'api', limit: 50, window: '1m', backend })
 }
 
+function drainsOverGossip(): unknown {
+  const backend = gossipBackend(createGossip({ peers: [] }))
+  return rate({ ...policy, algorithm: 'gcra', backend })
+}
+
 export const badOptions: readonly BadOption[] = [
+  ['gossip of a policy whose units drain', 'SLUICE_BAD_POLICY', drainsOverGossip],
   ['counters with an unknown option', 'SLUICE_BAD_OPTION', () => (createCounters as Untyped)({ flush: 1 })],
   ['counters with a name of spaces', 'SLUICE_BAD_NAME', () => createCounters({ name: 'a b' })],
   ['counters on a ledger that is none', 'SLUICE_BAD_OPTION', () => (createCounters as Untyped)({ ledger: {} })],

@@ -5,7 +5,7 @@ import { addUnits, forgetSlots, type Slots, unitsOf } from './usage-slots.ts'
 
 /** What all replicas took of one key, each by itself. */
 export class KeyUsage {
-  readonly others = new Map<string, Usage>()
+  readonly others: Map<string, Usage> = new Map()
   /** When the key was last made as good as new; units that were taken before are of nobody. */
   resetAt: number = Number.NEGATIVE_INFINITY
   /** When this process last took of it. */

@@ -3,7 +3,7 @@ import { RecentKeys } from './recent-keys.ts'
 import type { Usage } from './usage-item.ts'
 
 /** Keys that one replica shares at once, its own and each other one. */
-export const MOST_SHARED = 20_000
+const MOST_SHARED = 20_000
 /** Of all other replicas together. */
 const MOST_OF_OTHERS = 400_000
 

@@ -1,0 +1,67 @@
+// Five processes that share a limit and a sketch, without a server: node examples/gossip/dist/index.js
+//
+// Together they are asked for four times what the limit gives. After some seconds each prints what it knows of all.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const PROCESSES = 5
+const LIMIT = 100
+const REQUESTS = (4 * LIMIT) / PROCESSES
+/** A fleet of five has heard all well before. */
+const MEET_MS = 1_500
+
+/** What a process knows, by name. */
+type Report = Readonly<Record<string, number>>
+
+const replicas = Array.from({ length: PROCESSES }, () =>
+  fork(fileURLToPath(new URL('replica.js', import.meta.url)), { env: { ...process.env, ...settings() } }),
+)
+const addresses = (await Promise.all(replicas.map(answerOf))) as string[]
+for (const replica of replicas) replica.send({ meet: addresses })
+await new Promise((resolve) => setTimeout(resolve, MEET_MS))
+
+console.log(`${PROCESSES} processes, no Redis, one limit of ${LIMIT} a minute: ${PROCESSES * REQUESTS} requests.\n`)
+await askAll({ requests: REQUESTS })
+await new Promise((resolve) => setTimeout(resolve, MEET_MS))
+const reports = (await askAll({ report: true })) as Report[]
+for (const [index, report] of reports.entries()) {
+  const known = Object.entries(report).map(([name, value]) => `${name} ${value}`)
+  console.log(`process ${index + 1}   ${known.join('   ')}`)
+}
+const admitted = reports.reduce((sum, report) => sum + report['admitted here'], 0)
+console.log(
+  `\nadmitted by all: ${admitted} of ${PROCESSES * REQUESTS}, over the limit: ${(admitted / LIMIT).toFixed(2)}`,
+)
+for (const replica of replicas) replica.disconnect()
+
+function settings(): Readonly<Record<string, string>> {
+  process.env.FLEET_SECRET ??= randomBytes(24).toString('base64url')
+  return { FLEET_SECRET: process.env.FLEET_SECRET, LIMIT: String(LIMIT) }
+}
+
+function askAll(message: object): Promise<readonly unknown[]> {
+  return Promise.all(
+    replicas.map((replica) => {
+      replica.send(message)
+      return answerOf(replica)
+    }),
+  )
+}
+
+/** Rejects where the process ends instead. */
+async function answerOf(replica: ChildProcess): Promise<unknown> {
+  const gone = new AbortController()
+  const ended = once(replica, 'exit', { signal: gone.signal }).then(([code]) => {
+    throw new Error(`a process ended with ${code}`)
+  })
+  try {
+    const [answer] = (await Promise.race([once(replica, 'message'), ended])) as unknown[]
+    return answer
+  } finally {
+    ended.catch(() => {})
+    gone.abort()
+  }
+}

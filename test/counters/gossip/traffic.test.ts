@@ -1,0 +1,10 @@
+import { expect, test } from '@jest/globals'
+import { seededRandom } from '@sluice/testkit'
+import { trafficOf } from './traffic.ts'
+
+test('messages of 1,000 hot keys stay within 64 KiB, and all have all', async () => {
+  const { bytesASecond, largestMessage, shared } = await trafficOf(3, 1_000, seededRandom(1))
+  expect(largestMessage).toBeLessThanOrEqual(65_536)
+  expect(shared).toBe(2 * 1_000)
+  expect(bytesASecond).toBeLessThan(2 ** 20)
+}, 60_000)
