@@ -22,6 +22,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     '@js-temporal/polyfill',
     'csv-stringify',
   ],
+  '@sluice/insight': ['@sluice/limiter-core', '@sluice/sketches'],
   '@sluice/testkit': ['@sluice/limiter-core'],
 }
 

@@ -1,0 +1,56 @@
+import type {
+  Decision,
+  Metric,
+  MetricSource,
+  ObservedCap,
+  ObservedRequest,
+  Observer,
+  ObserverEvent,
+} from '@sluice/limiter-core'
+
+/** A part of an insight: it hears all that observers hear, and may be a source of metrics. */
+export interface InsightPart extends Observer, Partial<MetricSource> {
+  /** Ends what it opened. */
+  close?(): Promise<void>
+}
+
+/**
+ * Watches limiters and caps, and makes what they do visible. Made by `createInsight`; hand it to `observers` of whatever is
+ * to be seen. It never changes an answer, and its parts know nothing of each other.
+ */
+export class Insight implements Observer, MetricSource {
+  readonly #parts: readonly InsightPart[]
+
+  constructor(parts: readonly InsightPart[]) {
+    this.#parts = parts
+  }
+
+  decided(key: string, decision: Decision, request?: ObservedRequest): void {
+    for (const part of this.#parts) part.decided?.(key, decision, request)
+  }
+
+  permitAcquired(key: string, cap: ObservedCap): void {
+    for (const part of this.#parts) part.permitAcquired?.(key, cap)
+  }
+
+  permitReleased(key: string, heldMs: number, cap: ObservedCap): void {
+    for (const part of this.#parts) part.permitReleased?.(key, heldMs, cap)
+  }
+
+  capDenied(key: string, cap: ObservedCap): void {
+    for (const part of this.#parts) part.capDenied?.(key, cap)
+  }
+
+  event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
+    for (const part of this.#parts) part.event?.(name, data)
+  }
+
+  *metrics(): Iterable<Metric> {
+    for (const part of this.#parts) yield* part.metrics?.() ?? []
+  }
+
+  /** Ends what it opened: timers, and its use of a channel. Limiters go on, and are no longer seen. */
+  async close(): Promise<void> {
+    await Promise.all(this.#parts.map((part) => part.close?.()))
+  }
+}
