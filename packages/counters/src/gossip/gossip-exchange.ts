@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Clock, SluiceError } from '@sluice/limiter-core/backend'
 import { type AnswerMessage, decoded, encoded, type GossipMessage, MOST_MESSAGE_BYTES } from './gossip-message.ts'
 import type { GossipPeer } from './gossip-peer.ts'
+import { LogTransfer } from './log-transfer.ts'
 import type { MessageSeal } from './message-seal.ts'
 import type { Clocks, ReplicaTable } from './replica-table.ts'
 
@@ -9,31 +10,47 @@ import type { Clocks, ReplicaTable } from './replica-table.ts'
 const HEAD_BYTES = 512
 /** A clock and the name of its replica. */
 const CLOCK_BYTES = 40
-/** In one exchange; what is left comes with the next one. */
-const MOST_ROUNDS = 16
+/** In one exchange, which ends at its deadline in any case; what is left comes with the next one. */
+const MOST_ROUNDS = 4_096
+
+export interface ExchangeListener {
+  /** Before anything is told: what is not written yet may be. */
+  beforeExchange(): void
+  /** Another replica has all logs as far as these clocks. */
+  known(replica: string, clocks: Clocks): void
+}
 
 /** What replicas say to each other: who asks tells its clocks, hears what it lacks, and sends what the other lacks. */
 export class GossipExchange {
   readonly #table: ReplicaTable
   readonly #seal: MessageSeal
   readonly #clock: Clock
+  readonly #listener: ExchangeListener
 
-  constructor(table: ReplicaTable, seal: MessageSeal, clock: Clock) {
+  constructor(table: ReplicaTable, seal: MessageSeal, clock: Clock, listener: ExchangeListener) {
     this.#table = table
     this.#seal = seal
     this.#clock = clock
+    this.#listener = listener
   }
 
   /** Answers the replica that it asked, once both know the same, or a good deal more than before. */
   async ask(peer: GossipPeer, signal: AbortSignal): Promise<string> {
+    this.#listener.beforeExchange()
+    const transfer = new LogTransfer()
+    const pushed = new Map<string, number>()
     let named: Clocks = new Map()
     for (let round = 1; ; round++) {
-      const answer = await this.#askOnce(peer, named, signal)
+      const answer = await this.#askOnce(peer, named, transfer.cursors, signal)
       named = answer.clocks
       if (answer.from === this.#table.own.replica) return answer.from
-      this.#table.merge(answer.parts, this.#clock.now())
-      const isPushed = await this.#push(peer, answer, signal)
-      if ((!isPushed && !this.#table.isBehind(answer.clocks)) || round === MOST_ROUNDS) return answer.from
+      this.#listener.known(answer.from, answer.clocks)
+      const isMoved = this.#table.merge(transfer.wholeParts(answer), this.#clock.now())
+      const isPushed = await this.#push(peer, answer, pushed, signal)
+      // what is not wanted may have filled the first answer
+      const isCrowded = round === 1 && this.#refused(named).length > 0
+      const isLeft = isCrowded || transfer.isCut || (isMoved && this.#table.isBehind(answer.clocks))
+      if ((!isPushed && !isLeft) || signal.aborted || round === MOST_ROUNDS) return answer.from
     }
   }
 
@@ -43,9 +60,12 @@ export class GossipExchange {
     const { nonce } = message
     const from = this.#table.own.replica
     if (message.kind === 'ask') {
+      this.#listener.beforeExchange()
+      this.#listener.known(message.from, message.clocks)
       // of what the other one has and this one forgot, too, or that would be sent again and again
       const clocks = this.#table.clocks(message.clocks)
-      const parts = this.#partsBehind(message.clocks, clocks.size)
+      const behind = new Map([...message.clocks, ...message.cursors])
+      const parts = this.#partsBehind(behind, clocks.size, true)
       return this.#sealed({
         kind: 'answer',
         from,
@@ -61,18 +81,37 @@ export class GossipExchange {
     return this.#sealed({ kind: 'done', from, nonce })
   }
 
-  async #askOnce(peer: GossipPeer, named: Clocks, signal: AbortSignal): Promise<AnswerMessage> {
+  async #askOnce(
+    peer: GossipPeer,
+    named: Clocks,
+    cut: ReadonlyMap<string, number>,
+    signal: AbortSignal,
+  ): Promise<AnswerMessage> {
     const nonce = randomBytes(12).toString('base64url')
-    const ask = { kind: 'ask', from: this.#table.own.replica, nonce, clocks: this.#table.clocks(named) } as const
+    // what is not wanted would take the place of what is
+    const cursors = new Map([...this.#refused(named), ...cut])
+    const clocks = this.#table.clocks(named)
+    const ask = { kind: 'ask', from: this.#table.own.replica, nonce, clocks, cursors } as const
     const answer = await this.#send(peer, ask, signal)
     if (answer.kind !== 'answer' || answer.nonce !== nonce) throw unasked()
     return answer
   }
 
-  /** False where the other lacks nothing. */
-  async #push(peer: GossipPeer, { ticket, clocks }: AnswerMessage, signal: AbortSignal): Promise<boolean> {
-    const parts = this.#partsBehind(clocks, 0)
+  #refused(named: Clocks): [string, number][] {
+    return this.#table.refused(named).map((replica) => [replica, named.get(replica) ?? 0])
+  }
+
+  /** False where the other lacks nothing; `pushed` is what it was sent before. */
+  async #push(
+    peer: GossipPeer,
+    { ticket, clocks }: AnswerMessage,
+    pushed: Map<string, number>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    // a long log is asked for by whoever lacks it
+    const parts = this.#partsBehind(new Map([...clocks, ...pushed]), 0, false)
     if (parts.length === 0) return false
+    for (const { replica, upTo } of parts) pushed.set(replica, upTo)
     const nonce = randomBytes(12).toString('base64url')
     const done = await this.#send(peer, { kind: 'push', from: this.#table.own.replica, nonce, ticket, parts }, signal)
     if (done.kind !== 'done' || done.nonce !== nonce) throw unasked()
@@ -84,9 +123,9 @@ export class GossipExchange {
   }
 
   /** `named`: clocks that are in the message beside them. */
-  #partsBehind(clocks: Clocks, named: number): ReturnType<ReplicaTable['partsBehind']> {
+  #partsBehind(clocks: Clocks, named: number, mayCut: boolean): ReturnType<ReplicaTable['partsBehind']> {
     const room = MOST_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * named
-    return this.#table.partsBehind(clocks, { now: this.#clock.now(), maxBytes: room })
+    return this.#table.partsBehind(clocks, { now: this.#clock.now(), maxBytes: room, mayCut })
   }
 
   #sealed(message: GossipMessage): Uint8Array {

@@ -19,6 +19,8 @@ interface AskMessage {
   /** Comes back in the answer, so that no old answer stands in its place. */
   readonly nonce: string
   readonly clocks: Clocks
+  /** How far the items of a log came that was too long for the answers so far, or how far they need not be sent. */
+  readonly cursors: Clocks
 }
 
 export interface AnswerMessage {
@@ -57,9 +59,10 @@ export function itemBytes(key: unknown, value: unknown): number {
 export function encoded(message: GossipMessage): string {
   const { kind, from, nonce } = message
   const clocks = 'clocks' in message ? { clocks: [...message.clocks] } : {}
+  const cursors = kind === 'ask' && message.cursors.size > 0 ? { cursors: [...message.cursors] } : {}
   const parts = 'parts' in message ? { parts: message.parts.map(partJson) } : {}
   const ticket = 'ticket' in message ? { ticket: message.ticket } : {}
-  return JSON.stringify({ v: 1, kind, from, nonce, ...ticket, ...clocks, ...parts })
+  return JSON.stringify({ v: 1, kind, from, nonce, ...ticket, ...clocks, ...cursors, ...parts })
 }
 
 /** Throws `SLUICE_BAD_MESSAGE` for whatever `encoded` does not write. */
@@ -70,7 +73,7 @@ export function decoded(text: string): GossipMessage {
   const nonce = textOf(body.nonce, 'nonce')
   switch (body.kind) {
     case 'ask':
-      return { kind: 'ask', from, nonce, clocks: clocksOf(body.clocks) }
+      return { kind: 'ask', from, nonce, clocks: clocksOf(body.clocks), cursors: clocksOf(body.cursors ?? []) }
     case 'answer': {
       const ticket = textOf(body.ticket, 'ticket')
       return { kind: 'answer', from, nonce, ticket, clocks: clocksOf(body.clocks), parts: partsOf(body.parts) }
@@ -84,8 +87,9 @@ export function decoded(text: string): GossipMessage {
   }
 }
 
-function partJson({ replica, floor, upTo, items }: LogPart): unknown[] {
-  return [replica, floor, upTo, items.map(({ clock, key, value, ageMs }) => [clock, ageMs, key, value])]
+function partJson({ replica, floor, upTo, items, isCut }: LogPart): unknown[] {
+  const sent = items.map(({ clock, key, value, ageMs }) => [clock, ageMs, key, value])
+  return isCut ? [replica, floor, upTo, sent, 1] : [replica, floor, upTo, sent]
 }
 
 function jsonOf(value: unknown): string | undefined {
@@ -114,7 +118,7 @@ function clocksOf(value: unknown): Clocks {
 
 function partsOf(value: unknown): LogPart[] {
   return listOf(value, MOST_REPLICAS, 'parts').map((part) => {
-    const [replica, floor, upTo, items] = listOf(part, 4, 'a part')
+    const [replica, floor, upTo, items, cut] = listOf(part, 5, 'a part')
     let last = 0
     const read = listOf(items, MOST_MESSAGE_BYTES, 'items').map((item): SentItem => {
       const [clock, ageMs, key, content] = listOf(item, 4, 'an item')
@@ -124,7 +128,8 @@ function partsOf(value: unknown): LogPart[] {
       return { clock: last, ageMs: countOf(ageMs, 'an age'), key: key as string, value: content, bytes }
     })
     if (countOf(upTo, 'upTo') < last) throw badMessage('items behind the end')
-    return { replica: replicaOf(replica), floor: countOf(floor, 'a floor'), upTo: upTo as number, items: read }
+    const isCut = cut !== undefined
+    return { replica: replicaOf(replica), floor: countOf(floor, 'a floor'), upTo: upTo as number, items: read, isCut }
   })
 }
 

@@ -17,10 +17,11 @@ import { GossipExchange } from './gossip-exchange.ts'
 import { gossipHandler } from './gossip-handler.ts'
 import { itemBytes } from './gossip-message.ts'
 import { GossipMetrics } from './gossip-metrics.ts'
-import { type GossipPeer, HttpPeer } from './gossip-peer.ts'
+import type { GossipPeer } from './gossip-peer.ts'
 import { MessageSeal } from './message-seal.ts'
-import type { LogItem } from './replica-log.ts'
-import { ReplicaTable } from './replica-table.ts'
+import { type GossipPeers, PeerList } from './peer-list.ts'
+import type { LogItem, ReplicaLog } from './replica-log.ts'
+import { type Clocks, ReplicaTable } from './replica-table.ts'
 
 export interface GossipOptions {
   /**
@@ -41,8 +42,6 @@ export interface GossipOptions {
   readonly observers?: readonly Observer[] | undefined
 }
 
-export type GossipPeers = readonly (string | GossipPeer)[]
-
 /** What one use of a node writes and hears, by the first part of its keys. */
 export interface GossipTopic {
   /** False where it came too late. */
@@ -50,6 +49,12 @@ export interface GossipTopic {
   missed(replica: string): void
   /** Whether it may be forgotten. */
   isOld(item: LogItem, replica: string): boolean
+  /** Of a log that `openLog` made somewhere: how far it may be taken over, 0 where not at all. Default: without a limit. */
+  limitOf?(replica: string): number
+  /** Before this replica tells another one anything. */
+  beforeExchange?(): void
+  /** Another one, by the name of its node, has all logs as far as these clocks. */
+  known?(replica: string, clocks: Clocks): void
 }
 
 const OPTIONS = ['peers', 'secret', 'tickMs', 'waitMs', 'clock', 'random', 'observers'] as const
@@ -61,6 +66,8 @@ const UNKNOWN_MS = 3_600_000
 /** How far an empty log was known is remembered for so long: its replica may write again, and what was missed is told. */
 const EMPTY_MS = 3_600_000
 const REPLICA_BYTES = 12
+/** The name of a log of a kind: longer than that of any node. */
+const KIND_LOG = /^([a-z]+)-[\w-]{16}$/
 
 /**
  * One replica of a fleet that agrees without a server: each tells one of the others, by chance, what that one lacks and
@@ -85,11 +92,9 @@ export function createGossip(options: GossipOptions): GossipNode {
   if (typeof random !== 'function') throw badOption('createGossip: random', random, 'a function')
   const ownClock = clockOf(clock)
   const seal = new MessageSeal(secret, ownClock)
-  if (typeof peers !== 'function') peersOf(peers, seal)
   return new GossipNode({
-    peers,
+    peers: new PeerList({ peers, seal, random }),
     seal,
-    random,
     clock: ownClock,
     tickMs: parseTimerMs(tickMs, 'createGossip: tickMs'),
     waitMs: parseTimerMs(waitMs, 'createGossip: waitMs'),
@@ -98,9 +103,8 @@ export function createGossip(options: GossipOptions): GossipNode {
 }
 
 interface NodeSettings {
-  readonly peers: GossipOptions['peers']
+  readonly peers: PeerList
   readonly seal: MessageSeal
-  readonly random: () => number
   readonly clock: Clock
   readonly tickMs: number
   readonly waitMs: number
@@ -110,7 +114,7 @@ interface NodeSettings {
 /** Made by `createGossip`. */
 export class GossipNode implements MetricSource {
   /** The name of this replica, of this start of it. */
-  readonly replica: string = randomBytes(REPLICA_BYTES).toString('base64url')
+  readonly replica: string = newName()
   /** For `node:http`, Express, Koa and Fastify, as of `counterService`: answers the messages of other replicas. */
   readonly handler: (req: IncomingMessage, res: ServerResponse) => Promise<void>
   readonly #settings: NodeSettings
@@ -118,8 +122,6 @@ export class GossipNode implements MetricSource {
   readonly #exchange: GossipExchange
   readonly #metrics: GossipMetrics
   readonly #topics = new Map<string, GossipTopic>()
-  /** Names of peers that turned out to be this replica. */
-  readonly #own = new Set<string>()
   readonly #stops: readonly (() => void)[]
   #running = 0
   #isClosed = false
@@ -130,11 +132,20 @@ export class GossipNode implements MetricSource {
     this.#table = new ReplicaTable(this.replica, clock.now(), {
       received: (replica, item) => this.#received(replica, item),
       missed: (replica) => {
-        for (const topic of this.#topics.values()) topic.missed(replica)
+        for (const topic of this.#topicsOf(replica)) topic.missed(replica)
       },
+      limitOf: (replica) => this.#limitOf(replica),
+      isAging: (replica) => !KIND_LOG.test(replica),
     })
     this.#metrics = new GossipMetrics(() => this.#table.clocks().size)
-    this.#exchange = new GossipExchange(this.#table, seal, clock)
+    this.#exchange = new GossipExchange(this.#table, seal, clock, {
+      beforeExchange: () => {
+        for (const topic of this.#topics.values()) topic.beforeExchange?.()
+      },
+      known: (replica, clocks) => {
+        for (const topic of this.#topics.values()) topic.known?.(replica, clocks)
+      },
+    })
     this.handler = gossipHandler((message) => this.answer(message), { clock, isOpen: seal.hasSecret })
     this.#stops = [everyTick(clock, tickMs, () => void this.tick()), everyTick(clock, DROP_MS, () => this.#drop())]
   }
@@ -170,58 +181,67 @@ export class GossipNode implements MetricSource {
   }
 
   /** Writes an item, which all others will have. Throws `SLUICE_BAD_MESSAGE` for a key above 1,024 characters, and above 32 KiB of JSON. */
-  write(key: string, value: unknown): LogItem {
-    return this.#table.write({ key, value, bytes: itemBytes(key, value) }, this.clock.now())
+  write(key: string, value: unknown, log?: ReplicaLog): LogItem {
+    return this.#table.write({ key, value, bytes: itemBytes(key, value) }, this.clock.now(), log)
   }
 
-  /** Asks one of the others, by chance. Done by itself each `tickMs`; never rejects. */
-  async tick(): Promise<void> {
-    if (!this.#isClosed && this.#running < MOST_EXCHANGES) await this.#askOne()
+  /** The logs as far as they are known here. */
+  get logs(): Pick<ReplicaTable, 'logOf' | 'forget' | 'release'> {
+    return this.#table
+  }
+
+  /** A log beside that of the node, for what stands on it: replicas on which nothing has this kind do not take it over. */
+  openLog(kind: string): ReplicaLog {
+    return this.#table.open(`${kind}-${newName()}`, this.clock.now())
+  }
+
+  /** Asks one of the others, by chance. Done by itself each `tickMs`. Answers whether one answered; never rejects. */
+  async tick(): Promise<boolean> {
+    return !this.#isClosed && this.#running < MOST_EXCHANGES && (await this.#ask(() => this.#settings.peers.next()))
+  }
+
+  /** Asks all others at once. Answers how many answered, and how many there are; never rejects. */
+  async askAll(): Promise<{ readonly answered: number; readonly asked: number }> {
+    const others = await this.#settings.peers.others().catch(() => [])
+    const results = await Promise.all(others.map((peer) => this.#ask(async () => peer)))
+    return { answered: results.filter(Boolean).length, asked: others.length }
   }
 
   /** Tells one of the others what is left, and ends. What this replica wrote lives on in the others. Never rejects. */
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
     // however many exchanges wait for silent peers
-    if (!this.#isClosed) await this.#askOne()
+    if (!this.#isClosed) await this.#ask(() => this.#settings.peers.next())
     this.#isClosed = true
   }
 
-  /** Never rejects. */
-  async #askOne(): Promise<void> {
+  /** Whether it answered, and is another one. Never rejects. */
+  async #ask(next: () => Promise<GossipPeer | undefined>): Promise<boolean> {
     this.#running++
     try {
-      const asked = await this.#withinWait((signal) => this.#askNext(signal))
-      if (!asked) return
-      if (asked.from === this.replica) {
-        this.#own.add(asked.name)
-        return
-      }
-      this.#own.delete(asked.name)
-      this.#metrics.exchanged()
+      const asked = await this.#withinWait((signal) => this.#askPeer(next, signal))
+      if (!asked) return false
+      const isOwn = asked.from === this.replica
+      this.#settings.peers.answered(asked.name, isOwn)
+      if (!isOwn) this.#metrics.exchanged()
+      return !isOwn
     } catch (error) {
       this.#metrics.exchanged(error)
       this.#failed(error)
+      return false
     } finally {
       this.#running--
     }
   }
 
   /** Undefined where there is nobody to ask, or no time left. */
-  async #askNext(signal: AbortSignal): Promise<{ readonly name: string; readonly from: string } | undefined> {
-    const peer = await this.#nextPeer()
+  async #askPeer(
+    next: () => Promise<GossipPeer | undefined>,
+    signal: AbortSignal,
+  ): Promise<{ readonly name: string; readonly from: string } | undefined> {
+    const peer = await next()
     if (!peer || signal.aborted) return undefined
     return { name: peer.name, from: await this.#exchange.ask(peer, signal) }
-  }
-
-  async #nextPeer(): Promise<GossipPeer | undefined> {
-    const { peers, seal, random } = this.#settings
-    const given = typeof peers === 'function' ? await peers() : peers
-    const all = peersOf(given, seal)
-    const others = all.filter(({ name }) => !this.#own.has(name))
-    // at an address that several replicas share another one may answer next
-    const next = others.length > 0 ? others : all
-    return next[Math.floor(random() * next.length)]
   }
 
   async #withinWait<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -238,6 +258,19 @@ export class GossipNode implements MetricSource {
     } finally {
       cancel()
     }
+  }
+
+  #topicsOf(replica: string): readonly GossipTopic[] {
+    const [, kind] = KIND_LOG.exec(replica) ?? []
+    if (kind === undefined) return [...this.#topics.values()]
+    const topic = this.#topics.get(kind)
+    return topic ? [topic] : []
+  }
+
+  #limitOf(replica: string): number {
+    if (!KIND_LOG.test(replica)) return Number.POSITIVE_INFINITY
+    const [topic] = this.#topicsOf(replica)
+    return topic ? (topic.limitOf?.(replica) ?? Number.POSITIVE_INFINITY) : 0
   }
 
   #received(replica: string, item: LogItem): boolean {
@@ -257,18 +290,8 @@ export class GossipNode implements MetricSource {
   }
 }
 
-/** Throws `SLUICE_BAD_OPTION` for what is no peer, and for one on another machine without a secret. */
-function peersOf(given: GossipPeers, seal: MessageSeal): readonly GossipPeer[] {
-  if (!Array.isArray(given)) throw badOption('gossip: peers', given, 'an array of addresses')
-  return given.map((peer: string | GossipPeer) => {
-    if (typeof peer !== 'string') {
-      if (typeof peer?.exchange === 'function' && typeof peer.name === 'string') return peer
-      throw badOption('gossip: peers', peer, 'addresses, or peers with a name and exchange')
-    }
-    const made = new HttpPeer(peer)
-    if (made.isLocal || seal.hasSecret) return made
-    throw badOption('gossip: secret', undefined, 'one, since a peer is on another machine')
-  })
+function newName(): string {
+  return randomBytes(REPLICA_BYTES).toString('base64url')
 }
 
 function kindOf({ key }: LogItem): string {

@@ -1,4 +1,5 @@
 export { type GossipBackend, type GossipBackendOptions, gossipBackend } from './gossip-backend.ts'
 export { type GossipChannel, type GossipChannelOptions, gossipChannel } from './gossip-channel.ts'
-export { createGossip, type GossipNode, type GossipOptions, type GossipPeers } from './gossip-node.ts'
+export { createGossip, type GossipNode, type GossipOptions } from './gossip-node.ts'
 export type { GossipPeer } from './gossip-peer.ts'
+export type { GossipPeers } from './peer-list.ts'

@@ -67,6 +67,16 @@ export class ReplicaLog {
     if (this.#items.size === 0) this.emptySince ??= now
   }
 
+  /** Drops the item of a key, without a word: all others do the same by its age. */
+  remove(key: string): void {
+    this.#items.delete(key)
+  }
+
+  /** Those that stand, in no order. */
+  get items(): Iterable<LogItem> {
+    return this.#items.values()
+  }
+
   #isKept(item: LogItem): boolean {
     return this.#items.get(item.key) === item
   }

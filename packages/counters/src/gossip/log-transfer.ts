@@ -1,0 +1,50 @@
+import type { AnswerMessage } from './gossip-message.ts'
+import type { LogPart, SentItem } from './replica-table.ts'
+
+interface CutLog {
+  readonly items: SentItem[]
+  readonly floor: number
+}
+
+/** Logs that are too long for one answer, until one replica has sent them to their ends. */
+export class LogTransfer {
+  /** How far each of them came. */
+  readonly cursors: Map<string, number> = new Map()
+  readonly #cut = new Map<string, CutLog>()
+  #from: string | undefined
+
+  get isCut(): boolean {
+    return this.#cut.size > 0
+  }
+
+  /** Of an answer to an ask with `cursors`, the parts that may be merged. */
+  wholeParts({ from, parts }: AnswerMessage): LogPart[] {
+    // another replica answers at this address: what it has replaced, nobody knows
+    const isOther = this.#from !== undefined && this.#from !== from
+    const known = isOther ? parts.filter(({ replica }) => !this.cursors.has(replica)) : parts
+    if (isOther) this.#clear()
+    this.#from = from
+    return known.flatMap((part) => this.#joined(part) ?? [])
+  }
+
+  #joined(part: LogPart): LogPart | undefined {
+    const { replica, floor, upTo, isCut } = part
+    const before = this.#cut.get(replica)
+    const items = before?.items ?? []
+    for (const item of part.items) items.push(item)
+    const least = Math.max(floor, before?.floor ?? 0)
+    if (isCut) {
+      this.#cut.set(replica, { items, floor: least })
+      this.cursors.set(replica, upTo)
+      return undefined
+    }
+    this.#cut.delete(replica)
+    this.cursors.delete(replica)
+    return { replica, floor: least, upTo, items, isCut }
+  }
+
+  #clear(): void {
+    this.#cut.clear()
+    this.cursors.clear()
+  }
+}
