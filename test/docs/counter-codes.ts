@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCounters, MemoryLedger, uniqueCounters } from '@sluice/counters'
-import { createGossip, type GossipPeer } from '@sluice/counters/gossip'
+import { createGossip, type GossipPeer, gossipCounters } from '@sluice/counters/gossip'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { createQuotas, quota } from '@sluice/counters/quotas'
 import { type Counters, createLimiter } from '@sluice/limiter-core'
@@ -11,7 +11,10 @@ import { FolderLock } from '../../packages/counters/src/postgres/folder-lock.ts'
 import type { RuntimeCode } from './runtime-codes.ts'
 
 /** Has what a call rejects with where the test looks for it. */
-async function rejected(run: (counters: Counters) => Promise<unknown>, counters = createCounters()): Promise<[]> {
+async function rejected(
+  run: (counters: Counters) => Promise<unknown>,
+  counters: Counters = createCounters(),
+): Promise<[]> {
   await run(counters).catch((error: Error & { code: string }) => {
     process.emitWarning(error.message, { code: error.code })
   })
@@ -32,6 +35,7 @@ export const counterCodes: readonly RuntimeCode[] = [
   ['SLUICE_COUNTERS_FULL', () => rejected(fills, createCounters({ maxWaiting: 1, flushMs: '1h' }))],
   ['SLUICE_COUNTERS_CLOSED', () => rejected(countsAfterEnd)],
   ['SLUICE_COUNTERS_UNANSWERED', () => rejected(counts, createCounters({ ledger: postgresLedger(away) }))],
+  ['SLUICE_COUNTERS_UNHELD', isHeldByNobody],
   ['SLUICE_COUNTER_TABLES', () => rejected(counts, createCounters({ ledger: postgresLedger(withoutTables) }))],
   ['SLUICE_GOSSIP_FORGED', () => gossips(async () => Buffer.from('forged'))],
   ['SLUICE_GOSSIP_UNANSWERED', () => gossips(() => new Promise(() => {}))],
@@ -39,6 +43,14 @@ export const counterCodes: readonly RuntimeCode[] = [
   ['SLUICE_NO_RESERVATION', () => rejected(postsNothing)],
   ['SLUICE_FOLDER_IN_USE', () => rejected(opensTwice, createCounters({ ledger: new MemoryLedger(systemClock) }))],
 ]
+
+async function isHeldByNobody(): Promise<[]> {
+  const node = createGossip({ peers: [] })
+  const counters = gossipCounters(node, { waitMs: 1 })
+  await rejected(() => counters.increment('page', 1, { heldBy: 2 }), counters)
+  await node.close()
+  return []
+}
 
 /** Has what an exchange fails with where the test looks for it. */
 async function gossips(exchange: GossipPeer['exchange']): Promise<[]> {

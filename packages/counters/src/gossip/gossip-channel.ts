@@ -10,7 +10,8 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import { wholeWithin } from '../counter-options.ts'
-import { GossipNode, type GossipTopic } from './gossip-node.ts'
+import { GossipNode } from './gossip-node.ts'
+import type { GossipTopic } from './gossip-topics.ts'
 import type { LogItem } from './replica-log.ts'
 
 export interface GossipChannelOptions {

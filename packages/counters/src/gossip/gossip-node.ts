@@ -18,10 +18,11 @@ import { gossipHandler } from './gossip-handler.ts'
 import { itemBytes } from './gossip-message.ts'
 import { GossipMetrics } from './gossip-metrics.ts'
 import type { GossipPeer } from './gossip-peer.ts'
+import { type GossipTopic, GossipTopics, logName } from './gossip-topics.ts'
 import { MessageSeal } from './message-seal.ts'
 import { type GossipPeers, PeerList } from './peer-list.ts'
 import type { LogItem, ReplicaLog } from './replica-log.ts'
-import { type Clocks, ReplicaTable } from './replica-table.ts'
+import { ReplicaTable } from './replica-table.ts'
 
 export interface GossipOptions {
   /**
@@ -42,32 +43,13 @@ export interface GossipOptions {
   readonly observers?: readonly Observer[] | undefined
 }
 
-/** What one use of a node writes and hears, by the first part of its keys. */
-export interface GossipTopic {
-  /** False where it came too late. */
-  received(replica: string, item: LogItem): boolean
-  missed(replica: string): void
-  /** Whether it may be forgotten. */
-  isOld(item: LogItem, replica: string): boolean
-  /** Of a log that `openLog` made somewhere: how far it may be taken over, 0 where not at all. Default: without a limit. */
-  limitOf?(replica: string): number
-  /** Before this replica tells another one anything. */
-  beforeExchange?(): void
-  /** Another one, by the name of its node, has all logs as far as these clocks. */
-  known?(replica: string, clocks: Clocks): void
-}
-
 const OPTIONS = ['peers', 'secret', 'tickMs', 'waitMs', 'clock', 'random', 'observers'] as const
 /** A silent peer holds one of them for `waitMs`. */
 const MOST_EXCHANGES = 4
 const DROP_MS = 1_000
-/** Items of a kind that this node does not know are kept for others. */
-const UNKNOWN_MS = 3_600_000
 /** How far an empty log was known is remembered for so long: its replica may write again, and what was missed is told. */
 const EMPTY_MS = 3_600_000
 const REPLICA_BYTES = 12
-/** The name of a log of a kind: longer than that of any node. */
-const KIND_LOG = /^([a-z]+)-[\w-]{16}$/
 
 /**
  * One replica of a fleet that agrees without a server: each tells one of the others, by chance, what that one lacks and
@@ -121,7 +103,7 @@ export class GossipNode implements MetricSource {
   readonly #table: ReplicaTable
   readonly #exchange: GossipExchange
   readonly #metrics: GossipMetrics
-  readonly #topics = new Map<string, GossipTopic>()
+  readonly #topics = new GossipTopics()
   readonly #stops: readonly (() => void)[]
   #running = 0
   #isClosed = false
@@ -130,22 +112,16 @@ export class GossipNode implements MetricSource {
     this.#settings = settings
     const { clock, seal, tickMs } = settings
     this.#table = new ReplicaTable(this.replica, clock.now(), {
-      received: (replica, item) => this.#received(replica, item),
-      missed: (replica) => {
-        for (const topic of this.#topicsOf(replica)) topic.missed(replica)
+      received: (replica, item) => {
+        this.#metrics.received(Math.max(0, clock.now() - item.bornAt))
+        return this.#topics.received(replica, item)
       },
-      limitOf: (replica) => this.#limitOf(replica),
-      isAging: (replica) => !KIND_LOG.test(replica),
+      missed: (replica) => this.#topics.missed(replica),
+      limitOf: (replica) => this.#topics.limitOf(replica),
+      isAging: (replica) => this.#topics.isAging(replica),
     })
     this.#metrics = new GossipMetrics(() => this.#table.clocks().size)
-    this.#exchange = new GossipExchange(this.#table, seal, clock, {
-      beforeExchange: () => {
-        for (const topic of this.#topics.values()) topic.beforeExchange?.()
-      },
-      known: (replica, clocks) => {
-        for (const topic of this.#topics.values()) topic.known?.(replica, clocks)
-      },
-    })
+    this.#exchange = new GossipExchange(this.#table, seal, clock, this.#topics)
     this.handler = gossipHandler((message) => this.answer(message), { clock, isOpen: seal.hasSecret })
     this.#stops = [everyTick(clock, tickMs, () => void this.tick()), everyTick(clock, DROP_MS, () => this.#drop())]
   }
@@ -176,8 +152,7 @@ export class GossipNode implements MetricSource {
 
   /** For what stands on a node: hears of all items whose keys begin with `<kind>:`. Throws `SLUICE_BAD_OPTION` where something does. */
   attach(kind: string, topic: GossipTopic): void {
-    if (this.#topics.has(kind)) throw badOption('gossip: kind', kind, 'one that nothing else has on this node')
-    this.#topics.set(kind, topic)
+    this.#topics.attach(kind, topic)
   }
 
   /** Writes an item, which all others will have. Throws `SLUICE_BAD_MESSAGE` for a key above 1,024 characters, and above 32 KiB of JSON. */
@@ -192,26 +167,35 @@ export class GossipNode implements MetricSource {
 
   /** A log beside that of the node, for what stands on it: replicas on which nothing has this kind do not take it over. */
   openLog(kind: string): ReplicaLog {
-    return this.#table.open(`${kind}-${newName()}`, this.clock.now())
+    return this.#table.open(logName(kind, newName()), this.clock.now())
   }
 
-  /** Asks one of the others, by chance. Done by itself each `tickMs`. Answers whether one answered; never rejects. */
-  async tick(): Promise<boolean> {
-    return !this.#isClosed && this.#running < MOST_EXCHANGES && (await this.#ask(() => this.#settings.peers.next()))
+  /** Asks one of the others, by chance, unless many exchanges wait for answers. Done by itself each `tickMs`; never rejects. */
+  async tick(): Promise<void> {
+    if (this.#running < MOST_EXCHANGES) await this.askOne()
+  }
+
+  /** Asks one of the others, by chance. Answers whether one answered; never rejects. */
+  async askOne(): Promise<boolean> {
+    return !this.#isClosed && (await this.#ask(() => this.#settings.peers.next()))
   }
 
   /** Asks all others at once. Answers how many answered, and how many there are; never rejects. */
   async askAll(): Promise<{ readonly answered: number; readonly asked: number }> {
-    const others = await this.#settings.peers.others().catch(() => [])
+    const { peers } = this.#settings
+    const others = await peers.others().catch(() => [])
     const results = await Promise.all(others.map((peer) => this.#ask(async () => peer)))
-    return { answered: results.filter(Boolean).length, asked: others.length }
+    return {
+      answered: results.filter(Boolean).length,
+      asked: others.filter(({ name }) => !peers.isOwn(name)).length,
+    }
   }
 
   /** Tells one of the others what is left, and ends. What this replica wrote lives on in the others. Never rejects. */
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
     // however many exchanges wait for silent peers
-    if (!this.#isClosed) await this.#ask(() => this.#settings.peers.next())
+    await this.askOne()
     this.#isClosed = true
   }
 
@@ -260,29 +244,9 @@ export class GossipNode implements MetricSource {
     }
   }
 
-  #topicsOf(replica: string): readonly GossipTopic[] {
-    const [, kind] = KIND_LOG.exec(replica) ?? []
-    if (kind === undefined) return [...this.#topics.values()]
-    const topic = this.#topics.get(kind)
-    return topic ? [topic] : []
-  }
-
-  #limitOf(replica: string): number {
-    if (!KIND_LOG.test(replica)) return Number.POSITIVE_INFINITY
-    const [topic] = this.#topicsOf(replica)
-    return topic ? (topic.limitOf?.(replica) ?? Number.POSITIVE_INFINITY) : 0
-  }
-
-  #received(replica: string, item: LogItem): boolean {
-    this.#metrics.received(Math.max(0, this.clock.now() - item.bornAt))
-    return this.#topics.get(kindOf(item))?.received(replica, item) ?? true
-  }
-
   #drop(): void {
     const now = this.clock.now()
-    const isOld = (item: LogItem, replica: string): boolean =>
-      this.#topics.get(kindOf(item))?.isOld(item, replica) ?? now - item.bornAt > UNKNOWN_MS
-    this.#table.drop(isOld, now, EMPTY_MS)
+    this.#table.drop((item, replica) => this.#topics.isOld(item, replica, now), now, EMPTY_MS)
   }
 
   #failed(error: unknown): void {
@@ -292,8 +256,4 @@ export class GossipNode implements MetricSource {
 
 function newName(): string {
   return randomBytes(REPLICA_BYTES).toString('base64url')
-}
-
-function kindOf({ key }: LogItem): string {
-  return key.slice(0, key.indexOf(':'))
 }

@@ -26,7 +26,7 @@ export class PeerList {
   /** One of them, by chance; undefined where there is none. */
   async next(): Promise<GossipPeer | undefined> {
     const all = await this.#given()
-    const others = all.filter(({ name }) => !this.#own.has(name))
+    const others = all.filter(({ name }) => !this.isOwn(name))
     // at an address that several replicas share another one may answer next
     const next = others.length > 0 ? others : all
     return next[Math.floor(this.#options.random() * next.length)]
@@ -34,7 +34,11 @@ export class PeerList {
 
   /** All that are not known to be this replica. */
   async others(): Promise<readonly GossipPeer[]> {
-    return (await this.#given()).filter(({ name }) => !this.#own.has(name))
+    return (await this.#given()).filter(({ name }) => !this.isOwn(name))
+  }
+
+  isOwn(name: string): boolean {
+    return this.#own.has(name)
   }
 
   answered(name: string, isOwn: boolean): void {

@@ -16,7 +16,7 @@ import { MemoryQuotaTable } from './memory-quota-table.ts'
 import { MemorySketchTable } from './memory-sketch-table.ts'
 import type { QuotaTable } from './quota-table.ts'
 import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
-import { storedId } from './stored-id.ts'
+import { byBytes } from './stored-id.ts'
 
 /** Some 150 bytes each. */
 const MOST_TOKENS = 1_000_000
@@ -171,11 +171,6 @@ class MemoryTable implements CounterTable {
       this.#tokens.delete(token)
     }
   }
-}
-
-/** By their bytes in UTF-8, as they are stored elsewhere: the order of their characters, and not of their UTF-16 units. */
-function byBytes(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(storedId(one)), Buffer.from(storedId(other)))
 }
 
 function tooManyTokens(): SluiceError {

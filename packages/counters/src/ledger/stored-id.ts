@@ -19,6 +19,11 @@ export function idOf(stored: string): string {
   })
 }
 
+/** By their bytes in UTF-8, as they are stored elsewhere: the order of their characters, and not of their UTF-16 units. */
+export function byBytes(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(storedId(one)), Buffer.from(storedId(other)))
+}
+
 /** The first text, in the order of code points, after all that begin with `prefix`; undefined where there is none. */
 export function endOfPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (char) => char.codePointAt(0) ?? 0)

@@ -87,35 +87,6 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
     assert.equal((await counters.read('a', { maxAgeMs: 0 })).value, 7)
   },
 
-  'counts a token once, in whichever process': async ({ open, durable }) => {
-    const [one, other] = [await open(), await open()]
-    const options = { token: 'order-17' }
-    assert.deepEqual(await one.increment('a', 5, options), { value: 5, durable, counted: true })
-    assert.deepEqual(await one.increment('a', 5, options), { value: 5, durable, counted: false })
-    assert.deepEqual(await other.increment('a', 5, options), { value: 5, durable, counted: false })
-    await assert.rejects(other.increment('a', 6, options), { code: 'SLUICE_TOKEN_REUSED' })
-    await assert.rejects(other.increment('b', 5, options), { code: 'SLUICE_TOKEN_REUSED' })
-    assert.equal((await other.read('a', { maxAgeMs: 0 })).value, 5)
-    assert.equal((await other.read('b', { maxAgeMs: 0 })).value, 0)
-  },
-
-  'counts a token once when it comes many times at once': async ({ open }) => {
-    const processes = [await open(), await open(), await open()]
-    const sent = processes.flatMap((counters) => [1, 2, 3].map(() => counters.increment('a', 2, { token: 't' })))
-    const counted = (await Promise.all(sent)).filter((receipt) => receipt.counted)
-    assert.equal(counted.length, 1)
-    assert.equal((await processes[0].read('a', { maxAgeMs: 0 })).value, 2)
-  },
-
-  'counts a batch under one token once, as a whole': async ({ open }) => {
-    const [one, other] = [await open(), await open()]
-    const batch = Array.from({ length: 500 }, (_, index) => [`page:${index % 250}`, 1] as const)
-    const first = await one.incrementMany(batch, { token: 'clicks' })
-    assert.deepEqual([first.counted, first.values.size, first.values.get('page:7')], [true, 250, 2])
-    assert.equal((await other.incrementMany(batch, { token: 'clicks' })).counted, false)
-    assert.equal(await other.aggregate('page:'), 500)
-  },
-
   'counts all of a batch or nothing of it': async ({ open }) => {
     const counters = await open()
     const bad: readonly [unknown, string][] = [

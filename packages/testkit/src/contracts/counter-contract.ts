@@ -5,6 +5,7 @@ import { FakeClock } from '../fake-clock.ts'
 import { eachSeed, type SeededRandom } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
 import { type CounterBench, counterClaims } from './counter-claims.ts'
+import { noTokenClaims, tokenClaims } from './token-claims.ts'
 
 /** Counters of one name, new and empty, shared by as many processes as are opened. */
 export interface CounterFleet {
@@ -19,6 +20,8 @@ export type MakeCounterFleet = (clock: FakeClock) => MaybePromise<CounterFleet>
 export interface CounterContractOptions {
   /** Whether what `durable` confirms outlives every process. Default: true. */
   readonly durable?: boolean
+  /** Whether tokens count once; otherwise they are refused. Default: true. */
+  readonly tokens?: boolean
 }
 
 const RUNS = 4
@@ -28,7 +31,7 @@ const STEPS = 60
 export function counterContract(
   { describe, test }: TestRunner,
   makeFleet: MakeCounterFleet,
-  { durable = true }: CounterContractOptions = {},
+  { durable = true, tokens = true }: CounterContractOptions = {},
 ): void {
   const onBench = async (run: (bench: CounterBench) => Promise<void>): Promise<void> => {
     const clock = new FakeClock()
@@ -49,13 +52,14 @@ export function counterContract(
   }
 
   describe('keeps the contract of counters', () => {
-    for (const [name, run] of Object.entries(counterClaims)) test(name, () => onBench(run))
+    const claims = { ...counterClaims, ...(tokens ? tokenClaims : noTokenClaims) }
+    for (const [name, run] of Object.entries(claims)) test(name, () => onBench(run))
     test('adds up exactly, whoever counts what in whatever order', () =>
-      eachSeed(RUNS, (random) => onBench((bench) => addsUp(bench, random))))
+      eachSeed(RUNS, (random) => onBench((bench) => addsUp(bench, random, tokens))))
   })
 }
 
-async function addsUp({ open, clock }: CounterBench, random: SeededRandom): Promise<void> {
+async function addsUp({ open, clock }: CounterBench, random: SeededRandom, countsTokens: boolean): Promise<void> {
   const processes = [await open(), await open(), await open()]
   const expected = new Map<string, number>()
   const tokens = new Map<string, readonly [string, number]>()
@@ -65,13 +69,6 @@ async function addsUp({ open, clock }: CounterBench, random: SeededRandom): Prom
       const [id, delta] = [random.pick(['a', 'b', 'c']), random.whole(20) - 5]
       add(id, delta)
       return random.pick(processes).increment(id, delta, random.pick([{}, {}, { durable: true }]))
-    },
-    () => {
-      const token = `t${random.whole(10)}`
-      const [id, delta] = tokens.get(token) ?? [random.pick(['a', 'b', 'c']), random.whole(20)]
-      if (!tokens.has(token)) add(id, delta)
-      tokens.set(token, [id, delta])
-      return random.pick(processes).increment(id, delta, { token })
     },
     () => {
       const deltas = Array.from(
@@ -84,6 +81,14 @@ async function addsUp({ open, clock }: CounterBench, random: SeededRandom): Prom
     () => random.pick(processes).flush(),
     async () => clock.advance(random.whole(400)),
   ]
+  const sendsToken = (): Promise<unknown> => {
+    const token = `t${random.whole(10)}`
+    const [id, delta] = tokens.get(token) ?? [random.pick(['a', 'b', 'c']), random.whole(20)]
+    if (!tokens.has(token)) add(id, delta)
+    tokens.set(token, [id, delta])
+    return random.pick(processes).increment(id, delta, { token })
+  }
+  if (countsTokens) steps.push(sendsToken)
   const underWay: Promise<unknown>[] = []
   for (let step = 0; step < STEPS; step++) {
     underWay.push(random.pick(steps)())

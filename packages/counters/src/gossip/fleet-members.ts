@@ -1,0 +1,133 @@
+import type { Clock } from '@sluice/limiter-core'
+import { decided, type FoldVote, isQuorum, type Voter, votesOf } from './fold-votes.ts'
+import type { LogItem } from './replica-log.ts'
+
+/** What a replica tells of itself, now and then. */
+export interface MemberNews {
+  /** The name of its node. */
+  readonly node: string
+  /** Epoch ms. */
+  readonly since: number
+  readonly hasLeft: boolean
+  readonly votes: ReadonlyMap<string, FoldVote>
+}
+
+interface Member extends MemberNews {
+  /** Of the clock. */
+  readonly bornAt: number
+}
+
+/** Which replicas count, which are gone, and whose entries another one has. */
+export class FleetMembers {
+  readonly #clock: Clock
+  readonly #goneMs: number
+  readonly #members = new Map<string, Member>()
+  /** Of replicas whose entries were taken over: in whose log that stands, and up to which clock of theirs. */
+  readonly #folded = new Map<string, Map<string, number>>()
+
+  constructor(clock: Clock, goneMs: number) {
+    this.#clock = clock
+    this.#goneMs = goneMs
+  }
+
+  learn(replica: string, news: MemberNews, bornAt: number): void {
+    this.#members.set(replica, { ...news, bornAt })
+  }
+
+  newsOf(replica: string): MemberNews | undefined {
+    return this.#members.get(replica)
+  }
+
+  /** Of all whose entries nobody took over. */
+  get names(): readonly string[] {
+    return [...this.#members.keys()]
+  }
+
+  isFolded(replica: string): boolean {
+    return this.#folded.has(replica)
+  }
+
+  /** `by` has the entries of `replica` up to `clock`, and of all that stood in its log as taken over. */
+  fold(replica: string, by: string, clock: number): void {
+    const folders = this.#folded.get(replica) ?? new Map<string, number>()
+    this.#folded.set(replica, folders)
+    folders.set(by, clock)
+    this.#members.delete(replica)
+    for (const [name] of this.foldedBy(replica)) this.unfold(name, replica)
+  }
+
+  /** What stands in the log of a replica: whom it took over, up to which clock. */
+  foldedBy(replica: string): readonly (readonly [name: string, clock: number])[] {
+    return [...this.#folded].flatMap(([name, folders]) => {
+      const clock = folders.get(replica)
+      return clock === undefined ? [] : [[name, clock] as const]
+    })
+  }
+
+  /** It stands in the log of `by` no longer. */
+  unfold(replica: string, by: string): void {
+    const folders = this.#folded.get(replica)
+    folders?.delete(by)
+    if (folders?.size === 0) this.#folded.delete(replica)
+  }
+
+  /** Whether so many live that this replica is not the one that is cut off. */
+  isQuorum(self: string): boolean {
+    return isQuorum(this.#voters(self))
+  }
+
+  /** Nodes of the others that live. */
+  liveNodes(self: string): readonly string[] {
+    return [...this.#members].filter(([name, one]) => name !== self && this.#isLive(one)).map(([, { node }]) => node)
+  }
+
+  votes(self: string, clockOf: (replica: string) => number): ReadonlyMap<string, FoldVote> {
+    return votesOf(self, this.#voters(self), clockOf)
+  }
+
+  decided(self: string, clockOf: (replica: string) => number): readonly string[] {
+    return decided(self, this.#voters(self), clockOf)
+  }
+
+  /** The largest clock of a log that is voted on: up to there it may still be taken over from others. */
+  votedClock(replica: string): number {
+    const clocks = [...this.#members.values()].map(({ votes }) => votes.get(replica)?.clock ?? 0)
+    return Math.max(0, ...clocks)
+  }
+
+  #voters(self: string): Voter[] {
+    return Array.from(this.#members, ([name, one]) => {
+      return {
+        name,
+        since: one.since,
+        hasLeft: one.hasLeft,
+        votes: one.votes,
+        isLive: name === self || this.#isLive(one),
+      }
+    })
+  }
+
+  #isLive({ hasLeft, bornAt }: Member): boolean {
+    return !hasLeft && this.#clock.now() - bornAt < this.#goneMs
+  }
+}
+
+/** As JSON. */
+export function newsJson({ node, since, hasLeft, votes }: MemberNews): readonly unknown[] {
+  return [node, since, hasLeft ? 1 : 0, Array.from(votes, ([name, { folder, clock }]) => [name, folder, clock])]
+}
+
+/** Undefined for what `newsJson` does not write. */
+export function newsOf({ value }: LogItem): MemberNews | undefined {
+  if (!Array.isArray(value) || value.length !== 4) return undefined
+  const [node, since, left, votes] = value as readonly unknown[]
+  if (typeof node !== 'string' || !Number.isFinite(since) || !Array.isArray(votes)) return undefined
+  const read = votes.filter(isVote).map(([name, folder, clock]) => [name, { folder, clock }] as const)
+  return { node, since: Number(since), hasLeft: left === 1, votes: new Map(read) }
+}
+
+function isVote(value: unknown): value is readonly [name: string, folder: string, clock: number] {
+  if (!Array.isArray(value) || value.length !== 3) return false
+  const [name, folder, clock] = value as readonly unknown[]
+  return typeof name === 'string' && typeof folder === 'string' && Number.isSafeInteger(clock)
+}

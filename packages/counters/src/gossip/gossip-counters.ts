@@ -1,0 +1,232 @@
+import type {
+  BatchReceipt,
+  CounterReading,
+  CounterReceipt,
+  Counters,
+  IncrementOptions,
+  ReadManyOptions,
+  ReadOptions,
+} from '@sluice/limiter-core'
+import {
+  badOption,
+  type Duration,
+  optionsOf,
+  parseMs,
+  parseTimerMs,
+  SluiceError,
+  shown,
+} from '@sluice/limiter-core/backend'
+import { AmountCounters } from '../amount-counters.ts'
+import { checkId, checkPrefix } from '../counter-id.ts'
+import { wholeWithin } from '../counter-options.ts'
+import { tokenOf } from '../counter-token.ts'
+import { byBytes } from '../ledger/stored-id.ts'
+import { listPage } from '../list-page.ts'
+import { GossipNode } from './gossip-node.ts'
+import { ReplicaCounts } from './replica-counts.ts'
+
+export interface GossipCountersOptions {
+  /** After how long without news a replica is taken for gone, and its entries are taken over. Default: 1 min; 1 s to 1 h. */
+  readonly goneMs?: Duration | undefined
+  /** How long `heldBy` waits. Default: 5 s. */
+  readonly waitMs?: Duration | undefined
+  /** Most ids; one more is refused by `SLUICE_COUNTERS_FULL`. Default: 100,000. */
+  readonly maxIds?: number | undefined
+}
+
+export interface GossipIncrementOptions extends IncrementOptions {
+  /** Answer when so many replicas have it, this one included: 1 to 100. Default: 1. */
+  readonly heldBy?: number | undefined
+}
+
+/** `Counters` that replicas keep in memory, and tell each other. */
+export interface GossipCounters extends Counters {
+  increment(id: string, delta?: number, options?: GossipIncrementOptions): Promise<CounterReceipt>
+  incrementMany(
+    deltas: Parameters<Counters['incrementMany']>[0],
+    options?: GossipIncrementOptions,
+  ): Promise<BatchReceipt>
+  /** How many replicas have an entry of it, as far as is known here: about as many as live. */
+  entriesOf(id: string): number
+}
+
+const OPTIONS = ['goneMs', 'waitMs', 'maxIds'] as const
+const INCREMENT_OPTIONS = ['token', 'durable', 'heldBy'] as const
+const LEAST_GONE_MS = 1_000
+const MOST_GONE_MS = 3_600_000
+const MOST_IDS = 10_000_000
+
+/**
+ * Counters without a server: each replica counts in memory, and all have the sum about a second later. What a replica
+ * counted outlives it in the others: all that was there a tick before its end, and by `heldBy: 2` each unit that was
+ * acknowledged. One for each node, and on all nodes of a fleet or on none.
+ *
+ * A token is refused by `SLUICE_BAD_OPTION`: that something counts once one place must decide. `durable: true` answers
+ * when all others that answer have it; a receipt never says `durable`, since all is in memory. A reset takes away what
+ * was counted before it, and what others count until they know of it. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
+ */
+export function gossipCounters(node: GossipNode, options: GossipCountersOptions = {}): GossipCounters {
+  if (!(node instanceof GossipNode)) throw badOption('gossipCounters: node', node, 'what createGossip answers')
+  const { goneMs = 60_000, waitMs = 5_000, maxIds = 100_000 } = optionsOf('gossipCounters', options, OPTIONS)
+  const gone = parseTimerMs(goneMs, 'gossipCounters: goneMs')
+  if (gone < LEAST_GONE_MS || gone > MOST_GONE_MS) throw badOption('gossipCounters: goneMs', goneMs, '1 s to 1 h')
+  return new ReplicatedCounters(node, {
+    goneMs: gone,
+    waitMs: parseTimerMs(waitMs, 'gossipCounters: waitMs'),
+    maxIds: wholeWithin('gossipCounters: maxIds', maxIds, MOST_IDS),
+  })
+}
+
+interface CountersBounds {
+  readonly goneMs: number
+  readonly waitMs: number
+  readonly maxIds: number
+}
+
+class ReplicatedCounters extends AmountCounters implements GossipCounters {
+  readonly #node: GossipNode
+  readonly #bounds: CountersBounds
+  readonly #counts: ReplicaCounts
+  #askedAt = Number.NEGATIVE_INFINITY
+  #closing: Promise<void> | undefined
+
+  constructor(node: GossipNode, bounds: CountersBounds) {
+    super()
+    this.#node = node
+    this.#bounds = bounds
+    this.#counts = new ReplicaCounts(node, bounds.goneMs)
+  }
+
+  override async count(amounts: ReadonlyMap<string, number>, options: GossipIncrementOptions): Promise<BatchReceipt> {
+    const { token, durable = false, heldBy = 1 } = optionsOf('increment', options, INCREMENT_OPTIONS)
+    if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
+    if (token !== undefined) throw noToken(token, amounts)
+    const others = wholeWithin('increment: heldBy', heldBy, 100) - 1
+    this.#checkOpen()
+    this.#checkRoom(amounts)
+    const { entries } = this.#counts
+    for (const [id, delta] of amounts) {
+      this.#counts.count(id, { epoch: entries.epochOf(id), units: BigInt(delta), isDeleted: false })
+    }
+    const values = new Map(Array.from(amounts.keys(), (id) => [id, entries.valueOf(id)]))
+    if (durable) await this.#askAll()
+    if (others > 0) await this.#held(others)
+    return { values, durable: false, counted: true }
+  }
+
+  entriesOf(id: string): number {
+    checkId(id)
+    return this.#counts.entries.entriesOf(id)
+  }
+
+  async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {
+    checkId(id)
+    const { maxAgeMs } = optionsOf('read', options, ['maxAgeMs'])
+    this.#checkOpen()
+    if (maxAgeMs !== undefined) {
+      const ageMs = parseMs(maxAgeMs, 'read: maxAgeMs')
+      if (this.#node.clock.now() - this.#askedAt >= ageMs) await this.#askAll()
+    }
+    return this.#reading(id)
+  }
+
+  async readMany(prefix: string, options: ReadManyOptions = {}): Promise<readonly CounterReading[]> {
+    const { after, limit } = listPage(prefix, options)
+    this.#checkOpen()
+    const ids = [...this.#counts.entries.idsFrom(prefix)].filter((id) => after === undefined || byBytes(after, id) < 0)
+    return ids
+      .sort(byBytes)
+      .slice(0, limit)
+      .map((id) => this.#reading(id))
+  }
+
+  async aggregate(prefix: string, kind = 'sum'): Promise<number> {
+    checkPrefix(prefix)
+    if (kind !== 'sum') throw badOption('aggregate: kind', kind, "'sum'")
+    this.#checkOpen()
+    return this.#counts.entries.sum(prefix)
+  }
+
+  protected async clear(id: string, deleted: boolean): Promise<void> {
+    this.#checkOpen()
+    await this.#askAll()
+    const { entries } = this.#counts
+    if (!entries.has(id)) return
+    const isDeleted = deleted || !entries.isListed(id)
+    this.#counts.count(id, { epoch: entries.epochOf(id) + 1, units: 0n, isDeleted })
+    await this.#askAll()
+  }
+
+  async flush(): Promise<void> {
+    this.#checkOpen()
+    await this.#tellOne()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
+    this.#counts.close()
+    await this.#tellOne()
+  }
+
+  async #tellOne(): Promise<void> {
+    if (!(await this.#node.askOne())) await this.#askAll()
+  }
+
+  /** Rejects where there are others, and none of them answers. */
+  async #askAll(): Promise<void> {
+    const askedAt = this.#node.clock.now()
+    const { answered, asked } = await this.#node.askAll()
+    if (asked > 0 && answered === 0) throw unheld('none of the others answered')
+    this.#askedAt = askedAt
+  }
+
+  async #held(others: number): Promise<void> {
+    const { waitMs } = this.#bounds
+    if (await this.#counts.held(others, waitMs)) return
+    throw unheld(`got no word within ${waitMs} ms that ${others + 1} replicas have it`)
+  }
+
+  #reading(id: string): CounterReading {
+    const { entries } = this.#counts
+    const { version = 0, updatedAt } = entries.sumOf(id) ?? {}
+    return { id, value: entries.valueOf(id), version, updatedAt }
+  }
+
+  /** Throws where one of them would leave its range, or there are too many: then none is counted. */
+  #checkRoom(amounts: ReadonlyMap<string, number>): void {
+    const { entries } = this.#counts
+    let news = 0
+    for (const [id, delta] of amounts) {
+      if (!entries.has(id)) news++
+      const value = entries.valueOf(id)
+      if (Number.isSafeInteger(value + delta)) continue
+      const message = `delta: got ${shown(delta)} for a value of ${value}, expected one that stays within ±(2^53 - 1)`
+      throw new SluiceError('SLUICE_COUNTER_RANGE', message)
+    }
+    if (news === 0 || entries.size + news <= this.#bounds.maxIds) return
+    throw new SluiceError('SLUICE_COUNTERS_FULL', `increment: got more than ${this.#bounds.maxIds} ids`)
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined)
+      throw new SluiceError('SLUICE_COUNTERS_CLOSED', 'counters of this replica are closed')
+  }
+}
+
+/** Throws `SLUICE_BAD_TOKEN` for what is no token at all. */
+function noToken(token: unknown, amounts: ReadonlyMap<string, number>): SluiceError {
+  tokenOf(token, amounts)
+  return badOption(
+    'increment: token',
+    token,
+    'none: that a token counts once needs a ledger, as that of createCounters',
+  )
+}
+
+function unheld(reason: string): SluiceError {
+  return new SluiceError('SLUICE_COUNTERS_UNHELD', `gossip: ${reason}; what was counted stands in this replica`)
+}

@@ -1,0 +1,73 @@
+import { AWAITED, type Clock } from '@sluice/limiter-core/backend'
+
+interface Waiter {
+  readonly log: string
+  readonly clock: number
+  readonly others: number
+  readonly settle: () => void
+}
+
+/** How far other replicas have the logs of this one, and who waits for that. */
+export class HeldClocks {
+  readonly #clock: Clock
+  /** By log, then by node. */
+  readonly #clocks = new Map<string, Map<string, number>>()
+  readonly #waiters = new Set<Waiter>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get isWaited(): boolean {
+    return this.#waiters.size > 0
+  }
+
+  /** A node has a log as far as `clock`: that was true once, and holds for as long as it runs. */
+  learn(log: string, node: string, clock: number): void {
+    const clocks = this.#clocks.get(log) ?? new Map<string, number>()
+    this.#clocks.set(log, clocks)
+    if (clock <= (clocks.get(node) ?? 0)) return
+    clocks.set(node, clock)
+    for (const waiter of [...this.#waiters]) if (this.#isHeld(waiter)) waiter.settle()
+  }
+
+  clockOf(log: string, node: string): number {
+    return this.#clocks.get(log)?.get(node) ?? 0
+  }
+
+  forget(log: string): void {
+    this.#clocks.delete(log)
+  }
+
+  /** Drops what is known of nodes that are gone. */
+  keepOnly(nodes: ReadonlySet<string>): void {
+    for (const clocks of this.#clocks.values()) {
+      for (const node of clocks.keys()) if (!nodes.has(node)) clocks.delete(node)
+    }
+  }
+
+  /** Answers true once so many other nodes have a log as far as `clock`, false after `waitMs`. */
+  held(
+    log: string,
+    clock: number,
+    { others, waitMs }: { readonly others: number; readonly waitMs: number },
+  ): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isHeld: boolean): void => {
+        this.#waiters.delete(waiter)
+        cancel()
+        resolve(isHeld)
+      }
+      const cancel = this.#clock.after(waitMs, () => end(false), AWAITED)
+      const waiter = { log, clock, others, settle: () => end(true) }
+      this.#waiters.add(waiter)
+      if (this.#isHeld(waiter)) end(true)
+    })
+  }
+
+  #isHeld({ log, clock, others }: Waiter): boolean {
+    let holders = 0
+    for (const held of this.#clocks.get(log)?.values() ?? []) if (held >= clock) holders++
+    return holders >= others
+  }
+}
