@@ -21,6 +21,7 @@ export class GossipFleet {
   /** Of each node; messages between different sides are lost. */
   readonly #sides = new Map<string, number>()
   readonly #peers = new Map<string, GossipPeer>()
+  readonly #killed = new Set<string>()
 
   constructor(random: SeededRandom, { loss = 0, doubles = 0, delayMs = 0 }: GossipNetwork = {}) {
     this.#random = random
@@ -44,6 +45,12 @@ export class GossipFleet {
 
   /** Gone without a word. */
   kill(node: GossipNode): void {
+    this.#killed.add(node.replica)
+    this.leave(node)
+  }
+
+  /** Ends it. */
+  leave(node: GossipNode): void {
     this.#peers.delete(node.replica)
     this.nodes.splice(this.nodes.indexOf(node), 1)
     void node.close()
@@ -105,6 +112,7 @@ export class GossipFleet {
   }
 
   #isCut(from: string, to: string): boolean {
+    if (this.#killed.has(from) || this.#killed.has(to)) return true
     return (this.#sides.get(from) ?? 0) !== (this.#sides.get(to) ?? 0)
   }
 

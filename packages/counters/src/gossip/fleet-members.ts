@@ -97,18 +97,15 @@ export class FleetMembers {
 
   #voters(self: string): Voter[] {
     return Array.from(this.#members, ([name, one]) => {
-      return {
-        name,
-        since: one.since,
-        hasLeft: one.hasLeft,
-        votes: one.votes,
-        isLive: name === self || this.#isLive(one),
-      }
+      const { since, hasLeft, votes } = one
+      const isSelf = name === self
+      const isFresh = isSelf || this.#isLive(one, this.#goneMs / 2)
+      return { name, since, hasLeft, votes, isFresh, isLive: isSelf || this.#isLive(one) }
     })
   }
 
-  #isLive({ hasLeft, bornAt }: Member): boolean {
-    return !hasLeft && this.#clock.now() - bornAt < this.#goneMs
+  #isLive({ hasLeft, bornAt }: Member, withinMs = this.#goneMs): boolean {
+    return !hasLeft && this.#clock.now() - bornAt < withinMs
   }
 }
 

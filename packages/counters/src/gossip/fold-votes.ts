@@ -9,17 +9,19 @@ export interface Voter {
   readonly name: string
   /** Epoch ms by its own clock: an order of age that all see alike. */
   readonly since: number
-  /** Whether there was news of it lately. */
+  /** Whether there was news of it for as long as none is taken for gone. */
   readonly isLive: boolean
+  /** Whether there was news of it in half of that time: when nobody is heard any more, all others end to be so before one is gone. */
+  readonly isFresh: boolean
   /** Whether it said that it ends. */
   readonly hasLeft: boolean
   readonly votes: ReadonlyMap<string, FoldVote>
 }
 
-/** Whether those that live are most of all that have not left: whoever sees fewer is cut off, and takes nobody for gone. */
+/** Whether most of all that have not left are fresh: whoever sees fewer is cut off, and takes nobody for gone. */
 export function isQuorum(voters: readonly Voter[]): boolean {
   const all = voters.filter(({ hasLeft }) => !hasLeft)
-  return 2 * all.filter(({ isLive }) => isLive).length > all.length
+  return 2 * all.filter(({ isFresh }) => isFresh).length > all.length
 }
 
 /**

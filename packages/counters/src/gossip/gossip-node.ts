@@ -197,6 +197,7 @@ export class GossipNode implements MetricSource {
     // however many exchanges wait for silent peers
     await this.askOne()
     this.#isClosed = true
+    this.#topics.ended()
   }
 
   /** Whether it answered, and is another one. Never rejects. */

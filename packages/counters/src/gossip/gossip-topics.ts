@@ -16,6 +16,8 @@ export interface GossipTopic {
   beforeExchange?(): void
   /** Another one, by the name of its node, has all logs as far as these clocks. */
   known?(replica: string, clocks: Clocks): void
+  /** The node has ended. */
+  ended?(): void
 }
 
 /** Items of a kind that this node does not know are kept for others. */
@@ -64,6 +66,10 @@ export class GossipTopics implements TableListener, ExchangeListener {
 
   beforeExchange(): void {
     for (const topic of this.#topics.values()) topic.beforeExchange?.()
+  }
+
+  ended(): void {
+    for (const topic of this.#topics.values()) topic.ended?.()
   }
 
   known(replica: string, clocks: Clocks): void {

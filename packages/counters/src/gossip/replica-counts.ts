@@ -1,7 +1,7 @@
 import { everyTick } from '@sluice/limiter-core/backend'
 import { amountJson, amountOf, type CounterAmount } from './counter-amount.ts'
 import { EntryTable } from './entry-table.ts'
-import { FleetMembers, newsJson, newsOf } from './fleet-members.ts'
+import { FleetMembers, type MemberNews, newsJson, newsOf } from './fleet-members.ts'
 import type { GossipNode } from './gossip-node.ts'
 import type { GossipTopic } from './gossip-topics.ts'
 import { HeldClocks } from './held-clocks.ts'
@@ -30,6 +30,7 @@ export class ReplicaCounts implements GossipTopic {
   readonly entries: EntryTable = new EntryTable()
   readonly #node: GossipNode
   readonly #members: FleetMembers
+  readonly #goneMs: number
   readonly #held: HeldClocks
   readonly #stop: () => void
   #own: OwnEntries
@@ -39,10 +40,13 @@ export class ReplicaCounts implements GossipTopic {
   /** Whether somebody else said something new of who lives. */
   #hasNews = false
   #isAsking = false
+  /** Since when others tell how far they know logs, and do not know that of this one. */
+  #unknownSince: number | undefined
   #isClosed = false
 
   constructor(node: GossipNode, goneMs: number) {
     this.#node = node
+    this.#goneMs = goneMs
     this.#members = new FleetMembers(node.clock, goneMs)
     this.#held = new HeldClocks(node.clock)
     node.attach(KIND, this)
@@ -86,6 +90,11 @@ export class ReplicaCounts implements GossipTopic {
     return true
   }
 
+  /** For its node. */
+  ended(): void {
+    this.#stop()
+  }
+
   /** For its node: nothing of these logs is dropped by its age. */
   isOld(): boolean {
     return false
@@ -112,6 +121,9 @@ export class ReplicaCounts implements GossipTopic {
 
   /** For its node. */
   known(node: string, clocks: Clocks): void {
+    const knowsAny = [...clocks.keys()].some((log) => log.startsWith(`${KIND}-`))
+    if (clocks.has(this.#own.name)) this.#unknownSince = undefined
+    else if (knowsAny) this.#unknownSince ??= this.#node.clock.now()
     for (const log of [this.#own.name, ...this.#former.keys()]) {
       const clock = clocks.get(log)
       if (clock !== undefined) this.#held.learn(log, node, clock)
@@ -130,7 +142,7 @@ export class ReplicaCounts implements GossipTopic {
     this.#members.learn(replica, news, item.bornAt)
     this.#hasNews = true
     // who is taken for gone stays gone: under this name nobody takes anything over any more
-    if (news.votes.has(this.#own.name)) this.#startOver()
+    if (news.votes.has(this.#own.name)) this.#startOver(this.#members.newsOf(this.#own.name)?.votes)
   }
 
   #learnFold(gone: string, by: string, clock: number): void {
@@ -147,16 +159,16 @@ export class ReplicaCounts implements GossipTopic {
     this.#hasNews = true
   }
 
-  /** Goes on under a new name, with entries that begin at 0. */
-  #startOver(): void {
+  /** Goes on under a new name, with entries that begin at 0. The votes of one whose entries were taken over count nowhere. */
+  #startOver(votes: MemberNews['votes'] = new Map()): void {
     if (this.#isClosed) return
     this.#flush()
-    const votes = this.#members.newsOf(this.#own.name)?.votes
     this.#writeNews(true)
     this.#former.set(this.#own.name, this.#own)
     this.#node.logs.release(this.#own.log)
     this.#own = new OwnEntries(this.#node.openLog(KIND))
     this.#since = this.#node.clock.wall()
+    this.#unknownSince = undefined
     this.#writeNews(false, votes)
   }
 
@@ -186,6 +198,8 @@ export class ReplicaCounts implements GossipTopic {
   }
 
   #beat(): void {
+    // all others refuse it: it was taken over, and this one refuses the log in which that stands
+    if (this.#node.clock.now() - (this.#unknownSince ?? Number.POSITIVE_INFINITY) >= this.#goneMs) this.#startOver()
     this.#vote()
     this.#writeNews()
     const { name, log } = this.#own

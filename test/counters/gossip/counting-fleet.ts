@@ -1,0 +1,70 @@
+import { type GossipCounters, type GossipNode, gossipCounters } from '@sluice/counters/gossip'
+import type { SeededRandom } from '@sluice/testkit'
+import { GossipFleet, type GossipNetwork } from './gossip-fleet.ts'
+
+export interface CountingReplica {
+  readonly node: GossipNode
+  readonly counters: GossipCounters
+}
+
+/** A `GossipFleet` of which each replica counts. */
+export class CountingFleet {
+  readonly net: GossipFleet
+  readonly replicas: CountingReplica[] = []
+  readonly #goneMs: number
+
+  constructor(random: SeededRandom, network: GossipNetwork, goneMs = 60_000) {
+    this.net = new GossipFleet(random, network)
+    this.#goneMs = goneMs
+  }
+
+  start(): CountingReplica {
+    const node = this.net.start()
+    const replica = { node, counters: gossipCounters(node, { goneMs: this.#goneMs }) }
+    this.replicas.push(replica)
+    return replica
+  }
+
+  /** Gone without a word. */
+  kill(replica: CountingReplica): void {
+    this.replicas.splice(this.replicas.indexOf(replica), 1)
+    this.net.kill(replica.node)
+  }
+
+  /** Ends as a process should. */
+  async leave(replica: CountingReplica): Promise<void> {
+    this.replicas.splice(this.replicas.indexOf(replica), 1)
+    const closed = replica.counters.close()
+    await this.net.run(200, 100)
+    await closed
+    this.net.leave(replica.node)
+  }
+
+  /** What each of them takes for the value. */
+  async values(id: string): Promise<readonly number[]> {
+    return Promise.all(this.replicas.map(async ({ counters }) => (await counters.read(id)).value))
+  }
+
+  /** The most entries that any of them has. */
+  entries(id: string): number {
+    return Math.max(...this.replicas.map(({ counters }) => counters.entriesOf(id)))
+  }
+
+  /** Runs until all have these values; answers how long that took, in ms. Throws after `mostMs`. */
+  async agreed(expected: ReadonlyMap<string, number>, mostMs: number): Promise<number> {
+    const from = this.net.clock.now()
+    while (!(await this.#hasAll(expected))) {
+      if (this.net.clock.now() - from >= mostMs) {
+        const got = await Promise.all([...expected.keys()].map((id) => this.values(id)))
+        throw new Error(`expected ${JSON.stringify([...expected])}, got ${JSON.stringify(got)} after ${mostMs} ms`)
+      }
+      await this.net.run(50, 50)
+    }
+    return this.net.clock.now() - from
+  }
+
+  async #hasAll(expected: ReadonlyMap<string, number>): Promise<boolean> {
+    for (const [id, value] of expected) if ((await this.values(id)).some((one) => one !== value)) return false
+    return true
+  }
+}

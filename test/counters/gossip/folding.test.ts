@@ -1,0 +1,61 @@
+import { expect, test } from '@jest/globals'
+import { baseSeed, eachSeed, seededRandom } from '@sluice/testkit'
+import { CountingFleet } from './counting-fleet.ts'
+import { restarted } from './restarts.ts'
+
+test('replicas that are gone leave no entries behind, and nothing is lost', async () => {
+  const { counted, value, entries } = await restarted({ replicas: 5, restarts: 100 }, seededRandom(baseSeed()))
+  expect(value).toBe(counted)
+  expect(entries).toBeLessThanOrEqual(5 + 10)
+}, 60_000)
+
+test('a replica that was taken for gone counts on, and nothing of it is lost or doubled', async () => {
+  await eachSeed(3, async (random) => {
+    const fleet = new CountingFleet(random, { loss: 0.05, delayMs: 20 }, 2_000)
+    for (let n = 0; n < 5; n++) fleet.start()
+    let counted = 0
+    const count = async (): Promise<void> => {
+      for (const { counters } of fleet.replicas) await counters.increment('a', 3)
+      counted += 3 * fleet.replicas.length
+    }
+    for (let n = 0; n < 10; n++) {
+      await count()
+      await fleet.net.run(100)
+    }
+    // the oldest, which takes over the entries of others, among them
+    fleet.net.part((index) => index < 2)
+    for (let n = 0; n < 50; n++) {
+      await count()
+      await fleet.net.run(100, 50)
+    }
+    expect(new Set(await fleet.values('a')).size).toBeGreaterThan(1)
+    fleet.net.heal()
+    await fleet.agreed(new Map([['a', counted]]), 20_000)
+    await count()
+    await fleet.agreed(new Map([['a', counted]]), 20_000)
+    await fleet.net.run(10_000, 100)
+    expect(fleet.entries('a')).toBe(5)
+    await fleet.net.stop()
+  })
+}, 60_000)
+
+test('half of a fleet that was cut off for a minute agrees with the other within 2 s', async () => {
+  const fleet = new CountingFleet(seededRandom(baseSeed()), { delayMs: 10 }, 10_000)
+  for (let n = 0; n < 20; n++) fleet.start()
+  for (const { counters } of fleet.replicas) await counters.increment('a')
+  await fleet.net.run(2_000)
+  fleet.net.part((index) => index % 2 === 0)
+  let counted = fleet.replicas.length
+  for (let n = 0; n < 60; n++) {
+    for (const { counters } of fleet.replicas) await counters.increment('a')
+    counted += fleet.replicas.length
+    await fleet.net.run(1_000, 100)
+  }
+  // neither half is more than half: nobody is taken for gone
+  expect(fleet.entries('a')).toBe(20)
+  fleet.net.heal()
+  const ms = await fleet.agreed(new Map([['a', counted]]), 10_000)
+  process.stdout.write(`20 replicas, half cut off for 60 s: agreed ${ms} ms after\n`)
+  expect(ms).toBeLessThanOrEqual(2_000)
+  await fleet.net.stop()
+}, 60_000)
