@@ -34,9 +34,14 @@ export class CountingFleet {
   /** Ends as a process should. */
   async leave(replica: CountingReplica): Promise<void> {
     this.replicas.splice(this.replicas.indexOf(replica), 1)
-    const closed = replica.counters.close()
-    await this.net.run(200, 100)
-    await closed
+    let isClosed = false
+    void replica.counters
+      .close()
+      .catch(() => {})
+      .finally(() => {
+        isClosed = true
+      })
+    await this.net.until(() => isClosed, 10_000)
     this.net.leave(replica.node)
   }
 

@@ -14,12 +14,13 @@ export async function restarted(
 ): Promise<Restarts> {
   const fleet = new CountingFleet(random, {}, 1_000)
   for (let n = 0; n < replicas; n++) fleet.start()
+  await fleet.net.run(2_000, 100)
   let counted = 0
   for (let n = 0; n < restarts; n++) {
     const replica = fleet.replicas[random.whole(fleet.replicas.length)]
     await replica.counters.increment('a', n % 7)
     counted += n % 7
-    await fleet.net.run(500, 100)
+    await fleet.net.run(1_500, 100)
     if (n % 2 === 0) fleet.kill(replica)
     else await fleet.leave(replica)
     fleet.start()

@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/limiter-core'
-import { decided, type FoldVote, isQuorum, type Voter, votesOf } from './fold-votes.ts'
+import { decided, type FoldVote, isMost, isQuorum, type Voter, votesOf } from './fold-votes.ts'
 import type { LogItem } from './replica-log.ts'
 
 /** What a replica tells of itself, now and then. */
@@ -9,6 +9,7 @@ export interface MemberNews {
   /** Epoch ms. */
   readonly since: number
   readonly hasLeft: boolean
+  readonly isAdmitted: boolean
   readonly votes: ReadonlyMap<string, FoldVote>
 }
 
@@ -76,6 +77,14 @@ export class FleetMembers {
     return isQuorum(this.#voters(self))
   }
 
+  /** Whether most of the others that are admitted know the log of `self`; undefined where none is admitted. */
+  isKnownToMost(self: string, knows: (node: string) => boolean): boolean | undefined {
+    const others = Array.from(this.#members, ([name, one]) => ({ ...one, name })).filter(
+      ({ name, isAdmitted, hasLeft }) => name !== self && isAdmitted && !hasLeft,
+    )
+    return others.length === 0 ? undefined : isMost(others, ({ node }) => knows(node))
+  }
+
   /** Nodes of the others that live. */
   liveNodes(self: string): readonly string[] {
     return [...this.#members].filter(([name, one]) => name !== self && this.#isLive(one)).map(([, { node }]) => node)
@@ -97,10 +106,10 @@ export class FleetMembers {
 
   #voters(self: string): Voter[] {
     return Array.from(this.#members, ([name, one]) => {
-      const { since, hasLeft, votes } = one
+      const { since, hasLeft, isAdmitted, votes } = one
       const isSelf = name === self
       const isFresh = isSelf || this.#isLive(one, this.#goneMs / 2)
-      return { name, since, hasLeft, votes, isFresh, isLive: isSelf || this.#isLive(one) }
+      return { name, since, hasLeft, isAdmitted, votes, isFresh, isLive: isSelf || this.#isLive(one) }
     })
   }
 
@@ -110,17 +119,18 @@ export class FleetMembers {
 }
 
 /** As JSON. */
-export function newsJson({ node, since, hasLeft, votes }: MemberNews): readonly unknown[] {
-  return [node, since, hasLeft ? 1 : 0, Array.from(votes, ([name, { folder, clock }]) => [name, folder, clock])]
+export function newsJson({ node, since, hasLeft, isAdmitted, votes }: MemberNews): readonly unknown[] {
+  const given = Array.from(votes, ([name, { folder, clock }]) => [name, folder, clock])
+  return [node, since, hasLeft ? 1 : 0, isAdmitted ? 1 : 0, given]
 }
 
 /** Undefined for what `newsJson` does not write. */
 export function newsOf({ value }: LogItem): MemberNews | undefined {
-  if (!Array.isArray(value) || value.length !== 4) return undefined
-  const [node, since, left, votes] = value as readonly unknown[]
+  if (!Array.isArray(value) || value.length !== 5) return undefined
+  const [node, since, left, admitted, votes] = value as readonly unknown[]
   if (typeof node !== 'string' || !Number.isFinite(since) || !Array.isArray(votes)) return undefined
   const read = votes.filter(isVote).map(([name, folder, clock]) => [name, { folder, clock }] as const)
-  return { node, since: Number(since), hasLeft: left === 1, votes: new Map(read) }
+  return { node, since: Number(since), hasLeft: left === 1, isAdmitted: admitted === 1, votes: new Map(read) }
 }
 
 function isVote(value: unknown): value is readonly [name: string, folder: string, clock: number] {

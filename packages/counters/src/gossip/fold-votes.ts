@@ -13,15 +13,30 @@ export interface Voter {
   readonly isLive: boolean
   /** Whether there was news of it in half of that time: when nobody is heard any more, all others end to be so before one is gone. */
   readonly isFresh: boolean
+  /** Whether most of those that were admitted before know it: others have no say in who is gone. */
+  readonly isAdmitted: boolean
   /** Whether it said that it ends. */
   readonly hasLeft: boolean
   readonly votes: ReadonlyMap<string, FoldVote>
 }
 
-/** Whether most of all that have not left are fresh: whoever sees fewer is cut off, and takes nobody for gone. */
+/**
+ * Whether most of all that are admitted and have not left are fresh: whoever sees fewer is cut off, and takes nobody for
+ * gone, however many replicas it started since.
+ */
 export function isQuorum(voters: readonly Voter[]): boolean {
-  const all = voters.filter(({ hasLeft }) => !hasLeft)
-  return 2 * all.filter(({ isFresh }) => isFresh).length > all.length
+  const all = voters.filter(({ hasLeft, isAdmitted }) => isAdmitted && !hasLeft)
+  return isMost(all, ({ isFresh }) => isFresh)
+}
+
+/** Whether `holds` for more than half of them, or for half and the oldest (Jajodia and Mutchler, Dynamic voting algorithms, 1990). */
+export function isMost<V extends Pick<Voter, 'since' | 'name'>>(
+  voters: readonly V[],
+  holds: (voter: V) => boolean,
+): boolean {
+  const most = 2 * voters.filter(holds).length - voters.length
+  const first = oldest(voters)
+  return most > 0 || (most === 0 && first !== undefined && holds(first))
 }
 
 /**
@@ -93,10 +108,10 @@ class Ballot {
   }
 }
 
-function oldest(voters: readonly Voter[]): Voter | undefined {
-  return voters.reduce<Voter | undefined>((one, other) => (one && isOlder(one, other) ? one : other), undefined)
+function oldest<V extends Pick<Voter, 'since' | 'name'>>(voters: readonly V[]): V | undefined {
+  return voters.reduce<V | undefined>((one, other) => (one && isOlder(one, other) ? one : other), undefined)
 }
 
-function isOlder(one: Voter, other: Voter): boolean {
+function isOlder(one: Pick<Voter, 'since' | 'name'>, other: Pick<Voter, 'since' | 'name'>): boolean {
   return one.since === other.since ? one.name < other.name : one.since < other.since
 }

@@ -15,6 +15,8 @@ const NEWS = `${KIND}:member`
 const FOLDED = `${KIND}:folded:`
 /** News of a replica within the time after which it is taken for gone. */
 const NEWS_EACH = 6
+/** So many times that long a replica waits for most of the others, of which most may be gone for good. */
+const STUCK_TIMES = 60
 /** A replica that was taken for gone, and comes back, is known for so long. */
 const FOLDED_MS = 24 * 3_600_000
 /** A counter that was deleted is forgotten after. */
@@ -35,6 +37,9 @@ export class ReplicaCounts implements GossipTopic {
   readonly #stop: () => void
   #own: OwnEntries
   #since: number
+  /** Of the clock. */
+  #startedAt: number
+  #isAdmitted = false
   /** Logs under which this process counted before it was taken for gone, until their entries are taken over. */
   readonly #former = new Map<string, OwnEntries>()
   /** Whether somebody else said something new of who lives. */
@@ -52,6 +57,7 @@ export class ReplicaCounts implements GossipTopic {
     node.attach(KIND, this)
     this.#own = new OwnEntries(node.openLog(KIND))
     this.#since = node.clock.wall()
+    this.#startedAt = node.clock.now()
     this.#writeNews()
     this.#stop = everyTick(node.clock, goneMs / NEWS_EACH, () => this.#beat())
   }
@@ -168,8 +174,18 @@ export class ReplicaCounts implements GossipTopic {
     this.#node.logs.release(this.#own.log)
     this.#own = new OwnEntries(this.#node.openLog(KIND))
     this.#since = this.#node.clock.wall()
+    this.#startedAt = this.#node.clock.now()
+    this.#isAdmitted = false
     this.#unknownSince = undefined
     this.#writeNews(false, votes)
+  }
+
+  /** Whether this replica has a say in who is gone: as soon as most that have one know it. */
+  #isToBeAdmitted(): boolean {
+    const { name } = this.#own
+    const ageMs = this.#node.clock.now() - this.#startedAt
+    const isKnown = this.#members.isKnownToMost(name, (node) => this.#held.clockOf(name, node) > 0)
+    return (isKnown ?? ageMs >= this.#goneMs) ? true : ageMs >= STUCK_TIMES * this.#goneMs
   }
 
   /** Says who is gone, and takes over those whom all others left to this replica. */
@@ -177,7 +193,9 @@ export class ReplicaCounts implements GossipTopic {
     const clockOf = (replica: string): number => this.#node.logs.logOf(replica)?.clock ?? 0
     const votes = this.#members.votes(this.#own.name, clockOf)
     const before = this.#members.newsOf(this.#own.name)?.votes ?? new Map()
-    if (JSON.stringify([...votes]) !== JSON.stringify([...before])) this.#writeNews(false, votes)
+    const isNew = !this.#isAdmitted && this.#isToBeAdmitted()
+    this.#isAdmitted ||= isNew
+    if (isNew || JSON.stringify([...votes]) !== JSON.stringify([...before])) this.#writeNews(false, votes)
     for (const gone of this.#members.decided(this.#own.name, clockOf)) this.#fold(gone, clockOf(gone))
   }
 
@@ -229,7 +247,7 @@ export class ReplicaCounts implements GossipTopic {
   }
 
   #writeNews(hasLeft = false, votes = this.#members.newsOf(this.#own.name)?.votes ?? new Map()): void {
-    const news = { node: this.#node.replica, since: this.#since, hasLeft, votes }
+    const news = { node: this.#node.replica, since: this.#since, hasLeft, isAdmitted: this.#isAdmitted, votes }
     const { bornAt } = this.#node.write(NEWS, newsJson(news), this.#own.log)
     this.#members.learn(this.#own.name, news, bornAt)
   }
