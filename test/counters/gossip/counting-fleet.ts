@@ -63,7 +63,7 @@ export class CountingFleet {
         const got = await Promise.all([...expected.keys()].map((id) => this.values(id)))
         throw new Error(`expected ${JSON.stringify([...expected])}, got ${JSON.stringify(got)} after ${mostMs} ms`)
       }
-      await this.net.run(50, 50)
+      await this.net.run(10)
     }
     return this.net.clock.now() - from
   }

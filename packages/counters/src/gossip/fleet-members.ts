@@ -48,13 +48,15 @@ export class FleetMembers {
     return this.#folded.has(replica)
   }
 
-  /** `by` has the entries of `replica` up to `clock`, and of all that stood in its log as taken over. */
-  fold(replica: string, by: string, clock: number): void {
+  /** `by` has the entries of `replica` up to `clock`. Answers whom nobody has any more: they stood in the log of `replica` behind it. */
+  fold(replica: string, by: string, clock: number): readonly string[] {
     const folders = this.#folded.get(replica) ?? new Map<string, number>()
     this.#folded.set(replica, folders)
     folders.set(by, clock)
     this.#members.delete(replica)
-    for (const [name] of this.foldedBy(replica)) this.unfold(name, replica)
+    const names = this.foldedBy(replica).map(([name]) => name)
+    for (const name of names) this.unfold(name, replica)
+    return names.filter((name) => !this.isFolded(name))
   }
 
   /** What stands in the log of a replica: whom it took over, up to which clock. */

@@ -161,7 +161,7 @@ export class GossipNode implements MetricSource {
   }
 
   /** The logs as far as they are known here. */
-  get logs(): Pick<ReplicaTable, 'logOf' | 'forget' | 'release'> {
+  get logs(): Pick<ReplicaTable, 'logOf' | 'forget' | 'restore' | 'release'> {
     return this.#table
   }
 

@@ -1,7 +1,9 @@
 import { everyTick } from '@sluice/limiter-core/backend'
 import { amountJson, amountOf, type CounterAmount } from './counter-amount.ts'
+import { DroppedLogs } from './dropped-logs.ts'
 import { EntryTable } from './entry-table.ts'
 import { FleetMembers, type MemberNews, newsJson, newsOf } from './fleet-members.ts'
+import { FormerEntries } from './former-entries.ts'
 import type { GossipNode } from './gossip-node.ts'
 import type { GossipTopic } from './gossip-topics.ts'
 import { HeldClocks } from './held-clocks.ts'
@@ -15,6 +17,8 @@ const NEWS = `${KIND}:member`
 const FOLDED = `${KIND}:folded:`
 /** News of a replica within the time after which it is taken for gone. */
 const NEWS_EACH = 6
+/** So many times that long a log is kept that another one took over. */
+const KEPT_TIMES = 10
 /** So many times that long a replica waits for most of the others, of which most may be gone for good. */
 const STUCK_TIMES = 60
 /** A replica that was taken for gone, and comes back, is known for so long. */
@@ -41,7 +45,8 @@ export class ReplicaCounts implements GossipTopic {
   #startedAt: number
   #isAdmitted = false
   /** Logs under which this process counted before it was taken for gone, until their entries are taken over. */
-  readonly #former = new Map<string, OwnEntries>()
+  readonly #former = new Map<string, FormerEntries>()
+  readonly #dropped: DroppedLogs
   /** Whether somebody else said something new of who lives. */
   #hasNews = false
   #isAsking = false
@@ -54,6 +59,7 @@ export class ReplicaCounts implements GossipTopic {
     this.#goneMs = goneMs
     this.#members = new FleetMembers(node.clock, goneMs)
     this.#held = new HeldClocks(node.clock)
+    this.#dropped = new DroppedLogs(node)
     node.attach(KIND, this)
     this.#own = new OwnEntries(node.openLog(KIND))
     this.#since = node.clock.wall()
@@ -153,16 +159,22 @@ export class ReplicaCounts implements GossipTopic {
 
   #learnFold(gone: string, by: string, clock: number): void {
     if (gone === this.#own.name) this.#startOver()
-    this.#members.fold(gone, by, clock)
-    const former = this.#former.get(gone)
-    this.#former.delete(gone)
-    for (const [id, amount] of former?.countedSince(clock) ?? []) {
-      if (amount.epoch >= this.entries.epochOf(id)) this.count(id, amount)
-    }
+    const freed = this.#members.fold(gone, by, clock)
+    this.#former.get(gone)?.settle(clock, (id, amount) => this.#countAgain(id, amount))
+    this.#dropped.drop(gone)
     this.entries.drop(gone)
-    this.#node.logs.forget(gone)
-    this.#held.forget(gone)
+    for (const name of freed) this.#restore(name)
     this.#hasNews = true
+  }
+
+  /** Nobody has its entries any more: who took them over was gone before most knew of it. */
+  #restore(name: string): void {
+    this.#former.get(name)?.unsettle((id, amount) => this.#countAgain(id, amount))
+    for (const item of this.#dropped.restored(name)) this.received(name, item)
+  }
+
+  #countAgain(id: string, amount: CounterAmount): void {
+    if (amount.epoch >= this.entries.epochOf(id)) this.count(id, amount)
   }
 
   /** Goes on under a new name, with entries that begin at 0. The votes of one whose entries were taken over count nowhere. */
@@ -170,7 +182,7 @@ export class ReplicaCounts implements GossipTopic {
     if (this.#isClosed) return
     this.#flush()
     this.#writeNews(true)
-    this.#former.set(this.#own.name, this.#own)
+    this.#former.set(this.#own.name, new FormerEntries(this.#own))
     this.#node.logs.release(this.#own.log)
     this.#own = new OwnEntries(this.#node.openLog(KIND))
     this.#since = this.#node.clock.wall()
@@ -226,6 +238,10 @@ export class ReplicaCounts implements GossipTopic {
     const nodes = this.#members.liveNodes(name)
     if (isQuorum) this.#own.prune(Math.min(log.clock, ...nodes.map((node) => this.#held.clockOf(name, node))))
     this.#forgetOld()
+    for (const name of this.#dropped.forgotten(KEPT_TIMES * this.#goneMs)) {
+      this.#former.delete(name)
+      this.#held.forget(name)
+    }
   }
 
   #forgetOld(): void {

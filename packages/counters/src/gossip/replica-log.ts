@@ -72,6 +72,11 @@ export class ReplicaLog {
     this.#items.delete(key)
   }
 
+  /** Those that stand, in no order. */
+  get items(): Iterable<LogItem> {
+    return this.#items.values()
+  }
+
   itemOf(key: string): LogItem | undefined {
     return this.#items.get(key)
   }

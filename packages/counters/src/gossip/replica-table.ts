@@ -73,6 +73,11 @@ export class ReplicaTable {
     return this.#logs.get(replica)
   }
 
+  /** A log that was forgotten is known again. */
+  restore(log: ReplicaLog): void {
+    this.#logs.set(log.replica, log)
+  }
+
   forget(replica: string): void {
     this.#logs.delete(replica)
   }
