@@ -4,7 +4,7 @@ import { restarted } from './restarts.ts'
 
 const RESTARTS = Number(process.env.SLUICE_RESTARTS ?? 10_000)
 
-test('10,000 restarts leave no entries behind, and nothing is lost', async () => {
+test(`${RESTARTS} restarts leave no entries behind, and nothing is lost`, async () => {
   const { counted, value, entries } = await restarted({ replicas: 5, restarts: RESTARTS }, seededRandom(baseSeed()))
   process.stdout.write(`${RESTARTS} restarts of 5 replicas: ${value} of ${counted} counted, ${entries} entries\n`)
   expect(value).toBe(counted)

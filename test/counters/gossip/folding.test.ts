@@ -60,3 +60,19 @@ test('half of a fleet that was cut off for a minute agrees with the other within
   expect(ms).toBeLessThanOrEqual(2_000)
   await fleet.net.stop()
 }, 60_000)
+
+test.each([
+  { killed: 'younger', index: 1, entries: 1 },
+  { killed: 'older', index: 0, entries: 2 },
+])('of two the older takes over the younger, and not the other way: $killed killed', async ({ index, entries }) => {
+  const fleet = new CountingFleet(seededRandom(baseSeed()), {}, 1_000)
+  fleet.start()
+  await fleet.net.run(100)
+  fleet.start()
+  for (const { counters } of fleet.replicas) await counters.increment('a', 2)
+  await fleet.net.run(3_000, 100)
+  fleet.kill(fleet.replicas[index])
+  await fleet.net.run(10_000, 100)
+  expect([await fleet.values('a'), fleet.entries('a')]).toEqual([[4], entries])
+  await fleet.net.stop()
+})
