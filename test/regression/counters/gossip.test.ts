@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { createGossip, type GossipNode, type GossipPeer, gossipChannel } from '@sluice/counters/gossip'
+import { createGossip, type GossipNode, type GossipPeer, gossipChannel, gossipCounters } from '@sluice/counters/gossip'
 import { FakeClock, seededRandom } from '@sluice/testkit'
 import { GossipFleet } from '../../counters/gossip/gossip-fleet.ts'
 
@@ -103,6 +103,22 @@ describe('gossip', () => {
     await fleet.run(3_000)
     expect(sizes).toEqual([])
     await fleet.stop()
+  })
+
+  test('a replica that asks itself is not one that holds what it counted', async () => {
+    const clock = new FakeClock()
+    const peers: GossipPeer[] = []
+    const node = createGossip({ peers, clock })
+    peers.push(peerOf(node))
+    const counters = gossipCounters(node, { waitMs: '1s' })
+    const counted = counters.increment('a', 1, { heldBy: 2 }).catch((error: { readonly code: string }) => error.code)
+    for (let turn = 0; turn < 20; turn++) {
+      await turns()
+      clock.advance(100)
+    }
+    expect(await counted).toBe('SLUICE_COUNTERS_UNHELD')
+    await counters.close().catch(() => {})
+    await node.close()
   })
 
   test('answers behind a parser of bodies', async () => {

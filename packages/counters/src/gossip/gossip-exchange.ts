@@ -45,7 +45,8 @@ export class GossipExchange {
       named = answer.clocks
       if (answer.from === this.#table.own.replica) return answer.from
       this.#listener.known(answer.from, answer.clocks)
-      const isMoved = this.#table.merge(transfer.wholeParts(answer), this.#clock.now())
+      const parts = transfer.wholeParts(answer, (replica, clock) => this.#table.wants(replica, clock))
+      const isMoved = this.#table.merge(parts, this.#clock.now())
       const isPushed = await this.#push(peer, answer, pushed, signal)
       // what is not wanted may have filled the first answer
       const isCrowded = round === 1 && this.#refused(named).length > 0
@@ -61,7 +62,8 @@ export class GossipExchange {
     const from = this.#table.own.replica
     if (message.kind === 'ask') {
       this.#listener.beforeExchange()
-      this.#listener.known(message.from, message.clocks)
+      // one that has its own address among its peers asks itself, and is no other one
+      if (message.from !== from) this.#listener.known(message.from, message.clocks)
       // of what the other one has and this one forgot, too, or that would be sent again and again
       const clocks = this.#table.clocks(message.clocks)
       const behind = new Map([...message.clocks, ...message.cursors])

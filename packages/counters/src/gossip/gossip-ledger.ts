@@ -10,7 +10,8 @@ import {
   type SyncLedger,
 } from '@sluice/limiter-core/sync'
 import { FleetTime } from './fleet-time.ts'
-import type { GossipNode, GossipTopic } from './gossip-node.ts'
+import type { GossipNode } from './gossip-node.ts'
+import type { GossipTopic } from './gossip-topics.ts'
 import type { LogItem } from './replica-log.ts'
 import { type SlotPolicy, slotPolicies } from './slot-cells.ts'
 import { usageOf, usageValue } from './usage-item.ts'

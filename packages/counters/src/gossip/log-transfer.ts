@@ -17,8 +17,13 @@ export class LogTransfer {
     return this.#cut.size > 0
   }
 
-  /** Of an answer to an ask with `cursors`, the parts that may be merged. */
-  wholeParts({ from, parts }: AnswerMessage): LogPart[] {
+  /** Of an answer to an ask with `cursors`, the parts that may be merged; `wants`: whether a log is taken over that far. */
+  wholeParts(
+    { from, clocks, parts: sent }: AnswerMessage,
+    wants: (replica: string, clock: number) => boolean,
+  ): LogPart[] {
+    // a first ask does not name logs of which nothing is kept: they are sent again, and known
+    const parts = sent.filter(({ replica, upTo }) => wants(replica, clocks.get(replica) ?? upTo))
     // another replica answers at this address: what it has replaced, nobody knows
     const isOther = this.#from !== undefined && this.#from !== from
     const known = isOther ? parts.filter(({ replica }) => !this.cursors.has(replica)) : parts

@@ -97,14 +97,14 @@ export class ReplicaTable {
 
   /** Whether a table with these clocks has something that this one never had. */
   isBehind(clocks: Clocks): boolean {
-    for (const [replica, clock] of clocks) if (this.#wants(replica, clock)) return true
+    for (const [replica, clock] of clocks) if (this.wants(replica, clock)) return true
     return false
   }
 
   /** Of these logs those that this table does not take over. */
   refused(clocks: Clocks): string[] {
     const known = (replica: string): number => this.#logs.get(replica)?.clock ?? 0
-    return [...clocks].filter(([name, at]) => at > known(name) && !this.#wants(name, at)).map(([name]) => name)
+    return [...clocks].filter(([name, at]) => at > known(name) && !this.wants(name, at)).map(([name]) => name)
   }
 
   /** What a table with these clocks lacks, at most about `maxBytes` of it: whoever asks again gets the rest. */
@@ -131,7 +131,7 @@ export class ReplicaTable {
   merge(parts: readonly LogPart[], now: number): boolean {
     let isMoved = false
     for (const part of parts) {
-      if (part.isCut || !this.#wants(part.replica, part.upTo)) continue
+      if (part.isCut || !this.wants(part.replica, part.upTo)) continue
       this.#mergePart(part, now)
       isMoved = true
     }
@@ -149,7 +149,7 @@ export class ReplicaTable {
   }
 
   /** Whether items up to `clock` would be new, and may be taken over. */
-  #wants(replica: string, clock: number): boolean {
+  wants(replica: string, clock: number): boolean {
     const log = this.#logs.get(replica)
     if (log && this.#owned.has(log)) return false
     return clock > (log?.clock ?? 0) && clock <= this.#listener.limitOf(replica)
