@@ -12,7 +12,9 @@ test('five processes share a limit and a sketch without a server', async () => {
   const env = { ...process.env, NODE_OPTIONS: '' }
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [main], { env, timeout: 60_000 })
   const rows = [
-    ...stdout.matchAll(/^process \d {3}admitted here (\d+) {3}left of the limit 0 {3}visitors of all (\d+)$/gm),
+    ...stdout.matchAll(
+      /^process \d {3}admitted here (\d+) {3}left of the limit 0 {3}calls of all 400 {3}visitors of all (\d+)$/gm,
+    ),
   ]
   expect(rows).toHaveLength(5)
   const admitted = rows.reduce((sum, [, here]) => sum + Number(here), 0)

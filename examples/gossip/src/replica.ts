@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createGossip, gossipBackend, gossipChannel } from '@sluice/counters/gossip'
+import { createGossip, gossipBackend, gossipChannel, gossipCounters } from '@sluice/counters/gossip'
 import { createLimiter } from '@sluice/limiter-core'
 import { HyperLogLog } from '@sluice/sketches'
 import { shareSketch } from '@sluice/sketches/fleet'
@@ -28,12 +28,14 @@ const visitors = shareSketch(gossipChannel(node), {
   read: (bytes) => HyperLogLog.fromBytes(bytes, { seed: secret }),
   tickMs: 200,
 })
+const calls = gossipCounters(node)
 let admitted = 0
 
 /** What this process knows of all, by name. */
 const known: Readonly<Record<string, () => number | Promise<number>>> = {
   'admitted here': () => admitted,
   'left of the limit': async () => (await limiter.peek('blue')).binding.remaining,
+  'calls of all': async () => (await calls.read('team:blue')).value,
   'visitors of all': () => Math.round(visitors.fleet.count()),
 }
 
@@ -43,6 +45,8 @@ process.on('message', async ({ meet, requests, report }: Message) => {
   if (report) process.send?.(await reported())
 })
 process.on('disconnect', async () => {
+  // the last of them has nobody to tell
+  await calls.close().catch(() => {})
   await visitors.close()
   await backend.close?.()
   await node.close()
@@ -54,6 +58,7 @@ async function take(requests: number): Promise<'done'> {
   for (let request = 0; request < requests; request++) {
     visitors.own.add(`${process.pid}-${request}`)
     if ((await limiter.take('blue')).allowed) admitted++
+    await calls.increment('team:blue')
     await new Promise((resolve) => setTimeout(resolve, 40))
   }
   return 'done'
