@@ -21,6 +21,7 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/sketches': 62,
   // of five entries, of which a process loads one or two; quotas and gossip, with the vote on who is gone, are half of it
   '@sluice/counters': 110,
+  '@sluice/insight': 40,
   '@sluice/redis': 50,
   '@sluice/testkit': 48,
 }
