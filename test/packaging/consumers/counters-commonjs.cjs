@@ -1,8 +1,11 @@
 const { createCounters, counterService } = require('@sluice/counters')
+const { createGossip, gossipCounters } = require('@sluice/counters/gossip')
+const { quota } = require('@sluice/counters/quotas')
 const { rateLimit } = require('@sluice/express')
 const express = require('express')
 
 const counters = createCounters()
+if (![createGossip, gossipCounters, quota].every((one) => typeof one === 'function')) process.exit(1)
 
 const app = express()
 app.use(rateLimit({ limit: 1, window: '1m' }))

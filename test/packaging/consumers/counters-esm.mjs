@@ -1,16 +1,19 @@
-import { createCounters, GCounter } from '@sluice/counters'
+import { createCounters, GCounter, MemoryLedger } from '@sluice/counters'
+import { createQuotas, quota } from '@sluice/counters/quotas'
 import { rateLimit } from '@sluice/express'
+import { systemClock } from '@sluice/limiter-core/backend'
 import express from 'express'
 
 const counters = createCounters()
 const replica = new GCounter('one')
 
 const app = express()
-app.use(rateLimit({ limit: 1, window: '1m' }))
+const quotas = createQuotas(new MemoryLedger(systemClock))
+app.use(rateLimit({ policies: [{ limit: 1, window: '1m' }, quota({ limit: 100, per: 'month', backend: quotas })] }))
 app.get('/', async (_req, res) => {
   const { value } = await counters.increment('asked')
   res.send(`hello ${value} ${replica.increment()}`)
 })
 
 const server = app.listen(0, '127.0.0.1', () => console.log(server.address().port))
-process.stdin.resume().once('end', () => server.close())
+process.stdin.resume().once('end', () => server.close(() => quotas.close()))

@@ -10,6 +10,7 @@ import {
   uniqueCounters,
 } from '@sluice/counters'
 import { embeddedLedger, postgresLedger } from '@sluice/counters/postgres'
+import { createQuotas, type QuotaBalance, quota } from '@sluice/counters/quotas'
 import { redisCounters } from '@sluice/counters/redis'
 import { rateLimit } from '@sluice/express'
 import { createRedis } from '@sluice/redis'
@@ -31,9 +32,14 @@ export const others = async (): Promise<unknown[]> => {
   const embedded = createCounters({ ledger: await embeddedLedger({ folder: 'counters' }) })
   const page: readonly CounterReading[] = await counterClient({ url: 'http://localhost' }).readMany('a', { limit: 10 })
   const uniques: UniqueCounters = uniqueCounters({ ledger, days: 7 })
+  const quotas = createQuotas(ledger, { onUsed: ({ threshold }) => console.log(threshold > 80) })
+  const { left }: QuotaBalance = await quotas.balance('acme', { policy: 'monthly' })
+  const monthly = quota({ name: 'monthly', limit: 100, per: 'month', anchor: 31, backend: quotas })
   const p99: number | undefined = await digestCounters({ ledger }).hour('a', 0.99)
   return [
     p99,
+    left,
+    monthly.limit,
     uniques.day('a', { days: 7 }),
     page,
     hot.incrementMany({ a: 1 }, { token: 't' }),
