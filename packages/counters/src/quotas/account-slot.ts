@@ -1,35 +1,16 @@
 import type { AccountChange, AccountId, StoredAccount } from '../ledger/quota-table.ts'
 import { settleLeases } from './account-leases.ts'
 import { expireReservations } from './account-reservations.ts'
+import type { PendingChange } from './pending-change.ts'
 import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
 import { emptyState, type QuotaState, stateOf, textOf } from './quota-state.ts'
 import { recoveredState } from './recovered-state.ts'
-
-/** What somebody wants to become of an account. */
-export interface PendingChange {
-  /** Makes it count once, however often it is asked for. Such a change is written alone. */
-  readonly token?: string | undefined
-  /** Changes an account whose ended leases are settled; may be called again, on another one, where that changed meanwhile. */
-  apply(account: QuotaAccount): void
-  /** It stands. */
-  done(): void
-  /** Its token was used before. */
-  used?(): void
-  /** Nobody knows whether it stands; `settled` says so later. */
-  failed(error: unknown): void
-  settled?(stands: boolean): void
-}
+import { WriteDoubts } from './write-doubts.ts'
 
 /** What a process last knew of a stored account. */
 interface Known {
   readonly version: number
   readonly text: string
-}
-
-/** A change that was sent, and of which no answer came. */
-interface Doubt {
-  readonly seq: number
-  readonly changes: readonly PendingChange[]
 }
 
 const HOUR_MS = 3_600_000
@@ -46,13 +27,17 @@ export class AccountSlot {
   #isFresh = false
   /** The last own write that is known to stand. */
   #seq = 0
+  /** The last own write that was sent; no two have one number. */
+  #sentSeq = 0
   #wroteAt = Number.NEGATIVE_INFINITY
   /** The last state that is known to have stood. */
   #kept: string | undefined
   #waiting: PendingChange[] = []
   #sent: readonly PendingChange[] = []
   #sentText = ''
-  #doubt: Doubt | undefined
+  /** Writes down again what a database that was behind has lost, beside whatever is written next. */
+  #recovery: ((account: QuotaAccount) => void) | undefined
+  readonly #doubts = new WriteDoubts()
 
   constructor(id: AccountId, terms: QuotaTerms, writer: string) {
     this.id = id
@@ -61,15 +46,15 @@ export class AccountSlot {
   }
 
   get isIdle(): boolean {
-    return this.#waiting.length === 0 && this.#sent.length === 0 && this.#doubt === undefined
+    return this.#waiting.length === 0 && this.#sent.length === 0 && !this.#doubts.any
   }
 
   get hasDoubt(): boolean {
-    return this.#doubt !== undefined
+    return this.#doubts.any
   }
 
   get needsRead(): boolean {
-    return this.#known === undefined || this.#doubt !== undefined
+    return this.#known === undefined
   }
 
   get hasWork(): boolean {
@@ -84,16 +69,17 @@ export class AccountSlot {
   read(stored: StoredAccount | undefined, now: number): void {
     const state = stored ? stateOf(stored.state) : emptyState()
     const found = state.writers.find(({ writer }) => writer === this.#writer)?.seq ?? 0
-    const doubt = this.#settleDoubt(found)
+    const version = stored?.version ?? 0
     // it had a later write of this process: this is a server that was behind
     const isBehind = found < this.#seq && now - this.#wroteAt < WRITER_MS / 2
     const kept = isBehind && this.#kept ? stateOf(this.#kept) : undefined
-    if (kept) this.#waiting.unshift(recovery(state, kept))
+    this.#recovery = kept && recovery(state, kept)
     const text = textOf(kept ? recoveredState(state, kept) : state)
-    this.#known = { version: stored?.version ?? 0, text }
+    this.#known = { version, text }
     this.#isFresh = true
-    this.#seq = Math.max(found, this.#seq, doubt)
+    this.#seq = Math.max(found, this.#seq)
     this.#kept = text
+    this.#doubts.read(version, found)
   }
 
   /**
@@ -106,10 +92,13 @@ export class AccountSlot {
     const changes = this.#nextChanges()
     const state = stateOf(known.text)
     const account = this.#account(state, now)
+    this.#recovery?.(account)
     for (const change of changes) change.apply(account)
     this.#sent = changes
-    const text = textOf(state)
-    if (text === known.text && account.journal.isEmpty) return this.#unchanged()
+    // a write that may still come does not, where another one has its version
+    const isNeeded = this.#recovery !== undefined || this.#doubts.any || !account.journal.isEmpty
+    if (!isNeeded && textOf(state) === known.text) return this.#unchanged()
+    this.#sentSeq = Math.max(this.#sentSeq, this.#seq) + 1
     this.#sentText = textOf(this.#stamp(state, now))
     this.#wroteAt = now
     return this.#changeOf(account, known, changes[0]?.token)
@@ -120,8 +109,10 @@ export class AccountSlot {
     const known = this.#known as Known
     this.#known = { version: known.version + 1, text: this.#sentText }
     this.#isFresh = false
-    this.#seq++
+    this.#seq = this.#sentSeq
     this.#kept = this.#sentText
+    this.#recovery = undefined
+    this.#doubts.overtaken()
     this.#finish()
   }
 
@@ -145,7 +136,7 @@ export class AccountSlot {
   failed(error: unknown, isSent: boolean): void {
     const sent = this.#sent
     this.#sent = []
-    if (isSent) this.#doubt = { seq: this.#seq + 1, changes: sent }
+    if (isSent) this.#doubts.add({ number: this.#sentSeq, version: (this.#known?.version ?? 0) + 1, changes: sent })
     this.#known = undefined
     const waiting = this.#waiting
     this.#waiting = []
@@ -185,7 +176,7 @@ export class AccountSlot {
 
   #stamp(state: QuotaState, now: number): QuotaState {
     const others = state.writers.filter(({ writer, at }) => writer !== this.#writer && now - at < WRITER_MS)
-    state.writers = [...others, { writer: this.#writer, seq: this.#seq + 1, at: now }]
+    state.writers = [...others, { writer: this.#writer, seq: this.#sentSeq, at: now }]
     return state
   }
 
@@ -208,33 +199,19 @@ export class AccountSlot {
       notices,
     }
   }
-
-  /** Answers the number of the write that was in doubt. */
-  #settleDoubt(found: number): number {
-    const doubt = this.#doubt
-    if (!doubt) return 0
-    this.#doubt = undefined
-    const stands = found >= doubt.seq
-    for (const change of doubt.changes) change.settled?.(stands)
-    return doubt.seq
-  }
 }
 
-/** Writes down again what the database lost of the journal. */
-function recovery(stored: QuotaState, lost: QuotaState): PendingChange {
-  return {
-    apply(account) {
-      for (const period of lost.periods) {
-        const found = stored.periods.find(({ label }) => label === period.label)
-        account.journalAgain(period, {
-          units: Math.max(0, period.used - (found?.used ?? 0)),
-          stranded: Math.max(0, period.stranded - (found?.stranded ?? 0)),
-          toppedUp: Math.max(0, period.toppedUp - (found?.toppedUp ?? 0)),
-        })
-      }
-    },
-    done() {},
-    failed() {},
+/** What the database lost of the journal. */
+function recovery(stored: QuotaState, lost: QuotaState): (account: QuotaAccount) => void {
+  return (account) => {
+    for (const period of lost.periods) {
+      const found = stored.periods.find(({ label }) => label === period.label)
+      account.journalAgain(period, {
+        units: Math.max(0, period.used - (found?.used ?? 0)),
+        stranded: Math.max(0, period.stranded - (found?.stranded ?? 0)),
+        toppedUp: Math.max(0, period.toppedUp - (found?.toppedUp ?? 0)),
+      })
+    }
   }
 }
 

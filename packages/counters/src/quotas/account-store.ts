@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { type Clock, TurnBatch } from '@sluice/limiter-core/backend'
 import { AnswerDeadline } from '../ledger/answer-deadline.ts'
 import type { AccountChange, AccountId, QuotaTable } from '../ledger/quota-table.ts'
-import { AccountSlot, type PendingChange } from './account-slot.ts'
+import { AccountSlot } from './account-slot.ts'
+import type { PendingChange } from './pending-change.ts'
 import type { QuotaAccount, QuotaTerms } from './quota-account.ts'
 
 /** Accounts of which a process remembers what it last knew. */
@@ -149,7 +150,10 @@ export class AccountStore {
       if (unread.length > 0) await this.#read(unread)
       const composed = this.#composed(slots)
       for (const [slot] of composed) sent.add(slot)
-      if (composed.length > 0) await this.#commit(composed)
+      const refused = composed.length > 0 ? await this.#commit(composed) : []
+      // from here on it is known what became of each write
+      sent.clear()
+      await Promise.all(refused.map((slot) => this.#findToken(slot)))
     } catch (error) {
       for (const slot of slots) slot.failed(error, sent.has(slot))
     }
@@ -182,12 +186,13 @@ export class AccountStore {
   #composed(slots: readonly AccountSlot[]): (readonly [AccountSlot, AccountChange])[] {
     const now = this.now as number
     return slots.flatMap((slot) => {
-      const change = slot.hasWork ? slot.compose(now) : undefined
+      const change = slot.hasWork || slot.hasDoubt ? slot.compose(now) : undefined
       return change ? [[slot, change] as const] : []
     })
   }
 
-  async #commit(composed: readonly (readonly [AccountSlot, AccountChange])[]): Promise<void> {
+  /** Answers those whose write was refused, maybe for its token. */
+  async #commit(composed: readonly (readonly [AccountSlot, AccountChange])[]): Promise<readonly AccountSlot[]> {
     const changes = composed.map(([, change]) => change)
     const { now, written } = await this.#deadline.within(this.#table.commit(changes))
     this.#heard(now)
@@ -198,18 +203,19 @@ export class AccountStore {
         if (change.notices.length > 0) this.#options.noticed(change.notices)
       }
     }
-    const refused = composed.flatMap(([slot], index) =>
-      !written[index] && slot.firstToken !== undefined ? [slot] : [],
-    )
-    await Promise.all(refused.map((slot) => this.#findToken(slot)))
+    return composed.flatMap(([slot], index) => (written[index] ? [] : [slot]))
   }
 
-  /** Of a change that was refused: was it for its token? */
+  /** Of a change that was refused: was it for its token? Where nobody answers, this account alone is at fault. */
   async #findToken(slot: AccountSlot): Promise<void> {
     const { firstToken } = slot
     if (firstToken === undefined) return
-    const used = await this.#deadline.within(this.#table.usedToken(slot.id, firstToken))
-    if (used) slot.tokenUsed()
+    try {
+      const used = await this.#deadline.within(this.#table.usedToken(slot.id, firstToken))
+      if (used) slot.tokenUsed()
+    } catch (error) {
+      slot.failed(error, false)
+    }
   }
 
   #heard(now: number): void {
