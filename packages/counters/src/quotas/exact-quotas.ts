@@ -119,7 +119,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
       let answer: Answer | undefined
       let isTaken = false
       let isRejected = false
-      const late = (): boolean => moment?.deadlineAt !== undefined && clock.now() > moment.deadlineAt
+      const late = (): boolean => moment?.deadlineAt !== undefined && clock.now() >= moment.deadlineAt
       store.add(accountOf(charge), counter.terms, {
         apply: (account) => {
           account.open(counter.limit)

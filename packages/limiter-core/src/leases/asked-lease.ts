@@ -174,7 +174,7 @@ export class AskedLease implements LeaseCall {
 
 /** Tells one that nobody waits for any more: what it would have spent stays on lease. */
 function isLate({ deadlineAt, fail }: WaitingTake, now: number): boolean {
-  if (now <= deadlineAt) return false
+  if (now < deadlineAt) return false
   fail(lateLedger())
   return true
 }
