@@ -8,6 +8,8 @@ const MOST_KEPT = 100_000
 const AT_ONCE = 256
 const HOUR_MS = 3_600_000
 const RETRY_MS = 1_000
+/** Between two goes at what is owed, while somebody waits for all of it. */
+const DRAIN_MS = 50
 
 /** Units of one key that were let pass within an hour. */
 interface OwedSum {
@@ -30,6 +32,7 @@ export class OwedUnits {
   readonly #options: OwedUnitsOptions
   #kept = new Map<string, OwedSum>()
   #underWay = 0
+  #isStopped = false
   #stopTimer: (() => void) | undefined
 
   constructor(options: OwedUnitsOptions) {
@@ -56,8 +59,23 @@ export class OwedUnits {
     }
   }
 
+  /** Resolves when all that is owed is charged, or when it is stopped. */
+  async drained(): Promise<void> {
+    const { store, clock } = this.#options
+    while (!this.#isStopped) {
+      this.flush()
+      store.settleDoubts()
+      await store.idle()
+      if (this.#kept.size === 0 && this.#underWay === 0) return
+      await new Promise<void>((resolve) => void clock.after(DRAIN_MS, resolve))
+    }
+  }
+
+  /** What is not charged yet is lost. */
   stop(): void {
+    this.#isStopped = true
     this.#stopTimer?.()
+    if (this.units !== 0) this.#options.lost(this.units)
   }
 
   #charge(sum: OwedSum): void {
@@ -93,6 +111,7 @@ export class OwedUnits {
   }
 
   #schedule(delayMs: number): void {
+    if (this.#isStopped) return
     this.#stopTimer ??= this.#options.clock.after(delayMs, () => this.flush())
   }
 }

@@ -1,4 +1,5 @@
 import {
+  AWAITED,
   type Clock,
   everyTick,
   type MaybePromise,
@@ -88,6 +89,8 @@ export class Quotas extends LeasingBackend implements MetricSource {
     this.#reservations = new QuotaReservations(store, table)
     this.#metrics = new QuotaMetrics(owed)
     this.#stopTick = everyTick(clock, TICK_MS, () => {
+      // by itself: a call that is never answered must not keep them from it
+      store.settleDoubts()
       this.#ticking ??= this.#tick().finally(() => {
         this.#ticking = undefined
       })
@@ -207,17 +210,19 @@ export class Quotas extends LeasingBackend implements MetricSource {
     await this.#parts.store.idle()
   }
 
-  /** Gives all leases back and charges what is owed, as far as the database answers within a second. Its client stays open. */
+  /**
+   * Gives all leases back and charges what is owed, as far as the database answers within two seconds; an event `quota` tells
+   * what is `lost`. Its client stays open.
+   */
   override async close(): Promise<void> {
     this.#stopTick()
     await super.close()
-    const { owed, store, clock } = this.#parts
-    owed.flush()
+    const { owed, clock } = this.#parts
     let stop = (): void => {}
     const late = new Promise<void>((resolve) => {
-      stop = clock.after(CLOSES_WITHIN_MS, resolve)
+      stop = clock.after(CLOSES_WITHIN_MS, resolve, AWAITED)
     })
-    await Promise.race([store.idle(), late])
+    await Promise.race([owed.drained(), late])
     stop()
     owed.stop()
   }
@@ -242,7 +247,6 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   async #tick(): Promise<void> {
     const { store, counts, notices, table } = this.#parts
-    store.settleDoubts()
     if (counts.names.length === 0) return
     try {
       for (const id of await table.due(counts.names, DUE_AT_ONCE)) {
