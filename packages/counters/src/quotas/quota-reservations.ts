@@ -31,14 +31,18 @@ export class QuotaReservations {
   }
 
   /** Undefined where the units do not fit. The same id again answers the same reservation, while it stands. */
-  reserve(counter: QuotaCounter, key: string, reserved: ReservedUnits): Promise<QuotaReservation | undefined> {
+  async reserve(counter: QuotaCounter, key: string, reserved: ReservedUnits): Promise<QuotaReservation | undefined> {
     const id = accountIdOf(counter, key)
     const { terms, limit } = counter
-    return this.#store.change<ReservationState | undefined>(id, terms, {
-      token: reserveToken(reserved.id),
+    const token = reserveToken(reserved.id)
+    const reservation = await this.#store.change<ReservationState | undefined>(id, terms, {
+      token,
       apply: (account) => reserveUnits(account.open(account.lastLimit ?? limit), reserved),
       used: ended,
     })
+    // what does not fit writes nothing, and so nobody looked for its token
+    if (!reservation && (await this.#table.usedToken(id, token))) ended()
+    return reservation
   }
 
   /** Answers how it ended, now or before. Throws `SLUICE_NO_RESERVATION`. */

@@ -1,0 +1,173 @@
+import { describe, expect, test } from '@jest/globals'
+import { createQuotas, type QuotasOptions, quota } from '@sluice/counters/quotas'
+import { createLimiter } from '@sluice/limiter-core'
+import { afterThisTurn } from '@sluice/limiter-core/backend'
+import { FakeClock } from '@sluice/testkit'
+import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
+import type { QuotaTable } from '../../../packages/counters/src/ledger/quota-table.ts'
+import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../counters/quotas/faulty-quota-table.ts'
+
+const NAMES = { policy: 'calls', scope: 'tests' } as const
+const NEVER = new Promise<void>(() => {})
+
+const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve))
+
+/** Processes over one table in memory, each behind faults of its own. */
+class Lab {
+  readonly clock = new FakeClock({ wallMs: Date.UTC(2026, 10, 2) })
+  readonly table: QuotaTable = new MemoryQuotaTable(() => this.clock.wall())
+
+  join(
+    intrusion: QuotaIntrusion = {},
+    { limit = 50, deadlineMs = 60_000, ...options }: QuotasOptions & { limit?: number; deadlineMs?: number } = {},
+  ) {
+    const { clock } = this
+    const ledger = quotasOnly(new FaultyQuotaTable(this.table, intrusion))
+    const quotas = createQuotas(ledger, { clock, waitMs: 100, ...options })
+    const policies = [quota({ name: 'calls', limit, per: 'month', backend: quotas })]
+    const limiter = createLimiter({ policies, clock, scope: NAMES.scope, deadlineMs, onBackendError: 'allow' })
+    return { quotas, limiter }
+  }
+
+  /** Moves the clock in steps, in each of which the database has its turn. */
+  async advance(ms: number): Promise<void> {
+    for (let moved = 0; moved < ms; moved += 50) {
+      for (let i = 0; i < 3; i++) await turn()
+      this.clock.advance(50)
+    }
+    for (let i = 0; i < 3; i++) await turn()
+  }
+
+  async of<T>(asked: T | Promise<T>): Promise<T> {
+    let isSettled = false
+    const settled = (): void => {
+      isSettled = true
+    }
+    Promise.resolve(asked).then(settled, settled)
+    for (let i = 0; i < 2_000 && !isSettled; i++) await this.advance(50)
+    expect(isSettled).toBe(true)
+    return asked
+  }
+}
+
+describe('a write without an answer', () => {
+  test('that comes when its account was read meanwhile is not counted twice', async () => {
+    const lab = new Lab()
+    let arrive = (): void => {}
+    let isHeld = false
+    const { quotas, limiter } = lab.join({
+      before: (call) => {
+        if (!isHeld || call !== 'commit') return undefined
+        isHeld = false
+        return new Promise((resolve) => {
+          arrive = resolve
+        })
+      },
+      // just after its account was read
+      after: (call) => (call === 'read' ? arrive() : undefined),
+    })
+    await lab.of(limiter.take('a'))
+    isHeld = true
+    expect((await lab.of(limiter.take('a'))).counted).toBe(false)
+    await lab.advance(12_000)
+    expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ used: 2 })
+    await lab.of(quotas.close())
+  })
+
+  test('and does not stand, is no sign of a server that was behind', async () => {
+    const lab = new Lab()
+    let fails = false
+    const { quotas } = lab.join({ before: (call) => (fails && call === 'commit' ? NEVER : undefined) })
+    const other = lab.join()
+    await lab.of(quotas.topUp('a', 5, { token: 'one', ...NAMES }))
+    fails = true
+    await expect(lab.of(quotas.topUp('a', 5, { token: 'two', ...NAMES }))).rejects.toMatchObject({
+      code: 'SLUICE_COUNTERS_UNANSWERED',
+    })
+    fails = false
+    await lab.advance(6_000)
+    // what another process did is not to be joined with what this one knew before
+    await lab.of(other.quotas.reserve('a', 3, { id: 'r', forMs: '1h', ...NAMES }))
+    await lab.of(other.quotas.void('a', 'r', NAMES))
+    await lab.of(other.quotas.reserve('a', 4, { id: 's', forMs: '1h', ...NAMES }))
+    expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ reserved: 4, topUpLeft: 5 })
+    await lab.of(quotas.close())
+    await lab.of(other.quotas.close())
+  })
+
+  test('about one token leaves what is known of other accounts alone', async () => {
+    const lab = new Lab()
+    let fails = false
+    const { quotas } = lab.join({ before: (call) => (fails && call === 'usedToken' ? NEVER : undefined) })
+    await lab.of(quotas.topUp('a', 5, { token: 'one', ...NAMES }))
+    fails = true
+    void quotas.balance('b', NAMES)
+    const refused = quotas.topUp('a', 5, { token: 'one', ...NAMES })
+    for (let i = 0; i < 5; i++) await turn()
+    const balance = quotas.balance('b', NAMES)
+    await expect(lab.of(refused)).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    expect(await balance).toMatchObject({ left: 50 })
+    await lab.of(quotas.close())
+  })
+})
+
+describe('a take', () => {
+  test('that is answered at the very end of its deadline is given back', async () => {
+    const lab = new Lab()
+    let isSlow = true
+    const { quotas, limiter } = lab.join(
+      {
+        before: (call) =>
+          isSlow && call === 'commit' ? new Promise((done) => void lab.clock.after(50, done)) : undefined,
+      },
+      { deadlineMs: 50 },
+    )
+    const decision = await lab.of(limiter.take('a'))
+    isSlow = false
+    await lab.advance(6_000)
+    expect(decision).toMatchObject({ allowed: true, counted: false })
+    expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ used: 1 })
+    await lab.of(quotas.close())
+  })
+})
+
+describe('a reservation', () => {
+  test('that has ended is refused under its id, also where its units would not fit any more', async () => {
+    const lab = new Lab()
+    const { quotas } = lab.join()
+    await lab.of(quotas.reserve('a', 40, { id: 'r', ...NAMES }))
+    await lab.of(quotas.post('a', 'r', NAMES))
+    await expect(lab.of(quotas.reserve('a', 40, { id: 'r', ...NAMES }))).rejects.toMatchObject({
+      code: 'SLUICE_TOKEN_REUSED',
+    })
+    await lab.of(quotas.close())
+  })
+})
+
+describe('close', () => {
+  test('charges all that is owed, however many keys that are', async () => {
+    const lab = new Lab()
+    let fails = true
+    const { quotas, limiter } = lab.join({ before: () => (fails ? Promise.reject(new Error('away')) : undefined) })
+    for (let key = 0; key < 700; key++) await lab.of(limiter.take(`key-${key}`))
+    fails = false
+    await lab.of(quotas.close())
+    const { quotas: reader } = lab.join()
+    for (const key of ['key-0', 'key-300', 'key-699']) {
+      expect([key, await lab.of(reader.balance(key, NAMES))]).toMatchObject([key, { used: 1 }])
+    }
+    await lab.of(reader.close())
+  })
+
+  test('ends while the database is away, and says what is lost', async () => {
+    const lab = new Lab()
+    const events: unknown[] = []
+    const observers = [{ event: (name: string, details: unknown) => void (name === 'quota' && events.push(details)) }]
+    const { quotas, limiter } = lab.join({ before: () => NEVER }, { observers, deadlineMs: 50 })
+    await lab.of(limiter.take('a', 3))
+    const from = lab.clock.now()
+    await lab.of(quotas.close())
+    expect(lab.clock.now() - from).toBeLessThanOrEqual(2_500)
+    expect(events).toEqual([{ lost: 3 }])
+  })
+})
