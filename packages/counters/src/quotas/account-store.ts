@@ -8,6 +8,8 @@ import type { QuotaAccount, QuotaTerms } from './quota-account.ts'
 
 /** Accounts of which a process remembers what it last knew. */
 const MOST_KEPT = 10_000
+/** How many old accounts are looked at for some that nobody waits for. */
+const LOOKED_AT = 16
 /** Accounts in one statement. */
 const MOST_AT_ONCE = 256
 
@@ -118,15 +120,17 @@ export class AccountStore {
     const slot = this.#slots.get(at) ?? new AccountSlot(id, terms, this.#writer)
     this.#slots.delete(at)
     this.#slots.set(at, slot)
-    if (this.#slots.size > MOST_KEPT) this.#forgetOldest()
+    if (this.#slots.size > MOST_KEPT) this.#forget()
     return slot
   }
 
-  #forgetOldest(): void {
+  /** Of the oldest those that nobody waits for: more than come, so that a crowd is forgotten when it is over. */
+  #forget(): void {
+    let looked = 0
     for (const [at, slot] of this.#slots) {
-      if (!slot.isIdle) continue
+      if (looked++ === LOOKED_AT || this.#slots.size <= MOST_KEPT) return
       this.#slots.delete(at)
-      return
+      if (!slot.isIdle) this.#slots.set(at, slot)
     }
   }
 
