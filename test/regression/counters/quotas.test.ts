@@ -5,6 +5,10 @@ import { afterThisTurn } from '@sluice/limiter-core/backend'
 import { FakeClock } from '@sluice/testkit'
 import { MemoryQuotaTable } from '../../../packages/counters/src/ledger/memory-quota-table.ts'
 import type { QuotaTable } from '../../../packages/counters/src/ledger/quota-table.ts'
+import { askLease } from '../../../packages/counters/src/quotas/account-leases.ts'
+import { CalendarPeriods } from '../../../packages/counters/src/quotas/calendar-periods.ts'
+import { QuotaAccount } from '../../../packages/counters/src/quotas/quota-account.ts'
+import { emptyState } from '../../../packages/counters/src/quotas/quota-state.ts'
 import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../counters/quotas/faulty-quota-table.ts'
 
 const NAMES = { policy: 'calls', scope: 'tests' } as const
@@ -169,5 +173,61 @@ describe('close', () => {
     await lab.of(quotas.close())
     expect(lab.clock.now() - from).toBeLessThanOrEqual(2_500)
     expect(events).toEqual([{ lost: 3 }])
+  })
+})
+
+describe('a lease', () => {
+  const terms = { periods: new CalendarPeriods({ per: 'day', timeZone: 'UTC' }), carryOver: 0 }
+  const leaseTerms = { leaseMs: 10_000, fraction: 0.5 }
+  const ask = { key: 'a', counter: undefined as never, base: 0, spent: 0, minimum: 1, need: 1 }
+
+  test('of a period that is over is not kept beside what others have of the next one', () => {
+    const state = emptyState()
+    const midnight = Date.UTC(2026, 10, 3)
+    const before = new QuotaAccount(state, terms, midnight - 3_000).open(100)
+    const asked = { ...ask, owner: 1, seq: 1, keep: 0, want: 50, demand: 50 }
+    expect(askLease(before, asked, leaseTerms)).toMatchObject({ granted: 50, leaseMs: 3_000 })
+    const after = new QuotaAccount(state, terms, midnight + 10).open(100)
+    expect(after.take(80)).toBe(true)
+    // asked before midnight, and late
+    const late = askLease(after, { ...ask, owner: 1, seq: 2, keep: 50, want: 0, demand: 0 }, leaseTerms)
+    expect(late).toMatchObject({ leaseMs: 0 })
+    expect(after.pendingIn(after.current)).toBe(0)
+    expect(after.free).toBe(20)
+  })
+
+  test('that was reported after all is not credited at the cost of another one', async () => {
+    const lab = new Lab()
+    const other = lab.join({}, { limit: 1_000 })
+    let isAway = false
+    const away = lab.join({ before: () => (isAway ? Promise.reject(new Error('away')) : undefined) }, { limit: 1_000 })
+    let isGone = false
+    const gone = lab.join({ before: () => (isGone ? NEVER : undefined) }, { limit: 1_000 })
+    for (const { limiter } of [away, gone]) await lab.of(limiter.take('a'))
+    isAway = true
+    isGone = true
+    await lab.advance(20_000)
+    const stranded = await lab.of(other.quotas.stranded(NAMES))
+    expect(stranded.length).toBe(2)
+    isAway = false
+    await lab.advance(10_000)
+    const [left] = await lab.of(other.quotas.stranded(NAMES))
+    const reported = stranded.filter(({ ref }) => ref !== left.ref)
+    expect(reported.length).toBe(1)
+    for (const lease of reported) expect(await lab.of(other.quotas.credit(lease, NAMES))).toBe(0)
+    expect(await lab.of(other.quotas.balance('a', NAMES))).toMatchObject({ used: 1, stranded: left.units })
+    for (const { quotas } of [away, gone, other]) await lab.of(quotas.close())
+  })
+})
+
+describe('a notice', () => {
+  test('names the key as the limiter was asked for it', async () => {
+    const lab = new Lab()
+    const keys: string[] = []
+    const { quotas, limiter } = lab.join({}, { limit: 1, onUsed: ({ key }) => void keys.push(key) })
+    await lab.of(limiter.take('back\\slash\0'))
+    await lab.advance(100)
+    expect(new Set(keys)).toEqual(new Set(['back\\slash\0']))
+    await lab.of(quotas.close())
   })
 })

@@ -27,10 +27,10 @@ export function askLease(account: QuotaAccount, ask: LeaseAsk, terms: QuotaLease
   const isStale = lease !== undefined && ask.seq <= lease.seq
   const untilEndMs = Math.max(1, Math.floor(account.current.endsAt - account.now))
   const leaseMs = Math.min(terms.leaseMs, untilEndMs)
-  if (!isStale) report(account, ask, lease, leaseMs)
+  const kept = isStale ? ask.keep : report(account, ask, lease, leaseMs)
   const { free } = account
   const granted = isStale ? 0 : grantOf(ask, free, terms.fraction)
-  if (granted > 0) lend(account, ask, ask.keep + granted, leaseMs)
+  if (granted > 0) lend(account, ask, kept + granted, leaseMs)
   const { used, stranded, endsAt } = account.current
   const charged = used + stranded
   const leftMs = Math.ceil(endsAt - account.now)
@@ -42,7 +42,8 @@ export function askLease(account: QuotaAccount, ask: LeaseAsk, terms: QuotaLease
     retryAfterMs: waitMs(account, ask.need, free, leftMs),
     resetAfterMs: leftMs,
     availableAfterMs: charged > 0 ? leftMs : 0,
-    leaseMs,
+    // what is not kept must not be spent
+    leaseMs: kept === ask.keep ? leaseMs : 0,
     fund: fundOf(account, granted > 0),
     now: account.now,
   }
@@ -69,15 +70,20 @@ export function settleLeases(account: QuotaAccount): void {
 export function creditLease(account: QuotaAccount, ref: string, label: string, units: number): number {
   const period = account.period(label)
   if (!period) return 0
-  const credited = Math.min(units, period.stranded)
-  const lease = account.leases.find((one) => leaseRef(one) === ref)
+  const lease = account.leases.find(({ owner }) => ref.startsWith(`${owner}:`))
+  // its owner has reported meanwhile: what is still charged is for leases of others
+  const settled = lease && leaseRef(lease) !== ref ? 0 : (lease?.settled ?? units)
+  const credited = Math.min(units, settled, period.stranded)
   account.strand(period, -credited, account.now)
-  if (lease) lease.settled = Math.max(0, lease.settled - credited)
+  if (lease) lease.settled -= credited
   return credited
 }
 
-/** Charges what the owner spent and was not charged for; from now on it has on lease what it keeps. */
-function report(account: QuotaAccount, ask: LeaseAsk, lease: LeaseState | undefined, leaseMs: number): void {
+/**
+ * Charges what the owner spent and was not charged for; from now on it has on lease what it keeps. Answers how much that
+ * is: what it has of another period, or of a lease that nobody knows, must fit into this one.
+ */
+function report(account: QuotaAccount, ask: LeaseAsk, lease: LeaseState | undefined, leaseMs: number): number {
   const period = (lease && account.period(lease.period)) ?? account.current
   if (lease && lease.settled > 0) {
     account.strand(period, -lease.settled, lease.endsAt)
@@ -88,7 +94,10 @@ function report(account: QuotaAccount, ask: LeaseAsk, lease: LeaseState | undefi
   account.charge(period, spent, account.now)
   // a flood of denied asks changes nothing
   const isEmpty = (lease?.units ?? 0) === 0 && ask.keep === 0 && spent === 0
-  if (!isEmpty) lend(account, ask, ask.keep, leaseMs)
+  const isHeld = lease?.period === account.current.label
+  const kept = isHeld || ask.keep <= account.free ? ask.keep : 0
+  if (!isEmpty) lend(account, ask, kept, leaseMs)
+  return kept
 }
 
 function lend(account: QuotaAccount, { owner, seq, base, spent }: LeaseAsk, units: number, leaseMs: number): void {
