@@ -9,6 +9,7 @@ import { askLease } from '../../../packages/counters/src/quotas/account-leases.t
 import { CalendarPeriods } from '../../../packages/counters/src/quotas/calendar-periods.ts'
 import { QuotaAccount } from '../../../packages/counters/src/quotas/quota-account.ts'
 import { emptyState } from '../../../packages/counters/src/quotas/quota-state.ts'
+import { BehindTable } from '../../counters/quotas/behind-table.ts'
 import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../counters/quotas/faulty-quota-table.ts'
 
 const NAMES = { policy: 'calls', scope: 'tests' } as const
@@ -19,7 +20,11 @@ const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve
 /** Processes over one table in memory, each behind faults of its own. */
 class Lab {
   readonly clock = new FakeClock({ wallMs: Date.UTC(2026, 10, 2) })
-  readonly table: QuotaTable = new MemoryQuotaTable(() => this.clock.wall())
+  readonly servers = new BehindTable(
+    new MemoryQuotaTable(() => this.clock.wall()),
+    new MemoryQuotaTable(() => this.clock.wall()),
+  )
+  readonly table: QuotaTable = this.servers.table
 
   join(
     intrusion: QuotaIntrusion = {},
@@ -228,6 +233,43 @@ describe('a notice', () => {
     await lab.of(limiter.take('back\\slash\0'))
     await lab.advance(100)
     expect(new Set(keys)).toEqual(new Set(['back\\slash\0']))
+    await lab.of(quotas.close())
+  })
+})
+
+describe('a failover to a server that was behind', () => {
+  const range = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 11, 1), by: 'month', ...NAMES } as const
+
+  test('loses no use that a process knows of, in the balance and in the journal, however many of them know', async () => {
+    const lab = new Lab()
+    const [one, other] = [lab.join(), lab.join()]
+    for (const { limiter } of [one, other]) for (let i = 0; i < 3; i++) await lab.of(limiter.take('a'))
+    lab.servers.cutOff()
+    for (let i = 0; i < 4; i++) for (const { limiter } of [one, other]) await lab.of(limiter.take('a'))
+    lab.servers.failOver()
+    // both know more than the server, and write at once, first who knows most: what is refused is not written again on top
+    const takes = [other, one].map(({ limiter }) => limiter.take('a'))
+    expect((await lab.of(Promise.all(takes))).every(({ counted }) => counted)).toBe(true)
+    expect(await lab.of(one.quotas.balance('a', NAMES))).toMatchObject({ used: 16, left: 34 })
+    expect(await lab.of(one.quotas.usage('a', range))).toMatchObject([{ used: 16 }])
+    for (const { quotas } of [one, other]) await lab.of(quotas.close())
+  })
+
+  test('counts a top-up and a reservation of which it knew nothing once under their tokens', async () => {
+    const lab = new Lab()
+    const { quotas } = lab.join()
+    await lab.of(quotas.balance('a', NAMES))
+    lab.servers.cutOff()
+    await lab.of(quotas.topUp('a', 5, { token: 'invoice-1', ...NAMES }))
+    await lab.of(quotas.reserve('a', 7, { id: 'r', forMs: '1h', ...NAMES }))
+    lab.servers.failOver()
+    expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ topUpLeft: 5, reserved: 7 })
+    expect(await lab.of(quotas.topUp('a', 5, { token: 'invoice-1', ...NAMES }))).toBe(false)
+    expect(await lab.of(quotas.post('a', 'r', NAMES))).toBe('posted')
+    expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ topUpLeft: 5, reserved: 0, used: 7 })
+    await expect(lab.of(quotas.reserve('a', 7, { id: 'r', ...NAMES }))).rejects.toMatchObject({
+      code: 'SLUICE_TOKEN_REUSED',
+    })
     await lab.of(quotas.close())
   })
 })

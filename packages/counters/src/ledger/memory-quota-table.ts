@@ -97,15 +97,21 @@ export class MemoryQuotaTable implements QuotaTable {
 
   #isCurrent(change: AccountChange, now: number): boolean {
     const { from, until, version, token } = change
-    const isUsed = token !== undefined && this.#entries.some((entry) => isOf(entry, change) && entry.token === token)
     const known = this.#rows.get(placeOf(change))?.version ?? 0
-    return now >= from && now < until && version === known + 1 && !isUsed
+    return now >= from && now < until && version === known + 1 && !this.#isUsed(change, token)
+  }
+
+  #isUsed(id: AccountId, token: string | null | undefined): boolean {
+    return typeof token === 'string' && this.#entries.some((entry) => isOf(entry, id) && entry.token === token)
   }
 
   #write(change: AccountChange, now: number): void {
     const { name, key, version, state, dueAt, entries, usage, notices } = change
     this.#rows.set(placeOf(change), { name, key, version, state, dueAt })
-    for (const entry of entries) this.#entries.push({ ...entry, name, key, at: now, number: this.#entries.length + 1 })
+    for (const entry of entries) {
+      if (this.#isUsed(change, entry.token)) continue
+      this.#entries.push({ ...entry, name, key, at: now, number: this.#entries.length + 1 })
+    }
     for (const line of usage) {
       const place = `${placeOf(change)}${line.hour}`
       const kept = this.#usage.get(place) ?? { name, key, hour: line.hour, units: 0, stranded: 0, toppedUp: 0 }

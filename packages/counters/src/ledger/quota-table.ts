@@ -42,6 +42,7 @@ export interface AccountChange extends StoredAccount {
   readonly until: number
   readonly dueAt: number | undefined
   readonly token: string | undefined
+  /** One whose token has an entry is left out: those that are written down again after a failover. */
   readonly entries: readonly QuotaEntry[]
   readonly usage: readonly UsageLine[]
   readonly notices: readonly StoredNotice[]

@@ -79,6 +79,7 @@ function commitStatement({ quotaAccounts, quotaEntries, quotaUsage, quotaNotices
   from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::text[])
     with ordinality as e (at, kind, token, ref, units, period, place)
   join written w on w.at = e.at, clock order by e.place
+  on conflict (name, key, token) where token is not null do nothing
 ), added as (
   insert into ${quotaUsage} as u (name, key, hour, units, stranded, topped_up)
   select w.name, w.key, to_timestamp(l.hour / 1000), l.units, l.stranded, l.topped_up

@@ -1,3 +1,4 @@
+import type { QuotaEntry } from '../ledger/quota-table.ts'
 import type { QuotaAccount } from './quota-account.ts'
 import type { ReservationState } from './quota-state.ts'
 
@@ -14,9 +15,12 @@ export function reserveUnits(
   const { current, now } = account
   const reservation = { id, period: current.label, units, endsAt: Math.floor(now + forMs) }
   account.reserve(reservation)
-  const entry = { kind: 'reserved', token: reserveToken(id), ref: id, units, period: current.label } as const
-  account.journal.entries.push(entry)
+  account.journal.entries.push(reservedEntry(reservation))
   return reservation
+}
+
+export function reservedEntry({ id, units, period }: ReservationState): QuotaEntry {
+  return { kind: 'reserved', token: reserveToken(id), ref: id, units, period }
 }
 
 /** Charges `units` of a reservation, all of them unless said, and frees the rest; undefined where there is none. */

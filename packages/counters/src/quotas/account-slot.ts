@@ -4,7 +4,7 @@ import { expireReservations } from './account-reservations.ts'
 import type { PendingChange } from './pending-change.ts'
 import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
 import { emptyState, type QuotaState, stateOf, textOf } from './quota-state.ts'
-import { recoveredState } from './recovered-state.ts'
+import { lostEntries, recoveredState } from './recovered-state.ts'
 import { WriteDoubts } from './write-doubts.ts'
 
 /** What a process last knew of a stored account. */
@@ -212,6 +212,7 @@ function recovery(stored: QuotaState, lost: QuotaState): (account: QuotaAccount)
         toppedUp: Math.max(0, period.toppedUp - (found?.toppedUp ?? 0)),
       })
     }
+    account.journal.entries.push(...lostEntries(stored, lost))
   }
 }
 

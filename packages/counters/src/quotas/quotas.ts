@@ -35,6 +35,7 @@ import {
 import { QuotaReports, type QuotaUsage, type UsageOptions, usageOptions } from './quota-reports.ts'
 import { type QuotaReservation, QuotaReservations } from './quota-reservations.ts'
 import { storedKey } from './stored-key.ts'
+import { topUpEntry } from './top-ups.ts'
 
 /** How often it looks for leases that have ended, notices that nobody delivered, and writes without an answer. */
 const TICK_MS = 5_000
@@ -111,7 +112,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const endsAt = options.expiresAt === undefined ? null : instantOf('topUp: expiresAt', options.expiresAt)
     return this.#changeOnce(counter, key, token, (account) => {
       account.topUps.add({ token, units: bought, left: bought, endsAt })
-      account.journal.entries.push({ kind: 'top-up', token, ref: null, units: bought, period: null })
+      account.journal.entries.push(topUpEntry(token, bought))
     })
   }
 

@@ -1,4 +1,7 @@
+import type { QuotaEntry } from '../ledger/quota-table.ts'
+import { reservedEntry } from './account-reservations.ts'
 import type { PeriodState, QuotaState } from './quota-state.ts'
+import { topUpEntry } from './top-ups.ts'
 
 /**
  * A stored state and a later one of the same account that the database lost, as one after a failover to a server that was
@@ -35,6 +38,17 @@ export function recoveredState(stored: QuotaState, lost: QuotaState): QuotaState
       (one, other) => (one.seq > other.seq ? one : other),
     ),
   }
+}
+
+/** Entries of what is recovered and has a token, so that it still counts once under it. */
+export function lostEntries(stored: QuotaState, lost: QuotaState): QuotaEntry[] {
+  const { topUps, reservations } = stored
+  const bought = lost.topUps.filter(({ token }) => !topUps.some((one) => one.token === token))
+  const reserved = lost.reservations.filter(({ id }) => !reservations.some((one) => one.id === id))
+  return [
+    ...bought.map(({ token, units }) => topUpEntry(token, units)),
+    ...reserved.map((reservation) => reservedEntry(reservation)),
+  ]
 }
 
 function laterPeriod(one: PeriodState, other: PeriodState): PeriodState {

@@ -1,7 +1,12 @@
+import type { QuotaEntry } from '../ledger/quota-table.ts'
 import type { TopUpState } from './quota-state.ts'
 
 /** Top-ups of which nothing is left are kept until there are so many, so that a refund finds where its units came from. */
 const MOST_SPENT = 32
+
+export function topUpEntry(token: string, units: number): QuotaEntry {
+  return { kind: 'top-up', token, ref: null, units, period: null }
+}
 
 /** Units that were bought beside what a period includes: spent after that, those first that end first. */
 export class TopUps {
