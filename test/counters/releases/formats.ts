@@ -3,19 +3,26 @@ import { join } from 'node:path'
 import * as scripts from '../../../packages/counters/src/lua/scripts.ts'
 import { CounterTables } from '../../../packages/counters/src/postgres/counter-tables.ts'
 import { ledgerStatements } from '../../../packages/counters/src/postgres/ledger-statements.ts'
+import { quotaStatements } from '../../../packages/counters/src/postgres/quota-statements.ts'
 
 const FOLDER = join(import.meta.dirname, 'pinned')
 
 /** What a process sends to PostgreSQL and Redis while it counts. */
 export const TEXT_FILES = [
   ...['apply.sql', 'read.sql', 'tokens.sql', 'clear.sql', 'list.sql', 'sum.sql'],
+  ...['quota-read.sql', 'quota-commit.sql', 'quota-token.sql', 'quota-due.sql'],
   ...['count.lua', 'close.lua', 'finish.lua', 'seed.lua', 'clear.lua', 'renew.lua'],
 ] as const
 
 /** The texts of this release, by the names of their files. */
 export function currentTexts(): ReadonlyMap<string, string> {
   const { apply, read, tokens, clear, list, sum } = ledgerStatements(new CounterTables('sluice'))
+  const quotas = quotaStatements(new CounterTables('sluice'))
   return new Map([
+    ['quota-read.sql', quotas.read],
+    ['quota-commit.sql', quotas.commit],
+    ['quota-token.sql', quotas.usedToken],
+    ['quota-due.sql', quotas.due],
     ['apply.sql', apply],
     ['read.sql', read],
     ['tokens.sql', tokens],

@@ -7,10 +7,12 @@ import type { Counters } from '@sluice/limiter-core'
 import { eachSeed, type SeededRandom } from '@sluice/testkit'
 import type { Redis } from 'ioredis'
 import type { Pool } from 'pg'
+import { stateOf, textOf } from '../../../packages/counters/src/quotas/quota-state.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { type RedisServer, startRedis } from '../../services/redis-server.ts'
-import { currentTexts, pinnedOr, TEXT_FILES } from './formats.ts'
+import { currentTexts, pinned, pinnedOr, TEXT_FILES } from './formats.ts'
 import { OldRelease } from './old-release.ts'
+import { QUOTA_STATE } from './quota-state.ts'
 import { redisShape } from './redis-shape.ts'
 
 const STEPS = 200
@@ -80,6 +82,24 @@ where conrelid::regclass::text in ('sluice.counters', 'sluice.counter_writers', 
     )
     const current = `${JSON.stringify([...rows, ...keys.rows], undefined, 2)}\n`
     expect(current).toBe(pinnedOr('tables.json', current))
+  })
+
+  test('has the columns of this release in the tables of quotas', async () => {
+    const { rows } = await pool.query(
+      `select table_name as table, column_name as column, data_type as type, collation_name as collation, is_nullable as null
+from information_schema.columns where table_schema = 'sluice' and table_name like 'quota\\_%' order by table_name, ordinal_position`,
+    )
+    const indexes = await pool.query(
+      `select indexdef as index from pg_indexes where schemaname = 'sluice' and tablename like 'quota\\_%' order by 1`,
+    )
+    const current = `${JSON.stringify([...rows, ...indexes.rows], undefined, 2)}\n`
+    expect(current).toBe(pinnedOr('quota-tables.json', current))
+  })
+
+  test('has the text of this release for the state of a quota, and reads the one that is pinned', () => {
+    const current = textOf(QUOTA_STATE)
+    expect(current).toBe(pinnedOr('quota-state.json', `${current}\n`).trimEnd())
+    expect(stateOf(pinned('quota-state.json'))).toEqual(QUOTA_STATE)
   })
 
   test('has the keys and fields of this release in Redis', async () => {

@@ -1,0 +1,1 @@
+select number, name, key, kind, token, ref, units, period, extract(epoch from at) * 1000 as at from sluice.quota_entries where name = $1 and key = $2 and token = $3
