@@ -1,8 +1,8 @@
-import { describe } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { MemoryLedger } from '@sluice/counters'
 import { FakeClock } from '@sluice/testkit'
 import { quotaSuite } from './quota-suite.ts'
 
 describe('quotas in memory', () => {
-  quotaSuite(async () => ({ ledger: new MemoryLedger(new FakeClock()), scope: 'tests' }))
+  quotaSuite({ describe, expect, test }, async () => ({ ledger: new MemoryLedger(new FakeClock()), scope: 'tests' }))
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 import { quotaSuite } from './quota-suite.ts'
@@ -13,5 +13,8 @@ beforeAll(async () => {
 afterAll(() => postgres.stop())
 
 describe('quotas in PostgreSQL', () => {
-  quotaSuite(async () => ({ ledger: postgresLedger(postgres.pool({ max: 4 })), scope: `scope-${++scopes}` }))
+  quotaSuite({ describe, expect, test }, async () => ({
+    ledger: postgresLedger(postgres.pool({ max: 4 })),
+    scope: `scope-${++scopes}`,
+  }))
 })

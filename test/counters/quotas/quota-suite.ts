@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import type * as jest from '@jest/globals'
 import type { CounterLedger } from '@sluice/counters'
 import { createQuotas, type Quotas, type QuotasOptions, quota } from '@sluice/counters/quotas'
 import { createLimiter, type Limiter } from '@sluice/limiter-core'
@@ -66,8 +66,17 @@ async function takeMany(limiter: Limiter, key: string, count: number): Promise<n
   return allowed
 }
 
+/** What runs it: jest, or a child process for what jest cannot load. */
+export type QuotaRunner = Pick<typeof jest, 'expect'> & {
+  readonly describe: (name: string, define: () => void) => void
+  readonly test: (name: string, run: () => Promise<void>) => void
+}
+
 /** What every database of quotas keeps. `open` answers another database, or one whose scopes nobody used. */
-export function quotaSuite(open: () => Promise<{ readonly ledger: CounterLedger; readonly scope: string }>): void {
+export function quotaSuite(
+  { describe, expect, test }: QuotaRunner,
+  open: () => Promise<{ readonly ledger: CounterLedger; readonly scope: string }>,
+): void {
   const fleet = async (): Promise<QuotaFleet> => {
     const { ledger, scope } = await open()
     return new QuotaFleet(ledger, scope)
