@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from '../../services/postgres-serv
 import { killClaims, startSpending } from './kill-claims.ts'
 
 describe('quotas that are killed', () => {
-  killClaims({ process: 10, postgres: 10, embedded: 10 }, 60_000)
+  killClaims({ process: 3, postgres: 4, embedded: 1 }, 60_000)
 })
 
 describe('four processes of which two are killed', () => {

@@ -84,8 +84,10 @@ describe('a PostgreSQL that is away for a while', () => {
   )
 
   test('does not keep a process from closing, which says what is lost', async () => {
-    const { quotas, take, lost } = processOf('closing', 20, 'allow')
+    const { quotas, take, charged, lost } = processOf('closing', 20, 'allow')
     await take(1)
+    // also what a busy machine was late for
+    await eventually(async () => (await charged()).used === KEYS.length, { what: 'what was taken, on the bill' })
     postgres.pause()
     await take(2)
     const from = systemClock.now()

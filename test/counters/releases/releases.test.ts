@@ -98,8 +98,8 @@ from information_schema.columns where table_schema = 'sluice' and table_name lik
 
   test('has the text of this release for the state of a quota, and reads the one that is pinned', () => {
     const current = textOf(QUOTA_STATE)
-    expect(current).toBe(pinnedOr('quota-state.json', `${current}\n`).trimEnd())
-    expect(stateOf(pinned('quota-state.json'))).toEqual(QUOTA_STATE)
+    expect(current).toBe(pinnedOr('quota-state.txt', `${current}\n`).trimEnd())
+    expect(stateOf(pinned('quota-state.txt'))).toEqual(QUOTA_STATE)
   })
 
   test('has the keys and fields of this release in Redis', async () => {

@@ -83,9 +83,11 @@ export class MemoryQuotaTable implements QuotaTable {
     return [...sums.values()].filter(({ units }) => units > 0).slice(0, limit)
   }
 
-  async undelivered(ageMs: number, limit: number): Promise<readonly StoredNotice[]> {
+  async undelivered(names: readonly string[], ageMs: number, limit: number): Promise<readonly StoredNotice[]> {
     const now = this.#now()
-    const late = [...this.#notices.values()].filter((one) => !one.isDelivered && one.claimedAt <= now - ageMs)
+    const late = [...this.#notices.values()].filter(
+      (one) => names.includes(one.name) && !one.isDelivered && one.claimedAt <= now - ageMs,
+    )
     const claimed = late.slice(0, limit)
     for (const notice of claimed) notice.claimedAt = now
     return claimed.map(({ claimedAt, isDelivered, ...notice }) => notice)

@@ -17,8 +17,8 @@ export interface QuotaTable {
   entries(query: EntryQuery): Promise<readonly StoredEntry[]>
   /** Leases without a report for which units are charged that nobody gave back. */
   stranded(query: StrandedQuery): Promise<readonly StrandedUnits[]>
-  /** Notices that nobody delivered, and that are older than `ageMs`. Whoever gets them has `ageMs` to deliver them. */
-  undelivered(ageMs: number, limit: number): Promise<readonly StoredNotice[]>
+  /** Notices under these names that nobody delivered, older than `ageMs`. Whoever gets them has `ageMs` to deliver them. */
+  undelivered(names: readonly string[], ageMs: number, limit: number): Promise<readonly StoredNotice[]>
   delivered(ids: readonly string[]): Promise<void>
 }
 

@@ -37,7 +37,7 @@ where name = $1 and ($2::text is null or key = $2) and kind in ('stranded', 'rep
 group by name, key, ref, period having sum(units) > 0 order by min(number) limit $3`,
     undelivered: `with clock as (${clockOf('$3')}), late as (
   select n.name, n.key, n.period, n.threshold from ${quotaNotices} n, clock
-  where n.delivered_at is null and n.claimed_at <= to_timestamp((clock.now - $1::float8) / 1000)
+  where n.delivered_at is null and n.name = any($4::text[]) and n.claimed_at <= to_timestamp((clock.now - $1::float8) / 1000)
   order by n.claimed_at limit $2 for update of n skip locked
 )
 update ${quotaNotices} n set claimed_at = to_timestamp(clock.now / 1000) from late, clock

@@ -78,11 +78,12 @@ export class SqlQuotaTable implements QuotaTable {
     return rows.map((row) => ({ ...row, units: Number(row.units), at: Math.round(Number(row.at)) }))
   }
 
-  async undelivered(ageMs: number, limit: number): Promise<readonly StoredNotice[]> {
+  async undelivered(names: readonly string[], ageMs: number, limit: number): Promise<readonly StoredNotice[]> {
     const rows = (await this.#query(this.#statements.undelivered, [
       ageMs,
       limit,
       this.#time(),
+      names,
     ])) as readonly StoredNotice[]
     return rows.map((row) => ({ ...row, used: Number(row.used), included: Number(row.included) }))
   }

@@ -16,7 +16,7 @@ export interface QuotaLeaseTerms {
 }
 
 /** What a lease, and what its end left behind, is named in the journal. */
-function leaseRef({ owner, seq }: Pick<LeaseState, 'owner' | 'seq'>): string {
+export function leaseRef({ owner, seq }: Pick<LeaseState, 'owner' | 'seq'>): string {
   return `${owner}:${seq}`
 }
 

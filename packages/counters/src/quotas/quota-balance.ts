@@ -26,6 +26,8 @@ export interface QuotaBalance {
   readonly onLease: number
   readonly reserved: number
   readonly left: number
+  /** Units that may be taken, reserved or leased now. What was charged beyond all is on the bill: a top-up does not pay it. */
+  readonly available: number
 }
 
 /** Of an open account. */
@@ -48,5 +50,6 @@ export function balanceOf(account: QuotaAccount): QuotaBalance {
     onLease: pending - reserved,
     reserved,
     left: included(current) + toppedUp + topUpLeft - used - stranded - pending,
+    available: account.free,
   }
 }

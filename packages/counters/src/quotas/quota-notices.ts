@@ -38,7 +38,10 @@ export class QuotaNotices {
     this.#options = options
   }
 
-  /** Never rejects: what fails is delivered again, by whichever process comes first. */
+  /**
+   * Never rejects: what fails is delivered again, by whichever process comes first. Without `onUsed` observers hear of it,
+   * and it is left to a process that has one.
+   */
   async deliver(notices: readonly StoredNotice[]): Promise<void> {
     const delivered = await Promise.all(notices.map((notice) => this.#deliverOne(notice)))
     const ids = delivered.flatMap((id) => id ?? [])
@@ -46,8 +49,9 @@ export class QuotaNotices {
   }
 
   /** Those that a process began to deliver and did not. */
-  async deliverLate(): Promise<void> {
-    await this.deliver(await this.#options.table.undelivered(CLAIM_MS, AT_ONCE))
+  async deliverLate(names: readonly string[]): Promise<void> {
+    const { onUsed, table } = this.#options
+    if (onUsed) await this.deliver(await table.undelivered(names, CLAIM_MS, AT_ONCE))
   }
 
   async #deliverOne({ name, id, key, period, threshold, used, included }: StoredNotice): Promise<string | undefined> {
@@ -56,7 +60,7 @@ export class QuotaNotices {
     observers.event('quota', { ...notice })
     try {
       await onUsed?.(notice)
-      return id
+      return onUsed && id
     } catch (error) {
       observers.event('hookFailed', { hook: 'onUsed', error })
       return undefined

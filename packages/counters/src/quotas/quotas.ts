@@ -107,7 +107,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
   /** Units beside those of the plan, spent after them. Answers false where the token had counted. */
   async topUp(key: string, units: number, options: TopUpOptions): Promise<boolean> {
     const counter = this.#counterOf('topUp', options, ['token', 'expiresAt'])
-    const token = tokenOf('topUp', options.token)
+    const token = `top-up:${tokenOf('topUp', options.token)}`
     const bought = unitsOf('topUp', units)
     const endsAt = options.expiresAt === undefined ? null : instantOf('topUp: expiresAt', options.expiresAt)
     return this.#changeOnce(counter, key, token, (account) => {
@@ -119,7 +119,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
   /** Gives units back that were used, as many as there are. Answers false where the token had counted. */
   async refund(key: string, units: number, options: RefundOptions): Promise<boolean> {
     const counter = this.#counterOf('refund', options, ['token', 'at'])
-    const token = tokenOf('refund', options.token)
+    const token = `refund:${tokenOf('refund', options.token)}`
     const back = unitsOf('refund', units)
     const at = options.at === undefined ? undefined : instantOf('refund: at', options.at)
     return this.#changeOnce(counter, key, token, (account) => {
@@ -255,7 +255,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
         // what has ended is settled before any change
         if (counter) store.change(id, counter.terms, { apply: () => {} }).catch(() => {})
       }
-      await notices.deliverLate()
+      await notices.deliverLate(counts.names)
     } catch {
       // the next tick comes
     }
