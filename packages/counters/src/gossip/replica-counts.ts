@@ -253,9 +253,10 @@ export class ReplicaCounts implements GossipTopic {
       for (const name of names) logs.logOf(name)?.remove(COUNTER + id)
     }
     for (const name of names) {
-      for (const [gone] of this.#members.foldedBy(name)) {
+      for (const gone of this.#members.foldedBy(name).keys()) {
         const item = logs.logOf(name)?.itemOf(FOLDED + gone)
-        if (!item || clock.now() - item.bornAt < FOLDED_MS) continue
+        if (!item) continue
+        if (clock.now() - item.bornAt < FOLDED_MS) break
         this.#members.unfold(gone, name)
         logs.logOf(name)?.remove(item.key)
       }
