@@ -13,4 +13,5 @@ test.each([
     expect(steady).toBeGreaterThanOrEqual(0.95)
     expect(steady).toBeLessThanOrEqual(1.3)
   },
+  120_000,
 )

@@ -131,7 +131,11 @@ export class PolicyLimiter implements Limiter {
       const charges = this.#charges(key, cost)
       return charges.length > 0 ? this.#take(charges, moment) : this.#uncounted()
     }
-    const decision = sole.take(key, cost === 1 ? 1 : wholeCost(cost), this.#momentAt(moment))
+    const decision = sole.take(
+      key,
+      cost === 1 ? 1 : wholeCost(cost),
+      this.#clock ? this.#momentAt(moment, this.#clock) : moment,
+    )
     if (!this.#observers.any) return decision
     return andThen(decision, (answered) => {
       this.#observers.decided(key, answered, moment?.request)
@@ -208,16 +212,15 @@ export class PolicyLimiter implements Limiter {
   #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
     const request = moment?.request
-    const answer = this.#backend.takeAll(charges, this.#momentAt(moment))
+    const answer = this.#backend.takeAll(charges, this.#clock ? this.#momentAt(moment, this.#clock) : moment)
     return isPromise(answer)
       ? andThen(answer, (answered) => this.#decided(charges, answered, request))
       : this.#decided(charges, answer, request)
   }
 
   /** The moment of a take, read here where the caller did not. */
-  #momentAt(moment: Moment | undefined): Moment | undefined {
-    if (!this.#clock || moment?.now !== undefined) return moment
-    return { ...moment, now: this.#clock.now() }
+  #momentAt(moment: Moment | undefined, clock: Clock): Moment {
+    return moment?.now === undefined ? { ...moment, now: clock.now() } : moment
   }
 
   #moment(): Moment | undefined {

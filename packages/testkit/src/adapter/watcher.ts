@@ -1,10 +1,17 @@
 import type { Decision, ObservedCap, ObservedRequest, Observer } from '@sluice/limiter-core'
 
+interface WatchedRequest {
+  readonly method: string | undefined
+  readonly route: string | undefined
+  /** `typeof` the framework's own. */
+  readonly type: string
+}
+
 /** An observer that keeps what it saw. */
 export class Watcher implements Observer {
   readonly decisions: Decision[] = []
-  /** Those of decisions, and of permits that were asked for. */
-  readonly requests: (ObservedRequest | undefined)[] = []
+  /** Of decisions, and of permits that were asked for: what was read of their requests, and nothing that keeps one. */
+  readonly requests: WatchedRequest[] = []
   readonly events: { readonly name: string; readonly data: Readonly<Record<string, unknown>> }[] = []
   acquired = 0
   released = 0
@@ -19,11 +26,11 @@ export class Watcher implements Observer {
 
   decided(_key: string, decision: Decision, request?: ObservedRequest): void {
     this.decisions.push(decision)
-    this.requests.push(request)
+    this.requests.push(watched(request))
   }
 
   permitAcquired(_key?: string, cap?: ObservedCap): void {
-    this.requests.push(cap?.request)
+    this.requests.push(watched(cap?.request))
     this.acquired++
     this.mostHeld = Math.max(this.mostHeld, this.held)
   }
@@ -34,7 +41,7 @@ export class Watcher implements Observer {
   }
 
   capDenied(_key?: string, cap?: ObservedCap): void {
-    this.requests.push(cap?.request)
+    this.requests.push(watched(cap?.request))
     this.denied++
   }
 
@@ -46,4 +53,8 @@ export class Watcher implements Observer {
   count(name: string): number {
     return this.events.filter((event) => event.name === name).length
   }
+}
+
+function watched(request: ObservedRequest | undefined): WatchedRequest {
+  return { method: request?.method, route: request?.route, type: typeof request?.request }
 }
