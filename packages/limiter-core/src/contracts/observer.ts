@@ -38,5 +38,7 @@ export interface Observer {
   permitAcquired?(key: string, cap: ObservedCap): void
   permitReleased?(key: string, heldMs: number, cap: ObservedCap): void
   capDenied?(key: string, cap: ObservedCap): void
+  /** A backend answered later than at once, `tookMs` after it was asked. Those that answer at once tell nothing, and those that fail `event`. */
+  backendAnswered?(backend: string, tookMs: number): void
   event?(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void
 }

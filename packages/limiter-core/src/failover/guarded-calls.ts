@@ -119,7 +119,7 @@ export class GuardedCalls {
     }
 
     answered(value: T): R {
-      return this.#calls.#settle(this.#call, value, this.#calls.#clock.now())
+      return this.#calls.#settleLate(this.#call, value, this.#calledAt)
     }
 
     failed(error: unknown): R {
@@ -141,6 +141,13 @@ export class GuardedCalls {
     this.#health.breaker.succeeded()
     this.#answered?.()
     return worth
+  }
+
+  /** Of an answer that did not come at once. */
+  #settleLate<T, R>(call: Call<T, R>, answer: T, calledAt: number): R {
+    const now = this.#clock.now()
+    if (this.#observers.any) this.#observers.backendAnswered(this.#health.name, now - calledAt)
+    return this.#settle(call, answer, now)
   }
 
   #failed<T, R>(call: Call<T, R>, error: unknown, calledAt: number): R {

@@ -56,6 +56,8 @@ export class CountTable {
   #high = 0
   #evictions = 0
   #reportedAt = Number.NEGATIVE_INFINITY
+  #reportedEvictions = 0
+  #reportedSpilled = 0
   #now = 0
 
   constructor(maxBytes: number, report: Report) {
@@ -195,7 +197,10 @@ export class CountTable {
     this.#tails.spill(low, tag, expiry, this.#ticks.at(this.#now))
     if (this.#now < this.#reportedAt + REPORT_EVERY_MS) return
     this.#reportedAt = this.#now
-    this.#report('evicted', { keys: this.#evictions })
-    if (this.#tails.spilled > 0) this.#report('tail', { keys: this.#tails.spilled })
+    const { spilled } = this.#tails
+    this.#report('evicted', { keys: this.#evictions, added: this.#evictions - this.#reportedEvictions })
+    if (spilled > 0) this.#report('tail', { keys: spilled, added: spilled - this.#reportedSpilled })
+    this.#reportedEvictions = this.#evictions
+    this.#reportedSpilled = spilled
   }
 }

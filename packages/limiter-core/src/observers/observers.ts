@@ -12,7 +12,7 @@ export function joinedObservers(
   return [...new Set([...above, ...own])]
 }
 
-const HOOKS = ['decided', 'permitAcquired', 'permitReleased', 'capDenied', 'event'] as const
+const HOOKS = ['decided', 'permitAcquired', 'permitReleased', 'capDenied', 'backendAnswered', 'event'] as const
 
 /** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
 export class Observers implements Required<Observer> {
@@ -59,6 +59,10 @@ export class Observers implements Required<Observer> {
 
   capDenied(key: string, cap: ObservedCap): void {
     this.#tell((observer) => observer.capDenied?.(key, cap))
+  }
+
+  backendAnswered(backend: string, tookMs: number): void {
+    this.#tell((observer) => observer.backendAnswered?.(backend, tookMs))
   }
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
