@@ -1,3 +1,7 @@
 export { createInsight, type InsightOptions } from './create-insight.ts'
 export type { Insight } from './insight.ts'
+export { type DenialLogger, type LogObserverOptions, logObserver } from './log/log-observer.ts'
+export { metricsHandler } from './metrics/metrics-handler.ts'
+export { type OtelMeter, type OtelMetricsOptions, otelMetrics } from './metrics/otel-metrics.ts'
+export { type PromClientOptions, type PromClientRegister, promClientMetrics } from './metrics/prom-client-metrics.ts'
 export type { Privacy } from './privacy.ts'

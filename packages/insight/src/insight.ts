@@ -41,6 +41,10 @@ export class Insight implements Observer, MetricSource {
     for (const part of this.#parts) part.capDenied?.(key, cap)
   }
 
+  backendAnswered(backend: string, tookMs: number): void {
+    for (const part of this.#parts) part.backendAnswered?.(backend, tookMs)
+  }
+
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
     for (const part of this.#parts) part.event?.(name, data)
   }

@@ -1,23 +1,93 @@
-import type { Decision, Metric } from '@sluice/limiter-core'
+import type { Decision, Metric, ObservedRequest, PolicyVerdict } from '@sluice/limiter-core'
 import { CounterMetric } from '@sluice/limiter-core/backend'
-import type { InsightPart } from './insight.ts'
+import type { InsightPart } from '../insight.ts'
+import { LabelBound } from './label-bound.ts'
+import { BOUNDED_BY_LABELS, MAX_NAMES, MAX_ROUTES } from './metric-limits.ts'
+import { PolicySeries } from './policy-series.ts'
 
-/** Decisions by policy and outcome. */
+/** From which part of a limit on a key is near it. */
+const NEAR = 0.8
+const RULES = ['local', 'allow', 'deny'] as const
+
+/** Decisions by policy, outcome and route; those near the limit, and those that a failure rule made. */
 export class DecisionMetrics implements InsightPart {
   readonly #decisions = new CounterMetric({
     name: 'sluice_decisions_total',
-    help: 'Decisions by policy and outcome.',
-    labels: ['policy', 'outcome'],
+    help: 'Verdicts of policies, by outcome and route.',
+    labels: ['policy', 'outcome', 'route'],
+    maxSeries: BOUNDED_BY_LABELS,
   })
+  readonly #nearLimit = new CounterMetric({
+    name: 'sluice_near_limit_decisions_total',
+    help: 'Counted verdicts after which a key had used 80 % of its limit or more.',
+    labels: ['policy'],
+  })
+  readonly #uncounted = new CounterMetric({
+    name: 'sluice_uncounted_decisions_total',
+    help: 'Verdicts of a failure rule, made while the backend failed, by rule.',
+    labels: ['policy', 'rule'],
+  })
+  readonly #names = new LabelBound(MAX_NAMES)
+  readonly #routes = new LabelBound(MAX_ROUTES)
+  readonly #policies: Map<string, PolicySeries> = new Map()
 
-  decided(_key: string, { verdicts }: Decision): void {
-    for (const { policy, allowed, shadow } of verdicts) {
-      const denied = shadow ? 'shadow-denied' : 'denied'
-      this.#decisions.add(1, policy.name, allowed ? 'allowed' : denied)
+  decided(_key: string, decision: Decision, request?: ObservedRequest): void {
+    const route = request?.route
+    const { binding } = decision
+    // the decision of one policy is its own verdict, and makes a list of it for whoever reads one
+    if ((binding as unknown) === decision) this.#count(binding, route, decision.counted, decision.source)
+    else this.#countAll(decision, route)
+  }
+
+  #countAll(decision: Decision, route: string | undefined): void {
+    const { verdicts, counted, countedEach, source } = decision
+    for (let index = 0; index < verdicts.length; index++) {
+      this.#count(verdicts[index], route, countedEach?.[index] ?? counted, source)
     }
   }
 
-  metrics(): Iterable<Metric> {
-    return this.#decisions.metrics()
+  *metrics(): Iterable<Metric> {
+    yield* this.#decisions.metrics()
+    yield* this.#nearLimit.metrics()
+    yield* this.#uncounted.metrics()
   }
+
+  #count(verdict: PolicyVerdict, route: string | undefined, counted: boolean, source: string): void {
+    const { policy, allowed } = verdict
+    const known = this.#policies.get(policy.name) ?? this.#opened(policy.name)
+    const series = known.on(route)
+    if (allowed) series.allowed.add()
+    else if (verdict.shadow) series.shadowDenied.add()
+    else series.denied.add()
+    if (!counted) this.#uncounted.add(1, this.#names.of(policy.name), ruleOf(source))
+    else if (isNear(verdict)) known.nearLimit.add()
+  }
+
+  #opened(name: string): PolicySeries {
+    const policy = this.#names.of(name)
+    const found = this.#policies.get(policy)
+    if (found !== undefined) return found
+    const series = new PolicySeries({
+      policy,
+      decisions: this.#decisions,
+      nearLimit: this.#nearLimit,
+      routes: this.#routes,
+    })
+    this.#policies.set(policy, series)
+    return series
+  }
+}
+
+function isNear({ policy, remaining }: PolicyVerdict): boolean {
+  const capacity = policy.burst ?? policy.limit
+  return capacity - remaining >= NEAR * capacity
+}
+
+/** Where several backends answered, the source names all of them. */
+function ruleOf(source: string): string {
+  return RULES.find((rule) => rule === source) ?? source.split('+').find(isRule) ?? 'other'
+}
+
+function isRule(source: string): boolean {
+  return RULES.some((rule) => rule === source)
 }
