@@ -30,6 +30,7 @@ export class BusyProcess {
     await failing(insight)
     await answering(insight)
     flooded(insight)
+    late(insight)
     const limiter = createLimiter({
       policies: [{ name: 'shared', limit: 100, window: '1h' }],
       backend: synced,
@@ -45,8 +46,10 @@ export class BusyProcess {
     app.get('/some', inflightLimit({ name: 'some', limit: 9, observers }), (_req, res) => res.end())
     const slow = slowDown({ name: 'slow', after: 1, window: '1h', delayMs: 1, maxDelayMs: 1, observers })
     app.get('/slow', slow, (_req, res) => res.end())
+    const odd = rateLimit({ name: 'odd', limit: 9, window: '1h', key: () => undefined, cost: failingCost, observers })
+    app.get('/odd', odd, (_req, res) => res.end())
     const server = createServer(app)
-    for (const path of ['/rated/1', '/rated/2', '/rated/3', '/none', '/some', '/slow', '/slow', '/slow']) {
+    for (const path of ['/rated/1', '/rated/2', '/rated/3', '/none', '/some', '/slow', '/slow', '/slow', '/odd']) {
       await request(server).get(path)
     }
     return new BusyProcess(insight, server, async () => {
@@ -97,6 +100,21 @@ async function answering(insight: Insight): Promise<void> {
   const limiter = createLimiter({ policies, backend, deadlineMs: 5_000, observers: [insight] })
   await limiter.take('acme')
   limiter.close()
+}
+
+/** A charge whose window has passed. */
+function late(insight: Insight): void {
+  const clock = new FakeClock({ nowMs: 1_000 })
+  const policies = [{ name: 'late', limit: 5, window: '1s', algorithm: 'fixed-window' }] as const
+  const limiter = createLimiter({ policies, backend: memoryBackend({ clock }), clock, observers: [insight] })
+  const { takenAt } = limiter.take('acme')
+  clock.advance(5_000)
+  limiter.charge('acme', 3, takenAt)
+  limiter.close()
+}
+
+function failingCost(): number {
+  throw new Error('no body yet')
 }
 
 /** More keys than memory has room for, with two limiters on one backend; half of them heavy. */
