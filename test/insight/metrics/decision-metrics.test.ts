@@ -8,6 +8,7 @@ import {
   prometheusText,
 } from '@sluice/limiter-core'
 import { RequestDecision } from '@sluice/limiter-core/backend'
+import { type LeaseLedger, LeasingBackend, MemoryLedger } from '@sluice/limiter-core/leases'
 import { FakeClock, failingBackend } from '@sluice/testkit'
 import { seriesValue } from './exposed-series.ts'
 
@@ -181,4 +182,20 @@ test('a decision without verdicts, of a key that is exempt from all, counts noth
   const exempt = { allowed: true, verdicts: [], takenAt: 0, counted: true, source: 'memory', retryAfterMs: 0 }
   insight.decided('acme', exempt as unknown as Decision)
   expect(seriesValue(prometheusText(insight), 'sluice_decisions_total')).toBe(0)
+})
+
+test('who waits for a lease is counted as waiting for its backend, and who spends one is not', async () => {
+  const insight = createInsight()
+  const terms = { fraction: 0.1, leaseMs: 2_000 }
+  const ledger = new MemoryLedger('ledger', memoryBackend({ clock }), terms, () => clock.now())
+  const ask: LeaseLedger['ask'] = async (asks) => ledger.ask(asks)
+  const backend = new LeasingBackend({ name: 'leased', exact: ledger, ledger: { ask }, terms, clock })
+  const policies = [{ name: 'leased', limit: 1_000, window: '1m', algorithm: 'fixed-window' }] as const
+  const limiter = createLimiter({ policies, backend, clock, observers: [insight] })
+  const waits = () => seriesValue(prometheusText(insight), 'sluice_backend_answer_ms_count', { backend: 'leased' })
+  await limiter.take('acme')
+  expect(waits()).toBe(1)
+  for (let take = 0; take < 5; take++) await limiter.take('acme')
+  expect(waits()).toBe(1)
+  limiter.close()
 })
