@@ -4,4 +4,24 @@ export { type DenialLogger, type LogObserverOptions, logObserver } from './log/l
 export { metricsHandler } from './metrics/metrics-handler.ts'
 export { type OtelMeter, type OtelMetricsOptions, otelMetrics } from './metrics/otel-metrics.ts'
 export { type PromClientOptions, type PromClientRegister, promClientMetrics } from './metrics/prom-client-metrics.ts'
+export type {
+  BackendSnapshot,
+  CapSeriesSnapshot,
+  CapSnapshot,
+  EventSnapshot,
+  HistorySnapshot,
+  InsightSnapshot,
+  NearestSnapshot,
+  OutcomesSnapshot,
+  PercentilesSnapshot,
+  PolicySeriesSnapshot,
+  PolicySnapshot,
+  ProcessSnapshot,
+  RateSnapshot,
+  RouteSnapshot,
+  RouteUniquesSnapshot,
+  SnapshotOutcome,
+  TopKeySnapshot,
+  UniquesSnapshot,
+} from './live/snapshot.ts'
 export type { Privacy } from './privacy.ts'
