@@ -1,4 +1,5 @@
 import type { Decision } from './decision.ts'
+import type { RequestView } from './request-view.ts'
 
 export type ObserverEvent =
   | 'evicted'
@@ -20,6 +21,8 @@ export interface ObservedRequest {
   readonly method: string
   /** The framework's own. */
   readonly request: unknown
+  /** As its adapter shows it, for key sources. */
+  readonly view?: RequestView | undefined
 }
 
 /** The cap of a permit. */

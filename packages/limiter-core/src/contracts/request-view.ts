@@ -12,4 +12,6 @@ export interface RequestView<Raw = unknown> {
   /** The value of a header that came exactly once; undefined where it came never or more than once. */
   header(name: string): string | undefined
   readonly raw: Raw
+  /** The response of node:http beneath the framework's, where there is one; for whoever waits for its `close`. */
+  readonly outgoing?: unknown
 }
