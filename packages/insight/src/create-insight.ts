@@ -1,6 +1,8 @@
 import type { MetricSource } from '@sluice/limiter-core'
-import { badOption, type Clock, clockOf, optionsOf } from '@sluice/limiter-core/backend'
+import { badOption, type Channel, type Clock, clockOf, isTopic, optionsOf } from '@sluice/limiter-core/backend'
 import { Insight } from './insight.ts'
+import { LiveSummaries } from './live/live-summaries.ts'
+import type { UniqueOptions } from './live/unique-summary.ts'
 import { metricParts } from './metrics/metric-parts.ts'
 import { PRIVACIES, type Privacy } from './privacy.ts'
 
@@ -9,15 +11,51 @@ export interface InsightOptions {
   readonly privacy?: Privacy | undefined
   /** Whose metrics are shown with those of the insight: quotas, synced backends, counters. Default: none. */
   readonly sources?: readonly MetricSource[] | undefined
+  /**
+   * At least 16 characters, the same in all processes: keys are known by it over processes, and hashed by it. Default: a
+   * random one, with which hashed keys differ from process to process, and masked ones that look alike count as one over
+   * a channel; unique keys are then counted in a way that whoever chooses keys can foresee.
+   */
+  readonly secret?: string | undefined
+  /** How processes tell each other what they count, such as `redisChannel(client)`. Default: none; this process is shown. */
+  readonly channel?: Channel | undefined
+  /** Of the channel, the same in all processes that are shown together. Default: `sluice.insight`. */
+  readonly topic?: string | undefined
+  /** Whose uniques are counted; default: keys of decisions, of all routes together. */
+  readonly unique?: UniqueOptions | undefined
   readonly clock?: Partial<Clock> | undefined
 }
 
-const OPTIONS = ['privacy', 'sources', 'clock'] as const
+const OPTIONS = ['privacy', 'sources', 'secret', 'channel', 'topic', 'unique', 'clock'] as const
+const LEAST_SECRET = 16
 
 /** Makes what limits do visible. Throws `SLUICE_BAD_OPTION`. */
 export function createInsight(options: InsightOptions = {}): Insight {
-  const { privacy = 'mask', sources = [], clock } = optionsOf('createInsight', options, OPTIONS)
+  const { privacy = 'mask', sources = [], secret, channel, topic = 'sluice.insight', unique = {}, clock } = checked(options)
+  const live = new LiveSummaries({ clock: clockOf(clock), privacy, secret, channel, topic, unique })
+  return new Insight([...metricParts(sources), live], live)
+}
+
+function checked(options: InsightOptions): InsightOptions {
+  optionsOf('createInsight', options, OPTIONS)
+  const { privacy = 'mask', secret, channel, topic, unique } = options
   if (!PRIVACIES.includes(privacy)) throw badOption('createInsight: privacy', privacy, PRIVACIES.join(', '))
-  clockOf(clock)
-  return new Insight([...metricParts(sources)])
+  // never shown, not even where it is none
+  if (secret !== undefined && !(typeof secret === 'string' && secret.length >= LEAST_SECRET)) {
+    throw badOption('createInsight: secret', typeof secret, `a text of ${LEAST_SECRET} characters or more`)
+  }
+  if (channel !== undefined && typeof channel?.subscribe !== 'function') {
+    throw badOption('createInsight: channel', channel, 'a channel')
+  }
+  if (topic !== undefined && !isTopic(topic)) {
+    throw badOption('createInsight: topic', topic, '1 to 128 printable ASCII characters without braces')
+  }
+  if (unique !== undefined) checkUnique(unique)
+  return options
+}
+
+function checkUnique(unique: UniqueOptions): void {
+  const { by, per } = optionsOf('createInsight: unique', unique, ['by', 'per'])
+  if (by !== undefined && typeof by !== 'function') throw badOption('createInsight: unique.by', by, 'a key source')
+  if (per !== undefined && per !== 'route') throw badOption('createInsight: unique.per', per, "'route'")
 }

@@ -24,4 +24,5 @@ export type {
   TopKeySnapshot,
   UniquesSnapshot,
 } from './live/snapshot.ts'
+export type { UniqueOptions } from './live/unique-summary.ts'
 export type { Privacy } from './privacy.ts'

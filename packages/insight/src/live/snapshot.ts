@@ -8,7 +8,7 @@ export interface InsightSnapshot {
   readonly at: number
   /** False without a channel: only this process is shown. */
   readonly isWholeFleet: boolean
-  /** This process first, then the others by host and pid. One that was silent for 5 s is no longer among them. */
+  /** This process first, then the others by host and pid. One that was silent for 10 s is no longer among them. */
   readonly processes: readonly ProcessSnapshot[]
   /** Decisions, of all policies together. A request with verdicts of two policies counts once for each. */
   readonly ratePerSecond: RateSnapshot

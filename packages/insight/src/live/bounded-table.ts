@@ -1,0 +1,39 @@
+import { boundedText } from './bounded-text.ts'
+
+/** What is kept of all names beyond the bound. */
+export const OTHER = 'other'
+
+/** Values by name, made when first asked for. From the `most`-th name on, all names have one value: that of `other`. */
+export class BoundedTable<T> {
+  readonly #values = new Map<string, T>()
+  readonly #most: number
+  readonly #make: (name: string) => T
+
+  constructor(most: number, make: (name: string) => T) {
+    this.#most = most
+    this.#make = make
+  }
+
+  of(name: string): T {
+    return this.#values.get(name) ?? this.#added(name)
+  }
+
+  values(): IterableIterator<T> {
+    return this.#values.values()
+  }
+
+  #added(name: string): T {
+    // what is kept of a long name is what is shown of it
+    const bounded = boundedText(name)
+    const known = this.#values.get(bounded)
+    if (known) return known
+    if (this.#values.size < this.#most - 1) return this.#kept(bounded)
+    return this.#values.get(OTHER) ?? this.#kept(OTHER)
+  }
+
+  #kept(name: string): T {
+    const value = this.#make(name)
+    this.#values.set(name, value)
+    return value
+  }
+}

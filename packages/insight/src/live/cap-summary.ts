@@ -1,0 +1,46 @@
+import type { TDigest } from '@sluice/sketches'
+import { boundedText } from './bounded-text.ts'
+import type { CapReport } from './process-report.ts'
+import { newDigest } from './recent-digest.ts'
+
+/** What one process knows of one cap. */
+export class CapSummary {
+  readonly name: string
+  /** How long permits were held, in ms, since they were last taken away. */
+  readonly holds: TDigest = newDigest()
+  #limit = 0
+  #held = 0
+  #peak = 0
+  #denied = 0
+
+  constructor(name: string) {
+    this.name = boundedText(name)
+  }
+
+  acquired(limit: number): void {
+    this.#limit = limit
+    this.#held++
+    if (this.#held > this.#peak) this.#peak = this.#held
+  }
+
+  released(limit: number, heldMs: number): void {
+    this.#limit = limit
+    // one that was acquired before anybody watched
+    if (this.#held > 0) this.#held--
+    if (heldMs >= 0) this.holds.add(heldMs)
+  }
+
+  denied(limit: number): void {
+    this.#limit = limit
+    this.#denied++
+  }
+
+  report(): CapReport {
+    return { name: this.name, limit: this.#limit, held: this.#held, peak: this.#peak, denied: this.#denied }
+  }
+
+  /** The peak begins anew. */
+  reported(): void {
+    this.#peak = this.#held
+  }
+}

@@ -1,0 +1,31 @@
+import { messageOf, type ObserverEvent } from '@sluice/limiter-core/backend'
+import { boundedText } from './bounded-text.ts'
+import { MOST_REPORTED_EVENTS } from './process-report.ts'
+import type { EventSnapshot } from './snapshot.ts'
+
+// each request makes one
+const LEFT_OUT: readonly ObserverEvent[] = ['slowed', 'evicted', 'tail', 'lateCharge']
+const MOST_FIELDS = 8
+
+/** What happened since it was last reported: 10 events at most, the first ones. */
+export class EventLog {
+  #events: EventSnapshot[] = []
+
+  /** `shown`: how a key is shown. */
+  add(name: ObserverEvent, data: Readonly<Record<string, unknown>>, at: number, shown: (key: string) => string): void {
+    if (this.#events.length >= MOST_REPORTED_EVENTS || LEFT_OUT.includes(name)) return
+    const fields = Object.entries(data).slice(0, MOST_FIELDS)
+    const text = fields.map(([field, value]) => `${field}=${field === 'key' ? shown(String(value)) : textOf(value)}`)
+    this.#events.push({ at, name, text: boundedText(text.join(' ')) })
+  }
+
+  take(): EventSnapshot[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+}
+
+function textOf(value: unknown): string {
+  return boundedText(value instanceof Object ? messageOf(value) : String(value))
+}

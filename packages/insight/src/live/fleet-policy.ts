@@ -1,0 +1,84 @@
+import { CountRing } from './count-ring.ts'
+import { OUTCOMES, type PolicyReport } from './process-report.ts'
+import type { OutcomesSnapshot, PolicySeriesSnapshot, PolicySnapshot } from './snapshot.ts'
+import { mergedTop, type TopKey, type TopKeyList } from './top-keys.ts'
+
+/** What is `now`, in seconds. */
+export const NOW_SECONDS = 10
+export const STEP_MS = 60_000
+/** Minutes of the history: 24 hours. */
+export const STEPS = 1_440
+
+const HOUR_STEPS = 60
+
+/** What became of the decisions of one policy in all processes, second by second and minute by minute: 24 KB. */
+export class FleetPolicy {
+  readonly name: string
+  readonly #totals = OUTCOMES.map(() => 0)
+  readonly #seconds = OUTCOMES.map(() => new CountRing(NOW_SECONDS + 1, 1_000))
+  readonly #minutes = OUTCOMES.map(() => new CountRing(STEPS, STEP_MS))
+  #last: PolicyReport | undefined
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** `at`: when it was counted; undefined where that is not known. */
+  add(report: PolicyReport, growth: readonly number[], at: number | undefined): void {
+    this.#last = report
+    growth.forEach((amount, outcome) => {
+      this.#totals[outcome] += amount
+      if (amount === 0 || at === undefined) return
+      this.#seconds[outcome].add(amount, at)
+      this.#minutes[outcome].add(amount, at)
+    })
+  }
+
+  /** Decisions of the last 10 s. */
+  recent(at: number): OutcomesSnapshot {
+    return outcomes(this.#seconds.map((ring) => ring.sum(NOW_SECONDS, at)))
+  }
+
+  lastHour(at: number): number {
+    const [allowed, denied, shadowDenied] = this.#minutes.map((ring) => ring.sum(HOUR_STEPS, at))
+    return allowed + denied + shadowDenied
+  }
+
+  /** `seconds`: of how many the recent ones are. `reports`: of this policy, one for each process that is there. */
+  snapshot(at: number, seconds: number, reports: readonly PolicyReport[]): PolicySnapshot {
+    const { limit = 0, windowMs = 0, unit = 'requests', calendar } = this.#last ?? {}
+    const recent = this.recent(at)
+    const nearest = reports.flatMap((report) => report.nearest ?? []).sort((a, b) => b.usedShare - a.usedShare)[0]
+    const shadow = reports.filter((report) => report.shadow).length
+    return {
+      name: this.name,
+      limit,
+      windowMs,
+      unit,
+      ...(calendar && { calendar }),
+      modes: { enforce: reports.length - shadow, shadow },
+      total: outcomes(this.#totals),
+      perSecond: outcomes(OUTCOMES.map((outcome) => recent[outcome] / seconds)),
+      ...(nearest && { nearest }),
+      topAllowed: shownTop(reports.map(({ topAllowed }) => topAllowed)),
+      topDenied: shownTop(reports.map(({ topDenied }) => topDenied)),
+    }
+  }
+
+  /** Of outcomes that there were. */
+  series(steps: number, at: number): PolicySeriesSnapshot[] {
+    const series = OUTCOMES.map((outcome, index) => {
+      return { policy: this.name, outcome, values: this.#minutes[index].values(steps, at) }
+    })
+    return series.filter(({ values }) => values.some((value) => value > 0))
+  }
+}
+
+function outcomes([allowed, denied, shadowDenied, uncounted]: readonly number[]): OutcomesSnapshot {
+  return { allowed, denied, shadowDenied, uncounted }
+}
+
+function shownTop(lists: readonly (TopKeyList | undefined)[]): { key: string; count: number; error: number }[] {
+  const top = mergedTop(lists.flatMap((list) => list ?? []))
+  return top.map(([, key, count, error]: TopKey) => ({ key, count, error }))
+}

@@ -1,0 +1,31 @@
+import type { TDigest } from '@sluice/sketches'
+import { CountRing } from './count-ring.ts'
+import { NOW_SECONDS } from './fleet-policy.ts'
+import { RecentDigest } from './recent-digest.ts'
+import type { RouteName } from './route-table.ts'
+import type { RouteSnapshot } from './snapshot.ts'
+
+/** How long the handlers of one route took, in all processes. */
+export class FleetRoute {
+  readonly #name: RouteName
+  readonly #ended = new CountRing(NOW_SECONDS + 1, 1_000)
+  readonly #durations = new RecentDigest()
+
+  constructor(name: RouteName) {
+    this.#name = name
+  }
+
+  /** Throws what sketches do. */
+  ended(durations: TDigest, at: number): void {
+    this.#durations.merge(durations, at)
+    this.#ended.add(durations.count, at)
+  }
+
+  snapshot(at: number, seconds: number): RouteSnapshot {
+    return {
+      ...this.#name,
+      ...this.#durations.percentiles(at),
+      perSecond: this.#ended.sum(NOW_SECONDS, at) / seconds,
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import {
+  type Channel,
+  type Clock,
+  type Decision,
+  everyTick,
+  type ObservedCap,
+  type ObservedRequest,
+  type Observer,
+  type ObserverEvent,
+} from '@sluice/limiter-core/backend'
+import type { Privacy } from '../privacy.ts'
+import { FleetSummary } from './fleet-summary.ts'
+import { keyNames, sketchSeed } from './key-names.ts'
+import { ProcessSummary } from './process-summary.ts'
+import { reportMessage, reportOf } from './report-message.ts'
+import type { InsightSnapshot } from './snapshot.ts'
+import { type UniqueOptions, UniqueSummary } from './unique-summary.ts'
+
+export interface LiveOptions {
+  readonly clock: Clock
+  readonly privacy: Privacy
+  readonly secret: string | undefined
+  readonly channel: Channel | undefined
+  readonly topic: string
+  readonly unique: UniqueOptions
+}
+
+const TICK_MS = 1_000
+
+/**
+ * What limits do now, in all processes of a channel: each reports once a second what it counted, and adds up what all
+ * of them reported. Without a channel it is what this process does.
+ *
+ * About 1 MB for five policies and ten routes; 32 MB at most, with 50 policies, 20 caps, 200 routes and keys, names and
+ * routes that somebody made to fill it; and for each other process that reports 5 KB, at most 200 KB.
+ */
+export class LiveSummaries implements Observer {
+  readonly #options: LiveOptions
+  readonly #process: ProcessSummary
+  readonly #fleet: FleetSummary
+  readonly #stop: () => void
+  readonly #unsubscribe: () => void
+  #closed = false
+
+  constructor(options: LiveOptions) {
+    this.#options = options
+    const { clock, privacy, secret, channel, topic, unique } = options
+    const shared = channel !== undefined
+    const uniques = new UniqueSummary(unique, sketchSeed(secret, shared ? topic : undefined), clock.wall())
+    this.#process = new ProcessSummary({ clock, names: keyNames({ privacy, secret, shared }), uniques })
+    this.#fleet = new FleetSummary({ clock, self: this.#process.facts.id, isWholeFleet: shared, uniques })
+    this.#unsubscribe = channel?.subscribe(topic, (bytes) => this.#receive(bytes)) ?? (() => {})
+    this.#stop = everyTick(clock, TICK_MS, () => void this.#report())
+  }
+
+  decided(key: string, decision: Decision, request?: ObservedRequest): void {
+    this.#process.decided(key, decision, request)
+  }
+
+  permitAcquired(key: string, cap: ObservedCap): void {
+    this.#process.permitAcquired(key, cap)
+  }
+
+  permitReleased(key: string, heldMs: number, cap: ObservedCap): void {
+    this.#process.permitReleased(key, heldMs, cap)
+  }
+
+  capDenied(key: string, cap: ObservedCap): void {
+    this.#process.capDenied(key, cap)
+  }
+
+  event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
+    this.#process.event(name, data)
+  }
+
+  /** This process as of now, durations and events as of the last second; others as of their last reports. */
+  snapshot(): InsightSnapshot {
+    this.#fleet.absorb(this.#process.current())
+    return this.#fleet.snapshot()
+  }
+
+  /** Reports what is left. The channel is the caller's and stays open. */
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#stop()
+    this.#unsubscribe()
+    await this.#report()
+  }
+
+  async #report(): Promise<void> {
+    const report = this.#process.next()
+    this.#fleet.absorb(report)
+    this.#fleet.advance()
+    const { channel, topic } = this.#options
+    const message = channel && reportMessage(report)
+    if (!message) return
+    try {
+      await channel.publish(topic, message)
+    } catch {
+      // whoever watches the channel hears why; the next report has the same counts and more
+    }
+  }
+
+  #receive(bytes: Uint8Array): void {
+    try {
+      this.#fleet.absorb(reportOf(bytes))
+    } catch {
+      this.#fleet.unread++
+    }
+  }
+}

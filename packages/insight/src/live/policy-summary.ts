@@ -1,0 +1,95 @@
+import type { Decision, Policy, PolicyVerdict } from '@sluice/limiter-core'
+import { boundedText } from './bounded-text.ts'
+import type { PolicyReport } from './process-report.ts'
+import type { NearestSnapshot } from './snapshot.ts'
+import { type KeyNames, TopKeys } from './top-keys.ts'
+
+const NEAREST_MS = 5_000
+// a longer key is cut, so that no text of a stranger is kept whole
+const KEPT_KEY = 128
+
+/** The key that came nearest its end. */
+interface NearestKey {
+  readonly key: string
+  readonly usedShare: number
+}
+
+/** What one process knows of one policy. */
+export class PolicySummary {
+  readonly #name: string
+  #policy: Policy | undefined
+  #shadow = false
+  #allowed = 0
+  #denied = 0
+  #shadowDenied = 0
+  #uncounted = 0
+  readonly #topAllowed = new TopKeys()
+  readonly #topDenied = new TopKeys()
+  #nearest: NearestKey | undefined
+  #nearestBefore: NearestKey | undefined
+  #nearestStep = 0
+
+  constructor(name: string) {
+    this.#name = boundedText(name)
+  }
+
+  get decisions(): number {
+    return this.#allowed + this.#denied + this.#shadowDenied
+  }
+
+  /** A verdict of this policy, whether or not it binds. */
+  decided({ policy, allowed, shadow }: PolicyVerdict, counted: boolean): void {
+    this.#policy = policy
+    this.#shadow = shadow
+    if (allowed) this.#allowed++
+    else if (shadow) this.#shadowDenied++
+    else this.#denied++
+    if (!counted) this.#uncounted++
+  }
+
+  /** Whose request it was, where this policy binds: only then is the key known to be its own. */
+  bound(key: string, { binding }: Decision): void {
+    const top = binding.allowed ? this.#topAllowed : this.#topDenied
+    top.add(key)
+    const usedShare = 1 - binding.remaining / binding.policy.limit
+    if (usedShare > (this.#nearest?.usedShare ?? 0))
+      this.#nearest = { key: cut(key), usedShare: Math.min(1, usedShare) }
+  }
+
+  advance(at: number): void {
+    this.#topAllowed.advance(at)
+    this.#topDenied.advance(at)
+    const step = Math.floor(at / NEAREST_MS)
+    if (step === this.#nearestStep) return
+    this.#nearestStep = step
+    this.#nearestBefore = this.#nearest
+    this.#nearest = undefined
+  }
+
+  /** With top keys where `ranked`. */
+  report(names: KeyNames, ranked: boolean): PolicyReport {
+    const { limit = 0, windowMs = 0, unit = 'requests', calendar } = this.#policy ?? {}
+    return {
+      name: this.#name,
+      limit,
+      windowMs,
+      unit: boundedText(unit),
+      calendar,
+      shadow: this.#shadow,
+      counts: [this.#allowed, this.#denied, this.#shadowDenied, this.#uncounted],
+      nearest: this.#nearestShown(names),
+      ...(ranked && { topAllowed: this.#topAllowed.list(names), topDenied: this.#topDenied.list(names) }),
+    }
+  }
+
+  #nearestShown(names: KeyNames): NearestSnapshot | undefined {
+    const now = this.#nearest
+    const before = this.#nearestBefore
+    const nearest = (now?.usedShare ?? 0) >= (before?.usedShare ?? 0) ? now : before
+    return nearest && { key: names.shown(nearest.key), usedShare: nearest.usedShare }
+  }
+}
+
+function cut(key: string): string {
+  return key.length <= KEPT_KEY ? key : Buffer.from(key.slice(0, KEPT_KEY), 'utf16le').toString('utf16le')
+}

@@ -1,0 +1,102 @@
+import type { PolicyCalendar } from '@sluice/limiter-core'
+import type { BackendSnapshot, EventSnapshot, NearestSnapshot, SnapshotOutcome } from './snapshot.ts'
+import type { TopKeyList } from './top-keys.ts'
+import type { UniquesPart } from './unique-keys.ts'
+
+export const OUTCOMES: readonly SnapshotOutcome[] = ['allowed', 'denied', 'shadowDenied', 'uncounted']
+
+/** By the order of `OUTCOMES`. */
+export type OutcomeCounts = readonly [allowed: number, denied: number, shadowDenied: number, uncounted: number]
+
+export const MOST_POLICIES = 50
+/** Policies of a report whose top keys are in it: those with the most decisions. */
+export const MOST_RANKED_POLICIES = 16
+export const MOST_CAPS = 20
+/** And one more, for all others. */
+export const MOST_ROUTES = 200
+/** Routes of a report, of those that have something new; the others follow with the next ones. */
+export const MOST_REPORTED_ROUTES = 32
+export const MOST_BACKENDS = 20
+/** Of a report. */
+export const MOST_REPORTED_EVENTS = 10
+/** Of a snapshot. */
+export const MOST_EVENTS = 100
+export const MOST_PROCESSES = 256
+
+/** What a process is. */
+export interface ProcessFacts {
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  readonly version: string
+  readonly startedAt: number
+}
+
+/**
+ * What a process counted. Counts are since it started, so that a report that is lost or comes twice changes no sum; what
+ * is in `news` is since the report before, and counted once by its `number`.
+ */
+export interface ProcessReport {
+  readonly process: ProcessFacts
+  /** 1, and one more for each. */
+  readonly number: number
+  readonly uptimeMs: number
+  readonly memoryBytes: number
+  readonly policies: readonly PolicyReport[]
+  readonly caps: readonly CapReport[]
+  readonly backends: readonly BackendSnapshot[]
+  readonly uniques?: UniquesReport | undefined
+  readonly news: ReportedNews
+}
+
+export interface PolicyReport {
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+  readonly unit: string
+  readonly calendar?: PolicyCalendar | undefined
+  readonly shadow: boolean
+  readonly counts: OutcomeCounts
+  readonly nearest?: NearestSnapshot | undefined
+  readonly topAllowed?: TopKeyList | undefined
+  readonly topDenied?: TopKeyList | undefined
+}
+
+export interface CapReport {
+  readonly name: string
+  readonly limit: number
+  readonly held: number
+  /** Since the report before. */
+  readonly peak: number
+  readonly denied: number
+}
+
+export interface UniquesReport {
+  readonly quarter: UniquesPart
+  readonly hour?: UniquesPart | undefined
+  readonly routes: readonly RouteUniquesReport[]
+}
+
+export interface RouteUniquesReport {
+  readonly route: string
+  readonly method: string
+  readonly quarter: UniquesPart
+}
+
+/** Sketches are the bytes of a `TDigest` in base64. */
+export interface ReportedNews {
+  readonly routes: readonly RouteReport[]
+  readonly holds: readonly HoldReport[]
+  readonly events: readonly EventSnapshot[]
+}
+
+export interface RouteReport {
+  readonly route: string
+  readonly method: string
+  readonly durations: string
+}
+
+export interface HoldReport {
+  readonly cap: string
+  readonly durations: string
+}

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Clock, Decision, ObservedCap, ObservedRequest, Observer, ObserverEvent } from '@sluice/limiter-core'
+import type { TDigest } from '@sluice/sketches'
+import { BackendStates } from './backend-states.ts'
+import { BoundedTable } from './bounded-table.ts'
+import { boundedText } from './bounded-text.ts'
+import { CapSummary } from './cap-summary.ts'
+import { EventLog } from './event-log.ts'
+import { PolicySummary } from './policy-summary.ts'
+import {
+  type HoldReport,
+  MOST_CAPS,
+  MOST_POLICIES,
+  MOST_RANKED_POLICIES,
+  MOST_REPORTED_ROUTES,
+  type PolicyReport,
+  type ProcessFacts,
+  type ProcessReport,
+  type ReportedNews,
+  type RouteReport,
+} from './process-report.ts'
+import { ResponseEnds } from './response-end.ts'
+import { RouteSummary } from './route-summary.ts'
+import { RouteTable } from './route-table.ts'
+import type { KeyNames } from './top-keys.ts'
+import type { UniqueSummary } from './unique-summary.ts'
+import { VERSION } from './version.ts'
+
+export interface ProcessSummaryOptions {
+  readonly clock: Clock
+  readonly names: KeyNames
+  readonly uniques: UniqueSummary
+}
+
+/** What this process counts, of policies, caps, routes and backends, and makes reports of. */
+export class ProcessSummary implements Observer {
+  readonly facts: ProcessFacts
+  readonly #clock: Clock
+  readonly #names: KeyNames
+  readonly #uniques: UniqueSummary
+  readonly #policies = new BoundedTable(MOST_POLICIES, (name) => new PolicySummary(name))
+  readonly #caps = new BoundedTable(MOST_CAPS, (name) => new CapSummary(name))
+  readonly #routes = new RouteTable((name) => new RouteSummary(name))
+  readonly #backends = new BackendStates()
+  readonly #events = new EventLog()
+  readonly #ends = new ResponseEnds()
+  readonly #startedAt: number
+  #number = 0
+  #reportedRoutes = 0
+
+  constructor({ clock, names, uniques }: ProcessSummaryOptions) {
+    this.#clock = clock
+    this.#names = names
+    this.#uniques = uniques
+    this.#startedAt = clock.now()
+    const id = randomBytes(12).toString('base64url')
+    this.facts = { id, host: boundedText(hostname()), pid: process.pid, version: VERSION, startedAt: clock.wall() }
+  }
+
+  decided(key: string, decision: Decision, request?: ObservedRequest): void {
+    const { verdicts, binding, counted, source } = decision
+    for (let index = 0; index < verdicts.length; index++) {
+      const verdict = verdicts[index]
+      const policy = this.#policies.of(verdict.policy.name)
+      policy.decided(verdict, decision.countedEach?.[index] ?? counted)
+      if (verdict === binding) policy.bound(key, decision)
+    }
+    if (counted) this.#backends.answered(source)
+    const atEnd = this.#uniques.decided(key, request)
+    if (request) this.#watch(request, decision.allowed, atEnd)
+  }
+
+  permitAcquired(_key: string, { name, limit }: ObservedCap): void {
+    this.#caps.of(name).acquired(limit)
+  }
+
+  permitReleased(_key: string, heldMs: number, { name, limit }: ObservedCap): void {
+    this.#caps.of(name).released(limit, heldMs)
+  }
+
+  capDenied(_key: string, { name, limit }: ObservedCap): void {
+    this.#caps.of(name).denied(limit)
+  }
+
+  event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
+    this.#backends.event(name, data, this.#clock.now())
+    this.#events.add(name, data, this.#clock.wall(), this.#names.shown)
+  }
+
+  /** What is counted so far, without news and uniques: those stay for the report that goes out. */
+  current(): ProcessReport {
+    const wall = this.#clock.wall()
+    const now = this.#clock.now()
+    for (const policy of this.#policies.values()) policy.advance(wall)
+    this.#uniques.advance(wall)
+    return {
+      process: this.facts,
+      number: this.#number,
+      uptimeMs: now - this.#startedAt,
+      memoryBytes: process.memoryUsage.rss(),
+      policies: this.#policyReports(),
+      caps: [...this.#caps.values()].map((cap) => cap.report()),
+      backends: this.#backends.report(now),
+      news: { routes: [], holds: [], events: [] },
+    }
+  }
+
+  /** The next report, with all news since the last one. */
+  next(): ProcessReport {
+    this.#number++
+    const report = { ...this.current(), uniques: this.#uniques.report(), news: this.#news() }
+    for (const cap of this.#caps.values()) cap.reported()
+    return report
+  }
+
+  #watch(request: ObservedRequest, allowed: boolean, atEnd: ((end: ObservedRequest) => void) | undefined): void {
+    const start = this.#clock.now()
+    // the route may be known only then
+    const ended = (): void => {
+      atEnd?.(request)
+      if (allowed) this.#routes.of(request.route, request.method).durations.add(Math.max(0, this.#clock.now() - start))
+    }
+    if (allowed || atEnd) this.#ends.watch(request, ended)
+  }
+
+  #policyReports(): PolicyReport[] {
+    const byUse = [...this.#policies.values()].sort((a, b) => b.decisions - a.decisions)
+    return byUse.map((policy, rank) => policy.report(this.#names, rank < MOST_RANKED_POLICIES))
+  }
+
+  #news(): ReportedNews {
+    return { routes: this.#routeNews(), holds: this.#holdNews(), events: this.#events.take() }
+  }
+
+  #routeNews(): RouteReport[] {
+    const all = this.#routes.values()
+    const from = this.#reportedRoutes
+    const news: RouteReport[] = []
+    for (let index = 0; index < all.length && news.length < MOST_REPORTED_ROUTES; index++) {
+      const { name, durations } = all[(from + index) % all.length]
+      this.#reportedRoutes = from + index + 1
+      if (durations.count > 0) news.push({ ...name, durations: taken(durations) })
+    }
+    return news
+  }
+
+  #holdNews(): HoldReport[] {
+    const held = [...this.#caps.values()].filter(({ holds }) => holds.count > 0)
+    return held.map(({ name, holds }) => ({ cap: name, durations: taken(holds) }))
+  }
+}
+
+function taken(digest: TDigest): string {
+  digest.compress()
+  const bytes = Buffer.from(digest.toBytes()).toString('base64')
+  digest.clear()
+  return bytes
+}

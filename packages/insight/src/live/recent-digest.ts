@@ -1,0 +1,43 @@
+import { TDigest } from '@sluice/sketches'
+import type { PercentilesSnapshot } from './snapshot.ts'
+
+/** What is recent: this step of five minutes, and the one before. */
+export const RECENT_STEP_MS = 300_000
+
+const COMPRESSION = 50
+
+/** A digest of those that can be merged into a `RecentDigest`. */
+export function newDigest(): TDigest {
+  return new TDigest({ compression: COMPRESSION })
+}
+
+/** Percentiles of the last 5 to 10 minutes, in two digests of about 8 KB. */
+export class RecentDigest {
+  #step = Number.NEGATIVE_INFINITY
+  #current: TDigest | undefined
+  #previous: TDigest | undefined
+
+  /** Throws `SLUICE_SKETCH_MISMATCH` for one that `newDigest` did not make. */
+  merge(digest: TDigest, at: number): void {
+    this.#advance(at)
+    this.#current ??= newDigest()
+    this.#current.merge(digest)
+  }
+
+  percentiles(at: number): PercentilesSnapshot {
+    this.#advance(at)
+    const both = newDigest()
+    if (this.#previous) both.merge(this.#previous)
+    if (this.#current) both.merge(this.#current)
+    if (both.count === 0) return { p50: null, p90: null, p99: null }
+    return { p50: both.quantile(0.5), p90: both.quantile(0.9), p99: both.quantile(0.99) }
+  }
+
+  #advance(at: number): void {
+    const step = Math.floor(at / RECENT_STEP_MS)
+    if (step <= this.#step) return
+    this.#previous = step === this.#step + 1 ? this.#current : undefined
+    this.#current = undefined
+    this.#step = step
+  }
+}

@@ -1,0 +1,172 @@
+import { boundedText } from './bounded-text.ts'
+import {
+  type CapReport,
+  type HoldReport,
+  MOST_BACKENDS,
+  MOST_CAPS,
+  MOST_POLICIES,
+  MOST_REPORTED_EVENTS,
+  MOST_REPORTED_ROUTES,
+  type OutcomeCounts,
+  type PolicyReport,
+  type ProcessReport,
+  type RouteReport,
+  type RouteUniquesReport,
+  type UniquesReport,
+} from './process-report.ts'
+import type { BackendSnapshot, EventSnapshot, NearestSnapshot } from './snapshot.ts'
+import { TOP_KEYS, type TopKey, type TopKeyList } from './top-keys.ts'
+import type { UniquesPart } from './unique-keys.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A report, with nothing in it but what reports have, and no more of it. Throws for whatever is none. */
+export function readReport(value: unknown): ProcessReport {
+  const fields = fieldsOf(value)
+  const facts = fieldsOf(fields.process)
+  const news = fieldsOf(fields.news)
+  return {
+    process: {
+      id: text(facts.id),
+      host: text(facts.host),
+      pid: count(facts.pid),
+      version: text(facts.version),
+      startedAt: count(facts.startedAt),
+    },
+    number: count(fields.number),
+    uptimeMs: count(fields.uptimeMs),
+    memoryBytes: count(fields.memoryBytes),
+    policies: list(fields.policies, MOST_POLICIES, policy),
+    caps: list(fields.caps, MOST_CAPS, cap),
+    backends: list(fields.backends, MOST_BACKENDS, backend),
+    uniques: optional(fields.uniques, uniques),
+    news: {
+      routes: list(news.routes, MOST_REPORTED_ROUTES, route),
+      holds: list(news.holds, MOST_CAPS, hold),
+      events: list(news.events, MOST_REPORTED_EVENTS, event),
+    },
+  }
+}
+
+function policy(fields: Fields): PolicyReport {
+  return {
+    name: text(fields.name),
+    limit: count(fields.limit),
+    windowMs: count(fields.windowMs),
+    unit: text(fields.unit),
+    calendar: optional(fields.calendar, calendar),
+    shadow: fields.shadow === true,
+    counts: outcomes(fields.counts),
+    nearest: optional(fields.nearest, nearest),
+    topAllowed: optional(fields.topAllowed, topKeys),
+    topDenied: optional(fields.topDenied, topKeys),
+  }
+}
+
+function outcomes(value: unknown): OutcomeCounts {
+  const [allowed, denied, shadowDenied, uncounted] = arrayOf(value)
+  return [count(allowed), count(denied), count(shadowDenied), count(uncounted)]
+}
+
+function calendar(fields: Fields): PolicyReport['calendar'] {
+  const { per, timeZone, anchor, carryOver } = fields
+  if (per !== 'day' && per !== 'week' && per !== 'month') throw refused(per, 'a period')
+  return {
+    per,
+    timeZone: text(timeZone),
+    ...(anchor !== undefined && { anchor: count(anchor) }),
+    ...(carryOver !== undefined && { carryOver: count(carryOver) }),
+  }
+}
+
+function nearest(fields: Fields): NearestSnapshot {
+  return { key: text(fields.key), usedShare: Math.min(1, count(fields.usedShare)) }
+}
+
+function topKeys(fields: Fields): TopKeyList {
+  const keys = arrayOf(fields.keys).slice(0, TOP_KEYS).map(topKey)
+  return { floor: count(fields.floor), keys }
+}
+
+function topKey(value: unknown): TopKey {
+  const [id, key, most, error] = arrayOf(value)
+  return [text(id), text(key), count(most), count(error)]
+}
+
+function cap(fields: Fields): CapReport {
+  const { name, limit, held, peak, denied } = fields
+  return { name: text(name), limit: count(limit), held: count(held), peak: count(peak), denied: count(denied) }
+}
+
+function backend({ name, state, sinceMs, lastError }: Fields): BackendSnapshot {
+  if (state !== 'ok' && state !== 'failing' && state !== 'open') throw refused(state, 'a state')
+  return { name: text(name), state, sinceMs: count(sinceMs), lastError: lastError === null ? null : text(lastError) }
+}
+
+function uniques(fields: Fields): UniquesReport {
+  return {
+    quarter: part(fields.quarter),
+    hour: fields.hour === undefined ? undefined : part(fields.hour),
+    routes: list(fields.routes, MOST_REPORTED_ROUTES, routeUniques),
+  }
+}
+
+function routeUniques(fields: Fields): RouteUniquesReport {
+  return { route: text(fields.route), method: text(fields.method), quarter: part(fields.quarter) }
+}
+
+function part(value: unknown): UniquesPart {
+  const [number, sketch] = arrayOf(value)
+  return [count(number), bytes(sketch)]
+}
+
+function route(fields: Fields): RouteReport {
+  return { route: text(fields.route), method: text(fields.method), durations: bytes(fields.durations) }
+}
+
+function hold(fields: Fields): HoldReport {
+  return { cap: text(fields.cap), durations: bytes(fields.durations) }
+}
+
+function event(fields: Fields): EventSnapshot {
+  return { at: count(fields.at), name: text(fields.name), text: text(fields.text) }
+}
+
+function list<T>(value: unknown, most: number, read: (fields: Fields) => T): T[] {
+  return arrayOf(value)
+    .slice(0, most)
+    .map((one) => read(fieldsOf(one)))
+}
+
+function optional<T>(value: unknown, read: (fields: Fields) => T): T | undefined {
+  return value === undefined ? undefined : read(fieldsOf(value))
+}
+
+function arrayOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw refused(value, 'an array')
+}
+
+function fieldsOf(value: unknown): Fields {
+  if (typeof value === 'object' && value !== null) return value as Fields
+  throw refused(value, 'an object')
+}
+
+function count(value: unknown): number {
+  if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value
+  throw refused(value, 'a number')
+}
+
+function text(value: unknown): string {
+  return boundedText(bytes(value))
+}
+
+/** The text that a sketch's bytes go by; whoever reads them bounds them. */
+function bytes(value: unknown): string {
+  if (typeof value === 'string') return value
+  throw refused(value, 'a text')
+}
+
+function refused(value: unknown, expected: string): Error {
+  return new Error(`got ${typeof value}, expected ${expected}`)
+}

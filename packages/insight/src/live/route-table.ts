@@ -1,0 +1,54 @@
+import { OTHER } from './bounded-table.ts'
+import { boundedText } from './bounded-text.ts'
+import { MOST_ROUTES } from './process-report.ts'
+
+const NO_ROUTE = '(none)'
+
+/** A route as it is shown. */
+export interface RouteName {
+  readonly route: string
+  readonly method: string
+}
+
+/** Values by route and method, made when first asked for: of 200 routes, and one more for all others. */
+export class RouteTable<T> {
+  readonly #methods = new Map<string, Map<string, T>>()
+  readonly #values: T[] = []
+  readonly #make: (name: RouteName) => T
+  #other: T | undefined
+
+  constructor(make: (name: RouteName) => T) {
+    this.#make = make
+  }
+
+  /** `route`: undefined where none is known. */
+  of(route: string = NO_ROUTE, method = ''): T {
+    return this.#methods.get(method)?.get(route) ?? this.#added(route, method)
+  }
+
+  values(): readonly T[] {
+    return this.#values
+  }
+
+  #added(route: string, method: string): T {
+    if (this.#values.length >= MOST_ROUTES || (route === OTHER && method === '')) return this.#rest()
+    const name = { route: boundedText(route), method: boundedText(method) }
+    // two long ones that begin alike are one, as they are wherever they are shown
+    const known = this.#methods.get(name.method)?.get(name.route)
+    if (known) return known
+    const routes = this.#methods.get(name.method) ?? new Map<string, T>()
+    this.#methods.set(name.method, routes)
+    const value = this.#make(name)
+    routes.set(name.route, value)
+    this.#values.push(value)
+    return value
+  }
+
+  #rest(): T {
+    if (this.#other === undefined) {
+      this.#other = this.#make({ route: OTHER, method: '' })
+      this.#values.push(this.#other)
+    }
+    return this.#other
+  }
+}

@@ -1,0 +1,100 @@
+import type { KeySource } from '@sluice/limiter-core'
+import { isPromise, type ObservedRequest } from '@sluice/limiter-core/backend'
+import { resolveKey } from '@sluice/limiter-core/http'
+import { SketchSeed } from '@sluice/sketches'
+import type { RouteUniquesReport, UniquesReport } from './process-report.ts'
+import { type RouteName, RouteTable } from './route-table.ts'
+import type { RouteUniquesSnapshot, UniquesSnapshot } from './snapshot.ts'
+import { UniqueKeys } from './unique-keys.ts'
+
+/** Whose uniques are counted. */
+export interface UniqueOptions {
+  /** Who it is; default: the key of the decision. An own function gets the framework's request. */
+  // biome-ignore lint/suspicious/noExplicitAny: sources take the request of their framework, whichever that is
+  readonly by?: KeySource<any> | undefined
+  /** By route as well: of 200, and of all others together. 6 KB to 17 KB a route. */
+  readonly per?: 'route' | undefined
+}
+
+const PRECISION = 12
+const ROUTE_PRECISION = 8
+/** Routes of a report; the others follow with the next ones. */
+const MOST_REPORTED = 16
+
+interface RouteUniques {
+  readonly name: RouteName
+  readonly keys: UniqueKeys
+}
+
+/** Different keys that this process saw, and those that others saw, which are merged with its own. */
+export class UniqueSummary {
+  readonly #options: UniqueOptions
+  readonly #keys: UniqueKeys
+  readonly #routes: RouteTable<RouteUniques>
+  #now: number
+  #reported = 0
+
+  constructor(options: UniqueOptions, seed: Uint8Array, at: number) {
+    this.#options = options
+    const shared = new SketchSeed(seed)
+    this.#now = at
+    this.#keys = new UniqueKeys({ precision: PRECISION, seed: shared }, at)
+    this.#routes = new RouteTable((name) => {
+      return { name, keys: new UniqueKeys({ precision: ROUTE_PRECISION, seed: shared }, this.#now) }
+    })
+  }
+
+  /** Counts the request; by route where that is known only later, once it is. Answers what to run then. */
+  decided(key: string, request: ObservedRequest | undefined): ((route: ObservedRequest) => void) | undefined {
+    const { by, per } = this.#options
+    if (!by || !request?.view) {
+      this.#keys.add(key)
+      return per && ((end) => this.#ofRoute(end).add(key))
+    }
+    const resolved = resolveKey(by, request.view, () => {})
+    const add = (one: unknown, end?: ObservedRequest): void => {
+      if (typeof one === 'string') (end ? this.#ofRoute(end) : this.#keys).add(one)
+    }
+    if (isPromise(resolved)) void resolved.then((one) => add(one))
+    else add(resolved)
+    return per && ((end) => (isPromise(resolved) ? void resolved.then((one) => add(one, end)) : add(resolved, end)))
+  }
+
+  advance(at: number): void {
+    this.#now = at
+    this.#keys.advance(at)
+    for (const { keys } of this.#routes.values()) keys.advance(at)
+  }
+
+  report(): UniquesReport {
+    const routes = this.#routes.values()
+    const count = Math.min(routes.length, MOST_REPORTED)
+    const reported = Array.from({ length: count }, (_, index): RouteUniquesReport => {
+      const { name, keys } = routes[(this.#reported + index) % routes.length]
+      return { ...name, quarter: keys.quarter() }
+    })
+    this.#reported += count
+    return { quarter: this.#keys.quarter(), hour: this.#keys.anyHour(), routes: reported }
+  }
+
+  /** Takes in what another process saw. Throws what sketches do. */
+  merge({ quarter, hour, routes }: UniquesReport): void {
+    this.#keys.mergeQuarter(quarter)
+    if (hour) this.#keys.mergeHour(hour)
+    if (this.#options.per === undefined) return
+    for (const one of routes) this.#routes.of(one.route, one.method).keys.mergeQuarter(one.quarter)
+  }
+
+  snapshot(): UniquesSnapshot {
+    const all = { hour: this.#keys.hour(), day: this.#keys.day() }
+    if (this.#options.per === undefined) return all
+    const byRoute = this.#routes.values().map(({ name, keys }): RouteUniquesSnapshot => {
+      return { ...name, hour: keys.hour(), day: keys.day() }
+    })
+    return { ...all, byRoute }
+  }
+
+  #ofRoute({ route, method }: ObservedRequest): UniqueKeys {
+    return this.#routes.of(route, method).keys
+  }
+}
