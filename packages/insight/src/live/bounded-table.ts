@@ -27,7 +27,8 @@ export class BoundedTable<T> {
     const bounded = boundedText(name)
     const known = this.#values.get(bounded)
     if (known) return known
-    if (this.#values.size < this.#most - 1) return this.#kept(bounded)
+    const named = this.#values.size - Number(this.#values.has(OTHER))
+    if (named < this.#most - 1) return this.#kept(bounded)
     return this.#values.get(OTHER) ?? this.#kept(OTHER)
   }
 

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { InsightSnapshot } from '@sluice/insight'
+import { type ChildNode, startNode } from '../../services/child-node.ts'
+
+let child: ChildNode<typeof import('./children/crowded.ts')>
+let crowd: { readonly grownBytes: number; readonly snapshot: InsightSnapshot }
+
+beforeAll(async () => {
+  child = startNode('insight/live/children/crowded.ts', { nodeArgs: ['--expose-gc'] })
+  crowd = await child.call('crowd')
+}, 60_000)
+
+afterAll(() => child.stop())
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, one]) => [name, ...textsOf(one)])
+    : []
+}
+
+describe('with a million keys, 100,000 routes, 100 policies and 100 caps', () => {
+  it('holds the memory that it states', () => {
+    expect(crowd.grownBytes).toBeGreaterThan(2 ** 20)
+    expect(crowd.grownBytes).toBeLessThan(32 * 2 ** 20)
+  })
+
+  it('shows as many as it says, and others together', () => {
+    const { policies, caps, routes, uniques } = crowd.snapshot
+    expect([policies.length, caps.length, routes.length, uniques.byRoute?.length]).toEqual([50, 20, 201, 201])
+    for (const [names, last] of [
+      [policies.map(({ name }) => name), 'other'],
+      [caps.map(({ name }) => name), 'other'],
+      [routes.map(({ route }) => route), 'other'],
+    ] as const) {
+      expect(names).toContain(last)
+    }
+    const decisions = policies.reduce((sum, { total }) => sum + total.allowed, 0)
+    expect(decisions).toBe(1_100_001)
+  })
+
+  it('has no text above 128 characters, and none with half a pair of surrogates', () => {
+    const texts = textsOf(crowd.snapshot)
+    expect(texts.length).toBeGreaterThan(1_000)
+    expect(texts.filter((text) => text.length > 128 || /\p{Surrogate}/u.test(text))).toEqual([])
+  })
+})
