@@ -20,7 +20,7 @@ import {
   type ReportedNews,
   type RouteReport,
 } from './process-report.ts'
-import { ResponseEnds } from './response-end.ts'
+import { ResponseEnds } from './response-ends.ts'
 import { RouteSummary } from './route-summary.ts'
 import { RouteTable } from './route-table.ts'
 import type { KeyNames } from './top-keys.ts'

@@ -5,7 +5,7 @@ import { readReport } from './report-reader.ts'
 /** Changes whenever the meaning of a report does: others than these two sides know each other's. */
 const VERSION = 1
 /** Nobody sends more; what channels carry unless they are told otherwise is twice that. */
-export const MOST_MESSAGE_BYTES = 131_072
+const MOST_MESSAGE_BYTES = 131_072
 const MOST_TEXT_BYTES = 1_048_576
 
 /**

@@ -1,0 +1,35 @@
+import type { ObservedRequest } from '@sluice/limiter-core'
+
+interface ClosingResponse {
+  on(event: 'close', run: () => void): unknown
+  listenerCount(event: 'close'): number
+}
+
+/** Node warns of more than 10, and whoever else listens has some. */
+const MOST_LISTENERS = 8
+
+/**
+ * Runs once when a response ends, by the one event that costs least. A response that ended before, or that never gets
+ * its turn, is missed: nothing is held for it, only not measured. Of several limiters that decide one request the first
+ * one is measured.
+ */
+export class ResponseEnds {
+  // listeners of one response run one after the other: the last one that ended tells the first of them from the others,
+  // where a set of all that are watched would cost more than all the rest
+  #ended: object | undefined
+
+  watch({ view }: ObservedRequest, run: () => void): void {
+    const outgoing = view?.outgoing
+    if (!closes(outgoing) || outgoing.listenerCount('close') >= MOST_LISTENERS) return
+    outgoing.on('close', () => {
+      if (this.#ended === outgoing) return
+      this.#ended = outgoing
+      run()
+    })
+  }
+}
+
+function closes(outgoing: unknown): outgoing is ClosingResponse {
+  const { on, listenerCount } = (outgoing ?? {}) as Partial<ClosingResponse>
+  return typeof on === 'function' && typeof listenerCount === 'function'
+}
