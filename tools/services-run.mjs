@@ -3,9 +3,10 @@ import { runTypeScript } from './typescript-program.mjs'
 const SERVICES = [
   ['services/redis-binary.ts', 'prepareRedis()'],
   ['services/postgres-binary.ts', 'preparePostgres()'],
+  ['services/chromium-binary.ts', 'prepareChromium()'],
 ]
 
-/** Has the servers that tests start installed where they are missing. Counts as the other steps do. */
+/** Has the servers and the browser that tests start installed where they are missing. Counts as the other steps do. */
 export async function prepareServices(limitMs) {
   const counts = { passed: 0, failed: 0, notes: [] }
   // one after the other: two would race for apt

@@ -25,4 +25,5 @@ export type {
   UniquesSnapshot,
 } from './live/snapshot.ts'
 export type { UniqueOptions } from './live/unique-summary.ts'
+export { type Dashboard, type DashboardOptions, dashboard } from './page/dashboard.ts'
 export type { Privacy } from './privacy.ts'

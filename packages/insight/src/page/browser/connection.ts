@@ -1,0 +1,70 @@
+import type { InsightSnapshot } from '../../live/snapshot.ts'
+import { after, now } from './browser-clock.ts'
+import { mergedHistory } from './history.ts'
+
+/** `forbidden`: the server answers, and no longer lets this page look. */
+export type ConnectionState = 'connecting' | 'live' | 'disconnected' | 'forbidden'
+
+const RETRY_MS = 2_000
+
+/** The stream of updates. It comes back by itself after the server was away. */
+export class Connection {
+  readonly #changed: () => void
+  #state: ConnectionState = 'connecting'
+  #snapshot: InsightSnapshot | undefined
+  #lastAt = now()
+
+  constructor(changed: () => void) {
+    this.#changed = changed
+    this.#open()
+  }
+
+  get state(): ConnectionState {
+    return this.#state
+  }
+
+  /** The last one, with all of the history that is known. */
+  get snapshot(): InsightSnapshot | undefined {
+    return this.#snapshot
+  }
+
+  /** Since the last update. */
+  get silentMs(): number {
+    return now() - this.#lastAt
+  }
+
+  #open(): void {
+    const source = new EventSource('stream')
+    source.onmessage = ({ data }) => this.#update(JSON.parse(data) as InsightSnapshot)
+    source.onerror = () => this.#failed(source)
+  }
+
+  #update(update: InsightSnapshot): void {
+    this.#snapshot = { ...update, history: mergedHistory(this.#snapshot?.history, update.history) }
+    this.#lastAt = now()
+    this.#enter('live')
+  }
+
+  #failed(source: EventSource): void {
+    this.#enter('disconnected')
+    // a browser tries again where nobody answered, and never where the answer was no stream
+    if (source.readyState !== EventSource.CLOSED) return
+    after(RETRY_MS, () => void this.#ask())
+  }
+
+  async #ask(): Promise<void> {
+    const status = await fetch('stream', { method: 'HEAD' }).then(
+      (response) => response.status,
+      () => 0,
+    )
+    // the login form is in the place of the page
+    if (status === 401) location.reload()
+    else if (status === 403) this.#enter('forbidden')
+    else this.#open()
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#state = state
+    this.#changed()
+  }
+}

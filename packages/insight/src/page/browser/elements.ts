@@ -1,0 +1,64 @@
+export type Child = Node | string | undefined
+export type Attributes = Readonly<Record<string, string | undefined>>
+
+/** An element. What is no element of ours becomes text: nothing that is shown is ever read as HTML. */
+export function element(tag: string, attributes: Attributes = {}, ...children: readonly Child[]): HTMLElement {
+  const made = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) made.setAttribute(name, value)
+  made.append(...children.filter((child) => child !== undefined))
+  return made
+}
+
+/** A text of a stranger, whose direction of writing changes nothing around it. */
+export function foreign(text: string): HTMLElement {
+  return element('bdi', { class: 'foreign' }, text)
+}
+
+/** How much of a whole, as a bar. The numbers stand beside it, so those who do not see it miss nothing. */
+export function bar(share: number): Element {
+  const fill = Math.min(1, Math.max(0, share))
+  const state = fill >= 1 ? 'full' : fill >= 0.8 ? 'high' : 'low'
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
+  const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
+  rect.setAttribute('width', `${(fill * 100).toFixed(1)}%`)
+  rect.setAttribute('height', '100%')
+  svg.setAttribute('class', `bar ${state}`)
+  svg.setAttribute('aria-hidden', 'true')
+  svg.append(rect)
+  return svg
+}
+
+/**
+ * Makes `current` look as `next`, and changes only what differs, so that focus, selection and what was unfolded stay.
+ * An element with `data-keep` stays as it is while the value is the same.
+ */
+export function morph(current: Element, next: Element): void {
+  if (current.hasAttribute('data-keep') && current.getAttribute('data-keep') === next.getAttribute('data-keep')) return
+  morphAttributes(current, next)
+  const wanted = [...next.childNodes]
+  for (const [index, node] of wanted.entries()) morphNode(current, current.childNodes[index], node)
+  while (current.childNodes.length > wanted.length) current.lastChild?.remove()
+}
+
+function morphNode(parent: Element, current: ChildNode | undefined, next: ChildNode): void {
+  if (current === undefined) parent.append(next)
+  else if (current instanceof Element && next instanceof Element && isAlike(current, next)) morph(current, next)
+  else if (current instanceof Text && next instanceof Text) {
+    if (current.data !== next.data) current.data = next.data
+  } else current.replaceWith(next)
+}
+
+function isAlike(current: Element, next: Element): boolean {
+  return (
+    current.tagName === next.tagName &&
+    ['id', 'data-keep'].every((name) => current.getAttribute(name) === next.getAttribute(name))
+  )
+}
+
+function morphAttributes(current: Element, next: Element): void {
+  // unfolded by whoever looks
+  const ours = current.getAttributeNames().filter((name) => name !== 'open')
+  for (const name of ours) if (!next.hasAttribute(name)) current.removeAttribute(name)
+  for (const { name, value } of next.attributes)
+    if (current.getAttribute(name) !== value) current.setAttribute(name, value)
+}

@@ -1,0 +1,78 @@
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const minute = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+export function count(value: number): string {
+  return whole.format(value)
+}
+
+/** Small rates keep a tenth. */
+export function rate(perSecond: number): string {
+  return `${(perSecond < 10 ? tenths : whole).format(perSecond)}/s`
+}
+
+export function percent(share: number): string {
+  const value = share * 100
+  return value > 0 && value < 0.1 ? '< 0.1\u00a0%' : `${tenths.format(value)}\u00a0%`
+}
+
+export function milliseconds(value: number | null): string {
+  if (value === null) return '–'
+  return value < SECOND ? `${tenths.format(value)}\u00a0ms` : duration(value)
+}
+
+/** `8 s`, `3 min`, `2 h 5 min`, `4 d 1 h`. */
+export function duration(ms: number): string {
+  if (ms < 10 * SECOND) return `${tenths.format(Math.max(0, ms) / SECOND)}\u00a0s`
+  if (ms < 2 * MINUTE) return `${whole.format(ms / SECOND)}\u00a0s`
+  if (ms < HOUR) return `${whole.format(ms / MINUTE)}\u00a0min`
+  if (ms < DAY) return `${parts(ms, HOUR, 'h', MINUTE, 'min')}`
+  return parts(ms, DAY, 'd', HOUR, 'h')
+}
+
+function parts(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const rest = Math.floor((ms % large) / small)
+  return `${Math.floor(ms / large)}\u00a0${largeUnit}${rest > 0 ? ` ${rest}\u00a0${smallUnit}` : ''}`
+}
+
+/** A window in words: `minute`, `10 seconds`, `1.5 hours`. */
+export function windowText(ms: number): string {
+  const [unit, name] = (
+    [
+      [DAY, 'day'],
+      [HOUR, 'hour'],
+      [MINUTE, 'minute'],
+      [SECOND, 'second'],
+      [1, 'millisecond'],
+    ] as const
+  ).find(([size]) => ms >= size) ?? [1, 'millisecond']
+  return ms === unit ? name : `${tenths.format(ms / unit)} ${name}s`
+}
+
+export function bytes(value: number): string {
+  return `${whole.format(value / 1e6)}\u00a0MB`
+}
+
+export function timeText(at: number): string {
+  return time.format(new Date(at))
+}
+
+export function minuteText(at: number): string {
+  return minute.format(new Date(at))
+}
+
+export function dateTimeText(at: number): string {
+  return dateTime.format(new Date(at))
+}
+
+/** For titles. */
+export function utcText(at: number): string {
+  return `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`
+}

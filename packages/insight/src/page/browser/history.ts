@@ -1,0 +1,45 @@
+import type { HistorySnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
+
+/** An hour of minutes, and the one that runs. */
+const MOST_STEPS = 61
+
+/** The history that was shown, with an update of its last steps. */
+export function mergedHistory(shown: HistorySnapshot | undefined, update: HistorySnapshot): HistorySnapshot {
+  const shift = shown === undefined ? -1 : (update.startAt - shown.startAt) / update.stepMs
+  // of another start of the server, or of after a gap
+  const isOther = shown === undefined || shown.stepMs !== update.stepMs || !Number.isInteger(shift) || shift < 0
+  if (isOther || shift > lengthOf(shown)) return update
+  const series = update.series.map((each) => {
+    const before = shown.series.find(({ policy, outcome }) => policy === each.policy && outcome === each.outcome)
+    const kept = Array.from({ length: shift }, (_, index) => before?.values[index] ?? 0)
+    return { ...each, values: [...kept, ...each.values] }
+  })
+  const skipped = Math.max(0, lengthOf({ ...update, series }) - MOST_STEPS)
+  return {
+    ...update,
+    startAt: shown.startAt + skipped * update.stepMs,
+    series: series.map((each) => ({ ...each, values: each.values.slice(skipped) })),
+  }
+}
+
+/** Rates of each step, a second, of one policy or of all together. */
+export function ratesOf(
+  history: HistorySnapshot,
+  { outcome, policy, at }: { outcome: SnapshotOutcome; policy: string | undefined; at: number },
+): number[] {
+  const chosen = history.series.filter((each) => each.outcome === outcome && (policy ?? each.policy) === each.policy)
+  return Array.from({ length: lengthOf(history) }, (_, step) => {
+    const sum = chosen.reduce((total, { values }) => total + (values[step] ?? 0), 0)
+    return sum / (lastedMs(history, step, at) / 1_000)
+  })
+}
+
+export function lengthOf({ series }: HistorySnapshot): number {
+  return Math.max(0, ...series.map(({ values }) => values.length))
+}
+
+/** The step that runs has not lasted as long as the others; its first seconds would tell little. */
+function lastedMs({ startAt, stepMs }: HistorySnapshot, step: number, at: number): number {
+  const passedMs = at - (startAt + step * stepMs)
+  return Math.min(stepMs, Math.max(passedMs, 5_000))
+}

@@ -1,0 +1,100 @@
+import type { CapSnapshot, InsightSnapshot, RouteSnapshot } from '../../live/snapshot.ts'
+import { bar, element, foreign } from './elements.ts'
+import { count, duration, milliseconds, percent, rate } from './format.ts'
+import { policyLink, processes } from './policy-text.ts'
+import { countText, policiesTable } from './policy-view.ts'
+import { processesTable } from './process-view.ts'
+import { section, table } from './table.ts'
+import { trafficPanel } from './traffic-panel.ts'
+
+const MOST_ROWS = 8
+const STATES = { ok: '✓ answers', failing: '! fails', open: '✕ not called' } as const
+
+/** Everything on one screen, the urgent first. */
+export function overview(snapshot: InsightSnapshot): readonly HTMLElement[] {
+  const { policies, caps, routes, backends, processes: all } = snapshot
+  return [
+    tiles(snapshot),
+    trafficPanel(snapshot),
+    section('Policies nearest to their end', policiesTable(policies, MOST_ROWS)),
+    element(
+      'div',
+      { class: 'columns' },
+      section('Caps', capsTable(caps)),
+      section('Most denied keys', talkers(snapshot, 'topDenied')),
+      section('Most allowed keys', talkers(snapshot, 'topAllowed')),
+      section('Slowest routes', routesTable(routes)),
+      section('Backends', backendsTable(backends)),
+      section('Processes', processesTable(all.slice(0, MOST_ROWS))),
+    ),
+  ]
+}
+
+function tiles({ ratePerSecond, deniedShare, uniques }: InsightSnapshot): HTMLElement {
+  const entries = [
+    ['decisions now', rate(ratePerSecond.now)],
+    ['last hour', rate(ratePerSecond.lastHour)],
+    ['denied now', percent(deniedShare)],
+    ['keys in an hour', `≈ ${count(uniques.hour)}`],
+    ['keys in a day', `≈ ${count(uniques.day)}`],
+  ]
+  const made = entries.map(([label, value]) => element('div', {}, element('dt', {}, label), element('dd', {}, value)))
+  return element('dl', { class: 'tiles' }, ...made)
+}
+
+function capsTable(caps: readonly CapSnapshot[]): HTMLElement {
+  const fullestFirst = caps.toSorted((a, b) => b.held / b.limit - a.held / a.limit)
+  const rows = fullestFirst
+    .slice(0, MOST_ROWS)
+    .map(({ name, limit, held, peak, denied, holdMs }) => [
+      foreign(name),
+      element('span', { class: 'used' }, bar(held / limit), `${count(held)} of ${count(limit)}`),
+      count(peak),
+      count(denied),
+      milliseconds(holdMs.p99),
+    ])
+  const numbers = ['peak', 'denied', 'held p99'].map((label) => ({ label, isNumber: true }))
+  return table('Caps', [{ label: 'cap' }, { label: 'in progress' }, ...numbers], rows, 'No cap is watched.')
+}
+
+function talkers({ policies }: InsightSnapshot, list: 'topDenied' | 'topAllowed'): HTMLElement {
+  const all = policies.flatMap((policy) => policy[list].map((each) => ({ ...each, policy: policy.name })))
+  const rows = all
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, MOST_ROWS)
+    .map(({ key, count: times, error, policy }) => [foreign(key), policyLink(policy), countText(times, error)])
+  const label = list === 'topDenied' ? 'Most denied keys' : 'Most allowed keys'
+  const columns = [{ label: 'key' }, { label: 'policy' }, { label: 'last 10 min', isNumber: true }]
+  return table(label, columns, rows, list === 'topDenied' ? 'Nobody was denied.' : 'Nobody asked.')
+}
+
+function routesTable(routes: readonly RouteSnapshot[]): HTMLElement {
+  const slowestFirst = routes.toSorted((a, b) => (b.p99 ?? 0) - (a.p99 ?? 0))
+  const rows = slowestFirst
+    .slice(0, MOST_ROWS)
+    .map(({ route, method, p50, p90, p99, perSecond }) => [
+      foreign(`${method} ${route}`.trim()),
+      milliseconds(p50),
+      milliseconds(p90),
+      milliseconds(p99),
+      rate(perSecond),
+    ])
+  const numbers = ['p50', 'p90', 'p99', 'requests'].map((label) => ({ label, isNumber: true }))
+  return table('Slowest routes', [{ label: 'route' }, ...numbers], rows, 'No request has ended yet.')
+}
+
+function backendsTable(backends: InsightSnapshot['backends']): HTMLElement {
+  const rows = backends.map(({ name, state, sinceMs, lastError }) => [
+    foreign(name),
+    element('span', { class: `state ${state}` }, STATES[state]),
+    duration(sinceMs),
+    lastError === null ? '–' : foreign(lastError),
+  ])
+  const columns = ['backend', 'state', 'since', 'last error'].map((label) => ({ label }))
+  return table('Backends', columns, rows, 'All limits count in memory.')
+}
+
+/** Whose numbers these are. */
+export function scopeText({ isWholeFleet, processes: all }: InsightSnapshot): string {
+  return isWholeFleet ? `Shows ${processes(all.length)}.` : 'Shows one process.'
+}

@@ -1,0 +1,77 @@
+import type { BackendSnapshot, InsightSnapshot, PolicySnapshot } from '../../live/snapshot.ts'
+import { count, duration, percent, rate } from './format.ts'
+
+export interface Summary {
+  readonly state: 'good' | 'warning' | 'bad' | 'idle'
+  /** Changes seldom: it is read aloud whenever it does. */
+  readonly verdict: string
+  /** What goes on behind the verdict, with numbers that change all the time. */
+  readonly figures: string
+}
+
+/** Shares of denied decisions from which on somebody should look. */
+const MANY_DENIED = 0.2
+
+/** Whether anything is wrong, in a sentence: the worst that is. */
+export function summaryOf(snapshot: InsightSnapshot): Summary {
+  return (
+    backendTrouble(snapshot) ?? uncountedTrouble(snapshot) ?? fullCap(snapshot) ?? denials(snapshot) ?? calm(snapshot)
+  )
+}
+
+function backendTrouble({ backends }: InsightSnapshot): Summary | undefined {
+  const failing = backends.filter(({ state }) => state !== 'ok')
+  if (failing.length === 0) return undefined
+  const [first] = failing.toSorted((a, b) => b.sinceMs - a.sinceMs)
+  const others = failing.length > 1 ? `, and ${count(failing.length - 1)} more` : ''
+  return {
+    state: 'bad',
+    verdict: `\u2068${backendName(first)}\u2069 does not answer`,
+    figures: ` for ${duration(first.sinceMs)}${others}: failure rules decide, processes count alone`,
+  }
+}
+
+function backendName({ name }: BackendSnapshot): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+function uncountedTrouble({ policies }: InsightSnapshot): Summary | undefined {
+  const perSecond = policies.reduce((sum, policy) => sum + policy.perSecond.uncounted, 0)
+  if (perSecond === 0) return undefined
+  return {
+    state: 'bad',
+    verdict: 'Some decisions are not counted',
+    figures: `: a failure rule answers ${rate(perSecond)}`,
+  }
+}
+
+function fullCap({ caps }: InsightSnapshot): Summary | undefined {
+  const cap = caps.find(({ held, limit }) => held >= limit && held > 0)
+  if (cap === undefined) return undefined
+  return {
+    state: 'warning',
+    verdict: `Cap \u2068${cap.name}\u2069 is full`,
+    figures: `: ${count(cap.held)} of ${count(cap.limit)} in progress`,
+  }
+}
+
+function denials({ policies }: InsightSnapshot): Summary | undefined {
+  const [worst] = policies
+    .filter((policy) => deniedShareOf(policy) >= MANY_DENIED)
+    .toSorted((a, b) => deniedShareOf(b) - deniedShareOf(a))
+  if (worst === undefined) return undefined
+  const figures = `: ${percent(deniedShareOf(worst))} of its decisions, ${rate(worst.perSecond.denied)}`
+  return { state: 'warning', verdict: `Policy \u2068${worst.name}\u2069 denies many`, figures }
+}
+
+/** Of what it decided now and enforced. */
+function deniedShareOf({ perSecond: { allowed, denied } }: PolicySnapshot): number {
+  return denied === 0 ? 0 : denied / (allowed + denied)
+}
+
+function calm({ ratePerSecond, deniedShare }: InsightSnapshot): Summary {
+  if (ratePerSecond.now === 0)
+    return { state: 'idle', verdict: 'All quiet', figures: ': no decisions in the last 10 s' }
+  const decisions = `${rate(ratePerSecond.now).replace('/s', '')} decisions/s`
+  return { state: 'good', verdict: 'All well', figures: `: ${decisions}, ${percent(deniedShare)} denied` }
+}

@@ -1,0 +1,165 @@
+import uPlot from 'uplot'
+import type { HistorySnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
+import { element } from './elements.ts'
+import { minuteText, rate, utcText } from './format.ts'
+import { lengthOf, ratesOf } from './history.ts'
+
+/** What is drawn: the policy, or all of them together. */
+export interface ChartedTraffic {
+  readonly history: HistorySnapshot
+  readonly policy: string | undefined
+  readonly at: number
+}
+
+/** From the bottom of the stack to its top. */
+export const STACKED: readonly { readonly outcome: SnapshotOutcome; readonly label: string }[] = [
+  { outcome: 'allowed', label: 'allowed' },
+  { outcome: 'denied', label: 'denied' },
+  { outcome: 'shadowDenied', label: 'denied in shadow' },
+]
+
+const HOUR_SECONDS = 3_600
+const HEIGHT = 220
+const HATCH = 8
+
+/** Decisions a second of the last hour, one outcome upon the other. The answer stays in place while it is drawn anew. */
+export class TrafficChart {
+  readonly #plot: uPlot
+  readonly #host: HTMLElement
+  readonly #resized: ResizeObserver
+  #at = 0
+
+  constructor(host: HTMLElement) {
+    this.#host = host
+    this.#plot = new uPlot(this.#options(), [[], [], [], [], []], host)
+    this.#resized = new ResizeObserver(() => this.#plot.setSize({ width: host.clientWidth, height: HEIGHT }))
+    this.#resized.observe(host)
+  }
+
+  get host(): HTMLElement {
+    return this.#host
+  }
+
+  draw(traffic: ChartedTraffic): void {
+    this.#at = traffic.at / 1_000
+    const label = `Decisions per second over the last hour, by outcome. ${lastRates(traffic)}`
+    if (this.#host.getAttribute('aria-label') !== label) this.#host.setAttribute('aria-label', label)
+    this.#plot.setData(pointsOf(traffic))
+  }
+
+  remove(): void {
+    this.#resized.disconnect()
+    this.#plot.destroy()
+  }
+
+  #options(): uPlot.Options {
+    const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+    const axis = { stroke: color('--quiet'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
+    const stepped = uPlot.paths.stepped?.({ align: 1 })
+    const area = (fill: CanvasPattern | string): uPlot.Series => ({
+      ...{ fill, stroke: color('--ground'), width: 1, points: { show: false } },
+      ...(stepped === undefined ? {} : { paths: stepped }),
+    })
+    const uncounted = { stroke: color('--text'), width: 2, dash: [4, 4], points: { show: false } }
+    return {
+      width: this.#host.clientWidth,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { show: false },
+      scales: {
+        x: { time: true, range: () => [this.#at - HOUR_SECONDS, this.#at] },
+        y: { range: (_plot, _min, max) => [0, Math.max(1, (max ?? 0) * 1.1)] },
+      },
+      axes: [
+        { ...axis, values: (_plot, splits) => splits.map((at) => minuteText(at * 1_000)), space: 70 },
+        { ...axis, values: (_plot, splits) => splits.map((value) => rate(value)), size: 64 },
+      ],
+      series: [
+        {},
+        // the highest first: the lower ones are drawn over it
+        area(hatched(color('--shadow-denied'), color('--ground'), 'dots')),
+        area(hatched(color('--denied'), color('--ground'), 'lines')),
+        area(color('--allowed')),
+        { ...uncounted, ...(stepped === undefined ? {} : { paths: stepped }) },
+      ],
+    }
+  }
+}
+
+/** Its key: pattern and colour of each outcome, with its rate now. */
+export function chartLegend(traffic: ChartedTraffic): HTMLElement {
+  const entries = [...STACKED, { outcome: 'uncounted', label: 'not counted (of all)' } as const].map(
+    ({ outcome, label }) => {
+      const perSecond = ratesOf(traffic.history, { ...traffic, outcome }).at(-1) ?? 0
+      return element(
+        'li',
+        {},
+        element('span', { class: `swatch ${outcome}`, 'aria-hidden': 'true' }),
+        `${label} ${rate(perSecond)}`,
+      )
+    },
+  )
+  return element('ul', { class: 'legend' }, ...entries)
+}
+
+/** The same in rows of five minutes, for those who do not see the chart. */
+export function chartTable(traffic: ChartedTraffic): HTMLElement {
+  const { startAt, stepMs } = traffic.history
+  const rates = STACKED.map(({ outcome }) => ratesOf(traffic.history, { ...traffic, outcome }))
+  const steps = Array.from({ length: lengthOf(traffic.history) }, (_, index) => index).reverse()
+  const rows = steps
+    .filter((_, index) => index % 5 === 0)
+    .map((step) => {
+      const at = startAt + step * stepMs
+      const time = element('th', { scope: 'row', title: utcText(at) }, minuteText(at))
+      return element(
+        'tr',
+        {},
+        time,
+        ...rates.map((values) => element('td', { class: 'number' }, rate(values[step] ?? 0))),
+      )
+    })
+  const heads = ['time', ...STACKED.map(({ label }) => label)].map((head) => element('th', { scope: 'col' }, head))
+  const table = element('table', {}, element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...rows))
+  return element('details', {}, element('summary', {}, 'As a table'), table)
+}
+
+function pointsOf(traffic: ChartedTraffic): uPlot.AlignedData {
+  const { history, at } = traffic
+  const [allowed, denied, shadowDenied] = STACKED.map(({ outcome }) => ratesOf(history, { ...traffic, outcome }))
+  const uncounted = ratesOf(history, { ...traffic, outcome: 'uncounted' })
+  const enforced = allowed.map((value, step) => value + denied[step])
+  const all = enforced.map((value, step) => value + shadowDenied[step])
+  const times = allowed.map((_, step) => (history.startAt + step * history.stepMs) / 1_000)
+  // the step that runs is drawn up to now
+  const [ends, ...values] = [
+    [...times, at / 1_000],
+    ...[all, enforced, allowed, uncounted].map((each) => [...each, each.at(-1) ?? 0]),
+  ]
+  return [
+    ends,
+    ...values.map((each, index) => (index === 3 && each.every((value) => value === 0) ? each.map(() => null) : each)),
+  ] as uPlot.AlignedData
+}
+
+function lastRates(traffic: ChartedTraffic): string {
+  const texts = STACKED.map(
+    ({ outcome, label }) => `${label} ${rate(ratesOf(traffic.history, { ...traffic, outcome }).at(-1) ?? 0)}`,
+  )
+  return `Now ${texts.join(', ')}.`
+}
+
+/** A colour with a pattern over it, so that nobody has to tell colours apart. */
+function hatched(color: string, ground: string, pattern: 'lines' | 'dots'): CanvasPattern | string {
+  const tile = document.createElement('canvas')
+  tile.width = HATCH
+  tile.height = HATCH
+  const context = tile.getContext('2d')
+  if (context === null) return color
+  context.fillStyle = color
+  context.fillRect(0, 0, HATCH, HATCH)
+  context.fillStyle = ground
+  if (pattern === 'dots') context.fillRect(2, 2, 3, 3)
+  else for (let at = 0; at < HATCH; at++) context.fillRect(at, HATCH - 1 - at, 2, 1)
+  return context.createPattern(tile, 'repeat') ?? color
+}

@@ -1,0 +1,129 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Clock, createLimiter, type Limiter } from '@sluice/limiter-core'
+import { pageFiles } from './generated.ts'
+import { type MountedAddress, mountedAddress } from './mounted-address.ts'
+import { crossSite, refusalOf, tokenInAddress } from './page-access.ts'
+import { answerFile, answerProblem, answerRedirect, type PageFile, type Problem, secure } from './page-answer.ts'
+import { sentToken } from './page-login.ts'
+import { PageSession } from './page-session.ts'
+import { PageStream, type SnapshotSource } from './page-stream.ts'
+
+/** Wrong tokens of one address. */
+const WRONG_TOKENS = { name: 'wrong-tokens', limit: 10, window: '1m' } as const
+
+const CLOSED: Problem = { status: 503, title: 'Service Unavailable', detail: 'This page was closed.' }
+const FULL: Problem = { status: 503, title: 'Service Unavailable', detail: 'Too many are looking at once.' }
+const NOT_FOUND: Problem = { status: 404, title: 'Not Found', detail: 'Nothing is at this address.' }
+const NOT_ALLOWED: Problem = { status: 405, title: 'Method Not Allowed', detail: 'This can only be read.' }
+const WRONG_TOKEN: Problem = { status: 401, title: 'Unauthorized', detail: 'That is not the token.' }
+const TOO_MANY: Problem = { status: 429, title: 'Too Many Requests', detail: 'Too many wrong tokens: wait a minute.' }
+
+/** Options of a dashboard, each of them checked. */
+export interface CheckedOptions {
+  readonly insight: SnapshotSource
+  readonly token: string | undefined
+  readonly path: string
+  readonly updateMs: number
+  readonly clock: Clock
+}
+
+/** Answers every request at the addresses of a dashboard. */
+export class DashboardPage {
+  readonly #path: string
+  readonly #session: PageSession | undefined
+  readonly #stream: PageStream
+  readonly #wrongTokens: Limiter
+  #isClosed = false
+
+  constructor({ insight, token, path, updateMs, clock }: CheckedOptions) {
+    this.#path = path
+    this.#session = token === undefined ? undefined : new PageSession(token, clock)
+    this.#stream = new PageStream(insight, clock, updateMs)
+    this.#wrongTokens = createLimiter({ policies: [WRONG_TOKENS], clock })
+  }
+
+  handle(req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void, path: string = this.#path): void {
+    const address = mountedAddress(req, path)
+    if (address === undefined && next !== undefined) next()
+    else this.#answer(req, res, address)
+  }
+
+  #answer(req: IncomingMessage, res: ServerResponse, address: MountedAddress | undefined): void {
+    secure(res)
+    const refusal = address === undefined ? NOT_FOUND : tokenInAddress(req)
+    if (address === undefined || refusal !== undefined) answerProblem(res, refusal ?? NOT_FOUND)
+    else if (this.#isClosed) answerProblem(res, CLOSED)
+    else if (address.redirect !== undefined) answerRedirect(res, 307, address.redirect)
+    else if (req.method === 'POST') this.#post(req, res, address)
+    else if (req.method !== 'GET' && req.method !== 'HEAD') answerProblem(res, NOT_ALLOWED)
+    else this.#get(req, res, address)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stream.close()
+  }
+
+  #get(req: IncomingMessage, res: ServerResponse, { file }: MountedAddress): void {
+    // style alone, which the login form has, too
+    const refusal = file === 'page.css' ? undefined : refusalOf(req, this.#session)
+    if (refusal !== undefined) refuse(req, res, refusal)
+    else if (file === 'stream') this.#open(req, res)
+    else if (file === '') this.#file(res, 'page.html', { logout: this.#session === undefined ? 'hidden' : '' })
+    else this.#file(res, file.endsWith('.html') ? '' : file)
+  }
+
+  #file(res: ServerResponse, name: string, texts: Readonly<Record<string, string>> = {}): void {
+    const found = pageFiles.get(name)
+    if (found === undefined) answerProblem(res, NOT_FOUND)
+    else answerFile(res, filled(found, texts))
+  }
+
+  #open(req: IncomingMessage, res: ServerResponse): void {
+    if (this.#stream.isFull) answerProblem(res, FULL)
+    else if (req.method === 'HEAD') answerFile(res, { type: 'text/event-stream', text: '' })
+    else this.#stream.open(res)
+  }
+
+  #post(req: IncomingMessage, res: ServerResponse, { file, folder }: MountedAddress): void {
+    const session = this.#session
+    const refusal = session === undefined ? refusalOf(req, session) : crossSite(req)
+    if (refusal !== undefined) answerProblem(res, refusal)
+    else if (session === undefined || !['login', 'logout'].includes(file)) answerProblem(res, NOT_FOUND)
+    else if (file === 'login') this.#logIn(req, res, session, folder).catch(() => res.destroy())
+    else {
+      res.setHeader('Set-Cookie', session.endingCookie(req, folder))
+      answerRedirect(res, 303, './')
+    }
+  }
+
+  async #logIn(req: IncomingMessage, res: ServerResponse, session: PageSession, folder: string): Promise<void> {
+    const peer = req.socket.remoteAddress ?? ''
+    // spent before the token is read, so that guesses at the same time are counted as well
+    const attempt = await this.#wrongTokens.take(peer)
+    if (!attempt.allowed) {
+      refuse(req, res, TOO_MANY)
+    } else if (!session.accepts(await sentToken(req))) {
+      refuse(req, res, WRONG_TOKEN)
+    } else {
+      await this.#wrongTokens.charge(peer, -1, attempt)
+      res.setHeader('Set-Cookie', session.cookie(req, folder))
+      answerRedirect(res, 303, './')
+    }
+  }
+}
+
+/** A browser gets a page that says it, everyone else the problem. */
+function refuse(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
+  const file = pageFiles.get(problem.status === 403 ? 'forbidden.html' : 'login.html')
+  const isForBrowser = /\btext\/html\b/.test(req.headers.accept ?? '')
+  // who only comes to log in has done nothing wrong
+  const message = problem.status === 401 && req.method !== 'POST' ? '' : problem.detail
+  if (isForBrowser && file !== undefined) answerFile(res, filled(file, { message }), problem.status)
+  else answerProblem(res, problem)
+}
+
+/** The file with texts of ours in their places. */
+function filled({ type, text }: PageFile, texts: Readonly<Record<string, string>>): PageFile {
+  return { type, text: Object.entries(texts).reduce((whole, [name, value]) => whole.replace(`{${name}}`, value), text) }
+}

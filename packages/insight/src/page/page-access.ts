@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http'
+import type { Problem } from './page-answer.ts'
+import type { PageSession } from './page-session.ts'
+
+const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|::ffff:127\.\d{1,3}\.\d{1,3}\.\d{1,3})$/i
+const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i
+/** Headers of proxies: behind one the peer says nothing of who looks. */
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+const TOKEN_NAMES = ['token', 'access_token']
+
+const NOT_LOOPBACK: Problem = {
+  status: 403,
+  title: 'Forbidden',
+  detail:
+    'Without a token this page shows itself on the same machine alone, at localhost. Set a token to look from elsewhere.',
+}
+const NO_SESSION: Problem = { status: 401, title: 'Unauthorized', detail: 'Log in with the token of this page.' }
+const CROSS_SITE: Problem = { status: 403, title: 'Forbidden', detail: 'This was asked by the page of another site.' }
+const TOKEN_IN_ADDRESS: Problem = {
+  status: 400,
+  title: 'Bad Request',
+  detail: 'A token does not belong in an address: logs, histories and referrers keep addresses. Log in with the form.',
+}
+
+/** Why this request may not look; nothing where it may. */
+export function refusalOf(req: IncomingMessage, session: PageSession | undefined): Problem | undefined {
+  if (session === undefined) return isLoopback(req) ? crossSite(req) : NOT_LOOPBACK
+  return session.holds(req) ? crossSite(req) : NO_SESSION
+}
+
+/** Refuses what another site sends in the name of who looks. Following a link is fine: it shows the sender nothing. */
+export function crossSite(req: IncomingMessage): Problem | undefined {
+  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin, host } = req.headers
+  const isLink = mode === 'navigate' && req.method === 'GET'
+  if (site === 'cross-site' && !isLink) return CROSS_SITE
+  if (origin === undefined || isLink) return undefined
+  return URL.canParse(origin) && new URL(origin).host === host ? undefined : CROSS_SITE
+}
+
+/** A token in an address is refused, valid or not. */
+export function tokenInAddress(req: IncomingMessage): Problem | undefined {
+  const query = new URLSearchParams((req.url ?? '').split('?')[1] ?? '')
+  return TOKEN_NAMES.some((name) => query.has(name)) ? TOKEN_IN_ADDRESS : undefined
+}
+
+/** The peer itself, under a name that no other site can point here: what keeps DNS rebinding out. */
+function isLoopback({ socket, headers }: IncomingMessage): boolean {
+  if (FORWARDED.some((name) => headers[name] !== undefined)) return false
+  return LOOPBACK.test(socket.remoteAddress ?? '') && LOOPBACK_HOST.test(headers.host ?? '')
+}

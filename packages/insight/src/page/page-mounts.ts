@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** Answers requests of node:http, Express, Connect and Nest. `next` gets those for other addresses. */
+export type PageHandler = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
+
+/** What is used of Koa's context. */
+export interface KoaContext {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  respond?: boolean
+  readonly request: object
+}
+
+export type KoaMiddleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown>
+
+/** What is used of a Fastify instance. */
+export interface FastifyApp {
+  readonly prefix: string
+  removeAllContentTypeParsers(): unknown
+  addContentTypeParser(
+    type: string,
+    parser: (request: unknown, body: unknown, done: (error: null) => void) => void,
+  ): unknown
+  all(path: string, handler: (request: { readonly raw: unknown }, reply: FastifyReply) => void): unknown
+}
+
+interface FastifyReply {
+  readonly raw: unknown
+  hijack(): unknown
+}
+
+export type FastifyPlugin = (app: FastifyApp, options: unknown, done: () => void) => void
+
+/** A request whose address is answered at `path`; a parser that ran before has its `body`. */
+export interface MountedRequest {
+  readonly body?: unknown
+}
+
+export function koaMount(handle: PageHandler): KoaMiddleware {
+  return (context, next) =>
+    new Promise((resolve, reject) => {
+      const { req, res, request } = context
+      const others = (error?: unknown) => {
+        context.respond = true
+        if (error === undefined) next().then(resolve, reject)
+        else reject(error)
+      }
+      context.respond = false
+      if ('body' in request) Object.assign(req, { body: request.body })
+      // Koa's status of a request that nobody answered
+      res.statusCode = 404
+      res.once('close', resolve)
+      handle(req, res, others)
+    })
+}
+
+export function fastifyMount(handlerAt: (path: string) => PageHandler): FastifyPlugin {
+  return (app, _options, done) => {
+    const handle = handlerAt(app.prefix)
+    // a login is read here, and nothing else has a body
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
+    const answer = (request: { readonly raw: unknown }, reply: FastifyReply) => {
+      reply.hijack()
+      handle(request.raw as IncomingMessage, reply.raw as ServerResponse)
+    }
+    app.all('/', answer)
+    app.all('/*', answer)
+    done()
+  }
+}

@@ -1,0 +1,81 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '@sluice/limiter-core'
+import { badOption } from '@sluice/limiter-core/backend'
+
+const COOKIE = 'sluice_insight'
+const SESSION_MS = 12 * 3_600_000
+/** Shorter ones are guessed, or found out from a cookie. */
+const SHORTEST_TOKEN = 16
+
+/**
+ * Who has logged in. A cookie is `expiry.nonce.signature`, signed under the token, so that all processes with that token
+ * know it and none keeps it.
+ */
+export class PageSession {
+  readonly #token: string
+  readonly #signingKey: Buffer
+  readonly #clock: Clock
+
+  constructor(token: string, clock: Clock) {
+    if (typeof token !== 'string' || token.length < SHORTEST_TOKEN) {
+      throw badOption('dashboard: token', typeof token, `a text of ${SHORTEST_TOKEN} characters or more`)
+    }
+    this.#token = token
+    this.#signingKey = createHmac('sha256', token).update('sluice insight session').digest()
+    this.#clock = clock
+  }
+
+  /** Takes the same time for every wrong token. */
+  accepts(token: string): boolean {
+    return isSame(token, this.#token)
+  }
+
+  /** True for a request with a cookie of `cookie()` that has not expired, or with the token as its bearer. */
+  holds({ headers }: IncomingMessage): boolean {
+    const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
+    if (bearer !== undefined) return this.accepts(bearer)
+    const [expiry = '', nonce = '', signature = ''] = (cookieOf(headers.cookie ?? '') ?? '').split('.')
+    const isOurs = isSame(signature, this.#signature(expiry, nonce))
+    return isOurs && Number(expiry) > this.#clock.wall()
+  }
+
+  /** A `Set-Cookie` for who has logged in at that path. */
+  cookie(req: IncomingMessage, path: string): string {
+    const expiry = String(Math.floor(this.#clock.wall() + SESSION_MS))
+    const nonce = randomBytes(16).toString('base64url')
+    const value = `${expiry}.${nonce}.${this.#signature(expiry, nonce)}`
+    return cookieLine(req, path, value, SESSION_MS / 1000)
+  }
+
+  /** A `Set-Cookie` that ends a session. */
+  endingCookie(req: IncomingMessage, path: string): string {
+    return cookieLine(req, path, '', 0)
+  }
+
+  #signature(expiry: string, nonce: string): string {
+    return createHmac('sha256', this.#signingKey).update(`${expiry}.${nonce}`).digest('base64url')
+  }
+}
+
+function cookieLine(req: IncomingMessage, path: string, value: string, maxAgeSeconds: number): string {
+  const secure = isHttps(req) ? '; Secure' : ''
+  return `${COOKIE}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`
+}
+
+function cookieOf(header: string): string | undefined {
+  const pair = header.split(';').find((each) => each.trim().startsWith(`${COOKIE}=`))
+  return pair?.trim().slice(COOKIE.length + 1)
+}
+
+/** What a proxy says of https can only make the cookie stricter. */
+function isHttps({ socket, headers }: IncomingMessage): boolean {
+  const isEncrypted = (socket as { readonly encrypted?: boolean }).encrypted === true
+  return isEncrypted || /^https\b/i.test(String(headers['x-forwarded-proto'] ?? ''))
+}
+
+/** Compares hashes, which have one length whatever was sent. */
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
+  return timingSafeEqual(a, b)
+}

@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import { dashboard } from '@sluice/insight'
+import { root } from '../../repository.ts'
+import { listening, openBrowser, openPage } from './open-page.ts'
+import { WatchedFleet } from './watched-fleet.ts'
+
+const SHOTS = [
+  { name: 'overview-light', hash: '#/', colorScheme: 'light', width: 1_440 },
+  { name: 'overview-dark', hash: '#/', colorScheme: 'dark', width: 1_440 },
+  { name: 'overview-phone', hash: '#/', colorScheme: 'light', width: 390 },
+  { name: 'policy-light', hash: '#/policies/api', colorScheme: 'light', width: 1_440 },
+] as const
+
+/** Writes the pictures of docs/insight.md. */
+export async function takeScreenshots(folder: string = join(root, 'docs/images')): Promise<void> {
+  const page = dashboard({ insight: new WatchedFleet() })
+  const served = await listening(page)
+  const browser = await openBrowser()
+  for (const { name, hash, colorScheme, width } of SHOTS) {
+    const options = { colorScheme, viewport: { width, height: 900 }, timezoneId: 'UTC', locale: 'en-GB' } as const
+    const { page: opened } = await openPage(browser, `${served.url}${hash}`, options)
+    await opened.locator('#chart canvas').waitFor()
+    await opened.screenshot({ path: join(folder, `insight-${name}.png`), fullPage: true })
+  }
+  await browser.close()
+  page.close()
+  await served.stop()
+}

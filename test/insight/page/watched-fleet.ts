@@ -1,0 +1,102 @@
+import type { InsightSnapshot, SnapshotOutcome } from '@sluice/insight'
+import { systemClock } from '@sluice/limiter-core/backend'
+
+const MINUTE = 60_000
+const STEPS = 1_440
+
+/** What a page shows, made up: a fleet of three with traffic like waves, which tests change in part. */
+export class WatchedFleet {
+  readonly #changes: Partial<InsightSnapshot>
+  /** Decisions that came since, all of them in the minute that runs. */
+  extra = 0
+  /** How often a page asked. */
+  asked = 0
+
+  constructor(changes: Partial<InsightSnapshot> = {}) {
+    this.#changes = changes
+  }
+
+  snapshot(): InsightSnapshot {
+    this.asked++
+    return { ...fleetAt(systemClock.wall(), this.extra), ...this.#changes }
+  }
+}
+
+function fleetAt(at: number, extra: number): InsightSnapshot {
+  const startAt = Math.floor(at / MINUTE) * MINUTE - (STEPS - 1) * MINUTE
+  const series = (policy: string, outcome: SnapshotOutcome, size: number) => ({
+    policy,
+    outcome,
+    values: Array.from({ length: STEPS }, (_, step) => {
+      const value = Math.round(60 * size * (1 + 0.4 * Math.sin(step / 7) + 0.1 * Math.sin(step * 2)))
+      return step === STEPS - 1 ? Math.round((value * (at % MINUTE)) / MINUTE) + extra : value
+    }),
+  })
+  const process = (pid: number, isSelf: boolean) => ({
+    ...{ id: `p${pid}`, host: 'web-1', pid, version: '0.1.0', lastAt: at, uptimeMs: 7_980_000, isSelf },
+    ...{ startedAt: at - 7_980_000, memoryBytes: 84e6 + pid * 1e3 },
+  })
+  return {
+    at,
+    isWholeFleet: true,
+    processes: [process(4_711, true), process(4_712, false), process(4_713, false)],
+    ratePerSecond: { now: 412 + extra, lastHour: 388.2 },
+    deniedShare: 0.012,
+    policies: policiesOf(extra),
+    caps: [
+      { name: 'reports', limit: 20, held: 17, peak: 20, denied: 31, holdMs: { p50: 840, p90: 2_300, p99: 9_100 } },
+      { name: 'uploads', limit: 50, held: 6, peak: 14, denied: 0, holdMs: { p50: 120, p90: 300, p99: 640 } },
+    ],
+    routes: [
+      { route: '/search', method: 'GET', p50: 38, p90: 122, p99: 840, perSecond: 96 },
+      { route: '/orders/:id', method: 'GET', p50: 4.2, p90: 9, p99: 31, perSecond: 210 },
+      { route: '/login', method: 'POST', p50: 61, p90: 80, p99: 120, perSecond: 3.4 },
+    ],
+    uniques: { hour: 8_410, day: 61_200 },
+    backends: [{ name: 'redis', state: 'ok', sinceMs: 7_980_000, lastError: null }],
+    history: {
+      startAt,
+      stepMs: MINUTE,
+      series: [
+        series('api', 'allowed', 340),
+        series('api', 'denied', 24),
+        series('login', 'allowed', 3),
+        series('search', 'shadowDenied', 40),
+      ],
+      caps: [],
+    },
+    events: [
+      { at: at - 90_000, name: 'backend-recovered', text: 'redis answers again' },
+      { at: at - 132_000, name: 'backend-failed', text: 'redis: connect ECONNREFUSED 10.0.0.5:6379' },
+    ],
+    unreadMessages: 0,
+  }
+}
+
+function policiesOf(extra: number): InsightSnapshot['policies'] {
+  const key = (name: string, count: number, error = 0) => ({ key: name, count, error })
+  const counts = (allowed: number, denied = 0, shadowDenied = 0) => ({ allowed, denied, shadowDenied, uncounted: 0 })
+  return [
+    {
+      ...{ name: 'api', limit: 1_000, windowMs: MINUTE, unit: 'requests', modes: { enforce: 3, shadow: 0 } },
+      ...{ total: counts(2_412_554 + extra, 31_020), perSecond: counts(340 + extra, 5) },
+      nearest: { key: '203.0.113.x', usedShare: 0.97 },
+      topAllowed: [key('acme…', 91_214, 310), key('203.0.113.x', 40_112, 310), key('2001:db8:1:x', 12_001, 310)],
+      topDenied: [key('203.0.113.x', 2_214), key('198.51.100.x', 310)],
+    },
+    {
+      ...{ name: 'login', limit: 5, windowMs: 15 * MINUTE, unit: 'requests', modes: { enforce: 3, shadow: 0 } },
+      ...{ total: counts(21_020, 120), perSecond: counts(3.2, 0.1) },
+      nearest: { key: 'eve@…', usedShare: 1 },
+      topAllowed: [key('bob@…', 4)],
+      topDenied: [key('eve@…', 118)],
+    },
+    {
+      ...{ name: 'search', limit: 30, windowMs: 1_000, unit: 'units', modes: { enforce: 0, shadow: 3 } },
+      ...{ total: counts(802_113, 0, 9_120), perSecond: counts(56, 0, 8) },
+      nearest: { key: 'acme…', usedShare: 0.41 },
+      topAllowed: [key('acme…', 20_112, 12)],
+      topDenied: [],
+    },
+  ]
+}
