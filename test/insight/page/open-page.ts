@@ -18,7 +18,11 @@ export interface OpenedPage {
   readonly faults: string[]
 }
 
-export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
   const context = await browser.newContext(options)
   const page = await context.newPage()
   const faults: string[] = []

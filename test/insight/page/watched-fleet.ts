@@ -9,6 +9,7 @@ export class WatchedFleet {
   readonly #changes: Partial<InsightSnapshot>
   /** Decisions that came since, all of them in the minute that runs. */
   extra = 0
+  events: InsightSnapshot['events'] | undefined
   /** How often a page asked. */
   asked = 0
 
@@ -18,7 +19,7 @@ export class WatchedFleet {
 
   snapshot(): InsightSnapshot {
     this.asked++
-    return { ...fleetAt(systemClock.wall(), this.extra), ...this.#changes }
+    return { ...fleetAt(systemClock.wall(), this.extra), ...(this.events && { events: this.events }), ...this.#changes }
   }
 }
 

@@ -29,11 +29,12 @@ export function refusalOf(req: IncomingMessage, session: PageSession | undefined
 }
 
 /** Refuses what another site sends in the name of who looks. Following a link is fine: it shows the sender nothing. */
-export function crossSite(req: IncomingMessage): Problem | undefined {
-  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin, host } = req.headers
-  const isLink = mode === 'navigate' && req.method === 'GET'
-  if (site === 'cross-site' && !isLink) return CROSS_SITE
-  if (origin === undefined || isLink) return undefined
+export function crossSite({ method, headers }: IncomingMessage): Problem | undefined {
+  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin, host } = headers
+  const isLink = mode === 'navigate' && method === 'GET'
+  // a browser that says it knows better than a host that a proxy may have changed
+  if (site !== undefined) return isLink || site === 'same-origin' || site === 'none' ? undefined : CROSS_SITE
+  if (origin === undefined) return undefined
   return URL.canParse(origin) && new URL(origin).host === host ? undefined : CROSS_SITE
 }
 

@@ -17,7 +17,8 @@ const SECURITY = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': CONTENT_SECURITY,
   'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
+  // without any referrer browsers hide the origin of a login, too
+  'Referrer-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
 } as const

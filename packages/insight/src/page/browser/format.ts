@@ -39,7 +39,7 @@ export function duration(ms: number): string {
 
 function parts(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
   const rest = Math.floor((ms % large) / small)
-  return `${Math.floor(ms / large)}\u00a0${largeUnit}${rest > 0 ? ` ${rest}\u00a0${smallUnit}` : ''}`
+  return `${Math.floor(ms / large)}\u00a0${largeUnit}${rest > 0 ? `\u00a0${rest}\u00a0${smallUnit}` : ''}`
 }
 
 /** A window in words: `minute`, `10 seconds`, `1.5 hours`. */

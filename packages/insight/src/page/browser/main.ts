@@ -9,7 +9,7 @@ import { overview, scopeText } from './overview.ts'
 import { policiesView, policyView } from './policy-view.ts'
 import { processesView } from './process-view.ts'
 import { summaryOf } from './summary.ts'
-import { TrafficChart } from './traffic-chart.ts'
+import { TrafficChart, trafficOf } from './traffic-chart.ts'
 
 /** From here on numbers are marked as old. */
 const STALE_MS = 4_000
@@ -66,8 +66,7 @@ function drawChart(snapshot: InsightSnapshot): void {
   if (host === null) return
   chart ??= new TrafficChart(host)
   const place = placeOf(location.hash)
-  const { history, at } = snapshot
-  chart.draw({ history, at, policy: place.view === 'policy' ? place.policy : undefined })
+  chart.draw(trafficOf(snapshot, place.view === 'policy' ? place.policy : undefined))
 }
 
 function removeChart(): void {

@@ -19,15 +19,14 @@ export function policiesTable(policies: readonly PolicySnapshot[], most: number 
   const rows = nearestFirst
     .slice(0, most)
     .map((policy) => [
-      policyLink(policy.name),
-      promiseOf(policy),
+      element('div', {}, policyLink(policy.name), element('div', { class: 'quiet' }, promiseOf(policy))),
       element('span', { class: 'used' }, bar(usedShare(policy)), percent(usedShare(policy))),
       policy.nearest === undefined ? '–' : foreign(policy.nearest.key),
       rate(policy.perSecond.allowed),
       rate(policy.perSecond.denied),
       rate(policy.perSecond.shadowDenied),
     ])
-  const columns = ['policy', 'promise', 'nearest key used', 'nearest key'].map((label) => ({ label }))
+  const columns = ['policy', 'nearest key used', 'nearest key'].map((label) => ({ label }))
   const numbers = ['allowed', 'denied', 'in shadow'].map((label) => ({ label, isNumber: true }))
   return table('Policies', [...columns, ...numbers], rows, 'No policy has decided anything yet.')
 }

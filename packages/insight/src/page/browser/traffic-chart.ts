@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { HistorySnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
+import type { HistorySnapshot, InsightSnapshot, OutcomesSnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
 import { element } from './elements.ts'
 import { minuteText, rate, utcText } from './format.ts'
 import { lengthOf, ratesOf } from './history.ts'
@@ -9,6 +9,8 @@ export interface ChartedTraffic {
   readonly history: HistorySnapshot
   readonly policy: string | undefined
   readonly at: number
+  /** A second, of the last 10 s. */
+  readonly perSecond: OutcomesSnapshot
 }
 
 /** From the bottom of the stack to its top. */
@@ -71,7 +73,7 @@ export class TrafficChart {
         y: { range: (_plot, _min, max) => [0, Math.max(1, (max ?? 0) * 1.1)] },
       },
       axes: [
-        { ...axis, values: (_plot, splits) => splits.map((at) => minuteText(at * 1_000)), space: 70 },
+        { ...axis, values: (_plot, splits) => splits.map((at) => minuteText(at * 1_000)), space: 70, size: 28 },
         { ...axis, values: (_plot, splits) => splits.map((value) => rate(value)), size: 64 },
       ],
       series: [
@@ -86,19 +88,22 @@ export class TrafficChart {
   }
 }
 
+/** What is drawn of a snapshot: one policy, or all together. */
+export function trafficOf({ history, at, policies }: InsightSnapshot, policy?: string): ChartedTraffic {
+  const chosen = policies.filter(({ name }) => (policy ?? name) === name)
+  const sum = (outcome: SnapshotOutcome) => chosen.reduce((total, { perSecond }) => total + perSecond[outcome], 0)
+  const [allowed, denied] = [sum('allowed'), sum('denied')]
+  const perSecond = { allowed, denied, shadowDenied: sum('shadowDenied'), uncounted: sum('uncounted') }
+  return { history, at, policy, perSecond }
+}
+
 /** Its key: pattern and colour of each outcome, with its rate now. */
-export function chartLegend(traffic: ChartedTraffic): HTMLElement {
-  const entries = [...STACKED, { outcome: 'uncounted', label: 'not counted (of all)' } as const].map(
-    ({ outcome, label }) => {
-      const perSecond = ratesOf(traffic.history, { ...traffic, outcome }).at(-1) ?? 0
-      return element(
-        'li',
-        {},
-        element('span', { class: `swatch ${outcome}`, 'aria-hidden': 'true' }),
-        `${label} ${rate(perSecond)}`,
-      )
-    },
-  )
+export function chartLegend({ perSecond }: ChartedTraffic): HTMLElement {
+  const uncounted = { outcome: 'uncounted', label: 'not counted (of all)' } as const
+  const entries = [...STACKED, uncounted].map(({ outcome, label }) => {
+    const swatch = element('span', { class: `swatch ${outcome}`, 'aria-hidden': 'true' })
+    return element('li', {}, swatch, `${label} ${rate(perSecond[outcome])}`)
+  })
   return element('ul', { class: 'legend' }, ...entries)
 }
 
@@ -142,11 +147,8 @@ function pointsOf(traffic: ChartedTraffic): uPlot.AlignedData {
   ] as uPlot.AlignedData
 }
 
-function lastRates(traffic: ChartedTraffic): string {
-  const texts = STACKED.map(
-    ({ outcome, label }) => `${label} ${rate(ratesOf(traffic.history, { ...traffic, outcome }).at(-1) ?? 0)}`,
-  )
-  return `Now ${texts.join(', ')}.`
+function lastRates({ perSecond }: ChartedTraffic): string {
+  return `Now ${STACKED.map(({ outcome, label }) => `${label} ${rate(perSecond[outcome])}`).join(', ')}.`
 }
 
 /** A colour with a pattern over it, so that nobody has to tell colours apart. */

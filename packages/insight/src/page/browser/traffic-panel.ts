@@ -1,11 +1,11 @@
 import type { InsightSnapshot } from '../../live/snapshot.ts'
 import { element } from './elements.ts'
 import { section } from './table.ts'
-import { chartLegend, chartTable } from './traffic-chart.ts'
+import { chartLegend, chartTable, trafficOf } from './traffic-chart.ts'
 
 /** Where the chart of a policy, or of all, is drawn. */
-export function trafficPanel({ history, at }: InsightSnapshot, policy?: string): HTMLElement {
-  const traffic = { history, at, policy }
+export function trafficPanel(snapshot: InsightSnapshot, policy?: string): HTMLElement {
+  const traffic = trafficOf(snapshot, policy)
   const host = element('div', {
     id: 'chart',
     class: 'chart',

@@ -1,0 +1,264 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { dashboard } from '@sluice/insight'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { freePort } from '../../services/free-port.ts'
+import { type Listening, listening, type OpenedPage, openBrowser, openPage } from './open-page.ts'
+import { WatchedFleet } from './watched-fleet.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const token = 'a-token-of-enough-characters'
+const SOON = { timeout: 15_000 }
+
+let browser: Browser
+const closing: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function serve(
+  insight: WatchedFleet,
+  options: { token?: string } = {},
+  port?: number,
+): Promise<Listening & { end(): Promise<void> }> {
+  const page = dashboard({ insight, updateMs: 250, ...options })
+  const served = await listening(page, port)
+  let isEnded = false
+  const end = async () => {
+    if (isEnded) return
+    isEnded = true
+    page.close()
+    await served.stop()
+  }
+  closing.push(end)
+  return { ...served, end }
+}
+
+/** The page of that fleet, once it shows something. */
+async function shown(fleet: WatchedFleet, options: BrowserContextOptions = {}, hash = ''): Promise<OpenedPage> {
+  const { url } = await serve(fleet)
+  const opened = await openPage(browser, `${url}${hash}`, options)
+  closing.push(() => opened.page.context().close())
+  await opened.page.locator('#view h2').first().waitFor(SOON)
+  return opened
+}
+
+const textOf = async (page: Page, selector: string) => (await page.locator(selector).textContent()) ?? ''
+
+async function until(page: Page, selector: string, text: string): Promise<void> {
+  await page.locator(selector, { hasText: text }).first().waitFor(SOON)
+}
+
+describe('the first screen', () => {
+  test('says how it is, draws the last hour, and both move with the load', async () => {
+    const fleet = new WatchedFleet()
+    const { page, faults } = await shown(fleet)
+    expect(await textOf(page, '#summary p:first-child')).toBe('All well: 412 decisions/s, 1.2\u00a0% denied')
+    expect(await textOf(page, '#scope')).toBe('Shows 3 processes.')
+    const headings = await page.locator('h2').allTextContents()
+    expect(headings).toEqual([
+      ...['The last hour', 'Policies nearest to their end', 'Caps', 'Most denied keys', 'Most allowed keys'],
+      ...['Slowest routes', 'Backends', 'Processes'],
+    ])
+    const picture = () =>
+      page.locator('#chart canvas').evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL())
+    const before = await picture()
+    fleet.extra = 60_000
+    await until(page, '#figures', '60,412 decisions/s')
+    await page.waitForFunction(
+      `document.querySelector('canvas')?.toDataURL() !== ${JSON.stringify(before)}`,
+      undefined,
+      SOON,
+    )
+    expect(await page.locator('#chart').getAttribute('aria-label')).toContain('allowed 60,399/s')
+    expect(faults).toEqual([])
+  })
+
+  test.each([
+    [
+      'a backend',
+      { backends: [{ name: 'redis', state: 'open', sinceMs: 12_000, lastError: 'ECONNREFUSED' }] },
+      'bad',
+      'Redis does not answer for 12\u00a0s',
+    ],
+    ['nothing', { policies: [], ratePerSecond: { now: 0, lastHour: 0 }, caps: [] }, 'idle', 'All quiet: no decisions'],
+    [
+      'a cap',
+      { caps: [{ name: 'reports', limit: 20, held: 20, peak: 20, denied: 3, holdMs: { p50: 1, p90: 1, p99: null } }] },
+      'warning',
+      'Cap reports is full: 20 of 20',
+    ],
+  ] as const)('says what is wrong: %s', async (_, changes, state, text) => {
+    const { page, faults } = await shown(new WatchedFleet(changes))
+    expect((await textOf(page, '#summary p:first-child')).replace(/[\u2066-\u2069]/g, '')).toContain(text)
+    expect(await page.locator('#summary').getAttribute('data-state')).toBe(state)
+    expect(faults).toEqual([])
+  })
+})
+
+describe('its address', () => {
+  test('says what is shown; links and the way back work', async () => {
+    const { page, faults } = await shown(new WatchedFleet())
+    await page.locator('main a', { hasText: 'search' }).first().click()
+    await until(page, 'h2', 'Policy search')
+    expect(page.url()).toMatch(/#\/policies\/search$/)
+    expect(await textOf(page, '#view')).toContain(
+      'At most 30 units per second for each key; in shadow: nobody is denied.',
+    )
+    expect(await textOf(page, '#view')).toContain('it would have denied 9,120 more')
+    for (const [link, heading] of [
+      ['Processes', 'All processes'],
+      ['Events', 'Events'],
+      ['Policies', 'All policies'],
+    ]) {
+      await page.locator('nav a', { hasText: link }).click()
+      await until(page, 'h2', heading)
+      expect(await textOf(page, 'nav [aria-current]')).toBe(link)
+    }
+    await page.goBack()
+    await until(page, 'h2', 'Events')
+    await page.reload()
+    await until(page, 'h2', 'Events')
+    await page.goto(`${page.url().split('#')[0]}#/policies/gone`)
+    await until(page, '.empty', 'No policy of this name is seen now.')
+    expect(faults).toEqual([])
+  })
+
+  test('keeps focus and what was unfolded while numbers change', async () => {
+    const fleet = new WatchedFleet()
+    const { page } = await shown(fleet)
+    await page.locator('summary').click()
+    await page.locator('main a').first().focus()
+    fleet.extra = 5
+    await until(page, '#figures', '417')
+    expect(await page.evaluate('document.activeElement?.tagName')).toBe('A')
+    expect(await page.locator('details table').isVisible()).toBe(true)
+  })
+})
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  test.each([390, 1_440])('of %i px it fits, and whoever cannot see it can use it', async (width) => {
+    const { page, faults } = await shown(new WatchedFleet(), { colorScheme, viewport: { width, height: 900 } })
+    await page.evaluate(axe)
+    for (const hash of ['#/', '#/policies/api', '#/policies', '#/processes', '#/events']) {
+      await go(page, hash)
+      await page.waitForFunction(
+        `document.querySelector('nav [aria-current]')?.getAttribute('href') === '${hash.replace('/api', '')}'`,
+      )
+      const [inner, outer] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]')
+      expect({ hash, inner }).toEqual({ hash, inner: outer })
+      expect({ hash, found: await violations(page) }).toEqual({ hash, found: [] })
+    }
+    const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor')
+    expect(ground).toBe(colorScheme === 'light' ? 'rgb(244, 245, 247)' : 'rgb(15, 19, 23)')
+    expect(faults).toEqual([])
+  })
+})
+
+async function violations(page: Page): Promise<string[]> {
+  const results = await page.evaluate<AxeResults>('axe.run()')
+  const grave = results.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  return grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+interface AxeResults {
+  readonly violations: { id: string; impact: string; nodes: { html: string }[] }[]
+}
+
+function go(page: Page, hash: string): Promise<unknown> {
+  return page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+}
+
+test('names and keys of strangers are text', async () => {
+  const hostile = [
+    '<script>document.title="x"</script><img src=x onerror=alert(1)>',
+    '\u202egnp.exe\u200f"\'>',
+    'm'.repeat(2_000_000),
+    '\ud800lone\udfff',
+    '{message}',
+  ]
+  const topDenied = hostile.map((key) => ({ key, count: 1, error: 0 }))
+  const [policy, ...others] = new WatchedFleet().snapshot().policies
+  const bad = hostile.map((name) => ({ ...policy, name, topDenied, nearest: { key: name, usedShare: 1 } }))
+  const { page, faults } = await shown(new WatchedFleet({ policies: [...bad, ...others] }), {
+    viewport: { width: 390, height: 800 },
+  })
+  expect(await page.locator('main img, main script').count()).toBe(0)
+  expect(await textOf(page, '#view')).toContain('<script>document.title="x"</script>')
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('.foreign')).unicodeBidi`)).toBe('isolate')
+  expect(await page.title()).toBe('Limits')
+  const names = page.locator('#view section', { hasText: 'Policies nearest' }).locator('a')
+  expect(await names.count()).toBe(hostile.length + others.length)
+  for (const link of await names.all()) {
+    await go(page, (await link.getAttribute('href')) ?? '')
+    await until(page, 'h2', 'Policy')
+    expect(await page.locator('.empty', { hasText: 'No policy of this name' }).count()).toBe(0)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await go(page, '#/')
+    await until(page, 'h2', 'Caps')
+  }
+  expect(faults).toEqual([])
+})
+
+describe('a connection', () => {
+  test('that ends is told, comes back after a restart, and what stands there is marked as old', async () => {
+    const port = await freePort()
+    const first = await serve(new WatchedFleet(), {}, port)
+    const { page, faults } = await openPage(browser, first.url)
+    closing.push(() => page.context().close())
+    await until(page, '#connection', 'Live')
+    await first.end()
+    await until(page, '#connection', 'Disconnected, trying again, last heard')
+    expect(await page.locator('body').getAttribute('class')).toBe('old')
+    await serve(new WatchedFleet({ isWholeFleet: false }), {}, port)
+    await until(page, '#connection', 'Live')
+    await until(page, '#scope', 'Shows one process.')
+    expect(await page.locator('body').getAttribute('class')).toBe('')
+    expect(faults).toEqual([])
+  })
+
+  test('to a server that has a token since leads to the login', async () => {
+    const port = await freePort()
+    const first = await serve(new WatchedFleet(), {}, port)
+    const { page } = await openPage(browser, first.url)
+    closing.push(() => page.context().close())
+    await until(page, '#connection', 'Live')
+    await first.end()
+    await serve(new WatchedFleet(), { token }, port)
+    await page.locator('input[type=password]').waitFor(SOON)
+  })
+})
+
+test('a login lets in who has the token, and a logout out', async () => {
+  const { url } = await serve(new WatchedFleet(), { token })
+  const { page, faults } = await openPage(browser, url)
+  closing.push(() => page.context().close())
+  await page.evaluate(axe).catch(() => undefined)
+  expect(await violations(page)).toEqual([])
+  await page.getByLabel('Token').fill('not the token at all')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await until(page, '[role=alert]', 'That is not the token.')
+  await page.getByLabel('Token').fill(token)
+  await page.keyboard.press('Enter')
+  await until(page, '#verdict', 'All well')
+  expect(page.url()).toBe(url)
+  expect(await page.evaluate('document.cookie')).toBe('')
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.getByLabel('Token').waitFor(SOON)
+  expect(faults).toEqual([])
+})
+
+test('a host that is not of the loopback sees a closed door', async () => {
+  const { url } = await serve(new WatchedFleet())
+  const rebinding = await browser.newContext({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } })
+  closing.push(() => rebinding.close())
+  const page = await rebinding.newPage()
+  await page.goto(url)
+  await until(page, 'h1', 'This page is closed to you')
+})

@@ -1,0 +1,158 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { dashboard } from '@sluice/insight'
+import { FakeClock } from '@sluice/testkit'
+import { eventually } from '../../services/eventually.ts'
+import { ask } from './ask.ts'
+import { type Listening, listening } from './open-page.ts'
+import { WatchedFleet } from './watched-fleet.ts'
+
+const VIEWERS = 50
+const UPDATE_MS = 250
+
+class Viewer {
+  text = ''
+  /** Updates that arrived whole. */
+  count = 0
+  hasEnded = false
+  readonly response: IncomingMessage
+
+  constructor(response: IncomingMessage) {
+    this.response = response
+    response.setEncoding('utf8').on('data', (chunk) => {
+      const from = Math.max(0, this.text.length - 3)
+      this.text += chunk
+      this.count += this.text.slice(from).split('}\n\n').length - 1
+    })
+    response.once('close', () => (this.hasEnded = true))
+  }
+
+  get updates(): { history: { series: { values: number[] }[] } }[] {
+    const frames = this.text.split('\n\n').slice(0, -1)
+    return frames.filter((frame) => frame.startsWith('data: ')).map((frame) => JSON.parse(frame.slice('data: '.length)))
+  }
+}
+
+let fleet: WatchedFleet
+let clock: FakeClock
+let page: ReturnType<typeof dashboard>
+let served: Listening
+
+beforeEach(async () => {
+  fleet = new WatchedFleet()
+  clock = new FakeClock()
+  page = dashboard({ insight: fleet, updateMs: UPDATE_MS, clock })
+  served = await listening(page)
+})
+afterEach(async () => {
+  page.close()
+  await served.stop()
+})
+
+async function view(): Promise<Viewer> {
+  const sent = request({
+    host: '127.0.0.1',
+    port: served.port,
+    path: '/stream',
+    headers: { host: 'localhost' },
+    agent: false,
+  })
+  sent.end()
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return new Viewer(response)
+}
+
+const views = (count: number) => Promise.all(Array.from({ length: count }, view))
+const haveSeen = (viewers: readonly Viewer[], updates: number) =>
+  eventually(async () => viewers.every((viewer) => viewer.count >= updates), { what: `${updates} updates` })
+
+describe('the stream', () => {
+  test('sends all at once, then what changed, made once for all who look, and nothing while nobody does', async () => {
+    clock.advance(10_000)
+    expect(fleet.asked).toBe(0)
+    const viewers = await views(VIEWERS)
+    await haveSeen(viewers, 1)
+    expect(fleet.asked).toBe(VIEWERS)
+    for (let update = 2; update <= 5; update++) {
+      clock.advance(UPDATE_MS)
+      await haveSeen(viewers, update)
+    }
+    expect(fleet.asked).toBe(VIEWERS + 4)
+    const [first, second] = viewers[0].updates
+    expect(first.history.series[0].values).toHaveLength(61)
+    expect(second.history.series[0].values).toHaveLength(3)
+    for (const { response } of viewers) response.destroy()
+    await eventually(async () => clock.pending === 0, { what: 'the end of updates' })
+  })
+
+  test('ends for all when the page is closed', async () => {
+    const viewers = await views(3)
+    page.close()
+    await eventually(async () => viewers.every(({ hasEnded }) => hasEnded), { what: 'the end of all streams' })
+    expect(clock.pending).toBe(0)
+    expect((await ask(served.port, '/stream')).status).toBe(503)
+  })
+
+  test('takes a hundred viewers and no more', async () => {
+    await views(100)
+    expect((await ask(served.port, '/stream')).status).toBe(503)
+  })
+
+  test('skips who does not read, keeps nothing for it, and shows it all when it reads again', async () => {
+    const responses = new Set<ServerResponse>()
+    served.server.on('request', (_req, res) => responses.add(res))
+    // systems keep megabytes for a reader
+    fleet.events = Array.from({ length: 100 }, () => ({ at: 0, name: 'e'.repeat(160), text: 't'.repeat(160) }))
+    const quick = await view()
+    const slow = await view()
+    slow.response.pause()
+    const [, stuck] = responses
+    let update = 1
+    let waiting = 0
+    // what waits no longer falls: nobody reads, and systems keep no more
+    while (waiting === 0 || stuck.writableLength !== waiting) {
+      waiting = stuck.writableLength
+      clock.advance(UPDATE_MS)
+      await haveSeen([quick], ++update)
+    }
+    for (let more = 0; more < 20; more++) {
+      clock.advance(UPDATE_MS)
+      await haveSeen([quick], ++update)
+    }
+    // of twenty updates none was kept
+    expect(stuck.writableLength).toBeLessThan(waiting + 64 * 1024)
+    slow.response.resume()
+    await eventually(async () => !stuck.writableNeedDrain, { what: 'a reader' })
+    clock.advance(UPDATE_MS)
+    await haveSeen([quick], update + 1)
+    const isWhole = () => slow.updates.at(-1)?.history.series[0].values.length === 61
+    await eventually(async () => isWhole(), { what: 'all of the history' })
+    expect(slow.count).toBeLessThan(quick.count)
+  })
+})
+
+test('an update has a size that does not grow with what is watched', async () => {
+  const base = fleet.snapshot()
+  const many = <T>(of: readonly T[], count: number) => Array.from({ length: count }, () => of[0])
+  const key = { key: 'k'.repeat(1_000_000), count: 1, error: 0 }
+  const policy = {
+    ...base.policies[0],
+    name: 'n'.repeat(1_000_000),
+    topAllowed: many([key], 100),
+    topDenied: many([key], 100),
+  }
+  const huge = new WatchedFleet({
+    policies: many([policy], 1_000),
+    routes: many(base.routes, 5_000),
+    caps: many(base.caps, 5_000),
+    processes: many(base.processes, 5_000),
+    events: many([{ at: 0, name: 'e', text: 't'.repeat(1_000_000) }], 500),
+    history: { ...base.history, series: many(base.history.series, 4_000) },
+    uniques: { hour: 1, day: 1, byRoute: many([{ route: '/', method: 'GET', hour: 1, day: 1 }], 1e5) },
+  })
+  const other = await listening(dashboard({ insight: huge }))
+  const { text } = await ask(other.port, '/stream')
+  await other.stop()
+  expect(text.length).toBeLessThan(512 * 1024)
+})
