@@ -7,9 +7,10 @@ import { dirname, extname, join } from 'node:path'
 import { transformSync } from '@swc/core'
 import { root } from './root-command.mjs'
 
-const require = createRequire(import.meta.url)
+// where the package has it
+const { resolve } = createRequire(join(root, 'packages/insight/package.json'))
 const folder = join(root, 'packages/insight/src/page')
-const chart = join(dirname(require.resolve('uplot/package.json')), 'dist')
+const chart = dirname(resolve('uplot'))
 const TYPES = { '.ts': 'text/javascript', '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' }
 
 const path = join(folder, 'generated.ts')

@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { dashboard } from '@sluice/insight'
+import { createInsight, type DashboardOptions, dashboard } from '@sluice/insight'
+import { createLimiter } from '@sluice/limiter-core'
+import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { freePort } from '../../services/free-port.ts'
 import { type Listening, listening, type OpenedPage, openBrowser, openPage } from './open-page.ts'
 import { WatchedFleet } from './watched-fleet.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const token = 'a-token-of-enough-characters'
 const SOON = { timeout: 15_000 }
 
@@ -23,7 +22,7 @@ afterEach(async () => {
 })
 
 async function serve(
-  insight: WatchedFleet,
+  insight: DashboardOptions['insight'],
   options: { token?: string } = {},
   port?: number,
 ): Promise<Listening & { end(): Promise<void> }> {
@@ -41,7 +40,11 @@ async function serve(
 }
 
 /** The page of that fleet, once it shows something. */
-async function shown(fleet: WatchedFleet, options: BrowserContextOptions = {}, hash = ''): Promise<OpenedPage> {
+async function shown(
+  fleet: DashboardOptions['insight'],
+  options: BrowserContextOptions = {},
+  hash = '',
+): Promise<OpenedPage> {
   const { url } = await serve(fleet)
   const opened = await openPage(browser, `${url}${hash}`, options)
   closing.push(() => opened.page.context().close())
@@ -77,6 +80,22 @@ describe('the first screen', () => {
       SOON,
     )
     expect(await page.locator('#chart').getAttribute('aria-label')).toContain('allowed 60,399/s')
+    expect(faults).toEqual([])
+  })
+
+  test('shows a real limiter under load', async () => {
+    const insight = createInsight({ privacy: 'full' })
+    const limiter = createLimiter({ policies: [{ name: 'api', limit: 20, window: '1m' }], observers: [insight] })
+    closing.push(
+      async () => limiter.close(),
+      () => insight.close(),
+    )
+    const { page, faults } = await shown(insight)
+    expect(await textOf(page, '#verdict')).toBe('All quiet')
+    for (let request = 0; request < 30; request++) limiter.take('acme')
+    await until(page, '#verdict', 'Policy \u2068api\u2069 denies many')
+    await until(page, '#view', 'acme')
+    await until(page, '#scope', 'Shows one process.')
     expect(faults).toEqual([])
   })
 
@@ -145,7 +164,7 @@ describe('its address', () => {
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   test.each([390, 1_440])('of %i px it fits, and whoever cannot see it can use it', async (width) => {
     const { page, faults } = await shown(new WatchedFleet(), { colorScheme, viewport: { width, height: 900 } })
-    await page.evaluate(axe)
+    await page.evaluate(axe.source)
     for (const hash of ['#/', '#/policies/api', '#/policies', '#/processes', '#/events']) {
       await go(page, hash)
       await page.waitForFunction(
@@ -239,7 +258,7 @@ test('a login lets in who has the token, and a logout out', async () => {
   const { url } = await serve(new WatchedFleet(), { token })
   const { page, faults } = await openPage(browser, url)
   closing.push(() => page.context().close())
-  await page.evaluate(axe).catch(() => undefined)
+  await page.evaluate(axe.source)
   expect(await violations(page)).toEqual([])
   await page.getByLabel('Token').fill('not the token at all')
   await page.getByRole('button', { name: 'Log in' }).click()

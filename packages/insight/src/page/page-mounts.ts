@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 export type PageHandler = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
 
 /** What is used of Koa's context. */
-export interface KoaContext {
+interface KoaContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   respond?: boolean
@@ -14,7 +14,7 @@ export interface KoaContext {
 export type KoaMiddleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown>
 
 /** What is used of a Fastify instance. */
-export interface FastifyApp {
+interface FastifyApp {
   readonly prefix: string
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(
@@ -30,11 +30,6 @@ interface FastifyReply {
 }
 
 export type FastifyPlugin = (app: FastifyApp, options: unknown, done: () => void) => void
-
-/** A request whose address is answered at `path`; a parser that ran before has its `body`. */
-export interface MountedRequest {
-  readonly body?: unknown
-}
 
 export function koaMount(handle: PageHandler): KoaMiddleware {
   return (context, next) =>

@@ -14,7 +14,7 @@ export interface ChartedTraffic {
 }
 
 /** From the bottom of the stack to its top. */
-export const STACKED: readonly { readonly outcome: SnapshotOutcome; readonly label: string }[] = [
+const STACKED: readonly { readonly outcome: SnapshotOutcome; readonly label: string }[] = [
   { outcome: 'allowed', label: 'allowed' },
   { outcome: 'denied', label: 'denied' },
   { outcome: 'shadowDenied', label: 'denied in shadow' },
