@@ -21,10 +21,10 @@ const budgetKb: Readonly<Record<string, number>> = {
   '@sluice/sketches': 62,
   // of five entries, of which a process loads one or two; quotas and gossip, with the vote on who is gone, are half of it
   '@sluice/counters': 110,
-  '@sluice/insight': 40,
+  // of it the page with its chart is half
+  '@sluice/insight': 75,
   '@sluice/redis': 50,
   // the page and its chart among them
-  '@sluice/insight': 64,
   '@sluice/testkit': 48,
 }
 

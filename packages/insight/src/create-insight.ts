@@ -31,7 +31,15 @@ const LEAST_SECRET = 16
 
 /** Makes what limits do visible. Throws `SLUICE_BAD_OPTION`. */
 export function createInsight(options: InsightOptions = {}): Insight {
-  const { privacy = 'mask', sources = [], secret, channel, topic = 'sluice.insight', unique = {}, clock } = checked(options)
+  const {
+    privacy = 'mask',
+    sources = [],
+    secret,
+    channel,
+    topic = 'sluice.insight',
+    unique = {},
+    clock,
+  } = checked(options)
   const live = new LiveSummaries({ clock: clockOf(clock), privacy, secret, channel, topic, unique })
   return new Insight([...metricParts(sources), live], live)
 }

@@ -1,9 +1,5 @@
 export { createInsight, type InsightOptions } from './create-insight.ts'
 export type { Insight } from './insight.ts'
-export { type DenialLogger, type LogObserverOptions, logObserver } from './log/log-observer.ts'
-export { metricsHandler } from './metrics/metrics-handler.ts'
-export { type OtelMeter, type OtelMetricsOptions, otelMetrics } from './metrics/otel-metrics.ts'
-export { type PromClientOptions, type PromClientRegister, promClientMetrics } from './metrics/prom-client-metrics.ts'
 export type {
   BackendSnapshot,
   CapSeriesSnapshot,
@@ -25,5 +21,9 @@ export type {
   UniquesSnapshot,
 } from './live/snapshot.ts'
 export type { UniqueOptions } from './live/unique-summary.ts'
+export { type DenialLogger, type LogObserverOptions, logObserver } from './log/log-observer.ts'
+export { metricsHandler } from './metrics/metrics-handler.ts'
+export { type OtelMeter, type OtelMetricsOptions, otelMetrics } from './metrics/otel-metrics.ts'
+export { type PromClientOptions, type PromClientRegister, promClientMetrics } from './metrics/prom-client-metrics.ts'
 export { type Dashboard, type DashboardOptions, dashboard } from './page/dashboard.ts'
 export type { Privacy } from './privacy.ts'
