@@ -24,7 +24,6 @@ const budgetKb: Readonly<Record<string, number>> = {
   // of it the page with its chart is half
   '@sluice/insight': 75,
   '@sluice/redis': 50,
-  // the page and its chart among them
   '@sluice/testkit': 48,
 }
 
