@@ -27,7 +27,7 @@ export class CapSummary {
     this.#limit = limit
     // one that was acquired before anybody watched
     if (this.#held > 0) this.#held--
-    if (heldMs >= 0 && heldMs < Number.POSITIVE_INFINITY) this.holds.add(heldMs)
+    if (Number.isFinite(heldMs) && heldMs >= 0) this.holds.add(heldMs)
   }
 
   denied(limit: number): void {
