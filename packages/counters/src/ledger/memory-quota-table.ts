@@ -1,3 +1,4 @@
+import { accountPlace } from './account-place.ts'
 import type {
   AccountChange,
   AccountId,
@@ -37,7 +38,7 @@ export class MemoryQuotaTable implements QuotaTable {
   }
 
   async read(ids: readonly AccountId[]): ReturnType<QuotaTable['read']> {
-    return { now: this.#now(), accounts: ids.flatMap((id) => this.#rows.get(placeOf(id)) ?? []) }
+    return { now: this.#now(), accounts: ids.flatMap((id) => this.#rows.get(accountPlace(id)) ?? []) }
   }
 
   async commit(changes: readonly AccountChange[]): ReturnType<QuotaTable['commit']> {
@@ -99,7 +100,7 @@ export class MemoryQuotaTable implements QuotaTable {
 
   #isCurrent(change: AccountChange, now: number): boolean {
     const { from, until, version, token } = change
-    const known = this.#rows.get(placeOf(change))?.version ?? 0
+    const known = this.#rows.get(accountPlace(change))?.version ?? 0
     return now >= from && now < until && version === known + 1 && !this.#isUsed(change, token)
   }
 
@@ -109,13 +110,13 @@ export class MemoryQuotaTable implements QuotaTable {
 
   #write(change: AccountChange, now: number): void {
     const { name, key, version, state, dueAt, entries, usage, notices } = change
-    this.#rows.set(placeOf(change), { name, key, version, state, dueAt })
+    this.#rows.set(accountPlace(change), { name, key, version, state, dueAt })
     for (const entry of entries) {
       if (this.#isUsed(change, entry.token)) continue
       this.#entries.push({ ...entry, name, key, at: now, number: this.#entries.length + 1 })
     }
     for (const line of usage) {
-      const place = `${placeOf(change)}${line.hour}`
+      const place = `${accountPlace(change)}${line.hour}`
       const kept = this.#usage.get(place) ?? { name, key, hour: line.hour, units: 0, stranded: 0, toppedUp: 0 }
       kept.units += line.units
       kept.stranded += line.stranded
@@ -126,10 +127,6 @@ export class MemoryQuotaTable implements QuotaTable {
       if (!this.#notices.has(notice.id)) this.#notices.set(notice.id, { ...notice, claimedAt: now, isDelivered: false })
     }
   }
-}
-
-function placeOf({ name, key }: AccountId): string {
-  return JSON.stringify([name, key])
 }
 
 function isOf(entry: AccountId, { name, key }: AccountId): boolean {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, TurnBatch } from '@sluice/limiter-core/backend'
+import { accountPlace } from '../ledger/account-place.ts'
 import { AnswerDeadline } from '../ledger/answer-deadline.ts'
 import type { AccountChange, AccountId, QuotaTable } from '../ledger/quota-table.ts'
 import { AccountSlot } from './account-slot.ts'
@@ -116,7 +117,7 @@ export class AccountStore {
   }
 
   #slotOf(id: AccountId, terms: QuotaTerms): AccountSlot {
-    const at = JSON.stringify([id.name, id.key])
+    const at = accountPlace(id)
     const slot = this.#slots.get(at) ?? new AccountSlot(id, terms, this.#writer)
     this.#slots.delete(at)
     this.#slots.set(at, slot)
@@ -175,9 +176,9 @@ export class AccountStore {
   async #read(slots: readonly AccountSlot[]): Promise<void> {
     const { now, accounts } = await this.#deadline.within(this.#table.read(slots.map(({ id }) => id)))
     this.#heard(now)
-    const found = new Map(accounts.map((account) => [JSON.stringify([account.name, account.key]), account]))
+    const found = new Map(accounts.map((account) => [accountPlace(account), account]))
     for (const slot of slots) {
-      const stored = found.get(JSON.stringify([slot.id.name, slot.id.key]))
+      const stored = found.get(accountPlace(slot.id))
       try {
         slot.read(stored, now)
       } catch (error) {

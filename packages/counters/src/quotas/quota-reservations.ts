@@ -1,10 +1,9 @@
 import { SluiceError } from '@sluice/limiter-core/backend'
-import type { AccountId, QuotaTable } from '../ledger/quota-table.ts'
+import type { QuotaTable } from '../ledger/quota-table.ts'
 import { endReservation, endToken, type ReservationEnd, reserveToken, reserveUnits } from './account-reservations.ts'
 import type { AccountStore } from './account-store.ts'
-import type { QuotaCounter } from './quota-counter.ts'
+import { accountOf, type QuotaCounter } from './quota-counter.ts'
 import type { ReservationState } from './quota-state.ts'
-import { storedKey } from './stored-key.ts'
 
 /** Units that are set aside for one purpose until they are posted or voided, or end by themselves. */
 export interface QuotaReservation {
@@ -32,7 +31,7 @@ export class QuotaReservations {
 
   /** Undefined where the units do not fit. The same id again answers the same reservation, while it stands. */
   async reserve(counter: QuotaCounter, key: string, reserved: ReservedUnits): Promise<QuotaReservation | undefined> {
-    const id = accountIdOf(counter, key)
+    const id = accountOf({ key, counter })
     const { terms, limit } = counter
     const token = reserveToken(reserved.id)
     const reservation = await this.#store.change<ReservationState | undefined>(id, terms, {
@@ -47,7 +46,7 @@ export class QuotaReservations {
 
   /** Answers how it ended, now or before. Throws `SLUICE_NO_RESERVATION`. */
   async end(counter: QuotaCounter, key: string, id: string, units: number | undefined): Promise<ReservationEnd> {
-    const account = accountIdOf(counter, key)
+    const account = accountOf({ key, counter })
     const ended = await this.#store.change(account, counter.terms, { apply: (one) => endReservation(one, id, units) })
     if (ended) return ended
     const before = await this.#table.usedToken(account, endToken(id))
@@ -62,8 +61,4 @@ export class QuotaReservations {
 function ended(): never {
   const message = 'reservation: got an id whose reservation has ended, expected another one'
   throw new SluiceError('SLUICE_TOKEN_REUSED', message)
-}
-
-function accountIdOf({ name }: QuotaCounter, key: string): AccountId {
-  return { name, key: storedKey(key) }
 }

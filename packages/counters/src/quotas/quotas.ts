@@ -18,7 +18,7 @@ import { AccountStore } from './account-store.ts'
 import { ExactQuotas } from './exact-quotas.ts'
 import { OwedUnits } from './owed-units.ts'
 import { balanceOf, type QuotaBalance } from './quota-balance.ts'
-import type { QuotaCounter } from './quota-counter.ts'
+import { accountOf, type QuotaCounter } from './quota-counter.ts'
 import { QuotaCounts, type QuotaName } from './quota-counts.ts'
 import { QuotaLedger } from './quota-ledger.ts'
 import { QuotaMetrics } from './quota-metrics.ts'
@@ -233,17 +233,15 @@ export class Quotas extends LeasingBackend implements MetricSource {
   }
 
   #change<R>(counter: QuotaCounter, key: string, apply: (account: Account) => R): Promise<R> {
-    const id = { name: counter.name, key: storedKey(key) }
-    return this.#parts.store.change(id, counter.terms, { apply })
+    return this.#parts.store.change(accountOf({ key, counter }), counter.terms, { apply })
   }
 
   #changeOnce(counter: QuotaCounter, key: string, token: string, change: (account: Account) => void): Promise<boolean> {
-    const id = { name: counter.name, key: storedKey(key) }
     const apply = (account: Account): boolean => {
       change(account)
       return true
     }
-    return this.#parts.store.change(id, counter.terms, { token, apply, used: () => false })
+    return this.#parts.store.change(accountOf({ key, counter }), counter.terms, { token, apply, used: () => false })
   }
 
   async #tick(): Promise<void> {
