@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { boundedText } from './bounded-text.ts'
 
 /**
  * How keys are shown: `full`, as they are; `mask`, addresses without their last part and of other keys the first four
@@ -8,24 +9,16 @@ export type Privacy = 'full' | 'mask' | 'hash'
 
 export const PRIVACIES: readonly Privacy[] = ['full', 'mask', 'hash']
 
-/** Characters of a masked key that are shown, and of any key. */
+/** Characters of a masked key that are shown. */
 const SHOWN = 4
-const LONGEST = 128
 const HASHED = 12
-// halves of surrogate pairs that stand alone
-const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 const IPV4 = /^(\d{1,3}\.\d{1,3}\.\d{1,3}\.)\d{1,3}$/
 const IPV6 = /^[\da-f:]*:[\da-f:]*(?:\/\d+)?$/i
 
 /** Shows keys as `privacy` says, everywhere alike. */
 export function keyMask(privacy: Privacy, secret: string): (key: string) => string {
-  if (privacy === 'full') return shortened
+  if (privacy === 'full') return boundedText
   return privacy === 'mask' ? masked : (key) => hashed(key, secret)
-}
-
-function shortened(key: string): string {
-  const text = wellFormed(key)
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`
 }
 
 function masked(key: string): string {
@@ -34,13 +27,9 @@ function masked(key: string): string {
   if (IPV6.test(key)) return `${key.split(':').slice(0, 3).join(':')}:x`
   // of a short key four characters would be all of it
   const shown = Math.min(SHOWN, Math.floor(key.length / 2))
-  return `${wellFormed(key.slice(0, shown))}…`
+  return `${boundedText(key.slice(0, shown))}…`
 }
 
 function hashed(key: string, secret: string): string {
   return createHmac('sha256', secret).update(Buffer.from(key, 'utf16le')).digest('base64url').slice(0, HASHED)
-}
-
-function wellFormed(text: string): string {
-  return text.replace(LONE, '\ufffd')
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '@sluice/limiter-core/backend'
+import { boundedText } from '../bounded-text.ts'
 import { BoundedTable } from './bounded-table.ts'
-import { boundedText } from './bounded-text.ts'
 import { MOST_BACKENDS } from './process-report.ts'
 import type { BackendSnapshot } from './snapshot.ts'
 

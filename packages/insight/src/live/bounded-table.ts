@@ -1,4 +1,4 @@
-import { boundedText } from './bounded-text.ts'
+import { boundedText } from '../bounded-text.ts'
 
 /** What is kept of all names beyond the bound. */
 export const OTHER = 'other'

@@ -1,5 +1,5 @@
 import type { TDigest } from '@sluice/sketches'
-import { boundedText } from './bounded-text.ts'
+import { boundedText } from '../bounded-text.ts'
 import type { CapReport } from './process-report.ts'
 import { newDigest } from './recent-digest.ts'
 

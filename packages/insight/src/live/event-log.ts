@@ -1,5 +1,5 @@
 import { messageOf, type ObserverEvent } from '@sluice/limiter-core/backend'
-import { boundedText } from './bounded-text.ts'
+import { boundedText } from '../bounded-text.ts'
 import { MOST_REPORTED_EVENTS } from './process-report.ts'
 import type { EventSnapshot } from './snapshot.ts'
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { boundedText } from '../bounded-text.ts'
 import { keyMask, type Privacy } from '../privacy.ts'
-import { boundedText } from './bounded-text.ts'
 import type { KeyNames } from './top-keys.ts'
 
 const ID_CHARACTERS = 16

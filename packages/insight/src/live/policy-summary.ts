@@ -1,5 +1,5 @@
 import type { Decision, Policy, PolicyVerdict } from '@sluice/limiter-core'
-import { boundedText } from './bounded-text.ts'
+import { boundedText } from '../bounded-text.ts'
 import type { PolicyReport } from './process-report.ts'
 import type { NearestSnapshot } from './snapshot.ts'
 import { type KeyNames, TopKeys } from './top-keys.ts'

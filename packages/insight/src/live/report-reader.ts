@@ -1,4 +1,4 @@
-import { boundedText } from './bounded-text.ts'
+import { boundedText } from '../bounded-text.ts'
 import {
   type CapReport,
   type HoldReport,

@@ -1,5 +1,5 @@
+import { boundedText } from '../bounded-text.ts'
 import { OTHER } from './bounded-table.ts'
-import { boundedText } from './bounded-text.ts'
 import { MOST_ROUTES } from './process-report.ts'
 
 const NO_ROUTE = '(none)'
