@@ -1,54 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import {
-  type Backend,
-  createLimiter,
-  type Decision,
-  type Limiter,
-  limitOverrides,
-  memoryBackend,
-} from '@sluice/limiter-core'
-import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/limiter-core/sync'
-import { leasedBackend, redisBackend } from '@sluice/redis'
-import { sketchBackend } from '@sluice/sketches/limits'
+import { describe, expect, test } from '@jest/globals'
+import { createLimiter, type Decision, type Limiter, limitOverrides } from '@sluice/limiter-core'
+import { MemorySyncLedger } from '@sluice/limiter-core/sync'
 import { FakeClock } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { PairedPrimary } from '../cluster/paired.ts'
-import { PromisedBackend } from '../contracts/promised-backend.ts'
-import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
-
-const TERMS = { fraction: 0.1, leaseMs: 1_000 }
-
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-afterAll(() => server.stop())
-
-const backends: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
-  memoryBackend: (clock) => memoryBackend({ clock }),
-  'one behind a network': (clock) => new PromisedBackend(clock),
-  sketchBackend: (clock) => sketchBackend({ seed: 'sixteen secret bytes', clock }),
-  redisBackend: () => redisBackend(client, { prefix: ownPrefix() }),
-  leasedBackend: () => leasedBackend(client, { prefix: ownPrefix() }),
-  'a worker of a cluster': (clock) => new PairedPrimary(TERMS, clock).worker(),
-  'a synced backend': (clock) => syncedWith(new MemorySyncLedger(clock), clock),
-}
-
-function syncedWith(ledger: MemorySyncLedger, clock: FakeClock): Backend {
-  const terms = syncTermsOf('test', { burst: 1, nodes: 1 })
-  return new SyncingBackend({
-    name: 'synced',
-    ledger: ledger.join(),
-    terms,
-    rule: { source: 'local', share: 1 },
-    clock,
-  })
-}
+import { countingBackends, syncedWith, TERMS } from './counting-backends.ts'
 
 /** How many takes of a key pass. */
 async function passing(limiter: Limiter, key: string, most = 60): Promise<number> {
@@ -57,7 +12,7 @@ async function passing(limiter: Limiter, key: string, most = 60): Promise<number
   return passed
 }
 
-describe.each(Object.entries(backends))('overrides on %s', (_name, make) => {
+describe.each(Object.entries(countingBackends))('overrides on %s', (_name, make) => {
   function opened(first: Record<string, number>) {
     const clock = new FakeClock({ nowMs: 1_000 })
     const source = { limits: first }

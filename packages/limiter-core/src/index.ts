@@ -39,7 +39,8 @@ export {
   type LabelledKeySource,
 } from './keys/sources.ts'
 export type { Costs, Keys } from './limiter/charges.ts'
-export { createLimiter, type Limiter, type LimiterOptions, type SyncLimiterOptions } from './limiter/limiter.ts'
+export { createLimiter, type LimiterOptions, type SyncLimiterOptions } from './limiter/create-limiter.ts'
+export type { Limiter } from './limiter/limiter.ts'
 export { type WaitOptions, waitFor } from './limiter/wait-for.ts'
 export { type MemoryBackendOptions, memoryBackend } from './memory/memory-backend.ts'
 export { prometheusText } from './metrics/prometheus-text.ts'

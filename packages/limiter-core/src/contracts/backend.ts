@@ -2,6 +2,7 @@ import type { Answer } from './answer.ts'
 import type { Charge } from './charge.ts'
 import type { CompiledPolicy } from './compiled-policy.ts'
 import type { CountedKey, Counter } from './counter.ts'
+import type { HeldUnits } from './held-units.ts'
 import type { Interruption } from './interruption.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Moment } from './moment.ts'
@@ -68,5 +69,7 @@ export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> 
    * `mayCountUnanswered` and did, the units are given back here; where it may not, it undoes the take itself.
    */
   passed?(charges: readonly Charge[], takenAt: number): void
+  /** What this process holds of a key apart from the count; default: nothing. Changes nothing. */
+  heldOf?(counted: CountedKey): readonly HeldUnits[]
   close?(): MaybePromise<void>
 }

@@ -1,4 +1,5 @@
 import type { Decision } from './decision.ts'
+import type { ObservedLimiter } from './observed-limiter.ts'
 import type { RequestView } from './request-view.ts'
 
 export type ObserverEvent =
@@ -43,5 +44,9 @@ export interface Observer {
   capDenied?(key: string, cap: ObservedCap): void
   /** A backend answered later than at once, `tookMs` after it was asked. Those that answer at once tell nothing, and those that fail `event`. */
   backendAnswered?(backend: string, tookMs: number): void
+  /** A limiter was built that it watches, once for each plan. Layers of one application may have policies in common. */
+  limiterOpened?(limiter: ObservedLimiter): void
+  /** The same object again, when it is closed. */
+  limiterClosed?(limiter: ObservedLimiter): void
   event?(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void
 }

@@ -43,9 +43,11 @@ function entryOf<Req, Res>(
 ): GateEntry {
   const { headers, partition } = part.answer
   const partitionOf: Partition = partition && keys.length > 0 ? partitionsOf(gate, keys, partition) : undefined
-  if (!partitionOf && !exempt && !part.overrides) return rateEntry(headers, part.policyItems, decision)
-  const counting = part.enforced.filter((policy) => !exempt?.has(policy))
-  const shown = part.overrides ? counting.map((policy) => policyOfKey(policy, gate, decision, keys)) : counting
+  const { controlled } = gate.limiter
+  if (!partitionOf && !exempt && !part.overrides && !controlled) return rateEntry(headers, part.policyItems, decision)
+  const counting = part.enforced.filter((policy) => !exempt?.has(policy) && !controlled?.isWaived(policy))
+  const shown =
+    part.overrides || controlled ? counting.map((policy) => policyOfKey(policy, gate, decision, keys)) : counting
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)
 }
 

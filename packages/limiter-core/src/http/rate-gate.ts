@@ -132,7 +132,7 @@ export class RateGate<Req, Res> {
     const moment = this.observers.any ? { ...asked, request: new ViewedRequest(view) } : asked
     const gate = this.#first
     const { sole } = gate
-    if (this.#hasHooks || !sole) return this.#checkHooks(view, moment)
+    if (this.#hasHooks || !sole || gate.limiter.controlled) return this.#checkHooks(view, moment)
     const key = requestKey(sole.key, view, this.#reportFallback)
     if (typeof key !== 'string') return andThen(key, (one) => this.#take(gate, [one], sole.costs, moment))
     const counted: Counted<Req, Res> = { gate, answers: undefined, keys: [key], costs: sole.costs }
@@ -193,7 +193,7 @@ export class RateGate<Req, Res> {
     costs: readonly number[],
     moment: Moment | undefined,
   ): Checked<Req, Res> {
-    const keys = gate.exempts ? withoutExempt(gate.plan, resolved) : resolved
+    const keys = gate.exempts || gate.limiter.controlled ? withoutExempt(gate, resolved) : resolved
     const answers = areTexts(keys) ? undefined : new KeyAnswers(gate, keys)
     if (answers?.isFinal) {
       const { uncounted } = answers
@@ -219,9 +219,10 @@ export class RateGate<Req, Res> {
   #outcome({ gate, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {
     const decision = answers ? answers.joined(taken) : taken
     const { sole, parts } = gate
-    const entries = sole
-      ? [soleEntry(sole.headers, parts[0].policyItems, decision.binding)]
-      : rateEntries(gate, decision, keys, answers?.exempt)
+    const entries =
+      sole && !gate.limiter.controlled
+        ? [soleEntry(sole.headers, parts[0].policyItems, decision.binding)]
+        : rateEntries(gate, decision, keys, answers?.exempt)
     if (decision.allowed) return { gate, keys, costs, decision, entries, denial: undefined, answer: this.options }
     const { denial, answer } = rateDenial(gate, decision)
     return { gate, keys, costs, decision, entries, denial, answer: answer.options }
@@ -238,9 +239,16 @@ interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'gate' | 'keys' | 
   readonly answers: KeyAnswers | undefined
 }
 
-/** The keys, where `EXEMPT` stands for each that has to have an override and has none. */
-function withoutExempt(plan: RatePlan<never, never>, keys: readonly ResolvedKey[]): ResolvedKey[] {
-  return keys.map((key, index) => (typeof key === 'string' && plan[index].overrides?.isExempt(key) ? EXEMPT : key))
+/** The keys, where `EXEMPT` stands for each that has to have an override and has none, and of policies that are switched off. */
+function withoutExempt(
+  { plan, limiter: { controlled } }: PlanGate<never, never>,
+  keys: readonly ResolvedKey[],
+): ResolvedKey[] {
+  return keys.map((key, index) => {
+    const { policy, overrides } = plan[index]
+    if (controlled?.isOff(policy)) return EXEMPT
+    return typeof key === 'string' && overrides?.isExempt(key) ? EXEMPT : key
+  })
 }
 
 function areTexts(keys: readonly ResolvedKey[]): keys is readonly string[] {

@@ -170,7 +170,9 @@ function settle(taken: Taken, index: number, actual: number): MaybePromise<unkno
 function wasTaken({ check: { decision, gate, chargedBeyond } }: Taken, index: number): boolean {
   if (chargedBeyond) return true
   if (!decision.allowed) return false
-  return gate.plan[index].mode === 'enforce' || decision.verdicts.every((verdict) => verdict.allowed)
+  const { name } = gate.plan[index].policy
+  const isShadow = decision.verdicts.some(({ policy, shadow }) => shadow && policy.name === name)
+  return !isShadow || decision.verdicts.every((verdict) => verdict.allowed)
 }
 
 function guarded(what: string, report: LimiterReport, run: () => MaybePromise<unknown>): MaybePromise<void> {

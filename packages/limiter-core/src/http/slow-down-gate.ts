@@ -109,7 +109,8 @@ export class SlowDownGate<Req, Res> {
       const chargedBeyond = this.#isBeyond(check.decision)
       if (chargedBeyond) this.#charge(check, 1)
       const delayMs = this.#delayMs(check.decision)
-      return { ...check, chargedBeyond, delayMs, shadow: this.mode === 'shadow' }
+      const isWaived = check.gate.limiter.controlled?.isWaived({ name: this.name }) ?? false
+      return { ...check, chargedBeyond, delayMs, shadow: this.mode === 'shadow' || isWaived }
     })
   }
 

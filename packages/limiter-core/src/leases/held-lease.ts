@@ -1,5 +1,5 @@
 import { formOf } from '../algorithms/policy-forms.ts'
-import type { CompiledPolicy, PriorUsage } from '../contracts.ts'
+import type { CompiledPolicy, HeldUnits, PriorUsage } from '../contracts.ts'
 import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
 import type { LeasedCounter, LeasedKey } from './leased-counter.ts'
 import { LedgerView } from './ledger-view.ts'
@@ -67,6 +67,12 @@ export class HeldLease {
   /** Whether `cost` can be spent right now. Nothing is, once the lease has ended, whatever kept this process from it. */
   fits(cost: number, now: number): boolean {
     return cost <= this.#left && !this.hasEnded(now)
+  }
+
+  /** Units that are leased and not yet spent. */
+  held(now: number): HeldUnits | undefined {
+    if (this.#left === 0 || this.hasEnded(now)) return undefined
+    return { kind: 'lease', units: this.#left, endsAfterMs: Math.ceil(this.#endsAt - now) }
   }
 
   /** Whether nothing of it may be spent any more. */

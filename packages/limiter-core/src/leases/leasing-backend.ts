@@ -7,6 +7,7 @@ import type {
   CompiledPolicy,
   CountedKey,
   Decision,
+  HeldUnits,
   Interruption,
   MaybePromise,
   Moment,
@@ -151,6 +152,11 @@ export class LeasingBackend implements Backend {
     const counted = asked as LeasedKey
     if (this.#isLeased(counted)) return this.#table.find(counted) === undefined
     return this.#exact.mayCountUnanswered?.({ key: counted.key, counter: counted.counter.exact }) ?? true
+  }
+
+  heldOf(asked: CountedKey): readonly HeldUnits[] {
+    const held = this.#table.find(asked)?.lease.held(this.#table.now())
+    return held ? [held] : []
   }
 
   /** Gives all leases back. */

@@ -2,12 +2,13 @@ import { isInfallible } from '../backend/infallible.ts'
 import type { Backend, Clock, Counter } from '../contracts.ts'
 import { FailoverBackend } from '../failover/failover-backend.ts'
 import type { FailoverRule } from '../failover/failover-options.ts'
+import { FrontLimitCounters } from './limit-counters.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** Policies that always have an answer, and what ends what was made for that. */
 interface CoveredPolicies {
   readonly policies: readonly OpenPolicy[]
-  /** Who takes charges of each counter; those of overrides are added once they are charged. */
+  /** Who takes charges of each counter; those of other limits are added once they are charged. */
   readonly homes: ReadonlyMap<Counter, Backend>
   readonly close: () => void
 }
@@ -36,8 +37,8 @@ export function coverPolicies(
       homes.set(front, backend)
       return front
     }
-    const counter = frontOf(open.counter)
-    return { ...open, backend, counter, overrides: open.overrides?.inFront(counter, frontOf) }
+    const counters = new FrontLimitCounters(open.counters, frontOf)
+    return { ...open, backend, counter: counters.own, counters, overrides: open.overrides?.inFront(counters) }
   })
   const close = (): void => {
     for (const cover of covers.values()) cover.close()

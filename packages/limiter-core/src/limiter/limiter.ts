@@ -2,48 +2,26 @@ import { type ChargedBackend, GroupedBackend } from '../backend/grouped-backend.
 import { allOf, andThen, isPromise } from '../contracts/maybe-promise.ts'
 import type {
   Answer,
-  Backend,
   Charge,
   Clock,
   Counter,
   Decision,
+  LimiterControls,
   MaybePromise,
   Moment,
   ObservedRequest,
-  Observer,
   Policy,
 } from '../contracts.ts'
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
-import { compileFailover, type FailoverOptions, type FailoverRule } from '../failover/failover-options.ts'
-import { Observers } from '../observers/observers.ts'
-import { optionsOf } from '../options/options.ts'
-import type { Mode } from '../policy/mode.ts'
-import type { PolicyInput } from '../policy/policy.ts'
+import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
+import type { Observers } from '../observers/observers.ts'
 import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
+import { ControlledPolicies } from './controlled-policies.ts'
 import { wholeCost, wholeUnitsMoved } from './cost.ts'
 import { coverPolicies } from './cover-policies.ts'
-import { openPolicies } from './open-policies.ts'
+import { LimiterHandle } from './limiter-handle.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { EXEMPTED, takenAtOf, wasCounted, wasExempt } from './taken-charges.ts'
-
-export interface LimiterOptions extends FailoverOptions {
-  readonly policies: readonly PolicyInput[]
-  /** Where counts live; default: the process-wide memory backend, where every limiter has a scope of its own. */
-  readonly backend?: Backend | undefined
-  /** Names the counts on a backend: limiters with equal scopes and policies share them. */
-  readonly scope?: string | undefined
-  /** True where the limiter is to share its counts: another one of equal scope and names is no mistake then. */
-  readonly shared?: boolean | undefined
-  readonly mode?: Mode | undefined
-  readonly clock?: Clock | undefined
-  readonly observers?: readonly Observer[] | undefined
-}
-
-/** Options with which every answer is at hand at once. */
-export interface SyncLimiterOptions extends LimiterOptions {
-  readonly policies: readonly (PolicyInput & { readonly backend?: Backend<Answer> })[]
-  readonly backend?: Backend<Answer> | undefined
-}
 
 /** Framework-free limits: for messages, queues, jobs, and whatever an adapter does not see. */
 export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
@@ -63,40 +41,18 @@ export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decisio
   close(): MaybePromise<void>
 }
 
-const OPTIONS = [
-  'policies',
-  'backend',
-  'scope',
-  'shared',
-  'mode',
-  'clock',
-  'observers',
-  'onBackendError',
-  'deadlineMs',
-] as const
-
-/** Builds a limiter. Throws coded errors for bad options; see `docs/errors.md`. */
-export function createLimiter(options: SyncLimiterOptions): Limiter<Decision>
-export function createLimiter(options: LimiterOptions): Limiter
-export function createLimiter(options: LimiterOptions): Limiter {
-  optionsOf('createLimiter', options, OPTIONS)
-  const observers = new Observers(options.observers, () => policies.map(({ policy }) => policy.name))
-  const failover = compileFailover(options)
-  // last, since it claims names that nobody would give back if another option were bad
-  const [policies] = openPolicies([options.policies], options)
-  return new PolicyLimiter(policies, options.clock, observers, failover)
-}
-
 /** A limiter over policies that are open: makes charges of keys and costs, and a decision of the backend's answer. */
 export class PolicyLimiter implements Limiter {
   readonly policies: readonly Policy[]
+  /** What an operator steers; undefined where all is as it was built. */
+  controlled: ControlledPolicies | undefined
   /** Those that are not off. */
   readonly #open: readonly OpenPolicy[]
   readonly #backend: ChargedBackend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
-  /** That of the only policy, where it is enforced and has no overrides. */
-  readonly #sole: Counter | undefined
+  /** That of the only policy, where it is enforced, has no overrides, and nobody steers it. */
+  #sole: Counter | undefined
   /** Whether keys without an override are exempt from one of the policies. */
   readonly #exempts: boolean
   readonly #close: (() => void)[]
@@ -108,21 +64,18 @@ export class PolicyLimiter implements Limiter {
     failover: FailoverRule = compileFailover({}),
   ) {
     this.policies = policies.map(({ policy }) => policy)
-    const covered = coverPolicies(
-      policies.filter(({ mode }) => mode !== 'off'),
-      clock,
-      failover,
-    )
+    const active = policies.filter(({ mode }) => mode !== 'off')
+    const covered = coverPolicies(active, clock, failover)
     this.#open = covered.policies
     this.#clock = clock
     this.#observers = observers
     const backends = [...new Set(this.#open.map(({ backend }) => backend))]
     this.#backend = backends.length > 1 ? new GroupedBackend(covered.homes) : backends[0]
-    const [first, ...others] = this.#open
-    this.#sole = first?.mode === 'enforce' && !first.overrides && others.length === 0 ? first.counter : undefined
+    this.#sole = soleOf(this.#open)
     this.#exempts = this.#open.some(({ overrides }) => overrides?.exemptsOthers)
     const observed = observers.any ? backends.flatMap((backend) => backend.observe?.(observers) ?? []) : []
     this.#close = [covered.close, ...observed, ...policies.map(({ close }) => close)]
+    if (observers.any) this.#openTo(observers, new LimiterHandle(active, this))
   }
 
   take(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
@@ -172,8 +125,25 @@ export class PolicyLimiter implements Limiter {
     return (this.#backend as ChargedBackend).resetAll([chargeOf(this.#open[index], key, 0)])
   }
 
+  /** What one policy counts, by its place among those that are not off: also while it is switched off, or the key is blocked. */
+  peekOne(index: number, key: string, cost: number): MaybePromise<Decision> {
+    const own = chargeOf(this.#open[index], key, wholeCost(cost))
+    const charge = this.controlled?.limited(own) ?? own
+    const answer = (this.#backend as ChargedBackend).peekAll([charge], this.#moment())
+    return andThen(answer, (answered) => new RequestDecision(answered))
+  }
+
+  /** From now on these hold, and none of before. Throws where a policy cannot have a limit of them. */
+  control(controls: LimiterControls | undefined): void {
+    this.controlled = controls && new ControlledPolicies(this.#open, controls)
+    this.#sole = controls ? undefined : soleOf(this.#open)
+  }
+
   peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
-    const charges = this.#charges(key, cost)
+    const asked = this.#charges(key, cost)
+    const blocked = this.controlled?.blocked(asked)
+    if (blocked) return new RequestDecision(blocked)
+    const charges = this.controlled?.charged(asked) ?? asked
     if (!this.#backend || charges.length === 0) return this.#uncounted()
     const answer = this.#backend.peekAll(charges, moment ?? this.#moment())
     return andThen(answer, (answered) => new RequestDecision(answered))
@@ -209,9 +179,18 @@ export class PolicyLimiter implements Limiter {
     for (const stop of this.#close.splice(0)) stop()
   }
 
-  #take(charges: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+  #openTo(observers: Observers, handle: LimiterHandle): void {
+    observers.limiterOpened(handle)
+    this.#close.push(() => observers.limiterClosed(handle))
+  }
+
+  #take(asked: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
     const request = moment?.request
+    const blocked = this.controlled?.blocked(asked)
+    if (blocked) return this.#decided(asked, blocked, request)
+    const charges = this.controlled?.charged(asked) ?? asked
+    if (charges.length === 0) return this.#uncounted()
     const answer = this.#backend.takeAll(charges, this.#clock ? this.#momentAt(moment, this.#clock) : moment)
     return isPromise(answer)
       ? andThen(answer, (answered) => this.#decided(charges, answered, request))
@@ -263,8 +242,14 @@ export class PolicyLimiter implements Limiter {
 
   /** The answer where every policy is off, or the key exempt from all: all is well, and nothing was counted. */
   #uncounted(): Decision {
-    const source = this.#backend ? EXEMPTED : 'off'
+    const isExempt = this.#open.some(({ policy }) => !this.controlled?.isOff(policy))
+    const source = isExempt ? EXEMPTED : 'off'
     const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
     return new RequestDecision({ verdicts, takenAt: 0, counted: false, source })
   }
+}
+
+/** The counter of the only policy, where it is enforced and has no overrides. */
+function soleOf([first, ...others]: readonly OpenPolicy[]): Counter | undefined {
+  return first?.mode === 'enforce' && !first.overrides && others.length === 0 ? first.counter : undefined
 }

@@ -1,5 +1,5 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
-import type { AlgorithmName, Backend, Clock, Counter, Policy } from '../contracts.ts'
+import type { AlgorithmName, Backend, Clock, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { optionalBoolean } from '../options/options.ts'
@@ -8,6 +8,7 @@ import { type Mode, modeOf, parseMode } from '../policy/mode.ts'
 import { compilePolicy, type PolicyInput } from '../policy/policy.ts'
 import { PolicyVariants } from '../policy/policy-variants.ts'
 import { clockOf } from '../time/clock.ts'
+import { OpenLimitCounters } from './limit-counters.ts'
 import { warnWhereOneOfSeveral } from './one-of-several.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { OverrideCounters } from './override-counters.ts'
@@ -74,14 +75,18 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     const closes: (() => void)[] = []
     const close = (): void => closeAll(closes)
     opened.push(close)
-    const counter = backend.open(variants.compile(policy), name)
-    closes.push(() => counter.close?.())
-    const openOf = (limit: number): Counter => backend.open(variants.compile(policy, limit), name, true)
-    const overrides = input.overrides && new OverrideCounters(input.overrides, counter, openOf)
+    const own = backend.open(variants.compile(policy), name)
+    const counters = new OpenLimitCounters(
+      own,
+      (limit) => variants.compile(policy, limit),
+      (compiled) => backend.open(compiled, name, true),
+    )
+    closes.push(() => counters.close())
+    const overrides = input.overrides && new OverrideCounters(input.overrides, counters)
     if (overrides) closes.push(() => overrides.close())
     overrides?.join()
     closes.push(claim(backend, policiesOfName))
-    return { policy, counter, overrides, backend, mode, close }
+    return { policy, counter: own, counters, overrides, backend, mode, close }
   }
   try {
     const byPlan = plans.map((inputs, plan) => inputs.map((input, index) => open(input, policies[plan][index])))

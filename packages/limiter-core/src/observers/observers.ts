@@ -1,4 +1,4 @@
-import type { Decision, ObservedCap, ObservedRequest, Observer, ObserverEvent } from '../contracts.ts'
+import type { Decision, ObservedCap, ObservedLimiter, ObservedRequest, Observer, ObserverEvent } from '../contracts.ts'
 import { messageOf, SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { LimiterWarnings } from './limiter-warnings.ts'
@@ -12,7 +12,16 @@ export function joinedObservers(
   return [...new Set([...above, ...own])]
 }
 
-const HOOKS = ['decided', 'permitAcquired', 'permitReleased', 'capDenied', 'backendAnswered', 'event'] as const
+const HOOKS = [
+  'decided',
+  'permitAcquired',
+  'permitReleased',
+  'capDenied',
+  'backendAnswered',
+  'limiterOpened',
+  'limiterClosed',
+  'event',
+] as const
 
 /** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
 export class Observers implements Required<Observer> {
@@ -63,6 +72,14 @@ export class Observers implements Required<Observer> {
 
   backendAnswered(backend: string, tookMs: number): void {
     this.#tell((observer) => observer.backendAnswered?.(backend, tookMs))
+  }
+
+  limiterOpened(limiter: ObservedLimiter): void {
+    this.#tell((observer) => observer.limiterOpened?.(limiter))
+  }
+
+  limiterClosed(limiter: ObservedLimiter): void {
+    this.#tell((observer) => observer.limiterClosed?.(limiter))
   }
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {

@@ -1,0 +1,74 @@
+import type {
+  Decision,
+  HeldUnits,
+  LimiterControls,
+  MaybePromise,
+  ObservedLimiter,
+  ObservedPolicy,
+} from '../contracts.ts'
+import type { OpenPolicy } from './open-policy.ts'
+
+/** What observers may do with a limiter. */
+interface SteeredLimiter {
+  peekOne(index: number, key: string, cost: number): MaybePromise<Decision>
+  resetOne(index: number, key: string): MaybePromise<void>
+  control(controls: LimiterControls | undefined): void
+}
+
+/** A limiter as its observers see it. */
+export class LimiterHandle implements ObservedLimiter {
+  readonly policies: readonly ObservedPolicy[]
+  readonly #limiter: SteeredLimiter
+
+  /** `open`: policies that are not off, without failover before them. */
+  constructor(open: readonly OpenPolicy[], limiter: SteeredLimiter) {
+    this.policies = open.map((one) => new OpenPolicyView(one))
+    this.#limiter = limiter
+  }
+
+  peek(index: number, key: string, cost: number): MaybePromise<Decision> {
+    return this.#limiter.peekOne(index, key, cost)
+  }
+
+  reset(index: number, key: string): MaybePromise<void> {
+    return this.#limiter.resetOne(index, key)
+  }
+
+  control(controls: LimiterControls | undefined): void {
+    this.#limiter.control(controls)
+  }
+}
+
+class OpenPolicyView implements ObservedPolicy {
+  readonly policy: ObservedPolicy['policy']
+  readonly mode: ObservedPolicy['mode']
+  readonly count: string
+  readonly backend: string
+  readonly identity: object
+  readonly perProcess: boolean
+  readonly #open: OpenPolicy
+
+  constructor(open: OpenPolicy) {
+    const { policy, counter, backend, mode } = open
+    this.policy = policy
+    this.mode = mode === 'shadow' ? 'shadow' : 'enforce'
+    this.count = counter.name
+    this.backend = backend.name
+    this.identity = backend.identity ?? backend
+    this.perProcess = backend.perProcess === true
+    this.#open = open
+  }
+
+  overrideOf(key: string): number | undefined {
+    return this.#open.overrides?.limitOf(key)
+  }
+
+  isExempt(key: string): boolean {
+    return this.#open.overrides?.isExempt(key) === true
+  }
+
+  heldOf(key: string): readonly HeldUnits[] {
+    const { backend, counter, overrides } = this.#open
+    return backend.heldOf?.({ key, counter: overrides?.counterOf(key) ?? counter }) ?? []
+  }
+}

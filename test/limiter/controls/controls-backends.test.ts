@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals'
+import { createLimiter, type Limiter } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+import { countingBackends } from '../counting-backends.ts'
+import { Operator } from './steered.ts'
+
+/** How many takes of a key pass. */
+async function passing(limiter: Limiter, key: string, most = 60): Promise<number> {
+  let passed = 0
+  while (passed < most && (await limiter.take(key)).allowed) passed++
+  return passed
+}
+
+test.each(Object.entries(countingBackends))('controls on %s', async (_name, make) => {
+  const operator = new Operator()
+  const backend = make(new FakeClock({ nowMs: 1_000 }))
+  const policies = [{ name: 'api', limit: 20, window: '1h', algorithm: 'fixed-window' }] as const
+  // a real server has a clock of its own, and a first contact that takes its time
+  const limiter: Limiter = createLimiter({ policies, backend, deadlineMs: 5_000, observers: [operator] })
+  const [watched] = operator.limiters
+  expect(await passing(limiter, 'key', 5)).toBe(5)
+  operator.steer({ api: { limit: 30 } })
+  expect((await watched.peek(0, 'key', 1)).binding.policy.limit).toBe(30)
+  expect(await passing(limiter, 'key')).toBe(25)
+  operator.steer({ api: { limit: 10 } })
+  expect(await passing(limiter, 'key')).toBe(0)
+  expect(await passing(limiter, 'other')).toBe(10)
+  operator.steer({ api: { mode: 'off' } })
+  expect(await passing(limiter, 'off', 40)).toBe(40)
+  operator.steer({}, { villain: 1_000 })
+  expect(await limiter.take('villain')).toMatchObject({ allowed: false, source: 'blocked', retryAfterMs: 1_000 })
+  operator.release()
+  expect(await passing(limiter, 'other')).toBe(10)
+  expect(await passing(limiter, 'off')).toBe(20)
+  await watched.reset(0, 'key')
+  expect(await passing(limiter, 'key')).toBe(20)
+  limiter.close()
+  await backend.close?.()
+})
+
+test('units on lease are told of until they go back', async () => {
+  const operator = new Operator()
+  const backend = countingBackends.leasedBackend(new FakeClock())
+  const policies = [{ name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' }] as const
+  const limiter: Limiter = createLimiter({ policies, backend, deadlineMs: 5_000, observers: [operator] })
+  const [{ policies: watched }] = operator.limiters
+  expect(watched[0].heldOf('key')).toEqual([])
+  // the first takes of a key are not leased
+  while (watched[0].heldOf('key').length === 0) await limiter.take('key')
+  const [{ kind, units, endsAfterMs }] = watched[0].heldOf('key')
+  expect([kind, units > 0, endsAfterMs > 0]).toEqual(['lease', true, true])
+  limiter.close()
+  await backend.close?.()
+})

@@ -1,0 +1,27 @@
+import type { LimiterControls, ObservedLimiter, Observer, PolicyControl } from '@sluice/limiter-core'
+
+/** An observer that steers what it watches. */
+export class Operator implements Observer {
+  readonly limiters: ObservedLimiter[] = []
+
+  limiterOpened(limiter: ObservedLimiter): void {
+    this.limiters.push(limiter)
+  }
+
+  limiterClosed(limiter: ObservedLimiter): void {
+    this.limiters.splice(this.limiters.indexOf(limiter), 1)
+  }
+
+  /** `blocked`: how long each key stays blocked, in ms. */
+  steer(policies: Readonly<Record<string, PolicyControl>>, blocked: Readonly<Record<string, number>> = {}): void {
+    const controls: LimiterControls = {
+      policies: new Map(Object.entries(policies)),
+      blockedMs: (key) => blocked[key] ?? 0,
+    }
+    for (const limiter of this.limiters) limiter.control(controls)
+  }
+
+  release(): void {
+    for (const limiter of this.limiters) limiter.control(undefined)
+  }
+}
