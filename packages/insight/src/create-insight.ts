@@ -1,7 +1,14 @@
 import type { MetricSource } from '@sluice/limiter-core'
 import { badOption, type Channel, type Clock, clockOf, isTopic, optionsOf } from '@sluice/limiter-core/backend'
+import type { ControlOptions } from './control/control.ts'
+import { checkControl } from './control/control-options.ts'
+import { OperatorControl } from './control/operator-control.ts'
+import { WatchedLimiters } from './control/watched-limiters.ts'
+import { Explanations } from './explain/explanations.ts'
 import { Insight } from './insight.ts'
+import { keyNames } from './live/key-names.ts'
 import { LiveSummaries } from './live/live-summaries.ts'
+import { RecentDenials } from './live/recent-denials.ts'
 import type { UniqueOptions } from './live/unique-summary.ts'
 import { metricParts } from './metrics/metric-parts.ts'
 import { PRIVACIES, type Privacy } from './privacy.ts'
@@ -19,34 +26,50 @@ export interface InsightOptions {
   readonly secret?: string | undefined
   /** How processes tell each other what they count, such as `redisChannel(client)`. Default: none; this process is shown. */
   readonly channel?: Channel | undefined
-  /** Of the channel, the same in all processes that are shown together. Default: `sluice.insight`. */
+  /** Of the channel, the same in all processes that are shown together. Default: `sluice.insight`. Changes by operators go over `<topic>.control`. */
   readonly topic?: string | undefined
   /** Whose uniques are counted; default: keys of decisions, of all routes together. */
   readonly unique?: UniqueOptions | undefined
+  /** What operators may change, and who hears of it. Over a channel it needs a `secret`. */
+  readonly control?: ControlOptions | undefined
   readonly clock?: Partial<Clock> | undefined
 }
 
-const OPTIONS = ['privacy', 'sources', 'secret', 'channel', 'topic', 'unique', 'clock'] as const
+const OPTIONS = ['privacy', 'sources', 'secret', 'channel', 'topic', 'unique', 'control', 'clock'] as const
 const LEAST_SECRET = 16
+const DEFAULT_TOPIC = 'sluice.insight'
+const CONTROL_TOPIC = '.control'
 
 /** Makes what limits do visible. Throws `SLUICE_BAD_OPTION`. */
 export function createInsight(options: InsightOptions = {}): Insight {
-  const {
-    privacy = 'mask',
-    sources = [],
-    secret,
-    channel,
-    topic = 'sluice.insight',
-    unique = {},
+  const { privacy = 'mask', sources = [], secret, channel, topic = DEFAULT_TOPIC, unique = {} } = checked(options)
+  const clock = clockOf(options.clock)
+  const names = keyNames({ privacy, secret, shared: channel !== undefined })
+  const denials = new RecentDenials(clock)
+  const live = new LiveSummaries({ clock, names, denials, secret, channel, topic, unique })
+  const limiters = new WatchedLimiters()
+  const control = new OperatorControl({
     clock,
-  } = checked(options)
-  const live = new LiveSummaries({ clock: clockOf(clock), privacy, secret, channel, topic, unique })
-  return new Insight([...metricParts(sources), live], live)
+    limiters,
+    shown: names.shown,
+    hasPolicy: (name) => live.snapshot().policies.some((policy) => policy.name === name),
+    options: options.control ?? {},
+    fleet: channel && { channel, topic: `${topic}${CONTROL_TOPIC}`, secret },
+  })
+  const explanations = new Explanations({
+    clock,
+    limiters,
+    names,
+    isWholeFleet: channel !== undefined,
+    control,
+    denialsOf: (key) => live.denialsOf(key),
+  })
+  return new Insight({ parts: [...metricParts(sources), live, denials, control], live, explanations, control })
 }
 
 function checked(options: InsightOptions): InsightOptions {
   optionsOf('createInsight', options, OPTIONS)
-  const { privacy = 'mask', secret, channel, topic, unique } = options
+  const { privacy = 'mask', secret, channel, topic, unique, control } = options
   if (!PRIVACIES.includes(privacy)) throw badOption('createInsight: privacy', privacy, PRIVACIES.join(', '))
   // never shown, not even where it is none
   if (secret !== undefined && !(typeof secret === 'string' && secret.length >= LEAST_SECRET)) {
@@ -55,10 +78,11 @@ function checked(options: InsightOptions): InsightOptions {
   if (channel !== undefined && typeof channel?.subscribe !== 'function') {
     throw badOption('createInsight: channel', channel, 'a channel')
   }
-  if (topic !== undefined && !isTopic(topic)) {
-    throw badOption('createInsight: topic', topic, '1 to 128 printable ASCII characters without braces')
+  if (topic !== undefined && !(isTopic(topic) && isTopic(`${topic}${CONTROL_TOPIC}`))) {
+    throw badOption('createInsight: topic', topic, '1 to 120 printable ASCII characters without braces')
   }
   if (unique !== undefined) checkUnique(unique)
+  if (control !== undefined) checkControl(control)
   return options
 }
 

@@ -1,9 +1,19 @@
+export type {
+  AuditLine,
+  ControlAction,
+  ControlEntry,
+  ControlOptions,
+  ControlRequest,
+  LimitBounds,
+} from './control/control.ts'
 export { createInsight, type InsightOptions } from './create-insight.ts'
-export type { Insight } from './insight.ts'
+export type { AskedSnapshot, Explanation, PolicyExplanation } from './explain/explanation.ts'
+export type { ExplainOptions, Insight } from './insight.ts'
 export type {
   BackendSnapshot,
   CapSeriesSnapshot,
   CapSnapshot,
+  DenialSnapshot,
   EventSnapshot,
   HistorySnapshot,
   InsightSnapshot,

@@ -37,7 +37,7 @@ test('each of four processes shows exactly what all were sent, and lets go of on
   const [first] = members
   const { policies, processes, isWholeFleet } = await first.call('snapshot')
   expect(isWholeFleet).toBe(true)
-  expect(policies[0].topAllowed).toEqual([{ key: 'acme', count: 400, error: 0 }])
+  expect(policies[0].topAllowed).toEqual([{ id: 'acme', key: 'acme', count: 400, error: 0 }])
   expect(new Set(processes.map(({ pid }) => pid))).toEqual(new Set(members.map(({ pid }) => pid)))
   await members.pop()?.stop()
   await eventually(all, { what: 'three processes with the sums of four' })

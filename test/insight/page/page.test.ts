@@ -202,7 +202,7 @@ test('names and keys of strangers are text', async () => {
     '\ud800lone\udfff',
     '{message}',
   ]
-  const topDenied = hostile.map((key) => ({ key, count: 1, error: 0 }))
+  const topDenied = hostile.map((key) => ({ id: key, key, count: 1, error: 0 }))
   const [policy, ...others] = new WatchedFleet().snapshot().policies
   const bad = hostile.map((name) => ({ ...policy, name, topDenied, nearest: { key: name, usedShare: 1 } }))
   const { page, faults } = await shown(new WatchedFleet({ policies: [...bad, ...others] }), {

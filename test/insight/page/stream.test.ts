@@ -135,7 +135,7 @@ describe('the stream', () => {
 test('an update has a size that does not grow with what is watched', async () => {
   const base = fleet.snapshot()
   const many = <T>(of: readonly T[], count: number) => Array.from({ length: count }, () => of[0])
-  const key = { key: 'k'.repeat(1_000_000), count: 1, error: 0 }
+  const key = { id: 'k'.repeat(1_000_000), key: 'k'.repeat(1_000_000), count: 1, error: 0 }
   const policy = {
     ...base.policies[0],
     name: 'n'.repeat(1_000_000),

@@ -75,7 +75,7 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
 }
 
 function policiesOf(extra: number): InsightSnapshot['policies'] {
-  const key = (name: string, count: number, error = 0) => ({ key: name, count, error })
+  const key = (name: string, count: number, error = 0) => ({ id: name, key: name, count, error })
   const counts = (allowed: number, denied = 0, shadowDenied = 0) => ({ allowed, denied, shadowDenied, uncounted: 0 })
   return [
     {

@@ -1,6 +1,6 @@
 import { CountRing } from './count-ring.ts'
 import { OUTCOMES, type PolicyReport } from './process-report.ts'
-import type { OutcomesSnapshot, PolicySeriesSnapshot, PolicySnapshot } from './snapshot.ts'
+import type { OutcomesSnapshot, PolicySeriesSnapshot, PolicySnapshot, TopKeySnapshot } from './snapshot.ts'
 import { mergedTop, type TopKey, type TopKeyList } from './top-keys.ts'
 
 /** What is `now`, in seconds. */
@@ -78,7 +78,7 @@ function outcomes([allowed, denied, shadowDenied, uncounted]: readonly number[])
   return { allowed, denied, shadowDenied, uncounted }
 }
 
-function shownTop(lists: readonly (TopKeyList | undefined)[]): { key: string; count: number; error: number }[] {
+function shownTop(lists: readonly (TopKeyList | undefined)[]): TopKeySnapshot[] {
   const top = mergedTop(lists.flatMap((list) => list ?? []))
-  return top.map(([, key, count, error]: TopKey) => ({ key, count, error }))
+  return top.map(([id, key, count, error]: TopKey) => ({ id, key, count, error }))
 }

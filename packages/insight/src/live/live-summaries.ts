@@ -8,17 +8,20 @@ import {
   type Observer,
   type ObserverEvent,
 } from '@sluice/limiter-core/backend'
-import type { Privacy } from '../privacy.ts'
+import { FleetDenials } from './fleet-denials.ts'
 import { FleetSummary } from './fleet-summary.ts'
-import { keyNames, sketchSeed } from './key-names.ts'
+import { sketchSeed } from './key-names.ts'
 import { ProcessSummary } from './process-summary.ts'
+import type { RecentDenials } from './recent-denials.ts'
 import { reportMessage, reportOf } from './report-message.ts'
-import type { InsightSnapshot } from './snapshot.ts'
+import type { DenialSnapshot, InsightSnapshot } from './snapshot.ts'
+import type { KeyNames } from './top-keys.ts'
 import { type UniqueOptions, UniqueSummary } from './unique-summary.ts'
 
 export interface LiveOptions {
   readonly clock: Clock
-  readonly privacy: Privacy
+  readonly names: KeyNames
+  readonly denials: RecentDenials
   readonly secret: string | undefined
   readonly channel: Channel | undefined
   readonly topic: string
@@ -38,16 +41,17 @@ export class LiveSummaries implements Observer {
   readonly #options: LiveOptions
   readonly #process: ProcessSummary
   readonly #fleet: FleetSummary
+  readonly #fleetDenials = new FleetDenials()
   readonly #stop: () => void
   readonly #unsubscribe: () => void
   #closed = false
 
   constructor(options: LiveOptions) {
     this.#options = options
-    const { clock, privacy, secret, channel, topic, unique } = options
+    const { clock, names, denials, secret, channel, topic, unique } = options
     const shared = channel !== undefined
     const uniques = new UniqueSummary(unique, sketchSeed(secret, shared ? topic : undefined), clock.wall())
-    this.#process = new ProcessSummary({ clock, names: keyNames({ privacy, secret, shared }), uniques })
+    this.#process = new ProcessSummary({ clock, names, uniques, denials })
     this.#fleet = new FleetSummary({ clock, self: this.#process.facts.id, isWholeFleet: shared, uniques })
     this.#unsubscribe = channel?.subscribe(topic, (bytes) => this.#receive(bytes)) ?? (() => {})
     this.#stop = everyTick(clock, TICK_MS, () => void this.#report())
@@ -79,6 +83,20 @@ export class LiveSummaries implements Observer {
     return this.#fleet.snapshot()
   }
 
+  /** Denials of a key of late, in all processes. */
+  denialsOf(key: string): DenialSnapshot[] {
+    const { names, denials } = this.#options
+    return [...denials.of(key), ...this.#fleetDenials.of(names.id(key))]
+  }
+
+  /** The key of an id, where this process has seen it of late. */
+  keyOf(id: string): string | undefined {
+    const { names, denials } = this.#options
+    for (const keys of [denials.keys(), this.#process.keys()])
+      for (const key of keys) if (names.id(key) === id) return key
+    return undefined
+  }
+
   /** Reports what is left. The channel is the caller's and stays open. */
   async close(): Promise<void> {
     if (this.#closed) return
@@ -104,7 +122,12 @@ export class LiveSummaries implements Observer {
 
   #receive(bytes: Uint8Array): void {
     try {
-      this.#fleet.absorb(reportOf(bytes))
+      const report = reportOf(bytes)
+      this.#fleet.absorb(report)
+      // of its own it knows more
+      if (report.process.id !== this.#process.facts.id) {
+        this.#fleetDenials.absorb(report.process.id, report.news.denials ?? [])
+      }
     } catch {
       this.#fleet.unread++
     }

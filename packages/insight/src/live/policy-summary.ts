@@ -1,12 +1,11 @@
 import type { Decision, Policy, PolicyVerdict } from '@sluice/limiter-core'
 import { boundedText } from '../bounded-text.ts'
+import { keptKey } from '../kept-key.ts'
 import type { PolicyReport } from './process-report.ts'
 import type { NearestSnapshot } from './snapshot.ts'
 import { type KeyNames, TopKeys } from './top-keys.ts'
 
 const NEAREST_MS = 5_000
-// a longer key is cut, so that no text of a stranger is kept whole
-const KEPT_KEY = 128
 
 /** The key that came nearest its end. */
 interface NearestKey {
@@ -53,7 +52,7 @@ export class PolicySummary {
     top.add(key)
     const usedShare = 1 - binding.remaining / binding.policy.limit
     if (usedShare > (this.#nearest?.usedShare ?? 0))
-      this.#nearest = { key: cut(key), usedShare: Math.min(1, usedShare) }
+      this.#nearest = { key: keptKey(key), usedShare: Math.min(1, usedShare) }
   }
 
   advance(at: number): void {
@@ -64,6 +63,13 @@ export class PolicySummary {
     this.#nearestStep = step
     this.#nearestBefore = this.#nearest
     this.#nearest = undefined
+  }
+
+  /** Those that this process knows. */
+  *keys(): Iterable<string> {
+    yield* this.#topAllowed.keys()
+    yield* this.#topDenied.keys()
+    for (const nearest of [this.#nearest, this.#nearestBefore]) if (nearest) yield nearest.key
   }
 
   /** With top keys where `ranked`. */
@@ -86,10 +92,6 @@ export class PolicySummary {
     const now = this.#nearest
     const before = this.#nearestBefore
     const nearest = (now?.usedShare ?? 0) >= (before?.usedShare ?? 0) ? now : before
-    return nearest && { key: names.shown(nearest.key), usedShare: nearest.usedShare }
+    return nearest && { id: names.id(nearest.key), key: names.shown(nearest.key), usedShare: nearest.usedShare }
   }
-}
-
-function cut(key: string): string {
-  return key.length <= KEPT_KEY ? key : Buffer.from(key.slice(0, KEPT_KEY), 'utf16le').toString('utf16le')
 }

@@ -1,5 +1,5 @@
 import type { PolicyCalendar } from '@sluice/limiter-core'
-import type { BackendSnapshot, EventSnapshot, NearestSnapshot, SnapshotOutcome } from './snapshot.ts'
+import type { BackendSnapshot, DenialSnapshot, EventSnapshot, NearestSnapshot, SnapshotOutcome } from './snapshot.ts'
 import type { TopKeyList } from './top-keys.ts'
 import type { UniquesPart } from './unique-keys.ts'
 
@@ -19,6 +19,9 @@ export const MOST_REPORTED_ROUTES = 32
 export const MOST_BACKENDS = 20
 /** Of a report. */
 export const MOST_REPORTED_EVENTS = 10
+/** Keys of a report that were denied, and denials of each. */
+export const MOST_REPORTED_DENIALS = 20
+export const MOST_DENIALS_OF_KEY = 3
 /** Of a snapshot. */
 export const MOST_EVENTS = 100
 export const MOST_PROCESSES = 256
@@ -88,6 +91,14 @@ export interface ReportedNews {
   readonly routes: readonly RouteReport[]
   readonly holds: readonly HoldReport[]
   readonly events: readonly EventSnapshot[]
+  /** Of an older release undefined. */
+  readonly denials?: readonly DenialReport[] | undefined
+}
+
+/** Denials of one key, latest first. */
+export interface DenialReport {
+  readonly id: string
+  readonly denials: readonly DenialSnapshot[]
 }
 
 export interface RouteReport {

@@ -20,6 +20,7 @@ import {
   type ReportedNews,
   type RouteReport,
 } from './process-report.ts'
+import type { RecentDenials } from './recent-denials.ts'
 import { ResponseEnds } from './response-ends.ts'
 import { RouteSummary } from './route-summary.ts'
 import { RouteTable } from './route-table.ts'
@@ -31,6 +32,7 @@ export interface ProcessSummaryOptions {
   readonly clock: Clock
   readonly names: KeyNames
   readonly uniques: UniqueSummary
+  readonly denials: RecentDenials
 }
 
 /** What this process counts, of policies, caps, routes and backends, and makes reports of. */
@@ -39,6 +41,7 @@ export class ProcessSummary implements Observer {
   readonly #clock: Clock
   readonly #names: KeyNames
   readonly #uniques: UniqueSummary
+  readonly #denials: RecentDenials
   readonly #policies = new BoundedTable(MOST_POLICIES, (name) => new PolicySummary(name))
   readonly #caps = new BoundedTable(MOST_CAPS, (name) => new CapSummary(name))
   readonly #routes = new RouteTable((name) => new RouteSummary(name))
@@ -49,10 +52,11 @@ export class ProcessSummary implements Observer {
   #number = 0
   #reportedRoutes = 0
 
-  constructor({ clock, names, uniques }: ProcessSummaryOptions) {
+  constructor({ clock, names, uniques, denials }: ProcessSummaryOptions) {
     this.#clock = clock
     this.#names = names
     this.#uniques = uniques
+    this.#denials = denials
     this.#startedAt = clock.now()
     const id = randomBytes(12).toString('base64url')
     this.facts = { id, host: boundedText(hostname()), pid: process.pid, version: VERSION, startedAt: clock.wall() }
@@ -114,6 +118,11 @@ export class ProcessSummary implements Observer {
     return report
   }
 
+  /** Those that came most, and those that came nearest to their end. */
+  *keys(): Iterable<string> {
+    for (const policy of this.#policies.values()) yield* policy.keys()
+  }
+
   #watch(request: ObservedRequest, allowed: boolean, atEnd: ((end: ObservedRequest) => void) | undefined): void {
     const start = this.#clock.now()
     // the route may be known only then
@@ -130,7 +139,12 @@ export class ProcessSummary implements Observer {
   }
 
   #news(): ReportedNews {
-    return { routes: this.#routeNews(), holds: this.#holdNews(), events: this.#events.take() }
+    return {
+      routes: this.#routeNews(),
+      holds: this.#holdNews(),
+      events: this.#events.take(),
+      denials: this.#denials.news(this.#names),
+    }
   }
 
   #routeNews(): RouteReport[] {

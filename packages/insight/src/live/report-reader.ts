@@ -1,10 +1,13 @@
 import { boundedText } from '../bounded-text.ts'
 import {
   type CapReport,
+  type DenialReport,
   type HoldReport,
   MOST_BACKENDS,
   MOST_CAPS,
+  MOST_DENIALS_OF_KEY,
   MOST_POLICIES,
+  MOST_REPORTED_DENIALS,
   MOST_REPORTED_EVENTS,
   MOST_REPORTED_ROUTES,
   type OutcomeCounts,
@@ -14,7 +17,7 @@ import {
   type RouteUniquesReport,
   type UniquesReport,
 } from './process-report.ts'
-import type { BackendSnapshot, EventSnapshot, NearestSnapshot } from './snapshot.ts'
+import type { BackendSnapshot, DenialSnapshot, EventSnapshot, NearestSnapshot } from './snapshot.ts'
 import { TOP_KEYS, type TopKey, type TopKeyList } from './top-keys.ts'
 import type { UniquesPart } from './unique-keys.ts'
 
@@ -44,6 +47,7 @@ export function readReport(value: unknown): ProcessReport {
       routes: list(news.routes, MOST_REPORTED_ROUTES, route),
       holds: list(news.holds, MOST_CAPS, hold),
       events: list(news.events, MOST_REPORTED_EVENTS, event),
+      denials: news.denials === undefined ? undefined : list(news.denials, MOST_REPORTED_DENIALS, keyDenials),
     },
   }
 }
@@ -80,7 +84,8 @@ function calendar(fields: Fields): PolicyReport['calendar'] {
 }
 
 function nearest(fields: Fields): NearestSnapshot {
-  return { key: text(fields.key), usedShare: Math.min(1, count(fields.usedShare)) }
+  const id = fields.id === undefined ? undefined : text(fields.id)
+  return { ...(id !== undefined && { id }), key: text(fields.key), usedShare: Math.min(1, count(fields.usedShare)) }
 }
 
 function topKeys(fields: Fields): TopKeyList {
@@ -130,6 +135,15 @@ function hold(fields: Fields): HoldReport {
 
 function event(fields: Fields): EventSnapshot {
   return { at: count(fields.at), name: text(fields.name), text: text(fields.text) }
+}
+
+function keyDenials(fields: Fields): DenialReport {
+  return { id: text(fields.id), denials: list(fields.denials, MOST_DENIALS_OF_KEY, denial) }
+}
+
+function denial({ at, policy, route, method, isShadow, times }: Fields): DenialSnapshot {
+  const where = { policy: text(policy), route: text(route), method: text(method) }
+  return { at: count(at), ...where, isShadow: isShadow === true, times: count(times) }
 }
 
 function list<T>(value: unknown, most: number, read: (fields: Fields) => T): T[] {

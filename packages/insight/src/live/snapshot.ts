@@ -86,6 +86,8 @@ export interface PolicySnapshot {
 }
 
 export interface NearestSnapshot {
+  /** Of its key, for `explain`; absent where a process of an older release reported it. */
+  readonly id?: string | undefined
   readonly key: string
   /** From 0 to 1: how much of the limit was used, a debt included as 1. */
   readonly usedShare: number
@@ -93,6 +95,8 @@ export interface NearestSnapshot {
 
 /** At most `count`, and at least `count - error`. */
 export interface TopKeySnapshot {
+  /** The same for the same key, for `explain`. */
+  readonly id: string
   readonly key: string
   readonly count: number
   readonly error: number
@@ -181,4 +185,16 @@ export interface EventSnapshot {
   readonly at: number
   readonly name: string
   readonly text: string
+}
+
+/** Denials of one key by one policy on one route that came one after the other. */
+export interface DenialSnapshot {
+  /** Of the last one. */
+  readonly at: number
+  readonly policy: string
+  /** `(none)` where it had none. */
+  readonly route: string
+  readonly method: string
+  readonly isShadow: boolean
+  readonly times: number
 }

@@ -42,6 +42,10 @@ export class TopKeys {
     this.#step = step
   }
 
+  *keys(): Iterable<string> {
+    for (const sketch of [this.#current, this.#previous]) for (const { key } of sketch.top(CAPACITY)) yield key
+  }
+
   list(names: KeyNames): TopKeyList {
     const both = new SpaceSaving({ capacity: CAPACITY })
     both.merge(this.#previous)

@@ -1,6 +1,6 @@
 import type { Decision, Metric, ObservedRequest, PolicyVerdict } from '@sluice/limiter-core'
 import { CounterMetric } from '@sluice/limiter-core/backend'
-import type { InsightPart } from '../insight.ts'
+import type { InsightPart } from '../insight-part.ts'
 import { LabelBound } from './label-bound.ts'
 import { BOUNDED_BY_LABELS, MAX_NAMES, MAX_ROUTES } from './metric-limits.ts'
 import { PolicySeries } from './policy-series.ts'

@@ -1,5 +1,5 @@
 import type { Metric, ObserverEvent } from '@sluice/limiter-core'
-import type { InsightPart } from '../insight.ts'
+import type { InsightPart } from '../insight-part.ts'
 
 /**
  * Hands each event on once. A backend tells all limiters that count on it, and one insight that watches them all would

@@ -1,6 +1,6 @@
 import type { Metric, ObserverEvent } from '@sluice/limiter-core'
 import { CounterMetric, GaugeMetric } from '@sluice/limiter-core/backend'
-import type { InsightPart } from '../insight.ts'
+import type { InsightPart } from '../insight-part.ts'
 import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'
 import { MAX_NAMES } from './metric-limits.ts'

@@ -7,7 +7,7 @@ import {
   HistogramMetric,
   type HistogramSeries,
 } from '@sluice/limiter-core/backend'
-import type { InsightPart } from '../insight.ts'
+import type { InsightPart } from '../insight-part.ts'
 import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'
 import { BOUNDED_BY_LABELS, HOLD_MS, MAX_NAMES, MAX_ROUTES } from './metric-limits.ts'

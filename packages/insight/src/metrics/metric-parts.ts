@@ -1,5 +1,5 @@
 import type { MetricSource } from '@sluice/limiter-core'
-import type { InsightPart } from '../insight.ts'
+import type { InsightPart } from '../insight-part.ts'
 import { BackendMetrics } from './backend-metrics.ts'
 import { DecisionMetrics } from './decision-metrics.ts'
 import { EventsOnce } from './events-once.ts'

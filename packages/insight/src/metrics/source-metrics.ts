@@ -1,6 +1,6 @@
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { badOption, CounterMetric } from '@sluice/limiter-core/backend'
-import type { InsightPart } from '../insight.ts'
+import type { InsightPart } from '../insight-part.ts'
 
 /** The metrics of other sources. One that throws is left out of that reading, and counted. */
 export class SourceMetrics implements InsightPart {

@@ -1,3 +1,5 @@
+import { durationText } from '../../duration-text.ts'
+
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
@@ -28,18 +30,9 @@ export function milliseconds(value: number | null): string {
   return value < SECOND ? `${tenths.format(value)}\u00a0ms` : duration(value)
 }
 
-/** `8 s`, `3 min`, `2 h 5 min`, `4 d 1 h`. */
+/** As `durationText`, and never broken over two lines. */
 export function duration(ms: number): string {
-  if (ms < 10 * SECOND) return `${tenths.format(Math.max(0, ms) / SECOND)}\u00a0s`
-  if (ms < 2 * MINUTE) return `${whole.format(ms / SECOND)}\u00a0s`
-  if (ms < HOUR) return `${whole.format(ms / MINUTE)}\u00a0min`
-  if (ms < DAY) return `${parts(ms, HOUR, 'h', MINUTE, 'min')}`
-  return parts(ms, DAY, 'd', HOUR, 'h')
-}
-
-function parts(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
-  const rest = Math.floor((ms % large) / small)
-  return `${Math.floor(ms / large)}\u00a0${largeUnit}${rest > 0 ? `\u00a0${rest}\u00a0${smallUnit}` : ''}`
+  return durationText(ms).replaceAll(' ', '\u00a0')
 }
 
 /** A window in words: `minute`, `10 seconds`, `1.5 hours`. */

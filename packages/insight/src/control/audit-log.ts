@@ -1,0 +1,48 @@
+import type { AuditLine, ControlEntry } from './control.ts'
+
+const MOST_LINES = 200
+
+/** What operators did as this process saw it: the last 200 lines, latest first. */
+export class AuditLog {
+  #lines: AuditLine[] = []
+  #sink: ((line: AuditLine) => void) | undefined
+
+  constructor(sink: ((line: AuditLine) => void) | undefined) {
+    this.#sink = sink
+  }
+
+  get lines(): readonly AuditLine[] {
+    return this.#lines
+  }
+
+  add(event: AuditLine['event'], entry: ControlEntry, at: number, why?: string): void {
+    const line = { at, event, entry, text: textOf(event, entry, why) }
+    this.#lines = [line, ...this.#lines].slice(0, MOST_LINES)
+    try {
+      this.#sink?.(line)
+    } catch {
+      this.#sink = undefined
+    }
+  }
+}
+
+function textOf(event: AuditLine['event'], entry: ControlEntry, why: string | undefined): string {
+  const what = changeText(entry)
+  if (event === 'begun') return `${entry.by}: ${what}${entry.reason === undefined ? '' : ` (${entry.reason})`}`
+  if (event === 'undone') return `${entry.undoneBy}: undone: ${what}`
+  return event === 'ended' ? `ended: ${what}` : `not done here: ${what}: ${why}`
+}
+
+function changeText({ action, policy, mode, limit, key }: ControlEntry): string {
+  const where = policy === undefined ? 'all policies' : `policy '${policy}'`
+  switch (action) {
+    case 'mode':
+      return mode === 'off' ? `${where} switched off` : `${where} switched to shadow`
+    case 'limit':
+      return `limit of ${where} set to ${limit}`
+    case 'block':
+      return `key ${key} blocked by ${where}`
+    case 'reset':
+      return `key ${key} reset in ${where}`
+  }
+}

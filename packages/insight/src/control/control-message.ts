@@ -1,0 +1,68 @@
+import type { ControlAction } from './control.ts'
+import { MOST_CONTROLS } from './control-set.ts'
+import type { StoredControl } from './stored-control.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const LONGEST_TEXT = 4_096
+
+export function controlsText(controls: readonly StoredControl[]): string {
+  return JSON.stringify(controls)
+}
+
+/** The changes of a message that this release knows. Throws for whatever is no message. */
+export function controlsOf(text: string): StoredControl[] {
+  const list: unknown = JSON.parse(text)
+  if (!Array.isArray(list) || list.length > MOST_CONTROLS) throw new Error('expected a list of changes')
+  return list.flatMap((value) => stored(fieldsOf(value)) ?? [])
+}
+
+/** Undefined for an action of a later release. */
+function stored(fields: Fields): StoredControl | undefined {
+  const change = changeOf(fieldsOf(fields.change))
+  return (
+    change && {
+      id: text(fields.id),
+      change,
+      at: time(fields.at),
+      endsAt: time(fields.endsAt),
+      by: text(fields.by),
+      ...(fields.reason !== undefined && { reason: text(fields.reason) }),
+      ...(fields.undoneAt !== undefined && { undoneAt: time(fields.undoneAt), undoneBy: text(fields.undoneBy) }),
+    }
+  )
+}
+
+function changeOf({ action, policy, mode, limit, key }: Fields): ControlAction | undefined {
+  switch (action) {
+    case 'mode':
+      return mode === 'shadow' || mode === 'off' ? { action, policy: text(policy), mode } : undefined
+    case 'limit':
+      return { action, policy: text(policy), limit: whole(limit) }
+    case 'block':
+    case 'reset':
+      return { action, key: text(key), ...(policy !== undefined && { policy: text(policy) }) }
+    default:
+      return undefined
+  }
+}
+
+function fieldsOf(value: unknown): Fields {
+  if (typeof value !== 'object' || value === null) throw new Error('expected an object')
+  return value as Fields
+}
+
+function text(value: unknown): string {
+  if (typeof value === 'string' && value.length <= LONGEST_TEXT) return value
+  throw new Error('expected a text')
+}
+
+function time(value: unknown): number {
+  if (Number.isFinite(value)) return value as number
+  throw new Error('expected a time')
+}
+
+function whole(value: unknown): number {
+  if (Number.isInteger(value) && (value as number) >= 1) return value as number
+  throw new Error('expected a limit')
+}

@@ -1,0 +1,135 @@
+import type { Clock, Decision } from '@sluice/limiter-core'
+import { badOption, messageOf } from '@sluice/limiter-core/backend'
+import type { OperatorControl } from '../control/operator-control.ts'
+import type { WatchedLimiters, WatchedPolicy } from '../control/watched-limiters.ts'
+import type { DenialSnapshot } from '../live/snapshot.ts'
+import type { KeyNames } from '../live/top-keys.ts'
+import type { AskedSnapshot, Explanation, PolicyExplanation } from './explanation.ts'
+import { policyText, summaryOf } from './explanation-text.ts'
+
+const MOST_POLICIES = 200
+const MOST_DENIALS = 20
+const LONGEST_KEY = 4_096
+
+export interface ExplanationsDeps {
+  readonly clock: Clock
+  readonly limiters: WatchedLimiters
+  readonly names: KeyNames
+  readonly isWholeFleet: boolean
+  readonly control: OperatorControl
+  /** Of late, of this process and of others. */
+  readonly denialsOf: (key: string) => readonly DenialSnapshot[]
+}
+
+/** Asks all that is known of one key. Nothing is counted by it. */
+export class Explanations {
+  readonly #deps: ExplanationsDeps
+
+  constructor(deps: ExplanationsDeps) {
+    this.#deps = deps
+  }
+
+  /** Throws `SLUICE_BAD_OPTION`. */
+  async explain(key: string, cost: number): Promise<Explanation> {
+    checkKey(key)
+    checkCost(cost)
+    const { clock, limiters, names, isWholeFleet, control, denialsOf } = this.#deps
+    const watched = limiters.policies().slice(0, MOST_POLICIES)
+    const policies = await Promise.all(watched.map((one) => this.#explained(one, key, cost)))
+    const denials = denialsOf(key)
+      .toSorted((a, b) => b.at - a.at)
+      .slice(0, MOST_DENIALS)
+    const explained = {
+      at: clock.wall(),
+      key: names.shown(key),
+      cost,
+      policies,
+      controls: control.entriesOf(key),
+      denials,
+      isWholeFleet,
+    }
+    return { ...explained, summary: summaryOf(explained) }
+  }
+
+  async #explained(watched: WatchedPolicy, key: string, cost: number): Promise<PolicyExplanation> {
+    const { policy, mode, backend, perProcess } = watched.policy
+    const override = watched.policy.overrideOf(key)
+    const known = {
+      policy: policy.name,
+      mode: this.#deps.control.modeOf(policy.name) ?? mode,
+      backend,
+      perProcess,
+      windowMs: policy.windowMs,
+      unit: policy.unit ?? 'requests',
+      isOverride: override !== undefined,
+      held: watched.policy.heldOf(key),
+    }
+    const isExempt = watched.policy.isExempt(key)
+    const counts = isExempt ? uncounted(policy.limit, 'exempt') : await peeked(watched, key, cost)
+    const explained = { ...known, ...counts, isExempt }
+    return { ...explained, text: policyText(explained, cost) }
+  }
+}
+
+type Counts = Pick<
+  PolicyExplanation,
+  | 'limit'
+  | 'used'
+  | 'remaining'
+  | 'one'
+  | 'asked'
+  | 'availableAfterMs'
+  | 'resetAfterMs'
+  | 'fund'
+  | 'isCounted'
+  | 'source'
+>
+
+async function peeked({ limiter, index, policy }: WatchedPolicy, key: string, cost: number): Promise<Counts> {
+  try {
+    const one = await limiter.peek(index, key, 1)
+    const asked = cost === 1 ? one : await limiter.peek(index, key, cost)
+    return countsOf(one, asked)
+  } catch (error) {
+    return uncounted(policy.policy.limit, messageOf(error))
+  }
+}
+
+function countsOf(one: Decision, asked: Decision): Counts {
+  const { policy, remaining, availableAfterMs, resetAfterMs, fund } = asked.binding
+  const capacity = policy.burst ?? policy.limit
+  return {
+    limit: capacity,
+    used: Math.max(0, capacity - Math.min(capacity, remaining)),
+    remaining,
+    one: askedSnapshot(one),
+    asked: askedSnapshot(asked),
+    availableAfterMs,
+    resetAfterMs,
+    fund,
+    isCounted: asked.counted,
+    source: asked.source,
+  }
+}
+
+/** Of the verdict itself: a policy in shadow would deny, too. */
+function askedSnapshot({ binding: { allowed, retryAfterMs } }: Decision): AskedSnapshot {
+  return { allowed, retryAfterMs: Number.isFinite(retryAfterMs) ? retryAfterMs : null }
+}
+
+function uncounted(limit: number, source: string): Counts {
+  const asked: AskedSnapshot = { allowed: true, retryAfterMs: 0 }
+  const nothing = { used: 0, remaining: limit, availableAfterMs: 0, resetAfterMs: 0, isCounted: false }
+  return { limit, ...nothing, one: asked, asked, source }
+}
+
+/** Never shown in a message. */
+function checkKey(key: unknown): void {
+  if (typeof key === 'string' && key !== '' && key.length <= LONGEST_KEY) return
+  throw badOption('explain: key', typeof key, `a text of 1 to ${LONGEST_KEY} characters`)
+}
+
+function checkCost(cost: unknown): void {
+  if (Number.isSafeInteger(cost) && (cost as number) >= 1) return
+  throw badOption('explain: cost', cost, 'a whole number from 1')
+}

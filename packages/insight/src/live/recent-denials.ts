@@ -1,0 +1,80 @@
+import type { Clock, Decision, ObservedRequest, PolicyVerdict } from '@sluice/limiter-core'
+import { boundedText } from '../bounded-text.ts'
+import type { InsightPart } from '../insight-part.ts'
+import { keptKey } from '../kept-key.ts'
+import { type DenialReport, MOST_DENIALS_OF_KEY, MOST_REPORTED_DENIALS } from './process-report.ts'
+import type { DenialSnapshot } from './snapshot.ts'
+import type { KeyNames } from './top-keys.ts'
+
+/** Keys that were denied of late. */
+const MOST_KEYS = 1_000
+/** Of one key. */
+const MOST_DENIALS = 20
+
+interface Denial extends DenialSnapshot {
+  at: number
+  times: number
+}
+
+/**
+ * Who was denied of late, by which policy and where: 20 of each of the 1,000 keys that were denied last, about 3 MB at most.
+ * A key that is denied all the time pushes out no other one.
+ */
+export class RecentDenials implements InsightPart {
+  readonly #clock: Clock
+  readonly #byKey = new Map<string, Denial[]>()
+  readonly #unreported = new Set<string>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  decided(key: string, decision: Decision, request?: ObservedRequest): void {
+    const { binding } = decision
+    // of the other policies the key may be another one
+    if (!binding.allowed) this.#add(keptKey(key), binding, request)
+  }
+
+  /** Latest first. */
+  of(key: string): DenialSnapshot[] {
+    return (this.#byKey.get(keptKey(key)) ?? []).toSorted((a, b) => b.at - a.at)
+  }
+
+  keys(): Iterable<string> {
+    return this.#byKey.keys()
+  }
+
+  /** Those of keys that were denied since this was asked last: of 20 keys at most, the last 3 of each. */
+  news(names: KeyNames): DenialReport[] {
+    const keys = [...this.#unreported].slice(0, MOST_REPORTED_DENIALS)
+    this.#unreported.clear()
+    return keys.map((key) => ({ id: names.id(key), denials: this.of(key).slice(0, MOST_DENIALS_OF_KEY) }))
+  }
+
+  #add(key: string, { policy, shadow }: PolicyVerdict, request: ObservedRequest | undefined): void {
+    const denials = this.#byKey.get(key) ?? []
+    // the key that was denied last stands last
+    this.#byKey.delete(key)
+    this.#byKey.set(key, denials)
+    if (this.#byKey.size > MOST_KEYS) this.#forgetOldest()
+    if (this.#unreported.size < MOST_REPORTED_DENIALS) this.#unreported.add(key)
+    const at = this.#clock.wall()
+    const route = request?.route ?? '(none)'
+    const method = request?.method ?? ''
+    const last = denials.find((one) => one.policy === policy.name && one.route === route && one.method === method)
+    if (last && last.isShadow === shadow) {
+      last.at = at
+      last.times++
+      return
+    }
+    if (denials.length >= MOST_DENIALS) denials.shift()
+    denials.push({ at, policy: policy.name, route: boundedText(route), method, isShadow: shadow, times: 1 })
+  }
+
+  #forgetOldest(): void {
+    for (const oldest of this.#byKey.keys()) {
+      this.#byKey.delete(oldest)
+      return
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import { expect, test } from '@jest/globals'
+import { type AuditLine, type ControlRequest, createInsight, type InsightOptions } from '@sluice/insight'
+import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+
+const MINUTES = 60_000
+
+/** An application with two policies, and its insight. */
+function watched(options: InsightOptions = {}) {
+  const clock = new FakeClock({ wallMs: 1_700_000_000_000 })
+  const insight = createInsight({ clock, ...options })
+  const backend = memoryBackend({ clock })
+  const policies = [
+    { name: 'minute', limit: 2, window: '1m', algorithm: 'fixed-window' },
+    { name: 'hour', limit: 100, window: '1h', algorithm: 'fixed-window' },
+  ] as const
+  const limiterOf = () => createLimiter({ policies, clock, observers: [insight], backend, shared: true })
+  const limiter = limiterOf()
+  const allowed = (key: string, times: number) => Array.from({ length: times }, () => limiter.take(key).allowed)
+  return { clock, insight, limiter, limiterOf, allowed }
+}
+
+test('a policy is in shadow for 15 minutes, and then enforced again by itself', async () => {
+  const { clock, insight, allowed } = watched()
+  const entry = await insight.control({
+    action: 'mode',
+    policy: 'minute',
+    mode: 'shadow',
+    by: 'ops',
+    reason: 'a launch',
+  })
+  expect(entry).toMatchObject({ action: 'mode', policy: 'minute', mode: 'shadow', by: 'ops', reason: 'a launch' })
+  expect(entry.endsAt - entry.at).toBe(15 * MINUTES)
+  expect(allowed('key', 4)).toEqual([true, true, true, true])
+  clock.advance(15 * MINUTES - 1_000)
+  expect(insight.controls()).toEqual([entry])
+  expect(allowed('key', 3)).toEqual([true, true, true])
+  clock.advance(2_000)
+  expect(insight.controls()).toEqual([])
+  expect(allowed('other', 3)).toEqual([true, true, false])
+  expect(insight.audit().map(({ event, text }) => [event, text])).toEqual([
+    ['ended', "ended: policy 'minute' switched to shadow"],
+    ['begun', "ops: policy 'minute' switched to shadow (a launch)"],
+  ])
+  await insight.close()
+})
+
+test('a switch is undone once', async () => {
+  const { insight, allowed } = watched()
+  const { id } = await insight.control({ action: 'mode', policy: 'minute', mode: 'off', duration: '1h' })
+  expect(allowed('key', 3)).toEqual([true, true, true])
+  expect(await insight.undo(id, 'ops')).toBe(true)
+  expect(await insight.undo(id, 'ops')).toBe(false)
+  expect(await insight.undo('nobody')).toBe(false)
+  expect(allowed('key', 3)).toEqual([true, true, false])
+  expect(insight.audit()[0]).toMatchObject({ event: 'undone', text: "ops: undone: policy 'minute' switched off" })
+  await insight.close()
+})
+
+test('a limit is changed within the bounds that the code states, and not otherwise', async () => {
+  const { insight, allowed } = watched({ control: { limits: { minute: { min: 1, max: 4 } } } })
+  await insight.control({ action: 'limit', policy: 'minute', limit: 4 })
+  expect(allowed('key', 5)).toEqual([true, true, true, true, false])
+  await insight.control({ action: 'limit', policy: 'minute', limit: 1 })
+  expect(allowed('other', 2)).toEqual([true, false])
+  await expect(insight.control({ action: 'limit', policy: 'minute', limit: 5 })).rejects.toThrow(
+    /expected 1 to 4 for 'minute'/,
+  )
+  await expect(insight.control({ action: 'limit', policy: 'hour', limit: 5 })).rejects.toThrow(
+    /a policy of createInsight/,
+  )
+  expect(insight.controls()).toHaveLength(2)
+  await insight.close()
+})
+
+test('a limit that a policy cannot have is refused, and leaves nothing behind', async () => {
+  const clock = new FakeClock()
+  const insight = createInsight({ clock, control: { limits: { log: { min: 1, max: 100 } } } })
+  const log = { name: 'log', limit: 3, window: '1m', algorithm: 'sliding-log' } as const
+  const limiter = createLimiter({ policies: [log], clock, observers: [insight] })
+  const refused = insight.control({ action: 'limit', policy: 'log', limit: 50 })
+  await expect(refused).rejects.toMatchObject({ code: 'SLUICE_BAD_LIMIT' })
+  expect([insight.controls(), insight.audit()]).toEqual([[], []])
+  expect(limiter.peek('key').binding.policy.limit).toBe(3)
+  limiter.close()
+  await insight.close()
+})
+
+test('a key is blocked to the millisecond, and is shown as privacy says', async () => {
+  const { clock, insight, limiter } = watched()
+  const entry = await insight.control({ action: 'block', key: '203.0.113.7', duration: '10s' })
+  expect(entry.key).toBe('203.0.113.x')
+  expect(limiter.take('203.0.113.7')).toMatchObject({ allowed: false, retryAfterMs: 10_000, source: 'blocked' })
+  expect(limiter.take('203.0.113.8').allowed).toBe(true)
+  clock.advance(9_999)
+  expect(limiter.take('203.0.113.7').retryAfterMs).toBe(1)
+  clock.advance(1)
+  expect(limiter.take('203.0.113.7').allowed).toBe(true)
+  expect(JSON.stringify([insight.controls(), insight.audit(), insight.snapshot()])).not.toContain('113.7')
+  await insight.close()
+})
+
+test('a key is blocked by one policy alone', async () => {
+  const { insight, limiter } = watched()
+  await insight.control({ action: 'block', key: 'key', policy: 'hour' })
+  expect(limiter.take('key').verdicts.map(({ policy }) => policy.name)).toEqual(['hour'])
+  await insight.close()
+})
+
+test('a key is reset in all policies, or in one', async () => {
+  const { insight, limiter } = watched()
+  const left = () => limiter.peek('key').verdicts.map(({ remaining }) => remaining)
+  limiter.take('key', 2)
+  await insight.control({ action: 'reset', key: 'key', policy: 'minute' })
+  expect(left()).toEqual([2, 98])
+  await insight.control({ action: 'reset', key: 'key' })
+  expect(left()).toEqual([2, 100])
+  expect(insight.audit()[0].text).toBe('code: key k… reset in all policies')
+  await insight.close()
+})
+
+test('a limiter that is built later is steered, and all are as they were built once the insight is closed', async () => {
+  const { insight, limiterOf, allowed } = watched()
+  await insight.control({ action: 'mode', policy: 'minute', mode: 'off' })
+  const later = limiterOf()
+  expect(later.take('key').verdicts.map(({ policy }) => policy.name)).toEqual(['hour'])
+  await insight.close()
+  expect(later.take('key').verdicts.map(({ policy }) => policy.name)).toEqual(['minute', 'hour'])
+  expect(allowed('key', 2)).toEqual([true, false])
+})
+
+test('an audit sink hears each line; one that throws hears no more', async () => {
+  const lines: AuditLine[] = []
+  const audit = (line: AuditLine): void => {
+    lines.push(line)
+    if (lines.length === 2) throw new Error('full')
+  }
+  const { insight } = watched({ control: { audit } })
+  for (const key of ['a', 'b', 'c']) await insight.control({ action: 'block', key })
+  expect(lines.map(({ event }) => event)).toEqual(['begun', 'begun'])
+  expect(insight.audit()).toHaveLength(3)
+  await insight.close()
+})
+
+test('at most 100 changes hold at once', async () => {
+  const { insight, clock } = watched()
+  for (let n = 0; n < 100; n++) await insight.control({ action: 'block', key: `key ${n}`, duration: '1m' })
+  await expect(insight.control({ action: 'block', key: 'one more' })).rejects.toThrow(/beyond 100/)
+  clock.advance(3 * MINUTES)
+  await insight.control({ action: 'block', key: 'one more' })
+  expect(insight.controls()).toHaveLength(1)
+  await insight.close()
+})
+
+const bad: readonly [string, object, string][] = [
+  ['no action', {}, 'SLUICE_BAD_OPTION'],
+  ['an unknown action', { action: 'constructor' }, 'SLUICE_BAD_OPTION'],
+  ['a mode that none is', { action: 'mode', policy: 'minute', mode: 'enforce' }, 'SLUICE_BAD_OPTION'],
+  ['a policy that nobody has', { action: 'mode', policy: 'month', mode: 'off' }, 'SLUICE_UNKNOWN_POLICY'],
+  ['an option that it has not', { action: 'block', key: 'a', limit: 3 }, 'SLUICE_BAD_OPTION'],
+  ['an empty key', { action: 'block', key: '' }, 'SLUICE_BAD_OPTION'],
+  ['a megabyte of key', { action: 'block', key: 'k'.repeat(1_000_000) }, 'SLUICE_BAD_OPTION'],
+  ['no time', { action: 'block', key: 'a', duration: 0 }, 'SLUICE_BAD_DURATION'],
+  ['too long', { action: 'block', key: 'a', duration: '25h' }, 'SLUICE_BAD_DURATION'],
+  ['a reset with an end', { action: 'reset', key: 'a', duration: '1m' }, 'SLUICE_BAD_OPTION'],
+  ['a limit that is none', { action: 'limit', policy: 'minute', limit: 1.5 }, 'SLUICE_BAD_LIMIT'],
+  ['nobody', { action: 'block', key: 'a', by: 7 }, 'SLUICE_BAD_OPTION'],
+]
+
+test.each(bad)('%s is refused', async (_what, request, code) => {
+  const { insight } = watched({ control: { limits: { minute: { min: 1, max: 4 } } } })
+  await expect(insight.control(request as ControlRequest)).rejects.toMatchObject({ code })
+  await insight.close()
+})
+
+test('options of control are checked at start-up', () => {
+  expect(() => createInsight({ control: { limits: { a: { min: 5, max: 4 } } } })).toThrow(/at least min/)
+  expect(() => createInsight({ control: { limits: { a: { min: 0, max: 4 } } } })).toThrow(/SLUICE_BAD_LIMIT/)
+  expect(() => createInsight({ control: { limit: {} } as object })).toThrow(/SLUICE_BAD_OPTION/)
+  expect(() => createInsight({ control: { audit: 'file' } as object })).toThrow(/SLUICE_BAD_OPTION/)
+})

@@ -1,0 +1,179 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { createInsight, type Insight, type InsightOptions } from '@sluice/insight'
+import { type Channel, createLimiter, type Decision, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import { FakeClock, seededRandom } from '@sluice/testkit'
+import { Hub } from '../../sketches/fleet/hub.ts'
+
+const SECRET = 'a secret of all processes'
+const open: Insight[] = []
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((insight) => insight.close()))
+})
+
+interface Member {
+  readonly insight: Insight
+  readonly limiter: Limiter<Decision>
+}
+
+/** Processes of one clock that share a channel, each with limits in its own memory. */
+class Fleet {
+  readonly clock = new FakeClock({ wallMs: 1_700_000_000_000 })
+  readonly hub = new Hub()
+
+  join(options: InsightOptions = {}, channel: Channel = this.hub.join()): Member {
+    const { clock } = this
+    const insight = createInsight({
+      clock,
+      channel,
+      secret: SECRET,
+      control: { limits: { api: { min: 1, max: 9 } } },
+      ...options,
+    })
+    open.push(insight)
+    const policies = [{ name: 'api', limit: 2, window: '1h', algorithm: 'fixed-window' }] as const
+    return {
+      insight,
+      limiter: createLimiter({ policies, clock, observers: [insight], backend: memoryBackend({ clock }) }),
+    }
+  }
+
+  tick(): void {
+    this.clock.advance(1_000)
+  }
+}
+
+const limitsOf = (members: readonly Member[]) => members.map(({ limiter }) => limiter.peek('key').binding.policy.limit)
+
+test('a change holds in all processes at once, and ends in all of them', async () => {
+  const fleet = new Fleet()
+  const members = [fleet.join(), fleet.join(), fleet.join()]
+  const [{ insight }] = members
+  const entry = await insight.control({ action: 'limit', policy: 'api', limit: 7, by: 'ops' })
+  expect(limitsOf(members)).toEqual([7, 7, 7])
+  expect(members[2].insight.controls()).toEqual([entry])
+  expect(members[2].insight.audit()).toMatchObject([{ event: 'begun', entry: { by: 'ops' } }])
+  await members[1].insight.undo(entry.id, 'boss')
+  expect(limitsOf(members)).toEqual([2, 2, 2])
+  expect(insight.audit()[0]).toMatchObject({ event: 'undone', entry: { undoneBy: 'boss' } })
+})
+
+test('a process that starts later, or missed the message, has it within a tick', async () => {
+  const fleet = new Fleet()
+  const first = fleet.join()
+  const deaf = fleet.hub.join()
+  const dropped: Channel = { ...deaf, subscribe: () => () => {}, publish: () => {}, close: () => {} }
+  const missed = fleet.join({}, dropped)
+  await first.insight.control({ action: 'mode', policy: 'api', mode: 'off', duration: '10s' })
+  const late = fleet.join()
+  expect(missed.limiter.take('key').counted).toBe(true)
+  fleet.tick()
+  expect(late.limiter.take('key')).toMatchObject({ counted: false, source: 'off' })
+  // it is no news to who was not there
+  fleet.clock.advance(10_000)
+  expect(late.limiter.take('key')).toMatchObject({ counted: true })
+})
+
+test('a change outlives the process that made it', async () => {
+  const fleet = new Fleet()
+  const first = fleet.join()
+  const second = fleet.join()
+  await first.insight.control({ action: 'block', key: 'villain', duration: '1h' })
+  await first.insight.close()
+  const third = fleet.join()
+  fleet.tick()
+  fleet.tick()
+  for (const { limiter } of [second, third]) {
+    expect(limiter.take('villain')).toMatchObject({ allowed: false, source: 'blocked' })
+  }
+})
+
+test('a reset reaches counts that each process has of its own, once', async () => {
+  const fleet = new Fleet()
+  const members = [fleet.join(), fleet.join()]
+  for (const { limiter } of members) limiter.take('key', 2)
+  await members[0].insight.control({ action: 'reset', key: 'key' })
+  expect(members.map(({ limiter }) => limiter.peek('key').binding.remaining)).toEqual([2, 2])
+  for (const { limiter } of members) limiter.take('key')
+  for (let n = 0; n < 5; n++) fleet.tick()
+  expect(members.map(({ limiter }) => limiter.peek('key').binding.remaining)).toEqual([1, 1])
+})
+
+test('a limit beyond the bounds of another process does not hold there, which says so', async () => {
+  const fleet = new Fleet()
+  const bold = fleet.join()
+  const shy = fleet.join({ control: { limits: { api: { min: 1, max: 3 } } } })
+  await bold.insight.control({ action: 'limit', policy: 'api', limit: 9 })
+  expect(limitsOf([bold, shy])).toEqual([9, 2])
+  expect(shy.insight.audit()[0]).toMatchObject({
+    event: 'failed',
+    text: expect.stringContaining('not within the bounds'),
+  })
+})
+
+test('nothing of a key goes over the channel, and nobody without the secret is heard', async () => {
+  const fleet = new Fleet()
+  const member = fleet.join()
+  const stranger = fleet.join({ secret: 'another secret of somebody' })
+  const sent: Uint8Array[] = []
+  const spy = fleet.hub.join()
+  spy.subscribe('sluice.insight.control', (bytes) => void sent.push(bytes))
+  await member.insight.control({ action: 'block', key: 'customer@example.com' })
+  fleet.tick()
+  expect(sent.length).toBeGreaterThan(0)
+  expect(sent.map((bytes) => Buffer.from(bytes).toString('latin1')).join()).not.toContain('customer')
+  expect(stranger.insight.controls()).toEqual([])
+  expect(stranger.limiter.take('customer@example.com').allowed).toBe(true)
+  // what it heard cannot be bent, cut, mixed, or sent under another topic
+  const random = seededRandom(20_260_301)
+  const undone = await fleet.join().insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  expect(undone.action).toBe('mode')
+  for (let n = 0; n < 500; n++) {
+    const bytes = Uint8Array.from(random.pick(sent))
+    if (n % 2 === 0) bytes[random.whole(bytes.length - 1)] ^= 1 + random.whole(254)
+    await spy.publish('sluice.insight.control', n % 2 === 0 ? bytes : bytes.subarray(0, random.whole(bytes.length - 1)))
+  }
+  expect(member.insight.controls().map(({ action }) => action)).toEqual(['mode', 'block'])
+})
+
+test('an older message brings nothing back that was undone', async () => {
+  const fleet = new Fleet()
+  const member = fleet.join()
+  const sent: Uint8Array[] = []
+  const spy = fleet.hub.join()
+  spy.subscribe('sluice.insight.control', (bytes) => void sent.push(bytes))
+  const { id } = await member.insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  const [before] = sent
+  await member.insight.undo(id)
+  await spy.publish('sluice.insight.control', before)
+  expect(member.insight.controls()).toEqual([])
+  expect(member.limiter.take('key').counted).toBe(true)
+})
+
+test('a message of a later release is read as far as it is known', async () => {
+  const fleet = new Fleet()
+  const { ControlSeal } = await import('../../../packages/insight/src/control/control-seal.ts')
+  const member = fleet.join()
+  const at = fleet.clock.wall()
+  const later = [
+    { id: 'a', change: { action: 'teleport', policy: 'api' }, at, endsAt: at + 60_000, by: 'ops', colour: 'red' },
+    {
+      id: 'b',
+      change: { action: 'mode', policy: 'api', mode: 'off', region: 'eu' },
+      at,
+      endsAt: at + 60_000,
+      by: 'ops',
+    },
+    { id: 'c', change: { action: 'mode', policy: 'api', mode: 'paused' }, at, endsAt: at + 60_000, by: 'ops' },
+  ]
+  const topic = 'sluice.insight.control'
+  await fleet.hub.join().publish(topic, new ControlSeal(SECRET, topic).seal(JSON.stringify(later)))
+  expect(member.insight.controls().map(({ id }) => id)).toEqual(['b'])
+})
+
+test('over a channel operators need a secret', async () => {
+  const fleet = new Fleet()
+  const { insight } = fleet.join({ secret: undefined })
+  const refused = insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  await expect(refused).rejects.toMatchObject({ code: 'SLUICE_SECRET_MISSING' })
+})
