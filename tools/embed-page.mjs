@@ -10,6 +10,8 @@ import { root } from './root-command.mjs'
 // where the package has it
 const { resolve } = createRequire(join(root, 'packages/insight/package.json'))
 const folder = join(root, 'packages/insight/src/page')
+// what the server has in common with the page
+const SHARED = ['duration-text.ts']
 const chart = dirname(resolve('uplot'))
 const TYPES = { '.ts': 'text/javascript', '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' }
 
@@ -28,6 +30,7 @@ function moduleText() {
   const files = readdirSync(join(folder, 'browser')).filter((name) => extname(name) in TYPES)
   const texts = [
     ...files.map((name) => [name.replace(/\.ts$/, '.js'), textOf(join(folder, 'browser', name))]),
+    ...SHARED.map((name) => [name.replace(/\.ts$/, '.js'), textOf(join(folder, '..', name))]),
     ['uplot.js', script(readFileSync(join(chart, 'uPlot.esm.js'), 'utf8'), 'ecmascript')],
     ['uplot.css', readFileSync(join(chart, 'uPlot.min.css'), 'utf8')],
   ].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -67,5 +70,5 @@ function script(text, syntax) {
   })
   return code
     .replace(/(from|import)\s*"uplot"/g, '$1"./uplot.js"')
-    .replace(/(from|import)\s*"(\.\/[\w-]+)\.ts"/g, '$1"$2.js"')
+    .replace(/(from|import)\s*"(?:\.|\.\.\/\.\.)\/([\w-]+)\.ts"/g, '$1"./$2.js"')
 }

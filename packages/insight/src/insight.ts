@@ -87,7 +87,7 @@ export class Insight implements Observer, MetricSource {
    * Takes about a millisecond; meant for some a second at most.
    */
   snapshot(): InsightSnapshot {
-    return this.#live.snapshot()
+    return { ...this.#live.snapshot(), controls: this.#control.entries }
   }
 
   /**

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type AuditLine, type ControlRequest, createInsight, type InsightOptions } from '@sluice/insight'
-import { createLimiter, memoryBackend } from '@sluice/limiter-core'
+import { createLimiter, memoryBackend, prometheusText } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 
 const MINUTES = 60_000
@@ -92,6 +92,12 @@ test('a key is blocked to the millisecond, and is shown as privacy says', async 
   expect(entry.key).toBe('203.0.113.x')
   expect(limiter.take('203.0.113.7')).toMatchObject({ allowed: false, retryAfterMs: 10_000, source: 'blocked' })
   expect(limiter.take('203.0.113.8').allowed).toBe(true)
+  // nobody failed to count it
+  expect(insight.snapshot().policies.map(({ total }) => [total.denied, total.uncounted])).toEqual([
+    [1, 0],
+    [1, 0],
+  ])
+  expect(prometheusText(insight)).not.toContain('sluice_uncounted_decisions_total{')
   clock.advance(9_999)
   expect(limiter.take('203.0.113.7').retryAfterMs).toBe(1)
   clock.advance(1)

@@ -70,6 +70,7 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
       { at: at - 90_000, name: 'backend-recovered', text: 'redis answers again' },
       { at: at - 132_000, name: 'backend-failed', text: 'redis: connect ECONNREFUSED 10.0.0.5:6379' },
     ],
+    controls: [],
     unreadMessages: 0,
   }
 }

@@ -7,7 +7,7 @@ import { FleetRoute } from './fleet-route.ts'
 import { KnownProcesses } from './known-processes.ts'
 import { MOST_CAPS, MOST_EVENTS, MOST_POLICIES, type ProcessReport, type ReportedNews } from './process-report.ts'
 import { RouteTable } from './route-table.ts'
-import type { BackendSnapshot, EventSnapshot, HistorySnapshot, InsightSnapshot } from './snapshot.ts'
+import type { BackendSnapshot, EventSnapshot, HistorySnapshot, LiveSnapshot } from './snapshot.ts'
 import type { UniqueSummary } from './unique-summary.ts'
 
 export interface FleetSummaryOptions {
@@ -65,7 +65,7 @@ export class FleetSummary {
     for (const [cap, peak] of peaks) cap.raise(peak, clock.wall())
   }
 
-  snapshot(): InsightSnapshot {
+  snapshot(): LiveSnapshot {
     const { clock, isWholeFleet, uniques } = this.#options
     const at = clock.wall()
     this.#known.forget(clock.now())
@@ -108,7 +108,7 @@ export class FleetSummary {
     return Math.min(seconds, Math.max(1, (at - this.#startedAt) / 1_000))
   }
 
-  #rates(at: number, seconds: number): Pick<InsightSnapshot, 'ratePerSecond' | 'deniedShare'> {
+  #rates(at: number, seconds: number): Pick<LiveSnapshot, 'ratePerSecond' | 'deniedShare'> {
     const policies = [...this.#policies.values()]
     const recent = policies.map((policy) => policy.recent(at))
     const denied = recent.reduce((sum, one) => sum + one.denied, 0)

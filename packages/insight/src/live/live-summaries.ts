@@ -14,7 +14,7 @@ import { sketchSeed } from './key-names.ts'
 import { ProcessSummary } from './process-summary.ts'
 import type { RecentDenials } from './recent-denials.ts'
 import { reportMessage, reportOf } from './report-message.ts'
-import type { DenialSnapshot, InsightSnapshot } from './snapshot.ts'
+import type { DenialSnapshot, LiveSnapshot } from './snapshot.ts'
 import type { KeyNames } from './top-keys.ts'
 import { type UniqueOptions, UniqueSummary } from './unique-summary.ts'
 
@@ -78,7 +78,7 @@ export class LiveSummaries implements Observer {
   }
 
   /** This process as of now, durations and events as of the last second; others as of their last reports. */
-  snapshot(): InsightSnapshot {
+  snapshot(): LiveSnapshot {
     this.#fleet.absorb(this.#process.current())
     return this.#fleet.snapshot()
   }

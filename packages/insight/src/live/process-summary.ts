@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import type { Clock, Decision, ObservedCap, ObservedRequest, Observer, ObserverEvent } from '@sluice/limiter-core'
 import type { TDigest } from '@sluice/sketches'
 import { boundedText } from '../bounded-text.ts'
+import { countedAsAsked } from '../counted-as-asked.ts'
 import { BackendStates } from './backend-states.ts'
 import { BoundedTable } from './bounded-table.ts'
 import { CapSummary } from './cap-summary.ts'
@@ -64,10 +65,11 @@ export class ProcessSummary implements Observer {
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
     const { verdicts, binding, counted, source } = decision
+    const asAsked = countedAsAsked(decision)
     for (let index = 0; index < verdicts.length; index++) {
       const verdict = verdicts[index]
       const policy = this.#policies.of(verdict.policy.name)
-      policy.decided(verdict, decision.countedEach?.[index] ?? counted)
+      policy.decided(verdict, decision.countedEach?.[index] ?? asAsked)
       if (verdict === binding) policy.bound(key, decision)
     }
     if (counted) this.#backends.answered(source)

@@ -1,3 +1,4 @@
+import type { ControlEntry } from '../control/control.ts'
 import type { PolicyCalendar } from '@sluice/limiter-core'
 
 /**
@@ -25,9 +26,14 @@ export interface InsightSnapshot {
   readonly history: HistorySnapshot
   /** The last 100, newest first. */
   readonly events: readonly EventSnapshot[]
+  /** Changes by operators that hold now, latest first. */
+  readonly controls: readonly ControlEntry[]
   /** Messages of other processes that could not be read: of another version, malformed or too large. */
   readonly unreadMessages: number
 }
+
+/** What is counted of it. */
+export type LiveSnapshot = Omit<InsightSnapshot, 'controls'>
 
 export interface ProcessSnapshot {
   /** Random, and new with each start. */

@@ -1,5 +1,6 @@
 import type { Decision, Metric, ObservedRequest, PolicyVerdict } from '@sluice/limiter-core'
 import { CounterMetric } from '@sluice/limiter-core/backend'
+import { countedAsAsked } from '../counted-as-asked.ts'
 import type { InsightPart } from '../insight-part.ts'
 import { LabelBound } from './label-bound.ts'
 import { BOUNDED_BY_LABELS, MAX_NAMES, MAX_ROUTES } from './metric-limits.ts'
@@ -35,12 +36,13 @@ export class DecisionMetrics implements InsightPart {
     const route = request?.route
     const { binding } = decision
     // the decision of one policy is its own verdict, and makes a list of it for whoever reads one
-    if ((binding as unknown) === decision) this.#count(binding, route, decision.counted, decision.source)
+    if ((binding as unknown) === decision) this.#count(binding, route, countedAsAsked(decision), decision.source)
     else this.#countAll(decision, route)
   }
 
   #countAll(decision: Decision, route: string | undefined): void {
-    const { verdicts, counted, countedEach, source } = decision
+    const { verdicts, countedEach, source } = decision
+    const counted = countedAsAsked(decision)
     for (let index = 0; index < verdicts.length; index++) {
       this.#count(verdicts[index], route, countedEach?.[index] ?? counted, source)
     }

@@ -1,7 +1,7 @@
 import type { HistorySnapshot, InsightSnapshot } from '../live/snapshot.ts'
 
 /** Entries of each list that a page gets, and characters of each text. */
-const MOST = { policies: 50, series: 200, rows: 100, talkers: 10, characters: 160 }
+const MOST = { policies: 50, series: 200, rows: 100, talkers: 10, controls: 20, characters: 160 }
 /** Steps of the history: an hour of minutes, and the minute that runs. */
 const ALL_STEPS = 61
 /** Steps that each update repeats: what a viewer may have seen half of. */
@@ -23,6 +23,7 @@ export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): strin
     uniques: { hour: uniques.hour, day: uniques.day },
     backends: snapshot.backends.slice(0, MOST.rows),
     events: snapshot.events.slice(0, MOST.rows),
+    controls: snapshot.controls.slice(0, MOST.controls),
     history: boundedHistory(snapshot.history, isWhole ? ALL_STEPS : LAST_STEPS),
   }
   return JSON.stringify(bounded, (_name, value) => (typeof value === 'string' ? boundedText(value) : value))
