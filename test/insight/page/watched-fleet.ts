@@ -1,4 +1,11 @@
-import type { InsightSnapshot, SnapshotOutcome } from '@sluice/insight'
+import type {
+  AuditLine,
+  ControlEntry,
+  ControlRequest,
+  Explanation,
+  InsightSnapshot,
+  SnapshotOutcome,
+} from '@sluice/insight'
 import { systemClock } from '@sluice/limiter-core/backend'
 
 const MINUTE = 60_000
@@ -10,6 +17,8 @@ export class WatchedFleet {
   /** Decisions that came since, all of them in the minute that runs. */
   extra = 0
   events: InsightSnapshot['events'] | undefined
+  /** By operators, latest first. */
+  changes: readonly ControlEntry[] = []
   /** How often a page asked. */
   asked = 0
 
@@ -17,9 +26,44 @@ export class WatchedFleet {
     this.#changes = changes
   }
 
+  async explain(key: string, { cost = 1 }: { readonly cost?: number | undefined } = {}): Promise<Explanation> {
+    return { ...explained(systemClock.wall()), key, cost }
+  }
+
+  keyOf(id: string): string | undefined {
+    return id === 'unseen' ? undefined : id
+  }
+
+  async control(request: ControlRequest): Promise<ControlEntry> {
+    const at = systemClock.wall()
+    const { duration: _, by = 'code', ...change } = request
+    const entry = { ...change, id: `c${this.changes.length}`, at, endsAt: at + 15 * MINUTE, by }
+    this.changes = [entry, ...this.changes]
+    return entry
+  }
+
+  async undo(id: string): Promise<boolean> {
+    const before = this.changes.length
+    this.changes = this.changes.filter((entry) => entry.id !== id)
+    return this.changes.length < before
+  }
+
+  controls(): readonly ControlEntry[] {
+    return this.changes
+  }
+
+  audit(): readonly AuditLine[] {
+    return this.changes.map((entry) => ({ at: entry.at, event: 'begun', entry, text: `${entry.by}: ${entry.action}` }))
+  }
+
   snapshot(): InsightSnapshot {
     this.asked++
-    return { ...fleetAt(systemClock.wall(), this.extra), ...(this.events && { events: this.events }), ...this.#changes }
+    return {
+      ...fleetAt(systemClock.wall(), this.extra),
+      controls: this.changes,
+      ...(this.events && { events: this.events }),
+      ...this.#changes,
+    }
   }
 }
 
@@ -101,4 +145,28 @@ function policiesOf(extra: number): InsightSnapshot['policies'] {
       topDenied: [],
     },
   ]
+}
+
+function explained(at: number): Omit<Explanation, 'key' | 'cost'> {
+  const usage = { limit: 100_000, used: 98_000, remaining: 2_000, windowMs: MINUTE, unit: 'tokens' }
+  const asked = { allowed: false, retryAfterMs: 12_000 }
+  const denial = { policy: 'tokens', route: '/v1/chat', method: 'POST', isShadow: false }
+  const text = "denied by 'tokens': 98,000 of 100,000 tokens used, 5,000 asked, fits in 12 s"
+  return {
+    at,
+    summary: [text, "allowed by 'api': 12 of 1,000 requests used, as good as new in 48 s"],
+    policies: [
+      {
+        ...{ ...usage, policy: 'tokens', mode: 'enforce', backend: 'redis', perProcess: false, isOverride: false },
+        ...{ isExempt: false, one: { allowed: true, retryAfterMs: 0 }, asked, availableAfterMs: 12_000, text },
+        ...{ resetAfterMs: 12_000, isCounted: true, source: 'redis', held: [] },
+      },
+    ],
+    controls: [],
+    denials: [
+      { ...denial, at: at - 3_000, times: 12 },
+      { ...denial, at: at - 95_000, times: 1 },
+    ],
+    isWholeFleet: true,
+  }
 }

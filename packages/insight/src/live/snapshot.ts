@@ -1,5 +1,5 @@
-import type { ControlEntry } from '../control/control.ts'
 import type { PolicyCalendar } from '@sluice/limiter-core'
+import type { ControlEntry } from '../control/control.ts'
 
 /**
  * What limits do now and did lately, as plain JSON. Times are epoch ms of the process that made it. Keys are shown as

@@ -1,18 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Clock, createLimiter, type Limiter } from '@sluice/limiter-core'
 import { pageFiles } from './generated.ts'
+import type { InsightSource } from './insight-source.ts'
 import { type MountedAddress, mountedAddress } from './mounted-address.ts'
 import { crossSite, refusalOf, tokenInAddress } from './page-access.ts'
+import { PageActions } from './page-actions.ts'
 import { answerFile, answerProblem, answerRedirect, type PageFile, type Problem, secure } from './page-answer.ts'
 import { sentToken } from './page-login.ts'
 import { PageSession } from './page-session.ts'
-import { PageStream, type SnapshotSource } from './page-stream.ts'
+import { PageStream } from './page-stream.ts'
 
 /** Wrong tokens of one address. */
 const WRONG_TOKENS = { name: 'wrong-tokens', limit: 10, window: '1m' } as const
 
 const CLOSED: Problem = { status: 503, title: 'Service Unavailable', detail: 'This page was closed.' }
 const FULL: Problem = { status: 503, title: 'Service Unavailable', detail: 'Too many are looking at once.' }
+const READ_ONLY: Problem = {
+  status: 403,
+  title: 'Forbidden',
+  detail: 'Without a token this page shows, and nothing can be changed.',
+}
 const NOT_FOUND: Problem = { status: 404, title: 'Not Found', detail: 'Nothing is at this address.' }
 const NOT_ALLOWED: Problem = { status: 405, title: 'Method Not Allowed', detail: 'This can only be read.' }
 const WRONG_TOKEN: Problem = { status: 401, title: 'Unauthorized', detail: 'That is not the token.' }
@@ -20,7 +27,7 @@ const TOO_MANY: Problem = { status: 429, title: 'Too Many Requests', detail: 'To
 
 /** Options of a dashboard, each of them checked. */
 export interface CheckedOptions {
-  readonly insight: SnapshotSource
+  readonly insight: InsightSource
   readonly token: string | undefined
   readonly path: string
   readonly updateMs: number
@@ -32,6 +39,7 @@ export class DashboardPage {
   readonly #path: string
   readonly #session: PageSession | undefined
   readonly #stream: PageStream
+  readonly #actions: PageActions
   readonly #wrongTokens: Limiter
   #isClosed = false
 
@@ -39,6 +47,7 @@ export class DashboardPage {
     this.#path = path
     this.#session = token === undefined ? undefined : new PageSession(token, clock)
     this.#stream = new PageStream(insight, clock, updateMs)
+    this.#actions = new PageActions(insight, token !== undefined)
     this.#wrongTokens = createLimiter({ policies: [WRONG_TOKENS], clock })
   }
 
@@ -69,6 +78,7 @@ export class DashboardPage {
     const refusal = file === 'page.css' ? undefined : refusalOf(req, this.#session)
     if (refusal !== undefined) refuse(req, res, refusal)
     else if (file === 'stream') this.#open(req, res)
+    else if (this.#actions.asks(file)) void this.#actions.ask(req, res, file)
     else if (file === '') this.#file(res, 'page.html', { logout: this.#session === undefined ? 'hidden' : '' })
     else this.#file(res, file.endsWith('.html') ? '' : file)
   }
@@ -87,14 +97,24 @@ export class DashboardPage {
 
   #post(req: IncomingMessage, res: ServerResponse, { file, folder }: MountedAddress): void {
     const session = this.#session
-    const refusal = session === undefined ? refusalOf(req, session) : crossSite(req)
-    if (refusal !== undefined) answerProblem(res, refusal)
-    else if (session === undefined || !['login', 'logout'].includes(file)) answerProblem(res, NOT_FOUND)
-    else if (file === 'login') this.#logIn(req, res, session, folder).catch(() => res.destroy())
+    if (this.#actions.acts(file)) this.#act(req, res, file)
     else {
-      res.setHeader('Set-Cookie', session.endingCookie(req, folder))
-      answerRedirect(res, 303, './')
+      const refusal = session === undefined ? refusalOf(req, session) : crossSite(req)
+      if (refusal !== undefined) answerProblem(res, refusal)
+      else if (session === undefined || !['login', 'logout'].includes(file)) answerProblem(res, NOT_FOUND)
+      else if (file === 'login') this.#logIn(req, res, session, folder).catch(() => res.destroy())
+      else {
+        res.setHeader('Set-Cookie', session.endingCookie(req, folder))
+        answerRedirect(res, 303, './')
+      }
     }
+  }
+
+  /** Nobody acts without a token, whoever may look. */
+  #act(req: IncomingMessage, res: ServerResponse, file: string): void {
+    const refusal = refusalOf(req, this.#session) ?? (this.#session === undefined ? READ_ONLY : undefined)
+    if (refusal !== undefined) answerProblem(res, refusal)
+    else this.#actions.act(req, res, file).catch(() => res.destroy())
   }
 
   async #logIn(req: IncomingMessage, res: ServerResponse, session: PageSession, folder: string): Promise<void> {

@@ -1,14 +1,14 @@
 import type { Clock } from '@sluice/limiter-core'
 import { badOption, clockOf, optionsOf } from '@sluice/limiter-core/backend'
 import { type CheckedOptions, DashboardPage } from './dashboard-page.ts'
+import type { InsightSource } from './insight-source.ts'
 import { type FastifyPlugin, fastifyMount, type KoaMiddleware, koaMount, type PageHandler } from './page-mounts.ts'
-import type { SnapshotSource } from './page-stream.ts'
 
 export interface DashboardOptions {
-  /** What is shown. */
-  readonly insight: SnapshotSource
+  /** What is shown, and what operators change. */
+  readonly insight: InsightSource
   /**
-   * Who has it may look, from anywhere: 16 characters or more. Without one the page shows itself on the same machine alone,
+   * Who has it may look and act, from anywhere: 16 characters or more. Without one nobody may act, and the page shows itself on the same machine alone,
    * at localhost; behind a proxy it needs one.
    */
   readonly token?: string | undefined

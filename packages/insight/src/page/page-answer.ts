@@ -32,6 +32,8 @@ export interface Problem {
   readonly status: number
   readonly title: string
   readonly detail: string
+  /** Of an error of this suite. */
+  readonly code?: string
 }
 
 const compressed = new Map<string, Buffer>()
@@ -49,6 +51,10 @@ export function answerFile(res: ServerResponse, { type, text }: PageFile, status
   if (isCompressed) res.setHeader('Content-Encoding', 'gzip')
   res.setHeader('Vary', 'Accept-Encoding')
   end(res, status, `${type}; charset=utf-8`, body)
+}
+
+export function answerJson(res: ServerResponse, value: unknown): void {
+  end(res, 200, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
 }
 
 /** RFC 9457. */

@@ -1,0 +1,14 @@
+import type { AuditLine, ControlEntry, ControlRequest } from '../control/control.ts'
+import type { Explanation } from '../explain/explanation.ts'
+import type { ExplainOptions } from '../insight.ts'
+import type { SnapshotSource } from './page-stream.ts'
+
+/** What a dashboard shows and steers: an `Insight` is one. */
+export interface InsightSource extends SnapshotSource {
+  explain(key: string, options?: ExplainOptions): Promise<Explanation>
+  keyOf(id: string): string | undefined
+  control(request: ControlRequest): Promise<ControlEntry>
+  undo(id: string, by?: string): Promise<boolean>
+  controls(): readonly ControlEntry[]
+  audit(): readonly AuditLine[]
+}

@@ -1,0 +1,116 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
+import type { ControlRequest } from '../control/control.ts'
+import type { InsightSource } from './insight-source.ts'
+import { answerJson, answerProblem, type Problem } from './page-answer.ts'
+import { bodyOf } from './page-body.ts'
+
+const MOST_BYTES = 16_384
+/** No form of another site can send it. */
+const HEADER = 'sluice-control'
+
+const NO_HEADER: Problem = {
+  status: 403,
+  title: 'Forbidden',
+  detail: 'Changes are asked for as JSON with the header Sluice-Control: 1.',
+}
+const NO_JSON: Problem = { status: 400, title: 'Bad Request', detail: 'Expected an object as JSON, of 16 KiB at most.' }
+const NOT_SEEN: Problem = {
+  status: 404,
+  title: 'Not Found',
+  detail: 'This process has not seen a key of this id of late: ask for the key itself.',
+}
+const NOT_HELD: Problem = { status: 404, title: 'Not Found', detail: 'No change of this id holds.' }
+
+/** Questions and changes over HTTP. Who may ask them has been checked before. */
+export class PageActions {
+  readonly #insight: InsightSource
+  /** Whether this page may be acted on. */
+  readonly #canAct: boolean
+
+  constructor(insight: InsightSource, canAct: boolean) {
+    this.#insight = insight
+    this.#canAct = canAct
+  }
+
+  /** True for a file that is a question. */
+  asks(file: string): boolean {
+    return file === 'explain' || file === 'control'
+  }
+
+  /** True for a file that is a change. */
+  acts(file: string): boolean {
+    return file === 'control' || file === 'undo'
+  }
+
+  /** Never rejects. */
+  async ask(req: IncomingMessage, res: ServerResponse, file: string): Promise<void> {
+    if (file === 'explain') return this.#answered(res, () => this.#explain(res, queryOf(req)))
+    answerJson(res, { canAct: this.#canAct, controls: this.#insight.controls(), audit: this.#insight.audit() })
+  }
+
+  /** Never rejects. */
+  async act(req: IncomingMessage, res: ServerResponse, file: string): Promise<void> {
+    if (req.headers[HEADER] !== '1') return answerProblem(res, NO_HEADER)
+    await this.#answered(res, async () => {
+      const fields = jsonOf(await bodyOf(req, MOST_BYTES))
+      if (fields === undefined) answerProblem(res, NO_JSON)
+      else if (file === 'undo') await this.#undo(res, fields)
+      else await this.#control(res, fields)
+    })
+  }
+
+  async #explain(res: ServerResponse, query: URLSearchParams): Promise<void> {
+    const id = query.get('id')
+    const key = id === null ? (query.get('key') ?? '') : this.#insight.keyOf(id)
+    if (key === undefined) return answerProblem(res, NOT_SEEN)
+    const cost = Number(query.get('cost') ?? 1)
+    answerJson(res, await this.#insight.explain(key, { cost }))
+  }
+
+  /** A key is named by its id where it is, so that nobody has to know it. */
+  async #control(res: ServerResponse, { id, ...request }: Readonly<Record<string, unknown>>): Promise<void> {
+    const key = typeof id === 'string' ? this.#insight.keyOf(id) : undefined
+    if (id !== undefined && key === undefined) return answerProblem(res, NOT_SEEN)
+    const named = key === undefined ? request : { ...request, key }
+    answerJson(res, await this.#insight.control({ by: 'page', ...named } as unknown as ControlRequest))
+  }
+
+  async #undo(res: ServerResponse, { id, by }: Readonly<Record<string, unknown>>): Promise<void> {
+    const isUndone = await this.#insight.undo(String(id), typeof by === 'string' ? by.slice(0, 128) : 'page')
+    if (isUndone) answerJson(res, { id })
+    else answerProblem(res, NOT_HELD)
+  }
+
+  /** What is refused by a code is a bad request, all else a fault of ours. */
+  async #answered(res: ServerResponse, answer: () => Promise<void>): Promise<void> {
+    try {
+      await answer()
+    } catch (error) {
+      const isRefused = error instanceof SluiceError
+      const status = isRefused ? 400 : 500
+      const title = isRefused ? 'Bad Request' : 'Internal Server Error'
+      const code = isRefused ? { code: error.code } : {}
+      answerProblem(res, {
+        status,
+        title,
+        detail: isRefused ? messageOf(error) : 'This could not be answered.',
+        ...code,
+      })
+    }
+  }
+}
+
+function queryOf(req: IncomingMessage): URLSearchParams {
+  return new URLSearchParams((req.url ?? '').split('?')[1] ?? '')
+}
+
+function jsonOf(body: unknown): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = typeof body === 'string' ? JSON.parse(body) : body
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
+  } catch {
+    return undefined
+  }
+}
