@@ -14,9 +14,11 @@ export class GatewayProcess {
   /** What it wrote so far. */
   output = ''
 
-  constructor(port: number) {
+  /** `traffic`: with the clients that it makes itself. */
+  constructor(port: number, traffic: 'on' | 'off' = 'off') {
     if (!existsSync(main)) throw new Error('examples/gateway is not built: npx turbo run build')
-    this.child = spawn(process.execPath, [main], { env: { ...process.env, PORT: String(port), NODE_OPTIONS: '' } })
+    const env = { ...process.env, PORT: String(port), TRAFFIC: traffic, NODE_OPTIONS: '' }
+    this.child = spawn(process.execPath, [main], { env })
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output += text

@@ -2,11 +2,14 @@ import { byHeader, type Clock, createSluice } from '@sluice/express'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
 import * as policies from './policies.ts'
+import type { Watch } from './watch.ts'
 
 /** The API on Express. A test hands in a clock of its own. */
-export function expressGateway(clock?: Clock): Express {
-  const { rateLimit, inflightLimit } = createSluice({ clock })
+export function expressGateway(clock?: Clock, watch?: Watch): Express {
+  const { rateLimit, inflightLimit } = createSluice({ clock, observers: watch?.observers })
   const app = express()
+  // before the limits: whoever looks counts towards none
+  if (watch) app.use(watch.path, watch.page)
   app.use(rateLimit(policies.address))
 
   app.get('/', (_req, res) => {

@@ -3,6 +3,7 @@ import { byHeader, type Clock, rateLimit, sluice } from '@sluice/fastify'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
 import * as policies from './policies.ts'
+import type { Watch } from './watch.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,9 +15,12 @@ type Query = { readonly results?: unknown; readonly words?: unknown }
 const queryOf = (request: FastifyRequest): Query => request.query as Query
 
 /** The API on Fastify. A test hands in a clock of its own. */
-export async function fastifyGateway(clock?: Clock): Promise<FastifyInstance> {
+export async function fastifyGateway(clock?: Clock, watch?: Watch): Promise<FastifyInstance> {
+  const observers = watch?.observers
   const app = fastify()
-  await app.register(sluice, { rateLimit: policies.address, clock })
+  // before the limits: whoever looks counts towards none
+  if (watch) await app.register(watch.page.fastify, { prefix: watch.path })
+  await app.register(sluice, { rateLimit: policies.address, clock, observers })
 
   app.get('/', async () => routes)
 
@@ -32,7 +36,7 @@ export async function fastifyGateway(clock?: Clock): Promise<FastifyInstance> {
   })
 
   // a hook of its own, behind the one that checks the key
-  const perKey = rateLimit({ key: byHeader('x-api-key'), policies: policies.v1, clock })
+  const perKey = rateLimit({ key: byHeader('x-api-key'), policies: policies.v1, clock, observers })
   app.get('/v1', { onRequest: [knownKeyOnly, perKey] }, async (request) => ({ left: left(request.sluice) }))
 
   const cost = (request: FastifyRequest): number => resultsOf(queryOf(request).results) / 10

@@ -5,20 +5,39 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { sites } from './sites.ts'
 import { tour } from './tour.ts'
+import { Traffic } from './traffic.ts'
+import { watchSites } from './watch.ts'
 
 export { sites }
 
-/** Serves every site, on `port` and those that follow it, or on free ports for 0, until SIGINT or SIGTERM. */
-async function serve(port: number): Promise<void> {
+const PAGE = '/limits'
+
+/**
+ * Serves every site, on `port` and those that follow it, or on free ports for 0, until SIGINT or SIGTERM. Each shows the
+ * same page of the limits of all.
+ */
+async function serve(port: number, hasTraffic: boolean): Promise<void> {
+  const watch = watchSites(PAGE)
   const servers: Server[] = []
   const urls: Record<string, string> = {}
   for (const [framework, make] of Object.entries(sites)) {
-    const server = await make()
+    const server = await make(undefined, watch)
     urls[framework] = `http://localhost:${await listen(server, port && port + servers.length)}`
     servers.push(server)
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(servers))
-  console.log(tour(urls))
+  const traffic = hasTraffic ? new Traffic(servers) : undefined
+  const end = () => {
+    traffic?.stop()
+    void watch.close()
+    stop(servers)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
+  console.log(`Limits, live: ${Object.values(urls)[0]}${PAGE}\n${trafficText(hasTraffic)}\n\n${tour(urls)}`)
+}
+
+function trafficText(hasTraffic: boolean): string {
+  const made = 'Clients of this process ask a few times a second, from addresses of their own; TRAFFIC=off ends that.'
+  return hasTraffic ? made : 'TRAFFIC=off: nobody asks but you.'
 }
 
 async function listen(server: Server, port: number): Promise<number> {
@@ -43,5 +62,5 @@ function stop(servers: readonly Server[]): void {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  void serve(Number(process.env.PORT || 3000))
+  void serve(Number(process.env.PORT || 3000), process.env.TRAFFIC !== 'off')
 }

@@ -6,12 +6,15 @@ import { byHeader, type Clock, createSluice } from '@sluice/koa'
 import Koa, { type Context, type Next, type Response } from 'koa'
 import { isKnownKey, isPassword, left, noKey, resultsOf, routes, words, workSlowly } from './api.ts'
 import * as policies from './policies.ts'
+import type { Watch } from './watch.ts'
 
 /** The API on Koa. A test hands in a clock of its own. */
-export function koaGateway(clock?: Clock): Koa {
-  const { rateLimit, inflightLimit } = createSluice({ clock })
+export function koaGateway(clock?: Clock, watch?: Watch): Koa {
+  const { rateLimit, inflightLimit } = createSluice({ clock, observers: watch?.observers })
   const app = new Koa().on('error', report)
   const router = new Router()
+  // before the limits: whoever looks counts towards none
+  if (watch) app.use(watch.page.koa)
   app.use(rateLimit(policies.address))
   app.use(router.routes())
 

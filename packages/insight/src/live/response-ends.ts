@@ -17,13 +17,17 @@ export class ResponseEnds {
   // listeners of one response run one after the other: the last one that ended tells the first of them from the others,
   // where a set of all that are watched would cost more than all the rest
   #ended: object | undefined
+  // decisions of one request mostly follow each other: one listener is enough for them
+  #watched: object | undefined
 
   watch({ view }: ObservedRequest, run: () => void): void {
     const outgoing = view?.outgoing
-    if (!closes(outgoing) || outgoing.listenerCount('close') >= MOST_LISTENERS) return
+    if (!closes(outgoing) || outgoing === this.#watched || outgoing.listenerCount('close') >= MOST_LISTENERS) return
+    this.#watched = outgoing
     outgoing.on('close', () => {
       if (this.#ended === outgoing) return
       this.#ended = outgoing
+      if (this.#watched === outgoing) this.#watched = undefined
       run()
     })
   }

@@ -36,6 +36,7 @@ export function koaMount(handle: PageHandler): KoaMiddleware {
     new Promise((resolve, reject) => {
       const { req, res, request } = context
       const others = (error?: unknown) => {
+        res.off('close', resolve)
         context.respond = true
         if (error === undefined) next().then(resolve, reject)
         else reject(error)

@@ -1,0 +1,54 @@
+import { afterEach, expect, test } from '@jest/globals'
+import type { InsightSnapshot } from '@sluice/insight'
+import { ask } from '../insight/page/ask.ts'
+import { eventually } from '../services/eventually.ts'
+import { GatewayProcess } from './gateway-process.ts'
+
+const started: GatewayProcess[] = []
+afterEach(() => {
+  for (const { child } of started.splice(0)) child.kill('SIGKILL')
+})
+
+async function start(traffic: 'on' | 'off'): Promise<GatewayProcess> {
+  const gateway = new GatewayProcess(0, traffic)
+  started.push(gateway)
+  return gateway.listening()
+}
+
+/** What the page of the gateway at that address shows. */
+async function shown(url: string): Promise<InsightSnapshot> {
+  const { text } = await ask(Number(new URL(url).port), '/limits/stream')
+  return JSON.parse(text.split('data: ')[1])
+}
+
+const decisions = ({ policies }: InsightSnapshot) => policies.reduce((sum, { total }) => sum + total.allowed, 0)
+
+test('the gateway prints the address of its page first, and shows limits at work within a minute', async () => {
+  const gateway = await start('on')
+  const { urls, child, ended } = gateway
+  expect(gateway.output.split('\n')[0]).toBe(`Limits, live: ${urls.Express}/limits`)
+  for (const url of Object.values(urls)) {
+    const page = await fetch(`${url}/limits`, { headers: { accept: 'text/html' } })
+    expect(await page.text()).toContain('<h1>Limits</h1>')
+  }
+  const isAtWork = async () => {
+    const { policies, caps } = await shown(urls.Koa)
+    const denied = policies.filter(({ total }) => total.denied > 0).map(({ name }) => name)
+    return denied.includes('search') && caps.some(({ denied: full }) => full > 0)
+  }
+  await eventually(isAtWork, { what: 'a denied search and a full cap', timeoutMs: 60_000 })
+  // nobody spent what the newcomer has
+  const first = await fetch(urls.Express)
+  expect(first.headers.get('ratelimit')).toContain('r=99;')
+  await first.text()
+  child.kill('SIGINT')
+  expect(await ended).toEqual([0, null])
+  expect(gateway.output).not.toContain('Warning')
+}, 90_000)
+
+test('with TRAFFIC=off nobody asks but the newcomer', async () => {
+  const { output, urls } = await start('off')
+  expect(output).toMatch(/^Limits, live: /)
+  for (let asked = 0; asked < 3; asked++) await (await fetch(urls.Fastify)).text()
+  expect(decisions(await shown(urls.Express))).toBe(3)
+})
