@@ -1,5 +1,5 @@
 /** Characters of any text that is shown. */
-const LONGEST_TEXT = 128
+export const LONGEST_TEXT = 128
 
 // more than is shown, so that what makes a text shorter has enough of it
 const READ = 4 * LONGEST_TEXT

@@ -9,8 +9,11 @@ import { Insight } from './insight.ts'
 import { keyNames } from './live/key-names.ts'
 import { LiveSummaries } from './live/live-summaries.ts'
 import { RecentDenials } from './live/recent-denials.ts'
+import { sourceSnapshots } from './live/source-snapshots.ts'
 import type { UniqueOptions } from './live/unique-summary.ts'
+import { FleetMetrics } from './metrics/fleet-metrics.ts'
 import { metricParts } from './metrics/metric-parts.ts'
+import { SourceMetrics } from './metrics/source-metrics.ts'
 import { PRIVACIES, type Privacy } from './privacy.ts'
 
 export interface InsightOptions {
@@ -46,7 +49,9 @@ export function createInsight(options: InsightOptions = {}): Insight {
   const clock = clockOf(options.clock)
   const names = keyNames({ privacy, secret, shared: channel !== undefined })
   const denials = new RecentDenials(clock)
-  const live = new LiveSummaries({ clock, names, denials, secret, channel, topic, unique })
+  const [given, fleet] = [new SourceMetrics(sources), new FleetMetrics()]
+  const measured = () => sourceSnapshots([...given.ofSources(), ...fleet.happened()])
+  const live = new LiveSummaries({ clock, names, denials, secret, channel, topic, unique, sources: measured })
   const limiters = new WatchedLimiters()
   const control = new OperatorControl({
     clock,
@@ -64,7 +69,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
     control,
     denialsOf: (key) => live.denialsOf(key),
   })
-  return new Insight({ parts: [...metricParts(sources), live, denials, control], live, explanations, control })
+  return new Insight({ parts: [...metricParts(given, fleet), live, denials, control], live, explanations, control })
 }
 
 function checked(options: InsightOptions): InsightOptions {

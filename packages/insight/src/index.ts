@@ -17,6 +17,7 @@ export type {
   EventSnapshot,
   HistorySnapshot,
   InsightSnapshot,
+  MeasuredSample,
   NearestSnapshot,
   OutcomesSnapshot,
   PercentilesSnapshot,
@@ -27,8 +28,10 @@ export type {
   RouteSnapshot,
   RouteUniquesSnapshot,
   SnapshotOutcome,
+  SourceSnapshot,
   TopKeySnapshot,
   UniquesSnapshot,
+  ValuedSample,
 } from './live/snapshot.ts'
 export type { UniqueOptions } from './live/unique-summary.ts'
 export { type DenialLogger, type LogObserverOptions, logObserver } from './log/log-observer.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { HistorySnapshot } from '@sluice/insight'
-import { placeOf, policyAddress } from '../../../packages/insight/src/page/browser/address.ts'
+import { dayOf } from '../../../packages/insight/src/page/bounded-history.ts'
+import { placeOf, policyAddress, spanAddress } from '../../../packages/insight/src/page/browser/address.ts'
 import { duration, percent, rate, windowText } from '../../../packages/insight/src/page/browser/format.ts'
 import { mergedHistory, ratesOf } from '../../../packages/insight/src/page/browser/history.ts'
 import { mustRun } from '../../packaging/command.ts'
@@ -36,9 +37,35 @@ test('an update goes over what it repeats, and the hour moves on', () => {
   expect(ratesOf(late, { outcome: 'denied', policy: undefined, at: 2.5 * MINUTE })).toEqual([0, 0, 0.3])
 })
 
+test.each([0, 1, 7, 14])('a day has the sums of its quarters of an hour, %i minutes into one', (minutes) => {
+  const [steps, first] = [1_440, 1_000 * 15 * MINUTE + minutes * MINUTE]
+  const ones = { policy: 'api', outcome: 'allowed', values: Array<number>(steps).fill(1) } as const
+  const held = { cap: 'jobs', values: Array.from({ length: steps }, (_, step) => step) }
+  const history = { startAt: first, stepMs: MINUTE, series: [ones], caps: [held] }
+  const day = dayOf(history)
+  expect({ startAt: day.startAt, stepMs: day.stepMs }).toEqual({
+    startAt: first - minutes * MINUTE,
+    stepMs: 15 * MINUTE,
+  })
+  const [{ values }] = day.series
+  expect({ length: values.length, sum: values.reduce((sum, value) => sum + value) }).toEqual({
+    ...{ length: minutes === 0 ? 96 : 97, sum: steps },
+  })
+  expect(values.slice(1, -1)).toEqual(Array(values.length - 2).fill(15))
+  expect(day.caps[0].values.at(-1)).toBe(steps - 1)
+  // what an update repeats of it is the same
+  const last = dayOf(history, 3)
+  expect(last.series[0].values).toEqual(values.slice(-3))
+  expect(mergedHistory(day, last, 97)).toEqual(day)
+})
+
 test('addresses lead back to what they were made of', () => {
   for (const name of ['api', 'a/b', '100 %', '#?&', '<b>', 'ü\u202e']) {
-    expect(placeOf(policyAddress(name))).toEqual({ view: 'policy', policy: name })
+    expect(placeOf(policyAddress(name))).toEqual({ view: 'policy', policy: name, span: 'hour' })
+    for (const span of ['hour', 'day'] as const) {
+      expect(placeOf(spanAddress(span, name))).toEqual({ view: 'policy', policy: name, span })
+      expect(placeOf(spanAddress(span))).toEqual({ view: 'overview', span })
+    }
   }
   for (const hash of ['', '#', '#/nothing', '#/policies/%E0%A4%A']) {
     expect(placeOf(hash).view).toBe(hash.includes('policies') ? 'policies' : 'overview')

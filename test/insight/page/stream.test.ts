@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { dashboard } from '@sluice/insight'
+import { dashboard, type InsightSnapshot } from '@sluice/insight'
 import { FakeClock } from '@sluice/testkit'
 import { eventually } from '../../services/eventually.ts'
 import { ask } from './ask.ts'
@@ -136,6 +136,13 @@ test('an update has a size that does not grow with what is watched', async () =>
   const base = fleet.snapshot()
   const many = <T>(of: readonly T[], count: number) => Array.from({ length: count }, () => of[0])
   const key = { id: 'k'.repeat(1_000_000), key: 'k'.repeat(1_000_000), count: 1, error: 0 }
+  const sample = { labels: { of: 'l'.repeat(1_000_000) }, value: 1 }
+  const source = {
+    name: 's'.repeat(1_000_000),
+    help: 'h'.repeat(1_000_000),
+    type: 'gauge',
+    samples: many([sample], 1_000),
+  }
   const policy = {
     ...base.policies[0],
     name: 'n'.repeat(1_000_000),
@@ -148,7 +155,8 @@ test('an update has a size that does not grow with what is watched', async () =>
     caps: many(base.caps, 5_000),
     processes: many(base.processes, 5_000),
     events: many([{ at: 0, name: 'e', text: 't'.repeat(1_000_000) }], 500),
-    history: { ...base.history, series: many(base.history.series, 4_000) },
+    history: { ...base.history, series: many(base.history.series, 4_000), caps: many(base.history.caps, 4_000) },
+    sources: many([source as InsightSnapshot['sources'][number]], 1_000),
     uniques: { hour: 1, day: 1, byRoute: many([{ route: '/', method: 'GET', hour: 1, day: 1 }], 1e5) },
   })
   const other = await listening(dashboard({ insight: huge }))

@@ -77,6 +77,12 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
       return step === STEPS - 1 ? Math.round((value * (at % MINUTE)) / MINUTE) + extra : value
     }),
   })
+  const held = (cap: string, limit: number, usual: number) => ({
+    cap,
+    values: Array.from({ length: STEPS }, (_, step) =>
+      Math.min(limit, Math.round(usual * (1 + 0.5 * Math.sin(step / 9)))),
+    ),
+  })
   const process = (pid: number, isSelf: boolean) => ({
     ...{ id: `p${pid}`, host: 'web-1', pid, version: '0.1.0', lastAt: at, uptimeMs: 7_980_000, isSelf },
     ...{ startedAt: at - 7_980_000, memoryBytes: 84e6 + pid * 1e3 },
@@ -108,13 +114,14 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
         series('login', 'allowed', 3),
         series('search', 'shadowDenied', 40),
       ],
-      caps: [],
+      caps: [held('reports', 20, 14), held('uploads', 50, 5)],
     },
     events: [
       { at: at - 90_000, name: 'backend-recovered', text: 'redis answers again' },
       { at: at - 132_000, name: 'backend-failed', text: 'redis: connect ECONNREFUSED 10.0.0.5:6379' },
     ],
     controls: [],
+    sources: sourcesOf(),
     unreadMessages: 0,
   }
 }
@@ -169,4 +176,50 @@ function explained(at: number): Omit<Explanation, 'key' | 'cost'> {
     ],
     isWholeFleet: true,
   }
+}
+
+/** As quotas, a synced backend and counters measure. */
+function sourcesOf(): InsightSnapshot['sources'] {
+  const value = (amount: number, labels: Record<string, string> = {}) => [{ labels, value: amount }]
+  return [
+    {
+      ...{
+        name: 'sluice_quota_notices_total',
+        help: 'Keys that reached 80 or 100 per cent of a quota.',
+        type: 'counter',
+      },
+      samples: [
+        ...value(41, { policy: 'monthly', threshold: '80' }),
+        ...value(12, { policy: 'monthly', threshold: '100' }),
+      ],
+    },
+    {
+      ...{ name: 'sluice_counters_flush_ms', help: 'How long the ledger took for a batch.', type: 'histogram' },
+      samples: [{ labels: { counters: 'api' }, count: 18_204, mean: 3.21, p50: 5, p99: 25 }],
+    },
+    {
+      ...{
+        name: 'sluice_counters_owed_ids',
+        help: 'Counters of which the ledger does not have all units.',
+        type: 'gauge',
+      },
+      samples: value(1_204, { counters: 'api', tier: 'memory' }),
+    },
+    {
+      ...{ name: 'sluice_global_nodes', help: 'Processes that share the limits.', type: 'gauge' },
+      samples: value(3),
+    },
+    {
+      ...{ name: 'sluice_global_cache_bytes', help: 'What the table of keys takes.', type: 'gauge' },
+      samples: value(3_145_728),
+    },
+    {
+      ...{
+        name: 'sluice_sync_failing',
+        help: '1 while what is shared of a topic does not come through.',
+        type: 'gauge',
+      },
+      samples: value(0, { topic: 'sluice.insight' }),
+    },
+  ]
 }

@@ -65,7 +65,8 @@ export class FleetSummary {
     for (const [cap, peak] of peaks) cap.raise(peak, clock.wall())
   }
 
-  snapshot(): LiveSnapshot {
+  /** All but what sources of this process measured. */
+  snapshot(): Omit<LiveSnapshot, 'sources'> {
     const { clock, isWholeFleet, uniques } = this.#options
     const at = clock.wall()
     this.#known.forget(clock.now())

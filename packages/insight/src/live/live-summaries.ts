@@ -14,7 +14,7 @@ import { sketchSeed } from './key-names.ts'
 import { ProcessSummary } from './process-summary.ts'
 import type { RecentDenials } from './recent-denials.ts'
 import { reportMessage, reportOf } from './report-message.ts'
-import type { DenialSnapshot, LiveSnapshot } from './snapshot.ts'
+import type { DenialSnapshot, LiveSnapshot, SourceSnapshot } from './snapshot.ts'
 import type { KeyNames } from './top-keys.ts'
 import { type UniqueOptions, UniqueSummary } from './unique-summary.ts'
 
@@ -26,6 +26,8 @@ export interface LiveOptions {
   readonly channel: Channel | undefined
   readonly topic: string
   readonly unique: UniqueOptions
+  /** What sources of this process measured. */
+  readonly sources: () => readonly SourceSnapshot[]
 }
 
 const TICK_MS = 1_000
@@ -80,7 +82,7 @@ export class LiveSummaries implements Observer {
   /** This process as of now, durations and events as of the last second; others as of their last reports. */
   snapshot(): LiveSnapshot {
     this.#fleet.absorb(this.#process.current())
-    return this.#fleet.snapshot()
+    return { ...this.#fleet.snapshot(), sources: this.#options.sources() }
   }
 
   /** Denials of a key of late, in all processes. */

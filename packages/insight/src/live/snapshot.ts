@@ -1,4 +1,4 @@
-import type { PolicyCalendar } from '@sluice/limiter-core'
+import type { MetricLabels, PolicyCalendar } from '@sluice/limiter-core'
 import type { ControlEntry } from '../control/control.ts'
 
 /**
@@ -28,6 +28,8 @@ export interface InsightSnapshot {
   readonly events: readonly EventSnapshot[]
   /** Changes by operators that hold now, latest first. */
   readonly controls: readonly ControlEntry[]
+  /** What the sources of this process alone measured: at most 100 series of them, 20 of each. Labels as sources give them. */
+  readonly sources: readonly SourceSnapshot[]
   /** Messages of other processes that could not be read: of another version, malformed or too large. */
   readonly unreadMessages: number
 }
@@ -185,6 +187,36 @@ export interface PolicySeriesSnapshot {
 export interface CapSeriesSnapshot {
   readonly cap: string
   readonly values: readonly number[]
+}
+
+/** A metric of a source, such as a quota, a synced backend, counters or gossip. */
+export type SourceSnapshot =
+  | {
+      readonly name: string
+      readonly help: string
+      readonly type: 'counter' | 'gauge'
+      readonly samples: readonly ValuedSample[]
+    }
+  | {
+      readonly name: string
+      readonly help: string
+      readonly type: 'histogram'
+      readonly samples: readonly MeasuredSample[]
+    }
+
+export interface ValuedSample {
+  readonly labels: MetricLabels
+  readonly value: number
+}
+
+export interface MeasuredSample {
+  readonly labels: MetricLabels
+  readonly count: number
+  /** Null where nothing was measured. */
+  readonly mean: number | null
+  /** At most this, as far as the buckets tell; null where nothing was measured, or it is above the last bound. */
+  readonly p50: number | null
+  readonly p99: number | null
 }
 
 export interface EventSnapshot {

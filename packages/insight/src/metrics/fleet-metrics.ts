@@ -43,6 +43,11 @@ export class FleetMetrics implements InsightPart {
     yield* this.#lostUnits.metrics()
   }
 
+  /** Those that something happened to: none where nothing is shared and no quota is watched. */
+  happened(): readonly Metric[] {
+    return [...this.metrics()].filter(({ samples }) => samples.some((sample) => 'value' in sample && sample.value > 0))
+  }
+
   #sync(data: Readonly<Record<string, unknown>>): void {
     const topic = this.#names.of(data.topic)
     if (data.failed !== undefined) {

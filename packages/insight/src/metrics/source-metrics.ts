@@ -21,8 +21,12 @@ export class SourceMetrics implements InsightPart {
   }
 
   metrics(): Iterable<Metric> {
-    const all = this.#sources.flatMap((source) => this.#read(source))
-    return [...all, ...this.#failures.metrics()]
+    return [...this.ofSources(), ...this.#failures.metrics()]
+  }
+
+  /** Those of the sources alone. */
+  ofSources(): readonly Metric[] {
+    return this.#sources.flatMap((source) => this.#read(source))
   }
 
   #read(source: MetricSource): readonly Metric[] {

@@ -1,6 +1,6 @@
-import type { InsightSnapshot } from '../../live/snapshot.ts'
+import type { PageUpdate } from '../page-update.ts'
 import { after, now } from './browser-clock.ts'
-import { mergedHistory } from './history.ts'
+import { DAY_STEPS, mergedHistory } from './history.ts'
 
 /** `forbidden`: the server answers, and no longer lets this page look. */
 export type ConnectionState = 'connecting' | 'live' | 'disconnected' | 'forbidden'
@@ -11,7 +11,7 @@ const RETRY_MS = 2_000
 export class Connection {
   readonly #changed: () => void
   #state: ConnectionState = 'connecting'
-  #snapshot: InsightSnapshot | undefined
+  #snapshot: PageUpdate | undefined
   #lastAt = now()
 
   constructor(changed: () => void) {
@@ -24,7 +24,7 @@ export class Connection {
   }
 
   /** The last one, with all of the history that is known. */
-  get snapshot(): InsightSnapshot | undefined {
+  get snapshot(): PageUpdate | undefined {
     return this.#snapshot
   }
 
@@ -35,12 +35,16 @@ export class Connection {
 
   #open(): void {
     const source = new EventSource('stream')
-    source.onmessage = ({ data }) => this.#update(JSON.parse(data) as InsightSnapshot)
+    source.onmessage = ({ data }) => this.#update(JSON.parse(data) as PageUpdate)
     source.onerror = () => this.#failed(source)
   }
 
-  #update(update: InsightSnapshot): void {
-    this.#snapshot = { ...update, history: mergedHistory(this.#snapshot?.history, update.history) }
+  #update(update: PageUpdate): void {
+    this.#snapshot = {
+      ...update,
+      history: mergedHistory(this.#snapshot?.history, update.history),
+      day: mergedHistory(this.#snapshot?.day, update.day, DAY_STEPS),
+    }
     this.#lastAt = now()
     this.#enter('live')
   }

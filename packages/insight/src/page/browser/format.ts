@@ -2,6 +2,7 @@ import { durationText } from '../../duration-text.ts'
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const hundredths = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 const minute = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
@@ -51,6 +52,13 @@ export function windowText(ms: number): string {
 
 export function bytes(value: number): string {
   return `${whole.format(value / 1e6)}\u00a0MB`
+}
+
+/** A number of a metric, in the unit that its name ends in. */
+export function amountText(metric: string, value: number): string {
+  if (metric.endsWith('_ms')) return milliseconds(value)
+  if (metric.endsWith('_bytes')) return value < 1e6 ? `${tenths.format(value / 1e3)}\u00a0kB` : bytes(value)
+  return Math.abs(value) < 10 ? hundredths.format(value) : tenths.format(value)
 }
 
 export function timeText(at: number): string {

@@ -1,25 +1,50 @@
 import type { HistorySnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
 
-/** An hour of minutes, and the one that runs. */
-const MOST_STEPS = 61
+/** An hour of minutes, or a day of quarters of an hour, and the step that runs. */
+export const HOUR_STEPS = 61
+export const DAY_STEPS = 97
 
-/** The history that was shown, with an update of its last steps. */
-export function mergedHistory(shown: HistorySnapshot | undefined, update: HistorySnapshot): HistorySnapshot {
+/** The history that was shown, with an update of its last steps; at most the last `most` steps of both. */
+export function mergedHistory(
+  shown: HistorySnapshot | undefined,
+  update: HistorySnapshot,
+  most: number = HOUR_STEPS,
+): HistorySnapshot {
   const shift = shown === undefined ? -1 : (update.startAt - shown.startAt) / update.stepMs
   // of another start of the server, or of after a gap
   const isOther = shown === undefined || shown.stepMs !== update.stepMs || !Number.isInteger(shift) || shift < 0
   if (isOther || shift > lengthOf(shown)) return update
-  const series = update.series.map((each) => {
-    const before = shown.series.find(({ policy, outcome }) => policy === each.policy && outcome === each.outcome)
-    const kept = Array.from({ length: shift }, (_, index) => before?.values[index] ?? 0)
-    return { ...each, values: [...kept, ...each.values] }
-  })
-  const skipped = Math.max(0, lengthOf({ ...update, series }) - MOST_STEPS)
+  const series = update.series.map((each) =>
+    appended(
+      shown.series.find(({ policy, outcome }) => policy === each.policy && outcome === each.outcome),
+      each,
+      shift,
+    ),
+  )
+  const caps = update.caps.map((each) =>
+    appended(
+      shown.caps.find(({ cap }) => cap === each.cap),
+      each,
+      shift,
+    ),
+  )
+  const skipped = Math.max(0, lengthOf({ ...update, series, caps }) - most)
   return {
     ...update,
     startAt: shown.startAt + skipped * update.stepMs,
     series: series.map((each) => ({ ...each, values: each.values.slice(skipped) })),
+    caps: caps.map((each) => ({ ...each, values: each.values.slice(skipped) })),
   }
+}
+
+/** The update behind the first `shift` values of before, or of as many zeros where there was none. */
+function appended<Series extends { readonly values: readonly number[] }>(
+  before: Series | undefined,
+  update: Series,
+  shift: number,
+): Series {
+  const kept = Array.from({ length: shift }, (_, index) => before?.values[index] ?? 0)
+  return { ...update, values: [...kept, ...update.values] }
 }
 
 /** Rates of each step, a second, of one policy or of all together. */
@@ -34,8 +59,8 @@ export function ratesOf(
   })
 }
 
-export function lengthOf({ series }: HistorySnapshot): number {
-  return Math.max(0, ...series.map(({ values }) => values.length))
+export function lengthOf({ series, caps }: HistorySnapshot): number {
+  return Math.max(0, ...[...series, ...caps].map(({ values }) => values.length))
 }
 
 /** The step that runs has not lasted as long as the others; its first seconds would tell little. */

@@ -1,4 +1,4 @@
-import type { InsightSnapshot } from '../../live/snapshot.ts'
+import type { PageUpdate } from '../page-update.ts'
 import { type Place, placeOf } from './address.ts'
 import { every } from './browser-clock.ts'
 import { Connection, type ConnectionState } from './connection.ts'
@@ -8,6 +8,7 @@ import { duration } from './format.ts'
 import { overview, scopeText } from './overview.ts'
 import { policiesView, policyView } from './policy-view.ts'
 import { processesView } from './process-view.ts'
+import { sourcesView } from './source-view.ts'
 import { summaryOf } from './summary.ts'
 import { TrafficChart, trafficOf } from './traffic-chart.ts'
 
@@ -23,6 +24,7 @@ const STATE_TEXTS: Readonly<Record<ConnectionState, string>> = {
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement
 const view = byId('view')
 let chart: TrafficChart | undefined
+let place = placeOf(location.hash)
 
 const connection = new Connection(render)
 addEventListener('hashchange', moved)
@@ -37,36 +39,39 @@ render()
 
 function render(): void {
   renderConnection()
-  markPage(placeOf(location.hash))
+  place = placeOf(location.hash)
+  markPage(place)
   const { snapshot } = connection
   if (snapshot === undefined || document.hidden) return
   renderSummary(snapshot)
-  morph(view, element('div', { id: 'view' }, ...viewOf(snapshot, placeOf(location.hash))))
+  byId('sources').hidden = snapshot.sources.length === 0 && place.view !== 'sources'
+  morph(view, element('div', { id: 'view' }, ...viewOf(snapshot)))
   drawChart(snapshot)
 }
 
-function viewOf(snapshot: InsightSnapshot, place: Place): readonly HTMLElement[] {
+function viewOf(snapshot: PageUpdate): readonly HTMLElement[] {
   switch (place.view) {
     case 'policy':
-      return policyView(snapshot, place.policy)
+      return policyView(snapshot, place.span, place.policy)
     case 'policies':
       return policiesView(snapshot)
+    case 'sources':
+      return sourcesView(snapshot)
     case 'processes':
       return processesView(snapshot)
     case 'events':
       return eventsView(snapshot)
     case 'overview':
-      return overview(snapshot)
+      return overview(snapshot, place.span)
   }
 }
 
-function drawChart(snapshot: InsightSnapshot): void {
+function drawChart(snapshot: PageUpdate): void {
   const host = document.getElementById('chart')
   if (chart?.host !== host) removeChart()
   if (host === null) return
-  chart ??= new TrafficChart(host)
-  const place = placeOf(location.hash)
-  chart.draw(trafficOf(snapshot, place.view === 'policy' ? place.policy : undefined))
+  chart ??= new TrafficChart(host, place.span)
+  chart.draw(trafficOf(snapshot, place.span, place.view === 'policy' ? place.policy : undefined))
 }
 
 function removeChart(): void {
@@ -74,7 +79,7 @@ function removeChart(): void {
   chart = undefined
 }
 
-function renderSummary(snapshot: InsightSnapshot): void {
+function renderSummary(snapshot: PageUpdate): void {
   const { state, verdict, figures } = summaryOf(snapshot)
   byId('summary').dataset.state = state
   setText('verdict', verdict)
@@ -106,11 +111,17 @@ function markPage({ view: name }: Place): void {
   }
 }
 
-/** Another view begins at its top, also for who does not see it. */
+/** Another view begins at its top, also for who does not see it; another span of the same one changes nothing else. */
 function moved(): void {
+  const before = place
   render()
+  if (isSameView(before, place)) return
   scrollTo(0, 0)
   const heading = view.querySelector('h2')
   heading?.setAttribute('tabindex', '-1')
   heading?.focus()
+}
+
+function isSameView(one: Place, other: Place): boolean {
+  return one.view === other.view && (one.view !== 'policy' || other.view !== 'policy' || one.policy === other.policy)
 }

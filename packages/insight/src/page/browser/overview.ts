@@ -1,9 +1,12 @@
-import type { CapSnapshot, InsightSnapshot, RouteSnapshot } from '../../live/snapshot.ts'
+import type { CapSnapshot, HistorySnapshot, InsightSnapshot, RouteSnapshot } from '../../live/snapshot.ts'
+import type { PageUpdate } from '../page-update.ts'
+import type { Span } from './address.ts'
 import { bar, element, foreign } from './elements.ts'
 import { count, duration, milliseconds, percent, rate } from './format.ts'
 import { policyLink, processes } from './policy-text.ts'
 import { countText, policiesTable } from './policy-view.ts'
 import { processesTable } from './process-view.ts'
+import { sparkline } from './sparkline.ts'
 import { section, table } from './table.ts'
 import { trafficPanel } from './traffic-panel.ts'
 
@@ -11,16 +14,16 @@ const MOST_ROWS = 8
 const STATES = { ok: '✓ answers', failing: '! fails', open: '✕ not called' } as const
 
 /** Everything on one screen, the urgent first. */
-export function overview(snapshot: InsightSnapshot): readonly HTMLElement[] {
-  const { policies, caps, routes, backends, processes: all } = snapshot
+export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement[] {
+  const { policies, caps, routes, backends, processes: all, history, day } = snapshot
   return [
     tiles(snapshot),
-    trafficPanel(snapshot),
+    trafficPanel(snapshot, span),
     section('Policies nearest to their end', policiesTable(policies, MOST_ROWS)),
     element(
       'div',
       { class: 'columns' },
-      section('Caps', capsTable(caps)),
+      section('Caps', capsTable(caps, span === 'day' ? day : history, span)),
       section('Most denied keys', talkers(snapshot, 'topDenied')),
       section('Most allowed keys', talkers(snapshot, 'topAllowed')),
       section('Slowest routes', routesTable(routes)),
@@ -42,19 +45,21 @@ function tiles({ ratePerSecond, deniedShare, uniques }: InsightSnapshot): HTMLEl
   return element('dl', { class: 'tiles' }, ...made)
 }
 
-function capsTable(caps: readonly CapSnapshot[]): HTMLElement {
+function capsTable(caps: readonly CapSnapshot[], history: HistorySnapshot, span: Span): HTMLElement {
   const fullestFirst = caps.toSorted((a, b) => b.held / b.limit - a.held / a.limit)
   const rows = fullestFirst
     .slice(0, MOST_ROWS)
     .map(({ name, limit, held, peak, denied, holdMs }) => [
       foreign(name),
       element('span', { class: 'used' }, bar(held / limit), `${count(held)} of ${count(limit)}`),
+      sparkline(history.caps.find(({ cap }) => cap === name)?.values ?? [], limit),
       count(peak),
       count(denied),
       milliseconds(holdMs.p99),
     ])
+  const past = { label: span === 'day' ? 'last 24 hours' : 'last hour' }
   const numbers = ['peak', 'denied', 'held p99'].map((label) => ({ label, isNumber: true }))
-  return table('Caps', [{ label: 'cap' }, { label: 'in progress' }, ...numbers], rows, 'No cap is watched.')
+  return table('Caps', [{ label: 'cap' }, { label: 'in progress' }, past, ...numbers], rows, 'No cap is watched.')
 }
 
 function talkers({ policies }: InsightSnapshot, list: 'topDenied' | 'topAllowed'): HTMLElement {

@@ -1,5 +1,6 @@
 import type { InsightSnapshot, PolicySnapshot, TopKeySnapshot } from '../../live/snapshot.ts'
-import { wellFormed } from './address.ts'
+import type { PageUpdate } from '../page-update.ts'
+import { type Span, wellFormed } from './address.ts'
 import { bar, element, foreign } from './elements.ts'
 import { count, percent, rate } from './format.ts'
 import { modeOf, policyLink, promiseOf } from './policy-text.ts'
@@ -35,7 +36,7 @@ export function policiesView({ policies }: InsightSnapshot): readonly HTMLElemen
   return [section('All policies', policiesTable(policies))]
 }
 
-export function policyView(snapshot: InsightSnapshot, name: string): readonly HTMLElement[] {
+export function policyView(snapshot: PageUpdate, span: Span, name: string): readonly HTMLElement[] {
   const policy = snapshot.policies.find((each) => wellFormed(each.name) === name)
   const heading = element('h2', { class: 'title' }, 'Policy ', foreign(name))
   if (policy === undefined) return [heading, element('p', { class: 'empty' }, 'No policy of this name is seen now.')]
@@ -43,7 +44,7 @@ export function policyView(snapshot: InsightSnapshot, name: string): readonly HT
   return [
     heading,
     element('div', { class: 'panel' }, promise, nearestText(policy), shadowText(policy)),
-    trafficPanel(snapshot, policy.name),
+    trafficPanel(snapshot, span, policy.name),
     element(
       'div',
       { class: 'columns' },

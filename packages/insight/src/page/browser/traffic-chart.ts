@@ -1,11 +1,14 @@
 import uPlot from 'uplot'
-import type { HistorySnapshot, InsightSnapshot, OutcomesSnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
+import type { HistorySnapshot, OutcomesSnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
+import type { PageUpdate } from '../page-update.ts'
+import type { Span } from './address.ts'
 import { element } from './elements.ts'
 import { minuteText, rate, utcText } from './format.ts'
 import { lengthOf, ratesOf } from './history.ts'
 
 /** What is drawn: the policy, or all of them together. */
 export interface ChartedTraffic {
+  readonly span: Span
   readonly history: HistorySnapshot
   readonly policy: string | undefined
   readonly at: number
@@ -20,19 +23,24 @@ const STACKED: readonly { readonly outcome: SnapshotOutcome; readonly label: str
   { outcome: 'shadowDenied', label: 'denied in shadow' },
 ]
 
-const HOUR_SECONDS = 3_600
+const SPANS = {
+  hour: { seconds: 3_600, text: 'hour', groups: 5, rows: 'every five minutes' },
+  day: { seconds: 86_400, text: '24 hours', groups: 4, rows: 'hour by hour' },
+} as const
 const HEIGHT = 220
 const HATCH = 8
 
-/** Decisions a second of the last hour, one outcome upon the other. The answer stays in place while it is drawn anew. */
+/** Decisions a second of the last hour or day, one outcome upon the other. The answer stays in place while it is drawn anew. */
 export class TrafficChart {
   readonly #plot: uPlot
   readonly #host: HTMLElement
   readonly #resized: ResizeObserver
+  readonly #span: Span
   #at = 0
 
-  constructor(host: HTMLElement) {
+  constructor(host: HTMLElement, span: Span) {
     this.#host = host
+    this.#span = span
     this.#plot = new uPlot(this.#options(), [[], [], [], [], []], host)
     this.#resized = new ResizeObserver(() => this.#plot.setSize({ width: host.clientWidth, height: HEIGHT }))
     this.#resized.observe(host)
@@ -44,7 +52,7 @@ export class TrafficChart {
 
   draw(traffic: ChartedTraffic): void {
     this.#at = traffic.at / 1_000
-    const label = `Decisions per second over the last hour, by outcome. ${lastRates(traffic)}`
+    const label = `Decisions per second over the last ${SPANS[this.#span].text}, by outcome. ${lastRates(traffic)}`
     if (this.#host.getAttribute('aria-label') !== label) this.#host.setAttribute('aria-label', label)
     this.#plot.setData(pointsOf(traffic))
   }
@@ -69,7 +77,7 @@ export class TrafficChart {
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        x: { time: true, range: () => [this.#at - HOUR_SECONDS, this.#at] },
+        x: { time: true, range: () => [this.#at - SPANS[this.#span].seconds, this.#at] },
         y: { range: (_plot, _min, max) => [0, Math.max(1, (max ?? 0) * 1.1)] },
       },
       axes: [
@@ -89,12 +97,12 @@ export class TrafficChart {
 }
 
 /** What is drawn of a snapshot: one policy, or all together. */
-export function trafficOf({ history, at, policies }: InsightSnapshot, policy?: string): ChartedTraffic {
+export function trafficOf({ history, day, at, policies }: PageUpdate, span: Span, policy?: string): ChartedTraffic {
   const chosen = policies.filter(({ name }) => (policy ?? name) === name)
   const sum = (outcome: SnapshotOutcome) => chosen.reduce((total, { perSecond }) => total + perSecond[outcome], 0)
   const [allowed, denied] = [sum('allowed'), sum('denied')]
   const perSecond = { allowed, denied, shadowDenied: sum('shadowDenied'), uncounted: sum('uncounted') }
-  return { history, at, policy, perSecond }
+  return { span, history: span === 'day' ? day : history, at, policy, perSecond }
 }
 
 /** Its key: pattern and colour of each outcome, with its rate now. */
@@ -107,26 +115,27 @@ export function chartLegend({ perSecond }: ChartedTraffic): HTMLElement {
   return element('ul', { class: 'legend' }, ...entries)
 }
 
-/** The same in rows of five minutes, for those who do not see the chart. */
+/** The same as means of five minutes, or of an hour, for those who do not see the chart. */
 export function chartTable(traffic: ChartedTraffic): HTMLElement {
   const { startAt, stepMs } = traffic.history
+  const { groups, rows: rhythm } = SPANS[traffic.span]
   const rates = STACKED.map(({ outcome }) => ratesOf(traffic.history, { ...traffic, outcome }))
-  const steps = Array.from({ length: lengthOf(traffic.history) }, (_, index) => index).reverse()
-  const rows = steps
-    .filter((_, index) => index % 5 === 0)
-    .map((step) => {
-      const at = startAt + step * stepMs
-      const time = element('th', { scope: 'row', title: utcText(at) }, minuteText(at))
-      return element(
-        'tr',
-        {},
-        time,
-        ...rates.map((values) => element('td', { class: 'number' }, rate(values[step] ?? 0))),
-      )
-    })
-  const heads = ['time', ...STACKED.map(({ label }) => label)].map((head) => element('th', { scope: 'col' }, head))
+  const starts = Array.from({ length: Math.ceil(lengthOf(traffic.history) / groups) }, (_, group) => group * groups)
+  const rows = starts.reverse().map((from) => {
+    const at = startAt + from * stepMs
+    const time = element('th', { scope: 'row', title: utcText(at) }, minuteText(at))
+    const means = rates.map((values) => meanOf(values.slice(from, from + groups)))
+    return element('tr', {}, time, ...means.map((mean) => element('td', { class: 'number' }, rate(mean))))
+  })
+  const heads = ['from', ...STACKED.map(({ label }) => label)].map((head) => element('th', { scope: 'col' }, head))
   const table = element('table', {}, element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...rows))
-  return element('details', {}, element('summary', {}, 'As a table'), table)
+  const region = { class: 'scroll tall', role: 'region', 'aria-label': 'Traffic as a table', tabindex: '0' }
+  const summary = element('summary', {}, `As a table, ${rhythm}`)
+  return element('details', {}, summary, element('div', region, table))
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 }
 
 function pointsOf(traffic: ChartedTraffic): uPlot.AlignedData {

@@ -1,16 +1,29 @@
-import type { InsightSnapshot } from '../../live/snapshot.ts'
+import type { PageUpdate } from '../page-update.ts'
+import { type Span, spanAddress } from './address.ts'
 import { element } from './elements.ts'
 import { section } from './table.ts'
 import { chartLegend, chartTable, trafficOf } from './traffic-chart.ts'
 
+const HEADINGS = { hour: 'The last hour', day: 'The last 24 hours' } as const
+
 /** Where the chart of a policy, or of all, is drawn. */
-export function trafficPanel(snapshot: InsightSnapshot, policy?: string): HTMLElement {
-  const traffic = trafficOf(snapshot, policy)
+export function trafficPanel(update: PageUpdate, span: Span, policy?: string): HTMLElement {
+  const traffic = trafficOf(update, span, policy)
   const host = element('div', {
     id: 'chart',
     class: 'chart',
     role: 'img',
-    'data-keep': policy === undefined ? 'all' : `policy ${policy}`,
+    'data-keep': `${span} of ${policy === undefined ? 'all' : `policy ${policy}`}`,
   })
-  return section('The last hour', chartLegend(traffic), host, chartTable(traffic))
+  return section(HEADINGS[span], spanChoice(span, policy), chartLegend(traffic), host, chartTable(traffic))
+}
+
+/** Links, so that the choice is in the address. */
+function spanChoice(chosen: Span, policy: string | undefined): HTMLElement {
+  const links = (['hour', 'day'] as const).map((span) => {
+    const current = span === chosen ? 'true' : undefined
+    const label = HEADINGS[span].replace('The last', 'Last')
+    return element('a', { href: spanAddress(span, policy), 'aria-current': current }, label)
+  })
+  return element('nav', { class: 'spans', 'aria-label': 'Time shown' }, ...links)
 }
