@@ -1,67 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { createInsight, type DashboardOptions, dashboard } from '@sluice/insight'
+import { describe, expect, test } from '@jest/globals'
+import { createInsight } from '@sluice/insight'
 import { createLimiter } from '@sluice/limiter-core'
 import axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { freePort } from '../../services/free-port.ts'
-import { type Listening, listening, type OpenedPage, openBrowser, openPage } from './open-page.ts'
+import { BrowserSession, go, SOON, textOf, until } from './browser-session.ts'
 import { WatchedFleet } from './watched-fleet.ts'
 
 const token = 'a-token-of-enough-characters'
-const SOON = { timeout: 15_000 }
 
-let browser: Browser
-const closing: (() => Promise<unknown>)[] = []
-
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-
-async function serve(
-  insight: DashboardOptions['insight'],
-  options: { token?: string } = {},
-  port?: number,
-): Promise<Listening & { end(): Promise<void> }> {
-  const page = dashboard({ insight, updateMs: 250, ...options })
-  const served = await listening(page, port)
-  let isEnded = false
-  const end = async () => {
-    if (isEnded) return
-    isEnded = true
-    page.close()
-    await served.stop()
-  }
-  closing.push(end)
-  return { ...served, end }
-}
-
-/** The page of that fleet, once it shows something. */
-async function shown(
-  fleet: DashboardOptions['insight'],
-  options: BrowserContextOptions = {},
-  hash = '',
-): Promise<OpenedPage> {
-  const { url } = await serve(fleet)
-  const opened = await openPage(browser, `${url}${hash}`, options)
-  closing.push(() => opened.page.context().close())
-  await opened.page.locator('#view h2').first().waitFor(SOON)
-  return opened
-}
-
-const textOf = async (page: Page, selector: string) => (await page.locator(selector).textContent()) ?? ''
-
-async function until(page: Page, selector: string, text: string): Promise<void> {
-  await page.locator(selector, { hasText: text }).first().waitFor(SOON)
-}
+const session = new BrowserSession()
+const { closing } = session
 
 describe('the first screen', () => {
   test('says how it is, draws the last hour, and both move with the load', async () => {
     const fleet = new WatchedFleet()
-    const { page, faults } = await shown(fleet)
+    const { page, faults } = await session.shown(fleet)
     expect(await textOf(page, '#summary p:first-child')).toBe('All well: 412 decisions/s, 1.2\u00a0% denied')
     expect(await textOf(page, '#scope')).toBe('Shows 3 processes.')
     const headings = await page.locator('h2').allTextContents()
@@ -90,7 +44,7 @@ describe('the first screen', () => {
       async () => limiter.close(),
       () => insight.close(),
     )
-    const { page, faults } = await shown(insight)
+    const { page, faults } = await session.shown(insight)
     expect(await textOf(page, '#verdict')).toBe('All quiet')
     for (let request = 0; request < 30; request++) limiter.take('acme')
     await until(page, '#verdict', 'Policy \u2068api\u2069 denies many')
@@ -114,7 +68,7 @@ describe('the first screen', () => {
       'Cap reports is full: 20 of 20',
     ],
   ] as const)('says what is wrong: %s', async (_, changes, state, text) => {
-    const { page, faults } = await shown(new WatchedFleet(changes))
+    const { page, faults } = await session.shown(new WatchedFleet(changes))
     expect((await textOf(page, '#summary p:first-child')).replace(/[\u2066-\u2069]/g, '')).toContain(text)
     expect(await page.locator('#summary').getAttribute('data-state')).toBe(state)
     expect(faults).toEqual([])
@@ -123,7 +77,7 @@ describe('the first screen', () => {
 
 describe('its address', () => {
   test('says what is shown; links and the way back work', async () => {
-    const { page, faults } = await shown(new WatchedFleet())
+    const { page, faults } = await session.shown(new WatchedFleet())
     await page.locator('main a', { hasText: 'search' }).first().click()
     await until(page, 'h2', 'Policy search')
     expect(page.url()).toMatch(/#\/policies\/search$/)
@@ -151,7 +105,7 @@ describe('its address', () => {
 
   test('keeps focus and what was unfolded while numbers change', async () => {
     const fleet = new WatchedFleet()
-    const { page } = await shown(fleet)
+    const { page } = await session.shown(fleet)
     await page.locator('summary').click()
     await page.locator('main a').first().focus()
     fleet.extra = 5
@@ -163,9 +117,9 @@ describe('its address', () => {
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   test.each([390, 1_440])('of %i px it fits, and whoever cannot see it can use it', async (width) => {
-    const { page, faults } = await shown(new WatchedFleet(), { colorScheme, viewport: { width, height: 900 } })
+    const { page, faults } = await session.shown(new WatchedFleet(), { colorScheme, viewport: { width, height: 900 } })
     await page.evaluate(axe.source)
-    for (const hash of ['#/', '#/policies/api', '#/policies', '#/processes', '#/events']) {
+    for (const hash of ['#/', '#/policies/api', '#/policies', '#/sources', '#/processes', '#/events']) {
       await go(page, hash)
       await page.waitForFunction(
         `document.querySelector('nav [aria-current]')?.getAttribute('href') === '${hash.replace('/api', '')}'`,
@@ -190,10 +144,6 @@ interface AxeResults {
   readonly violations: { id: string; impact: string; nodes: { html: string }[] }[]
 }
 
-function go(page: Page, hash: string): Promise<unknown> {
-  return page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-}
-
 test('names and keys of strangers are text', async () => {
   const hostile = [
     '<script>document.title="x"</script><img src=x onerror=alert(1)>',
@@ -205,7 +155,7 @@ test('names and keys of strangers are text', async () => {
   const topDenied = hostile.map((key) => ({ id: key, key, count: 1, error: 0 }))
   const [policy, ...others] = new WatchedFleet().snapshot().policies
   const bad = hostile.map((name) => ({ ...policy, name, topDenied, nearest: { key: name, usedShare: 1 } }))
-  const { page, faults } = await shown(new WatchedFleet({ policies: [...bad, ...others] }), {
+  const { page, faults } = await session.shown(new WatchedFleet({ policies: [...bad, ...others] }), {
     viewport: { width: 390, height: 800 },
   })
   expect(await page.locator('main img, main script').count()).toBe(0)
@@ -228,14 +178,13 @@ test('names and keys of strangers are text', async () => {
 describe('a connection', () => {
   test('that ends is told, comes back after a restart, and what stands there is marked as old', async () => {
     const port = await freePort()
-    const first = await serve(new WatchedFleet(), {}, port)
-    const { page, faults } = await openPage(browser, first.url)
-    closing.push(() => page.context().close())
+    const first = await session.serve(new WatchedFleet(), {}, port)
+    const { page, faults } = await session.open(first.url)
     await until(page, '#connection', 'Live')
     await first.end()
     await until(page, '#connection', 'Disconnected, trying again, last heard')
     expect(await page.locator('body').getAttribute('class')).toBe('old')
-    await serve(new WatchedFleet({ isWholeFleet: false }), {}, port)
+    await session.serve(new WatchedFleet({ isWholeFleet: false }), {}, port)
     await until(page, '#connection', 'Live')
     await until(page, '#scope', 'Shows one process.')
     expect(await page.locator('body').getAttribute('class')).toBe('')
@@ -244,20 +193,18 @@ describe('a connection', () => {
 
   test('to a server that has a token since leads to the login', async () => {
     const port = await freePort()
-    const first = await serve(new WatchedFleet(), {}, port)
-    const { page } = await openPage(browser, first.url)
-    closing.push(() => page.context().close())
+    const first = await session.serve(new WatchedFleet(), {}, port)
+    const { page } = await session.open(first.url)
     await until(page, '#connection', 'Live')
     await first.end()
-    await serve(new WatchedFleet(), { token }, port)
+    await session.serve(new WatchedFleet(), { token }, port)
     await page.locator('input[type=password]').waitFor(SOON)
   })
 })
 
 test('a login lets in who has the token, and a logout out', async () => {
-  const { url } = await serve(new WatchedFleet(), { token })
-  const { page, faults } = await openPage(browser, url)
-  closing.push(() => page.context().close())
+  const { url } = await session.serve(new WatchedFleet(), { token })
+  const { page, faults } = await session.open(url)
   await page.evaluate(axe.source)
   expect(await violations(page)).toEqual([])
   await page.getByLabel('Token').fill('not the token at all')
@@ -274,8 +221,8 @@ test('a login lets in who has the token, and a logout out', async () => {
 })
 
 test('a host that is not of the loopback sees a closed door', async () => {
-  const { url } = await serve(new WatchedFleet())
-  const rebinding = await browser.newContext({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } })
+  const { url } = await session.serve(new WatchedFleet())
+  const rebinding = await session.browser.newContext({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } })
   closing.push(() => rebinding.close())
   const page = await rebinding.newPage()
   await page.goto(url)

@@ -1,0 +1,140 @@
+import { describe, expect, test } from '@jest/globals'
+import { createInsight } from '@sluice/insight'
+import { CounterMetric, GaugeMetric } from '@sluice/limiter-core/backend'
+import type { Page } from 'playwright-core'
+import { BrowserSession, go, textOf, until } from './browser-session.ts'
+import { WatchedFleet } from './watched-fleet.ts'
+
+const session = new BrowserSession()
+const VIEWS = ['#/', '#/?span=day', '#/policies', '#/policies/api', '#/sources', '#/processes', '#/events']
+
+const chosen = (page: Page) => page.locator('.spans [aria-current]').textContent()
+const label = (page: Page) => page.locator('#chart').getAttribute('aria-label')
+
+describe('the time that is shown', () => {
+  test('is chosen by links, stands in the address, and comes back with it', async () => {
+    const { page, faults } = await session.shown(new WatchedFleet())
+    expect(await chosen(page)).toBe('Last hour')
+    await page.getByRole('link', { name: 'Last 24 hours' }).click()
+    await until(page, 'h2', 'The last 24 hours')
+    expect(page.url()).toMatch(/#\/\?span=day$/)
+    expect(await label(page)).toContain('over the last 24 hours')
+    // who chose it stays where they are
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Last 24 hours')
+    await page.goBack()
+    await until(page, 'h2', 'The last hour')
+    expect(await label(page)).toContain('over the last hour')
+    await page.goForward()
+    await page.reload()
+    await until(page, 'h2', 'The last 24 hours')
+    expect(await chosen(page)).toBe('Last 24 hours')
+    expect(faults).toEqual([])
+  })
+
+  test('is chosen for a policy, too, and has a table of its hours', async () => {
+    const { page, faults } = await session.shown(new WatchedFleet(), {}, '#/policies/api')
+    await page.getByRole('link', { name: 'Last 24 hours' }).click()
+    await until(page, 'h2', 'The last 24 hours')
+    expect(page.url()).toMatch(/#\/policies\/api\?span=day$/)
+    await page.locator('summary').click()
+    expect(await page.locator('details tbody tr').count()).toBeGreaterThanOrEqual(24)
+    // 340 a second, more or less by waves
+    const [, allowed] = await page.locator('details tbody tr').nth(5).locator('th, td').allTextContents()
+    expect(Number.parseFloat(allowed)).toBeGreaterThan(150)
+    expect(Number.parseFloat(allowed)).toBeLessThan(550)
+    expect(faults).toEqual([])
+  })
+
+  test('is that of the curves of caps as well', async () => {
+    const { page } = await session.shown(new WatchedFleet())
+    const points = async () =>
+      (await page.locator('.sparkline polyline').first().getAttribute('points'))?.split(' ').length
+    expect(await points()).toBe(61)
+    await go(page, '#/?span=day')
+    await until(page, 'th', 'last 24 hours')
+    expect(await points()).toBeGreaterThanOrEqual(96)
+  })
+})
+
+describe('counters and sync', () => {
+  test('has what sources measure, by subject, in words and units', async () => {
+    const { page, faults } = await session.shown(new WatchedFleet())
+    await page.getByRole('link', { name: 'Counters and sync' }).click()
+    await until(page, 'h2', 'Counters and sync')
+    expect(await page.locator('#view h2').allTextContents()).toEqual([
+      ...['Counters and sync', 'Quotas', 'Usage counters', 'Global limits', 'What processes share'],
+    ])
+    const text = (await textOf(page, '#view')).replaceAll('\u00a0', ' ')
+    expect(text).toContain('Of this process alone')
+    expect(text).toContain('Keys that reached 80 or 100 per cent of a quota.')
+    expect(text).toContain('mean 3.2 ms18,204 measured, half ≤ 5 ms, 99 % ≤ 25 ms')
+    expect(text).toContain('policy monthly, threshold 80')
+    expect(text).toContain('1,204')
+    expect(text).toContain('3 MB')
+    expect(faults).toEqual([])
+  })
+
+  test('is no page where nothing is attached', async () => {
+    const insight = createInsight()
+    session.closing.push(() => insight.close())
+    const { page } = await session.shown(insight)
+    expect(await page.getByRole('link', { name: 'Counters and sync' }).count()).toBe(0)
+    await go(page, '#/sources')
+    await until(page, '.empty', 'No source of metrics is attached.')
+  })
+
+  test('shows the sources of a real insight', async () => {
+    const [moves, depth] = [
+      new CounterMetric({ name: 'sluice_gossip_moves_total', help: 'Moves that <b>others</b> made.', labels: ['of'] }),
+      new GaugeMetric({ name: 'queue_depth', help: 'Jobs that wait.' }),
+    ]
+    const insight = createInsight({ sources: [moves, depth] })
+    session.closing.push(() => insight.close())
+    moves.add(1_234, '<script>')
+    const { page } = await session.shown(insight, {}, '#/sources')
+    await until(page, '#view', '1,234')
+    const text = await textOf(page, '#view')
+    for (const shown of [
+      'Gossip',
+      'Moves that <b>others</b> made.',
+      'of <script>',
+      'Other sources',
+      'Jobs that wait.',
+    ]) {
+      expect(text).toContain(shown)
+    }
+    depth.set(7)
+    await until(page, 'td', '7')
+  })
+})
+
+test('on a phone nothing is wider than it, and what scrolls is reached by keyboard and has a name', async () => {
+  const long = 'a-name-that-is-long-and-has-no-blank-anywhere-'.repeat(3)
+  const [policy, ...others] = new WatchedFleet().snapshot().policies
+  const fleet = new WatchedFleet({ policies: [{ ...policy, nearest: { key: long, usedShare: 1 } }, ...others] })
+  const { page, faults } = await session.shown(fleet, { viewport: { width: 390, height: 800 } })
+  for (const hash of VIEWS) {
+    await go(page, hash)
+    await page.waitForFunction(`location.hash === '${hash}' && document.querySelector('#view h2') !== null`)
+    expect({ hash, beyond: await page.evaluate(BEYOND) }).toEqual({ hash, beyond: [] })
+  }
+  expect(faults).toEqual([])
+})
+
+/** What stands outside of the window and cannot be scrolled to by keyboard. */
+const BEYOND = `(() => {
+  const name = (each) => each.tagName + '.' + each.getAttribute('class') + ' ' + each.textContent.slice(0, 40)
+  const wide = document.documentElement.scrollWidth > innerWidth ? ['the page: ' + document.documentElement.scrollWidth] : []
+  const outside = [...document.body.querySelectorAll('*')].filter((each) => {
+    if (each.closest('#chart') || each.getBoundingClientRect().width === 0) return false
+    const region = each.closest('.scroll')
+    return region === null && each.getBoundingClientRect().right > innerWidth + 1
+  })
+  const unreachable = [...document.querySelectorAll('.scroll')].filter((each) =>
+    each.tabIndex !== 0 || each.getAttribute('role') !== 'region' || !each.getAttribute('aria-label'))
+  const clipped = [...document.querySelectorAll('main *')].filter((each) => {
+    const style = getComputedStyle(each)
+    return !each.closest('#chart') && style.overflowX === 'hidden' && each.scrollWidth > each.clientWidth
+  })
+  return [...wide, ...[...outside, ...unreachable, ...clipped].map(name)]
+})()`
