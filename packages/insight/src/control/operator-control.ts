@@ -69,12 +69,12 @@ export class OperatorControl implements InsightPart {
 
   /** Those that hold now, latest first. */
   get entries(): ControlEntry[] {
-    return this.#set.active(this.#wall()).reverse().map(this.#entry)
+    return this.#holding().reverse().map(this.#entry)
   }
 
   /** Those that hold for a key: of the key itself, and of its policies. */
   entriesOf(key: string): ControlEntry[] {
-    const meant = this.#set.active(this.#wall()).filter(({ change }) => !('key' in change) || change.key === key)
+    const meant = this.#holding().filter(({ change }) => !('key' in change) || change.key === key)
     return meant.reverse().map(this.#entry)
   }
 
@@ -125,7 +125,7 @@ export class OperatorControl implements InsightPart {
   async undo(id: string, by = 'code'): Promise<boolean> {
     const at = this.#wall()
     const known = this.#set.find(id)
-    if (!known || !isActive(known, at)) return false
+    if (!known || !isActive(known, at) || known.change.action === 'reset') return false
     const undone = { ...known, undoneAt: at, undoneBy: by }
     this.#set.merge([undone], at)
     this.#audit.add('undone', this.#entry(undone), at)
@@ -142,6 +142,11 @@ export class OperatorControl implements InsightPart {
   }
 
   readonly #entry = (control: StoredControl): ControlEntry => entryOf(control, this.#deps.shown)
+
+  /** Oldest first. A reset is done at once, and nothing of it holds. */
+  #holding(): StoredControl[] {
+    return this.#set.active(this.#wall()).filter(({ change }) => change.action !== 'reset')
+  }
 
   #wall(): number {
     return this.#deps.clock.wall()
@@ -189,7 +194,7 @@ export class OperatorControl implements InsightPart {
   /** Steers by what holds now. Answers why a limiter could not be steered so. */
   #refresh(): string | undefined {
     if (!this.#set.isEmpty) this.#stop ??= everyTick(this.#deps.clock, TICK_MS, () => this.#tick())
-    const active = this.#set.active(this.#wall()).filter((one) => one.change.action !== 'reset')
+    const active = this.#holding()
     const isSame = active.length === this.#active.length && active.every((one, index) => one === this.#active[index])
     if (isSame) return undefined
     this.#active = active

@@ -3,18 +3,25 @@ export type Span = 'hour' | 'day'
 
 /** What the page shows, as its address says it. */
 export type Place = { readonly span: Span } & (
-  | { readonly view: 'overview' | 'policies' | 'sources' | 'processes' | 'events' }
+  | { readonly view: 'overview' | 'policies' | 'keys' | 'sources' | 'processes' | 'changes' | 'events' }
   | { readonly view: 'policy'; readonly policy: string }
+  | { readonly view: 'key'; readonly key: KeyName; readonly cost: number }
 )
 
-const LISTS = ['policies', 'sources', 'processes', 'events'] as const
+/** A key itself, or its id in a snapshot. */
+export type KeyName = { readonly key: string } | { readonly id: string }
+
+const LISTS = ['policies', 'keys', 'sources', 'processes', 'changes', 'events'] as const
 
 export function placeOf(hash: string): Place {
   const [path, query] = hash.split('?')
   const [, first = '', ...rest] = path.split('/')
-  const span = new URLSearchParams(query).get('span') === 'day' ? 'day' : 'hour'
+  const asked = new URLSearchParams(query)
+  const span = asked.get('span') === 'day' ? 'day' : 'hour'
   const name = decoded(rest.join('/'))
   if (first === 'policies' && name !== '') return { view: 'policy', policy: name, span }
+  const key = first === 'keys' ? keyOf(rest) : undefined
+  if (key !== undefined) return { view: 'key', key, cost: Number(asked.get('cost') ?? 1), span }
   return { view: LISTS.find((list) => list === first) ?? 'overview', span }
 }
 
@@ -28,9 +35,20 @@ export function policyAddress(name: string): string {
   return `#/policies/${encodeURIComponent(wellFormed(name))}`
 }
 
+export function keyAddress(name: KeyName, cost = 1): string {
+  const [[kind, value]] = Object.entries(name)
+  return `#/keys/${kind}/${encodeURIComponent(wellFormed(value))}${cost === 1 ? '' : `?cost=${cost}`}`
+}
+
 /** A name as an address can hold it: halves of surrogate pairs are replaced. */
 export function wellFormed(name: string): string {
   return new TextDecoder().decode(new TextEncoder().encode(name))
+}
+
+function keyOf([kind, ...rest]: readonly string[]): KeyName | undefined {
+  const value = decoded(rest.join('/'))
+  if (value === '') return undefined
+  return kind === 'id' ? { id: value } : kind === 'key' ? { key: value } : undefined
 }
 
 function decoded(text: string): string {

@@ -1,10 +1,14 @@
 import type { PageUpdate } from '../page-update.ts'
 import { type Place, placeOf } from './address.ts'
 import { every } from './browser-clock.ts'
+import { changesView } from './changes-view.ts'
 import { Connection, type ConnectionState } from './connection.ts'
 import { element, morph } from './elements.ts'
 import { eventsView } from './event-view.ts'
 import { duration } from './format.ts'
+import { KeyQuestion } from './key-question.ts'
+import { keysView, keyView } from './key-view.ts'
+import { Operator } from './operator.ts'
 import { overview, scopeText } from './overview.ts'
 import { policiesView, policyView } from './policy-view.ts'
 import { processesView } from './process-view.ts'
@@ -27,7 +31,10 @@ let chart: TrafficChart | undefined
 let place = placeOf(location.hash)
 
 const connection = new Connection(render)
+const question = new KeyQuestion(render)
+const operator = new Operator(byId('outcome'), render)
 addEventListener('hashchange', moved)
+view.addEventListener('submit', (event) => operator.submitted(event))
 document.addEventListener('visibilitychange', render)
 // colours of the chart are read once
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
@@ -52,13 +59,19 @@ function render(): void {
 function viewOf(snapshot: PageUpdate): readonly HTMLElement[] {
   switch (place.view) {
     case 'policy':
-      return policyView(snapshot, place.span, place.policy)
+      return policyView(snapshot, place, operator.canAct)
     case 'policies':
       return policiesView(snapshot)
     case 'sources':
       return sourcesView(snapshot)
     case 'processes':
       return processesView(snapshot)
+    case 'keys':
+      return keysView()
+    case 'key':
+      return keyView(place.key, question.of(place.key, place.cost), operator.canAct)
+    case 'changes':
+      return changesView(operator.changes, operator.canAct)
     case 'events':
       return eventsView(snapshot)
     case 'overview':
@@ -104,7 +117,7 @@ function renderConnection(): void {
 }
 
 function markPage({ view: name }: Place): void {
-  const current = name === 'policy' ? 'policies' : name
+  const current = name === 'policy' ? 'policies' : name === 'key' ? 'keys' : name
   for (const link of byId('pages').querySelectorAll('a')) {
     if (placeOf(link.hash).view === current) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
@@ -113,6 +126,7 @@ function markPage({ view: name }: Place): void {
 
 /** Another view begins at its top, also for who does not see it; another span of the same one changes nothing else. */
 function moved(): void {
+  operator.forgetOutcome()
   const before = place
   render()
   if (isSameView(before, place)) return

@@ -1,8 +1,10 @@
 import type { CapSnapshot, HistorySnapshot, InsightSnapshot, RouteSnapshot } from '../../live/snapshot.ts'
 import type { PageUpdate } from '../page-update.ts'
 import type { Span } from './address.ts'
+import { controlsTable } from './changes-view.ts'
 import { bar, element, foreign } from './elements.ts'
 import { count, duration, milliseconds, percent, rate } from './format.ts'
+import { keyLink } from './key-view.ts'
 import { policyLink, processes } from './policy-text.ts'
 import { countText, policiesTable } from './policy-view.ts'
 import { processesTable } from './process-view.ts'
@@ -15,9 +17,10 @@ const STATES = { ok: '✓ answers', failing: '! fails', open: '✕ not called' }
 
 /** Everything on one screen, the urgent first. */
 export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement[] {
-  const { policies, caps, routes, backends, processes: all, history, day } = snapshot
+  const { policies, caps, routes, backends, processes: all, history, day, controls } = snapshot
   return [
     tiles(snapshot),
+    ...(controls.length > 0 ? [section('Changes by operators', controlsTable(controls, false))] : []),
     trafficPanel(snapshot, span),
     section('Policies nearest to their end', policiesTable(policies, MOST_ROWS)),
     element(
@@ -67,7 +70,7 @@ function talkers({ policies }: InsightSnapshot, list: 'topDenied' | 'topAllowed'
   const rows = all
     .toSorted((a, b) => b.count - a.count)
     .slice(0, MOST_ROWS)
-    .map(({ key, count: times, error, policy }) => [foreign(key), policyLink(policy), countText(times, error)])
+    .map(({ id, key, count: times, error, policy }) => [keyLink(id, key), policyLink(policy), countText(times, error)])
   const label = list === 'topDenied' ? 'Most denied keys' : 'Most allowed keys'
   const columns = [{ label: 'key' }, { label: 'policy' }, { label: 'last 10 min', isNumber: true }]
   return table(label, columns, rows, list === 'topDenied' ? 'Nobody was denied.' : 'Nobody asked.')

@@ -1,8 +1,11 @@
 import type { InsightSnapshot, PolicySnapshot, TopKeySnapshot } from '../../live/snapshot.ts'
 import type { PageUpdate } from '../page-update.ts'
 import { type Span, wellFormed } from './address.ts'
+import { policyForm } from './change-forms.ts'
+import { controlsTable } from './changes-view.ts'
 import { bar, element, foreign } from './elements.ts'
 import { count, percent, rate } from './format.ts'
+import { keyLink } from './key-view.ts'
 import { modeOf, policyLink, promiseOf } from './policy-text.ts'
 import { section, table } from './table.ts'
 import { trafficPanel } from './traffic-panel.ts'
@@ -22,7 +25,7 @@ export function policiesTable(policies: readonly PolicySnapshot[], most: number 
     .map((policy) => [
       element('div', {}, policyLink(policy.name), element('div', { class: 'quiet' }, promiseOf(policy))),
       element('span', { class: 'used' }, bar(usedShare(policy)), percent(usedShare(policy))),
-      policy.nearest === undefined ? '–' : foreign(policy.nearest.key),
+      policy.nearest === undefined ? '–' : keyLink(policy.nearest.id, policy.nearest.key),
       rate(policy.perSecond.allowed),
       rate(policy.perSecond.denied),
       rate(policy.perSecond.shadowDenied),
@@ -36,14 +39,20 @@ export function policiesView({ policies }: InsightSnapshot): readonly HTMLElemen
   return [section('All policies', policiesTable(policies))]
 }
 
-export function policyView(snapshot: PageUpdate, span: Span, name: string): readonly HTMLElement[] {
+export function policyView(
+  snapshot: PageUpdate,
+  { policy: name, span }: { readonly policy: string; readonly span: Span },
+  canAct: boolean,
+): readonly HTMLElement[] {
   const policy = snapshot.policies.find((each) => wellFormed(each.name) === name)
   const heading = element('h2', { class: 'title' }, 'Policy ', foreign(name))
   if (policy === undefined) return [heading, element('p', { class: 'empty' }, 'No policy of this name is seen now.')]
+  const held = snapshot.controls.filter((entry) => entry.policy === policy.name)
   const promise = element('p', {}, `At most ${promiseOf(policy)} for each key; ${modeOf(policy)}.`)
   return [
     heading,
     element('div', { class: 'panel' }, promise, nearestText(policy), shadowText(policy)),
+    ...(held.length > 0 ? [section('Changes that hold', controlsTable(held, canAct))] : []),
     trafficPanel(snapshot, span, policy.name),
     element(
       'div',
@@ -51,6 +60,7 @@ export function policyView(snapshot: PageUpdate, span: Span, name: string): read
       section('Outcomes', outcomesTable(policy)),
       section('Most denied keys', keysTable('Most denied keys', policy.topDenied)),
       section('Most allowed keys', keysTable('Most allowed keys', policy.topAllowed)),
+      ...(canAct ? [section('Change', policyForm(policy.name))] : []),
     ),
   ]
 }
@@ -58,7 +68,7 @@ export function policyView(snapshot: PageUpdate, span: Span, name: string): read
 function nearestText({ nearest }: PolicySnapshot): HTMLElement {
   if (nearest === undefined) return element('p', { class: 'quiet' }, 'No key asked in the last seconds.')
   const used = element('span', { class: 'used' }, bar(nearest.usedShare), percent(nearest.usedShare))
-  return element('p', {}, 'Nearest to its end: ', foreign(nearest.key), ' ', used)
+  return element('p', {}, 'Nearest to its end: ', keyLink(nearest.id, nearest.key), ' ', used)
 }
 
 /** What shadow says of enforcing. */
@@ -80,7 +90,7 @@ function outcomesTable({ perSecond, total }: PolicySnapshot): HTMLElement {
 }
 
 function keysTable(label: string, keys: readonly TopKeySnapshot[]): HTMLElement {
-  const rows = keys.map(({ key, count: times, error }) => [foreign(key), countText(times, error)])
+  const rows = keys.map(({ id, key, count: times, error }) => [keyLink(id, key), countText(times, error)])
   return table(label, [{ label: 'key' }, { label: 'last 10 min', isNumber: true }], rows, 'None in the last minutes.')
 }
 

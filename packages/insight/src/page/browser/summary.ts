@@ -69,9 +69,15 @@ function deniedShareOf({ perSecond: { allowed, denied } }: PolicySnapshot): numb
   return denied === 0 ? 0 : denied / (allowed + denied)
 }
 
-function calm({ ratePerSecond, deniedShare }: InsightSnapshot): Summary {
-  if (ratePerSecond.now === 0)
-    return { state: 'idle', verdict: 'All quiet', figures: ': no decisions in the last 10 s' }
+function calm({ ratePerSecond, deniedShare, controls }: InsightSnapshot): Summary {
+  const changes = controls.length === 0 ? '' : `; ${changesText(controls.length)}`
+  if (ratePerSecond.now === 0) {
+    return { state: 'idle', verdict: 'All quiet', figures: `: no decisions in the last 10 s${changes}` }
+  }
   const decisions = `${rate(ratePerSecond.now).replace('/s', '')} decisions/s`
-  return { state: 'good', verdict: 'All well', figures: `: ${decisions}, ${percent(deniedShare)} denied` }
+  return { state: 'good', verdict: 'All well', figures: `: ${decisions}, ${percent(deniedShare)} denied${changes}` }
+}
+
+function changesText(number: number): string {
+  return number === 1 ? 'a change by an operator holds' : `${count(number)} changes by operators hold`
 }

@@ -1,0 +1,67 @@
+import type { KeyName } from './address.ts'
+import { element } from './elements.ts'
+
+const DURATIONS = [
+  ['5m', '5 minutes'],
+  ['15m', '15 minutes'],
+  ['1h', '1 hour'],
+  ['6h', '6 hours'],
+  ['24h', '24 hours'],
+] as const
+
+/** What may be changed of a policy. It stays as it is while somebody writes into it. */
+export function policyForm(policy: string): HTMLElement {
+  const limit = element('input', { id: 'limit', name: 'limit', type: 'number', min: '1', step: '1' })
+  return form(
+    `policy ${policy}`,
+    [hidden('policy', policy), ...shared()],
+    [
+      button('Shadow: count, deny nobody', { action: 'mode', mode: 'shadow' }),
+      button('Off: count nothing', { action: 'mode', mode: 'off' }),
+      element('label', { for: 'limit' }, 'Limit'),
+      limit,
+      button('Set the limit', { action: 'limit' }),
+    ],
+  )
+}
+
+/** What may be changed of a key, named as its page names it. */
+export function keyForm(name: KeyName): HTMLElement {
+  const fields = Object.entries(name).map(([field, value]) => hidden(field, value))
+  return form(
+    `key ${JSON.stringify(name)}`,
+    [...fields, ...shared()],
+    [button('Block it', { action: 'block' }), button('Reset what it used', { action: 'reset' })],
+  )
+}
+
+/** Ends a change before its time. */
+export function undoForm(id: string): HTMLElement {
+  return element('form', { 'data-form': 'undo' }, hidden('id', id), element('button', { type: 'submit' }, 'Undo'))
+}
+
+function form(kept: string, fields: readonly HTMLElement[], buttons: readonly HTMLElement[]): HTMLElement {
+  return element('form', { class: 'fields', 'data-form': 'control', 'data-keep': kept }, ...fields, ...buttons)
+}
+
+function shared(): HTMLElement[] {
+  const options = DURATIONS.map(([value, label]) =>
+    element('option', { value, selected: value === '15m' ? '' : undefined }, label),
+  )
+  return [
+    element('label', { for: 'duration' }, 'For'),
+    element('select', { id: 'duration', name: 'duration' }, ...options),
+    element('label', { for: 'reason' }, 'Why (for the audit)'),
+    element('input', { id: 'reason', name: 'reason', maxlength: '128', autocomplete: 'off' }),
+    element('label', { for: 'by' }, 'Who'),
+    element('input', { id: 'by', name: 'by', maxlength: '128', autocomplete: 'username' }),
+  ]
+}
+
+function hidden(name: string, value: string): HTMLElement {
+  return element('input', { type: 'hidden', name, value })
+}
+
+function button(label: string, change: Readonly<Record<string, string>>): HTMLElement {
+  return element('button', { type: 'submit', 'data-change': JSON.stringify(change) }, label)
+}

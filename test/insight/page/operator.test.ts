@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createInsight, type Dashboard, dashboard, type Insight } from '@sluice/insight'
+import { createLimiter, type Limiter, memoryBackend } from '@sluice/limiter-core'
+import axe, { type AxeResults } from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { type Listening, listening, openBrowser, openPage } from './open-page.ts'
+
+const token = 'a-token-of-enough-characters'
+
+let browser: Browser
+let served: Listening
+let insight: Insight
+let page: Dashboard
+let limiter: Limiter
+const hostile = `<img src=x onerror="document.title='x'">\u202e${'m'.repeat(500)}`
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  insight = createInsight({ control: { limits: { api: { min: 1, max: 9 } } } })
+  const policies = [{ name: 'api', limit: 2, window: '1h', algorithm: 'fixed-window' }] as const
+  limiter = createLimiter({ policies, observers: [insight], backend: memoryBackend() })
+  page = dashboard({ insight, token, updateMs: 250 })
+  served = await listening(page)
+}, 60_000)
+
+afterAll(async () => {
+  page?.close()
+  await browser?.close()
+  await served?.stop()
+  await insight?.close()
+})
+
+async function opened(hash = ''): Promise<{ shown: Page; faults: string[] }> {
+  const { page: shown, faults } = await openPage(browser, served.url)
+  await shown.fill('input[name=token]', token)
+  await shown.click('button')
+  await shown.waitForSelector('#connection[data-state=live]')
+  await shown.goto(`${served.url}${hash}`)
+  return { shown, faults }
+}
+
+describe('who complains', () => {
+  test('is found in three clicks, and let in again', async () => {
+    for (let n = 0; n < 5; n++) await limiter.take('customer@example.com')
+    const { shown, faults } = await opened()
+    // one: the key among those that were denied most
+    await shown.click('section:has-text("Most denied keys") a:has-text("cust…")')
+    await shown.waitForSelector('text=/denied by .api.: 2 of 2 requests used, 1 asked, fits in/')
+    expect(await shown.textContent('#view h2.title')).toBe('Key cust…')
+    expect(await shown.textContent('section:has-text("Denials of late")')).toContain('3')
+    // two: what it used is forgotten
+    await shown.fill('input[name=by]', 'ann')
+    await shown.click('button:has-text("Reset what it used")')
+    await shown.waitForSelector('text=/Done\\. It ends by itself/')
+    await shown.waitForSelector('text=/allowed by .api.: 0 of 2 requests used/')
+    expect((await limiter.take('customer@example.com')).allowed).toBe(true)
+    // three: who did it
+    await shown.click('nav a:has-text("Changes")')
+    await shown.waitForSelector('text=ann: key cust… reset in all policies')
+    // and back, as the address says
+    await shown.goBack()
+    await shown.waitForSelector('h2.title:has-text("Key cust…")')
+    expect(faults).toEqual([])
+  }, 60_000)
+
+  test('is asked for by name, with the units that it wants', async () => {
+    const { shown } = await opened('#/keys')
+    await shown.fill('#key', 'somebody new')
+    await shown.fill('#cost', '7')
+    await shown.click('button:has-text("Why was it limited?")')
+    await shown.waitForSelector('text=/denied by .api.: 0 of 2 requests used, 7 asked, never fits/')
+    expect(shown.url()).toContain('#/keys/key/somebody%20new?cost=7')
+    await shown.goto(`${served.url}#/keys/id/nobody`)
+    await shown.waitForSelector('text=This process has not seen a key of this id of late')
+  }, 60_000)
+})
+
+test('a policy is switched to shadow and back', async () => {
+  const { shown, faults } = await opened('#/policies/api')
+  await shown.selectOption('select[name=duration]', '5m')
+  await shown.fill('input[name=reason]', 'a launch')
+  await shown.click('button:has-text("Shadow")')
+  await shown.waitForSelector('section:has-text("Changes that hold") td:has-text("in shadow")')
+  for (let n = 0; n < 4; n++) expect((await limiter.take('launch')).allowed).toBe(true)
+  expect(insight.controls()).toMatchObject([{ mode: 'shadow', by: 'page', reason: 'a launch' }])
+  await shown.goto(`${served.url}#/`)
+  await shown.waitForSelector('section:has-text("Changes by operators")')
+  await shown.goto(`${served.url}#/changes`)
+  await shown.click('button:has-text("Undo")')
+  await shown.waitForSelector('text=All limits are as they were built.')
+  expect((await limiter.take('launch')).allowed).toBe(false)
+  expect(faults).toEqual([])
+}, 60_000)
+
+test('a limit beyond its bounds is refused in words', async () => {
+  const { shown } = await opened('#/policies/api')
+  await shown.fill('#limit', '10')
+  await shown.click('button:has-text("Set the limit")')
+  await shown.waitForSelector('#outcome:has-text("expected 1 to 9 for \'api\'")')
+  await shown.fill('#limit', '9')
+  await shown.click('button:has-text("Set the limit")')
+  await shown.waitForSelector('section:has-text("Changes that hold") td:has-text("limit 9")')
+  for (const { id } of insight.controls()) await insight.undo(id)
+}, 60_000)
+
+test('a hostile key is text, also in changes and in the audit', async () => {
+  await limiter.take(hostile, 2)
+  await limiter.take(hostile)
+  await insight.control({ action: 'block', key: hostile, by: '<b>bold</b>', reason: '"\'><script>' })
+  for (const hash of ['#/', '#/changes', `#/keys/key/${encodeURIComponent(hostile)}`]) {
+    const { shown, faults } = await opened(hash)
+    await shown.waitForSelector('text=<b>bold</b>')
+    expect(await shown.locator('main img, main script, main b').count()).toBe(0)
+    expect([await shown.title(), faults]).toEqual(['Limits', []])
+  }
+  for (const { id } of insight.controls()) await insight.undo(id)
+}, 60_000)
+
+test('axe finds nothing serious in what can be changed', async () => {
+  await limiter.take('somebody')
+  await insight.control({ action: 'block', key: 'somebody', reason: 'scraping' })
+  for (const hash of ['#/changes', '#/keys', '#/keys/key/somebody', '#/policies/api']) {
+    const { shown } = await opened(hash)
+    await shown.waitForSelector('#view h2')
+    await shown.evaluate(axe.source)
+    const { violations } = await shown.evaluate<AxeResults>('axe.run()')
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    expect({ hash, serious: serious.map(({ id, nodes }) => [id, nodes[0].html]) }).toEqual({ hash, serious: [] })
+  }
+  for (const { id } of insight.controls()) await insight.undo(id)
+}, 60_000)
+
+test('without a token nothing can be changed, and the page says so', async () => {
+  const open = dashboard({ insight, updateMs: 250 })
+  const other = await listening(open)
+  const { page: shown } = await openPage(browser, `${other.url}#/changes`)
+  await shown.waitForSelector('text=Set a token for the page to change limits from here')
+  await shown.goto(`${other.url}#/policies/api`)
+  await shown.waitForSelector('h2:has-text("Outcomes")')
+  expect(await shown.locator('form.fields').count()).toBe(0)
+  open.close()
+  await other.stop()
+}, 60_000)
