@@ -177,3 +177,14 @@ test('over a channel operators need a secret', async () => {
   const refused = insight.control({ action: 'mode', policy: 'api', mode: 'off' })
   await expect(refused).rejects.toMatchObject({ code: 'SLUICE_SECRET_MISSING' })
 })
+
+test('the later of two changes has the last word, also where its clock is behind', async () => {
+  const fleet = new Fleet()
+  const ahead = fleet.join({ clock: new FakeClock({ wallMs: 1_700_000_060_000 }) })
+  const behind = fleet.join()
+  await ahead.insight.control({ action: 'limit', policy: 'api', limit: 9 })
+  for (const limit of [3, 4, 5, 6]) {
+    await behind.insight.control({ action: 'limit', policy: 'api', limit })
+    expect(limitsOf([ahead, behind])).toEqual([limit, limit])
+  }
+})

@@ -17,6 +17,11 @@ export class ControlSet {
     return this.#known.size === 0
   }
 
+  /** When the latest change was made; 0 where none is known. */
+  get latestAt(): number {
+    return this.all()[0]?.at ?? 0
+  }
+
   /** Latest first. */
   all(): StoredControl[] {
     return [...this.#known.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))

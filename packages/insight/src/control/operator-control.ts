@@ -103,7 +103,8 @@ export class OperatorControl implements InsightPart {
     }
     const at = this.#wall()
     const known = { bounds: options.limits ?? {}, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
-    const control = storedControl(request, known, at)
+    // later than all that is known, so that it has the last word where clocks differ, too
+    const control = { ...storedControl(request, known, at), at: Math.max(at, this.#set.latestAt + 1) }
     if (this.#set.active(at).length >= MOST_CONTROLS || this.#set.merge([control], at).length === 0) {
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
