@@ -99,3 +99,19 @@ describe('redisChannel refuses', () => {
     expect(() => channel.publish('news', new Uint8Array(10))).not.toThrow()
   })
 })
+
+test('sends what is urgent at once, with what waited before it', async () => {
+  const prefix = redis.prefix()
+  const [from, to] = [member(prefix), member(prefix)]
+  to.listen()
+  from.say('gathered')
+  from.channel.publish('news', Buffer.from('urgent'), { urgent: true })
+  await eventually(
+    async () => {
+      await to.exchange()
+      return to.heard.length > 0
+    },
+    { what: 'an urgent message without a tick of its sender' },
+  )
+  expect(to.heard).toEqual(['gathered', 'urgent'])
+})

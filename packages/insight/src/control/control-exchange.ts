@@ -27,10 +27,10 @@ export class ControlExchange {
   }
 
   /** Never rejects: who watches the channel hears why, and the next second tells it again. */
-  async send(controls: readonly StoredControl[]): Promise<void> {
+  async send(controls: readonly StoredControl[], urgent: boolean): Promise<void> {
     const { channel, topic } = this.#options
     try {
-      await channel.publish(topic, this.#seal.seal(controlsText(controls)))
+      await channel.publish(topic, this.#seal.seal(controlsText(controls)), { urgent })
     } catch {}
   }
 

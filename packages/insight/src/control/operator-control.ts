@@ -118,7 +118,7 @@ export class OperatorControl implements InsightPart {
       throw new SluiceError('SLUICE_BAD_LIMIT', `control: ${why}`)
     }
     this.#audit.add('begun', this.#entry(control), at)
-    await Promise.all([this.#resetKey(control, true), this.#send()])
+    await Promise.all([this.#resetKey(control, true), this.#send(true)])
     return this.#entry(control)
   }
 
@@ -131,7 +131,7 @@ export class OperatorControl implements InsightPart {
     this.#set.merge([undone], at)
     this.#audit.add('undone', this.#entry(undone), at)
     this.#refresh()
-    await this.#send()
+    await this.#send(true)
     return true
   }
 
@@ -162,7 +162,7 @@ export class OperatorControl implements InsightPart {
     this.#refresh()
     this.#set.forget(at)
     if (!this.#set.isEmpty) {
-      void this.#send()
+      void this.#send(false)
       return
     }
     this.#stop?.()
@@ -238,7 +238,7 @@ export class OperatorControl implements InsightPart {
     }
   }
 
-  #send(): Promise<void> | undefined {
-    return this.#exchange?.send(this.#set.all())
+  #send(urgent: boolean): Promise<void> | undefined {
+    return this.#exchange?.send(this.#set.all(), urgent)
   }
 }

@@ -4,6 +4,7 @@ import {
   type Duration,
   everyTick,
   optionsOf,
+  type PublishOptions,
   parseMs,
   type ScriptRunner,
 } from '@sluice/limiter-core/backend'
@@ -43,7 +44,7 @@ const OPTIONS = [
 /**
  * A channel on Redis or Redis Cluster: what one process publishes every other one that listens receives, exactly once
  * and in the order of that process; never its own. Messages of a topic go up and come down together, in one script
- * call a tick. They reach others one to two ticks later.
+ * call a tick. They reach others one to two ticks later, urgent ones within one.
  *
  * Who listens first in a process receives what Redis has retained of others, and who joins later what comes from then
  * on. One that was away for longer than `retainMs`, or whose Redis lost its data, is told: `sync` with `missed`. While
@@ -71,13 +72,17 @@ export class RedisChannel implements Channel {
   }
 
   /**
-   * Sends `bytes` to all others with the next tick; network and Redis never make it fail. Nothing is sent once the
+   * Sends `bytes` to all others with the next tick, or at once where it is `urgent`, so that it reaches them with their next
+   * tick; network and Redis never make it fail. Nothing is sent once the
    * channel was closed. Throws `SLUICE_BAD_MESSAGE` for bytes above `maxMessageBytes`, and for a topic that is not 1 to
    * 128 printable ASCII characters without braces.
    */
-  publish(topic: string, bytes: Uint8Array): void {
-    const { side } = this.#topic('publish', topic)
-    if (!this.#closing) side.publish(bytes)
+  publish(topic: string, bytes: Uint8Array, { urgent = false }: PublishOptions = {}): void {
+    const { side, exchange } = this.#topic('publish', topic)
+    if (this.#closing) return
+    side.publish(bytes)
+    // what is under way has left without it
+    if (urgent) void exchange.tick().then(() => (side.waiting > 0 ? exchange.tick() : undefined))
   }
 
   /**

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type ChildNode, startNode } from '../../services/child-node.ts'
+import { eventually } from '../../services/eventually.ts'
+import { type RedisServer, startRedis } from '../../services/redis-server.ts'
+
+type Steered = ChildNode<typeof import('./children/steered-process.ts')>
+
+const SECRET = 'a secret of all processes'
+
+let server: RedisServer
+const processes: Steered[] = []
+
+beforeAll(async () => {
+  server = await startRedis()
+})
+
+afterAll(async () => {
+  await Promise.all(processes.map((one) => one.stop()))
+  await server.stop()
+})
+
+async function started(): Promise<Steered> {
+  const process: Steered = startNode('insight/control/children/steered-process.ts')
+  processes.push(process)
+  await process.call('join', server.url, SECRET)
+  return process
+}
+
+/** Milliseconds until all of them answer so. */
+async function until(all: readonly Steered[], key: string, answer: string): Promise<number> {
+  const since = performance.now()
+  const isSo = async () => (await Promise.all(all.map((one) => one.call('take', key)))).every((got) => got === answer)
+  await eventually(isSo, { what: `'${answer}' in ${all.length} processes`, timeoutMs: 20_000 })
+  return performance.now() - since
+}
+
+test('a switch holds in two processes over Redis, reverts by itself, and reaches one that starts anew', async () => {
+  const [here, there] = [await started(), await started()]
+  await until([here, there], 'key', 'redis denied')
+  await here.call('control', { action: 'mode', policy: 'api', mode: 'off', duration: '4s' })
+  const heldMs = await until([here, there], 'key', 'off allowed')
+  const restarted = await started()
+  const restartedMs = await until([restarted], 'key', 'off allowed')
+  const revertedMs = await until([here, there, restarted], 'key', 'redis denied')
+  const times = [heldMs, restartedMs, revertedMs].map(Math.round)
+  process.stdout.write(
+    `a switch: in both after ${times[0]} ms, after a restart ${times[1]} ms, back after ${times[2]} ms\n`,
+  )
+}, 60_000)
+
+test('a block is everywhere, is explained, and is undone', async () => {
+  const [here, there] = processes
+  const { id } = await there.call('control', { action: 'block', key: 'villain', reason: 'scraping' })
+  await until([here, there], 'villain', 'blocked denied')
+  expect((await here.call('explain', 'villain'))[0]).toMatch(/^blocked for another 15 min, by code \(scraping\)$/)
+  expect(await here.call('undo', id)).toBe(true)
+  await until([here, there], 'villain', 'redis denied')
+}, 60_000)
