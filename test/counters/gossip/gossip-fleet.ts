@@ -16,6 +16,8 @@ const TICK_MS = 100
 export class GossipFleet {
   readonly clock = new FakeClock()
   readonly nodes: GossipNode[] = []
+  /** Of messages and answers that arrived. */
+  bytes = 0
   readonly #random: SeededRandom
   readonly #network: Required<GossipNetwork>
   /** Of each node; messages between different sides are lost. */
@@ -99,6 +101,7 @@ export class GossipFleet {
         const answer = node.answer(message)
         if (this.#chance(this.#network.doubles)) node.answer(message)
         await this.#travel()
+        this.bytes += message.length + answer.length
         return this.#isCut(from, to()) ? never() : answer
       },
     }

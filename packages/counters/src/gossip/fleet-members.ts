@@ -18,15 +18,11 @@ interface Member extends MemberNews {
   readonly bornAt: number
 }
 
-/** Which replicas count, which are gone, and whose entries another one has. */
+/** Which replicas count, and which are gone, of those whose entries nobody took over. */
 export class FleetMembers {
   readonly #clock: Clock
   readonly #goneMs: number
   readonly #members = new Map<string, Member>()
-  /** Of replicas whose entries were taken over: in whose logs that stands. */
-  readonly #folders = new Map<string, Set<string>>()
-  /** By the log in which it stands, the oldest first: whom it took over, up to which clock. */
-  readonly #folded = new Map<string, Map<string, number>>()
 
   constructor(clock: Clock, goneMs: number) {
     this.#clock = clock
@@ -46,35 +42,14 @@ export class FleetMembers {
     return [...this.#members.keys()]
   }
 
-  isFolded(replica: string): boolean {
-    return this.#folders.has(replica)
+  /** Nodes of all whose entries nobody took over. */
+  get nodes(): ReadonlySet<string> {
+    return new Set(Array.from(this.#members.values(), ({ node }) => node))
   }
 
-  /** `by` has the entries of `replica` up to `clock`. Answers whom nobody has any more: they stood in the log of `replica` behind it. */
-  fold(replica: string, by: string, clock: number): readonly string[] {
-    const folders = this.#folders.get(replica) ?? new Set<string>()
-    this.#folders.set(replica, folders.add(by))
-    const folded = this.#folded.get(by) ?? new Map<string, number>()
-    this.#folded.set(by, folded.set(replica, clock))
+  /** Its entries were taken over. */
+  remove(replica: string): void {
     this.#members.delete(replica)
-    const names = [...this.foldedBy(replica).keys()]
-    for (const name of names) this.unfold(name, replica)
-    return names.filter((name) => !this.isFolded(name))
-  }
-
-  /** What stands in the log of a replica: whom it took over, up to which clock; the oldest first. */
-  foldedBy(replica: string): ReadonlyMap<string, number> {
-    return this.#folded.get(replica) ?? new Map()
-  }
-
-  /** It stands in the log of `by` no longer. */
-  unfold(replica: string, by: string): void {
-    const folders = this.#folders.get(replica)
-    folders?.delete(by)
-    if (folders?.size === 0) this.#folders.delete(replica)
-    const folded = this.#folded.get(by)
-    folded?.delete(replica)
-    if (folded?.size === 0) this.#folded.delete(by)
   }
 
   /** Whether so many live that this replica is not the one that is cut off. */

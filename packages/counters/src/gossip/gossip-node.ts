@@ -155,9 +155,9 @@ export class GossipNode implements MetricSource {
     this.#topics.attach(kind, topic)
   }
 
-  /** Writes an item, which all others will have. Throws `SLUICE_BAD_MESSAGE` for a key above 1,024 characters, and above 32 KiB of JSON. */
-  write(key: string, value: unknown, log?: ReplicaLog): LogItem {
-    return this.#table.write({ key, value, bytes: itemBytes(key, value) }, this.clock.now(), log)
+  /** Writes an item, which all others will have; `bornAt` is earlier for one that stood in another log. Throws `SLUICE_BAD_MESSAGE` for a key above 1,024 characters, and above 32 KiB of JSON. */
+  write(key: string, value: unknown, log?: ReplicaLog, bornAt: number = this.clock.now()): LogItem {
+    return this.#table.write({ key, value, bytes: itemBytes(key, value) }, bornAt, log)
   }
 
   /** The logs as far as they are known here. */

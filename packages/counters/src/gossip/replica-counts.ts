@@ -1,28 +1,25 @@
 import { everyTick } from '@sluice/limiter-core/backend'
-import { amountJson, amountOf, type CounterAmount } from './counter-amount.ts'
+import { amountOf, type CounterAmount } from './counter-amount.ts'
 import { DroppedLogs } from './dropped-logs.ts'
 import { EntryTable } from './entry-table.ts'
-import { FleetMembers, type MemberNews, newsJson, newsOf } from './fleet-members.ts'
-import { FormerEntries } from './former-entries.ts'
+import { FleetMembers, type MemberNews, newsOf } from './fleet-members.ts'
+import { type FoldMark, FoldMarks } from './fold-marks.ts'
 import type { GossipNode } from './gossip-node.ts'
 import type { GossipTopic } from './gossip-topics.ts'
 import { HeldClocks } from './held-clocks.ts'
-import { OwnEntries } from './own-entries.ts'
+import { COUNTER, FOLDED, KIND, NEWS, OwnReplica } from './own-replica.ts'
 import type { LogItem } from './replica-log.ts'
 import type { Clocks } from './replica-table.ts'
 
-const KIND = 'counters'
-const COUNTER = `${KIND}:id:`
-const NEWS = `${KIND}:member`
-const FOLDED = `${KIND}:folded:`
 /** News of a replica within the time after which it is taken for gone. */
 const NEWS_EACH = 6
 /** So many times that long a log is kept that another one took over. */
 const KEPT_TIMES = 10
 /** So many times that long a replica waits for most of the others, of which most may be gone for good. */
 const STUCK_TIMES = 60
-/** A replica that was taken for gone, and comes back, is known for so long. */
-const FOLDED_MS = 24 * 3_600_000
+/** Of those that were taken over, so many stand in the log of a replica, and so many more are remembered. */
+const MOST_MARKS = 200
+const MOST_ENDED = 10_000
 /** A counter that was deleted is forgotten after. */
 const DELETED_MS = 3_600_000
 /** Asks in a row for somebody who waits; then those of each tick must do. */
@@ -36,48 +33,45 @@ export class ReplicaCounts implements GossipTopic {
   readonly entries: EntryTable = new EntryTable()
   readonly #node: GossipNode
   readonly #members: FleetMembers
+  readonly #marks: FoldMarks
   readonly #goneMs: number
   readonly #held: HeldClocks
   readonly #stop: () => void
-  #own: OwnEntries
-  #since: number
-  /** Of the clock. */
-  #startedAt: number
-  #isAdmitted = false
-  /** Logs under which this process counted before it was taken for gone, until their entries are taken over. */
-  readonly #former = new Map<string, FormerEntries>()
+  readonly #own: OwnReplica
   readonly #dropped: DroppedLogs
   /** Whether somebody else said something new of who lives. */
   #hasNews = false
   #isAsking = false
-  /** Since when others tell how far they know logs, and do not know that of this one. */
-  #unknownSince: number | undefined
   #isClosed = false
 
-  constructor(node: GossipNode, goneMs: number) {
+  constructor(node: GossipNode, goneMs: number, mostMarks: number = MOST_MARKS) {
     this.#node = node
     this.#goneMs = goneMs
     this.#members = new FleetMembers(node.clock, goneMs)
     this.#held = new HeldClocks(node.clock)
     this.#dropped = new DroppedLogs(node)
+    this.#marks = new FoldMarks({ most: mostMarks, leastMs: KEPT_TIMES * goneMs, mostEnded: MOST_ENDED })
     node.attach(KIND, this)
-    this.#own = new OwnEntries(node.openLog(KIND))
-    this.#since = node.clock.wall()
-    this.#startedAt = node.clock.now()
-    this.#writeNews()
+    this.#own = new OwnReplica(node, this.#members)
     this.#stop = everyTick(node.clock, goneMs / NEWS_EACH, () => this.#beat())
+  }
+
+  /** Replicas that are known to be taken over, of the latest ones. */
+  get folded(): number {
+    return this.#marks.size
   }
 
   /** Adds to what this replica counted. */
   count(id: string, amount: CounterAmount): void {
-    this.#own.count(id, amount)
-    this.entries.put(this.#own.name, id, this.#own.amountOf(id), this.#node.clock.wall())
+    const { entries, name } = this.#own
+    entries.count(id, amount)
+    this.entries.put(name, id, entries.amountOf(id), this.#node.clock.wall())
   }
 
   /** Answers whether so many other replicas have all that was counted here so far, once they do or after `waitMs`. */
   async held(others: number, waitMs: number): Promise<boolean> {
-    this.#flush()
-    const { name, log } = this.#own
+    this.#own.flush()
+    const { name, log } = this.#own.entries
     const held = this.#held.held(name, log.clock, { others, waitMs })
     void this.#askWhileWaited()
     return held
@@ -86,8 +80,8 @@ export class ReplicaCounts implements GossipTopic {
   /** Says that this replica counts no more: its entries may be taken over at once. */
   close(): void {
     if (this.#isClosed) return
-    this.#flush()
-    this.#writeNews(true)
+    this.#own.flush()
+    this.#own.writeNews({ hasLeft: true })
     this.#isClosed = true
     this.#stop()
   }
@@ -97,7 +91,7 @@ export class ReplicaCounts implements GossipTopic {
     const { key, value } = item
     if (key.startsWith(COUNTER)) this.#receivedAmount(replica, key.slice(COUNTER.length), item)
     else if (key.startsWith(FOLDED) && Number.isSafeInteger(value)) {
-      this.#learnFold(key.slice(FOLDED.length), replica, value as number)
+      this.#learnFold(key.slice(FOLDED.length), replica, { clock: value as number, bornAt: item.bornAt })
     } else if (key === NEWS) this.#receivedNews(replica, item)
     return true
   }
@@ -117,15 +111,14 @@ export class ReplicaCounts implements GossipTopic {
 
   /** For its node. */
   limitOf(replica: string): number {
-    if (this.#members.isFolded(replica)) return 0
-    const isVoted = this.#members.newsOf(this.#own.name)?.votes.has(replica)
-    return isVoted ? this.#members.votedClock(replica) : Number.POSITIVE_INFINITY
+    if (this.#marks.isFolded(replica)) return 0
+    return this.#own.votes.has(replica) ? this.#members.votedClock(replica) : Number.POSITIVE_INFINITY
   }
 
   /** For its node. */
   beforeExchange(): void {
     if (this.#isClosed) return
-    this.#flush()
+    this.#own.flush()
     if (!this.#hasNews) return
     this.#hasNews = false
     this.#vote()
@@ -133,10 +126,11 @@ export class ReplicaCounts implements GossipTopic {
 
   /** For its node. */
   known(node: string, clocks: Clocks): void {
+    for (const log of clocks.keys()) this.#markAnew(log)
     const knowsAny = [...clocks.keys()].some((log) => log.startsWith(`${KIND}-`))
-    if (clocks.has(this.#own.name)) this.#unknownSince = undefined
-    else if (knowsAny) this.#unknownSince ??= this.#node.clock.now()
-    for (const log of [this.#own.name, ...this.#former.keys()]) {
+    const isKnown = clocks.has(this.#own.name)
+    if (isKnown || knowsAny) this.#own.setKnown(isKnown)
+    for (const log of this.#own.names) {
       const clock = clocks.get(log)
       if (clock !== undefined) this.#held.learn(log, node, clock)
     }
@@ -154,22 +148,31 @@ export class ReplicaCounts implements GossipTopic {
     this.#members.learn(replica, news, item.bornAt)
     this.#hasNews = true
     // who is taken for gone stays gone: under this name nobody takes anything over any more
-    if (news.votes.has(this.#own.name)) this.#startOver(this.#members.newsOf(this.#own.name)?.votes)
+    if (news.votes.has(this.#own.name)) this.#startOver(this.#own.votes)
   }
 
-  #learnFold(gone: string, by: string, clock: number): void {
+  #learnFold(gone: string, by: string, mark: FoldMark): void {
     if (gone === this.#own.name) this.#startOver()
-    const freed = this.#members.fold(gone, by, clock)
-    this.#former.get(gone)?.settle(clock, (id, amount) => this.#countAgain(id, amount))
+    const freed = this.#marks.add(gone, by, mark)
+    this.#members.remove(gone)
+    this.#own.former(gone)?.settle(mark.clock, (id, amount) => this.#countAgain(id, amount))
     this.#dropped.drop(gone)
     this.entries.drop(gone)
     for (const name of freed) this.#restore(name)
     this.#hasNews = true
   }
 
+  /** Somebody has a log that was taken over so long ago that this stands nowhere any more. */
+  #markAnew(gone: string): void {
+    const mark = this.#marks.endedOf(gone)
+    if (!mark || this.#isClosed) return
+    const { bornAt } = this.#node.write(FOLDED + gone, mark.clock, this.#own.entries.log)
+    this.#learnFold(gone, this.#own.name, { clock: mark.clock, bornAt })
+  }
+
   /** Nobody has its entries any more: who took them over was gone before most knew of it. */
   #restore(name: string): void {
-    this.#former.get(name)?.unsettle((id, amount) => this.#countAgain(id, amount))
+    this.#own.former(name)?.unsettle((id, amount) => this.#countAgain(id, amount))
     for (const item of this.#dropped.restored(name)) this.received(name, item)
   }
 
@@ -177,25 +180,14 @@ export class ReplicaCounts implements GossipTopic {
     if (amount.epoch >= this.entries.epochOf(id)) this.count(id, amount)
   }
 
-  /** Goes on under a new name, with entries that begin at 0. The votes of one whose entries were taken over count nowhere. */
+  /** The votes of one whose entries were taken over count nowhere. */
   #startOver(votes: MemberNews['votes'] = new Map()): void {
-    if (this.#isClosed) return
-    this.#flush()
-    this.#writeNews(true)
-    this.#former.set(this.#own.name, new FormerEntries(this.#own))
-    this.#node.logs.release(this.#own.log)
-    this.#own = new OwnEntries(this.#node.openLog(KIND))
-    this.#since = this.#node.clock.wall()
-    this.#startedAt = this.#node.clock.now()
-    this.#isAdmitted = false
-    this.#unknownSince = undefined
-    this.#writeNews(false, votes)
+    if (!this.#isClosed) this.#own.startOver(votes)
   }
 
   /** Whether this replica has a say in who is gone: as soon as most that have one know it. */
   #isToBeAdmitted(): boolean {
-    const { name } = this.#own
-    const ageMs = this.#node.clock.now() - this.#startedAt
+    const { name, ageMs } = this.#own
     const isKnown = this.#members.isKnownToMost(name, (node) => this.#held.clockOf(name, node) > 0)
     return (isKnown ?? ageMs >= this.#goneMs) ? true : ageMs >= STUCK_TIMES * this.#goneMs
   }
@@ -204,42 +196,42 @@ export class ReplicaCounts implements GossipTopic {
   #vote(): void {
     const clockOf = (replica: string): number => this.#node.logs.logOf(replica)?.clock ?? 0
     const votes = this.#members.votes(this.#own.name, clockOf)
-    const before = this.#members.newsOf(this.#own.name)?.votes ?? new Map()
-    const isNew = !this.#isAdmitted && this.#isToBeAdmitted()
-    this.#isAdmitted ||= isNew
-    if (isNew || JSON.stringify([...votes]) !== JSON.stringify([...before])) this.#writeNews(false, votes)
+    const isNew = !this.#own.isAdmitted && this.#isToBeAdmitted()
+    if (isNew) this.#own.admit()
+    if (isNew || JSON.stringify([...votes]) !== JSON.stringify([...this.#own.votes])) this.#own.writeNews({ votes })
     for (const gone of this.#members.decided(this.#own.name, clockOf)) this.#fold(gone, clockOf(gone))
   }
 
   #fold(gone: string, clock: number): void {
-    const own = this.#own
+    const { entries, name: own } = this.#own
     for (const [id, amount] of this.entries.amountsOf(gone)) {
-      own.inherit(id, amount)
-      this.entries.put(own.name, id, own.amountOf(id), 0)
+      entries.inherit(id, amount)
+      this.entries.put(own, id, entries.amountOf(id), 0)
     }
-    this.#flush()
-    for (const [name, at] of this.#members.foldedBy(gone)) {
-      this.#node.write(FOLDED + name, at, own.log)
-      this.#members.fold(name, own.name, at)
+    this.#own.flush()
+    for (const [name, mark] of this.#marks.of(gone)) {
+      this.#node.write(FOLDED + name, mark.clock, entries.log, mark.bornAt)
+      this.#marks.add(name, own, mark)
     }
     // last: who has this has all that stands before it
-    this.#node.write(FOLDED + gone, clock, own.log)
-    this.#learnFold(gone, own.name, clock)
+    const { bornAt } = this.#node.write(FOLDED + gone, clock, entries.log)
+    this.#learnFold(gone, own, { clock, bornAt })
   }
 
   #beat(): void {
     // all others refuse it: it was taken over, and this one refuses the log in which that stands
-    if (this.#node.clock.now() - (this.#unknownSince ?? Number.POSITIVE_INFINITY) >= this.#goneMs) this.#startOver()
+    if (this.#own.unknownMs >= this.#goneMs) this.#startOver()
     this.#vote()
-    this.#writeNews()
-    const { name, log } = this.#own
+    this.#own.writeNews()
+    const { entries, name } = this.#own
     const isQuorum = this.#members.isQuorum(name)
-    this.#own.isCutOff = !isQuorum
+    entries.isCutOff = !isQuorum
     const nodes = this.#members.liveNodes(name)
-    if (isQuorum) this.#own.prune(Math.min(log.clock, ...nodes.map((node) => this.#held.clockOf(name, node))))
+    if (isQuorum) entries.prune(Math.min(entries.log.clock, ...nodes.map((node) => this.#held.clockOf(name, node))))
+    this.#held.keepOnly(this.#members.nodes)
     this.#forgetOld()
     for (const name of this.#dropped.forgotten(KEPT_TIMES * this.#goneMs)) {
-      this.#former.delete(name)
+      this.#own.forget(name)
       this.#held.forget(name)
     }
   }
@@ -249,29 +241,10 @@ export class ReplicaCounts implements GossipTopic {
     const names = this.#members.names
     for (const id of this.entries.deletedBefore(clock.wall() - DELETED_MS)) {
       this.entries.forget(id)
-      this.#own.forget(id)
+      this.#own.entries.forget(id)
       for (const name of names) logs.logOf(name)?.remove(COUNTER + id)
     }
-    for (const name of names) {
-      for (const gone of this.#members.foldedBy(name).keys()) {
-        const item = logs.logOf(name)?.itemOf(FOLDED + gone)
-        if (!item) continue
-        if (clock.now() - item.bornAt < FOLDED_MS) break
-        this.#members.unfold(gone, name)
-        logs.logOf(name)?.remove(item.key)
-      }
-    }
-  }
-
-  #writeNews(hasLeft = false, votes = this.#members.newsOf(this.#own.name)?.votes ?? new Map()): void {
-    const news = { node: this.#node.replica, since: this.#since, hasLeft, isAdmitted: this.#isAdmitted, votes }
-    const { bornAt } = this.#node.write(NEWS, newsJson(news), this.#own.log)
-    this.#members.learn(this.#own.name, news, bornAt)
-  }
-
-  #flush(): void {
-    const own = this.#own
-    own.flush((id, amount) => this.#node.write(COUNTER + id, amountJson(amount), own.log).clock)
+    for (const { replica, by } of this.#marks.endOld(clock.now())) logs.logOf(by)?.remove(FOLDED + replica)
   }
 
   /** Until nobody waits, nobody answers, or for a while. */

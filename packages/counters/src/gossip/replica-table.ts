@@ -83,8 +83,8 @@ export class ReplicaTable {
   }
 
   /** Writes an item of its own. */
-  write(content: Pick<LogItem, 'key' | 'value' | 'bytes'>, now: number, log: ReplicaLog = this.own): LogItem {
-    const item: LogItem = { ...content, clock: log.clock + 1, bornAt: now }
+  write(content: Pick<LogItem, 'key' | 'value' | 'bytes'>, bornAt: number, log: ReplicaLog = this.own): LogItem {
+    const item: LogItem = { ...content, clock: log.clock + 1, bornAt }
     log.put(item)
     return item
   }
