@@ -63,6 +63,11 @@ export class GossipFleet {
     for (const [index, { replica }] of this.nodes.entries()) this.#sides.set(replica, isOther(index) ? 1 : 0)
   }
 
+  /** Puts one on the side of another. */
+  join({ replica }: GossipNode, other: GossipNode): void {
+    this.#sides.set(replica, this.#sides.get(other.replica) ?? 0)
+  }
+
   heal(): void {
     this.#sides.clear()
   }

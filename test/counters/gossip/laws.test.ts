@@ -77,6 +77,23 @@ test('entries merge alike in whatever order, in whatever groups, however often',
   )
 })
 
+test('a part that begins behind what a replica has changes nothing, since what is between is missing', () => {
+  const [writer, reader] = ['writer', 'reader'].map(replica)
+  const write = (key: string): void => {
+    const value = amountJson({ epoch: 0, units: 1n, isDeleted: false })
+    writer.table.write({ key, value, bytes: itemBytes(key, value) }, 0)
+  }
+  const limits = { now: 0, maxBytes: 1e6, mayCut: false }
+  write('a')
+  // asked for as by one that did not want the first item then
+  const wanted = new Map([['writer', 1]])
+  write('b')
+  reader.table.merge(writer.table.partsBehind(wanted, limits), 0)
+  expect([reader.table.logOf('writer'), reader.entries.size]).toEqual([undefined, 0])
+  reader.table.merge(writer.table.partsBehind(new Map(), limits), 0)
+  expect(reader.entries.size).toBe(2)
+})
+
 type Step =
   | { readonly kind: 'count'; readonly at: number; readonly units: number }
   | { readonly kind: 'run'; readonly ms: number }

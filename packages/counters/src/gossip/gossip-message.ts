@@ -87,9 +87,10 @@ export function decoded(text: string): GossipMessage {
   }
 }
 
-function partJson({ replica, floor, upTo, items, isCut }: LogPart): unknown[] {
+function partJson({ replica, base, floor, upTo, items, isCut }: LogPart): unknown[] {
   const sent = items.map(({ clock, key, value, ageMs }) => [clock, ageMs, key, value])
-  return isCut ? [replica, floor, upTo, sent, 1] : [replica, floor, upTo, sent]
+  const rest = base > 0 ? [isCut ? 1 : 0, base] : isCut ? [1] : []
+  return [replica, floor, upTo, sent, ...rest]
 }
 
 function jsonOf(value: unknown): string | undefined {
@@ -118,7 +119,7 @@ function clocksOf(value: unknown): Clocks {
 
 function partsOf(value: unknown): LogPart[] {
   return listOf(value, MOST_REPLICAS, 'parts').map((part) => {
-    const [replica, floor, upTo, items, cut] = listOf(part, 5, 'a part')
+    const [replica, floor, upTo, items, cut = 0, base = 0] = listOf(part, 6, 'a part')
     let last = 0
     const read = listOf(items, MOST_MESSAGE_BYTES, 'items').map((item): SentItem => {
       const [clock, ageMs, key, content] = listOf(item, 4, 'an item')
@@ -128,8 +129,14 @@ function partsOf(value: unknown): LogPart[] {
       return { clock: last, ageMs: countOf(ageMs, 'an age'), key: key as string, value: content, bytes }
     })
     if (countOf(upTo, 'upTo') < last) throw badMessage('items behind the end')
-    const isCut = cut !== undefined
-    return { replica: replicaOf(replica), floor: countOf(floor, 'a floor'), upTo: upTo as number, items: read, isCut }
+    return {
+      replica: replicaOf(replica),
+      base: countOf(base, 'a base'),
+      floor: countOf(floor, 'a floor'),
+      upTo: upTo as number,
+      items: read,
+      isCut: cut !== 0,
+    }
   })
 }
 

@@ -2,6 +2,7 @@ import type { AnswerMessage } from './gossip-message.ts'
 import type { LogPart, SentItem } from './replica-table.ts'
 
 interface CutLog {
+  readonly base: number
   readonly items: SentItem[]
   readonly floor: number
 }
@@ -35,17 +36,17 @@ export class LogTransfer {
   #joined(part: LogPart): LogPart | undefined {
     const { replica, floor, upTo, isCut } = part
     const before = this.#cut.get(replica)
-    const items = before?.items ?? []
+    const { items = [], base = part.base } = before ?? {}
     for (const item of part.items) items.push(item)
     const least = Math.max(floor, before?.floor ?? 0)
     if (isCut) {
-      this.#cut.set(replica, { items, floor: least })
+      this.#cut.set(replica, { base, items, floor: least })
       this.cursors.set(replica, upTo)
       return undefined
     }
     this.#cut.delete(replica)
     this.cursors.delete(replica)
-    return { replica, floor: least, upTo, items, isCut }
+    return { replica, base, floor: least, upTo, items, isCut }
   }
 
   #clear(): void {

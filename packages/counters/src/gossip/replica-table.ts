@@ -3,9 +3,14 @@ import { type LogItem, ReplicaLog } from './replica-log.ts'
 /** How far each log is known, by replica. */
 export type Clocks = ReadonlyMap<string, number>
 
-/** A part of a log: all of its items behind a clock of the receiver, up to `upTo`, that still stand. */
+/** A part of a log: all of its items behind `base`, up to `upTo`, that still stand. */
 export interface LogPart {
   readonly replica: string
+  /**
+   * How far the receiver had the log, or was not to get it, when it said so. Whoever has it less far by now, since it
+   * takes over more than it did then, lacks what is between.
+   */
+  readonly base: number
   /** Items up to this one may have been dropped. */
   readonly floor: number
   readonly upTo: number
@@ -131,7 +136,8 @@ export class ReplicaTable {
   merge(parts: readonly LogPart[], now: number): boolean {
     let isMoved = false
     for (const part of parts) {
-      if (part.isCut || !this.wants(part.replica, part.upTo)) continue
+      const isJoined = part.base <= (this.#logs.get(part.replica)?.clock ?? 0)
+      if (part.isCut || !isJoined || !this.wants(part.replica, part.upTo)) continue
       this.#mergePart(part, now)
       isMoved = true
     }
@@ -202,6 +208,6 @@ function partOf(
     items.push({ clock, key, value, bytes: content, ageMs: Math.max(0, Math.round(now - bornAt)) })
   }
   const upTo = isWhole ? log.clock : (items.at(-1)?.clock ?? 0)
-  const part = { replica: log.replica, floor: log.floor, upTo, items, isCut: !isWhole }
+  const part = { replica: log.replica, base: known, floor: log.floor, upTo, items, isCut: !isWhole }
   return { part: upTo > known ? part : undefined, bytes }
 }
