@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { counterService, createCounters, meteredCounters } from '@sluice/counters'
-import { createGossip, gossipBackend } from '@sluice/counters/gossip'
+import { createGossip, gossipBackend, gossipChannel, gossipCounters } from '@sluice/counters/gossip'
 import { createQuotas } from '@sluice/counters/quotas'
 import { createInsight } from '@sluice/insight'
 import { limitOverrides, type Metric } from '@sluice/limiter-core'
@@ -23,11 +23,13 @@ function allMetrics(): readonly Metric[] {
   const synced = syncedBackend(clock)
   const node = createGossip({ peers: [], clock })
   const gossip = gossipBackend(node)
+  const channel = gossipChannel(node)
+  const replicated = gossipCounters(node)
   const counters = meteredCounters(createCounters({ name: 'usage', clock }), { name: 'usage' })
   const service = counterService({ counters, open: true })
   const quotas = createQuotas({ openQuotas: () => ({}) } as unknown as Parameters<typeof createQuotas>[0], { clock })
   const overrides = limitOverrides({ load: () => ({}), clock })
-  const sources = [createInsight(), synced, node, gossip, counters, service, quotas, overrides]
+  const sources = [createInsight(), synced, node, gossip, channel, replicated, counters, service, quotas, overrides]
   const metrics = sources.flatMap((source) => [...source.metrics()])
   void Promise.all([synced.close(), gossip.close?.(), node.close(), counters.close(), quotas.close()]).catch(() => {})
   return metrics

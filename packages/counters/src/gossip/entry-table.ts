@@ -23,6 +23,13 @@ export class EntryTable {
     return this.#sums.size
   }
 
+  /** Entries of all replicas. */
+  get entries(): number {
+    let count = 0
+    for (const amounts of this.#entries.values()) count += amounts.size
+    return count
+  }
+
   has(id: string): boolean {
     return this.#sums.has(id)
   }

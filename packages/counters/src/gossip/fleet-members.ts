@@ -42,6 +42,11 @@ export class FleetMembers {
     return [...this.#members.keys()]
   }
 
+  /** How many of them there is news of. */
+  get live(): number {
+    return [...this.#members.values()].filter((one) => this.#isLive(one)).length
+  }
+
   /** Nodes of all whose entries nobody took over. */
   get nodes(): ReadonlySet<string> {
     return new Set(Array.from(this.#members.values(), ({ node }) => node))

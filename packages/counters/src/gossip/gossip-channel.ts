@@ -1,6 +1,7 @@
-import type { Channel } from '@sluice/limiter-core'
+import type { Channel, Metric, MetricSource } from '@sluice/limiter-core'
 import {
   badOption,
+  CounterMetric,
   checkTopic,
   type Duration,
   isTopic,
@@ -77,7 +78,7 @@ interface ChannelBounds {
 }
 
 /** Made by `gossipChannel`. */
-export class GossipChannel implements Channel, GossipTopic {
+export class GossipChannel implements Channel, GossipTopic, MetricSource {
   readonly #node: GossipNode
   readonly #bounds: ChannelBounds
   readonly #receivers = new Map<string, Set<{ readonly receive: Receive }>>()
@@ -86,6 +87,15 @@ export class GossipChannel implements Channel, GossipTopic {
   /** Clocks and bytes of what this process published and is kept, the oldest first. */
   #published: { readonly clock: number; readonly bytes: number }[] = []
   #publishedBytes = 0
+  readonly #messages = new CounterMetric({
+    name: 'sluice_gossip_channel_messages_total',
+    help: 'Messages of channels, by what became of them here: published, received by those of others.',
+    labels: ['direction'],
+  })
+  readonly #missed = new CounterMetric({
+    name: 'sluice_gossip_channel_missed_total',
+    help: 'How often messages of another replica were gone before they came here.',
+  })
   /** Ever written: each has a key of its own. */
   #parts = 0
   /** Own items up to this clock have had to go. */
@@ -110,6 +120,7 @@ export class GossipChannel implements Channel, GossipTopic {
       throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: got ${got}, expected at most ${maxMessageBytes} bytes`)
     }
     if (this.#isClosed) return
+    this.#messages.add(1, 'published')
     const count = Math.max(1, Math.ceil(bytes.byteLength / PART_BYTES))
     for (let index = 0; index < count; index++) {
       const part = Buffer.from(bytes.subarray(index * PART_BYTES, (index + 1) * PART_BYTES))
@@ -127,6 +138,17 @@ export class GossipChannel implements Channel, GossipTopic {
     const receiver = { receive }
     receivers.add(receiver)
     return () => void receivers.delete(receiver)
+  }
+
+  *metrics(): Iterable<Metric> {
+    yield* this.#messages.metrics()
+    yield* this.#missed.metrics()
+    yield {
+      name: 'sluice_gossip_channel_retained_bytes',
+      help: 'Bytes of messages of this process that are kept for replicas that are away or come later.',
+      type: 'gauge',
+      samples: [{ labels: {}, value: this.#publishedBytes }],
+    }
   }
 
   /** Ends; the node goes on, and what was published still reaches the others. */
@@ -157,6 +179,7 @@ export class GossipChannel implements Channel, GossipTopic {
   /** For its node. */
   missed(replica: string): void {
     this.#partial.delete(replica)
+    this.#missed.add(1)
     for (const topic of this.#receivers.keys()) this.#node.observers.event('sync', { topic, missed: true })
   }
 
@@ -189,6 +212,7 @@ export class GossipChannel implements Channel, GossipTopic {
   }
 
   #deliver(topic: string, bytes: Uint8Array): void {
+    this.#messages.add(1, 'received')
     for (const { receive } of [...(this.#receivers.get(topic) ?? [])]) {
       try {
         receive(bytes)

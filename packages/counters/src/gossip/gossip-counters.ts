@@ -4,8 +4,11 @@ import type {
   CounterReceipt,
   Counters,
   IncrementOptions,
+  Metric,
+  MetricSource,
   ReadManyOptions,
   ReadOptions,
+  ValueSample,
 } from '@sluice/limiter-core'
 import {
   badOption,
@@ -40,7 +43,7 @@ export interface GossipIncrementOptions extends IncrementOptions {
 }
 
 /** `Counters` that replicas keep in memory, and tell each other. */
-export interface GossipCounters extends Counters {
+export interface GossipCounters extends Counters, MetricSource {
   increment(id: string, delta?: number, options?: GossipIncrementOptions): Promise<CounterReceipt>
   incrementMany(
     deltas: Parameters<Counters['incrementMany']>[0],
@@ -117,6 +120,19 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
   entriesOf(id: string): number {
     checkId(id)
     return this.#counts.entries.entriesOf(id)
+  }
+
+  *metrics(): Iterable<Metric> {
+    const { entries, replicas } = this.#counts
+    const gauge = (name: string, help: string, samples: readonly ValueSample[]): Metric => {
+      return { name: `sluice_gossip_counter_${name}`, help, type: 'gauge', samples }
+    }
+    const help = 'Replicas that count: those that live, those that are gone, those that were taken over of late.'
+    const states = Object.entries(replicas).map(([state, value]) => ({ labels: { state }, value }))
+    yield gauge('replicas', help, states)
+    yield gauge('ids', 'Counters of which something is kept.', [{ labels: {}, value: entries.size }])
+    const each = 'Entries of these: one for each replica that counted one.'
+    yield gauge('entries', each, [{ labels: {}, value: entries.entries }])
   }
 
   async read(id: string, options: ReadOptions = {}): Promise<CounterReading> {

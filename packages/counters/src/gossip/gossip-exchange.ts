@@ -18,6 +18,8 @@ export interface ExchangeListener {
   beforeExchange(): void
   /** Another replica has all logs as far as these clocks. */
   known(replica: string, clocks: Clocks): void
+  /** Bytes of a message of this replica, or of the answer to it. */
+  carried(bytes: { readonly sent?: number; readonly received?: number }): void
 }
 
 /** What replicas say to each other: who asks tells its clocks, hears what it lacks, and sends what the other lacks. */
@@ -121,7 +123,11 @@ export class GossipExchange {
   }
 
   async #send(peer: GossipPeer, message: GossipMessage, signal: AbortSignal): Promise<GossipMessage> {
-    return decoded(this.#seal.opened(await peer.exchange(this.#sealed(message), signal)))
+    const bytes = this.#sealed(message)
+    this.#listener.carried({ sent: bytes.byteLength })
+    const answer = await peer.exchange(bytes, signal)
+    this.#listener.carried({ received: answer.byteLength })
+    return decoded(this.#seal.opened(answer))
   }
 
   /** `named`: clocks that are in the message beside them. */

@@ -1,9 +1,12 @@
-import type { Metric, MetricSource } from '@sluice/limiter-core'
+import type { Clock, Metric, MetricSource, ValueSample } from '@sluice/limiter-core'
 import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
 import { codeOf } from '../metrics/code-of.ts'
 import { BUCKETS_MS } from '../metrics/time-buckets.ts'
 
-/** What a replica did, and what it refused. */
+/** Codes of ours are fewer; ways of your own may fail with others. */
+const MOST_RESULTS = 100
+
+/** What a replica did, what it refused, and how long that is ago. */
 export class GossipMetrics implements MetricSource {
   readonly #exchanges = new CounterMetric({
     name: 'sluice_gossip_exchanges_total',
@@ -15,19 +18,40 @@ export class GossipMetrics implements MetricSource {
     help: 'Messages of others that were refused, by code.',
     labels: ['code'],
   })
+  readonly #bytes = new CounterMetric({
+    name: 'sluice_gossip_bytes_total',
+    help: 'Bytes of messages and answers, by direction: sent, received.',
+    labels: ['direction'],
+  })
+  readonly #sent = this.#bytes.labels('sent')
+  readonly #received = this.#bytes.labels('received')
+  /** Of the clock, by result. */
+  readonly #exchangedAt = new Map<string, number>()
   readonly #ageMs = new HistogramMetric({
     name: 'sluice_gossip_age_ms',
     help: 'How old what others wrote was when it came here, in milliseconds.',
     buckets: BUCKETS_MS,
   })
+  readonly #clock: Clock
   readonly #replicas: () => number
 
-  constructor(replicas: () => number) {
+  constructor(clock: Clock, replicas: () => number) {
+    this.#clock = clock
     this.#replicas = replicas
   }
 
   exchanged(error?: unknown): void {
-    this.#exchanges.add(1, error === undefined ? 'ok' : codeOf(error))
+    const result = error === undefined ? 'ok' : codeOf(error)
+    this.#exchanges.add(1, result)
+    if (this.#exchangedAt.size < MOST_RESULTS || this.#exchangedAt.has(result)) {
+      this.#exchangedAt.set(result, this.#clock.now())
+    }
+  }
+
+  /** `sent` and `received`: bytes of a message and of its answer, in whichever order. */
+  carried({ sent = 0, received = 0 }: { readonly sent?: number; readonly received?: number }): void {
+    this.#sent.add(sent)
+    this.#received.add(received)
   }
 
   refused(error: unknown): void {
@@ -48,6 +72,18 @@ export class GossipMetrics implements MetricSource {
     }
     yield* this.#exchanges.metrics()
     yield* this.#refused.metrics()
+    yield* this.#bytes.metrics()
+    yield {
+      name: 'sluice_gossip_exchange_age_ms',
+      help: 'How long the last exchange of each result is ago, in milliseconds.',
+      type: 'gauge',
+      samples: this.#exchangeAges(),
+    }
     yield* this.#ageMs.metrics()
+  }
+
+  #exchangeAges(): ValueSample[] {
+    const now = this.#clock.now()
+    return Array.from(this.#exchangedAt, ([result, at]) => ({ labels: { result }, value: now - at }))
   }
 }

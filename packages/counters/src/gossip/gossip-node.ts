@@ -120,8 +120,12 @@ export class GossipNode implements MetricSource {
       limitOf: (replica) => this.#topics.limitOf(replica),
       isAging: (replica) => this.#topics.isAging(replica),
     })
-    this.#metrics = new GossipMetrics(() => this.#table.clocks().size)
-    this.#exchange = new GossipExchange(this.#table, seal, clock, this.#topics)
+    this.#metrics = new GossipMetrics(clock, () => this.#table.clocks().size)
+    this.#exchange = new GossipExchange(this.#table, seal, clock, {
+      beforeExchange: () => this.#topics.beforeExchange(),
+      known: (replica, clocks) => this.#topics.known(replica, clocks),
+      carried: (bytes) => this.#metrics.carried(bytes),
+    })
     this.handler = gossipHandler((message) => this.answer(message), { clock, isOpen: seal.hasSecret })
     this.#stops = [everyTick(clock, tickMs, () => void this.tick()), everyTick(clock, DROP_MS, () => this.#drop())]
   }
@@ -141,8 +145,11 @@ export class GossipNode implements MetricSource {
   /** What a message of another replica is answered with, for transports of your own. Throws `SLUICE_BAD_MESSAGE` and `SLUICE_GOSSIP_FORGED`. */
   answer(message: Uint8Array): Uint8Array {
     try {
+      this.#metrics.carried({ received: message.byteLength })
       if (this.#isClosed) throw new SluiceError('SLUICE_GOSSIP_UNANSWERED', 'gossip: this replica is closed')
-      return this.#exchange.answer(message)
+      const answer = this.#exchange.answer(message)
+      this.#metrics.carried({ sent: answer.byteLength })
+      return answer
     } catch (error) {
       this.#metrics.refused(error)
       this.#failed(error)

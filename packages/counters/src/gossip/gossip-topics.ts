@@ -1,5 +1,4 @@
 import { badOption } from '@sluice/limiter-core/backend'
-import type { ExchangeListener } from './gossip-exchange.ts'
 import type { LogItem } from './replica-log.ts'
 import type { Clocks, TableListener } from './replica-table.ts'
 
@@ -31,7 +30,7 @@ export function logName(kind: string, name: string): string {
 }
 
 /** What stands on a node, by kind. */
-export class GossipTopics implements TableListener, ExchangeListener {
+export class GossipTopics implements TableListener {
   readonly #topics = new Map<string, GossipTopic>()
 
   /** Throws `SLUICE_BAD_OPTION` where something has this kind. */

@@ -56,9 +56,10 @@ export class ReplicaCounts implements GossipTopic {
     this.#stop = everyTick(node.clock, goneMs / NEWS_EACH, () => this.#beat())
   }
 
-  /** Replicas that are known to be taken over, of the latest ones. */
-  get folded(): number {
-    return this.#marks.size
+  /** Replicas by what is known of them: of those that were taken over, the latest ones. */
+  get replicas(): Readonly<Record<'live' | 'dead' | 'folded', number>> {
+    const { live, names } = this.#members
+    return { live, dead: names.length - live, folded: this.#marks.size }
   }
 
   /** Adds to what this replica counted. */
