@@ -18,6 +18,7 @@ export type {
   HistorySnapshot,
   InsightSnapshot,
   MeasuredSample,
+  MovedUnitsSnapshot,
   NearestSnapshot,
   OutcomesSnapshot,
   PercentilesSnapshot,

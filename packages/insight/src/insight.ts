@@ -7,6 +7,7 @@ import type {
   ObservedRequest,
   Observer,
   ObserverEvent,
+  Policy,
 } from '@sluice/limiter-core'
 import type { AuditLine, ControlEntry, ControlRequest } from './control/control.ts'
 import type { OperatorControl } from './control/operator-control.ts'
@@ -48,6 +49,10 @@ export class Insight implements Observer, MetricSource {
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
     for (const part of this.#parts) part.decided?.(key, decision, request)
+  }
+
+  charged(key: string, units: number, policy: Policy): void {
+    for (const part of this.#parts) part.charged?.(key, units, policy)
   }
 
   permitAcquired(key: string, cap: ObservedCap): void {

@@ -1,6 +1,13 @@
 import { CountRing } from './count-ring.ts'
+import type { PolicyGrowth } from './known-processes.ts'
 import { OUTCOMES, type PolicyReport } from './process-report.ts'
-import type { OutcomesSnapshot, PolicySeriesSnapshot, PolicySnapshot, TopKeySnapshot } from './snapshot.ts'
+import type {
+  MovedUnitsSnapshot,
+  OutcomesSnapshot,
+  PolicySeriesSnapshot,
+  PolicySnapshot,
+  TopKeySnapshot,
+} from './snapshot.ts'
 import { mergedTop, type TopKey, type TopKeyList } from './top-keys.ts'
 
 /** What is `now`, in seconds. */
@@ -17,6 +24,7 @@ export class FleetPolicy {
   readonly #totals = OUTCOMES.map(() => 0)
   readonly #seconds = OUTCOMES.map(() => new CountRing(NOW_SECONDS + 1, 1_000))
   readonly #minutes = OUTCOMES.map(() => new CountRing(STEPS, STEP_MS))
+  #units: MovedUnitsSnapshot = { charged: 0, refunded: 0 }
   #last: PolicyReport | undefined
 
   constructor(name: string) {
@@ -24,9 +32,10 @@ export class FleetPolicy {
   }
 
   /** `at`: when it was counted; undefined where that is not known. */
-  add(report: PolicyReport, growth: readonly number[], at: number | undefined): void {
+  add(report: PolicyReport, growth: PolicyGrowth, at: number | undefined): void {
     this.#last = report
-    growth.forEach((amount, outcome) => {
+    this.#units = { charged: this.#units.charged + growth.units[0], refunded: this.#units.refunded + growth.units[1] }
+    growth.counts.forEach((amount, outcome) => {
       this.#totals[outcome] += amount
       if (amount === 0 || at === undefined) return
       this.#seconds[outcome].add(amount, at)
@@ -58,6 +67,7 @@ export class FleetPolicy {
       ...(calendar && { calendar }),
       modes: { enforce: reports.length - shadow, shadow },
       total: outcomes(this.#totals),
+      ...((this.#units.charged > 0 || this.#units.refunded > 0) && { units: this.#units }),
       perSecond: outcomes(OUTCOMES.map((outcome) => recent[outcome] / seconds)),
       ...(nearest && { nearest }),
       topAllowed: shownTop(reports.map(({ topAllowed }) => topAllowed)),

@@ -45,8 +45,7 @@ export class FleetSummary {
     const growth = this.#known.absorb(report, clock.now(), at)
     if (!growth) return
     for (const policy of report.policies) {
-      const amounts = growth.of(policy.name, policy.counts)
-      this.#policies.of(policy.name).add(policy, amounts, growth.isOfNow ? at : undefined)
+      this.#policies.of(policy.name).add(policy, growth.of(policy), growth.isOfNow ? at : undefined)
     }
     for (const { name } of report.caps) this.#caps.of(name)
     if (growth.hasNews) this.#absorbNews(report.news, at)

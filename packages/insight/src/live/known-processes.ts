@@ -1,4 +1,4 @@
-import { MOST_POLICIES, MOST_PROCESSES, type OutcomeCounts, type ProcessReport } from './process-report.ts'
+import { MOST_POLICIES, MOST_PROCESSES, type PolicyReport, type ProcessReport } from './process-report.ts'
 import type { ProcessSnapshot } from './snapshot.ts'
 
 /** One that was silent for so long is gone. */
@@ -11,19 +11,27 @@ export interface ReportGrowth {
   readonly hasNews: boolean
   /** False for a process that was there before this one: when it counted what it did is not known. */
   readonly isOfNow: boolean
-  of(policy: string, counts: OutcomeCounts): number[]
+  of(policy: PolicyReport): PolicyGrowth
+}
+
+/** How much of each outcome came, in their order, and how many units were moved. */
+export interface PolicyGrowth {
+  readonly counts: readonly number[]
+  readonly units: readonly number[]
 }
 
 interface KnownProcess {
   /** The last one; without it the process is gone, and only its counts are kept, so that it may come back. */
   report: ProcessReport | undefined
-  readonly counts: Map<string, OutcomeCounts>
+  readonly counts: Map<string, PolicyCounts>
   number: number
   lastAt: number
   lastWall: number
 }
 
-const NONE: OutcomeCounts = [0, 0, 0, 0]
+type PolicyCounts = Pick<PolicyReport, 'counts' | 'units'>
+
+const NONE: PolicyGrowth = { counts: [0, 0, 0, 0], units: [0, 0] }
 
 /** All processes that were heard of, 256 at most: those that report, and what others had counted when they went. */
 export class KnownProcesses {
@@ -45,7 +53,7 @@ export class KnownProcesses {
     return {
       hasNews,
       isOfNow: before !== undefined || id === this.#self || report.uptimeMs < FRESH_MS,
-      of: (policy, counts) => grown(known.counts, policy, counts),
+      of: (policy) => grown(known.counts, policy),
     }
   }
 
@@ -88,12 +96,16 @@ export class KnownProcesses {
   }
 }
 
-function grown(known: Map<string, OutcomeCounts>, policy: string, counts: OutcomeCounts): number[] {
+function grown(known: Map<string, PolicyCounts>, { name, counts, units }: PolicyReport): PolicyGrowth {
   // a process has no more of them, whatever it reports
-  if (known.size >= MOST_POLICIES && !known.has(policy)) return [...NONE]
-  const before = known.get(policy) ?? NONE
-  known.set(policy, counts)
-  return counts.map((count, outcome) => Math.max(0, count - before[outcome]))
+  if (known.size >= MOST_POLICIES && !known.has(name)) return NONE
+  const before = known.get(name) ?? NONE
+  known.set(name, { counts, units })
+  return { counts: added(before.counts, counts), units: added(before.units ?? NONE.units, units ?? NONE.units) }
+}
+
+function added(before: readonly number[], now: readonly number[]): number[] {
+  return now.map((count, index) => Math.max(0, count - before[index]))
 }
 
 function byName(a: string, b: string): number {

@@ -7,6 +7,7 @@ import {
   type ObservedRequest,
   type Observer,
   type ObserverEvent,
+  type Policy,
 } from '@sluice/limiter-core/backend'
 import { FleetDenials } from './fleet-denials.ts'
 import { FleetSummary } from './fleet-summary.ts'
@@ -61,6 +62,10 @@ export class LiveSummaries implements Observer {
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
     this.#process.decided(key, decision, request)
+  }
+
+  charged(_key: string, units: number, policy: Policy): void {
+    this.#process.charged(units, policy)
   }
 
   permitAcquired(key: string, cap: ObservedCap): void {

@@ -22,6 +22,8 @@ export class PolicySummary {
   #denied = 0
   #shadowDenied = 0
   #uncounted = 0
+  #charged = 0
+  #refunded = 0
   readonly #topAllowed = new TopKeys()
   readonly #topDenied = new TopKeys()
   #nearest: NearestKey | undefined
@@ -44,6 +46,12 @@ export class PolicySummary {
     else if (shadow) this.#shadowDenied++
     else this.#denied++
     if (!counted) this.#uncounted++
+  }
+
+  /** Units that were added after their decision, negative where they were given back. */
+  charged(units: number): void {
+    if (units > 0) this.#charged += units
+    else this.#refunded -= units
   }
 
   /** Whose request it was, where this policy binds: only then is the key known to be its own. */
@@ -83,6 +91,7 @@ export class PolicySummary {
       calendar,
       shadow: this.#shadow,
       counts: [this.#allowed, this.#denied, this.#shadowDenied, this.#uncounted],
+      units: [this.#charged, this.#refunded],
       nearest: this.#nearestShown(names),
       ...(ranked && { topAllowed: this.#topAllowed.list(names), topDenied: this.#topDenied.list(names) }),
     }

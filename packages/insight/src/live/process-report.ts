@@ -8,6 +8,8 @@ export const OUTCOMES: readonly SnapshotOutcome[] = ['allowed', 'denied', 'shado
 /** By the order of `OUTCOMES`. */
 export type OutcomeCounts = readonly [allowed: number, denied: number, shadowDenied: number, uncounted: number]
 
+export type MovedUnits = readonly [charged: number, refunded: number]
+
 export const MOST_POLICIES = 50
 /** Policies of a report whose top keys are in it: those with the most decisions. */
 export const MOST_RANKED_POLICIES = 16
@@ -60,6 +62,8 @@ export interface PolicyReport {
   readonly calendar?: PolicyCalendar | undefined
   readonly shadow: boolean
   readonly counts: OutcomeCounts
+  /** Of decisions that were made before; undefined of a process that does not count them yet. */
+  readonly units?: MovedUnits | undefined
   readonly nearest?: NearestSnapshot | undefined
   readonly topAllowed?: TopKeyList | undefined
   readonly topDenied?: TopKeyList | undefined

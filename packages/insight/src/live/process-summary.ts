@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Clock, Decision, ObservedCap, ObservedRequest, Observer, ObserverEvent } from '@sluice/limiter-core'
+import type { Clock, Decision, ObservedCap, ObservedRequest, ObserverEvent, Policy } from '@sluice/limiter-core'
 import type { TDigest } from '@sluice/sketches'
 import { boundedText } from '../bounded-text.ts'
 import { countedAsAsked } from '../counted-as-asked.ts'
@@ -37,7 +37,7 @@ export interface ProcessSummaryOptions {
 }
 
 /** What this process counts, of policies, caps, routes and backends, and makes reports of. */
-export class ProcessSummary implements Observer {
+export class ProcessSummary {
   readonly facts: ProcessFacts
   readonly #clock: Clock
   readonly #names: KeyNames
@@ -75,6 +75,10 @@ export class ProcessSummary implements Observer {
     if (counted) this.#backends.answered(source)
     const atEnd = this.#uniques.decided(key, request)
     if (request) this.#watch(request, decision.allowed, atEnd)
+  }
+
+  charged(units: number, { name }: Policy): void {
+    this.#policies.of(name).charged(units)
   }
 
   permitAcquired(_key: string, { name, limit }: ObservedCap): void {

@@ -10,6 +10,7 @@ import {
   MOST_REPORTED_DENIALS,
   MOST_REPORTED_EVENTS,
   MOST_REPORTED_ROUTES,
+  type MovedUnits,
   type OutcomeCounts,
   type PolicyReport,
   type ProcessReport,
@@ -61,6 +62,7 @@ function policy(fields: Fields): PolicyReport {
     calendar: optional(fields.calendar, calendar),
     shadow: fields.shadow === true,
     counts: outcomes(fields.counts),
+    units: fields.units === undefined ? undefined : movedUnits(fields.units),
     nearest: optional(fields.nearest, nearest),
     topAllowed: optional(fields.topAllowed, topKeys),
     topDenied: optional(fields.topDenied, topKeys),
@@ -70,6 +72,11 @@ function policy(fields: Fields): PolicyReport {
 function outcomes(value: unknown): OutcomeCounts {
   const [allowed, denied, shadowDenied, uncounted] = arrayOf(value)
   return [count(allowed), count(denied), count(shadowDenied), count(uncounted)]
+}
+
+function movedUnits(value: unknown): MovedUnits {
+  const [charged, refunded] = arrayOf(value)
+  return [count(charged), count(refunded)]
 }
 
 function calendar(fields: Fields): PolicyReport['calendar'] {

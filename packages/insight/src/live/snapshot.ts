@@ -84,6 +84,8 @@ export interface PolicySnapshot {
   readonly modes: { readonly enforce: number; readonly shadow: number }
   /** Since the processes that are shown started, and those that went while this one was there. */
   readonly total: OutcomesSnapshot
+  /** Units that were moved after their decisions, as long as `total`; absent where none were. */
+  readonly units?: MovedUnitsSnapshot
   /** Of the last 10 s. */
   readonly perSecond: OutcomesSnapshot
   /** The key that came nearest its end in the last 5 to 10 s; absent where there was none. */
@@ -91,6 +93,13 @@ export interface PolicySnapshot {
   /** Those that were allowed most in the last 5 to 10 minutes, 10 at most, by falling count. */
   readonly topAllowed: readonly TopKeySnapshot[]
   readonly topDenied: readonly TopKeySnapshot[]
+}
+
+/** Whole units of `charge`, `refund` and `settle`. */
+export interface MovedUnitsSnapshot {
+  readonly charged: number
+  /** 0 or more. */
+  readonly refunded: number
 }
 
 export interface NearestSnapshot {

@@ -1,7 +1,8 @@
-import type { Decision, Metric, ObservedRequest, PolicyVerdict } from '@sluice/limiter-core'
+import type { Decision, Metric, ObservedRequest, Policy, PolicyVerdict } from '@sluice/limiter-core'
 import { CounterMetric } from '@sluice/limiter-core/backend'
 import { countedAsAsked } from '../counted-as-asked.ts'
 import type { InsightPart } from '../insight-part.ts'
+import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'
 import { BOUNDED_BY_LABELS, MAX_NAMES, MAX_ROUTES } from './metric-limits.ts'
 import { PolicySeries } from './policy-series.ts'
@@ -10,7 +11,7 @@ import { PolicySeries } from './policy-series.ts'
 const NEAR = 0.8
 const RULES = ['local', 'allow', 'deny'] as const
 
-/** Decisions by policy, outcome and route; those near the limit, and those that a failure rule made. */
+/** Decisions by policy, outcome and route; those near the limit, and those that a failure rule made; units moved after them. */
 export class DecisionMetrics implements InsightPart {
   readonly #decisions = new CounterMetric({
     name: 'sluice_decisions_total',
@@ -28,6 +29,16 @@ export class DecisionMetrics implements InsightPart {
     help: 'Verdicts of a failure rule, made while the backend failed, by rule.',
     labels: ['policy', 'rule'],
   })
+  readonly #unitsCharged = new CounterMetric({
+    name: 'sluice_units_charged_total',
+    help: 'Units that were added after their decisions.',
+    labels: ['policy'],
+  })
+  readonly #unitsRefunded = new CounterMetric({
+    name: 'sluice_units_refunded_total',
+    help: 'Units that were given back.',
+    labels: ['policy'],
+  })
   readonly #names = new LabelBound(MAX_NAMES)
   readonly #routes = new LabelBound(MAX_ROUTES)
   readonly #policies: Map<string, PolicySeries> = new Map()
@@ -38,6 +49,12 @@ export class DecisionMetrics implements InsightPart {
     // the decision of one policy is its own verdict, and makes a list of it for whoever reads one
     if ((binding as unknown) === decision) this.#count(binding, route, countedAsAsked(decision), decision.source)
     else this.#countAll(decision, route)
+  }
+
+  charged(_key: string, units: number, { name }: Policy): void {
+    const policy = this.#policies.get(name) ?? this.#opened(name)
+    if (units > 0) policy.unitsCharged.add(amountOf(units))
+    else policy.unitsRefunded.add(amountOf(-units))
   }
 
   #countAll(decision: Decision, route: string | undefined): void {
@@ -52,6 +69,8 @@ export class DecisionMetrics implements InsightPart {
     yield* this.#decisions.metrics()
     yield* this.#nearLimit.metrics()
     yield* this.#uncounted.metrics()
+    yield* this.#unitsCharged.metrics()
+    yield* this.#unitsRefunded.metrics()
   }
 
   #count(verdict: PolicyVerdict, route: string | undefined, counted: boolean, source: string): void {
@@ -73,6 +92,8 @@ export class DecisionMetrics implements InsightPart {
       policy,
       decisions: this.#decisions,
       nearLimit: this.#nearLimit,
+      unitsCharged: this.#unitsCharged,
+      unitsRefunded: this.#unitsRefunded,
       routes: this.#routes,
     })
     this.#policies.set(policy, series)

@@ -19,18 +19,24 @@ export interface PolicySeriesOptions {
   readonly policy: string
   readonly decisions: CounterMetric
   readonly nearLimit: CounterMetric
+  readonly unitsCharged: CounterMetric
+  readonly unitsRefunded: CounterMetric
   readonly routes: LabelBound
 }
 
 /** The series of one policy, found without an allocation. */
 export class PolicySeries {
   readonly nearLimit: CounterSeries
+  readonly unitsCharged: CounterSeries
+  readonly unitsRefunded: CounterSeries
   readonly #options: PolicySeriesOptions
   readonly #routes: Map<string, RouteSeries> = new Map()
 
   constructor(options: PolicySeriesOptions) {
     this.#options = options
     this.nearLimit = options.nearLimit.labels(options.policy)
+    this.unitsCharged = options.unitsCharged.labels(options.policy)
+    this.unitsRefunded = options.unitsRefunded.labels(options.policy)
   }
 
   /** A route that is not known has an empty label, which is none. */

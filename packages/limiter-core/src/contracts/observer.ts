@@ -1,5 +1,6 @@
 import type { Decision } from './decision.ts'
 import type { ObservedLimiter } from './observed-limiter.ts'
+import type { Policy } from './policy.ts'
 import type { RequestView } from './request-view.ts'
 
 export type ObserverEvent =
@@ -39,6 +40,12 @@ export interface ObservedCap {
 export interface Observer {
   /** `key`: that of the binding policy. `request`: undefined for a limiter that was asked without one. */
   decided?(key: string, decision: Decision, request?: ObservedRequest): void
+  /**
+   * Units were added to what a key took under `policy`, or given back: whole units, negative for a refund, never 0. By
+   * `charge`, `refund` and `settle`, once for each policy and after its backend counted them. Units that no backend counted
+   * are not among them: where the charge failed, or a failure rule answered it. Those whose window has passed are.
+   */
+  charged?(key: string, units: number, policy: Policy): void
   permitAcquired?(key: string, cap: ObservedCap): void
   permitReleased?(key: string, heldMs: number, cap: ObservedCap): void
   capDenied?(key: string, cap: ObservedCap): void

@@ -15,6 +15,7 @@ import type {
 import { ChargeVerdict, RequestDecision } from '../decision/verdict.ts'
 import { compileFailover, type FailoverRule } from '../failover/failover-options.ts'
 import type { Observers } from '../observers/observers.ts'
+import { observeCharges } from './charge-observation.ts'
 import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
 import { wholeCost, wholeUnitsMoved } from './cost.ts'
@@ -113,11 +114,7 @@ export class PolicyLimiter implements Limiter {
   /** `charge` of one policy, by its place among those that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
     const charge = chargeOf(this.#open[index], key, wholeUnitsMoved(units))
-    return (this.#backend as ChargedBackend).adjustAll(
-      [charge],
-      takenAtOf(taken, charge),
-      this.#momentOf(taken, charge),
-    )
+    return this.#adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
   }
 
   /** `reset` of one policy, by its place among those that are not off. */
@@ -150,19 +147,15 @@ export class PolicyLimiter implements Limiter {
   }
 
   charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
-    const backend = this.#backend
     const charges = this.#adjustments(key, units, taken)
-    if (!backend || charges.length === 0) return this.#uncounted()
+    if (!this.#backend || charges.length === 0) return this.#uncounted()
     if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
       const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
-      return andThen(
-        backend.adjustAll(charges, takenAt, this.#momentOf(taken)),
-        (answer) => new RequestDecision(answer),
-      )
+      return andThen(this.#adjust(charges, takenAt, this.#momentOf(taken)), (answer) => new RequestDecision(answer))
     }
     const takenAts = charges.map((charge) => takenAtOf(taken, charge))
     const answers = charges.map((charge, index) =>
-      backend.adjustAll([charge], takenAts[index], this.#momentOf(taken, charge)),
+      this.#adjust([charge], takenAts[index], this.#momentOf(taken, charge)),
     )
     return andThen(allOf(answers), (all) => {
       const verdicts = all.flatMap((answer) => answer.verdicts)
@@ -195,6 +188,11 @@ export class PolicyLimiter implements Limiter {
     return isPromise(answer)
       ? andThen(answer, (answered) => this.#decided(charges, answered, request))
       : this.#decided(charges, answer, request)
+  }
+
+  #adjust(charges: readonly Charge[], takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
+    const answer = (this.#backend as ChargedBackend).adjustAll(charges, takenAt, moment)
+    return observeCharges(this.#observers, charges, answer)
   }
 
   /** The moment of a take, read here where the caller did not. */

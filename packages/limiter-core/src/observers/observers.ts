@@ -1,4 +1,12 @@
-import type { Decision, ObservedCap, ObservedLimiter, ObservedRequest, Observer, ObserverEvent } from '../contracts.ts'
+import type {
+  Decision,
+  ObservedCap,
+  ObservedLimiter,
+  ObservedRequest,
+  Observer,
+  ObserverEvent,
+  Policy,
+} from '../contracts.ts'
 import { messageOf, SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { LimiterWarnings } from './limiter-warnings.ts'
@@ -14,6 +22,7 @@ export function joinedObservers(
 
 const HOOKS = [
   'decided',
+  'charged',
   'permitAcquired',
   'permitReleased',
   'capDenied',
@@ -56,6 +65,10 @@ export class Observers implements Required<Observer> {
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
     this.#tell((observer) => observer.decided?.(key, decision, request))
+  }
+
+  charged(key: string, units: number, policy: Policy): void {
+    this.#tell((observer) => observer.charged?.(key, units, policy))
   }
 
   permitAcquired(key: string, cap: ObservedCap): void {
