@@ -7,9 +7,10 @@ import { WatchedLimiters } from './control/watched-limiters.ts'
 import { Explanations } from './explain/explanations.ts'
 import { Insight } from './insight.ts'
 import { keyNames } from './live/key-names.ts'
-import { LiveSummaries } from './live/live-summaries.ts'
+import { LiveSummaries, MOST_DAYS } from './live/live-summaries.ts'
 import { RecentDenials } from './live/recent-denials.ts'
 import { sourceSnapshots } from './live/source-snapshots.ts'
+import type { UniqueStore } from './live/unique-store.ts'
 import type { UniqueOptions } from './live/unique-summary.ts'
 import { FleetMetrics } from './metrics/fleet-metrics.ts'
 import { metricParts } from './metrics/metric-parts.ts'
@@ -51,7 +52,8 @@ export function createInsight(options: InsightOptions = {}): Insight {
   const denials = new RecentDenials(clock)
   const [given, fleet] = [new SourceMetrics(sources), new FleetMetrics()]
   const measured = () => sourceSnapshots([...given.ofSources(), ...fleet.happened()])
-  const live = new LiveSummaries({ clock, names, denials, secret, channel, topic, unique, sources: measured })
+  const onSync = (data: Readonly<Record<string, unknown>>): void => insight.event('sync', data)
+  const live = new LiveSummaries({ clock, names, denials, secret, channel, topic, unique, sources: measured, onSync })
   const limiters = new WatchedLimiters()
   const control = new OperatorControl({
     clock,
@@ -69,7 +71,13 @@ export function createInsight(options: InsightOptions = {}): Insight {
     control,
     denialsOf: (key) => live.denialsOf(key),
   })
-  return new Insight({ parts: [...metricParts(given, fleet), live, denials, control], live, explanations, control })
+  const insight = new Insight({
+    parts: [...metricParts(given, fleet), live, denials, control],
+    live,
+    explanations,
+    control,
+  })
+  return insight
 }
 
 function checked(options: InsightOptions): InsightOptions {
@@ -86,13 +94,27 @@ function checked(options: InsightOptions): InsightOptions {
   if (topic !== undefined && !(isTopic(topic) && isTopic(`${topic}${CONTROL_TOPIC}`))) {
     throw badOption('createInsight: topic', topic, '1 to 120 printable ASCII characters without braces')
   }
-  if (unique !== undefined) checkUnique(unique)
+  if (unique !== undefined) checkUnique(unique, secret)
   if (control !== undefined) checkControl(control)
   return options
 }
 
-function checkUnique(unique: UniqueOptions): void {
-  const { by, per } = optionsOf('createInsight: unique', unique, ['by', 'per'])
+function checkUnique(unique: UniqueOptions, secret: string | undefined): void {
+  const { by, per, store, days } = optionsOf('createInsight: unique', unique, ['by', 'per', 'store', 'days'])
   if (by !== undefined && typeof by !== 'function') throw badOption('createInsight: unique.by', by, 'a key source')
   if (per !== undefined && per !== 'route') throw badOption('createInsight: unique.per', per, "'route'")
+  if (store !== undefined) checkStore(store, secret)
+  if (days === undefined) return
+  const isWhole = Number.isInteger(days) && days >= 1 && days <= MOST_DAYS
+  if (!isWhole || store === undefined) {
+    throw badOption('createInsight: unique.days', days, `a whole number from 1 to ${MOST_DAYS}, beside a store`)
+  }
+}
+
+function checkStore(store: UniqueStore, secret: string | undefined): void {
+  if (typeof store?.merge !== 'function' || typeof store.read !== 'function') {
+    throw badOption('createInsight: unique.store', store, 'a store, such as redisUniqueStore(client)')
+  }
+  // without one nobody could add to a day after a restart, nor any other process
+  if (secret === undefined) throw badOption('createInsight: secret', secret, 'a text, as unique.store needs one')
 }

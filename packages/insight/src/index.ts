@@ -26,14 +26,17 @@ export type {
   PolicySnapshot,
   ProcessSnapshot,
   RateSnapshot,
+  RouteDaySnapshot,
   RouteSnapshot,
   RouteUniquesSnapshot,
   SnapshotOutcome,
   SourceSnapshot,
   TopKeySnapshot,
+  UniqueDaySnapshot,
   UniquesSnapshot,
   ValuedSample,
 } from './live/snapshot.ts'
+export type { UniqueRegisters, UniqueStore } from './live/unique-store.ts'
 export type { UniqueOptions } from './live/unique-summary.ts'
 export { type DenialLogger, type LogObserverOptions, logObserver } from './log/log-observer.ts'
 export { metricsHandler } from './metrics/metrics-handler.ts'

@@ -23,3 +23,4 @@ export {
   syncedBackend,
 } from './sync/synced-backend.ts'
 export { type EnvironmentOptions, syncedOptionsFromEnv } from './sync/synced-options-from-env.ts'
+export { RedisUniqueStore, type RedisUniqueStoreOptions, redisUniqueStore } from './unique-days/redis-unique-store.ts'

@@ -37,6 +37,8 @@ const all: Readonly<Record<keyof typeof scripts, readonly Script[]>> = {
   channelLeave: [scripts.channelLeave],
   inflightHold: [scripts.inflightHold],
   mergeUniques: [scripts.mergeUniques],
+  mergeRegisters: [scripts.mergeRegisters],
+  readRegisters: [scripts.readRegisters],
   syncNodes: [scripts.syncNodes],
   resetScript: [scripts.resetScript],
   exactScript: overSteps(scripts.exactScript),

@@ -1,4 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { SketchSeed } from '@sluice/sketches'
 import { boundedText } from '../bounded-text.ts'
 import { keyMask, type Privacy } from '../privacy.ts'
 import type { KeyNames } from './top-keys.ts'
@@ -28,10 +29,9 @@ export function keyNames({ privacy, secret, shared }: KeyNameOptions): KeyNames 
   return { shown, id }
 }
 
-/** 32 bytes for the sketches of unique keys: the same in all processes that share a secret, or else a topic. */
-export function sketchSeed(secret: string | undefined, topic: string | undefined): Uint8Array {
-  if (secret === undefined && topic === undefined) return randomBytes(32)
-  return createHash('sha256')
-    .update(`@sluice/insight uniques\0${secret ?? topic}`)
-    .digest()
+/** For the sketches of unique keys: the same in all processes that share a secret, or else a topic. */
+export function sketchSeed(secret: string | undefined, topic: string | undefined): SketchSeed {
+  if (secret === undefined && topic === undefined) return new SketchSeed(randomBytes(32))
+  const hash = createHash('sha256').update(`@sluice/insight uniques\0${secret ?? topic}`)
+  return new SketchSeed(hash.digest())
 }

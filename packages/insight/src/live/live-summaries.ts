@@ -9,6 +9,7 @@ import {
   type ObserverEvent,
   type Policy,
 } from '@sluice/limiter-core/backend'
+import type { SketchSeed } from '@sluice/sketches'
 import { FleetDenials } from './fleet-denials.ts'
 import { FleetSummary } from './fleet-summary.ts'
 import { sketchSeed } from './key-names.ts'
@@ -17,6 +18,7 @@ import type { RecentDenials } from './recent-denials.ts'
 import { reportMessage, reportOf } from './report-message.ts'
 import type { DenialSnapshot, LiveSnapshot, SourceSnapshot } from './snapshot.ts'
 import type { KeyNames } from './top-keys.ts'
+import { UniqueDays, uniqueGroup } from './unique-days.ts'
 import { type UniqueOptions, UniqueSummary } from './unique-summary.ts'
 
 export interface LiveOptions {
@@ -29,22 +31,28 @@ export interface LiveOptions {
   readonly unique: UniqueOptions
   /** What sources of this process measured. */
   readonly sources: () => readonly SourceSnapshot[]
+  /** Hears `sync` of what keeps unique keys. */
+  readonly onSync: (data: Readonly<Record<string, unknown>>) => void
 }
 
 const TICK_MS = 1_000
+/** Days of unique keys, where a store keeps them. */
+export const MOST_DAYS = 31
 
 /**
  * What limits do now, in all processes of a channel: each reports once a second what it counted, and adds up what all
  * of them reported. Without a channel it is what this process does.
  *
  * About 1 MB for five policies and ten routes; 32 MB at most, with 50 policies, 20 caps, 200 routes and keys, names and
- * routes that somebody made to fill it; and for each other process that reports 5 KB, at most 200 KB.
+ * routes that somebody made to fill it; and for each other process that reports 5 KB, at most 200 KB. Days of unique keys take 80 KB for each day that their store did
+ * not take yet, and 60 KB for those it has.
  */
 export class LiveSummaries implements Observer {
   readonly #options: LiveOptions
   readonly #process: ProcessSummary
   readonly #fleet: FleetSummary
   readonly #fleetDenials = new FleetDenials()
+  readonly #days: UniqueDays | undefined
   readonly #stop: () => void
   readonly #unsubscribe: () => void
   #closed = false
@@ -53,7 +61,9 @@ export class LiveSummaries implements Observer {
     this.#options = options
     const { clock, names, denials, secret, channel, topic, unique } = options
     const shared = channel !== undefined
-    const uniques = new UniqueSummary(unique, sketchSeed(secret, shared ? topic : undefined), clock.wall())
+    const seed = sketchSeed(secret, shared ? topic : undefined)
+    const uniques = new UniqueSummary(unique, seed, clock.wall())
+    this.#days = daysOf(options, seed, uniques)
     this.#process = new ProcessSummary({ clock, names, uniques, denials })
     this.#fleet = new FleetSummary({ clock, self: this.#process.facts.id, isWholeFleet: shared, uniques })
     this.#unsubscribe = channel?.subscribe(topic, (bytes) => this.#receive(bytes)) ?? (() => {})
@@ -87,7 +97,9 @@ export class LiveSummaries implements Observer {
   /** This process as of now, durations and events as of the last second; others as of their last reports. */
   snapshot(): LiveSnapshot {
     this.#fleet.absorb(this.#process.current())
-    return { ...this.#fleet.snapshot(), sources: this.#options.sources() }
+    const snapshot = { ...this.#fleet.snapshot(), sources: this.#options.sources() }
+    const days = this.#days?.snapshot()
+    return days ? { ...snapshot, uniques: { ...snapshot.uniques, days } } : snapshot
   }
 
   /** Denials of a key of late, in all processes. */
@@ -110,13 +122,14 @@ export class LiveSummaries implements Observer {
     this.#closed = true
     this.#stop()
     this.#unsubscribe()
-    await this.#report()
+    await Promise.all([this.#report(), this.#days?.close()])
   }
 
   async #report(): Promise<void> {
     const report = this.#process.next()
     this.#fleet.absorb(report)
     this.#fleet.advance()
+    if (!this.#closed) this.#days?.tick()
     const { channel, topic } = this.#options
     const message = channel && reportMessage(report)
     if (!message) return
@@ -139,4 +152,12 @@ export class LiveSummaries implements Observer {
       this.#fleet.unread++
     }
   }
+}
+
+function daysOf(options: LiveOptions, seed: SketchSeed, uniques: UniqueSummary): UniqueDays | undefined {
+  const { clock, secret, topic, onSync } = options
+  const { store, days = MOST_DAYS, per } = options.unique
+  if (!store || secret === undefined) return undefined
+  const group = uniqueGroup(secret, topic)
+  return new UniqueDays({ clock, store, days, byRoute: per === 'route', group, seed, uniques, onSync })
 }

@@ -157,6 +157,25 @@ export interface UniquesSnapshot {
   readonly day: number
   /** Where `unique` asks for it. */
   readonly byRoute?: readonly RouteUniquesSnapshot[]
+  /**
+   * Where `unique` has a store: the last 31 days on which there were any, today included, oldest first. As of the last
+   * minute; of all processes with the same secret.
+   */
+  readonly days?: readonly UniqueDaySnapshot[]
+}
+
+export interface UniqueDaySnapshot {
+  /** Of UTC: `2026-01-31`. */
+  readonly date: string
+  readonly count: number
+  /** Where `unique` asks for it: the 10 with the most keys, by falling count. */
+  readonly byRoute?: readonly RouteDaySnapshot[]
+}
+
+export interface RouteDaySnapshot {
+  readonly route: string
+  readonly method: string
+  readonly count: number
 }
 
 export interface RouteUniquesSnapshot {

@@ -82,6 +82,13 @@ export class UniqueKeys {
     return this.#count(this.#hours)
   }
 
+  /** Of the hours of a day by UTC that are known, of those that began less than a day ago. */
+  ofDay(day: number): HyperLogLog {
+    const all = new HyperLogLog(this.#options)
+    for (const [hour, sketch] of this.#hours) if (Math.floor(hour / HOURS) === day) all.merge(sketch)
+    return all
+  }
+
   #mergeHour(number: number, read: HyperLogLog): void {
     const now = hourOf(this.#number)
     if (number > now - HOURS && number <= now + 1) this.#sketchOf(this.#hours, number).merge(read)

@@ -1,11 +1,13 @@
 import type { KeySource } from '@sluice/limiter-core'
 import { isPromise, type ObservedRequest } from '@sluice/limiter-core/backend'
 import { resolveKey } from '@sluice/limiter-core/http'
-import { SketchSeed } from '@sluice/sketches'
+import type { HyperLogLog, SketchSeed } from '@sluice/sketches'
+import { ALL, PRECISION, ROUTE_PRECISION, storedName } from './day-uniques.ts'
 import type { RouteUniquesReport, UniquesReport } from './process-report.ts'
 import { type RouteName, RouteTable } from './route-table.ts'
 import type { RouteUniquesSnapshot, UniquesSnapshot } from './snapshot.ts'
 import { UniqueKeys } from './unique-keys.ts'
+import type { UniqueStore } from './unique-store.ts'
 
 /** Whose uniques are counted. */
 export interface UniqueOptions {
@@ -14,10 +16,15 @@ export interface UniqueOptions {
   readonly by?: KeySource<any> | undefined
   /** By route as well: of 200, and of all others together. 6 KB to 17 KB a route. */
   readonly per?: 'route' | undefined
+  /**
+   * Keeps days, such as `redisUniqueStore(client)`; needs the `secret` of the insight, as keys of one day count together
+   * only under one secret. Default: none, and what is known ends with the process.
+   */
+  readonly store?: UniqueStore | undefined
+  /** Days that the store keeps, today included: 1 to 31. Default: 31. */
+  readonly days?: number | undefined
 }
 
-const PRECISION = 12
-const ROUTE_PRECISION = 8
 /** Routes of a report; the others follow with the next ones. */
 const MOST_REPORTED = 16
 
@@ -34,13 +41,12 @@ export class UniqueSummary {
   #now: number
   #reported = 0
 
-  constructor(options: UniqueOptions, seed: Uint8Array, at: number) {
+  constructor(options: UniqueOptions, seed: SketchSeed, at: number) {
     this.#options = options
-    const shared = new SketchSeed(seed)
     this.#now = at
-    this.#keys = new UniqueKeys({ precision: PRECISION, seed: shared }, at)
+    this.#keys = new UniqueKeys({ precision: PRECISION, seed }, at)
     this.#routes = new RouteTable((name) => {
-      return { name, keys: new UniqueKeys({ precision: ROUTE_PRECISION, seed: shared }, this.#now) }
+      return { name, keys: new UniqueKeys({ precision: ROUTE_PRECISION, seed }, this.#now) }
     })
   }
 
@@ -83,6 +89,13 @@ export class UniqueSummary {
     if (hour) this.#keys.mergeHour(hour)
     if (this.#options.per === undefined) return
     for (const one of routes) this.#routes.of(one.route, one.method).keys.mergeQuarter(one.quarter)
+  }
+
+  /** What is known of a day by UTC, by the names under which it is stored. */
+  *ofDay(day: number): Iterable<[name: string, sketch: HyperLogLog]> {
+    yield [ALL, this.#keys.ofDay(day)]
+    if (this.#options.per === undefined) return
+    for (const { name, keys } of this.#routes.values()) yield [storedName(name), keys.ofDay(day)]
   }
 
   snapshot(): UniquesSnapshot {

@@ -13,6 +13,8 @@ export const channelLeave: Script = scriptOf('channel-leave', lua.channelLeave)
 export const inflightHold: Script = scriptOf('inflight-hold', lua.inflightHold)
 export const syncNodes: Script = scriptOf('sync-nodes', lua.syncNodes)
 export const mergeUniques: Script = scriptOf('merge-uniques', lua.mergeUniques)
+export const mergeRegisters: Script = scriptOf('merge-registers', lua.mergeRegisters)
+export const readRegisters: Script = scriptOf('read-registers', lua.readRegisters)
 
 // what is remembered must outlive the deadline, which clients reckon from clocks that they know to the millisecond
 const runOnce = `${locals(['REMEMBERED_MS'], [IDEMPOTENT_MS + 1_000])}\n${lua.runOnce}`

@@ -1,0 +1,90 @@
+import { HyperLogLog, type SketchSeed } from '@sluice/sketches'
+import { boundedText } from '../bounded-text.ts'
+import type { RouteName } from './route-table.ts'
+import type { RouteDaySnapshot, UniqueDaySnapshot } from './snapshot.ts'
+import { registersOf, sketchOfRegisters } from './unique-registers.ts'
+import type { UniqueRegisters } from './unique-store.ts'
+
+export const PRECISION = 12
+export const ROUTE_PRECISION = 8
+/** The name of all keys together. */
+export const ALL = ''
+
+/** Names of one day, whoever sent them. */
+const MOST_NAMES = 256
+/** Routes of a day that are shown: those with the most keys. */
+const MOST_SHOWN = 10
+const DAY_MS = 86_400_000
+
+export function storedName({ route, method }: RouteName): string {
+  return `${method} ${route}`
+}
+
+/** Different keys of one day, of all routes together and of each: 4 KB, and 0.4 KB a route. */
+export class DayUniques {
+  readonly #seed: SketchSeed
+  readonly #sketches = new Map<string, HyperLogLog>()
+
+  constructor(seed: SketchSeed) {
+    this.#seed = seed
+    this.#added(ALL, PRECISION)
+  }
+
+  merge(name: string, sketch: HyperLogLog): void {
+    const known = this.#sketches.get(name)
+    if (known) known.merge(sketch)
+    else if (this.#sketches.size < MOST_NAMES) this.#added(name, sketch.precision).merge(sketch)
+  }
+
+  /** Merges what was stored. False where it is nothing that was stored by a process of this secret. */
+  read({ name, registers }: UniqueRegisters): boolean {
+    try {
+      const sketch = sketchOfRegisters(registers, name === ALL ? PRECISION : ROUTE_PRECISION, this.#seed)
+      this.merge(name === ALL ? name : storedName(routeOf(name)), sketch)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  entries(): UniqueRegisters[] {
+    return [...this.#sketches].map(([name, sketch]) => ({ name, registers: registersOf(sketch) }))
+  }
+
+  /** `day`: its number since the epoch. */
+  snapshot(day: number, byRoute: boolean): UniqueDaySnapshot {
+    const all = { date: dateOf(day), count: this.#sketches.get(ALL)?.count() ?? 0 }
+    return byRoute ? { ...all, byRoute: this.#routes() } : all
+  }
+
+  #routes(): RouteDaySnapshot[] {
+    const names = [...this.#sketches].filter(([name]) => name !== ALL)
+    const routes = names.map(([name, sketch]) => ({ ...routeOf(name), count: sketch.count() }))
+    return routes.sort((a, b) => b.count - a.count).slice(0, MOST_SHOWN)
+  }
+
+  #added(name: string, precision: number): HyperLogLog {
+    const sketch = new HyperLogLog({ precision, seed: this.#seed })
+    this.#sketches.set(name, sketch)
+    return sketch
+  }
+}
+
+/** Of UTC. */
+export function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10)
+}
+
+export function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS)
+}
+
+/** When a day begins. */
+export function startOf(day: number): number {
+  return day * DAY_MS
+}
+
+function routeOf(name: string): RouteName {
+  const at = name.indexOf(' ')
+  return { method: boundedText(name.slice(0, Math.max(0, at))), route: boundedText(name.slice(at + 1)) }
+}
