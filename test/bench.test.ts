@@ -34,6 +34,7 @@ describe('the benchmarks', () => {
       'floods',
       'counters',
       'quotas',
+      'insight',
     ])
     for (const table of Object.values(results).flat()) {
       expect({ title: table.title, rows: table.rows.length }).not.toEqual({ title: table.title, rows: 0 })

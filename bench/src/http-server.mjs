@@ -2,10 +2,11 @@
 import { once } from 'node:events'
 import { childOptions } from './child.mjs'
 import { httpContenders } from './http-contenders.mjs'
+import { insightContenders } from './insight-contenders.mjs'
 
 const { names } = childOptions()
 const ports = {}
-for (const { name, serve } of httpContenders) {
+for (const { name, serve } of [...httpContenders, ...insightContenders]) {
   if (!names.includes(name)) continue
   const server = await serve()
   await once(server.listen(0, '127.0.0.1'), 'listening')

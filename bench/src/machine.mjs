@@ -9,6 +9,7 @@ const measured = [
   '@sluice/nest',
   '@sluice/redis',
   '@sluice/sketches',
+  '@sluice/insight',
   'express',
   'koa',
   'fastify',

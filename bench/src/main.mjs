@@ -14,6 +14,7 @@ const benches = {
   floods: () => import('./sketch-limits.mjs'),
   counters: () => import('./counters.mjs'),
   quotas: () => import('./quotas.mjs'),
+  insight: () => import('./insight.mjs'),
 }
 const names = Object.keys(benches)
 const usage = `npm run bench -- [${names.join('] [')}] [options]

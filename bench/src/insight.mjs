@@ -1,0 +1,188 @@
+import { runChild } from './child.mjs'
+import { openSites, startLoad } from './http-site.mjs'
+import { insightContenders } from './insight-contenders.mjs'
+import { median } from './median.mjs'
+import { seededRandom, shuffled } from './random.mjs'
+import { spreadOf } from './spread.mjs'
+import { targetColumns, targetRow } from './target.mjs'
+
+const cell = new URL('./insight-cell.mjs', import.meta.url)
+const streamCell = new URL('./insight-stream-cell.mjs', import.meta.url)
+const loads = { zipf10k: 'Zipf 10k', uni1m: '1M keys' }
+const viewers = 50
+const keys = 100_000
+const warmupSeconds = 2
+const groups = [...new Set(insightContenders.map(({ group }) => group))]
+const [bare, watched, logged] = [...new Set(insightContenders.map(({ variant }) => variant))]
+
+/** `seconds` are those of each server and round, in turns of one, and of each cell. */
+export async function run({ smoke = false, rounds = 3, seconds = 5, progress = () => {} } = {}) {
+  const ms = smoke ? 50 : seconds * 1_000
+  const ask = (file, options) => {
+    progress(`insight: ${JSON.stringify(options)}`)
+    return runChild(file, options, ['--expose-gc'])
+  }
+  const cells = {
+    ...Object.fromEntries(Object.keys(loads).map((load) => [load, [cell, { what: 'decisions', load, ms }]])),
+    memory: [cell, { what: 'memory', keys: smoke ? 1_000 : keys, settleMs: smoke ? 0 : 2_500 }],
+    quiet: [streamCell, { viewers, ms: smoke ? 1_200 : 20_000, perTurn: 0 }],
+    flood: [streamCell, { viewers, ms: smoke ? 1_200 : 20_000, perTurn: 64 }],
+  }
+  const { memory, quiet, flood, ...decisions } = smoke ? await allAtOnce(cells, ask) : await oneByOne(cells, ask)
+  const streams = { quiet, flood }
+  const turns = smoke ? [await smokeTurn()] : await requestTurns(rounds, Math.ceil(2 * seconds), progress)
+  return [
+    ...groups.map((group) => requestTable(group, turns)),
+    decisionTable(decisions),
+    stateTable(memory),
+    streamTable(streams),
+    targetTable({ turns, decisions, streams }),
+  ]
+}
+
+async function oneByOne(cells, ask) {
+  const results = {}
+  for (const [name, [file, options]] of Object.entries(cells)) results[name] = await ask(file, options)
+  return results
+}
+
+async function allAtOnce(cells, ask) {
+  const asked = Object.entries(cells).map(async ([name, [file, options]]) => [name, await ask(file, options)])
+  return Object.fromEntries(await Promise.all(asked))
+}
+
+/** One short load for each, all at once. */
+async function smokeTurn() {
+  const load = startLoad()
+  const { sites, close } = await openSites(insightContenders, load)
+  const taken = {}
+  const measure = async (site) => {
+    taken[site.contender.name] = (await site.measure({ amount: 64 })).cpuUs
+  }
+  await Promise.all(sites.map(measure))
+  close()
+  load.close()
+  return taken
+}
+
+/** CPU of a request by server: servers of a framework stand side by side in fresh processes, and take turns. */
+async function requestTurns(rounds, turns, progress) {
+  const random = seededRandom(21)
+  const taken = Array.from({ length: rounds * turns }, () => ({}))
+  const load = startLoad()
+  try {
+    for (let round = 0; round < rounds; round++) {
+      for (const group of groups) {
+        progress(`insight, round ${round + 1}: ${group}`)
+        const opened = []
+        for (const contender of ofGroup(group)) opened.push(await openSites([contender], load))
+        const sites = opened.flatMap((one) => one.sites)
+        for (const site of sites) await site.warmUp(warmupSeconds)
+        for (let turn = 0; turn < turns; turn++) {
+          for (const site of shuffled(sites, random)) {
+            taken[round * turns + turn][site.contender.name] = (await site.measure({ seconds: 1 })).cpuUs
+          }
+        }
+        for (const one of opened) one.close()
+      }
+    }
+  } finally {
+    load.close()
+  }
+  return taken
+}
+
+function ofGroup(group) {
+  return insightContenders.filter((contender) => contender.group === group)
+}
+
+/** What a variant adds to a request of the same turn, in µs and in % of the server without it. */
+function addedOf(group, variant, turns) {
+  const us = spreadOf(turns.map((taken) => taken[`${group}, ${variant}`] - taken[`${group}, ${bare}`]))
+  const bareUs = median(turns.map((taken) => taken[`${group}, ${bare}`]))
+  return { us, percent: (us.median * 100) / bareUs, bareUs }
+}
+
+function requestTable(group, turns) {
+  const rows = [watched, logged].map((variant) => {
+    const { us, percent, bareUs } = addedOf(group, variant, turns)
+    return [variant, bareUs, us.median, us.within, percent]
+  })
+  return {
+    title: `${group}: CPU a request, behind \`rateLimit\``,
+    columns: ['server', 'without, µs', 'added µs', '±', 'added %'],
+    rows,
+    notes: [],
+  }
+}
+
+function decisionTable(decisions) {
+  const rows = Object.entries(loads).flatMap(([load, title]) => {
+    const { bareNs, insight, logged: both } = decisions[load]
+    return [
+      [`${title}, ${watched}`, bareNs, insight.median, insight.within],
+      [`${title}, ${logged}`, bareNs, both.median, both.within],
+    ]
+  })
+  return {
+    title: 'CPU a decision with its request, no framework',
+    columns: ['keys', 'without, ns', 'added ns', '±'],
+    rows,
+    notes: [
+      'Five policies, ten routes; the end of the response, with its event, is in what is added. Variants take turns of 4,096 decisions in one process. "±" is two standard errors of the median, here and in the tables of requests.',
+    ],
+  }
+}
+
+function stateTable({ bytes, policies, routes, snapshotUs }) {
+  return {
+    title: 'An insight that saw 100,000 keys',
+    columns: ['policies', 'routes', 'MB held', 'a snapshot, µs', '±'],
+    rows: [[policies, routes, bytes / 1e6, snapshotUs.median, snapshotUs.within]],
+    notes: ['What limits themselves hold is not in it.'],
+  }
+}
+
+function streamTable(streams) {
+  const rows = Object.entries({ quiet: 'nothing is asked', flood: 'a flood' }).map(([name, title]) => {
+    const { updateUs, percent, processPercent, decisionsPerSecond, updates, received } = streams[name]
+    const bytes = received / viewers / Math.max(1, updates)
+    return [title, decisionsPerSecond, updateUs.median, updateUs.within, percent, processPercent, bytes]
+  })
+  return {
+    title: `The stream of the page, ${viewers} viewers, an update a second`,
+    columns: [
+      'while',
+      'decisions/s',
+      'an update, µs',
+      '±',
+      '% of a core',
+      '% of a core, whole process',
+      'bytes an update',
+    ],
+    rows,
+    notes: [
+      'An update is a snapshot, its text, and a write to each viewer; its CPU is read around it. The flood is a loop of decisions over 2^20 keys that leaves the process nothing.',
+    ],
+  }
+}
+
+function targetTable({ turns, decisions, streams }) {
+  const requests = groups.map((group) => {
+    const { us, percent } = addedOf(group, watched, turns)
+    // either will do: the smaller one as a share of its aim
+    const share = Math.min(us.median / 1, percent / 3)
+    return targetRow(`${group}: added, of 1 µs or 3 %, × the wider`, share, 1)
+  })
+  const decision = Math.max(...Object.values(decisions).map(({ insight }) => insight.median))
+  return {
+    title: 'Insight targets',
+    columns: targetColumns,
+    rows: [
+      ...requests,
+      targetRow('a decision with its request: added ns', decision, 1_000),
+      targetRow(`the stream under a flood, ${viewers} viewers: % of a core`, streams.flood.percent, 1),
+    ],
+    notes: [],
+  }
+}
