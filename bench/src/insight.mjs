@@ -11,11 +11,12 @@ const streamCell = new URL('./insight-stream-cell.mjs', import.meta.url)
 const loads = { zipf10k: 'Zipf 10k', uni1m: '1M keys' }
 const viewers = 50
 const keys = 100_000
-const warmupSeconds = 2
+const warmupSeconds = 1
+const turnsOfProcess = 3
 const groups = [...new Set(insightContenders.map(({ group }) => group))]
 const [bare, watched, logged] = [...new Set(insightContenders.map(({ variant }) => variant))]
 
-/** `seconds` are those of each server and round, in turns of one, and of each cell. */
+/** `seconds` are those of each cell. For requests there are twice as many `rounds`, each with new processes. */
 export async function run({ smoke = false, rounds = 3, seconds = 5, progress = () => {} } = {}) {
   const ms = smoke ? 50 : seconds * 1_000
   const ask = (file, options) => {
@@ -30,7 +31,7 @@ export async function run({ smoke = false, rounds = 3, seconds = 5, progress = (
   }
   const { memory, quiet, flood, ...decisions } = smoke ? await allAtOnce(cells, ask) : await oneByOne(cells, ask)
   const streams = { quiet, flood }
-  const turns = smoke ? [await smokeTurn()] : await requestTurns(rounds, Math.ceil(2 * seconds), progress)
+  const turns = smoke ? [[await smokeTurn()]] : await requestRounds(2 * rounds, progress)
   return [
     ...groups.map((group) => requestTable(group, turns)),
     decisionTable(decisions),
@@ -66,9 +67,9 @@ async function smokeTurn() {
 }
 
 /** CPU of a request by server: servers of a framework stand side by side in fresh processes, and take turns. */
-async function requestTurns(rounds, turns, progress) {
+async function requestRounds(rounds, progress) {
   const random = seededRandom(21)
-  const taken = Array.from({ length: rounds * turns }, () => ({}))
+  const taken = Array.from({ length: rounds }, () => Array.from({ length: turnsOfProcess }, () => ({})))
   const load = startLoad()
   try {
     for (let round = 0; round < rounds; round++) {
@@ -78,9 +79,9 @@ async function requestTurns(rounds, turns, progress) {
         for (const contender of ofGroup(group)) opened.push(await openSites([contender], load))
         const sites = opened.flatMap((one) => one.sites)
         for (const site of sites) await site.warmUp(warmupSeconds)
-        for (let turn = 0; turn < turns; turn++) {
+        for (const turn of taken[round]) {
           for (const site of shuffled(sites, random)) {
-            taken[round * turns + turn][site.contender.name] = (await site.measure({ seconds: 1 })).cpuUs
+            turn[site.contender.name] = (await site.measure({ seconds: 1 })).cpuUs
           }
         }
         for (const one of opened) one.close()
@@ -96,10 +97,14 @@ function ofGroup(group) {
   return insightContenders.filter((contender) => contender.group === group)
 }
 
-/** What a variant adds to a request of the same turn, in µs and in % of the server without it. */
-function addedOf(group, variant, turns) {
-  const us = spreadOf(turns.map((taken) => taken[`${group}, ${variant}`] - taken[`${group}, ${bare}`]))
-  const bareUs = median(turns.map((taken) => taken[`${group}, ${bare}`]))
+/**
+ * What a variant adds to a request of the same turn, in µs and in % of the server without it. One process is not as fast as
+ * another of the same code, so the spread is that of rounds, of each of which the median counts.
+ */
+function addedOf(group, variant, rounds) {
+  const addedUs = (turn) => turn[`${group}, ${variant}`] - turn[`${group}, ${bare}`]
+  const us = spreadOf(rounds.map((turns) => median(turns.map(addedUs))))
+  const bareUs = median(rounds.flat().map((turn) => turn[`${group}, ${bare}`]))
   return { us, percent: (us.median * 100) / bareUs, bareUs }
 }
 
@@ -129,7 +134,7 @@ function decisionTable(decisions) {
     columns: ['keys', 'without, ns', 'added ns', '±'],
     rows,
     notes: [
-      'Five policies, ten routes; the end of the response, with its event, is in what is added. Variants take turns of 4,096 decisions in one process. "±" is two standard errors of the median, here and in the tables of requests.',
+      'Five policies, ten routes; the end of the response, with its event, is in what is added. Variants take turns of 4,096 decisions in one process. "±" is two standard errors of the median: of turns here, of rounds with new processes in the tables of requests.',
     ],
   }
 }

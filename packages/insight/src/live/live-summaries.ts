@@ -44,8 +44,8 @@ export const MOST_DAYS = 31
  * of them reported. Without a channel it is what this process does.
  *
  * About 1 MB for five policies and ten routes; 32 MB at most, with 50 policies, 20 caps, 200 routes and keys, names and
- * routes that somebody made to fill it; and for each other process that reports 5 KB, at most 200 KB. Days of unique keys take 80 KB for each day that their store did
- * not take yet, and 60 KB for those it has.
+ * routes that somebody made to fill it; and for each other process that reports 5 KB, at most 200 KB. Days of unique keys
+ * take up to 110 KB for each day that their store did not take yet, and 100 KB for all others.
  */
 export class LiveSummaries implements Observer {
   readonly #options: LiveOptions
