@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { installPackage, installsPackages } from './debian-package.ts'
 import { locatedBinary } from './located-binary.ts'
 
-type PostgresProgram = 'initdb' | 'postgres'
+type PostgresProgram = 'initdb' | 'postgres' | 'pg_basebackup'
 
 const OLDEST = 15
 const DEBIAN = '/usr/lib/postgresql'

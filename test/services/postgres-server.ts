@@ -9,6 +9,7 @@ import { onFreePorts } from './free-port.ts'
 import { spawnGuarded } from './guarded-process.ts'
 import { postgresBinary } from './postgres-binary.ts'
 import { freeMemory, SERVER_END, signalServer } from './postgres-end.ts'
+import { copyPrimary } from './postgres-replica.ts'
 import { copyTemplate, folderFor } from './postgres-template.ts'
 import { unprivileged } from './unprivileged.ts'
 
@@ -17,6 +18,8 @@ export interface PostgresServerOptions {
   readonly args?: readonly string[]
   /** Default true. False is faster: what was committed then survives a crash of the server, not of the machine. */
   readonly fsync?: boolean
+  /** Copies this server when it starts first, and follows it until `promote`, as fast as it can. Default: nobody. */
+  readonly replicaOf?: { readonly port: number }
 }
 
 export interface PostgresStartOptions {
@@ -45,11 +48,13 @@ export class PostgresServer {
   /** Below the folder of temporary files; gone after `stop`. */
   readonly folder: string
   readonly #arguments: readonly string[]
+  readonly #primary: { readonly port: number } | undefined
   readonly #pools: Pool[] = []
   #child: ChildProcess | undefined
   #output = ''
 
-  constructor(port: number, { args = [], fsync = true }: PostgresServerOptions) {
+  constructor(port: number, { args = [], fsync = true, replicaOf }: PostgresServerOptions) {
+    this.#primary = replicaOf
     this.port = port
     this.url = `postgres://${NAME}@${HOST}:${port}/${NAME}`
     this.folder = folderFor(unprivileged())
@@ -69,7 +74,10 @@ export class PostgresServer {
   /** Starts it where it does not run, with what was committed before; answers when it does. */
   async start({ maxFileBytes }: PostgresStartOptions = {}): Promise<void> {
     if (this.#child !== undefined) return
-    if (!existsSync(this.#data)) copyTemplate(this.folder)
+    if (!existsSync(this.#data)) {
+      if (this.#primary) await copyPrimary(this.folder, this.#primary.port)
+      else copyTemplate(this.folder)
+    }
     this.#child = this.#spawn(maxFileBytes)
     const child = this.#child
     const ended = () => this.#child !== child
@@ -111,6 +119,11 @@ export class PostgresServer {
   async restart(): Promise<void> {
     await this.kill()
     await this.start()
+  }
+
+  /** Of a replica: it follows nobody any more, and is written to. */
+  async promote(): Promise<void> {
+    await this.pool().query('select pg_promote(true, 20)')
   }
 
   /** For the test itself; `stop` closes it. */

@@ -102,6 +102,16 @@ from information_schema.columns where table_schema = 'sluice' and table_name lik
     expect(stateOf(pinned('quota-state.txt'))).toEqual(QUOTA_STATE)
   })
 
+  test('reads the state of a quota that an earlier one wrote, which listed no charges of writers', () => {
+    const { forgottenAt, writers, reservations, ...rest } = QUOTA_STATE
+    const earlier = {
+      writers: writers.map(({ charged, ...writer }) => writer),
+      reservations: reservations.map(({ madeAt, ...reservation }) => reservation),
+      ...rest,
+    }
+    expect(stateOf(JSON.stringify({ v: 1, ...earlier }))).toEqual({ ...earlier, forgottenAt: 0 })
+  })
+
   test('has the keys and fields of this release in Redis', async () => {
     name = 'pinned'
     const counters = today()

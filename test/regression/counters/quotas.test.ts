@@ -255,6 +255,92 @@ describe('a failover to a server that was behind', () => {
     for (const { quotas } of [one, other]) await lab.of(quotas.close())
   })
 
+  test('adds up what processes charged of which none knew what the others did last', async () => {
+    const lab = new Lab()
+    const [one, other] = [lab.join(), lab.join()]
+    for (const { limiter } of [one, other]) for (let i = 0; i < 3; i++) await lab.of(limiter.take('a'))
+    lab.servers.cutOff()
+    for (let i = 0; i < 4; i++) await lab.of(other.limiter.take('a'))
+    for (let i = 0; i < 5; i++) await lab.of(one.limiter.take('a'))
+    lab.servers.failOver()
+    for (let i = 0; i < 2; i++) await lab.of(other.limiter.take('a'))
+    for (let i = 0; i < 3; i++) await lab.of(one.limiter.take('a'))
+    expect(await lab.of(other.quotas.balance('a', NAMES))).toMatchObject({ used: 20, left: 30 })
+    expect(await lab.of(one.quotas.usage('a', range))).toMatchObject([{ used: 20 }])
+    for (const { quotas } of [one, other]) await lab.of(quotas.close())
+  })
+
+  test('writes over nothing that another process wrote there under the version that it knows', async () => {
+    const lab = new Lab()
+    const [one, other] = [lab.join(), lab.join()]
+    await lab.of(other.limiter.take('a'))
+    await lab.of(one.limiter.take('a'))
+    lab.servers.cutOff()
+    for (let i = 0; i < 3; i++) await lab.of(one.limiter.take('a'))
+    lab.servers.failOver()
+    // from the same version, as often
+    for (let i = 0; i < 3; i++) await lab.of(other.limiter.take('a'))
+    await lab.of(one.limiter.take('a'))
+    expect(await lab.of(one.quotas.balance('a', NAMES))).toMatchObject({ used: 9, left: 41 })
+    expect(await lab.of(one.quotas.usage('a', range))).toMatchObject([{ used: 9 }])
+    for (const { quotas } of [one, other]) await lab.of(quotas.close())
+  })
+
+  test('counts again what a process did that is gone, where another one saw it', async () => {
+    const lab = new Lab()
+    const [gone, other] = [lab.join(), lab.join()]
+    await lab.of(other.limiter.take('a'))
+    lab.servers.cutOff()
+    for (let i = 0; i < 3; i++) await lab.of(gone.limiter.take('a'))
+    expect(await lab.of(other.quotas.balance('a', NAMES))).toMatchObject({ used: 4 })
+    lab.servers.failOver()
+    expect(await lab.of(other.quotas.balance('a', NAMES))).toMatchObject({ used: 4 })
+    for (const { quotas } of [gone, other]) await lab.of(quotas.close())
+  })
+
+  test('keeps what was reserved there since, and frees what was posted before', async () => {
+    const lab = new Lab()
+    const [one, other] = [lab.join(), lab.join()]
+    await lab.of(one.quotas.reserve('a', 5, { id: 'posted', forMs: '1h', ...NAMES }))
+    lab.clock.advance(1_000)
+    lab.servers.cutOff()
+    await lab.of(one.quotas.post('a', 'posted', NAMES))
+    lab.servers.failOver()
+    await lab.of(other.quotas.reserve('a', 7, { id: 'since', forMs: '1h', ...NAMES }))
+    expect(await lab.of(one.quotas.balance('a', NAMES))).toMatchObject({ used: 5, reserved: 7 })
+    expect(await lab.of(one.quotas.post('a', 'since', NAMES))).toBe('posted')
+    expect(await lab.of(other.quotas.balance('a', NAMES))).toMatchObject({ used: 12, reserved: 0 })
+    for (const { quotas } of [one, other]) await lab.of(quotas.close())
+  })
+
+  test('gives back once what is refunded again under the token of a refund that was lost', async () => {
+    const lab = new Lab()
+    const [one, other] = [lab.join(), lab.join()]
+    for (let i = 0; i < 10; i++) await lab.of(one.limiter.take('a'))
+    lab.servers.cutOff()
+    expect(await lab.of(one.quotas.refund('a', 4, { token: 'ticket', ...NAMES }))).toBe(true)
+    await lab.of(one.limiter.take('a'))
+    lab.servers.failOver()
+    expect(await lab.of(other.quotas.refund('a', 4, { token: 'ticket', ...NAMES }))).toBe(true)
+    expect(await lab.of(one.quotas.refund('a', 4, { token: 'ticket', ...NAMES }))).toBe(false)
+    expect(await lab.of(one.quotas.balance('a', NAMES))).toMatchObject({ used: 7 })
+    for (const { quotas } of [one, other]) await lab.of(quotas.close())
+  })
+
+  test('pays lost use from the top-up that was lost with it', async () => {
+    const lab = new Lab()
+    const { quotas, limiter } = lab.join()
+    await lab.of(limiter.take('a', 45))
+    lab.servers.cutOff()
+    await lab.of(quotas.topUp('a', 20, { token: 'invoice-1', ...NAMES }))
+    await lab.of(limiter.take('a', 15))
+    lab.servers.failOver()
+    // before anybody looked at what the server has
+    expect(await lab.of(quotas.topUp('a', 20, { token: 'invoice-1', ...NAMES }))).toBe(false)
+    expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ used: 60, toppedUp: 10, topUpLeft: 10, left: 10 })
+    await lab.of(quotas.close())
+  })
+
   test('counts a top-up and a reservation of which it knew nothing once under their tokens', async () => {
     const lab = new Lab()
     const { quotas } = lab.join()

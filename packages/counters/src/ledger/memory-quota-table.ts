@@ -12,6 +12,7 @@ import type {
   StrandedUnits,
   UsageQuery,
 } from './quota-table.ts'
+import { stateHash } from './state-hash.ts'
 
 interface Row extends StoredAccount {
   readonly dueAt: number | undefined
@@ -99,9 +100,10 @@ export class MemoryQuotaTable implements QuotaTable {
   }
 
   #isCurrent(change: AccountChange, now: number): boolean {
-    const { from, until, version, token } = change
-    const known = this.#rows.get(accountPlace(change))?.version ?? 0
-    return now >= from && now < until && version === known + 1 && !this.#isUsed(change, token)
+    const { from, until, version, basedOn, token } = change
+    const row = this.#rows.get(accountPlace(change))
+    const isSame = version === (row?.version ?? 0) + 1 && basedOn === (row && stateHash(row.state))
+    return now >= from && now < until && isSame && !this.#isUsed(change, token)
   }
 
   #isUsed(id: AccountId, token: string | null | undefined): boolean {

@@ -3,7 +3,7 @@ export interface QuotaTable {
   /** The accounts that there are, as they are at one moment. */
   read(ids: readonly AccountId[]): Promise<{ readonly now: number; readonly accounts: readonly StoredAccount[] }>
   /**
-   * Writes each change whose account still has its version, whose token nobody used, and whose time is that of the
+   * Writes each change whose account still has its version and the state of it, whose token nobody used, and whose time is that of the
    * database's clock; of any other one nothing is written.
    */
   commit(changes: readonly AccountChange[]): Promise<{ readonly now: number; readonly written: readonly boolean[] }>
@@ -37,6 +37,8 @@ export interface StoredAccount extends AccountId {
 export interface AccountChange extends StoredAccount {
   /** Of `state`: one more than what is there; 1 for an account that is not. */
   readonly version: number
+  /** `stateHash` of the state that it changes; undefined for an account that is not. */
+  readonly basedOn: string | undefined
   /** In which the change was made: the database's clock must be in it. */
   readonly from: number
   readonly until: number

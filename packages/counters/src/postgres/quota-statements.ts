@@ -48,20 +48,23 @@ returning n.name, n.key, n.period, n.threshold, n.used, n.included, n.id`,
 }
 
 /**
- * One statement: an account whose version is another one, whose token was used, or whose period is not that of the clock
- * finds no row to move, and nothing of it follows. Rows are locked in the order of their keys, so that no two processes wait
- * for each other.
+ * One statement: an account whose version or state is another one, whose token was used, or whose period is not that of the
+ * clock finds no row to move, and nothing of it follows. Rows are locked in the order of their keys, so that no two processes
+ * wait for each other.
  *
- * Of accounts $1 names, $2 keys, $3 versions, $4 states, $5 from, $6 until, $7 due, $8 tokens; of what belongs to them first
- * the number of the account, from 1: entries $9 to $14, usage $15 to $19, notices $20 to $25; $26 the time.
+ * Of accounts $1 names, $2 keys, $3 versions, $4 states, $5 from, $6 until, $7 due, $8 tokens, $9 hashes of the states that
+ * they change; of what belongs to them first the number of the account, from 1: entries $10 to $15, usage $16 to $20,
+ * notices $21 to $26; $27 the time.
  */
 function commitStatement({ quotaAccounts, quotaEntries, quotaUsage, quotaNotices }: CounterTables): string {
-  return `with clock as (${clockOf('$26')}), given as (
-  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[], $6::float8[], $7::float8[], $8::text[])
-  with ordinality as g (name, key, version, state, starts, ends, due, token, at)
+  return `with clock as (${clockOf('$27')}), given as (
+  select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::float8[], $6::float8[], $7::float8[], $8::text[], $9::text[])
+  with ordinality as g (name, key, version, state, starts, ends, due, token, based_on, at)
 ), fresh as (
   select g.* from given g, clock where clock.now >= g.starts and clock.now < g.ends
-  and (g.version = 1 or exists (select 1 from ${quotaAccounts} a where a.name = g.name and a.key = g.key))
+  and (g.version = 1 or exists (
+    select 1 from ${quotaAccounts} a where a.name = g.name and a.key = g.key and a.version = g.version - 1
+    and encode(sha256(convert_to(a.state, 'UTF8')), 'hex') = g.based_on))
   and (g.token is null or not exists (
     select 1 from ${quotaEntries} e where e.name = g.name and e.key = g.key and e.token = g.token))
 ), moved as (
@@ -76,21 +79,21 @@ function commitStatement({ quotaAccounts, quotaEntries, quotaUsage, quotaNotices
 ), entered as (
   insert into ${quotaEntries} (name, key, kind, token, ref, units, period, at)
   select w.name, w.key, e.kind, e.token, e.ref, e.units, e.period, to_timestamp(clock.now / 1000)
-  from unnest($9::int[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::text[])
+  from unnest($10::int[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[])
     with ordinality as e (at, kind, token, ref, units, period, place)
   join written w on w.at = e.at, clock order by e.place
   on conflict (name, key, token) where token is not null do nothing
 ), added as (
   insert into ${quotaUsage} as u (name, key, hour, units, stranded, topped_up)
   select w.name, w.key, to_timestamp(l.hour / 1000), l.units, l.stranded, l.topped_up
-  from unnest($15::int[], $16::float8[], $17::bigint[], $18::bigint[], $19::bigint[]) as l (at, hour, units, stranded, topped_up)
+  from unnest($16::int[], $17::float8[], $18::bigint[], $19::bigint[], $20::bigint[]) as l (at, hour, units, stranded, topped_up)
   join written w on w.at = l.at order by w.name collate "C", w.key collate "C", l.hour
   on conflict (name, key, hour) do update set
     units = u.units + excluded.units, stranded = u.stranded + excluded.stranded, topped_up = u.topped_up + excluded.topped_up
 ), noticed as (
   insert into ${quotaNotices} (name, key, period, threshold, used, included, id, claimed_at)
   select w.name, w.key, n.period, n.threshold, n.used, n.included, n.id, to_timestamp(clock.now / 1000)
-  from unnest($20::int[], $21::text[], $22::int[], $23::bigint[], $24::bigint[], $25::text[])
+  from unnest($21::int[], $22::text[], $23::int[], $24::bigint[], $25::bigint[], $26::text[])
     as n (at, period, threshold, used, included, id)
   join written w on w.at = n.at, clock
   on conflict (name, key, period, threshold) do nothing

@@ -108,6 +108,7 @@ function accountColumns(changes: readonly AccountChange[]): unknown[] {
     changes.map(({ until }) => until),
     changes.map(({ dueAt }) => dueAt ?? null),
     changes.map(({ token }) => token ?? null),
+    changes.map(({ basedOn }) => basedOn ?? null),
   ]
 }
 

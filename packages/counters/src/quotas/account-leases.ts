@@ -4,7 +4,7 @@ import { includedLeft, type QuotaAccount } from './quota-account.ts'
 import type { LeaseState, PeriodState } from './quota-state.ts'
 
 /** How long an owner may be away and still report what it spent of a lease that has ended. */
-const REPORTED_WITHIN_MS = 3_600_000
+export const REPORTED_WITHIN_MS = 3_600_000
 /** Leases that have ended and are remembered at most, of one key. */
 const MOST_ENDED = 64
 

@@ -13,7 +13,7 @@ export function reserveUnits(
   const standing = account.reservations.find((one) => one.id === id)
   if (standing || units > account.free) return standing
   const { current, now } = account
-  const reservation = { id, period: current.label, units, endsAt: Math.floor(now + forMs) }
+  const reservation = { id, period: current.label, units, endsAt: Math.floor(now + forMs), madeAt: now }
   account.reserve(reservation)
   account.journal.entries.push(reservedEntry(reservation))
   return reservation

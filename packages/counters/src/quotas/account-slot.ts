@@ -1,21 +1,23 @@
 import type { AccountChange, AccountId, StoredAccount } from '../ledger/quota-table.ts'
+import { stateHash } from '../ledger/state-hash.ts'
 import { settleLeases } from './account-leases.ts'
 import { expireReservations } from './account-reservations.ts'
 import type { PendingChange } from './pending-change.ts'
 import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
 import { emptyState, type QuotaState, stateOf, textOf } from './quota-state.ts'
-import { lostEntries, recoveredState } from './recovered-state.ts'
+import { type Recovery, recoveryOf } from './recovered-state.ts'
 import { WriteDoubts } from './write-doubts.ts'
+import { stampWriter } from './writer-stamps.ts'
 
 /** What a process last knew of a stored account. */
 interface Known {
   readonly version: number
   readonly text: string
+  /** As it is stored, which may be another text; undefined where nothing is. */
+  readonly stored: string | undefined
 }
 
 const HOUR_MS = 3_600_000
-/** How long a writer that is silent is remembered. */
-const WRITER_MS = 24 * 3_600_000
 
 /** One account in one process: what is known of it, and what waits to be written. */
 export class AccountSlot {
@@ -29,14 +31,13 @@ export class AccountSlot {
   #seq = 0
   /** The last own write that was sent; no two have one number. */
   #sentSeq = 0
-  #wroteAt = Number.NEGATIVE_INFINITY
   /** The last state that is known to have stood. */
   #kept: string | undefined
   #waiting: PendingChange[] = []
   #sent: readonly PendingChange[] = []
   #sentText = ''
   /** Writes down again what a database that was behind has lost, beside whatever is written next. */
-  #recovery: ((account: QuotaAccount) => void) | undefined
+  #recovery: Recovery | undefined
   readonly #doubts = new WriteDoubts()
 
   constructor(id: AccountId, terms: QuotaTerms, writer: string) {
@@ -70,15 +71,14 @@ export class AccountSlot {
     const state = stored ? stateOf(stored.state) : emptyState()
     const found = state.writers.find(({ writer }) => writer === this.#writer)?.seq ?? 0
     const version = stored?.version ?? 0
-    // it had a later write of this process: this is a server that was behind
-    const isBehind = found < this.#seq && now - this.#wroteAt < WRITER_MS / 2
-    const kept = isBehind && this.#kept ? stateOf(this.#kept) : undefined
-    this.#recovery = kept && recovery(state, kept)
-    const text = textOf(kept ? recoveredState(state, kept) : state)
-    this.#known = { version, text }
+    const kept = this.#kept === undefined ? undefined : stateOf(this.#kept)
+    this.#recovery = kept && recoveryOf({ stored: state, kept }, now)
+    const text = textOf(this.#recovery?.state ?? state)
+    this.#known = { version, text, stored: stored?.state }
     this.#isFresh = true
     this.#seq = Math.max(found, this.#seq)
-    this.#kept = text
+    // what is not written down yet is still only known here
+    if (!this.#recovery) this.#kept = text
     this.#doubts.read(version, found)
   }
 
@@ -89,25 +89,27 @@ export class AccountSlot {
   compose(now: number): AccountChange | undefined {
     const known = this.#known
     if (!known) return undefined
-    const changes = this.#nextChanges()
+    // what is recovered has its tokens back before anybody may use them
+    const changes = this.#recovery ? [] : this.#nextChanges()
     const state = stateOf(known.text)
     const account = this.#account(state, now)
-    this.#recovery?.(account)
+    this.#recovery?.apply(account)
     for (const change of changes) change.apply(account)
     this.#sent = changes
     // a write that may still come does not, where another one has its version
     const isNeeded = this.#recovery !== undefined || this.#doubts.any || !account.journal.isEmpty
     if (!isNeeded && textOf(state) === known.text) return this.#unchanged()
     this.#sentSeq = Math.max(this.#sentSeq, this.#seq) + 1
-    this.#sentText = textOf(this.#stamp(state, now))
-    this.#wroteAt = now
+    const before = stateOf(known.text)
+    stampWriter({ before, state, journal: account.journal }, { writer: this.#writer, seq: this.#sentSeq, at: now })
+    this.#sentText = textOf(state)
     return this.#changeOf(account, known, changes[0]?.token)
   }
 
   /** The write stands. */
   written(): void {
     const known = this.#known as Known
-    this.#known = { version: known.version + 1, text: this.#sentText }
+    this.#known = { version: known.version + 1, text: this.#sentText, stored: this.#sentText }
     this.#isFresh = false
     this.#seq = this.#sentSeq
     this.#kept = this.#sentText
@@ -174,12 +176,6 @@ export class AccountSlot {
     }
   }
 
-  #stamp(state: QuotaState, now: number): QuotaState {
-    const others = state.writers.filter(({ writer, at }) => writer !== this.#writer && now - at < WRITER_MS)
-    state.writers = [...others, { writer: this.#writer, seq: this.#sentSeq, at: now }]
-    return state
-  }
-
   #changeOf(account: QuotaAccount, known: Known, token: string | undefined): AccountChange {
     const { journal, dueAt } = account
     const { periods } = this.terms
@@ -188,6 +184,7 @@ export class AccountSlot {
     return {
       ...this.id,
       version: known.version + 1,
+      basedOn: known.stored && stateHash(known.stored),
       state: this.#sentText,
       // what happened in an hour is written in that hour, and in its period
       from: hour,
@@ -198,21 +195,6 @@ export class AccountSlot {
       usage: journal.usage,
       notices,
     }
-  }
-}
-
-/** What the database lost of the journal. */
-function recovery(stored: QuotaState, lost: QuotaState): (account: QuotaAccount) => void {
-  return (account) => {
-    for (const period of lost.periods) {
-      const found = stored.periods.find(({ label }) => label === period.label)
-      account.journalAgain(period, {
-        units: Math.max(0, period.used - (found?.used ?? 0)),
-        stranded: Math.max(0, period.stranded - (found?.stranded ?? 0)),
-        toppedUp: Math.max(0, period.toppedUp - (found?.toppedUp ?? 0)),
-      })
-    }
-    account.journal.entries.push(...lostEntries(stored, lost))
   }
 }
 

@@ -10,6 +10,8 @@ export interface QuotaState {
   reservations: ReservationState[]
   /** Who wrote lately, so that a write of which no answer came is found again. */
   writers: WriterState[]
+  /** When the last of those wrote that are not listed any more; 0 where all are. */
+  forgottenAt: number
 }
 
 export interface PeriodState {
@@ -59,29 +61,34 @@ export interface ReservationState {
   readonly period: string
   readonly units: number
   readonly endsAt: number
+  /** By the clock of the database; not there where an earlier release reserved. */
+  readonly madeAt?: number
 }
 
-interface WriterState {
+export interface WriterState {
   readonly writer: string
-  seq: number
-  at: number
+  readonly seq: number
+  readonly at: number
+  /** Units that it charged in all, by the label of their period; without what it gave back under a token. */
+  readonly charged?: Readonly<Record<string, number>>
 }
 
 /** Of what `textOf` writes. */
 const VERSION = 1
 
 export function emptyState(): QuotaState {
-  return { periods: [], topUps: [], leases: [], reservations: [], writers: [] }
+  return { periods: [], topUps: [], leases: [], reservations: [], writers: [], forgottenAt: 0 }
 }
 
 /** As it is stored. Equal texts are equal states. */
-export function textOf({ periods, topUps, leases, reservations, writers }: QuotaState): string {
-  return JSON.stringify({ v: VERSION, periods, topUps, leases, reservations, writers })
+export function textOf({ periods, topUps, leases, reservations, writers, forgottenAt }: QuotaState): string {
+  return JSON.stringify({ v: VERSION, periods, topUps, leases, reservations, writers, forgottenAt })
 }
 
 /** The state of a stored text. Throws `SLUICE_COUNTER_TABLES` for one of a later release. */
 export function stateOf(text: string): QuotaState {
   const { v, ...state } = JSON.parse(text) as QuotaState & { readonly v: number }
-  if (v === VERSION) return state
+  // what earlier releases wrote lacks it
+  if (v === VERSION) return { ...state, forgottenAt: state.forgottenAt ?? 0 }
   throw new SluiceError('SLUICE_COUNTER_TABLES', `a quota: got version ${v}, expected version ${VERSION}`)
 }
