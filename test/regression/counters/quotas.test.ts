@@ -181,6 +181,45 @@ describe('close', () => {
   })
 })
 
+describe('after close nothing is sent, and no timer is left,', () => {
+  test.each<[string, keyof QuotaTable]>([
+    ['a tick asked what is due', 'due'],
+    ['an account was read', 'read'],
+    ['a change was written', 'commit'],
+    ['a notice was delivered', 'delivered'],
+    ['somebody looked for notices', 'undelivered'],
+  ])('though %s that is answered later', async (_, held) => {
+    const lab = new Lab()
+    const sent: string[] = []
+    const answers: (() => void)[] = []
+    let isSilent = false
+    const { quotas, limiter } = lab.join(
+      {
+        before: (call) => void sent.push(call),
+        after: (call) => (isSilent && call === held ? new Promise<void>((done) => void answers.push(done)) : undefined),
+      },
+      { limit: 1_000, onUsed: () => {}, waitMs: 60_000 },
+    )
+    await lab.of(limiter.take('a', 700))
+    isSilent = true
+    void limiter.take('a', 200)
+    void limiter.take('b', 500)
+    await lab.advance(12_000)
+    await lab.of(quotas.close())
+    const before = sent.length
+    for (const answer of answers) answer()
+    await lab.advance(12_000)
+    for (const answer of answers) answer()
+    await lab.advance(40_000)
+    expect(sent.slice(before)).toEqual([])
+    expect(answers.length).toBeGreaterThan(0)
+    limiter.close()
+    // the breaker of the limiter forgets by itself
+    await lab.advance(60_000)
+    expect(lab.clock.pending).toBe(0)
+  })
+})
+
 describe('a lease', () => {
   const terms = { periods: new CalendarPeriods({ per: 'day', timeZone: 'UTC' }), carryOver: 0 }
   const leaseTerms = { leaseMs: 10_000, fraction: 0.5 }

@@ -5,6 +5,8 @@ import { answeredWithin, failureOf, unanswered } from '../unanswered.ts'
 export class AnswerDeadline {
   readonly #clock: Clock
   readonly #waitMs: number
+  /** Of each call under way: what rejects it. */
+  readonly #open = new Set<(error: Error) => void>()
 
   constructor(clock: Clock, waitMs: number) {
     this.#clock = clock
@@ -12,11 +14,21 @@ export class AnswerDeadline {
   }
 
   within<T>(answer: Promise<T>): Promise<T> {
-    const known = answer.catch((error: unknown) => {
-      throw failureOf('the ledger of counters', error)
-    })
     const waitMs = this.#waitMs
     const late = (): Error => unanswered(`the ledger of counters gave no answer within ${waitMs} ms`)
-    return answeredWithin(known, { clock: this.#clock, waitMs, late })
+    return answeredWithin(this.#endable(answer), { clock: this.#clock, waitMs, late })
+  }
+
+  /** Rejects all calls that are under way. */
+  end(error: Error): void {
+    for (const reject of this.#open) reject(error)
+  }
+
+  #endable<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#open.add(reject)
+      const failed = (error: unknown): void => reject(failureOf('the ledger of counters', error))
+      answer.then(resolve, failed).finally(() => this.#open.delete(reject))
+    })
   }
 }

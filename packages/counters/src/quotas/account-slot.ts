@@ -7,6 +7,7 @@ import { QuotaAccount, type QuotaTerms } from './quota-account.ts'
 import { emptyState, type QuotaState, stateOf, textOf } from './quota-state.ts'
 import { type Recovery, recoveryOf } from './recovered-state.ts'
 import { WriteDoubts } from './write-doubts.ts'
+import { WriteTurns } from './write-turns.ts'
 import { stampWriter } from './writer-stamps.ts'
 
 /** What a process last knew of a stored account. */
@@ -39,11 +40,13 @@ export class AccountSlot {
   /** Writes down again what a database that was behind has lost, beside whatever is written next. */
   #recovery: Recovery | undefined
   readonly #doubts = new WriteDoubts()
+  readonly #turns: WriteTurns
 
   constructor(id: AccountId, terms: QuotaTerms, writer: string) {
     this.id = id
     this.terms = terms
     this.#writer = writer
+    this.#turns = new WriteTurns(writer)
   }
 
   get isIdle(): boolean {
@@ -60,6 +63,14 @@ export class AccountSlot {
 
   get hasWork(): boolean {
     return this.#waiting.length > 0
+  }
+
+  /** How long it is to wait for its turn among the writers of its account, in ms; 0 for not at all. */
+  turnMs(now: number, writeMs: number): number {
+    const waitMs = this.#turns.waitMs(now, writeMs)
+    // another one has written by then
+    if (waitMs > 0) this.#known = undefined
+    return waitMs
   }
 
   add(change: PendingChange): void {
@@ -80,6 +91,7 @@ export class AccountSlot {
     // what is not written down yet is still only known here
     if (!this.#recovery) this.#kept = text
     this.#doubts.read(version, found)
+    this.#turns.read(state.writers, now)
   }
 
   /**
@@ -103,6 +115,7 @@ export class AccountSlot {
     const before = stateOf(known.text)
     stampWriter({ before, state, journal: account.journal }, { writer: this.#writer, seq: this.#sentSeq, at: now })
     this.#sentText = textOf(state)
+    this.#turns.composed(state.writers, now)
     return this.#changeOf(account, known, changes[0]?.token)
   }
 
@@ -115,11 +128,17 @@ export class AccountSlot {
     this.#kept = this.#sentText
     this.#recovery = undefined
     this.#doubts.overtaken()
+    this.#turns.written()
     this.#finish()
   }
 
   /** The write was refused: what is there is not what was known, or a token was used. */
-  refused(): void {
+  refused(now: number): void {
+    this.#turns.refused(now)
+    this.#readAgain()
+  }
+
+  #readAgain(): void {
     this.#known = undefined
     this.#waiting = [...this.#sent, ...this.#waiting]
     this.#sent = []
@@ -162,7 +181,7 @@ export class AccountSlot {
 
   #unchanged(): undefined {
     if (this.#isFresh) this.#finish()
-    else this.refused()
+    else this.#readAgain()
     return undefined
   }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { type Clock, TurnBatch } from '@sluice/limiter-core/backend'
+import { AWAITED, type Clock, systemClock, TurnBatch } from '@sluice/limiter-core/backend'
 import { accountPlace } from '../ledger/account-place.ts'
 import { AnswerDeadline } from '../ledger/answer-deadline.ts'
 import type { AccountChange, AccountId, QuotaTable } from '../ledger/quota-table.ts'
+import { unanswered } from '../unanswered.ts'
 import { AccountSlot } from './account-slot.ts'
 import type { PendingChange } from './pending-change.ts'
 import type { QuotaAccount, QuotaTerms } from './quota-account.ts'
@@ -13,6 +14,8 @@ const MOST_KEPT = 10_000
 const LOOKED_AT = 16
 /** Accounts in one statement. */
 const MOST_AT_ONCE = 256
+/** Others write in the time of the machine, also where a test has a clock of its own that stands still. */
+const TURN_CLOCK = systemClock
 
 export interface AccountStoreOptions {
   readonly clock: Clock
@@ -38,6 +41,11 @@ export class AccountStore {
   readonly #batch = new TurnBatch<AccountSlot>((batch) => this.#workAll(batch.take()))
   #offsetMs: number | undefined
   #idle: (() => void)[] = []
+  /** How long it takes to read an account and to write it, of late. */
+  #writeMs = 2
+  /** Of those who wait for their turn: what stops that. */
+  readonly #turns = new Map<AccountSlot, () => void>()
+  #isClosed = false
 
   constructor(table: QuotaTable, options: AccountStoreOptions) {
     this.#table = table
@@ -107,6 +115,7 @@ export class AccountStore {
 
   /** Finds out what became of writes without an answer. */
   settleDoubts(): void {
+    if (this.#isClosed) return
     for (const slot of this.#slots.values()) if (slot.hasDoubt) this.#schedule(slot)
   }
 
@@ -114,6 +123,28 @@ export class AccountStore {
   idle(): Promise<void> {
     if (this.#busy.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  /** Gives up what is under way; nothing is sent from here on, and what is asked fails. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const [slot, stop] of this.#turns) {
+      stop()
+      this.#takeTurn(slot)
+    }
+    this.#deadline.end(closedStore())
+    await this.idle()
+  }
+
+  #refusesNow(slot: AccountSlot): boolean {
+    if (this.#isClosed) slot.failed(closedStore(), false)
+    return this.#isClosed
+  }
+
+  /** Sends nothing once this is closed. */
+  async #ask<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw closedStore()
+    return this.#deadline.within(call())
   }
 
   #slotOf(id: AccountId, terms: QuotaTerms): AccountSlot {
@@ -135,10 +166,21 @@ export class AccountStore {
     }
   }
 
-  #schedule(slot: AccountSlot): void {
-    if (this.#busy.has(slot)) return
-    this.#busy.add(slot)
+  #takeTurn(slot: AccountSlot): void {
+    this.#turns.delete(slot)
     this.#batch.add(slot, queueMicrotask)
+  }
+
+  #schedule(slot: AccountSlot): void {
+    if (this.#busy.has(slot) || this.#refusesNow(slot)) return
+    this.#busy.add(slot)
+    const waitMs = slot.turnMs(TURN_CLOCK.now(), this.#writeMs)
+    if (waitMs === 0) this.#batch.add(slot, queueMicrotask)
+    else
+      this.#turns.set(
+        slot,
+        TURN_CLOCK.after(waitMs, () => this.#takeTurn(slot), AWAITED),
+      )
   }
 
   #workAll(slots: readonly AccountSlot[]): void {
@@ -150,6 +192,7 @@ export class AccountStore {
   /** Never rejects. */
   async #work(slots: readonly AccountSlot[]): Promise<void> {
     const sent = new Set<AccountSlot>()
+    const from = TURN_CLOCK.now()
     try {
       const unread = slots.filter((slot) => slot.needsRead)
       if (unread.length > 0) await this.#read(unread)
@@ -158,6 +201,7 @@ export class AccountStore {
       const refused = composed.length > 0 ? await this.#commit(composed) : []
       // from here on it is known what became of each write
       sent.clear()
+      if (composed.length > 0) this.#writeMs += (TURN_CLOCK.now() - from - this.#writeMs) / 8
       await Promise.all(refused.map((slot) => this.#findToken(slot)))
     } catch (error) {
       for (const slot of slots) slot.failed(error, sent.has(slot))
@@ -174,7 +218,7 @@ export class AccountStore {
   }
 
   async #read(slots: readonly AccountSlot[]): Promise<void> {
-    const { now, accounts } = await this.#deadline.within(this.#table.read(slots.map(({ id }) => id)))
+    const { now, accounts } = await this.#ask(() => this.#table.read(slots.map(({ id }) => id)))
     this.#heard(now)
     const found = new Map(accounts.map((account) => [accountPlace(account), account]))
     for (const slot of slots) {
@@ -199,10 +243,10 @@ export class AccountStore {
   /** Answers those whose write was refused, maybe for its token. */
   async #commit(composed: readonly (readonly [AccountSlot, AccountChange])[]): Promise<readonly AccountSlot[]> {
     const changes = composed.map(([, change]) => change)
-    const { now, written } = await this.#deadline.within(this.#table.commit(changes))
+    const { now, written } = await this.#ask(() => this.#table.commit(changes))
     this.#heard(now)
     for (const [index, [slot, change]] of composed.entries()) {
-      if (!written[index]) slot.refused()
+      if (!written[index]) slot.refused(TURN_CLOCK.now())
       else {
         slot.written()
         if (change.notices.length > 0) this.#options.noticed(change.notices)
@@ -216,7 +260,7 @@ export class AccountStore {
     const { firstToken } = slot
     if (firstToken === undefined) return
     try {
-      const used = await this.#deadline.within(this.#table.usedToken(slot.id, firstToken))
+      const used = await this.#ask(() => this.#table.usedToken(slot.id, firstToken))
       if (used) slot.tokenUsed()
     } catch (error) {
       slot.failed(error, false)
@@ -226,4 +270,8 @@ export class AccountStore {
   #heard(now: number): void {
     this.#offsetMs = now - this.#options.clock.now()
   }
+}
+
+function closedStore(): Error {
+  return unanswered('these quotas are closed')
 }

@@ -37,6 +37,9 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
   readonly #options: ExactQuotasOptions
   /** By idempotency key: adjustments that are not settled. */
   readonly #adjusting = new Map<string, Promise<Answer>>()
+  /** Stops timers that forget them. */
+  readonly #forgetting = new Set<() => void>()
+  #isClosed = false
 
   constructor(options: ExactQuotasOptions) {
     this.name = options.name
@@ -80,11 +83,25 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     const underWay = this.#adjusting.get(id) ?? this.#adjust(asked, takenAt)
     this.#adjusting.set(id, underWay)
     // what is asked for again meanwhile, and whoever asks a little later, gets this answer
-    const forget = (): void => {
-      this.#options.clock.after(30_000, () => this.#adjusting.delete(id))
-    }
-    underWay.then(forget, () => this.#adjusting.delete(id))
+    underWay.then(
+      () => this.#forgetLater(id),
+      () => this.#adjusting.delete(id),
+    )
     return underWay
+  }
+
+  #forgetLater(id: string): void {
+    if (this.#isClosed) return
+    const stop = this.#options.clock.after(30_000, () => {
+      this.#adjusting.delete(id)
+      this.#forgetting.delete(stop)
+    })
+    this.#forgetting.add(stop)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const stop of this.#forgetting) stop()
   }
 
   async resetAll(keys: readonly CountedKey[]): Promise<void> {

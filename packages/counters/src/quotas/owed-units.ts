@@ -34,6 +34,7 @@ export class OwedUnits {
   #underWay = 0
   #isStopped = false
   #stopTimer: (() => void) | undefined
+  #stopPause = (): void => {}
 
   constructor(options: OwedUnitsOptions) {
     this.#options = options
@@ -43,6 +44,10 @@ export class OwedUnits {
   units = 0
 
   add({ key, counter, cost }: Charge<QuotaCounter>, passedAt: number): void {
+    if (this.#isStopped) {
+      this.#options.lost(cost)
+      return
+    }
     this.#put({ key, counter, passedAt, units: cost })
     this.units += cost
     this.#schedule(0)
@@ -67,7 +72,10 @@ export class OwedUnits {
       store.settleDoubts()
       await store.idle()
       if (this.#kept.size === 0 && this.#underWay === 0) return
-      await new Promise<void>((resolve) => void clock.after(DRAIN_MS, resolve))
+      if (this.#isStopped) return
+      await new Promise<void>((resolve) => {
+        this.#stopPause = clock.after(DRAIN_MS, resolve)
+      })
     }
   }
 
@@ -75,6 +83,7 @@ export class OwedUnits {
   stop(): void {
     this.#isStopped = true
     this.#stopTimer?.()
+    this.#stopPause()
     if (this.units !== 0) this.#options.lost(this.units)
   }
 

@@ -33,6 +33,8 @@ export interface QuotaNoticesOptions {
 /** Delivers notices that were written, each until somebody has taken it. */
 export class QuotaNotices {
   readonly #options: QuotaNoticesOptions
+  readonly #underWay = new Set<Promise<void>>()
+  #isClosed = false
 
   constructor(options: QuotaNoticesOptions) {
     this.#options = options
@@ -42,16 +44,32 @@ export class QuotaNotices {
    * Never rejects: what fails is delivered again, by whichever process comes first. Without `onUsed` observers hear of it,
    * and it is left to a process that has one.
    */
-  async deliver(notices: readonly StoredNotice[]): Promise<void> {
+  deliver(notices: readonly StoredNotice[]): Promise<void> {
+    const delivered = this.#deliver(notices)
+    this.#underWay.add(delivered)
+    return delivered.finally(() => this.#underWay.delete(delivered))
+  }
+
+  /** Resolves when all are delivered that anybody has begun to. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+
+  /** What is not delivered yet is left to others. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  async #deliver(notices: readonly StoredNotice[]): Promise<void> {
     const delivered = await Promise.all(notices.map((notice) => this.#deliverOne(notice)))
     const ids = delivered.flatMap((id) => id ?? [])
-    if (ids.length > 0) await this.#options.table.delivered(ids).catch(() => {})
+    if (ids.length > 0 && !this.#isClosed) await this.#options.table.delivered(ids).catch(() => {})
   }
 
   /** Those that a process began to deliver and did not. */
   async deliverLate(names: readonly string[]): Promise<void> {
     const { onUsed, table } = this.#options
-    if (onUsed) await this.deliver(await table.undelivered(names, CLAIM_MS, AT_ONCE))
+    if (onUsed && !this.#isClosed) await this.deliver(await table.undelivered(names, CLAIM_MS, AT_ONCE))
   }
 
   async #deliverOne({ name, id, key, period, threshold, used, included }: StoredNotice): Promise<string | undefined> {

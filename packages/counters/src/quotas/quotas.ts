@@ -213,19 +213,21 @@ export class Quotas extends LeasingBackend implements MetricSource {
 
   /**
    * Gives all leases back and charges what is owed, as far as the database answers within two seconds; an event `quota` tells
-   * what is `lost`. Its client stays open.
+   * what is `lost`. Then it sends nothing more, and whatever needs the database fails. Its client stays open.
    */
   override async close(): Promise<void> {
     this.#stopTick()
     await super.close()
-    const { owed, clock } = this.#parts
+    const { owed, clock, notices, store } = this.#parts
     let stop = (): void => {}
     const late = new Promise<void>((resolve) => {
       stop = clock.after(CLOSES_WITHIN_MS, resolve, AWAITED)
     })
-    await Promise.race([owed.drained(), late])
+    await Promise.race([Promise.all([owed.drained().then(() => notices.idle()), this.#ticking]), late])
     stop()
+    notices.close()
     owed.stop()
+    await store.close()
   }
 
   #counterOf<T extends QuotaName>(owner: string, options: T, names: readonly (keyof T & string)[]): QuotaCounter {

@@ -34,6 +34,7 @@ export class LeaseCalls {
   readonly #waiting = new TurnBatch<LeaseCall>((waiting) => this.#sendAll(waiting.take()))
   readonly #sent = new Set<Sent>()
   #idle: (() => void)[] = []
+  #isClosed = false
 
   constructor(ledger: LeaseLedger, clock: Clock) {
     this.#ledger = ledger
@@ -42,6 +43,10 @@ export class LeaseCalls {
 
   /** With nothing under way it goes when the code that runs now is done; else when this turn is. */
   add(call: LeaseCall): void {
+    if (this.#isClosed) {
+      call.failed(lateLedger())
+      return
+    }
     this.#waiting.add(call, this.#sent.size === 0 ? queueMicrotask : afterThisTurn)
   }
 
@@ -54,6 +59,13 @@ export class LeaseCalls {
   /** A ledger owes an answer; one that never comes must not keep a key from being asked for. */
   giveUpLost(now: number): void {
     for (const sent of this.#sent) if (now > sent.deadlineAt + LOST_AFTER_MS) sent.giveUp()
+  }
+
+  /** Gives up what is under way; nothing is sent from here on. */
+  close(): void {
+    this.#isClosed = true
+    for (const call of this.#waiting.take()) call.failed(lateLedger())
+    for (const sent of this.#sent) sent.giveUp()
   }
 
   #sendAll(calls: readonly LeaseCall[]): void {

@@ -36,6 +36,7 @@ export class LeaseTable implements LeaseHome {
   #retryAt = Number.NEGATIVE_INFINITY
   #wakesAt = Number.POSITIVE_INFINITY
   #stopTimer: (() => void) | undefined
+  #isClosed = false
 
   constructor(ledger: LeaseLedger, terms: LeaseTerms, clock: Clock) {
     this.#terms = terms
@@ -94,6 +95,7 @@ export class LeaseTable implements LeaseHome {
     if (this.#keys >= MAX_KEYS) this.#evict(now)
     const lease = new HeldLease({ key, counter }, this.#terms, ++this.#owner, now)
     const made = new AskedLease(lease, this)
+    if (this.#isClosed) return lastOf(made, now)
     leases.set(key, made)
     this.#keys++
     this.#wakeAt(lease.dueAt)
@@ -112,8 +114,9 @@ export class LeaseTable implements LeaseHome {
     asked?.tell(this.now() + asked.lease.leaseMs)
   }
 
-  /** Gives all leases back; waits a second at most until that is heard. */
+  /** Gives all leases back; waits a second at most until that is heard. Nothing is asked after that. */
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#stopTimer?.()
     this.#wakesAt = Number.POSITIVE_INFINITY
     const now = this.now()
@@ -124,6 +127,7 @@ export class LeaseTable implements LeaseHome {
     })
     await Promise.race([this.#calls.idle(), waited])
     stop()
+    this.#calls.close()
   }
 
   #leasesOf(name: string): Map<string, AskedLease> {
@@ -152,7 +156,7 @@ export class LeaseTable implements LeaseHome {
   }
 
   #wakeAt(at: number): void {
-    if (this.#wakesAt <= at) return
+    if (this.#isClosed || this.#wakesAt <= at) return
     this.#stopTimer?.()
     this.#wakesAt = at
     this.#stopTimer = this.#clock.after(at - this.now(), this.#tick)
@@ -192,6 +196,12 @@ export class LeaseTable implements LeaseHome {
     asked.tell(now + lease.leaseMs)
     return true
   }
+}
+
+/** One that leases nothing: what is granted is spent and told at once. */
+function lastOf(asked: AskedLease, now: number): AskedLease {
+  asked.retire(now)
+  return asked
 }
 
 function firstOf<T>(all: Iterable<T>, count: number): T[] {
