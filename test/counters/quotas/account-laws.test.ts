@@ -106,7 +106,7 @@ class AccountLaws {
 
   #topUp(account: QuotaAccount, units: number): void {
     const endsAt = this.#random.pick([null, this.#now + 100 * HOUR_MS])
-    account.topUps.add({ token: `t${this.#made++}`, units, left: units, endsAt })
+    account.topUps.add({ token: `t${this.#made++}`, units, left: units, endsAt }, this.#now)
     this.#bought += units
   }
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { postgresLedger } from '@sluice/counters/postgres'
-import { createQuotas, quota } from '@sluice/counters/quotas'
+import { createQuotas, type QuotaStranded, type QuotasOptions, quota } from '@sluice/counters/quotas'
 import { createLimiter } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+import { listedKey, storedKey, storedListed } from '../../../packages/counters/src/quotas/stored-key.ts'
+import { eventually } from '../../services/eventually.ts'
 import { type PostgresServer, startPostgres } from '../../services/postgres-server.ts'
 
 const NAMES = { policy: 'calls', scope: 'hostile' } as const
@@ -34,8 +37,8 @@ beforeAll(async () => {
 })
 afterAll(() => postgres.stop())
 
-function open(scope: string, limit: number) {
-  const quotas = createQuotas(postgresLedger(postgres.pool()))
+function open(scope: string, limit: number, options: QuotasOptions = {}) {
+  const quotas = createQuotas(postgresLedger(postgres.pool()), options)
   const policies = [quota({ name: NAMES.policy, limit, per: 'month', backend: quotas })]
   return { quotas, limiter: createLimiter({ policies, scope, deadlineMs: 20_000, onBackendError: 'deny' }) }
 }
@@ -52,6 +55,44 @@ describe('quotas of hostile keys and limits', () => {
       expect([index, await reader.quotas.balance(key, names)]).toMatchObject([index, { used: 1 + (index % 4) }])
     }
     await reader.quotas.close()
+  })
+
+  test.each(['x'.repeat(600), '\0'.repeat(300), `\\sha256:${'A'.repeat(43)}`, `\\\\sha256:${'A'.repeat(43)}`])(
+    'all that is asked under a key finds its account, and what is listed is credited: key %#',
+    async (key) => {
+      const names = { ...NAMES, scope: `asked-${KEYS.length}-${key.length}` }
+      const { quotas, limiter } = open(names.scope, 1_000)
+      // a process that never reports
+      const gone = open(names.scope, 1_000, { clock: new FakeClock(), leaseMs: 100 })
+      expect((await gone.limiter.take(key, 3)).counted).toBe(true)
+      expect(await quotas.topUp(key, 4, { token: 'one', ...names })).toBe(true)
+      expect(await quotas.reserve(key, 2, { id: 'two', ...names })).toMatchObject({ units: 2 })
+      expect(await quotas.post(key, 'two', names)).toBe('posted')
+      expect(await quotas.refund(key, 1, { token: 'three', ...names })).toBe(true)
+      await eventually(async () => (await quotas.balance(key, names)).onLease === 0, { what: 'the end of a lease' })
+      const [listed] = await quotas.stranded({ key, ...names })
+      const { stranded, used, topUpLeft } = await quotas.balance(key, names)
+      expect([listed?.units, used, topUpLeft]).toEqual([stranded, 1, 4])
+      expect(stranded).toBeGreaterThanOrEqual(3)
+      const range = { from: Date.now() - 40 * 86_400_000, to: Date.now() + 86_400_000, by: 'month', ...names } as const
+      expect(await quotas.usage(key, range)).toMatchObject([{ key: listed?.key, used: 1, stranded }])
+      expect(await quotas.credit(listed as QuotaStranded, names)).toBe(stranded)
+      expect(await quotas.credit(listed as QuotaStranded, names)).toBe(0)
+      expect(await quotas.balance(key, names)).toMatchObject({ used: 1, stranded: 0 })
+      limiter.close()
+      await quotas.close()
+    },
+  )
+
+  test('a key that looks like a hash is neither listed as one, nor as another key', () => {
+    const long = 'x'.repeat(600)
+    const keys = [long, ...[0, 1, 2, 3].map((times) => '\\'.repeat(times) + storedKey(long))]
+    const listed = keys.map((key) => listedKey(storedKey(key)))
+    expect(new Set(listed).size).toBe(keys.length)
+    expect(listed[0]).toBe(storedKey(long))
+    expect(listed.map(storedListed)).toEqual(keys.map(storedKey))
+    // as the operator may give it
+    expect(storedListed(long)).toBe(storedKey(long))
   })
 
   test('counts exactly at the largest limit', async () => {

@@ -8,6 +8,7 @@ import type { QuotaTable } from '../../../packages/counters/src/ledger/quota-tab
 import { askLease } from '../../../packages/counters/src/quotas/account-leases.ts'
 import { CalendarPeriods } from '../../../packages/counters/src/quotas/calendar-periods.ts'
 import { QuotaAccount } from '../../../packages/counters/src/quotas/quota-account.ts'
+import { balanceOf } from '../../../packages/counters/src/quotas/quota-balance.ts'
 import { emptyState } from '../../../packages/counters/src/quotas/quota-state.ts'
 import { BehindTable } from '../../counters/quotas/behind-table.ts'
 import { FaultyQuotaTable, type QuotaIntrusion, quotasOnly } from '../../counters/quotas/faulty-quota-table.ts'
@@ -16,6 +17,13 @@ const NAMES = { policy: 'calls', scope: 'tests' } as const
 const NEVER = new Promise<void>(() => {})
 
 const turn = (): Promise<void> => new Promise((resolve) => afterThisTurn(resolve))
+
+interface LabQuota {
+  readonly limit?: number
+  readonly deadlineMs?: number
+  readonly per?: 'day' | 'month'
+  readonly carryOver?: number
+}
 
 /** Processes over one table in memory, each behind faults of its own. */
 class Lab {
@@ -28,12 +36,12 @@ class Lab {
 
   join(
     intrusion: QuotaIntrusion = {},
-    { limit = 50, deadlineMs = 60_000, ...options }: QuotasOptions & { limit?: number; deadlineMs?: number } = {},
+    { limit = 50, deadlineMs = 60_000, per = 'month', carryOver = 0, ...options }: QuotasOptions & LabQuota = {},
   ) {
     const { clock } = this
     const ledger = quotasOnly(new FaultyQuotaTable(this.table, intrusion))
     const quotas = createQuotas(ledger, { clock, waitMs: 100, ...options })
-    const policies = [quota({ name: 'calls', limit, per: 'month', backend: quotas })]
+    const policies = [quota({ name: 'calls', limit, per, carryOver, backend: quotas })]
     const limiter = createLimiter({ policies, clock, scope: NAMES.scope, deadlineMs, onBackendError: 'allow' })
     return { quotas, limiter }
   }
@@ -261,6 +269,48 @@ describe('a lease', () => {
     for (const lease of reported) expect(await lab.of(other.quotas.credit(lease, NAMES))).toBe(0)
     expect(await lab.of(other.quotas.balance('a', NAMES))).toMatchObject({ used: 1, stranded: left.units })
     for (const { quotas } of [away, gone, other]) await lab.of(quotas.close())
+  })
+})
+
+describe('units that are owed', () => {
+  test('are charged to the period in which they passed, though its account was never opened', async () => {
+    const lab = new Lab()
+    let isAway = true
+    const before = () => (isAway ? Promise.reject(new Error('away')) : undefined)
+    const { quotas, limiter } = lab.join({ before }, { per: 'day', carryOver: 100 })
+    await lab.of(limiter.take('a', 30))
+    lab.clock.stepWall(86_400_000)
+    await lab.of(limiter.take('a', 2))
+    isAway = false
+    await lab.advance(20_000)
+    // 20 were left of the day before
+    expect(await lab.of(quotas.balance('a', NAMES))).toMatchObject({ period: '2026-11-03', used: 2, carried: 20 })
+    const range = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 10, 9), by: 'day', ...NAMES } as const
+    const days = await lab.of(quotas.usage('a', range))
+    expect(days.map(({ from, used }) => [new Date(from).getUTCDate(), used])).toEqual([
+      [2, 30],
+      [3, 2],
+    ])
+    await lab.of(quotas.close())
+  })
+})
+
+describe('top-ups that have ended', () => {
+  test('are forgotten when there are many, and what they gave stays', () => {
+    const terms = { periods: new CalendarPeriods({ per: 'month', timeZone: 'UTC' }), carryOver: 0 }
+    const state = emptyState()
+    const from = Date.UTC(2026, 10, 2)
+    for (let bought = 0; bought < 200; bought++) {
+      const account = new QuotaAccount(state, terms, from + bought * 3_600_000).open(bought === 0 ? 5 : 0)
+      account.topUps.add({ token: `t-${bought}`, units: 10, left: 10, endsAt: account.now + 1_800_000 }, account.now)
+      expect(account.take(4)).toBe(true)
+      const { included, carried, toppedUp, topUpLeft, used, left } = balanceOf(account)
+      expect(included + carried + toppedUp + topUpLeft).toBe(used + left)
+    }
+    expect(state.topUps.length).toBeLessThanOrEqual(34)
+    const later = new QuotaAccount(state, terms, from + 300 * 3_600_000).open(0)
+    later.charge(later.current, -50, later.now)
+    expect(balanceOf(later)).toMatchObject({ used: 750, toppedUp: later.current.toppedUp, topUpLeft: 0 })
   })
 })
 

@@ -92,8 +92,9 @@ export class OwedUnits {
     this.#underWay++
     this.#options.store.add(accountOf(sum), counter.terms, {
       apply: (account) => {
-        account.open(counter.limit)
-        account.charge(account.periodAt(passedAt), units, passedAt)
+        // before the one that runs: what is left of it may be carried over
+        const period = account.periodOf(passedAt, counter.limit)
+        account.open(counter.limit).charge(period, units, passedAt)
       },
       done() {},
       failed() {},

@@ -83,6 +83,20 @@ export class QuotaAccount {
     return periods.find(({ endsAt }) => at < endsAt) ?? this.current
   }
 
+  /** The period in which `at` was, begun where it is not there; one before all that are kept is the first of those. */
+  periodOf(at: number, limit: number): PeriodState {
+    const calendar = this.#terms.periods.at(Math.min(at, this.now))
+    const { periods } = this.#state
+    const isBeforeAll = periods.length > CLOSED_PERIODS && calendar.startsAt < periods[0].startsAt
+    if (isBeforeAll) return periods[0]
+    const found = this.period(calendar.label)
+    if (found) return found
+    const begun = this.#begin(calendar)
+    begun.limit = limit
+    begun.carried = this.#carriedInto(calendar)
+    return begun
+  }
+
   /** Units that may be spent or lent now. */
   get free(): number {
     const left = includedLeft(this.current) + this.topUps.left(this.now)

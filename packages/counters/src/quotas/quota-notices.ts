@@ -1,6 +1,6 @@
 import type { Clock, MaybePromise, Observers } from '@sluice/limiter-core/backend'
 import type { QuotaTable, StoredNotice } from '../ledger/quota-table.ts'
-import { idOf } from '../ledger/stored-id.ts'
+import { listedKey } from './stored-key.ts'
 
 /** How long a process has to deliver a notice before another one does. */
 const CLAIM_MS = 60_000
@@ -74,7 +74,7 @@ export class QuotaNotices {
 
   async #deliverOne({ name, id, key, period, threshold, used, included }: StoredNotice): Promise<string | undefined> {
     const { observers, onUsed, policyOf } = this.#options
-    const notice: QuotaUsed = { id, policy: policyOf(name), key: idOf(key), period, threshold, used, included }
+    const notice: QuotaUsed = { id, policy: policyOf(name), key: listedKey(key), period, threshold, used, included }
     observers.event('quota', { ...notice })
     try {
       await onUsed?.(notice)

@@ -1,12 +1,11 @@
 import { badOption, optionsOf } from '@sluice/limiter-core/backend'
 import { stringify } from 'csv-stringify/sync'
 import type { QuotaTable, StoredUsage } from '../ledger/quota-table.ts'
-import { idOf } from '../ledger/stored-id.ts'
 import { CalendarPeriods } from './calendar-periods.ts'
 import type { QuotaCounter } from './quota-counter.ts'
 import type { QuotaName } from './quota-counts.ts'
 import { instantOf } from './quota-options.ts'
-import { storedKey } from './stored-key.ts'
+import { listedKey, storedKey } from './stored-key.ts'
 
 /** Lines read at once. */
 const PAGE = 1_000
@@ -54,7 +53,7 @@ export class QuotaReports {
     let sum: QuotaUsage | undefined
     for await (const line of this.#lines(counter.name, key, options)) {
       const { startsAt: from, endsAt: until } = periods.at(line.hour)
-      const lineKey = idOf(line.key)
+      const lineKey = listedKey(line.key)
       if (sum && (sum.key !== lineKey || sum.from !== from)) yield sum
       const isSame: boolean = sum?.key === lineKey && sum.from === from
       const before: QuotaUsage = isSame && sum ? sum : { key: lineKey, from, until, used: 0, stranded: 0, toppedUp: 0 }

@@ -10,8 +10,7 @@ import {
   optionsOf,
 } from '@sluice/limiter-core/backend'
 import { type LeaseTerms, LeasingBackend } from '@sluice/limiter-core/leases'
-import type { QuotaTable, StrandedUnits } from '../ledger/quota-table.ts'
-import { idOf } from '../ledger/stored-id.ts'
+import type { AccountId, QuotaTable, StrandedUnits } from '../ledger/quota-table.ts'
 import { creditLease } from './account-leases.ts'
 import type { ReservationEnd } from './account-reservations.ts'
 import { AccountStore } from './account-store.ts'
@@ -34,7 +33,7 @@ import {
 } from './quota-options.ts'
 import { QuotaReports, type QuotaUsage, type UsageOptions, usageOptions } from './quota-reports.ts'
 import { type QuotaReservation, QuotaReservations } from './quota-reservations.ts'
-import { storedKey } from './stored-key.ts'
+import { listedKey, storedKey, storedListed } from './stored-key.ts'
 import { topUpEntry } from './top-ups.ts'
 
 /** How often it looks for leases that have ended, notices that nobody delivered, and writes without an answer. */
@@ -44,6 +43,7 @@ const CLOSES_WITHIN_MS = 1_000
 
 /** A lease without a report: units that were charged, and that nobody may have spent. */
 export interface QuotaStranded {
+  /** Of a key that is stored as its hash, in place of it: `\\sha256:` and 43 characters. */
   readonly key: string
   /** Local date on which the period began. */
   readonly period: string
@@ -110,8 +110,8 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const token = `top-up:${tokenOf('topUp', options.token)}`
     const bought = unitsOf('topUp', units)
     const endsAt = options.expiresAt === undefined ? null : instantOf('topUp: expiresAt', options.expiresAt)
-    return this.#changeOnce(counter, key, token, (account) => {
-      account.topUps.add({ token, units: bought, left: bought, endsAt })
+    return this.#changeOnce(accountOf({ key, counter }), counter, token, (account) => {
+      account.topUps.add({ token, units: bought, left: bought, endsAt }, account.now)
       account.journal.entries.push(topUpEntry(token, bought))
     })
   }
@@ -122,7 +122,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const token = `refund:${tokenOf('refund', options.token)}`
     const back = unitsOf('refund', units)
     const at = options.at === undefined ? undefined : instantOf('refund: at', options.at)
-    return this.#changeOnce(counter, key, token, (account) => {
+    return this.#changeOnce(accountOf({ key, counter }), counter, token, (account) => {
       account.open(account.lastLimit ?? counter.limit)
       const period = account.periodAt(at ?? account.now)
       const before = period.used
@@ -177,7 +177,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const key = options.key === undefined ? undefined : storedKey(options.key)
     const found = await this.#parts.table.stranded({ name, key, limit: 1_000 })
     return found.map(({ key: stored, period, ref, units, at }: StrandedUnits) => ({
-      key: idOf(stored),
+      key: listedKey(stored),
       period,
       ref,
       units,
@@ -190,7 +190,8 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const counter = this.#counterOf('credit', options, [])
     const token = `credit:${ref}:${period}`
     let credited = 0
-    const isNew = await this.#changeOnce(counter, key, token, (account) => {
+    const id = { name: counter.name, key: storedListed(key) }
+    const isNew = await this.#changeOnce(id, counter, token, (account) => {
       credited = creditLease(account, ref, period, units)
       account.journal.entries.push({ kind: 'credit', token, ref, units: -credited, period })
     })
@@ -238,12 +239,17 @@ export class Quotas extends LeasingBackend implements MetricSource {
     return this.#parts.store.change(accountOf({ key, counter }), counter.terms, { apply })
   }
 
-  #changeOnce(counter: QuotaCounter, key: string, token: string, change: (account: Account) => void): Promise<boolean> {
+  #changeOnce(
+    id: AccountId,
+    { terms }: QuotaCounter,
+    token: string,
+    change: (account: Account) => void,
+  ): Promise<boolean> {
     const apply = (account: Account): boolean => {
       change(account)
       return true
     }
-    return this.#parts.store.change(accountOf({ key, counter }), counter.terms, { token, apply, used: () => false })
+    return this.#parts.store.change(id, terms, { token, apply, used: () => false })
   }
 
   async #tick(): Promise<void> {

@@ -1,8 +1,11 @@
 import type { QuotaEntry } from '../ledger/quota-table.ts'
 import type { TopUpState } from './quota-state.ts'
 
-/** Top-ups of which nothing is left are kept until there are so many, so that a refund finds where its units came from. */
-const MOST_SPENT = 32
+/**
+ * Top-ups of which nothing may be spent any more, since all is spent or they have ended, are kept until there are so many:
+ * a refund finds where its units came from. Those that have ended give nothing, and what they gave stays in its period.
+ */
+const MOST_OVER = 32
 
 export function topUpEntry(token: string, units: number): QuotaEntry {
   return { kind: 'top-up', token, ref: null, units, period: null }
@@ -26,10 +29,10 @@ export class TopUps {
     return this.#live(now).reduce((sum, { left }) => sum + left, 0)
   }
 
-  add(topUp: TopUpState): void {
+  add(topUp: TopUpState, now: number): void {
     this.#all.push(topUp)
-    const spent = this.#all.filter(({ left }) => left === 0)
-    for (const one of spent.slice(0, -MOST_SPENT)) this.#all.splice(this.#all.indexOf(one), 1)
+    const over = this.#all.filter(({ left, endsAt }) => left === 0 || (endsAt !== null && endsAt <= now))
+    for (const one of over.slice(0, -MOST_OVER)) this.#all.splice(this.#all.indexOf(one), 1)
   }
 
   /** Spends as many units as are left, at most `units`; answers how many. */
