@@ -57,7 +57,8 @@ describe('quotas of hostile keys and limits', () => {
     await reader.quotas.close()
   })
 
-  test.each(['x'.repeat(600), '\0'.repeat(300), `\\sha256:${'A'.repeat(43)}`, `\\\\sha256:${'A'.repeat(43)}`])(
+  // long in UTF-8, and short enough to be leased
+  test.each(['€'.repeat(200), '\ud800'.repeat(201), `\\sha256:${'A'.repeat(43)}`, `\\\\sha256:${'A'.repeat(43)}`])(
     'all that is asked under a key finds its account, and what is listed is credited: key %#',
     async (key) => {
       const names = { ...NAMES, scope: `asked-${KEYS.length}-${key.length}` }
