@@ -30,9 +30,9 @@ export class RecentDenials implements InsightPart {
   }
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
-    const { binding } = decision
+    const { binding } = decision as Partial<Decision>
     // of the other policies the key may be another one
-    if (!binding.allowed) this.#add(keptKey(key), binding, request)
+    if (binding?.allowed === false) this.#add(keptKey(key), binding, request)
   }
 
   /** Latest first. */
