@@ -44,19 +44,20 @@ test.each([0, 1, 7, 14])('a day has the sums of its quarters of an hour, %i minu
   const history = { startAt: first, stepMs: MINUTE, series: [ones], caps: [held] }
   const day = dayOf(history)
   expect({ startAt: day.startAt, stepMs: day.stepMs }).toEqual({
-    startAt: first - minutes * MINUTE,
+    startAt: first + ((15 - minutes) % 15) * MINUTE,
     stepMs: 15 * MINUTE,
   })
   const [{ values }] = day.series
   expect({ length: values.length, sum: values.reduce((sum, value) => sum + value) }).toEqual({
-    ...{ length: minutes === 0 ? 96 : 97, sum: steps },
+    // the quarter that began before all that is known is left out
+    ...{ length: 96, sum: 95 * 15 + (minutes || 15) },
   })
-  expect(values.slice(1, -1)).toEqual(Array(values.length - 2).fill(15))
+  expect(values.slice(0, -1)).toEqual(Array(95).fill(15))
   expect(day.caps[0].values.at(-1)).toBe(steps - 1)
   // what an update repeats of it is the same
   const last = dayOf(history, 3)
   expect(last.series[0].values).toEqual(values.slice(-3))
-  expect(mergedHistory(day, last, 97)).toEqual(day)
+  expect(mergedHistory(day, last, 96)).toEqual(day)
 })
 
 test('addresses lead back to what they were made of', () => {

@@ -8,7 +8,8 @@ const SHOTS = [
   { name: 'overview-light', hash: '#/', colorScheme: 'light', width: 1_440 },
   { name: 'overview-dark', hash: '#/', colorScheme: 'dark', width: 1_440 },
   { name: 'overview-phone', hash: '#/', colorScheme: 'light', width: 390 },
-  { name: 'policy-light', hash: '#/policies/api', colorScheme: 'light', width: 1_440 },
+  { name: 'policy-light', hash: '#/policies/api?span=day', colorScheme: 'light', width: 1_440 },
+  { name: 'sources-light', hash: '#/sources', colorScheme: 'light', width: 1_440 },
 ] as const
 
 /** Writes the pictures of docs/insight.md. */
@@ -19,7 +20,7 @@ export async function takeScreenshots(folder: string = join(root, 'docs/images')
   for (const { name, hash, colorScheme, width } of SHOTS) {
     const options = { colorScheme, viewport: { width, height: 900 }, timezoneId: 'UTC', locale: 'en-GB' } as const
     const { page: opened } = await openPage(browser, `${served.url}${hash}`, options)
-    await opened.locator('#chart canvas').waitFor()
+    await opened.locator('#chart canvas, #view table').first().waitFor()
     await opened.screenshot({ path: join(folder, `insight-${name}.png`), fullPage: true })
   }
   await browser.close()

@@ -37,7 +37,7 @@ describe('the time that is shown', () => {
     await until(page, 'h2', 'The last 24 hours')
     expect(page.url()).toMatch(/#\/policies\/api\?span=day$/)
     await page.locator('summary').click()
-    expect(await page.locator('details tbody tr').count()).toBeGreaterThanOrEqual(24)
+    expect(await page.locator('details tbody tr').count()).toBe(24)
     // 340 a second, more or less by waves
     const [, allowed] = await page.locator('details tbody tr').nth(5).locator('th, td').allTextContents()
     expect(Number.parseFloat(allowed)).toBeGreaterThan(150)
@@ -52,7 +52,7 @@ describe('the time that is shown', () => {
     expect(await points()).toBe(61)
     await go(page, '#/?span=day')
     await until(page, 'th', 'last 24 hours')
-    expect(await points()).toBeGreaterThanOrEqual(96)
+    expect(await points()).toBe(96)
   })
 })
 
@@ -134,6 +134,8 @@ const BEYOND = `(() => {
     each.tabIndex !== 0 || each.getAttribute('role') !== 'region' || !each.getAttribute('aria-label'))
   const clipped = [...document.querySelectorAll('main *')].filter((each) => {
     const style = getComputedStyle(each)
+    // heads of tables that are for screen readers alone
+    if (style.clipPath !== 'none') return false
     return !each.closest('#chart') && style.overflowX === 'hidden' && each.scrollWidth > each.clientWidth
   })
   return [...wide, ...[...outside, ...unreachable, ...clipped].map(name)]

@@ -2,9 +2,9 @@ import type { HistorySnapshot } from '../live/snapshot.ts'
 
 /** Series of policies, and of caps. */
 const MOST = { series: 200, caps: 20 }
-/** A step of the day: 97 of them, the one that runs included, are 24 hours. */
+/** A step of the day. Of 24 hours, 96 of them are known as a whole, the one that runs included. */
 const DAY_STEP_MS = 15 * 60_000
-const DAY_STEPS = 97
+const DAY_STEPS = 96
 
 /** The last steps of a history, of the first of its series. */
 export function lastSteps({ startAt, stepMs, series, caps }: HistorySnapshot, steps: number): HistorySnapshot {

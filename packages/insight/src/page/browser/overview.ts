@@ -41,28 +41,31 @@ function tiles({ ratePerSecond, deniedShare, uniques }: InsightSnapshot): HTMLEl
     ['decisions now', rate(ratePerSecond.now)],
     ['last hour', rate(ratePerSecond.lastHour)],
     ['denied now', percent(deniedShare)],
-    ['keys in an hour', `≈ ${count(uniques.hour)}`],
-    ['keys in a day', `≈ ${count(uniques.day)}`],
+    ['keys in an hour', `≈\u00a0${count(uniques.hour)}`],
+    ['keys in a day', `≈\u00a0${count(uniques.day)}`],
   ]
   const made = entries.map(([label, value]) => element('div', {}, element('dt', {}, label), element('dd', {}, value)))
   return element('dl', { class: 'tiles' }, ...made)
 }
 
 function capsTable(caps: readonly CapSnapshot[], history: HistorySnapshot, span: Span): HTMLElement {
+  const used = (held: number, limit: number) =>
+    element('span', { class: 'used' }, bar(held / limit), `${count(held)} of ${count(limit)}`)
+  const curve = (name: string, limit: number) =>
+    sparkline(history.caps.find(({ cap }) => cap === name)?.values ?? [], limit)
   const fullestFirst = caps.toSorted((a, b) => b.held / b.limit - a.held / a.limit)
   const rows = fullestFirst
     .slice(0, MOST_ROWS)
     .map(({ name, limit, held, peak, denied, holdMs }) => [
       foreign(name),
-      element('span', { class: 'used' }, bar(held / limit), `${count(held)} of ${count(limit)}`),
-      sparkline(history.caps.find(({ cap }) => cap === name)?.values ?? [], limit),
+      element('div', {}, used(held, limit), curve(name, limit)),
       count(peak),
       count(denied),
       milliseconds(holdMs.p99),
     ])
-  const past = { label: span === 'day' ? 'last 24 hours' : 'last hour' }
+  const past = { label: `in progress, ${span === 'day' ? 'last 24 hours' : 'last hour'}` }
   const numbers = ['peak', 'denied', 'held p99'].map((label) => ({ label, isNumber: true }))
-  return table('Caps', [{ label: 'cap' }, { label: 'in progress' }, past, ...numbers], rows, 'No cap is watched.')
+  return table('Caps', [{ label: 'cap' }, past, ...numbers], rows, 'No cap is watched.')
 }
 
 function talkers({ policies }: InsightSnapshot, list: 'topDenied' | 'topAllowed'): HTMLElement {

@@ -29,7 +29,7 @@ export function sourcesView({ sources }: InsightSnapshot): readonly HTMLElement[
     return of.length === 0 ? undefined : section(subject, sourceTable(subject, of))
   })
   const shown = panels.filter((panel) => panel !== undefined)
-  return [heading, element('p', { class: 'quiet' }, scope), ...shown]
+  return [heading, element('p', { class: 'quiet' }, scope), element('div', { class: 'subjects' }, ...shown)]
 }
 
 function subjectOf(name: string): string {
@@ -38,7 +38,7 @@ function subjectOf(name: string): string {
 
 function sourceTable(subject: string, sources: readonly SourceSnapshot[]): HTMLElement {
   const columns = [{ label: 'what' }, { label: 'of' }, { label: 'value', isNumber: true }]
-  return table(subject, columns, sources.flatMap(rowsOf), '')
+  return table(subject, columns, sources.flatMap(rowsOf), '', true)
 }
 
 function rowsOf(source: SourceSnapshot): readonly (readonly Child[])[] {

@@ -11,19 +11,31 @@ export function section(heading: string, ...children: readonly Child[]): HTMLEle
   return element('section', { class: 'panel', 'aria-labelledby': id }, element('h2', { id }, heading), ...children)
 }
 
+/** On a phone a table of more than three columns, or one that `isStacked`, has a block for each row. */
 export function table(
   label: string,
   columns: readonly Column[],
   rows: readonly (readonly Child[])[],
   none: string,
+  isStacked: boolean = columns.length > 3,
 ): HTMLElement {
   if (rows.length === 0) return element('p', { class: 'empty' }, none)
-  const heads = columns.map((column) => element('th', { scope: 'col', class: classOf(column) }, column.label))
-  const lines = rows.map((cells) =>
-    element('tr', {}, ...cells.map((cell, index) => element('td', { class: classOf(columns[index]) }, cell))),
+  // a table that is shown as blocks is one by its roles alone
+  const heads = columns.map((column) =>
+    element('th', { scope: 'col', role: 'columnheader', class: classOf(column) }, column.label),
   )
-  const body = element('table', {}, element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...lines))
-  return element('div', { class: 'scroll', role: 'region', 'aria-label': label, tabindex: '0' }, body)
+  const lines = rows.map((cells) => {
+    const made = cells.map((cell, index) => cellOf(columns[index], cell))
+    return element('tr', { role: 'row' }, ...made)
+  })
+  const head = element('thead', { role: 'rowgroup' }, element('tr', { role: 'row' }, ...heads))
+  const body = element('table', { role: 'table' }, head, element('tbody', { role: 'rowgroup' }, ...lines))
+  const kind = isStacked ? 'scroll stacked' : 'scroll'
+  return element('div', { class: kind, role: 'region', 'aria-label': label, tabindex: '0' }, body)
+}
+
+function cellOf(column: Column, content: Child): HTMLElement {
+  return element('td', { role: 'cell', class: classOf(column), 'data-label': column.label }, content)
 }
 
 function classOf({ isNumber }: Column): string | undefined {
