@@ -20,6 +20,7 @@ const READ_ONLY: Problem = {
   title: 'Forbidden',
   detail: 'Without a token this page shows, and nothing can be changed.',
 }
+const NOT_FIRST: Problem = { status: 400, title: 'Bad Request', detail: 'A stream needs a connection of its own.' }
 const NOT_FOUND: Problem = { status: 404, title: 'Not Found', detail: 'Nothing is at this address.' }
 const NOT_ALLOWED: Problem = { status: 405, title: 'Method Not Allowed', detail: 'This can only be read.' }
 const WRONG_TOKEN: Problem = { status: 401, title: 'Unauthorized', detail: 'That is not the token.' }
@@ -41,13 +42,15 @@ export class DashboardPage {
   readonly #stream: PageStream
   readonly #actions: PageActions
   readonly #wrongTokens: Limiter
+  readonly #clock: Clock
   #isClosed = false
 
   constructor({ insight, token, path, updateMs, clock }: CheckedOptions) {
     this.#path = path
+    this.#clock = clock
     this.#session = token === undefined ? undefined : new PageSession(token, clock)
     this.#stream = new PageStream(insight, clock, updateMs)
-    this.#actions = new PageActions(insight, token !== undefined)
+    this.#actions = new PageActions(insight, token !== undefined, clock)
     this.#wrongTokens = createLimiter({ policies: [WRONG_TOKENS], clock })
   }
 
@@ -90,7 +93,9 @@ export class DashboardPage {
   }
 
   #open(req: IncomingMessage, res: ServerResponse): void {
-    if (this.#stream.isFull) answerProblem(res, FULL)
+    // behind another answer: nobody would hear that its connection ended
+    if (res.socket === null) answerProblem(res, NOT_FIRST)
+    else if (this.#stream.isFull) answerProblem(res, FULL)
     else if (req.method === 'HEAD') answerFile(res, { type: 'text/event-stream', text: '' })
     else this.#stream.open(res)
   }
@@ -123,7 +128,7 @@ export class DashboardPage {
     const attempt = await this.#wrongTokens.take(peer)
     if (!attempt.allowed) {
       refuse(req, res, TOO_MANY)
-    } else if (!session.accepts(await sentToken(req))) {
+    } else if (!session.accepts(await sentToken(req, this.#clock))) {
       refuse(req, res, WRONG_TOKEN)
     } else {
       await this.#wrongTokens.charge(peer, -1, attempt)

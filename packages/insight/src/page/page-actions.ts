@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '@sluice/limiter-core'
 import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { ControlRequest } from '../control/control.ts'
 import type { InsightSource } from './insight-source.ts'
@@ -27,9 +28,11 @@ export class PageActions {
   readonly #insight: InsightSource
   /** Whether this page may be acted on. */
   readonly #canAct: boolean
+  readonly #clock: Clock
 
-  constructor(insight: InsightSource, canAct: boolean) {
+  constructor(insight: InsightSource, canAct: boolean, clock: Clock) {
     this.#insight = insight
+    this.#clock = clock
     this.#canAct = canAct
   }
 
@@ -53,7 +56,7 @@ export class PageActions {
   async act(req: IncomingMessage, res: ServerResponse, file: string): Promise<void> {
     if (req.headers[HEADER] !== '1') return answerProblem(res, NO_HEADER)
     await this.#answered(res, async () => {
-      const fields = jsonOf(await bodyOf(req, MOST_BYTES))
+      const fields = jsonOf(await bodyOf(req, MOST_BYTES, this.#clock))
       if (fields === undefined) answerProblem(res, NO_JSON)
       else if (file === 'undo') await this.#undo(res, fields)
       else await this.#control(res, fields)

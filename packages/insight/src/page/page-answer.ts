@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 
 const CONTENT_SECURITY = [
@@ -73,7 +73,14 @@ function end(res: ServerResponse, status: number, type: string, body: Buffer): v
   res.statusCode = status
   res.setHeader('Content-Type', type)
   res.setHeader('Content-Length', body.length)
+  if (isUnread(res.req)) res.setHeader('Connection', 'close')
   res.end(res.req.method === 'HEAD' ? undefined : body)
+}
+
+/** A body that nobody reads any more would keep its connection for as long as it goes on. */
+function isUnread({ headers, complete, httpVersionMajor }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  return hasBody && !complete && httpVersionMajor < 2
 }
 
 /** Texts are those of the files of the page: a handful. */

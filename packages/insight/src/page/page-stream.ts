@@ -9,16 +9,21 @@ export interface SnapshotSource {
 }
 
 const MOST_VIEWERS = 100
+/** Who has not read for so long is gone, as a device that sleeps, and others want its place. */
+const LONGEST_BEHIND_MS = 60_000
 
 interface Viewer {
   readonly res: ServerResponse
   /** It missed an update: the next one has all of the history. */
   isBehind: boolean
+  /** When it was last found to have read everything. */
+  readAt: number
 }
 
 /**
  * Server-sent events for all that look. One snapshot is made for each update, whatever the number of viewers, and none
- * while nobody looks. A viewer that has not read the last update is skipped, and nothing is queued for it.
+ * while nobody looks. A viewer that has not read the last update is skipped, and nothing is queued for it;
+ * after a minute of that its stream ends.
  */
 export class PageStream {
   readonly #source: SnapshotSource
@@ -45,7 +50,7 @@ export class PageStream {
     // proxies and middleware that compress would hold updates back
     res.setHeader('Cache-Control', 'no-store, no-transform')
     res.setHeader('X-Accel-Buffering', 'no')
-    const viewer: Viewer = { res, isBehind: false }
+    const viewer: Viewer = { res, isBehind: false, readAt: this.#clock.now() }
     this.#viewers.add(viewer)
     res.once('close', () => this.#leave(viewer))
     res.write(`retry: 1000\n\n${frame(this.#text(true))}`)
@@ -74,6 +79,8 @@ export class PageStream {
   #isReady(viewer: Viewer): boolean {
     const isReady = !viewer.res.writableNeedDrain
     viewer.isBehind ||= !isReady
+    if (isReady) viewer.readAt = this.#clock.now()
+    else if (this.#clock.now() - viewer.readAt >= LONGEST_BEHIND_MS) viewer.res.destroy()
     return isReady
   }
 
