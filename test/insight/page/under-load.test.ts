@@ -5,14 +5,12 @@ import { expect, test } from '@jest/globals'
 import { Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import * as ofExpress from '@sluice/express'
-import { sluice } from '@sluice/fastify'
 import { createInsight, dashboard, type Insight } from '@sluice/insight'
 import * as ofKoa from '@sluice/koa'
 import { createLimiter } from '@sluice/limiter-core'
 import * as ofNode from '@sluice/node-http'
 import { createRedis, redisChannel } from '@sluice/redis'
 import express from 'express'
-import { fastify } from 'fastify'
 import Koa from 'koa'
 import { startNode } from '../../services/child-node.ts'
 import { startRedis } from '../../services/redis-server.ts'
@@ -47,14 +45,6 @@ const sites: Readonly<Record<string, (insight: Insight, page: PageOf) => Promise
       ctx.body = 'ok'
     })
     return createServer(app.callback())
-  },
-  Fastify: async (insight, page) => {
-    const app = fastify()
-    await app.register(page.fastify, { prefix: '/limits' })
-    await app.register(sluice, { rateLimit: limitOf(insight, ofNode.byHeader('x-api-key')) })
-    app.get('/', async () => 'ok')
-    await app.ready()
-    return app.server
   },
   Nest: async (insight, page) => {
     const app = await NestFactory.create(Root, { logger: false })
