@@ -65,8 +65,8 @@ describe('who complains', () => {
 
   test('is asked for by name, with the units that it wants', async () => {
     const { shown } = await opened('#/keys')
-    await shown.fill('#key', 'somebody new')
-    await shown.fill('#cost', '7')
+    await shown.fill('input[name=key]', 'somebody new')
+    await shown.fill('input[name=cost]', '7')
     await shown.click('button:has-text("Why was it limited?")')
     await shown.waitForSelector('text=/denied by .api.: 0 of 2 requests used, 7 asked, never fits/')
     expect(shown.url()).toContain('#/keys/key/somebody%20new?cost=7')
@@ -94,10 +94,10 @@ test('a policy is switched to shadow and back', async () => {
 
 test('a limit beyond its bounds is refused in words', async () => {
   const { shown } = await opened('#/policies/api')
-  await shown.fill('#limit', '10')
+  await shown.fill('input[name=limit]', '10')
   await shown.click('button:has-text("Set the limit")')
   await shown.waitForSelector('#outcome:has-text("expected 1 to 9 for \'api\'")')
-  await shown.fill('#limit', '9')
+  await shown.fill('input[name=limit]', '9')
   await shown.click('button:has-text("Set the limit")')
   await shown.waitForSelector('section:has-text("Changes that hold") td:has-text("limit 9")')
   for (const { id } of insight.controls()) await insight.undo(id)

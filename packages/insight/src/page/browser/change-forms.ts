@@ -11,15 +11,14 @@ const DURATIONS = [
 
 /** What may be changed of a policy. It stays as it is while somebody writes into it. */
 export function policyForm(policy: string): HTMLElement {
-  const limit = element('input', { id: 'limit', name: 'limit', type: 'number', min: '1', step: '1' })
+  const limit = element('input', { name: 'limit', type: 'number', min: '1', step: '1' })
   return form(
     `policy ${policy}`,
     [hidden('policy', policy), ...shared()],
     [
       button('Shadow: count, deny nobody', { action: 'mode', mode: 'shadow' }),
       button('Off: count nothing', { action: 'mode', mode: 'off' }),
-      element('label', { for: 'limit' }, 'Limit'),
-      limit,
+      field('Limit', limit),
       button('Set the limit', { action: 'limit' }),
     ],
   )
@@ -49,13 +48,15 @@ function shared(): HTMLElement[] {
     element('option', { value, selected: value === '15m' ? '' : undefined }, label),
   )
   return [
-    element('label', { for: 'duration' }, 'For'),
-    element('select', { id: 'duration', name: 'duration' }, ...options),
-    element('label', { for: 'reason' }, 'Why (for the audit)'),
-    element('input', { id: 'reason', name: 'reason', maxlength: '128', autocomplete: 'off' }),
-    element('label', { for: 'by' }, 'Who'),
-    element('input', { id: 'by', name: 'by', maxlength: '128', autocomplete: 'username' }),
+    field('For', element('select', { name: 'duration' }, ...options)),
+    field('Why', element('input', { name: 'reason', maxlength: '128', autocomplete: 'off' })),
+    field('Who', element('input', { name: 'by', maxlength: '128', autocomplete: 'username' })),
   ]
+}
+
+/** An input with its name. */
+export function field(label: string, input: HTMLElement): HTMLElement {
+  return element('label', {}, label, input)
 }
 
 function hidden(name: string, value: string): HTMLElement {

@@ -1,7 +1,7 @@
 import type { HistorySnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
 
 /** An hour of minutes, or a day of quarters of an hour, and the step that runs. */
-export const HOUR_STEPS = 61
+const HOUR_STEPS = 61
 export const DAY_STEPS = 96
 
 /** The history that was shown, with an update of its last steps; at most the last `most` steps of both. */

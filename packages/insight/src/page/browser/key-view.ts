@@ -1,7 +1,7 @@
 import type { Explanation, PolicyExplanation } from '../../explain/explanation.ts'
 import type { DenialSnapshot } from '../../live/snapshot.ts'
 import { type KeyName, keyAddress } from './address.ts'
-import { keyForm } from './change-forms.ts'
+import { field, keyForm } from './change-forms.ts'
 import { controlsTable } from './changes-view.ts'
 import { bar, element, foreign } from './elements.ts'
 import { count, dateTimeText, duration, utcText } from './format.ts'
@@ -11,15 +11,13 @@ import { section, table } from './table.ts'
 
 /** Where one asks for a key. */
 export function keysView(): readonly HTMLElement[] {
-  const input = element('input', { name: 'key', id: 'key', required: '', maxlength: '4096', autocomplete: 'off' })
-  const cost = element('input', { name: 'cost', id: 'cost', type: 'number', min: '1', step: '1', value: '1' })
+  const input = element('input', { name: 'key', required: '', maxlength: '4096', autocomplete: 'off' })
+  const cost = element('input', { name: 'cost', type: 'number', min: '1', step: '1', value: '1' })
   const form = element(
     'form',
     { class: 'fields', 'data-form': 'ask', 'data-keep': 'ask' },
-    element('label', { for: 'key' }, 'Key, as an address or a name'),
-    input,
-    element('label', { for: 'cost' }, 'Units asked'),
-    cost,
+    field('Key, as an address or a name', input),
+    field('Units asked', cost),
     element('button', { type: 'submit' }, 'Why was it limited?'),
   )
   const hint = 'Keys stand in the tables of the overview and of each policy, too: follow one of them.'
