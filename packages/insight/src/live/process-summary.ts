@@ -22,6 +22,7 @@ import {
   type RouteReport,
 } from './process-report.ts'
 import type { RecentDenials } from './recent-denials.ts'
+import { RequestSample } from './request-sample.ts'
 import { ResponseEnds } from './response-ends.ts'
 import { RouteSummary } from './route-summary.ts'
 import { RouteTable } from './route-table.ts'
@@ -49,6 +50,7 @@ export class ProcessSummary {
   readonly #backends = new BackendStates()
   readonly #events = new EventLog()
   readonly #ends = new ResponseEnds()
+  readonly #sample = new RequestSample()
   readonly #startedAt: number
   #number = 0
   #reportedRoutes = 0
@@ -121,6 +123,8 @@ export class ProcessSummary {
     this.#number++
     const report = { ...this.current(), uniques: this.#uniques.report(), news: this.#news() }
     for (const cap of this.#caps.values()) cap.reported()
+    this.#sample.advance()
+    this.#ends.forget()
     return report
   }
 
@@ -130,13 +134,23 @@ export class ProcessSummary {
   }
 
   #watch(request: ObservedRequest, allowed: boolean, atEnd: ((end: ObservedRequest) => void) | undefined): void {
+    if (!(allowed || atEnd) || this.#ends.isWatched(request)) return
+    const weight = atEnd ? 1 : this.#sample.weight()
+    if (weight === 0) {
+      this.#ends.pass(request)
+      return
+    }
     const start = this.#clock.now()
     // the route may be known only then
     const ended = (): void => {
       atEnd?.(request)
-      if (allowed) this.#routes.of(request.route, request.method).durations.add(Math.max(0, this.#clock.now() - start))
+      if (allowed) this.#routes.of(request.route, request.method).durations.add(this.#since(start), weight)
     }
-    if (allowed || atEnd) this.#ends.watch(request, ended)
+    this.#ends.watch(request, ended)
+  }
+
+  #since(start: number): number {
+    return Math.max(0, this.#clock.now() - start)
   }
 
   #policyReports(): PolicyReport[] {

@@ -20,6 +20,21 @@ export class ResponseEnds {
   // decisions of one request mostly follow each other: one listener is enough for them
   #watched: object | undefined
 
+  /** True for the request that was watched or passed over last: another limiter decides it. */
+  isWatched({ view }: ObservedRequest): boolean {
+    return this.#watched !== undefined && view?.outgoing === this.#watched
+  }
+
+  /** Not to be watched, whoever decides it next. */
+  pass({ view }: ObservedRequest): void {
+    this.#watched = view?.outgoing as object | undefined
+  }
+
+  /** Lets go of what was passed over. */
+  forget(): void {
+    this.#watched = undefined
+  }
+
   watch({ view }: ObservedRequest, run: () => void): void {
     const outgoing = view?.outgoing
     if (!closes(outgoing) || outgoing === this.#watched || outgoing.listenerCount('close') >= MOST_LISTENERS) return

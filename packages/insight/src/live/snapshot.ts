@@ -139,7 +139,10 @@ export interface PercentilesSnapshot {
   readonly p99: number | null
 }
 
-/** From the decision to the end of the response, of the last 5 to 10 minutes. Allowed requests alone. */
+/**
+ * From the decision to the end of the response, of the last 5 to 10 minutes. Allowed requests alone: of a process that gets
+ * more than 100 in a second, one of eight of those that follow, which stands for eight.
+ */
 export interface RouteSnapshot extends PercentilesSnapshot {
   /** The pattern of the route; `(none)` where it had none, `other` for all beyond 200. */
   readonly route: string
