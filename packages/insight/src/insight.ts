@@ -71,6 +71,10 @@ export class Insight implements Observer, MetricSource {
     for (const part of this.#parts) part.backendAnswered?.(backend, tookMs)
   }
 
+  largestLimit(policy: string): number | undefined {
+    return this.#control.largestLimit(policy)
+  }
+
   limiterOpened(limiter: ObservedLimiter): void {
     for (const part of this.#parts) part.limiterOpened?.(limiter)
   }

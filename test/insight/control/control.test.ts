@@ -73,13 +73,27 @@ test('a limit is changed within the bounds that the code states, and not otherwi
   await insight.close()
 })
 
+test('a small limit is raised as far as its bounds say', async () => {
+  const clock = new FakeClock()
+  const insight = createInsight({ clock, control: { limits: { log: { min: 1, max: 50 } } } })
+  const limiter = createLimiter({ policies: [{ name: 'log', limit: 3, window: '1m' }], clock, observers: [insight] })
+  expect(limiter.policies[0].algorithm).toBe('sliding-log')
+  for (let n = 0; n < 3; n++) limiter.take('key')
+  await insight.control({ action: 'limit', policy: 'log', limit: 50 })
+  let passed = 0
+  while (limiter.take('key').allowed) passed++
+  expect(passed).toBe(47)
+  limiter.close()
+  await insight.close()
+})
+
 test('a limit that a policy cannot have is refused, and leaves nothing behind', async () => {
   const clock = new FakeClock()
-  const insight = createInsight({ clock, control: { limits: { log: { min: 1, max: 100 } } } })
+  const insight = createInsight({ clock, control: { limits: { log: { min: 1, max: 1_000 } } } })
   const log = { name: 'log', limit: 3, window: '1m', algorithm: 'sliding-log' } as const
   const limiter = createLimiter({ policies: [log], clock, observers: [insight] })
-  const refused = insight.control({ action: 'limit', policy: 'log', limit: 50 })
-  await expect(refused).rejects.toMatchObject({ code: 'SLUICE_BAD_LIMIT' })
+  const refused = insight.control({ action: 'limit', policy: 'log', limit: 500 })
+  await expect(refused).rejects.toMatchObject({ code: 'SLUICE_BAD_POLICY' })
   expect([insight.controls(), insight.audit()]).toEqual([[], []])
   expect(limiter.peek('key').binding.policy.limit).toBe(3)
   limiter.close()

@@ -105,7 +105,12 @@ test('a limit beyond the bounds of another process does not hold there, which sa
   const shy = fleet.join({ control: { limits: { api: { min: 1, max: 3 } } } })
   await bold.insight.control({ action: 'limit', policy: 'api', limit: 9 })
   expect(limitsOf([bold, shy])).toEqual([9, 2])
-  expect(shy.insight.audit()[0]).toMatchObject({
+  // and is in the way of nothing else
+  await shy.insight.control({ action: 'limit', policy: 'api', limit: 3 })
+  expect(limitsOf([bold, shy])).toEqual([3, 3])
+  const { id } = await shy.insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  await shy.insight.undo(id)
+  expect(shy.insight.audit().find(({ event }) => event === 'failed')).toMatchObject({
     event: 'failed',
     text: expect.stringContaining('not within the bounds'),
   })

@@ -9,7 +9,7 @@ import {
 import type { InsightPart } from '../insight-part.ts'
 import { ActiveControls } from './active-controls.ts'
 import { AuditLog } from './audit-log.ts'
-import type { AuditLine, ControlEntry, ControlOptions, ControlRequest } from './control.ts'
+import type { AuditLine, ControlEntry, ControlOptions, ControlRequest, LimitBounds } from './control.ts'
 import { ControlExchange } from './control-exchange.ts'
 import { storedControl } from './control-request.ts'
 import { ControlSet, MOST_CONTROLS } from './control-set.ts'
@@ -31,6 +31,7 @@ export interface OperatorControlDeps {
 }
 
 const TICK_MS = 1_000
+const OUT_OF_BOUNDS = new Error('its limit is not within the bounds of this process')
 /** Clocks of a fleet differ, and no change lasts longer than a day. */
 const MOST_AHEAD_MS = 25 * 3_600_000
 
@@ -46,6 +47,8 @@ export class OperatorControl implements InsightPart {
   /** Those that hold as of the last tick. */
   #active: readonly StoredControl[] = []
   #controls: ActiveControls | undefined
+  /** Changes of other processes that cannot hold in this one. */
+  readonly #unfit = new Set<string>()
 
   constructor(deps: OperatorControlDeps) {
     const { clock, options, fleet } = deps
@@ -55,6 +58,11 @@ export class OperatorControl implements InsightPart {
     const received = (controls: readonly StoredControl[]): void => this.#received(controls)
     const secret = fleet?.secret
     this.#exchange = fleet && secret !== undefined ? new ControlExchange({ ...fleet, secret, received }) : undefined
+  }
+
+  /** As its bounds say. */
+  largestLimit(policy: string): number | undefined {
+    return this.#boundsOf(policy)?.max
   }
 
   limiterOpened(limiter: ObservedLimiter): void {
@@ -111,11 +119,11 @@ export class OperatorControl implements InsightPart {
         `control: got a change beyond ${MOST_CONTROLS} at once, expected fewer`,
       )
     }
-    const why = this.#refresh()
-    if (why !== undefined) {
+    const refusal = this.#refresh()
+    if (refusal !== undefined) {
       this.#set.drop(control.id)
       this.#refresh()
-      throw new SluiceError('SLUICE_BAD_LIMIT', `control: ${why}`)
+      throw refusal
     }
     this.#audit.add('begun', this.#entry(control), at)
     await Promise.all([this.#resetKey(control, true), this.#send(true)])
@@ -161,6 +169,7 @@ export class OperatorControl implements InsightPart {
     }
     this.#refresh()
     this.#set.forget(at)
+    for (const id of this.#unfit) if (!this.#set.find(id)) this.#unfit.delete(id)
     if (!this.#set.isEmpty) {
       void this.#send(false)
       return
@@ -188,38 +197,41 @@ export class OperatorControl implements InsightPart {
     const at = this.#wall()
     if (!isActive(control, at)) return
     this.#audit.add('begun', this.#entry(control), at)
-    const why = this.#refresh()
-    if (why !== undefined) this.#audit.add('failed', this.#entry(control), at, why)
+    const refusal = this.#isInBounds(control) ? this.#refresh() : OUT_OF_BOUNDS
+    if (refusal === undefined) return
+    this.#unfit.add(control.id)
+    this.#active = []
+    this.#refresh()
+    this.#audit.add('failed', this.#entry(control), at, messageOf(refusal))
   }
 
   /** Steers by what holds now. Answers why a limiter could not be steered so. */
-  #refresh(): string | undefined {
+  #refresh(): unknown {
     if (!this.#set.isEmpty) this.#stop ??= everyTick(this.#deps.clock, TICK_MS, () => this.#tick())
-    const active = this.#holding()
+    const active = this.#holding().filter(({ id }) => !this.#unfit.has(id))
     const isSame = active.length === this.#active.length && active.every((one, index) => one === this.#active[index])
     if (isSame) return undefined
     this.#active = active
     return this.#apply()
   }
 
-  #apply(): string | undefined {
+  #apply(): unknown {
     const now = (): number => this.#wall()
-    const allowed = this.#active.filter((one) => this.#isInBounds(one))
-    const controls = new ActiveControls(allowed, now)
+    const controls = new ActiveControls(this.#active, now)
+    const fallback = new ActiveControls(this.#active, now, false)
     this.#controls = controls
-    const fallback = new ActiveControls(allowed, now, false)
-    const why = this.#deps.limiters.control(
-      controls.isEmpty ? undefined : controls,
-      fallback.isEmpty ? undefined : fallback,
-    )
-    return allowed.length < this.#active.length ? 'its limit is not within the bounds of this process' : why
+    return this.#deps.limiters.control(controls.isEmpty ? undefined : controls, fallback.isEmpty ? undefined : fallback)
   }
 
   #isInBounds({ change }: StoredControl): boolean {
     if (change.action !== 'limit') return true
-    const { limits = {} } = this.#deps.options
-    const bounds = Object.hasOwn(limits, change.policy) ? limits[change.policy] : undefined
+    const bounds = this.#boundsOf(change.policy)
     return bounds !== undefined && change.limit >= bounds.min && change.limit <= bounds.max
+  }
+
+  #boundsOf(policy: string): LimitBounds | undefined {
+    const { limits = {} } = this.#deps.options
+    return Object.hasOwn(limits, policy) ? limits[policy] : undefined
   }
 
   /** In all counts where this process was asked, elsewhere in those that no other process has. */

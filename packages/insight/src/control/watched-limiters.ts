@@ -1,5 +1,4 @@
 import type { LimiterControls, ObservedLimiter, ObservedPolicy } from '@sluice/limiter-core'
-import { messageOf } from '@sluice/limiter-core/backend'
 
 /** Above it the oldest are forgotten: whoever builds limiters without an end loses none of its memory here. */
 const MOST_LIMITERS = 1_000
@@ -46,13 +45,13 @@ export class WatchedLimiters {
   }
 
   /** Steers all of them. Answers why one could not be. `fallback`: what holds there instead. */
-  control(controls: LimiterControls | undefined, fallback: LimiterControls | undefined): string | undefined {
-    let failure: string | undefined
+  control(controls: LimiterControls | undefined, fallback: LimiterControls | undefined): unknown {
+    let failure: unknown
     for (const limiter of this.#limiters) {
       try {
         limiter.control(controls)
       } catch (error) {
-        failure = messageOf(error)
+        failure = error
         limiter.control(fallback)
       }
     }

@@ -51,6 +51,11 @@ export interface Observer {
   capDenied?(key: string, cap: ObservedCap): void
   /** A backend answered later than at once, `tookMs` after it was asked. Those that answer at once tell nothing, and those that fail `event`. */
   backendAnswered?(backend: string, tookMs: number): void
+  /**
+   * The largest limit that it may ever give a policy of that name by `ObservedLimiter.control`: a log keeps room for it.
+   * Asked when a limiter is built; default: none.
+   */
+  largestLimit?(policy: string): number | undefined
   /** A limiter was built that it watches, once for each plan. Layers of one application may have policies in common. */
   limiterOpened?(limiter: ObservedLimiter): void
   /** The same object again, when it is closed. */

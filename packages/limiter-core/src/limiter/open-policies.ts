@@ -1,5 +1,6 @@
 import { defaultAlgorithm } from '../algorithms/default-algorithm.ts'
-import type { AlgorithmName, Backend, Clock, Policy } from '../contracts.ts'
+import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
+import type { AlgorithmName, Backend, Clock, Observer, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { kindOf, shown } from '../errors/shown.ts'
 import { optionalBoolean } from '../options/options.ts'
@@ -22,6 +23,8 @@ export interface OpenOptions {
   /** Says that its counts are those of other limiters, too. */
   readonly shared?: boolean | undefined
   readonly mode?: Mode | undefined
+  /** Some of them change limits while a limiter runs. */
+  readonly observers?: readonly Observer[] | undefined
   /** Without a backend limiters of one clock count in memory of their own, so that no two clocks meet. */
   readonly clock?: Clock | undefined
 }
@@ -40,6 +43,7 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       defaultAlgorithm(largestOfName(nameOf(input)), input?.backend ?? options.backend ?? {}),
     ),
   )
+  const steeredTo = (name: string): number => largestSteered(options.observers, name)
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
@@ -63,7 +67,10 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   const opened: (() => void)[] = []
   const open = (input: PolicyInput, policy: Policy): OpenPolicy => {
     const policiesOfName = policies.flat().filter(({ name }) => name === policy.name)
-    const variants = new PolicyVariants(policiesOfName, overridden.get(policy.name))
+    const variants = new PolicyVariants(
+      policiesOfName,
+      Math.max(overridden.get(policy.name) ?? 0, steeredTo(policy.name)),
+    )
     const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
     for (const [plan, others] of policies.entries()) {
       const index = others.findIndex(({ name }) => name === policy.name)
@@ -116,6 +123,12 @@ function largestOf(
     largest.set(name, Math.max(typeof given === 'number' ? given : Number.NaN, largest.get(name) ?? 0))
   }
   return largest
+}
+
+/** The largest limit that observers may ever give a policy, as far as a log has room; 0 where they give none. */
+function largestSteered(observers: readonly Observer[] = [], name: string): number {
+  const limits = observers.map((observer) => observer.largestLimit?.(name) ?? 0)
+  return Math.min(LARGEST_LOG, Math.max(0, ...limits))
 }
 
 function nameOf(input: PolicyInput): string {

@@ -33,7 +33,7 @@ const HOOKS = [
 ] as const
 
 /** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
-export class Observers implements Required<Observer> {
+export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
   /** How many were dropped because they threw. */
   dropped = 0
   /** Whether anybody watches. */
