@@ -1,11 +1,11 @@
 import { boundedText, LONGEST_TEXT } from '../bounded-text.ts'
-import type { InsightSnapshot } from '../live/snapshot.ts'
+import type { InsightSnapshot, UniqueDaySnapshot } from '../live/snapshot.ts'
 import { boundedSources } from '../live/source-snapshots.ts'
 import { dayOf, lastSteps } from './bounded-history.ts'
 import type { PageUpdate } from './page-update.ts'
 
 /** Entries of each list that a page gets. */
-const MOST = { policies: 50, rows: 100, talkers: 10, controls: 20 }
+const MOST = { policies: 50, rows: 100, talkers: 10, controls: 20, days: 31 }
 /** An hour of minutes, and the minute that runs. */
 const HOUR_STEPS = 61
 /** Steps that each update repeats: what a viewer may have seen half of. */
@@ -24,7 +24,11 @@ export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): strin
     })),
     caps: snapshot.caps.slice(0, MOST.rows),
     routes: snapshot.routes.slice(0, MOST.rows),
-    uniques: { hour: uniques.hour, day: uniques.day },
+    uniques: {
+      hour: uniques.hour,
+      day: uniques.day,
+      ...(uniques.days && { days: uniques.days.slice(-MOST.days).map(dayAlone) }),
+    },
     backends: snapshot.backends.slice(0, MOST.rows),
     events: snapshot.events.slice(0, MOST.rows),
     controls: snapshot.controls.slice(0, MOST.controls),
@@ -37,4 +41,9 @@ export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): strin
 
 function isLong(value: unknown): value is string {
   return typeof value === 'string' && value.length > LONGEST_TEXT
+}
+
+/** Routes of a day are for who asks the snapshot. */
+function dayAlone({ date, count }: UniqueDaySnapshot): UniqueDaySnapshot {
+  return { date, count }
 }

@@ -14,10 +14,14 @@ export function foreign(text: string): HTMLElement {
   return element('bdi', { class: 'foreign' }, text)
 }
 
-/** How much of a whole, as a bar. The numbers stand beside it, so those who do not see it miss nothing. */
-export function bar(share: number): Element {
+type BarState = 'low' | 'high' | 'full'
+
+/**
+ * How much of a whole, as a bar; `state`: as how grave it looks. The numbers stand beside it, so those who do not see it miss
+ * nothing.
+ */
+export function bar(share: number, state: BarState = share >= 1 ? 'full' : share >= 0.8 ? 'high' : 'low'): Element {
   const fill = Math.min(1, Math.max(0, share))
-  const state = fill >= 1 ? 'full' : fill >= 0.8 ? 'high' : 'low'
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
   const rect = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
   rect.setAttribute('width', `${(fill * 100).toFixed(1)}%`)

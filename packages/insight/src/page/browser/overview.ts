@@ -11,13 +11,14 @@ import { processesTable } from './process-view.ts'
 import { sparkline } from './sparkline.ts'
 import { section, table } from './table.ts'
 import { trafficPanel } from './traffic-panel.ts'
+import { uniqueDays } from './unique-days-view.ts'
 
 const MOST_ROWS = 8
 const STATES = { ok: '✓ answers', failing: '! fails', open: '✕ not called' } as const
 
 /** Everything on one screen, the urgent first. */
 export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement[] {
-  const { policies, caps, routes, backends, processes: all, history, day, controls } = snapshot
+  const { policies, caps, routes, backends, processes: all, history, day, controls, uniques } = snapshot
   return [
     tiles(snapshot),
     ...(controls.length > 0 ? [section('Changes by operators', controlsTable(controls, false))] : []),
@@ -32,6 +33,7 @@ export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement
       section('Slowest routes', routesTable(routes)),
       section('Backends', backendsTable(backends)),
       section('Processes', processesTable(all.slice(0, MOST_ROWS))),
+      ...uniqueDays(uniques.days),
     ),
   ]
 }
