@@ -18,11 +18,13 @@ export class KeyAnswers {
   readonly exempt: ReadonlySet<Policy> | undefined
   readonly #plan: AnyPlan
 
-  constructor({ plan }: PlanGate<never, never>, keys: readonly ResolvedKey[]) {
+  constructor({ plan, limiter: { controlled } }: PlanGate<never, never>, keys: readonly ResolvedKey[]) {
     this.#plan = plan
-    this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one)] : []))
+    const isShadow = ({ mode, policy }: AnyPlan[number]): boolean =>
+      mode === 'shadow' || controlled?.isWaived(policy) === true
+    this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one.policy, isShadow(one))] : []))
     // what denies takes nothing; where that is in shadow, it is those in shadow that would take nothing
-    const counts = ({ mode }: AnyPlan[number]): boolean => this.denied.length === 0 || mode === 'enforce'
+    const counts = (one: AnyPlan[number]): boolean => this.denied.length === 0 || !isShadow(one)
     this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
     const exempt = plan.filter((_, index) => keys[index] === EXEMPT).map(({ policy }) => policy)
     this.exempt = exempt.length > 0 ? new Set(exempt) : undefined
@@ -61,6 +63,6 @@ export class KeyAnswers {
   }
 }
 
-function spent({ policy, mode }: AnyPlan[number]): PolicyVerdict {
-  return new ChargeVerdict(policy, mode === 'shadow', 0, Number.POSITIVE_INFINITY, 0)
+function spent(policy: Policy, shadow: boolean): PolicyVerdict {
+  return new ChargeVerdict(policy, shadow, 0, Number.POSITIVE_INFINITY, 0)
 }

@@ -1,5 +1,6 @@
 import type { Answer, Charge, LimiterControls, Policy, PolicyControl } from '../contracts.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
+import { clientKeyOf } from '../keys/preflight.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
 /** The source of a decision over a key that an operator blocked. */
@@ -29,12 +30,12 @@ export class ControlledPolicies {
     return this.#of(name).mode !== undefined
   }
 
-  /** A denial by each policy that is enforced and blocks its key; undefined where none does. */
+  /** A denial by each policy that is enforced and blocks its key, whose preflights are blocked with it; undefined where none does. */
   blocked(charges: readonly Charge[]): Answer | undefined {
     const verdicts = charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
       if (charge.advisory || this.isWaived(policy)) return []
-      const ms = this.#controls.blockedMs(charge.key, policy.name)
+      const ms = this.#controls.blockedMs(clientKeyOf(charge.key), policy.name)
       return ms > 0 ? new ChargeVerdict(policy, false, 0, Math.ceil(ms), ms) : []
     })
     return verdicts.length === 0 ? undefined : { verdicts, takenAt: 0, counted: false, source: BLOCKED }

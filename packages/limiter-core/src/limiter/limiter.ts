@@ -22,7 +22,7 @@ import { wholeCost, wholeUnitsMoved } from './cost.ts'
 import { coverPolicies } from './cover-policies.ts'
 import { LimiterHandle } from './limiter-handle.ts'
 import type { OpenPolicy } from './open-policy.ts'
-import { EXEMPTED, takenAtOf, wasCounted, wasExempt } from './taken-charges.ts'
+import { EXEMPTED, limitOf, OFF, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
 
 /** Framework-free limits: for messages, queues, jobs, and whatever an adapter does not see. */
 export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
@@ -113,7 +113,8 @@ export class PolicyLimiter implements Limiter {
 
   /** `charge` of one policy, by its place among those that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
-    const charge = chargeOf(this.#open[index], key, wholeUnitsMoved(units))
+    const open = this.#open[index]
+    const charge = this.#adjustment(open, chargeOf(open, key, wholeUnitsMoved(units)), taken)
     return this.#adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
   }
 
@@ -148,7 +149,8 @@ export class PolicyLimiter implements Limiter {
 
   charge(key: Keys, units: Costs, taken?: Decision | number): MaybePromise<Decision> {
     const charges = this.#adjustments(key, units, taken)
-    if (!this.#backend || charges.length === 0) return this.#uncounted()
+    if (!this.#backend || charges.length === 0)
+      return this.#uncounted(typeof taken === 'object' ? taken.source : undefined)
     if (typeof taken !== 'object' || taken === null || !taken.takenAts) {
       const takenAt = typeof taken === 'number' ? taken : (taken?.takenAt ?? Number.POSITIVE_INFINITY)
       return andThen(this.#adjust(charges, takenAt, this.#momentOf(taken)), (answer) => new RequestDecision(answer))
@@ -227,21 +229,31 @@ export class PolicyLimiter implements Limiter {
     return charges.filter(({ key }, index) => !this.#open[index].overrides?.isExempt(key))
   }
 
-  /** None for a policy from which the key was exempt when it was taken: it may have an override by now. */
+  /** None for a policy that did not take: it was off, or the key exempt from it. Its key may have an override by now. */
   #adjustments(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
     const charges = chargesOf(this.#open, keys, units, wholeUnitsMoved)
-    if (!this.#exempts) return charges
-    return charges.filter((charge, index) => {
-      const { overrides } = this.#open[index]
-      if (!overrides?.exemptsOthers) return true
-      return typeof taken === 'object' ? !wasExempt(taken, charge) : !overrides.isExempt(charge.key)
+    return charges.flatMap((charge, index) => {
+      const open = this.#open[index]
+      const { overrides } = open
+      if (typeof taken === 'object' && wasOff(taken, charge)) return []
+      if (overrides?.exemptsOthers) {
+        const isExempt = typeof taken === 'object' ? wasExempt(taken, charge) : overrides.isExempt(charge.key)
+        if (isExempt) return []
+      }
+      return this.#adjustment(open, charge, taken)
     })
   }
 
+  /** By the limit that took, which may be another one by now: a unit of it is not of the same size. */
+  #adjustment({ counter, counters }: OpenPolicy, charge: Charge, taken: Decision | number | undefined): Charge {
+    if (charge.counter !== counter) return charge
+    const limit = typeof taken === 'object' ? limitOf(taken, charge) : undefined
+    if (limit === undefined) return this.controlled?.limited(charge) ?? charge
+    return { ...charge, counter: counters.of(limit) ?? counter }
+  }
+
   /** The answer where every policy is off, or the key exempt from all: all is well, and nothing was counted. */
-  #uncounted(): Decision {
-    const isExempt = this.#open.some(({ policy }) => !this.controlled?.isOff(policy))
-    const source = isExempt ? EXEMPTED : 'off'
+  #uncounted(source = this.#open.some(({ policy }) => !this.controlled?.isOff(policy)) ? EXEMPTED : OFF): Decision {
     const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
     return new RequestDecision({ verdicts, takenAt: 0, counted: false, source })
   }

@@ -1,0 +1,53 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { DENY, type RateLimitOptions, rateLimit } from '@sluice/express'
+import { FakeClock } from '@sluice/testkit'
+import express, { type Request, type Response } from 'express'
+import request from 'supertest'
+import { Operator } from '../../limiter/controls/steered.ts'
+
+const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
+const closes: (() => void)[] = []
+afterEach(() => {
+  for (const close of closes.splice(0)) close()
+})
+
+function served(options: object) {
+  const operator = new Operator()
+  const shared = { clock: new FakeClock(), observers: [operator] }
+  const limit = rateLimit({ ...shared, ...options } as object as RateLimitOptions<Request, Response>)
+  closes.push(() => limit.close())
+  const app = express()
+  app.use(limit, (_req, res) => void res.send('ok'))
+  return { operator, app }
+}
+
+test('a policy in shadow denies nobody by the key either', async () => {
+  const { operator, app } = served({ name: 'api', limit: 2, key: () => DENY, ...MINUTE })
+  expect((await request(app).get('/')).status).toBe(429)
+  operator.steer({ api: { mode: 'shadow' } })
+  expect((await request(app).get('/')).status).toBe(200)
+  operator.steer({ api: { mode: 'off' } })
+  expect((await request(app).get('/')).status).toBe(200)
+  operator.release()
+  expect((await request(app).get('/')).status).toBe(429)
+})
+
+test('a key that one policy in shadow refuses is counted by the others', async () => {
+  const policies = [
+    { name: 'one', limit: 2, key: () => DENY, ...MINUTE },
+    { name: 'two', limit: 2, key: () => 'all', ...MINUTE },
+  ]
+  const { operator, app } = served({ policies })
+  operator.steer({ one: { mode: 'shadow' } })
+  expect((await request(app).get('/')).headers.ratelimit).toBe('"two";r=1;t=60')
+})
+
+test('preflights of a blocked key are blocked', async () => {
+  const { operator, app } = served({ name: 'api', limit: 9, key: () => 'villain', ...MINUTE })
+  operator.steer({}, { villain: 5_000 })
+  const preflight = request(app)
+    .options('/')
+    .set('origin', 'https://a.example')
+    .set('access-control-request-method', 'GET')
+  expect((await preflight).status).toBe(429)
+})
