@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { createLimiter, limitOverrides, type PolicyInput } from '@sluice/limiter-core'
+import { createLimiter, limitOverrides, type PolicyInput, type SyncLimiterOptions } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { Operator } from '../../limiter/controls/steered.ts'
 
@@ -9,7 +9,7 @@ const HOUR = { name: 'hour', limit: 100, window: '1h', algorithm: 'fixed-window'
 function steered(policies: readonly PolicyInput[]) {
   const operator = new Operator()
   const clock = new FakeClock()
-  return { operator, clock, limiter: createLimiter({ policies, clock, observers: [operator] }) }
+  return { operator, clock, limiter: createLimiter({ policies, clock, observers: [operator] } as SyncLimiterOptions) }
 }
 
 const ALGORITHMS = ['gcra', 'token-bucket', 'fixed-window', 'sliding-window', 'sliding-log'] as const

@@ -13,12 +13,12 @@ export class ActiveControls implements LimiterControls {
   readonly #blocks: Map<string, Block[]> = new Map()
   readonly #now: () => number
 
-  /** `controls`: oldest first. `now`: ms since 1970. `withLimits`: false where a limiter cannot have them. */
-  constructor(controls: readonly StoredControl[], now: () => number, withLimits = true) {
+  /** `controls`: oldest first. `now`: ms since 1970. */
+  constructor(controls: readonly StoredControl[], now: () => number) {
     this.#now = now
     for (const { change, endsAt } of controls) {
       if (change.action === 'mode') this.#add(change.policy, { mode: change.mode })
-      else if (change.action === 'limit' && withLimits) this.#add(change.policy, { limit: change.limit })
+      else if (change.action === 'limit') this.#add(change.policy, { limit: change.limit })
       else if (change.action === 'block') this.#block(change.key, { policy: change.policy, endsAt })
     }
   }

@@ -1,3 +1,4 @@
+import { singleLine } from '../single-line.ts'
 import type { AuditLine, ControlEntry } from './control.ts'
 
 const MOST_LINES = 200
@@ -16,7 +17,7 @@ export class AuditLog {
   }
 
   add(event: AuditLine['event'], entry: ControlEntry, at: number, why?: string): void {
-    const line = { at, event, entry, text: textOf(event, entry, why) }
+    const line = { at, event, entry, text: singleLine(textOf(event, entry, why)) }
     this.#lines = [line, ...this.#lines].slice(0, MOST_LINES)
     try {
       this.#sink?.(line)

@@ -1,5 +1,5 @@
 import type { Channel } from '@sluice/limiter-core/backend'
-import { controlsOf, controlsText } from './control-message.ts'
+import { controlsOf, controlsTexts } from './control-message.ts'
 import { ControlSeal } from './control-seal.ts'
 import type { StoredControl } from './stored-control.ts'
 
@@ -30,7 +30,7 @@ export class ControlExchange {
   async send(controls: readonly StoredControl[], urgent: boolean): Promise<void> {
     const { channel, topic } = this.#options
     try {
-      await channel.publish(topic, this.#seal.seal(controlsText(controls)), { urgent })
+      for (const text of controlsTexts(controls)) await channel.publish(topic, this.#seal.seal(text), { urgent })
     } catch {}
   }
 

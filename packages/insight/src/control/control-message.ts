@@ -1,19 +1,43 @@
 import type { ControlAction } from './control.ts'
-import { MOST_CONTROLS } from './control-set.ts'
 import type { StoredControl } from './stored-control.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 const LONGEST_TEXT = 4_096
+/** Of one message, but for a single change. */
+const MOST_BYTES = 65_536
+const MOST_LISTED = 100
 
-export function controlsText(controls: readonly StoredControl[]): string {
-  return JSON.stringify(controls)
+/** In as many messages as it takes: sets merge in any order, and a channel has a largest message. */
+export function controlsTexts(controls: readonly StoredControl[]): string[] {
+  const messages: string[][] = []
+  let bytes = 0
+  for (const text of controls.map(messageText)) {
+    const own = Buffer.byteLength(text)
+    const isFull =
+      messages.length === 0 || bytes + own > MOST_BYTES || messages[messages.length - 1].length >= MOST_LISTED
+    if (isFull) {
+      messages.push([])
+      bytes = 0
+    }
+    messages[messages.length - 1].push(text)
+    bytes += own
+  }
+  return messages.map((texts) => `[${texts.join(',')}]`)
+}
+
+/** Of one that was undone nobody needs the key. */
+function messageText(control: StoredControl): string {
+  const { change, undoneAt } = control
+  return JSON.stringify(
+    undoneAt !== undefined && 'key' in change ? { ...control, change: { ...change, key: '' } } : control,
+  )
 }
 
 /** The changes of a message that this release knows. Throws for whatever is no message. */
 export function controlsOf(text: string): StoredControl[] {
   const list: unknown = JSON.parse(text)
-  if (!Array.isArray(list) || list.length > MOST_CONTROLS) throw new Error('expected a list of changes')
+  if (!Array.isArray(list) || list.length > MOST_LISTED) throw new Error('expected a list of changes')
   return list.flatMap((value) => stored(fieldsOf(value)) ?? [])
 }
 

@@ -35,8 +35,8 @@ export function storedControl(request: ControlRequest, limits: ControlLimits, at
     change,
     at,
     endsAt: at + (change.action === 'reset' ? resetMs(request) : durationMs(request)),
-    by: textOf('by', by),
-    ...(reason !== undefined && { reason: textOf('reason', reason) }),
+    by: auditText('by', by),
+    ...(reason !== undefined && { reason: auditText('reason', reason) }),
   }
 }
 
@@ -107,7 +107,8 @@ function resetMs({ duration }: ControlRequest): number {
   throw badOption('control: duration', duration, 'none for a reset')
 }
 
-function textOf(name: string, text: unknown): string {
+/** Who or why, for the audit. Throws `SLUICE_BAD_OPTION`. */
+export function auditText(name: string, text: unknown): string {
   if (typeof text === 'string') return boundedText(text)
   throw badOption(`control: ${name}`, text, 'a text')
 }

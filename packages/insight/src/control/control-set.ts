@@ -1,7 +1,10 @@
 import { isActive, type StoredControl } from './stored-control.ts'
 
-/** Changes that hold at once, and those that ended lately. */
+/** Changes that hold at once. */
 export const MOST_CONTROLS = 100
+
+/** With those that ended lately, or before their time. */
+const MOST_KNOWN = 500
 
 /** Ended ones are told of for so long, so that a process whose clock is behind hears that they were undone. */
 const KEPT_MS = 60_000
@@ -38,13 +41,13 @@ export class ControlSet {
     return this.#known.get(id)
   }
 
-  /** What is new: changes that were not known, and those that were not known to be undone. Beyond 100 none is taken. */
+  /** What is new: changes that were not known, and those that were not known to be undone. Beyond 500 none is taken. */
   merge(controls: readonly StoredControl[], at: number): StoredControl[] {
     return controls.filter((one) => {
       const known = this.#known.get(one.id)
       const isNew = known === undefined || (known.undoneAt === undefined && one.undoneAt !== undefined)
       if (!isNew || at > one.endsAt + KEPT_MS) return false
-      if (known === undefined && this.#known.size >= MOST_CONTROLS) return false
+      if (known === undefined && this.#known.size >= MOST_KNOWN) return false
       // what it changes is what was known first, so that nobody rewrites it
       this.#known.set(one.id, known ? { ...known, undoneAt: one.undoneAt, undoneBy: one.undoneBy } : one)
       return true

@@ -7,12 +7,12 @@ import {
   SluiceError,
 } from '@sluice/limiter-core/backend'
 import type { InsightPart } from '../insight-part.ts'
-import { ActiveControls } from './active-controls.ts'
 import { AuditLog } from './audit-log.ts'
 import type { AuditLine, ControlEntry, ControlOptions, ControlRequest, LimitBounds } from './control.ts'
 import { ControlExchange } from './control-exchange.ts'
-import { storedControl } from './control-request.ts'
+import { auditText, storedControl } from './control-request.ts'
 import { ControlSet, MOST_CONTROLS } from './control-set.ts'
+import { Steering } from './steering.ts'
 import { entryOf, isActive, type StoredControl } from './stored-control.ts'
 import type { WatchedLimiters } from './watched-limiters.ts'
 
@@ -31,7 +31,6 @@ export interface OperatorControlDeps {
 }
 
 const TICK_MS = 1_000
-const OUT_OF_BOUNDS = new Error('its limit is not within the bounds of this process')
 /** Clocks of a fleet differ, and no change lasts longer than a day. */
 const MOST_AHEAD_MS = 25 * 3_600_000
 
@@ -46,9 +45,10 @@ export class OperatorControl implements InsightPart {
   #stop: (() => void) | undefined
   /** Those that hold as of the last tick. */
   #active: readonly StoredControl[] = []
-  #controls: ActiveControls | undefined
-  /** Changes of other processes that cannot hold in this one. */
-  readonly #unfit = new Set<string>()
+  #steering: Steering | undefined
+  /** Why limits could not be changed everywhere here, by policy. */
+  #failures = new Map<string, string>()
+  #isClosed = false
 
   constructor(deps: OperatorControlDeps) {
     const { clock, options, fleet } = deps
@@ -68,7 +68,8 @@ export class OperatorControl implements InsightPart {
   limiterOpened(limiter: ObservedLimiter): void {
     const { limiters } = this.#deps
     limiters.add(limiter)
-    if (this.#active.length > 0) this.#apply()
+    if (!this.#steering || this.#isClosed) return
+    for (const [policy, why] of limiters.steer(limiter, this.#steering)) this.#failed(policy, why)
   }
 
   limiterClosed(limiter: ObservedLimiter): void {
@@ -88,7 +89,7 @@ export class OperatorControl implements InsightPart {
 
   /** How a policy is switched, where it is. */
   modeOf(policy: string): 'shadow' | 'off' | undefined {
-    return this.#controls?.policies.get(policy)?.mode
+    return this.#steering?.modeOf(policy)
   }
 
   get audit(): readonly AuditLine[] {
@@ -109,6 +110,8 @@ export class OperatorControl implements InsightPart {
         'control: got no secret, expected createInsight({ secret }) beside channel',
       )
     }
+    if (this.#isClosed)
+      throw new SluiceError('SLUICE_BAD_OPTION', 'control: got a closed insight, expected an open one')
     const at = this.#wall()
     const known = { bounds: options.limits ?? {}, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
     // later than all that is known, so that it has the last word where clocks differ, too
@@ -119,11 +122,12 @@ export class OperatorControl implements InsightPart {
         `control: got a change beyond ${MOST_CONTROLS} at once, expected fewer`,
       )
     }
-    const refusal = this.#refresh()
-    if (refusal !== undefined) {
+    this.#refresh()
+    const why = this.#failureOf(control)
+    if (why !== undefined) {
       this.#set.drop(control.id)
       this.#refresh()
-      throw refusal
+      throw new SluiceError('SLUICE_BAD_LIMIT', `control: ${why}`)
     }
     this.#audit.add('begun', this.#entry(control), at)
     await Promise.all([this.#resetKey(control, true), this.#send(true)])
@@ -132,10 +136,11 @@ export class OperatorControl implements InsightPart {
 
   /** Ends a change before its time. False where none of that id holds. */
   async undo(id: string, by = 'code'): Promise<boolean> {
+    const undoneBy = auditText('by', by)
     const at = this.#wall()
     const known = this.#set.find(id)
-    if (!known || !isActive(known, at) || known.change.action === 'reset') return false
-    const undone = { ...known, undoneAt: at, undoneBy: by }
+    if (this.#isClosed || !known || !isActive(known, at) || known.change.action === 'reset') return false
+    const undone = { ...known, undoneAt: at, undoneBy }
     this.#set.merge([undone], at)
     this.#audit.add('undone', this.#entry(undone), at)
     this.#refresh()
@@ -145,9 +150,10 @@ export class OperatorControl implements InsightPart {
 
   /** What was changed is as it was built. */
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#stop?.()
     this.#exchange?.close()
-    this.#deps.limiters.control(undefined, undefined)
+    this.#deps.limiters.control(new Steering([], () => this.#wall()))
   }
 
   readonly #entry = (control: StoredControl): ControlEntry => entryOf(control, this.#deps.shown)
@@ -163,13 +169,8 @@ export class OperatorControl implements InsightPart {
 
   #tick(): void {
     const at = this.#wall()
-    for (const one of this.#active) {
-      const known = this.#set.find(one.id) ?? one
-      if (known.undoneAt === undefined && !isActive(known, at)) this.#audit.add('ended', this.#entry(known), at)
-    }
     this.#refresh()
     this.#set.forget(at)
-    for (const id of this.#unfit) if (!this.#set.find(id)) this.#unfit.delete(id)
     if (!this.#set.isEmpty) {
       void this.#send(false)
       return
@@ -187,7 +188,8 @@ export class OperatorControl implements InsightPart {
       if (control.undoneAt === undefined) {
         this.#begin(control)
         void this.#resetKey(control, false)
-      } else if (this.#active.some(({ id }) => id === control.id)) this.#audit.add('undone', this.#entry(control), at)
+      } else if (this.#active.some(({ id }) => id === control.id))
+        this.#audit.add('undone', this.#entry(this.#set.find(control.id) ?? control), at)
     }
     this.#refresh()
   }
@@ -197,30 +199,46 @@ export class OperatorControl implements InsightPart {
     const at = this.#wall()
     if (!isActive(control, at)) return
     this.#audit.add('begun', this.#entry(control), at)
-    const refusal = this.#isInBounds(control) ? this.#refresh() : OUT_OF_BOUNDS
-    if (refusal === undefined) return
-    this.#unfit.add(control.id)
-    this.#active = []
     this.#refresh()
-    this.#audit.add('failed', this.#entry(control), at, messageOf(refusal))
+    const why = this.#failureOf(control)
+    if (why !== undefined) this.#audit.add('failed', this.#entry(control), at, why)
   }
 
-  /** Steers by what holds now. Answers why a limiter could not be steered so. */
-  #refresh(): unknown {
+  /** Steers by what holds now. */
+  #refresh(): void {
     if (!this.#set.isEmpty) this.#stop ??= everyTick(this.#deps.clock, TICK_MS, () => this.#tick())
-    const active = this.#holding().filter(({ id }) => !this.#unfit.has(id))
+    const active = this.#holding()
     const isSame = active.length === this.#active.length && active.every((one, index) => one === this.#active[index])
-    if (isSame) return undefined
+    if (isSame) return
+    for (const one of this.#active) this.#end(one)
     this.#active = active
-    return this.#apply()
+    const allowed = active.filter((one) => this.#isInBounds(one))
+    this.#steering = new Steering(allowed, () => this.#wall())
+    this.#failures = this.#deps.limiters.control(this.#steering)
   }
 
-  #apply(): unknown {
-    const now = (): number => this.#wall()
-    const controls = new ActiveControls(this.#active, now)
-    const fallback = new ActiveControls(this.#active, now, false)
-    this.#controls = controls
-    return this.#deps.limiters.control(controls.isEmpty ? undefined : controls, fallback.isEmpty ? undefined : fallback)
+  /** Writes down that a change is over, unless it was undone, or never held. */
+  #end({ id }: StoredControl): void {
+    const known = this.#set.find(id)
+    const at = this.#wall()
+    if (known?.undoneAt === undefined && known && !isActive(known, at)) this.#audit.add('ended', this.#entry(known), at)
+  }
+
+  /** Why a change does not hold everywhere in this process. */
+  #failureOf(control: StoredControl): string | undefined {
+    const { change } = control
+    if (change.action !== 'limit') return undefined
+    return this.#isInBounds(control)
+      ? this.#failures.get(change.policy)
+      : 'its limit is not within the bounds of this process'
+  }
+
+  /** A limiter that was built later cannot have a limit; told once of each. */
+  #failed(policy: string, why: string): void {
+    if (this.#failures.has(policy)) return
+    this.#failures.set(policy, why)
+    const last = this.#active.findLast(({ change }) => change.action === 'limit' && change.policy === policy)
+    if (last) this.#audit.add('failed', this.#entry(last), this.#wall(), why)
   }
 
   #isInBounds({ change }: StoredControl): boolean {
@@ -239,12 +257,12 @@ export class OperatorControl implements InsightPart {
     const { change } = control
     if (change.action !== 'reset' || (!isOwn && control.at < this.#startedAt)) return
     const { key, policy: name } = change
-    const resets = this.#deps.limiters.policies().flatMap(({ limiter, index, policy }) => {
-      const isMeant = (isOwn || policy.perProcess) && (name === undefined || policy.policy.name === name)
-      return isMeant ? [limiter.reset(index, key)] : []
-    })
+    const meant = this.#deps.limiters
+      .policies()
+      .filter(({ policy }) => (isOwn || policy.perProcess) && (name === undefined || policy.policy.name === name))
     try {
-      await Promise.all(resets)
+      // each of them, also where another one throws
+      await Promise.all(meant.map(async ({ limiter, index }) => limiter.reset(index, key)))
     } catch (error) {
       this.#audit.add('failed', this.#entry(control), this.#wall(), messageOf(error))
     }

@@ -1,4 +1,6 @@
-import type { LimiterControls, ObservedLimiter, ObservedPolicy } from '@sluice/limiter-core'
+import type { ObservedLimiter, ObservedPolicy } from '@sluice/limiter-core'
+import { messageOf } from '@sluice/limiter-core/backend'
+import type { Steering } from './steering.ts'
 
 /** Above it the oldest are forgotten: whoever builds limiters without an end loses none of its memory here. */
 const MOST_LIMITERS = 1_000
@@ -18,7 +20,7 @@ export class WatchedLimiters {
     this.#limiters.add(limiter)
     if (this.#limiters.size <= MOST_LIMITERS) return
     const [oldest] = this.#limiters
-    oldest.control(undefined)
+    oldest.control(undefined, this)
     this.#limiters.delete(oldest)
   }
 
@@ -44,17 +46,30 @@ export class WatchedLimiters {
     })
   }
 
-  /** Steers all of them. Answers why one could not be. `fallback`: what holds there instead. */
-  control(controls: LimiterControls | undefined, fallback: LimiterControls | undefined): unknown {
-    let failure: unknown
-    for (const limiter of this.#limiters) {
-      try {
-        limiter.control(controls)
-      } catch (error) {
-        failure = error
-        limiter.control(fallback)
-      }
+  /** Steers all of them. Answers why, by the policies whose limits one could not have. */
+  control(steering: Steering): Map<string, string> {
+    return new Map([...this.#limiters].flatMap((limiter) => [...this.steer(limiter, steering)]))
+  }
+
+  /** The same of one limiter, which is steered by all else. */
+  steer(limiter: ObservedLimiter, steering: Steering): Map<string, string> {
+    const refused = new Map<string, string>()
+    if (this.#refusal(limiter, steering, new Set()) === undefined) return refused
+    for (const policy of steering.limited) {
+      const others = new Set(steering.limited.filter((other) => other !== policy))
+      const why = this.#refusal(limiter, steering, others)
+      if (why !== undefined) refused.set(policy, why)
     }
-    return failure
+    limiter.control(steering.without(new Set(refused.keys())), this)
+    return refused
+  }
+
+  #refusal(limiter: ObservedLimiter, steering: Steering, without: ReadonlySet<string>): string | undefined {
+    try {
+      limiter.control(steering.without(without), this)
+      return undefined
+    } catch (error) {
+      return messageOf(error)
+    }
   }
 }

@@ -1,17 +1,33 @@
 import type { ControlEntry } from '../control/control.ts'
 import { durationText } from '../duration-text.ts'
+import { singleLine } from '../single-line.ts'
 import type { AskedSnapshot, Explanation, PolicyExplanation } from './explanation.ts'
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
 /** All of an explanation in words, the most urgent first. */
 export function summaryOf({ at, policies, controls, cost }: Omit<Explanation, 'summary'>): string[] {
-  const blocks = controls.filter(({ action }) => action === 'block').map((block) => blockText(block, at))
+  const [blocking, waiting] = blocksOf(controls, policies)
   const denying = policies.filter(({ isExempt, mode, asked }) => !isExempt && mode === 'enforce' && !asked.allowed)
   const others = policies.filter((policy) => !denying.includes(policy))
-  const lines = [...blocks, ...denying.map(({ text }) => text)]
+  const lines = [...blocking.map((block) => `blocked${blockText(block, at)}`), ...denying.map(({ text }) => text)]
   if (lines.length === 0) lines.push(policies.length === 0 ? 'no policy is watched' : allowedText(cost))
-  return [...lines, ...others.map(({ text }) => text)]
+  const notNow = waiting.map((block) => `would be blocked${blockText(block, at)}, but no policy enforces it`)
+  return [...lines, ...others.map(({ text }) => text), ...notNow]
+}
+
+/** Blocks that deny, and those that would if their policies were enforced. */
+function blocksOf(
+  controls: readonly ControlEntry[],
+  policies: readonly PolicyExplanation[],
+): readonly [ControlEntry[], ControlEntry[]] {
+  const blocks = controls.filter(({ action }) => action === 'block')
+  const isEnforced = (block: ControlEntry): boolean => {
+    const meant = policies.filter(({ policy }) => block.policy === undefined || block.policy === policy)
+    // those of other processes alone are not known here
+    return meant.length === 0 || meant.some(({ mode, isExempt }) => mode === 'enforce' && !isExempt)
+  }
+  return [blocks.filter(isEnforced), blocks.filter((block) => !isEnforced(block))]
 }
 
 /** `denied by 'tokens': 98,000 of 100,000 tokens used, 5,000 asked, fits in 12 s`. */
@@ -50,7 +66,7 @@ function sourceTexts({ isCounted, source, backend, perProcess }: Omit<PolicyExpl
 function blockText({ policy, by, reason, endsAt }: ControlEntry, at: number): string {
   const where = policy === undefined ? '' : ` by '${policy}'`
   const why = reason === undefined ? '' : ` (${reason})`
-  return `blocked${where} for another ${durationText(endsAt - at)}, by ${by}${why}`
+  return singleLine(`${where} for another ${durationText(endsAt - at)}, by ${by}${why}`)
 }
 
 function allowedText(cost: number): string {

@@ -80,7 +80,8 @@ export class PageActions {
   }
 
   async #undo(res: ServerResponse, { id, by }: Readonly<Record<string, unknown>>): Promise<void> {
-    const isUndone = await this.#insight.undo(String(id), typeof by === 'string' ? by.slice(0, 128) : 'page')
+    const isUndone =
+      typeof id === 'string' && (await this.#insight.undo(id, by === undefined ? 'page' : (by as string)))
     if (isUndone) answerJson(res, { id })
     else answerProblem(res, NOT_HELD)
   }
@@ -105,7 +106,8 @@ export class PageActions {
 }
 
 function queryOf(req: IncomingMessage): URLSearchParams {
-  return new URLSearchParams((req.url ?? '').split('?')[1] ?? '')
+  const [, ...query] = (req.url ?? '').split('?')
+  return new URLSearchParams(query.join('?'))
 }
 
 function jsonOf(body: unknown): Readonly<Record<string, unknown>> | undefined {

@@ -12,8 +12,12 @@ export interface ObservedLimiter {
   peek(index: number, key: string, cost: number): MaybePromise<Decision>
   /** Makes a key as good as new in the policy at `index`. */
   reset(index: number, key: string): MaybePromise<void>
-  /** From now on these hold, and none of those before; `undefined` is none. Throws `SLUICE_BAD_LIMIT` where a policy cannot have a limit, and changes nothing then. */
-  control(controls: LimiterControls | undefined): void
+  /**
+   * From now on these hold, and none of those before by the same `owner`; `undefined` is none. Of two owners the weaker
+   * mode, the smaller limit and any block holds. Default: one owner for all who name none. Throws `SLUICE_BAD_LIMIT`
+   * where a policy cannot have a limit, and changes nothing then.
+   */
+  control(controls: LimiterControls | undefined, owner?: object): void
 }
 
 /** A policy as it was built. */

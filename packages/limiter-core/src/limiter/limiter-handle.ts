@@ -12,7 +12,7 @@ import type { OpenPolicy } from './open-policy.ts'
 interface SteeredLimiter {
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision>
   resetOne(index: number, key: string): MaybePromise<void>
-  control(controls: LimiterControls | undefined): void
+  control(controls: LimiterControls | undefined, owner: object): void
 }
 
 /** A limiter as its observers see it. */
@@ -34,8 +34,8 @@ export class LimiterHandle implements ObservedLimiter {
     return this.#limiter.resetOne(index, key)
   }
 
-  control(controls: LimiterControls | undefined): void {
-    this.#limiter.control(controls)
+  control(controls: LimiterControls | undefined, owner: object = this): void {
+    this.#limiter.control(controls, owner)
   }
 }
 

@@ -20,6 +20,7 @@ import { type Costs, chargeOf, chargesOf, type Keys } from './charges.ts'
 import { ControlledPolicies } from './controlled-policies.ts'
 import { wholeCost, wholeUnitsMoved } from './cost.ts'
 import { coverPolicies } from './cover-policies.ts'
+import { joinedControls } from './joined-controls.ts'
 import { LimiterHandle } from './limiter-handle.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { EXEMPTED, limitOf, OFF, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
@@ -47,6 +48,8 @@ export class PolicyLimiter implements Limiter {
   readonly policies: readonly Policy[]
   /** What an operator steers; undefined where all is as it was built. */
   controlled: ControlledPolicies | undefined
+  /** By who steers. */
+  #controls: ReadonlyMap<object, LimiterControls> = new Map()
   /** Those that are not off. */
   readonly #open: readonly OpenPolicy[]
   readonly #backend: ChargedBackend | undefined
@@ -131,10 +134,15 @@ export class PolicyLimiter implements Limiter {
     return andThen(answer, (answered) => new RequestDecision(answered))
   }
 
-  /** From now on these hold, and none of before. Throws where a policy cannot have a limit of them. */
-  control(controls: LimiterControls | undefined): void {
-    this.controlled = controls && new ControlledPolicies(this.#open, controls)
-    this.#sole = controls ? undefined : soleOf(this.#open)
+  /** From now on these hold, and none of before by the same owner. Throws where a policy cannot have a limit of them. */
+  control(controls: LimiterControls | undefined, owner: object): void {
+    const byOwner = new Map(this.#controls)
+    if (controls) byOwner.set(owner, controls)
+    else byOwner.delete(owner)
+    const joined = joinedControls([...byOwner.values()])
+    this.controlled = joined && new ControlledPolicies(this.#open, joined)
+    this.#controls = byOwner
+    this.#sole = joined ? undefined : soleOf(this.#open)
   }
 
   peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {

@@ -1,0 +1,181 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { type AuditLine, type ControlRequest, createInsight, type Insight, type InsightOptions } from '@sluice/insight'
+import { createLimiter, memoryBackend, type PolicyInput, type SyncLimiterOptions } from '@sluice/limiter-core'
+import { FakeClock } from '@sluice/testkit'
+import { Hub } from '../../sketches/fleet/hub.ts'
+
+const SECRET = 'a secret of all processes'
+const API = { name: 'api', limit: 2, window: '1h', algorithm: 'fixed-window' } as const
+const LOG = { name: 'log', limit: 3, window: '1h', algorithm: 'sliding-log' } as const
+const LIMITS = { api: { min: 1, max: 9 }, log: { min: 1, max: 90 } }
+const open: Insight[] = []
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((insight) => insight.close()))
+})
+
+function process(options: InsightOptions = {}, policies: readonly PolicyInput[] = [API], clock = new FakeClock()) {
+  const insight = createInsight({ clock, control: { limits: LIMITS }, ...options })
+  open.push(insight)
+  const limiterOf = (...others: Insight[]) =>
+    createLimiter({
+      policies,
+      clock,
+      observers: [insight, ...others],
+      backend: memoryBackend({ clock }),
+    } as SyncLimiterOptions)
+  return { clock, insight, limiter: limiterOf(), limiterOf }
+}
+
+test('a closed insight steers nobody any more', async () => {
+  const { insight, limiterOf } = process()
+  await insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  await insight.close()
+  expect(limiterOf().take('key').counted).toBe(true)
+  await expect(insight.control({ action: 'mode', policy: 'api', mode: 'off' })).rejects.toThrow(/closed/)
+  expect(limiterOf().take('key').counted).toBe(true)
+})
+
+test('an insight that changed nothing ends no change of another one', async () => {
+  const idle = createInsight({ clock: new FakeClock() })
+  const { insight, limiterOf } = process()
+  await insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  const limiter = limiterOf(idle)
+  await idle.close()
+  expect(limiter.take('key').source).toBe('off')
+})
+
+test('changes by two insights hold together, and end apart', async () => {
+  const clock = new FakeClock()
+  const other = process({}, [API], clock).insight
+  const { insight, limiterOf } = process({}, [API], clock)
+  const limiter = limiterOf(other)
+  await insight.control({ action: 'block', key: 'villain', duration: '1h' })
+  await other.control({ action: 'limit', policy: 'api', limit: 7, duration: '1m' })
+  expect(limiter.take('villain').source).toBe('blocked')
+  expect(limiter.peek('key').binding.policy.limit).toBe(7)
+  clock.advance(61_000)
+  expect(limiter.take('villain').source).toBe('blocked')
+  expect(limiter.peek('key').binding.policy.limit).toBe(2)
+})
+
+test('the end of a change is in the audit, also where another change comes before the tick', async () => {
+  const { clock, insight } = process()
+  await insight.control({ action: 'mode', policy: 'api', mode: 'off', duration: 1_500 })
+  clock.advance(1_700)
+  await insight.control({ action: 'block', key: 'a key' })
+  clock.advance(5_000)
+  expect(insight.audit().map(({ event }) => event)).toEqual(['begun', 'ended', 'begun'])
+})
+
+test('a limit that a limiter cannot have takes no other change from it', async () => {
+  const hub = new Hub()
+  const clock = new FakeClock()
+  const shared = (): InsightOptions => ({ channel: hub.join(), secret: SECRET })
+  const wide = process(shared(), [API, { ...LOG, limit: 90 }], clock)
+  const narrow = process(shared(), [API, LOG], clock)
+  await wide.insight.control({ action: 'limit', policy: 'api', limit: 5 })
+  await wide.insight.control({ action: 'limit', policy: 'log', limit: 80 })
+  expect(narrow.insight.audit()[0]).toMatchObject({ event: 'failed', text: expect.stringContaining('log') })
+  expect(narrow.limiter.peek('key').verdicts.map(({ policy }) => policy.limit)).toEqual([5, 3])
+})
+
+test('a limiter that is built later and cannot have a limit says so', async () => {
+  const { insight, clock } = process({}, [{ ...LOG, limit: 90 }])
+  await insight.control({ action: 'limit', policy: 'log', limit: 80 })
+  const later = createLimiter({ policies: [LOG], clock, observers: [insight] })
+  expect(later.peek('key').binding.policy.limit).toBe(3)
+  expect(insight.audit()[0]).toMatchObject({ event: 'failed' })
+})
+
+test('whoever undoes a change is checked, and no process stops hearing', async () => {
+  const hub = new Hub()
+  const clock = new FakeClock()
+  const one = process({ channel: hub.join(), secret: SECRET }, [API], clock)
+  const two = process({ channel: hub.join(), secret: SECRET }, [API], clock)
+  const { id } = await one.insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  await expect(one.insight.undo(id, 7 as never)).rejects.toMatchObject({ code: 'SLUICE_BAD_OPTION' })
+  await one.insight.undo(id, 'x'.repeat(9_999))
+  expect(two.insight.controls()).toEqual([])
+  expect(one.insight.audit()[0].entry.undoneBy?.length).toBe(128)
+})
+
+test('changes that were undone leave room for others', async () => {
+  const { insight } = process()
+  for (let n = 0; n < 300; n++) {
+    const { id } = await insight.control({ action: 'block', key: `key ${n}`, duration: '24h' })
+    await insight.undo(id)
+  }
+  expect(insight.controls()).toEqual([])
+})
+
+test('a hundred blocks of the longest keys reach all processes', async () => {
+  const hub = new Hub()
+  const clock = new FakeClock()
+  const one = process({ channel: hub.join(), secret: SECRET }, [API], clock)
+  const two = process({ channel: hub.join(), secret: SECRET }, [API], clock)
+  for (let n = 0; n < 100; n++) await one.insight.control({ action: 'block', key: String(n).padEnd(4_096, '\u0001') })
+  expect(two.insight.controls()).toHaveLength(100)
+})
+
+test('a reset that throws at once rejects nothing that nobody hears', async () => {
+  const hub = new Hub()
+  const clock = new FakeClock()
+  const one = process({ channel: hub.join(), secret: SECRET }, [API], clock)
+  const two = createInsight({ clock, channel: hub.join(), secret: SECRET })
+  open.push(two)
+  const memory = memoryBackend({ clock })
+  memory.resetAll = () => {
+    throw new Error('no reset here')
+  }
+  createLimiter({ policies: [API], clock, observers: [two], backend: memory })
+  const unheard: unknown[] = []
+  const hear = (error: unknown): void => void unheard.push(error)
+  globalThis.process.on('unhandledRejection', hear)
+  await one.insight.control({ action: 'reset', key: 'a key' })
+  await new Promise((resolve) => setImmediate(resolve))
+  globalThis.process.off('unhandledRejection', hear)
+  expect(unheard).toEqual([])
+  expect(two.audit()[0]).toMatchObject({ event: 'failed', text: expect.stringContaining('no reset here') })
+})
+
+test('an audit line is one line, whatever stands in it', async () => {
+  const lines: AuditLine[] = []
+  const { insight } = process({ privacy: 'full', control: { audit: (line) => lines.push(line) } })
+  const request: ControlRequest = {
+    action: 'block',
+    key: 'key\nended: all\u001b[2J',
+    by: 'ops\r\nboss: undone',
+    reason: '\u001b[31mred\u2028next\u202eback',
+  }
+  const { id } = await insight.control(request)
+  await insight.undo(id, 'ops\u0007\n')
+  const [explained] = (await insight.explain('key\nended: all\u001b[2J')).summary
+  for (const text of [...lines.map((line) => line.text), explained])
+    expect(text).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u)
+})
+
+test('explain does not take a cost for allowed that nobody can ask', async () => {
+  const { insight } = process()
+  const { summary } = await insight.explain('key', { cost: Number.MAX_SAFE_INTEGER })
+  expect(summary[0]).toContain('never fits')
+})
+
+test('explain says of a block that it waits for its policy to be enforced', async () => {
+  const { insight, limiter } = process()
+  await insight.control({ action: 'block', key: 'villain' })
+  await insight.control({ action: 'mode', policy: 'api', mode: 'shadow' })
+  expect(limiter.take('villain').allowed).toBe(true)
+  expect((await insight.explain('villain')).summary[0]).not.toMatch(/^blocked/)
+})
+
+test('a limit that holds elsewhere alone keeps no operator here from a change', async () => {
+  const hub = new Hub()
+  const clock = new FakeClock()
+  const bold = process({ channel: hub.join(), secret: SECRET }, [API], clock)
+  const control = { limits: { api: { min: 1, max: 3 } } }
+  const shy = process({ channel: hub.join(), secret: SECRET, control }, [API], clock)
+  await bold.insight.control({ action: 'limit', policy: 'api', limit: 9 })
+  await shy.insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  expect(shy.limiter.take('key').source).toBe('off')
+})
