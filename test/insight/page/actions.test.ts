@@ -167,3 +167,37 @@ describe('changes', () => {
     for (const { id } of insight.controls()) await insight.undo(id)
   })
 })
+
+test('an address asks for the whole key', async () => {
+  const asked = limiter()
+  await insight.control({ action: 'block', key: 'a?b', duration: '1m' })
+  expect(JSON.parse((await get('/limits/explain?key=a?b')).text).summary[0]).toMatch(/^blocked/)
+  asked.close()
+})
+
+test.each([[{ toString: 1, valueOf: 1 }], [null], [7], [['x']]])(
+  'an id that is no text is of nothing: %j',
+  async (id) => {
+    expect((await act('undo', { id })).status).toBe(404)
+    expect((await act('control', { action: 'block', id })).status).toBe(404)
+  },
+)
+
+test('who undoes a change is a text', async () => {
+  const asked = limiter()
+  const { id } = await insight.control({ action: 'mode', policy: 'api', mode: 'off' })
+  expect(await act('undo', { id, by: { a: 1 } })).toMatchObject({ status: 400 })
+  expect(await act('undo', { id, by: 'ops' })).toMatchObject({ status: 200 })
+  asked.close()
+})
+
+test('a body with a prototype of its own changes none', async () => {
+  const asked = limiter()
+  const body = '{"action":"block","key":"a","__proto__":{"policy":"api"},"constructor":{"prototype":{"x":1}}}'
+  const sent = await ask(served.port, '/limits/control', { method: 'POST', headers: json, body })
+  expect(sent.status).toBe(400)
+  expect(({} as { policy?: string; x?: number }).policy ?? ({} as { x?: number }).x).toBeUndefined()
+  const deep = `${'['.repeat(8_000)}${']'.repeat(8_000)}`
+  expect((await ask(served.port, '/limits/control', { method: 'POST', headers: json, body: deep })).status).toBe(400)
+  asked.close()
+})

@@ -1,6 +1,12 @@
 import { expect, test } from '@jest/globals'
-import { createLimiter, limitOverrides, type PolicyInput, type SyncLimiterOptions } from '@sluice/limiter-core'
-import { FakeClock } from '@sluice/testkit'
+import {
+  createLimiter,
+  type Decision,
+  limitOverrides,
+  type PolicyInput,
+  type SyncLimiterOptions,
+} from '@sluice/limiter-core'
+import { FakeClock, seededRandom } from '@sluice/testkit'
 import { Operator } from '../../limiter/controls/steered.ts'
 
 const MINUTE = { name: 'minute', limit: 60, window: '1m' } as const
@@ -52,4 +58,41 @@ test('a limiter of a policy that exempts is steered, and off is no exemption', (
   limiter.take('big', 4)
   limiter.charge('big', -1, taken)
   expect(limiter.peek('big').binding.remaining).toBe(5)
+})
+
+test('whatever changes while requests are under way, refunds give back what was taken and no more', () => {
+  const random = seededRandom(20_261_123)
+  for (const algorithm of ALGORITHMS) {
+    const limit = 100
+    const { operator, limiter } = steered([
+      { name: 'minute', limit, window: '1m', algorithm },
+      { ...HOUR, limit: 20_000 },
+    ])
+    const underWay: { readonly decision: Decision; readonly cost: number }[] = []
+    const changes = [
+      {},
+      { minute: { mode: 'off' } },
+      { minute: { mode: 'shadow' } },
+      { hour: { mode: 'off' } },
+      { minute: { limit: 40 } },
+    ] as const
+    for (let n = 0; n < 2_000; n++) {
+      if (n % 20 === 0) operator.steer(random.pick(changes))
+      const cost = 1 + random.whole(3)
+      const decision = limiter.take('key', cost)
+      if (decision.verdicts.every(({ allowed }) => allowed)) underWay.push({ decision, cost })
+      while (underWay.length > 10) {
+        const [done] = underWay.splice(random.whole(underWay.length - 1), 1)
+        limiter.charge('key', -done.cost, done.decision)
+      }
+    }
+    const left = underWay.flatMap(({ decision, cost }) =>
+      decision.verdicts.map(({ policy }) => [policy.name, cost] as const),
+    )
+    operator.release()
+    const taken = (name: string) => left.filter(([of]) => of === name).reduce((sum, [, cost]) => sum + cost, 0)
+    expect(underWay.length).toBeGreaterThan(0)
+    const remaining = limiter.peek('key').verdicts.map((verdict) => verdict.remaining)
+    expect([algorithm, ...remaining]).toEqual([algorithm, limit - taken('minute'), 20_000 - taken('hour')])
+  }
 })

@@ -42,7 +42,9 @@ export class ControlledPolicies {
   }
 
   /** What is charged; none for a policy that is off. */
-  charged(charges: readonly Charge[]): Charge[] {
+  charged(charges: readonly Charge[]): readonly Charge[] {
+    // blocks alone
+    if (this.#controls.policies.size === 0) return charges
     return charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
       if (this.isOff(policy)) return []
