@@ -120,7 +120,7 @@ export class Insight implements Observer, MetricSource {
     return this.#control.control(request)
   }
 
-  /** Ends a change before its time. `by`: for the audit. Answers false where none of that id holds. */
+  /** Ends a change before its time. `by`: for the audit, at most 128 characters. Answers false where none of that id holds. Rejects with `SLUICE_BAD_OPTION`. */
   undo(id: string, by?: string): Promise<boolean> {
     return this.#control.undo(id, by)
   }
