@@ -93,7 +93,7 @@ test('a limit that a policy cannot have is refused, and leaves nothing behind', 
   const log = { name: 'log', limit: 3, window: '1m', algorithm: 'sliding-log' } as const
   const limiter = createLimiter({ policies: [log], clock, observers: [insight] })
   const refused = insight.control({ action: 'limit', policy: 'log', limit: 500 })
-  await expect(refused).rejects.toMatchObject({ code: 'SLUICE_BAD_POLICY' })
+  await expect(refused).rejects.toMatchObject({ code: 'SLUICE_BAD_LIMIT' })
   expect([insight.controls(), insight.audit()]).toEqual([[], []])
   expect(limiter.peek('key').binding.policy.limit).toBe(3)
   limiter.close()

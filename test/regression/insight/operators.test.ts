@@ -7,7 +7,7 @@ import { Hub } from '../../sketches/fleet/hub.ts'
 const SECRET = 'a secret of all processes'
 const API = { name: 'api', limit: 2, window: '1h', algorithm: 'fixed-window' } as const
 const LOG = { name: 'log', limit: 3, window: '1h', algorithm: 'sliding-log' } as const
-const LIMITS = { api: { min: 1, max: 9 }, log: { min: 1, max: 90 } }
+const LIMITS = { api: { min: 1, max: 9 }, log: { min: 1, max: 1_000 } }
 const open: Insight[] = []
 
 afterEach(async () => {
@@ -72,17 +72,17 @@ test('a limit that a limiter cannot have takes no other change from it', async (
   const hub = new Hub()
   const clock = new FakeClock()
   const shared = (): InsightOptions => ({ channel: hub.join(), secret: SECRET })
-  const wide = process(shared(), [API, { ...LOG, limit: 90 }], clock)
+  const wide = process(shared(), [API, { ...LOG, limit: 900, algorithm: 'sliding-window' }], clock)
   const narrow = process(shared(), [API, LOG], clock)
   await wide.insight.control({ action: 'limit', policy: 'api', limit: 5 })
-  await wide.insight.control({ action: 'limit', policy: 'log', limit: 80 })
+  await wide.insight.control({ action: 'limit', policy: 'log', limit: 500 })
   expect(narrow.insight.audit()[0]).toMatchObject({ event: 'failed', text: expect.stringContaining('log') })
   expect(narrow.limiter.peek('key').verdicts.map(({ policy }) => policy.limit)).toEqual([5, 3])
 })
 
 test('a limiter that is built later and cannot have a limit says so', async () => {
-  const { insight, clock } = process({}, [{ ...LOG, limit: 90 }])
-  await insight.control({ action: 'limit', policy: 'log', limit: 80 })
+  const { insight, clock } = process({}, [{ ...LOG, limit: 900, algorithm: 'sliding-window' }])
+  await insight.control({ action: 'limit', policy: 'log', limit: 500 })
   const later = createLimiter({ policies: [LOG], clock, observers: [insight] })
   expect(later.peek('key').binding.policy.limit).toBe(3)
   expect(insight.audit()[0]).toMatchObject({ event: 'failed' })
