@@ -18,7 +18,7 @@ const queryOf = (request: FastifyRequest): Query => request.query as Query
 export async function fastifyGateway(clock?: Clock, watch?: Watch): Promise<FastifyInstance> {
   const observers = watch?.observers
   const app = fastify()
-  // the plugin below limits every route, this one as well
+  // whoever looks counts towards none, in any order: the page's routes say `skipLimits`
   if (watch) await app.register(watch.page.fastify, { prefix: watch.path })
   await app.register(sluice, { rateLimit: policies.address, clock, observers })
 

@@ -21,7 +21,11 @@ interface FastifyApp {
     type: string,
     parser: (request: unknown, body: unknown, done: (error: null) => void) => void,
   ): unknown
-  all(path: string, handler: (request: { readonly raw: unknown }, reply: FastifyReply) => void): unknown
+  all(
+    path: string,
+    options: { readonly config: object },
+    handler: (request: { readonly raw: unknown }, reply: FastifyReply) => void,
+  ): unknown
 }
 
 interface FastifyReply {
@@ -60,8 +64,10 @@ export function fastifyMount(handlerAt: (path: string) => PageHandler): FastifyP
       reply.hijack()
       handle(request.raw as IncomingMessage, reply.raw as ServerResponse)
     }
-    app.all('/', answer)
-    app.all('/*', answer)
+    // the plugin of limits covers every route of the application: a page of 30 files would use up its viewer's limit
+    const options = { config: { sluice: { skipLimits: true } } }
+    app.all('/', options, answer)
+    app.all('/*', options, answer)
     done()
   }
 }
