@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createInsight, type Insight, type InsightOptions, type InsightSnapshot } from '@sluice/insight'
-import { byIp, createInflightLimiter, createLimiter } from '@sluice/limiter-core'
+import { byIp, type Clock, createInflightLimiter, createLimiter } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
 import { root } from '../../repository.ts'
 import { decisionOf, requestOf } from './observed.ts'
@@ -196,6 +196,29 @@ describe('processes and options', () => {
       { pid: process.pid, version, startedAt: at - 2_000, lastAt: at, uptimeMs: 2_000, isSelf: true },
     ])
     expect(processes[0].memoryBytes).toBeGreaterThan(1e7)
+  })
+
+  it('shows by how much a process is late, and which backends do not answer it', () => {
+    let now = 0
+    let tick = (): void => {}
+    const late: Clock = {
+      now: () => now,
+      wall: () => now,
+      after: (_ms, run) => {
+        tick = run
+        return () => {}
+      },
+    }
+    const insight = createInsight({ clock: late })
+    const advance = (ms: number): void => {
+      now += ms
+      tick()
+    }
+    advance(1_000)
+    expect(insight.snapshot().processes[0]).toMatchObject({ lagMs: 0, failing: [] })
+    insight.event('breaker', { backend: 'redis', state: 'open', cause: 'timeout' })
+    advance(1_250)
+    expect(insight.snapshot().processes[0]).toMatchObject({ lagMs: 250, failing: ['redis'] })
   })
 
   it('sets no timer that it does not take back', async () => {

@@ -85,7 +85,7 @@ function fleetAt(at: number, extra: number): InsightSnapshot {
   })
   const process = (pid: number, isSelf: boolean) => ({
     ...{ id: `p${pid}`, host: 'web-1', pid, version: '0.1.0', lastAt: at, uptimeMs: 7_980_000, isSelf },
-    ...{ startedAt: at - 7_980_000, memoryBytes: 84e6 + pid * 1e3 },
+    ...{ startedAt: at - 7_980_000, memoryBytes: 84e6 + pid * 1e3, lagMs: 2, failing: [] },
   })
   return {
     at,

@@ -5,6 +5,8 @@ import type { ProcessSnapshot } from './snapshot.ts'
 const GONE_MS = 10_000
 /** One whose first report came so soon after its start was seen whole: what it counted is of now. */
 const FRESH_MS = 10_000
+/** Backends of a process that are named. */
+const MOST_FAILING = 3
 
 /** What is new in a report: whether its news counts, and by how much the counts of its policies grew. */
 export interface ReportGrowth {
@@ -71,8 +73,18 @@ export class KnownProcesses {
   snapshot(): ProcessSnapshot[] {
     const shown = [...this.#known.values()].flatMap(({ report, lastWall }) => {
       if (!report) return []
-      const { process, uptimeMs, memoryBytes } = report
-      return { ...process, lastAt: lastWall, uptimeMs, memoryBytes, isSelf: process.id === this.#self }
+      const { process, uptimeMs, memoryBytes, lagMs = null, backends } = report
+      const failing = backends.filter(({ state }) => state !== 'ok').map(({ name }) => name)
+      const isSelf = process.id === this.#self
+      return {
+        ...process,
+        lastAt: lastWall,
+        uptimeMs,
+        memoryBytes,
+        lagMs,
+        failing: failing.slice(0, MOST_FAILING),
+        isSelf,
+      }
     })
     return shown.sort((a, b) => Number(b.isSelf) - Number(a.isSelf) || byName(a.host, b.host) || a.pid - b.pid)
   }

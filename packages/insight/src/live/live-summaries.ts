@@ -13,6 +13,7 @@ import type { SketchSeed } from '@sluice/sketches'
 import { FleetDenials } from './fleet-denials.ts'
 import { FleetSummary } from './fleet-summary.ts'
 import { sketchSeed } from './key-names.ts'
+import { REPORT_MS } from './process-report.ts'
 import { ProcessSummary } from './process-summary.ts'
 import type { RecentDenials } from './recent-denials.ts'
 import { reportMessage, reportOf } from './report-message.ts'
@@ -35,7 +36,6 @@ export interface LiveOptions {
   readonly onSync: (data: Readonly<Record<string, unknown>>) => void
 }
 
-const TICK_MS = 1_000
 /** Days of unique keys, where a store keeps them. */
 export const MOST_DAYS = 31
 
@@ -67,7 +67,7 @@ export class LiveSummaries implements Observer {
     this.#process = new ProcessSummary({ clock, names, uniques, denials })
     this.#fleet = new FleetSummary({ clock, self: this.#process.facts.id, isWholeFleet: shared, uniques })
     this.#unsubscribe = channel?.subscribe(topic, (bytes) => this.#receive(bytes)) ?? (() => {})
-    this.#stop = everyTick(clock, TICK_MS, () => void this.#report())
+    this.#stop = everyTick(clock, REPORT_MS, () => void this.#report())
   }
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {

@@ -3,6 +3,9 @@ import type { BackendSnapshot, DenialSnapshot, EventSnapshot, NearestSnapshot, S
 import type { TopKeyList } from './top-keys.ts'
 import type { UniquesPart } from './unique-keys.ts'
 
+/** From one report to the next. */
+export const REPORT_MS = 1_000
+
 export const OUTCOMES: readonly SnapshotOutcome[] = ['allowed', 'denied', 'shadowDenied', 'uncounted']
 
 /** By the order of `OUTCOMES`. */
@@ -47,6 +50,8 @@ export interface ProcessReport {
   readonly number: number
   readonly uptimeMs: number
   readonly memoryBytes: number
+  /** By how much the last report came late; of an older release undefined. */
+  readonly lagMs?: number | undefined
   readonly policies: readonly PolicyReport[]
   readonly caps: readonly CapReport[]
   readonly backends: readonly BackendSnapshot[]

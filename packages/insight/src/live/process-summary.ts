@@ -18,6 +18,7 @@ import {
   type PolicyReport,
   type ProcessFacts,
   type ProcessReport,
+  REPORT_MS,
   type ReportedNews,
   type RouteReport,
 } from './process-report.ts'
@@ -53,6 +54,8 @@ export class ProcessSummary {
   readonly #sample = new RequestSample()
   readonly #startedAt: number
   #number = 0
+  #lagMs = 0
+  #reportedAt: number
   #reportedRoutes = 0
 
   constructor({ clock, names, uniques, denials }: ProcessSummaryOptions) {
@@ -61,6 +64,7 @@ export class ProcessSummary {
     this.#uniques = uniques
     this.#denials = denials
     this.#startedAt = clock.now()
+    this.#reportedAt = this.#startedAt
     const id = randomBytes(12).toString('base64url')
     this.facts = { id, host: boundedText(hostname()), pid: process.pid, version: VERSION, startedAt: clock.wall() }
   }
@@ -111,6 +115,7 @@ export class ProcessSummary {
       number: this.#number,
       uptimeMs: now - this.#startedAt,
       memoryBytes: process.memoryUsage.rss(),
+      lagMs: this.#lagMs,
       policies: this.#policyReports(),
       caps: [...this.#caps.values()].map((cap) => cap.report()),
       backends: this.#backends.report(now),
@@ -121,11 +126,18 @@ export class ProcessSummary {
   /** The next report, with all news since the last one. */
   next(): ProcessReport {
     this.#number++
+    this.#measureLag()
     const report = { ...this.current(), uniques: this.#uniques.report(), news: this.#news() }
     for (const cap of this.#caps.values()) cap.reported()
     this.#sample.advance()
     this.#ends.forget()
     return report
+  }
+
+  #measureLag(): void {
+    const now = this.#clock.now()
+    this.#lagMs = Math.max(0, Math.round(now - this.#reportedAt - REPORT_MS))
+    this.#reportedAt = now
   }
 
   /** Those that came most, and those that came nearest to their end. */

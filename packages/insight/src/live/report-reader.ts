@@ -40,6 +40,7 @@ export function readReport(value: unknown): ProcessReport {
     number: count(fields.number),
     uptimeMs: count(fields.uptimeMs),
     memoryBytes: count(fields.memoryBytes),
+    lagMs: fields.lagMs === undefined ? undefined : count(fields.lagMs),
     policies: list(fields.policies, MOST_POLICIES, policy),
     caps: list(fields.caps, MOST_CAPS, cap),
     backends: list(fields.backends, MOST_BACKENDS, backend),

@@ -50,6 +50,10 @@ export interface ProcessSnapshot {
   readonly uptimeMs: number
   /** Resident memory of the whole process. */
   readonly memoryBytes: number
+  /** By how much its last report came late, since its event loop was busy; null where that is not known. */
+  readonly lagMs: number | null
+  /** Backends that do not answer it, or are not called while its breaker is open: 3 at most. */
+  readonly failing: readonly string[]
   /** Made the snapshot. */
   readonly isSelf: boolean
 }
