@@ -129,7 +129,7 @@ export class UniqueDays {
     const keepMs = startOf(day + days + 1) - at
     for (let from = 0; from < entries.length; from += MOST_ENTRIES) {
       const sent = entries.slice(from, from + MOST_ENTRIES)
-      const merged = await this.#inTime(store.merge(this.#nameOf(day), sent, keepMs))
+      const merged = await this.#deadlines.inTime(store.merge(this.#nameOf(day), sent, keepMs))
       this.#read(
         uniques,
         sent.map(({ name }, index) => ({ name, registers: merged[index] })),
@@ -146,7 +146,7 @@ export class UniqueDays {
     if (hour === this.#readHour) return
     const today = dayOf(at)
     for (let day = today; day > today - days; day--) {
-      const stored = await this.#inTime(store.read(this.#nameOf(day)))
+      const stored = await this.#deadlines.inTime(store.read(this.#nameOf(day)))
       if (stored.length === 0) continue
       const uniques = day === today ? this.#openDay(day) : (this.#open.get(day) ?? new DayUniques(seed))
       this.#read(uniques, stored)
@@ -170,13 +170,5 @@ export class UniqueDays {
 
   #nameOf(day: number): string {
     return `${this.#options.group}.${dateOf(day)}`
-  }
-
-  #inTime<T>(answer: Promise<T>): Promise<T> {
-    return this.#deadlines.race<T, T | Promise<never>>(answer, {
-      answered: (value) => value,
-      failed: (error) => Promise.reject(error),
-      late: () => Promise.reject({ code: 'LATE' }),
-    }) as Promise<T>
   }
 }

@@ -96,6 +96,15 @@ export class Deadlines {
     })
   }
 
+  /** The same promise, which rejects with the code `LATE` where it does not settle in time. */
+  inTime<T>(promise: Promise<T>): Promise<T> {
+    return this.race<T, T | Promise<never>>(promise, {
+      answered: (value) => value,
+      failed: (error) => Promise.reject(error),
+      late: () => Promise.reject({ code: 'LATE' }),
+    }) as Promise<T>
+  }
+
   /** Ends all waits as late, and the timer. */
   close(): void {
     this.#disarm()

@@ -40,11 +40,7 @@ export class ExchangeLoop {
 
   /** What is answered in time. Rejects with the code `LATE` where that is nothing. */
   inTime<T>(answer: Promise<T>): Promise<T> {
-    return this.#deadlines.race<T, T | Promise<never>>(answer, {
-      answered: (value) => value,
-      failed: (error) => Promise.reject(error),
-      late: () => Promise.reject({ code: 'LATE' }),
-    }) as Promise<T>
+    return this.#deadlines.inTime(answer)
   }
 
   /** The server answered: an outage is over. */
