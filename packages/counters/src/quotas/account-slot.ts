@@ -8,7 +8,7 @@ import { emptyState, type QuotaState, stateOf, textOf } from './quota-state.ts'
 import { type Recovery, recoveryOf } from './recovered-state.ts'
 import { WriteDoubts } from './write-doubts.ts'
 import { WriteTurns } from './write-turns.ts'
-import { stampWriter } from './writer-stamps.ts'
+import { stampWriter, usageOf } from './writer-stamps.ts'
 
 /** What a process last knew of a stored account. */
 interface Known {
@@ -104,6 +104,7 @@ export class AccountSlot {
     // what is recovered has its tokens back before anybody may use them
     const changes = this.#recovery ? [] : this.#nextChanges()
     const state = stateOf(known.text)
+    const before = usageOf(state)
     const account = this.#account(state, now)
     this.#recovery?.apply(account)
     for (const change of changes) change.apply(account)
@@ -112,7 +113,6 @@ export class AccountSlot {
     const isNeeded = this.#recovery !== undefined || this.#doubts.any || !account.journal.isEmpty
     if (!isNeeded && textOf(state) === known.text) return this.#unchanged()
     this.#sentSeq = Math.max(this.#sentSeq, this.#seq) + 1
-    const before = stateOf(known.text)
     stampWriter({ before, state, journal: account.journal }, { writer: this.#writer, seq: this.#sentSeq, at: now })
     this.#sentText = textOf(state)
     this.#turns.composed(state.writers, now)
