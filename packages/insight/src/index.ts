@@ -4,6 +4,7 @@ export type {
   ControlEntry,
   ControlOptions,
   ControlRequest,
+  ControlTerms,
   LimitBounds,
 } from './control/control.ts'
 export { createInsight, type InsightOptions } from './create-insight.ts'

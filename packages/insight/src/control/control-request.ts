@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { badOption, optionsOf, parseDuration, SluiceError } from '@sluice/limiter-core/backend'
+import { askedKey } from '../asked-key.ts'
 import { boundedText } from '../bounded-text.ts'
-import type { ControlAction, ControlRequest, LimitBounds } from './control.ts'
+import type { ControlAction, ControlRequest } from './control.ts'
+import type { ControlBounds } from './control-bounds.ts'
 import type { StoredControl } from './stored-control.ts'
 
 const FIELDS = {
@@ -17,11 +19,10 @@ const LEAST_MS = 1_000
 const MOST_MS = 24 * 3_600_000
 /** After which no process does it any more. */
 const RESET_MS = 60_000
-const LONGEST_KEY = 4_096
 
 /** What a request is checked against. */
 export interface ControlLimits {
-  readonly bounds: Readonly<Record<string, LimitBounds>>
+  readonly bounds: ControlBounds
   /** Whether any process has a policy of that name. */
   hasPolicy(name: string): boolean
 }
@@ -59,7 +60,7 @@ function changeOf(request: ControlRequest, limits: ControlLimits): ControlAction
     }
     default: {
       const { policy } = request
-      const key = keyOf(request.key)
+      const key = askedKey('control', request.key)
       return { action: request.action, key, ...(policy !== undefined && { policy: policyOf(policy, limits) }) }
     }
   }
@@ -75,24 +76,17 @@ function policyOf(name: unknown, { hasPolicy }: ControlLimits): string {
 }
 
 function limitOf(policy: string, limit: unknown, { bounds }: ControlLimits): number {
-  const known = Object.hasOwn(bounds, policy) ? bounds[policy] : undefined
+  const known = bounds.of(policy)
   if (!known) {
     const message = `control: limit: got one for '${policy}', expected a policy of createInsight({ control: { limits } })`
     throw new SluiceError('SLUICE_BAD_LIMIT', message)
   }
-  if (Number.isInteger(limit) && (limit as number) >= known.min && (limit as number) <= known.max)
-    return limit as number
+  if (Number.isInteger(limit) && bounds.admits(policy, limit as number)) return limit as number
   const got = typeof limit === 'number' ? String(limit) : typeof limit
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
     `control: limit: got ${got}, expected ${known.min} to ${known.max} for '${policy}'`,
   )
-}
-
-/** Never shown in a message. */
-function keyOf(key: unknown): string {
-  if (typeof key === 'string' && key !== '' && key.length <= LONGEST_KEY) return key
-  throw badOption('control: key', typeof key, `a text of 1 to ${LONGEST_KEY} characters`)
 }
 
 function durationMs({ duration }: ControlRequest): number {

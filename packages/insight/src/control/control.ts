@@ -17,9 +17,19 @@ export type ControlRequest = ControlAction & {
   readonly reason?: string | undefined
 }
 
-/** A change that holds, or held. Times are in ms since 1970. */
-export interface ControlEntry {
+/** Who made a change, and for how long. Times are in ms since 1970. */
+export interface ControlTerms {
   readonly id: string
+  readonly at: number
+  readonly endsAt: number
+  readonly by: string
+  readonly reason?: string | undefined
+  readonly undoneAt?: number | undefined
+  readonly undoneBy?: string | undefined
+}
+
+/** A change that holds, or held. */
+export interface ControlEntry extends ControlTerms {
   readonly action: ControlAction['action']
   /** Undefined where it is of all policies. */
   readonly policy?: string | undefined
@@ -27,12 +37,6 @@ export interface ControlEntry {
   readonly limit?: number | undefined
   /** As `privacy` shows it. */
   readonly key?: string | undefined
-  readonly at: number
-  readonly endsAt: number
-  readonly by: string
-  readonly reason?: string | undefined
-  readonly undoneAt?: number | undefined
-  readonly undoneBy?: string | undefined
 }
 
 /** One line of what operators did. */

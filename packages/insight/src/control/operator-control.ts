@@ -8,7 +8,8 @@ import {
 } from '@sluice/limiter-core/backend'
 import type { InsightPart } from '../insight-part.ts'
 import { AuditLog } from './audit-log.ts'
-import type { AuditLine, ControlEntry, ControlOptions, ControlRequest, LimitBounds } from './control.ts'
+import type { AuditLine, ControlEntry, ControlOptions, ControlRequest } from './control.ts'
+import { ControlBounds } from './control-bounds.ts'
 import { ControlExchange } from './control-exchange.ts'
 import { auditText, storedControl } from './control-request.ts'
 import { ControlSet, MOST_CONTROLS } from './control-set.ts'
@@ -39,6 +40,7 @@ export class OperatorControl implements InsightPart {
   readonly #deps: OperatorControlDeps
   readonly #set = new ControlSet()
   readonly #audit: AuditLog
+  readonly #bounds: ControlBounds
   readonly #exchange: ControlExchange | undefined
   readonly #startedAt: number
   /** Undefined while there is nothing to end, and nothing to tell. */
@@ -54,6 +56,7 @@ export class OperatorControl implements InsightPart {
     const { clock, options, fleet } = deps
     this.#deps = deps
     this.#audit = new AuditLog(options.audit)
+    this.#bounds = new ControlBounds(options)
     this.#startedAt = clock.wall()
     const received = (controls: readonly StoredControl[]): void => this.#received(controls)
     const secret = fleet?.secret
@@ -62,7 +65,7 @@ export class OperatorControl implements InsightPart {
 
   /** As its bounds say. */
   largestLimit(policy: string): number | undefined {
-    return this.#boundsOf(policy)?.max
+    return this.#bounds.of(policy)?.max
   }
 
   limiterOpened(limiter: ObservedLimiter): void {
@@ -103,7 +106,7 @@ export class OperatorControl implements InsightPart {
 
   /** Answers when it holds here and is on its way to all others. Rejects with a coded error, and changes nothing then. */
   async control(request: ControlRequest): Promise<ControlEntry> {
-    const { limiters, hasPolicy, options, fleet } = this.#deps
+    const { limiters, hasPolicy, fleet } = this.#deps
     if (fleet && !this.#exchange) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
@@ -113,7 +116,7 @@ export class OperatorControl implements InsightPart {
     if (this.#isClosed)
       throw new SluiceError('SLUICE_BAD_OPTION', 'control: got a closed insight, expected an open one')
     const at = this.#wall()
-    const known = { bounds: options.limits ?? {}, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
+    const known = { bounds: this.#bounds, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
     // later than all that is known, so that it has the last word where clocks differ, too
     const control = { ...storedControl(request, known, at), at: Math.max(at, this.#set.latestAt + 1) }
     if (this.#set.active(at).length >= MOST_CONTROLS || this.#set.merge([control], at).length === 0) {
@@ -242,14 +245,7 @@ export class OperatorControl implements InsightPart {
   }
 
   #isInBounds({ change }: StoredControl): boolean {
-    if (change.action !== 'limit') return true
-    const bounds = this.#boundsOf(change.policy)
-    return bounds !== undefined && change.limit >= bounds.min && change.limit <= bounds.max
-  }
-
-  #boundsOf(policy: string): LimitBounds | undefined {
-    const { limits = {} } = this.#deps.options
-    return Object.hasOwn(limits, policy) ? limits[policy] : undefined
+    return change.action !== 'limit' || this.#bounds.admits(change.policy, change.limit)
   }
 
   /** In all counts where this process was asked, elsewhere in those that no other process has. */

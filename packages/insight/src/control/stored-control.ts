@@ -1,15 +1,8 @@
-import type { ControlAction, ControlEntry } from './control.ts'
+import type { ControlAction, ControlEntry, ControlTerms } from './control.ts'
 
 /** A change as processes tell each other: with its key as it is. */
-export interface StoredControl {
-  readonly id: string
+export interface StoredControl extends ControlTerms {
   readonly change: ControlAction
-  readonly at: number
-  readonly endsAt: number
-  readonly by: string
-  readonly reason?: string | undefined
-  readonly undoneAt?: number | undefined
-  readonly undoneBy?: string | undefined
 }
 
 /** True while it holds. */
@@ -18,22 +11,14 @@ export function isActive({ endsAt, undoneAt }: StoredControl, at: number): boole
 }
 
 /** As it is shown. */
-export function entryOf(
-  { id, change, at, endsAt, by, reason, undoneAt, undoneBy }: StoredControl,
-  shown: (key: string) => string,
-): ControlEntry {
+export function entryOf({ change, ...terms }: StoredControl, shown: (key: string) => string): ControlEntry {
   const { action, policy } = change
   return {
-    id,
+    ...terms,
     action,
     ...(policy !== undefined && { policy }),
     ...(change.action === 'mode' && { mode: change.mode }),
     ...(change.action === 'limit' && { limit: change.limit }),
     ...('key' in change && { key: shown(change.key) }),
-    at,
-    endsAt,
-    by,
-    ...(reason !== undefined && { reason }),
-    ...(undoneAt !== undefined && { undoneAt, undoneBy }),
   }
 }

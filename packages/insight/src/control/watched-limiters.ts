@@ -1,4 +1,4 @@
-import type { ObservedLimiter, ObservedPolicy } from '@sluice/limiter-core'
+import type { LimiterControls, ObservedLimiter, ObservedPolicy } from '@sluice/limiter-core'
 import { messageOf } from '@sluice/limiter-core/backend'
 import type { Steering } from './steering.ts'
 
@@ -29,7 +29,7 @@ export class WatchedLimiters {
   }
 
   has(policy: string): boolean {
-    return this.policies().some((watched) => watched.policy.policy.name === policy)
+    return [...this.#limiters].some(({ policies }) => policies.some((one) => one.policy.name === policy))
   }
 
   /** Each count once, and once for each limit under which plans count in it. */
@@ -54,19 +54,19 @@ export class WatchedLimiters {
   /** The same of one limiter, which is steered by all else. */
   steer(limiter: ObservedLimiter, steering: Steering): Map<string, string> {
     const refused = new Map<string, string>()
-    if (this.#refusal(limiter, steering, new Set()) === undefined) return refused
+    if (this.#refusal(limiter, steering.all) === undefined) return refused
     for (const policy of steering.limited) {
       const others = new Set(steering.limited.filter((other) => other !== policy))
-      const why = this.#refusal(limiter, steering, others)
+      const why = this.#refusal(limiter, steering.without(others))
       if (why !== undefined) refused.set(policy, why)
     }
     limiter.control(steering.without(new Set(refused.keys())), this)
     return refused
   }
 
-  #refusal(limiter: ObservedLimiter, steering: Steering, without: ReadonlySet<string>): string | undefined {
+  #refusal(limiter: ObservedLimiter, controls: LimiterControls | undefined): string | undefined {
     try {
-      limiter.control(steering.without(without), this)
+      limiter.control(controls, this)
       return undefined
     } catch (error) {
       return messageOf(error)

@@ -1,5 +1,6 @@
 import type { Clock, Decision } from '@sluice/limiter-core'
 import { badOption, messageOf } from '@sluice/limiter-core/backend'
+import { askedKey } from '../asked-key.ts'
 import type { OperatorControl } from '../control/operator-control.ts'
 import type { WatchedLimiters, WatchedPolicy } from '../control/watched-limiters.ts'
 import type { DenialSnapshot } from '../live/snapshot.ts'
@@ -9,7 +10,6 @@ import { policyText, summaryOf } from './explanation-text.ts'
 
 const MOST_POLICIES = 200
 const MOST_DENIALS = 20
-const LONGEST_KEY = 4_096
 
 export interface ExplanationsDeps {
   readonly clock: Clock
@@ -31,7 +31,7 @@ export class Explanations {
 
   /** Throws `SLUICE_BAD_OPTION`. */
   async explain(key: string, cost: number): Promise<Explanation> {
-    checkKey(key)
+    askedKey('explain', key)
     checkCost(cost)
     const { clock, limiters, names, isWholeFleet, control, denialsOf } = this.#deps
     const watched = limiters.policies().slice(0, MOST_POLICIES)
@@ -121,12 +121,6 @@ function uncounted(limit: number, source: string): Counts {
   const asked: AskedSnapshot = { allowed: true, retryAfterMs: 0 }
   const nothing = { used: 0, remaining: limit, availableAfterMs: 0, resetAfterMs: 0, isCounted: false }
   return { limit, ...nothing, one: asked, asked, source }
-}
-
-/** Never shown in a message. */
-function checkKey(key: unknown): void {
-  if (typeof key === 'string' && key !== '' && key.length <= LONGEST_KEY) return
-  throw badOption('explain: key', typeof key, `a text of 1 to ${LONGEST_KEY} characters`)
 }
 
 function checkCost(cost: unknown): void {

@@ -3,6 +3,7 @@ import { boundedText } from '../bounded-text.ts'
 import type { InsightPart } from '../insight-part.ts'
 import { keptKey } from '../kept-key.ts'
 import { type DenialReport, MOST_DENIALS_OF_KEY, MOST_REPORTED_DENIALS } from './process-report.ts'
+import { NO_ROUTE } from './route-table.ts'
 import type { DenialSnapshot } from './snapshot.ts'
 import type { KeyNames } from './top-keys.ts'
 
@@ -46,7 +47,7 @@ export class RecentDenials implements InsightPart {
 
   /** Those of keys that were denied since this was asked last: of 20 keys at most, the last 3 of each. */
   news(names: KeyNames): DenialReport[] {
-    const keys = [...this.#unreported].slice(0, MOST_REPORTED_DENIALS)
+    const keys = [...this.#unreported]
     this.#unreported.clear()
     return keys.map((key) => ({ id: names.id(key), denials: this.of(key).slice(0, MOST_DENIALS_OF_KEY) }))
   }
@@ -56,10 +57,13 @@ export class RecentDenials implements InsightPart {
     // the key that was denied last stands last
     this.#byKey.delete(key)
     this.#byKey.set(key, denials)
-    if (this.#byKey.size > MOST_KEYS) this.#forgetOldest()
+    if (this.#byKey.size > MOST_KEYS) {
+      const [oldest] = this.#byKey.keys()
+      this.#byKey.delete(oldest)
+    }
     if (this.#unreported.size < MOST_REPORTED_DENIALS) this.#unreported.add(key)
     const at = this.#clock.wall()
-    const route = request?.route ?? '(none)'
+    const route = request?.route ?? NO_ROUTE
     const method = request?.method ?? ''
     const last = denials.find((one) => one.policy === policy.name && one.route === route && one.method === method)
     if (last && last.isShadow === shadow) {
@@ -69,12 +73,5 @@ export class RecentDenials implements InsightPart {
     }
     if (denials.length >= MOST_DENIALS) denials.shift()
     denials.push({ at, policy: policy.name, route: boundedText(route), method, isShadow: shadow, times: 1 })
-  }
-
-  #forgetOldest(): void {
-    for (const oldest of this.#byKey.keys()) {
-      this.#byKey.delete(oldest)
-      return
-    }
   }
 }

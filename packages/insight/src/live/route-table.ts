@@ -2,7 +2,8 @@ import { boundedText } from '../bounded-text.ts'
 import { OTHER } from './bounded-table.ts'
 import { MOST_ROUTES } from './process-report.ts'
 
-const NO_ROUTE = '(none)'
+/** What is shown of a request without a route. */
+export const NO_ROUTE = '(none)'
 
 /** A route as it is shown. */
 export interface RouteName {
