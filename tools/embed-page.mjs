@@ -11,7 +11,7 @@ import { root } from './root-command.mjs'
 const { resolve } = createRequire(join(root, 'packages/insight/package.json'))
 const folder = join(root, 'packages/insight/src/page')
 // what the server has in common with the page
-const SHARED = ['duration-text.ts']
+const SHARED = ['duration-text.ts', 'number-text.ts']
 const chart = dirname(resolve('uplot'))
 const TYPES = { '.ts': 'text/javascript', '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' }
 

@@ -1,5 +1,4 @@
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
-const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+import { tenths, whole } from './number-text.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -1,9 +1,8 @@
 import type { ControlEntry } from '../control/control.ts'
 import { durationText } from '../duration-text.ts'
+import { count } from '../number-text.ts'
 import { singleLine } from '../single-line.ts'
 import type { AskedSnapshot, Explanation, PolicyExplanation } from './explanation.ts'
-
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 
 /** All of an explanation in words, the most urgent first. */
 export function summaryOf({ at, policies, controls, cost }: Omit<Explanation, 'summary'>): string[] {
@@ -71,8 +70,4 @@ function blockText({ policy, by, reason, endsAt }: ControlEntry, at: number): st
 
 function allowedText(cost: number): string {
   return cost === 1 ? 'one more would be allowed' : `${count(cost)} more would be allowed`
-}
-
-function count(value: number): string {
-  return whole.format(value)
 }

@@ -26,3 +26,9 @@ export function mountedAddress(req: IncomingMessage, path: string): MountedAddre
 function pathnameOf(url: string): string {
   return url.split('?')[0] || '/'
 }
+
+/** What stands behind the first question mark of a request's address. */
+export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  const [, ...query] = url.split('?')
+  return new URLSearchParams(query.join('?'))
+}

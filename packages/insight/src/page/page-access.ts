@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { queryOf } from './mounted-address.ts'
 import type { Problem } from './page-answer.ts'
 import type { PageSession } from './page-session.ts'
 
@@ -40,7 +41,7 @@ export function crossSite({ method, headers }: IncomingMessage): Problem | undef
 
 /** A token in an address is refused, valid or not. */
 export function tokenInAddress(req: IncomingMessage): Problem | undefined {
-  const query = new URLSearchParams((req.url ?? '').split('?')[1] ?? '')
+  const query = queryOf(req)
   return TOKEN_NAMES.some((name) => query.has(name)) ? TOKEN_IN_ADDRESS : undefined
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '@sluice/limiter-core'
 import { messageOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { ControlRequest } from '../control/control.ts'
 import type { InsightSource } from './insight-source.ts'
+import { queryOf } from './mounted-address.ts'
 import { answerJson, answerProblem, type Problem } from './page-answer.ts'
 import { bodyOf } from './page-body.ts'
 
@@ -103,11 +104,6 @@ export class PageActions {
       })
     }
   }
-}
-
-function queryOf(req: IncomingMessage): URLSearchParams {
-  const [, ...query] = (req.url ?? '').split('?')
-  return new URLSearchParams(query.join('?'))
 }
 
 function jsonOf(body: unknown): Readonly<Record<string, unknown>> | undefined {

@@ -1,7 +1,8 @@
 import type { AuditLine, ControlEntry } from '../../control/control.ts'
 import { undoForm } from './change-forms.ts'
 import { element, foreign } from './elements.ts'
-import { count, dateTimeText, timeText, utcText } from './format.ts'
+import { count, timeText } from './format.ts'
+import { moment } from './moment.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
@@ -27,7 +28,7 @@ export function controlsTable(controls: readonly ControlEntry[], canAct: boolean
   const rows = controls.map((entry) => [
     entry.policy === undefined ? 'all policies' : policyLink(entry.policy),
     changeCell(entry),
-    element('time', { title: utcText(entry.endsAt) }, timeText(entry.endsAt)),
+    moment(entry.endsAt, timeText(entry.endsAt)),
     foreign(entry.by),
     entry.reason === undefined ? '–' : foreign(entry.reason),
     canAct ? undoForm(entry.id) : '',
@@ -43,11 +44,7 @@ function changeCell({ action, mode, limit, key }: ControlEntry): HTMLElement {
 }
 
 function auditTable(audit: readonly AuditLine[]): HTMLElement {
-  const rows = audit.map(({ at, event, text }) => [
-    element('time', { title: utcText(at), datetime: new Date(at).toISOString() }, dateTimeText(at)),
-    event,
-    foreign(text),
-  ])
+  const rows = audit.map(({ at, event, text }) => [moment(at), event, foreign(text)])
   const columns = ['time', 'event', 'what'].map((label) => ({ label }))
   return table('Audit', columns, rows, 'Nobody has changed anything since this process started.')
 }

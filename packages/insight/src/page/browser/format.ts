@@ -1,7 +1,8 @@
 import { durationText } from '../../duration-text.ts'
+import { tenths, whole } from '../../number-text.ts'
 
-const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
-const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+export { count } from '../../number-text.ts'
+
 const hundredths = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
 const time = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 const minute = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
@@ -11,10 +12,6 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-
-export function count(value: number): string {
-  return whole.format(value)
-}
 
 /** Small rates keep a tenth. */
 export function rate(perSecond: number): string {

@@ -4,8 +4,9 @@ import { type KeyName, keyAddress } from './address.ts'
 import { field, keyForm } from './change-forms.ts'
 import { controlsTable } from './changes-view.ts'
 import { bar, element, foreign } from './elements.ts'
-import { count, dateTimeText, duration, utcText } from './format.ts'
+import { count, duration } from './format.ts'
 import type { KeyAnswer } from './key-question.ts'
+import { moment } from './moment.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
@@ -81,7 +82,7 @@ function answerText({ isExempt, asked }: PolicyExplanation): string {
 
 function denialsTable(denials: readonly DenialSnapshot[]): HTMLElement {
   const rows = denials.map(({ at, policy, route, method, isShadow, times }) => [
-    element('time', { title: utcText(at), datetime: new Date(at).toISOString() }, dateTimeText(at)),
+    moment(at),
     policyLink(policy),
     foreign(`${method} ${route}`.trim()),
     isShadow ? 'in shadow' : 'denied',

@@ -1,6 +1,7 @@
 import type { InsightSnapshot, ProcessSnapshot } from '../../live/snapshot.ts'
 import { element, foreign } from './elements.ts'
 import { bytes, count, dateTimeText, duration, milliseconds, timeText, utcText } from './format.ts'
+import { moment } from './moment.ts'
 import { section, table } from './table.ts'
 
 /** `isWhole`: with how each of them is. */
@@ -10,7 +11,7 @@ export function processesTable(processes: readonly ProcessSnapshot[], isWhole = 
     return [
       element('span', {}, foreign(`${host ?? ''} ${pid}`.trim()), isSelf ? ' (this one)' : ''),
       element('time', { title: `${dateTimeText(startedAt)}, ${utcText(startedAt)}` }, duration(uptimeMs)),
-      element('time', { title: utcText(lastAt) }, timeText(lastAt)),
+      moment(lastAt, timeText(lastAt)),
       bytes(memoryBytes),
       foreign(version),
       ...(isWhole ? [milliseconds(process.lagMs), backendsCell(process)] : []),
