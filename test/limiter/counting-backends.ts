@@ -1,34 +1,23 @@
-import { afterAll, beforeAll } from '@jest/globals'
-import { type Backend, memoryBackend } from '@sluice/limiter-core'
+import { type Backend, type Limiter, memoryBackend } from '@sluice/limiter-core'
 import { MemorySyncLedger, SyncingBackend, syncTermsOf } from '@sluice/limiter-core/sync'
 import { leasedBackend, redisBackend } from '@sluice/redis'
 import { sketchBackend } from '@sluice/sketches/limits'
 import type { FakeClock } from '@sluice/testkit'
-import type { Redis } from 'ioredis'
 import { PairedPrimary } from '../cluster/paired.ts'
 import { PromisedBackend } from '../contracts/promised-backend.ts'
-import { ownPrefix } from '../redis/exact/own-prefix.ts'
-import { type RedisServer, startRedis } from '../services/redis-server.ts'
+import { ownRedis } from '../redis/channel/own-redis.ts'
 
 export const TERMS = { fraction: 0.1, leaseMs: 1_000 }
 
-let server: RedisServer
-let client: Redis
-
-beforeAll(async () => {
-  server = await startRedis()
-  client = server.client()
-  await client.ping()
-})
-afterAll(() => server.stop())
+const redis = ownRedis()
 
 /** One of each kind, over a Redis of the test file. */
 export const countingBackends: Readonly<Record<string, (clock: FakeClock) => Backend>> = {
   memoryBackend: (clock) => memoryBackend({ clock }),
   'one behind a network': (clock) => new PromisedBackend(clock),
   sketchBackend: (clock) => sketchBackend({ seed: 'sixteen secret bytes', clock }),
-  redisBackend: () => redisBackend(client, { prefix: ownPrefix() }),
-  leasedBackend: () => leasedBackend(client, { prefix: ownPrefix() }),
+  redisBackend: () => redisBackend(redis.client, { prefix: redis.prefix() }),
+  leasedBackend: () => leasedBackend(redis.client, { prefix: redis.prefix() }),
   'a worker of a cluster': (clock) => new PairedPrimary(TERMS, clock).worker(),
   'a synced backend': (clock) => syncedWith(new MemorySyncLedger(clock), clock),
 }
@@ -43,4 +32,11 @@ export function syncedWith(ledger: MemorySyncLedger, clock: FakeClock): Backend 
     rule: { source: 'local', share: 1 },
     clock,
   })
+}
+
+/** How many takes of a key pass. */
+export async function passing(limiter: Limiter, key: string, most = 60): Promise<number> {
+  let passed = 0
+  while (passed < most && (await limiter.take(key)).allowed) passed++
+  return passed
 }

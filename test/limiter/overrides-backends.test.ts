@@ -3,14 +3,7 @@ import { createLimiter, type Decision, type Limiter, limitOverrides } from '@slu
 import { MemorySyncLedger } from '@sluice/limiter-core/sync'
 import { FakeClock } from '@sluice/testkit'
 import { PairedPrimary } from '../cluster/paired.ts'
-import { countingBackends, syncedWith, TERMS } from './counting-backends.ts'
-
-/** How many takes of a key pass. */
-async function passing(limiter: Limiter, key: string, most = 60): Promise<number> {
-  let passed = 0
-  while (passed < most && (await limiter.take(key)).allowed) passed++
-  return passed
-}
+import { countingBackends, passing, syncedWith, TERMS } from './counting-backends.ts'
 
 describe.each(Object.entries(countingBackends))('overrides on %s', (_name, make) => {
   function opened(first: Record<string, number>) {

@@ -1,15 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { createLimiter, type Limiter } from '@sluice/limiter-core'
 import { FakeClock } from '@sluice/testkit'
-import { countingBackends } from '../counting-backends.ts'
+import { countingBackends, passing } from '../counting-backends.ts'
 import { Operator } from './steered.ts'
-
-/** How many takes of a key pass. */
-async function passing(limiter: Limiter, key: string, most = 60): Promise<number> {
-  let passed = 0
-  while (passed < most && (await limiter.take(key)).allowed) passed++
-  return passed
-}
 
 test.each(Object.entries(countingBackends))('controls on %s', async (_name, make) => {
   const operator = new Operator()
