@@ -105,7 +105,7 @@ class HubChannel implements Channel {
 }
 
 function badMessage(): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', 'got what is none, expected one')
+  return new SluiceError('SLUICE_BAD_MESSAGE', 'expected one, received what is none')
 }
 
 function fleetOf(fault?: Fault): Parameters<typeof channelContract>[1] {

@@ -41,7 +41,7 @@ describe.each(settings)('a decorator under the setting %s', (setting) => {
     expect(define).toThrow(
       expect.objectContaining({
         code: 'SLUICE_BAD_OPTION',
-        message: expect.stringMatching(new RegExp(`got ${got[misuse][setting]}.*, expected `)),
+        message: expect.stringMatching(new RegExp(`expected , received ${got[misuse][setting]}.*`)),
       }),
     )
   })

@@ -5,6 +5,6 @@ test('the fleet keeps its limit while Redis is killed and begins anew', () => ke
 
 test('the fleet refuses a mode that it does not have', async () => {
   await expect(run(process.execPath, [main, '--mode', 'none'], { env })).rejects.toThrow(
-    '--mode: got none, expected exact, leased, synced',
+    '--mode: expected exact, leased, synced, received none',
   )
 })

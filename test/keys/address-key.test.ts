@@ -119,14 +119,14 @@ describe('embedded IPv4', () => {
 
 describe('address options that cannot be kept are refused at start-up', () => {
   test.each<[string, unknown, string]>([
-    ['ipv6Prefix', { ipv6Prefix: 31 }, 'ipv6Prefix: got 31, expected a whole number from 32 to 128'],
+    ['ipv6Prefix', { ipv6Prefix: 31 }, 'ipv6Prefix: expected a whole number from 32 to 128, received 31'],
     ['ipv6Prefix', { ipv6Prefix: 129 }, 'got 129'],
     ['ipv6Prefix', { ipv6Prefix: 56.5 }, 'got 56.5'],
     ['ipv6Prefix', { ipv6Prefix: Number.NaN }, 'got NaN'],
     ['ipv6Prefix', { ipv6Prefix: '56' }, 'got "56"'],
     ['ipv6Prefix', { ipv6Prefix: null }, 'got null'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: '64:ff9b::/96' }, 'expected an array'],
-    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::'] }, 'got "64:ff9b::", expected an IPv6 prefix'],
+    ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::'] }, 'expected an IPv6 prefix, received "64:ff9b::"'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::/95'] }, 'got "64:ff9b::/95"'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['64:ff9b::1/96'] }, 'no bits behind it'],
     ['embeddedIPv4Prefixes', { embeddedIPv4Prefixes: ['1.2.3.4/32'] }, 'got "1.2.3.4/32"'],
@@ -135,10 +135,10 @@ describe('address options that cannot be kept are refused at start-up', () => {
     [
       'a misspelt name',
       { ipv6prefix: 64 },
-      'got an unknown option "ipv6prefix", expected one of ipv6Prefix, embeddedIPv4Prefixes',
+      'expected one of ipv6Prefix, embeddedIPv4Prefixes, received an unknown option "ipv6prefix"',
     ],
-    ['no object', 64, 'got a number, expected an object'],
-    ['an array', [64], 'got an array of 1, expected an object'],
+    ['no object', 64, 'expected an object, received a number'],
+    ['an array', [64], 'expected an object, received an array of 1'],
   ])('%s %j', (_option, options, message) => {
     const compile = () => compileAddressOptions(options as never)
     expect(compile).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))

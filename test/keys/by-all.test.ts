@@ -118,7 +118,7 @@ describe('byAll', () => {
   })
 
   test('refuses no parts, and parts that are no sources', () => {
-    expect(() => byAll()).toThrow('got an array of 0, expected one key source at least')
-    expect(() => byAll('ip' as never)).toThrow('got a text of 2 characters, expected key sources')
+    expect(() => byAll()).toThrow('expected one key source at least, received an array of 0')
+    expect(() => byAll('ip' as never)).toThrow('expected key sources, received a string of 2 characters')
   })
 })

@@ -84,11 +84,11 @@ describe('byHeader', () => {
   )
 
   test.each<[unknown, string]>([
-    [{ missing: 'skip' }, "got \"skip\", expected 'address', 'deny' or 'exempt'"],
+    [{ missing: 'skip' }, "expected 'address', 'deny' or 'exempt', received \"skip\""],
     [{ missing: 'toString' }, 'got "toString"'],
     [{ missing: null }, 'got null'],
-    [{ mising: 'deny' }, 'got an unknown option "mising", expected one of missing'],
-    ['deny', 'got a text of 4 characters, expected an object'],
+    [{ mising: 'deny' }, 'expected one of missing, received an unknown option "mising"'],
+    ['deny', 'expected an object, received a string of 4 characters'],
     [null, 'got null'],
   ])('refuses the options %j', (options, message) => {
     expect(() => byHeader('x-api-key', options as never)).toThrow(message)
@@ -139,7 +139,9 @@ describe('byPrincipal', () => {
   })
 
   test('refuses what is no function', () => {
-    expect(() => byPrincipal('id' as never)).toThrow('got a text of 2 characters, expected a function of the request')
+    expect(() => byPrincipal('id' as never)).toThrow(
+      'expected a function of the request, received a string of 2 characters',
+    )
   })
 })
 

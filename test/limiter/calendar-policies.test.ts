@@ -52,10 +52,16 @@ describe('a policy with a calendar', () => {
   })
 
   test.each<[string, object, Partial<PolicyInput>, string, string]>([
-    ['an unknown period', { per: 'year' }, {}, 'SLUICE_BAD_OPTION', `calendar.per: got "year", expected one of 'day',`],
+    [
+      'an unknown period',
+      { per: 'year' },
+      {},
+      'SLUICE_BAD_OPTION',
+      `calendar.per: expected one of 'day',, received "year"`,
+    ],
     ['an unknown option', { zone: 'UTC' }, {}, 'SLUICE_BAD_OPTION', 'unknown option'],
     ['an unknown zone', { timeZone: 'Mars/Olympus' }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got "Mars/Olympus"'],
-    ['no zone', { timeZone: '' }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got "", expected a time zone'],
+    ['no zone', { timeZone: '' }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: expected a time zone, received ""'],
     ['a zone that is no text', { timeZone: 1 }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got 1'],
     ['an undefined zone', { timeZone: undefined }, {}, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got undefined'],
     [
@@ -63,7 +69,7 @@ describe('a policy with a calendar', () => {
       { anchor: 32 },
       {},
       'SLUICE_BAD_POLICY',
-      'anchor: got 32, expected a whole number from 1 to 31',
+      'anchor: expected a whole number from 1 to 31, received 32',
     ],
     ['day 0 of a month', { anchor: 0 }, {}, 'SLUICE_BAD_POLICY', 'anchor: got 0'],
     ['half a day', { anchor: 1.5 }, {}, 'SLUICE_BAD_POLICY', 'anchor: got 1.5'],
@@ -72,15 +78,21 @@ describe('a policy with a calendar', () => {
       { per: 'week', anchor: 8 },
       {},
       'SLUICE_BAD_POLICY',
-      'anchor: got 8, expected a whole number from 1 to 7',
+      'anchor: expected a whole number from 1 to 7, received 8',
     ],
-    ['an anchor of days', { per: 'day', anchor: 1 }, {}, 'SLUICE_BAD_POLICY', 'anchor: got 1, expected none for days'],
+    [
+      'an anchor of days',
+      { per: 'day', anchor: 1 },
+      {},
+      'SLUICE_BAD_POLICY',
+      'anchor: expected none for days, received 1',
+    ],
     [
       'a carry-over below 0',
       { carryOver: -1 },
       {},
       'SLUICE_BAD_POLICY',
-      'carryOver: got -1, expected a whole number of units, 0',
+      'carryOver: expected a whole number of units, 0, received -1',
     ],
     ['a carry-over of parts', { carryOver: 0.5 }, {}, 'SLUICE_BAD_POLICY', 'carryOver: got 0.5'],
     [
@@ -95,7 +107,7 @@ describe('a policy with a calendar', () => {
       {},
       { algorithm: 'gcra' },
       'SLUICE_BAD_POLICY',
-      'algorithm: got "gcra", expected fixed-window',
+      'algorithm: expected fixed-window, received "gcra"',
     ],
     ['a burst', {}, { burst: 5 }, 'SLUICE_BAD_POLICY', 'burst: got 5 for fixed-window'],
     ['slices', {}, { slices: 4 }, 'SLUICE_BAD_POLICY', 'slices: got 4 for fixed-window'],

@@ -40,24 +40,28 @@ describe('closing a limiter', () => {
 describe('options of limitOverrides', () => {
   const untyped = limitOverrides as (options?: unknown) => unknown
   test.each<[options: unknown, code: string, message: string]>([
-    [undefined, 'SLUICE_BAD_OPTION', 'limitOverrides: got undefined, expected an object of options'],
-    [{}, 'SLUICE_BAD_OPTION', 'limitOverrides: got neither, expected load or limits'],
-    [{ limits: {}, load: () => ({}) }, 'SLUICE_BAD_OPTION', 'limitOverrides: got both, expected load or limits'],
+    [undefined, 'SLUICE_BAD_OPTION', 'limitOverrides: expected an object of options, received undefined'],
+    [{}, 'SLUICE_BAD_OPTION', 'limitOverrides: expected load or limits, received neither'],
+    [{ limits: {}, load: () => ({}) }, 'SLUICE_BAD_OPTION', 'limitOverrides: expected load or limits, received both'],
     [{ limits: {}, everyMs: '1m' }, 'SLUICE_BAD_OPTION', 'got an unknown option "everyMs"'],
     [{ limits: {}, every: '1m' }, 'SLUICE_BAD_OPTION', 'got an unknown option "every"'],
-    [{ limits: [] }, 'SLUICE_BAD_OPTION', 'limitOverrides: limits: got an array of 0, expected an object'],
+    [{ limits: [] }, 'SLUICE_BAD_OPTION', 'limitOverrides: limits: expected an object, received an array of 0'],
     [
       { limits: { key: 0 } },
       'SLUICE_BAD_LIMIT',
-      "limitOverrides: a key's limit: got 0, expected a whole number from 1",
+      "limitOverrides: a key's limit: expected a whole number from 1, received 0",
     ],
-    [{ load: {} }, 'SLUICE_BAD_OPTION', 'limitOverrides: load: got an object, expected a function'],
-    [{ limits: {}, hierarchical: 1 }, 'SLUICE_BAD_OPTION', 'hierarchical: got a number, expected true or false'],
-    [{ limits: {}, others: 'deny' }, 'SLUICE_BAD_OPTION', `others: got "deny", expected one of 'policy', 'exempt'`],
+    [{ load: {} }, 'SLUICE_BAD_OPTION', 'limitOverrides: load: expected a function, received an object'],
+    [{ limits: {}, hierarchical: 1 }, 'SLUICE_BAD_OPTION', 'hierarchical: expected true or false, received a number'],
+    [
+      { limits: {}, others: 'deny' },
+      'SLUICE_BAD_OPTION',
+      `others: expected one of 'policy', 'exempt', received "deny"`,
+    ],
     [{ load: () => ({}), everyMs: 60 }, 'SLUICE_BAD_DURATION', 'limitOverrides: everyMs: got 60, expected'],
-    [{ load: () => ({}), everyMs: '999ms' }, 'SLUICE_BAD_DURATION', 'everyMs: got "999ms", expected 1000 to'],
-    [{ load: () => ({}), everyMs: '30d' }, 'SLUICE_BAD_DURATION', 'everyMs: got "30d", expected 1000 to'],
-    [{ load: () => ({}), clock: {} }, 'SLUICE_BAD_OPTION', 'clock: got an object, expected a clock'],
+    [{ load: () => ({}), everyMs: '999ms' }, 'SLUICE_BAD_DURATION', 'everyMs: expected 1000 to, received "999ms"'],
+    [{ load: () => ({}), everyMs: '30d' }, 'SLUICE_BAD_DURATION', 'everyMs: expected 1000 to, received "30d"'],
+    [{ load: () => ({}), clock: {} }, 'SLUICE_BAD_OPTION', 'clock: expected a clock, received an object'],
   ])('%j: %s', (options, code, message) => {
     expect(() => untyped(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
   })
@@ -65,7 +69,7 @@ describe('options of limitOverrides', () => {
   test('are no overrides of a policy by themselves', () => {
     const overrides = { limits: { key: 20 } } as unknown as LimitOverrides
     expect(() => limited(overrides)).toThrow(
-      "policy 'api': overrides: got an object, expected what limitOverrides({ … })",
+      "policy 'api': overrides: expected what limitOverrides({ … }), received an object",
     )
   })
 

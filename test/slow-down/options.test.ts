@@ -9,7 +9,7 @@ function codeOf(options: object): string {
     return 'none'
   } catch (error) {
     const { code, message } = error as { code: string; message: string }
-    expect(message).toMatch(/got .+, expected ./s)
+    expect(message).toMatch(/expected ., received .+/s)
     return code
   }
 }

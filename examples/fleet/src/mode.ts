@@ -19,7 +19,7 @@ const PROMISED: Readonly<Record<Mode, Promised>> = {
 /** `--mode`: default: exact. Throws where there is no such mode. */
 export function modeOf(args: readonly string[]): { readonly mode: Mode; readonly promised: Promised } {
   const { mode } = parseArgs({ args: [...args], options: { mode: { type: 'string', default: 'exact' } } }).values
-  if (!isMode(mode)) throw new Error(`--mode: got ${mode}, expected ${Object.keys(PROMISED).join(', ')}`)
+  if (!isMode(mode)) throw new Error(`--mode: expected ${Object.keys(PROMISED).join(', ')}, received ${mode}`)
   return { mode, promised: PROMISED[mode] }
 }
 

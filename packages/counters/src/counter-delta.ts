@@ -9,7 +9,7 @@ const EXPECTED_DELTA = 'a whole number within ±(2^53 - 1)'
 /** Throws `SLUICE_BAD_DELTA` unless `delta` is a whole number that a double holds exactly. */
 export function checkDelta(delta: unknown): asserts delta is number {
   if (Number.isSafeInteger(delta)) return
-  throw new SluiceError('SLUICE_BAD_DELTA', `delta: got ${shown(delta)}, expected ${EXPECTED_DELTA}`)
+  throw new SluiceError('SLUICE_BAD_DELTA', `delta: expected ${EXPECTED_DELTA}, received ${shown(delta)}`)
 }
 
 /** The deltas of a batch by id, those of one id added up. Throws `SLUICE_BAD_DELTA` and `SLUICE_BAD_COUNTER_ID`. */
@@ -24,7 +24,7 @@ export function foldedDeltas(deltas: CounterDeltas): ReadonlyMap<string, number>
     if (amounts.size > MOST_DELTAS) {
       throw new SluiceError(
         'SLUICE_BAD_DELTA',
-        `deltas: got more than ${MOST_DELTAS} ids, expected ${MOST_DELTAS} at most`,
+        `deltas: expected ${MOST_DELTAS} at most, received more than ${MOST_DELTAS} ids`,
       )
     }
   }
@@ -36,13 +36,13 @@ function pairsOf(deltas: unknown): Iterable<readonly [unknown, unknown]> {
     if (!(Symbol.iterator in deltas)) return Object.entries(deltas)
     return eachPair(deltas as Iterable<unknown>)
   }
-  throw new SluiceError('SLUICE_BAD_DELTA', `deltas: got ${shown(deltas)}, expected pairs of id and delta`)
+  throw new SluiceError('SLUICE_BAD_DELTA', `deltas: expected pairs of id and delta, received ${shown(deltas)}`)
 }
 
 function* eachPair(deltas: Iterable<unknown>): Iterable<readonly [unknown, unknown]> {
   for (const pair of deltas) {
     if (!Array.isArray(pair) || pair.length !== 2) {
-      throw new SluiceError('SLUICE_BAD_DELTA', `deltas: got ${shown(pair)}, expected pairs of id and delta`)
+      throw new SluiceError('SLUICE_BAD_DELTA', `deltas: expected pairs of id and delta, received ${shown(pair)}`)
     }
     yield pair as [unknown, unknown]
   }

@@ -8,14 +8,17 @@ const MOST_PART_BYTES = 1_024
 /** Throws `SLUICE_BAD_COUNTER_ID` unless `id` is a text of 1 to 256 bytes of UTF-8. */
 export function checkId(id: unknown): asserts id is string {
   if (typeof id === 'string' && id !== '' && isShort(id)) return
-  throw new SluiceError('SLUICE_BAD_COUNTER_ID', `id: got ${kindOf(id)}, expected a text of 1 to ${MOST_BYTES} bytes`)
+  throw new SluiceError(
+    'SLUICE_BAD_COUNTER_ID',
+    `id: expected a text of 1 to ${MOST_BYTES} bytes, received ${kindOf(id)}`,
+  )
 }
 
 /** Throws `SLUICE_BAD_COUNTER_ID` unless `prefix` can begin an id; `''` begins all of them. */
 export function checkPrefix(prefix: unknown): asserts prefix is string {
   if (typeof prefix === 'string' && isShort(prefix)) return
   const expected = `a text of 0 to ${MOST_BYTES} bytes`
-  throw new SluiceError('SLUICE_BAD_COUNTER_ID', `prefix: got ${kindOf(prefix)}, expected ${expected}`)
+  throw new SluiceError('SLUICE_BAD_COUNTER_ID', `prefix: expected ${expected}, received ${kindOf(prefix)}`)
 }
 
 function isShort(text: string): boolean {

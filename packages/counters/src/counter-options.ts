@@ -64,7 +64,7 @@ export function ledgerSettings(
   const { name = 'default', flushMs = 1_000, waitMs = 5_000, observers } = options
   if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name)) {
     const expected = '1 to 64 letters, digits, _, . or -'
-    throw new SluiceError('SLUICE_BAD_NAME', `${owner}: name: got ${shown(name, 'name')}, expected ${expected}`)
+    throw new SluiceError('SLUICE_BAD_NAME', `${owner}: name: expected ${expected}, received ${shown(name, 'name')}`)
   }
   if (typeof ledger?.open !== 'function') {
     throw badOption(`${owner}: ledger`, ledger, 'a ledger of counters, as postgresLedger makes it')

@@ -8,7 +8,7 @@ const MOST_BYTES = 256
 export function tokenOf(token: unknown, amounts: ReadonlyMap<string, number>): CounterToken {
   if (typeof token !== 'string' || token === '' || Buffer.byteLength(token) > MOST_BYTES) {
     const expected = `a text of 1 to ${MOST_BYTES} bytes`
-    throw new SluiceError('SLUICE_BAD_TOKEN', `token: got ${kindOf(token)}, expected ${expected}`)
+    throw new SluiceError('SLUICE_BAD_TOKEN', `token: expected ${expected}, received ${kindOf(token)}`)
   }
   const body = [...amounts].sort(([one], [other]) => (one < other ? -1 : 1))
   return { token: hashOf(token), body: hashOf(JSON.stringify(body)) }

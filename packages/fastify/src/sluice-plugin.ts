@@ -97,7 +97,7 @@ function checked<T extends FastifyRouteLimits>(owner: string, own: T, known: rea
   if (phase === undefined || phase === 'onRequest' || phase === 'preHandler') return own
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `phase: got ${shown(phase, 'phase')}, expected one of 'onRequest', 'preHandler'`,
+    `phase: expected one of 'onRequest', 'preHandler', received ${shown(phase, 'phase')}`,
   )
 }
 

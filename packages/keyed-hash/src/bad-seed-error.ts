@@ -6,7 +6,7 @@ const CODE = 'SLUICE_BAD_SEED'
 export class BadSeedError extends Error {
   readonly code: typeof CODE = CODE
   constructor(got: string) {
-    super(withPage(CODE, `${CODE}: got ${got}, expected a Uint8Array of 16 bytes or more`))
+    super(withPage(CODE, `${CODE}: expected a Uint8Array of 16 bytes or more, received ${got}`))
     this.name = 'BadSeedError'
   }
 }

@@ -49,7 +49,7 @@ function checkNames(words: readonly NestLayer[]): void {
     const seen = new Set<unknown>()
     for (const name of words.flatMap((word) => namesOf(word[kind] || undefined, DEFAULT_NAMES[kind]))) {
       if (seen.has(name)) {
-        throw new SluiceError('SLUICE_DUPLICATE_POLICY', `got two named '${name}', expected names of their own`)
+        throw new SluiceError('SLUICE_DUPLICATE_POLICY', `expected names of their own, received two named '${name}'`)
       }
       seen.add(name)
     }

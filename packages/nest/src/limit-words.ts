@@ -65,5 +65,5 @@ function checked<T extends object | false>(decorator: string, limit: T, expected
 }
 
 function misused(decorator: string, got: string, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `@${decorator}: got ${got}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_OPTION', `@${decorator}: expected ${expected}, received ${got}`)
 }

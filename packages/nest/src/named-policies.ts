@@ -22,7 +22,7 @@ export class NamedPolicies {
     for (const policy of policies) {
       const name = nameOf(policy)
       if (names.has(name)) {
-        const message = `policies: got two named ${shown(name, 'name')}, expected names of their own`
+        const message = `policies: expected names of their own, received two named ${shown(name, 'name')}`
         throw new SluiceError('SLUICE_DUPLICATE_POLICY', message)
       }
       names.add(name)
@@ -39,7 +39,10 @@ export class NamedPolicies {
     if (options) return options
     const names =
       [...this.#options.keys()].map((one) => shown(one, 'name')).join(', ') || 'policies in SluiceModule.forRoot'
-    throw new SluiceError('SLUICE_UNKNOWN_POLICY', `@RateLimit: got ${shown(name, 'name')}, expected one of ${names}`)
+    throw new SluiceError(
+      'SLUICE_UNKNOWN_POLICY',
+      `@RateLimit: expected one of ${names}, received ${shown(name, 'name')}`,
+    )
   }
 }
 
@@ -55,5 +58,5 @@ function scopeIn(scope: string | undefined): string {
 function nameOf(policy: Policies[number]): string {
   const { name } = optionsOf<{ readonly name?: string }>('policies', policy, Object.keys(policy ?? {}) as ['name'])
   if (name !== undefined) return name
-  throw new SluiceError('SLUICE_BAD_NAME', 'policies: got one without a name, expected a name for @RateLimit')
+  throw new SluiceError('SLUICE_BAD_NAME', 'policies: expected a name for @RateLimit, received one without a name')
 }

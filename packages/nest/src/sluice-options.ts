@@ -50,5 +50,5 @@ export function moduleOptions(options: SluiceModuleOptions): SluiceModuleOptions
   optionsOf<SluiceModuleOptions>('SluiceModule', options, OPTIONS)
   const { policies = [] } = options
   if (Array.isArray(policies)) return options
-  throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(policies)}, expected a list of policies`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected a list of policies, received ${kindOf(policies)}`)
 }

@@ -89,5 +89,5 @@ function checkServer(server: Server): void {
 }
 
 function bad(option: string, got: string, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `guardContinue: ${option}: got ${got}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_OPTION', `guardContinue: ${option}: expected ${expected}, received ${got}`)
 }

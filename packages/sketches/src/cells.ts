@@ -18,5 +18,5 @@ export function cellsIn(buffer: ArrayBufferLike, from: number, count: number, bi
 /** Throws `SLUICE_BAD_OPTION` unless `bits` are 8, 16 or 32. */
 export function cellBitsOf(option: string, bits: unknown): CellBits {
   if (bits === 8 || bits === 16 || bits === 32) return bits
-  throw new SketchError('SLUICE_BAD_OPTION', `${option}: got ${described(bits)}, expected 8, 16 or 32`)
+  throw new SketchError('SLUICE_BAD_OPTION', `${option}: expected 8, 16 or 32, received ${described(bits)}`)
 }

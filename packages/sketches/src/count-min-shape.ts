@@ -80,7 +80,7 @@ export function optionsOfKept(kept: SketchBuffer, seed: SketchSeed, shared: bool
 export function checkTotal(kept: SketchBuffer): void {
   const total = kept.float(TOTAL)
   if (Number.isInteger(total) && total >= 0) return
-  throw new SketchError('SLUICE_BAD_BYTES', `got a total of ${total}, expected a whole number from 0`)
+  throw new SketchError('SLUICE_BAD_BYTES', `expected a whole number from 0, received a total of ${total}`)
 }
 
 /** A sum of totals. It stays finite, however often large ones are merged, so that it can be read back. */
@@ -122,13 +122,16 @@ export function checkSame(mine: CountMinShape, other: CountMinShape, sameSeed: b
 }
 
 function mismatch(got: string, expected: string): SketchError {
-  return new SketchError('SLUICE_SKETCH_MISMATCH', `got ${got}, expected ${expected}`)
+  return new SketchError('SLUICE_SKETCH_MISMATCH', `expected ${expected}, received ${got}`)
 }
 
 /** Throws `SLUICE_BAD_AMOUNT` unless `weight` is a whole number of 31 bits, either way. */
 export function checkWeight(weight: number): void {
   if (Number.isInteger(weight) && Math.abs(weight) < 2 ** 31) return
-  throw new SketchError('SLUICE_BAD_AMOUNT', `weight: got ${described(weight)}, expected a whole number of 31 bits`)
+  throw new SketchError(
+    'SLUICE_BAD_AMOUNT',
+    `weight: expected a whole number of 31 bits, received ${described(weight)}`,
+  )
 }
 
 /** What a conservative sketch says to `what`. */
@@ -139,5 +142,5 @@ export function refused(what: string): SketchError {
 
 function flagOption(option: string, value: unknown): boolean {
   if (value === undefined || typeof value === 'boolean') return value === true
-  throw new SketchError('SLUICE_BAD_OPTION', `${option}: got ${described(value)}, expected true or false`)
+  throw new SketchError('SLUICE_BAD_OPTION', `${option}: expected true or false, received ${described(value)}`)
 }

@@ -32,7 +32,10 @@ export function rangeShape(options: CountRangeOptions): CountRangeShape {
     wholeOption('depth', options.depth, 1, MOST_ROWS),
   )
   if (keptBytesOf(shape) <= MOST_BYTES) return shape
-  throw new SketchError('SLUICE_BAD_OPTION', `width, depth: got ${keptBytesOf(shape)} bytes in all, expected 4 GiB`)
+  throw new SketchError(
+    'SLUICE_BAD_OPTION',
+    `width, depth: expected 4 GiB, received ${keptBytesOf(shape)} bytes in all`,
+  )
 }
 
 /** Bytes that three words of a head mean. */

@@ -67,7 +67,7 @@ export class CountRange implements Sketch<CountRange> {
     const read = new CountRange({ bits: kept.shape(0), width: kept.shape(1), depth: kept.shape(2), seed }, kept)
     const wrong = read.#exact.find((count) => !Number.isInteger(count) || count < 0)
     if (wrong !== undefined)
-      throw new SketchError('SLUICE_BAD_BYTES', `got a count of ${wrong}, expected whole numbers from 0`)
+      throw new SketchError('SLUICE_BAD_BYTES', `expected whole numbers from 0, received a count of ${wrong}`)
     return read
   }
 
@@ -134,7 +134,10 @@ export class CountRange implements Sketch<CountRange> {
   #leaf(key: number): number {
     const keys = 2 ** this.#shape.bits
     if (Number.isInteger(key) && key >= 0 && key < keys) return keys + key
-    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(key)}, expected a whole number from 0 to ${keys - 1}`)
+    throw new SketchError(
+      'SLUICE_BAD_AMOUNT',
+      `expected a whole number from 0 to ${keys - 1}, received ${described(key)}`,
+    )
   }
 
   /** Of a full cell all that was counted, since nobody knows what it held. */

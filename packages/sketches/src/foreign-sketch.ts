@@ -14,7 +14,7 @@ export function foreignSketch<S, O>(
     return fromBytes(bytesOf(other) as Uint8Array, options)
   } catch (error) {
     if ((error as SketchError).code !== 'SLUICE_BAD_BYTES') throw error
-    throw new SketchError('SLUICE_SKETCH_MISMATCH', `got ${described(other)}, expected a ${name}`)
+    throw new SketchError('SLUICE_SKETCH_MISMATCH', `expected a ${name}, received ${described(other)}`)
   }
 }
 

@@ -105,6 +105,6 @@ function readingOf(clock: RateClock): number {
   if (typeof reading === 'number') return reading
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `clock: got ${described(clock)}, expected what reads ms by now(), as performance`,
+    `clock: expected what reads ms by now(), as performance, received ${described(clock)}`,
   )
 }

@@ -169,7 +169,7 @@ function keptBytes([width, depth, ...rest]: readonly number[]): number | undefin
 }
 
 function noSources(got: unknown): SketchError {
-  return new SketchError('SLUICE_SKETCH_MISMATCH', `got ${described(got)}, expected a list of RedisBloomCountMin`)
+  return new SketchError('SLUICE_SKETCH_MISMATCH', `expected a list of RedisBloomCountMin, received ${described(got)}`)
 }
 
 function isWeight(weight: number): boolean {
@@ -181,7 +181,7 @@ function checkWeights(weights: readonly number[], count: number): void {
   if (wrong < 0 && weights?.length === count) return
   throw new SketchError(
     'SLUICE_BAD_AMOUNT',
-    `weights: got ${described(wrong < 0 ? weights?.length : weights[wrong])}, expected ${count} whole numbers to ±2^20`,
+    `weights: expected ${count} whole numbers to ±2^20, received ${described(wrong < 0 ? weights?.length : weights[wrong])}`,
   )
 }
 

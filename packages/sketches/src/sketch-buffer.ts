@@ -81,16 +81,17 @@ export class SketchBuffer {
     seed?: SketchSeed,
   ): SketchBuffer {
     if (!ArrayBuffer.isView(bytes) || !(bytes instanceof Uint8Array))
-      throw bad(`got ${described(bytes)}, expected a Uint8Array`)
-    if (bytes.length < HEADER_BYTES) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES} or more`)
+      throw bad(`expected a Uint8Array, received ${described(bytes)}`)
+    if (bytes.length < HEADER_BYTES) throw bad(`expected ${HEADER_BYTES} or more, received ${bytes.length} bytes`)
     // copied by the constructor: `slice` of a Buffer copies nothing
     const head = new Uint32Array(new Uint8Array(bytes.subarray(0, HEADER_BYTES)).buffer)
-    if (head[0] !== MAGIC) throw bad('got bytes that begin like no sketch, expected those of toBytes()')
+    if (head[0] !== MAGIC) throw bad('expected those of toBytes(), received bytes that begin like no sketch')
     if (head[KIND_AT] !== (SKETCH_KIND[kind] | (VERSION << 8)))
-      throw bad(`got another kind or version, expected a ${kind} of version ${VERSION}`)
+      throw bad(`expected a ${kind} of version ${VERSION}, received another kind or version`)
     const kept = keptBytes([...head.subarray(WORDS_AT, WORDS_AT + WORDS)])
-    if (kept === undefined) throw bad(`got a shape that no ${kind} has, expected one that it can have`)
-    if (bytes.length !== HEADER_BYTES + kept) throw bad(`got ${bytes.length} bytes, expected ${HEADER_BYTES + kept}`)
+    if (kept === undefined) throw bad(`expected one that it can have, received a shape that no ${kind} has`)
+    if (bytes.length !== HEADER_BYTES + kept)
+      throw bad(`expected ${HEADER_BYTES + kept}, received ${bytes.length} bytes`)
     checkSeed(head[SEED_AT], head[SEED_AT + 1], seed)
     const read = new SketchBuffer(kind, new Uint8Array(bytes).buffer)
     // the one that was proved: another thread may have changed that of shared memory meanwhile
@@ -105,7 +106,7 @@ export class SketchBuffer {
     keptBytes: (shape: readonly number[]) => number | undefined,
     seed?: SketchSeed,
   ): SketchBuffer {
-    if (!(buffer instanceof SharedArrayBuffer)) throw bad(`got ${described(buffer)}, expected a SharedArrayBuffer`)
+    if (!(buffer instanceof SharedArrayBuffer)) throw bad(`expected a SharedArrayBuffer, received ${described(buffer)}`)
     // proved on a copy, which no other thread can change meanwhile
     SketchBuffer.read(kind, new Uint8Array(buffer).slice(), keptBytes, seed)
     return new SketchBuffer(kind, buffer)

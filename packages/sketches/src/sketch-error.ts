@@ -24,7 +24,7 @@ export function wholeOption(option: string, value: unknown, least: number, most:
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${described(value)}, expected a whole number from ${least} to ${most}`,
+    `${option}: expected a whole number from ${least} to ${most}, received ${described(value)}`,
   )
 }
 
@@ -33,20 +33,23 @@ export function fractionOption(option: string, value: unknown, above = 0, below 
   if (typeof value === 'number' && value > above && value < below) return value
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${described(value)}, expected a number between ${above} and ${below}`,
+    `${option}: expected a number between ${above} and ${below}, received ${described(value)}`,
   )
 }
 
 /** Throws `SLUICE_BAD_OPTION` where `options` are none, or have a name that is not among `names`. */
 export function checkOptions(owner: string, options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
-    throw new SketchError('SLUICE_BAD_OPTION', `${owner}: got ${describedKind(options)}, expected an object of options`)
+    throw new SketchError(
+      'SLUICE_BAD_OPTION',
+      `${owner}: expected an object of options, received ${describedKind(options)}`,
+    )
   }
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) {
     throw new SketchError(
       'SLUICE_BAD_OPTION',
-      `${owner}: got ${describedName(unknown)}, expected one of ${names.join(', ')}`,
+      `${owner}: expected one of ${names.join(', ')}, received ${describedName(unknown)}`,
     )
   }
 }
@@ -59,12 +62,12 @@ export function wholeAmount(amount: number, least = 0): number {
 
 // apart, so that the check is small enough to be compiled into every caller
 function badAmount(amount: unknown, least: number): SketchError {
-  return new SketchError('SLUICE_BAD_AMOUNT', `got ${described(amount)}, expected a whole number from ${least}`)
+  return new SketchError('SLUICE_BAD_AMOUNT', `expected a whole number from ${least}, received ${described(amount)}`)
 }
 
 /** What was got, short and safe to print whatever it is. A text may be a seed in the wrong place: only its length is told. */
 export function described(value: unknown): string {
-  if (typeof value === 'string') return value === '' ? 'an empty text' : `a text of ${value.length} characters`
+  if (typeof value === 'string') return value === '' ? 'an empty string' : `a string of ${value.length} characters`
   if (typeof value === 'function') return 'a function'
   if (ArrayBuffer.isView(value)) return `${keyBytes(value).length} bytes`
   if (typeof value === 'symbol') return 'a symbol'

@@ -64,7 +64,10 @@ export function seedOf({ seed }: SeedOption): SketchSeed {
   if (typeof seed === 'string' || ArrayBuffer.isView(seed)) return new SketchSeed(seed)
   // one of another copy of this package is as good
   if (typeof seed?.hashOf === 'function' && Number.isInteger(seed.idLow) && Number.isInteger(seed.idHigh)) return seed
-  throw new SketchError('SLUICE_BAD_OPTION', `seed: got ${describedKind(seed)}, expected bytes, text or a SketchSeed`)
+  throw new SketchError(
+    'SLUICE_BAD_OPTION',
+    `seed: expected bytes, text or a SketchSeed, received ${describedKind(seed)}`,
+  )
 }
 
 function processSeed(): SketchSeed {

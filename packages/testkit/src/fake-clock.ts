@@ -46,7 +46,8 @@ export class FakeClock implements Clock {
    * at its time; those that they set run too if they fall due on the way. Promises settle after it returns.
    */
   advance(ms: number): void {
-    if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) throw new RangeError(`advance: got ${ms}, expected 0 or more ms`)
+    if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY))
+      throw new RangeError(`advance: expected 0 or more ms, received ${ms}`)
     const untilMs = this.#nowMs + ms
     for (let timer = this.#timers.takeUntil(untilMs); timer; timer = this.#timers.takeUntil(untilMs)) {
       this.#nowMs = timer.dueMs

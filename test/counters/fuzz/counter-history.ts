@@ -124,7 +124,7 @@ export class CounterHistory {
     const least = isSure ? (this.sure.get(id) ?? 0) : 0
     const { value } = await counters.read(id, isOfLedger ? { maxAgeMs: 0 } : {})
     const most = this.#issued.get(id) ?? 0
-    if (value < least || value > most) throw new Error(`read of ${id}: got ${value}, expected ${least} to ${most}`)
+    if (value < least || value > most) throw new Error(`read of ${id}: expected ${least} to ${most}, received ${value}`)
   }
 
   /** Of ids of their own, of which nothing is known but that reads and the ledger agree. */

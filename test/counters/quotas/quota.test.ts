@@ -63,20 +63,25 @@ describe('a quota', () => {
 
   test.each<[string, object, string, string]>([
     ['an unknown option', { window: '1m' }, 'SLUICE_BAD_OPTION', 'quota: got an unknown option "window"'],
-    ['no period', { per: undefined }, 'SLUICE_BAD_OPTION', `quota: per: got undefined, expected one of 'day', 'week',`],
+    [
+      'no period',
+      { per: undefined },
+      'SLUICE_BAD_OPTION',
+      `quota: per: expected one of 'day', 'week',, received undefined`,
+    ],
     ['an unknown period', { per: 'toString' }, 'SLUICE_BAD_OPTION', 'quota: per: got "toString"'],
     [
       'no backend',
       { backend: undefined },
       'SLUICE_BAD_OPTION',
-      'quota: backend: got undefined, expected one of quotas',
+      'quota: backend: expected one of quotas, received undefined',
     ],
     ['memory', { backend: memoryBackend() }, 'SLUICE_BAD_OPTION', 'quota: backend: got one that keeps no calendars'],
     ['no units', { limit: 0 }, 'SLUICE_BAD_LIMIT', `policy 'quota': limit: got 0`],
     ['no name', { name: '' }, 'SLUICE_BAD_NAME', 'name: got ""'],
     ['an unknown zone', { timeZone: 'Mars' }, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got "Mars"'],
     ['day 32', { anchor: 32 }, 'SLUICE_BAD_POLICY', 'calendar.anchor: got 32'],
-    ['an anchor of days', { per: 'day', anchor: 1 }, 'SLUICE_BAD_POLICY', 'calendar.anchor: got 1, expected none'],
+    ['an anchor of days', { per: 'day', anchor: 1 }, 'SLUICE_BAD_POLICY', 'calendar.anchor: expected none, received 1'],
     ['a carry-over below 0', { carryOver: -1 }, 'SLUICE_BAD_POLICY', 'calendar.carryOver: got -1'],
     ['an unknown mode', { mode: 'on' }, 'SLUICE_BAD_OPTION', 'mode: got "on"'],
     ['overrides that are none', { overrides: {} }, 'SLUICE_BAD_OPTION', 'overrides: got an object'],

@@ -62,7 +62,7 @@ export function near(value: number | undefined, expected: number): void {
 }
 
 export function within(value: number | undefined, expected: number, most: number): void {
-  assert.ok(Math.abs(Number(value) - expected) <= most, `got ${value}, expected ${expected} ± ${most}`)
+  assert.ok(Math.abs(Number(value) - expected) <= most, `expected ${expected} ± ${most}, received ${value}`)
 }
 
 export async function codeOf(answer: Promise<unknown>): Promise<unknown> {

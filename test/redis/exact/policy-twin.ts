@@ -134,5 +134,5 @@ export class PolicyTwin {
 // 0 and -0 are one number here; nothing else is near enough
 function same(got: readonly number[], expected: readonly number[], about: () => string): void {
   const differs = got.length !== expected.length || got.some((number, index) => number !== expected[index])
-  if (differs) assert.fail(`got ${got.join(' ')}, expected ${expected.join(' ')}: ${about()}`)
+  if (differs) assert.fail(`expected ${expected.join(' ')}: ${about()}, received ${got.join(' ')}`)
 }

@@ -98,8 +98,8 @@ describe('syncedBackend', () => {
   })
 
   test.each<[SyncedBackendOptions, string]>([
-    [{ tickMs: 50 }, 'tickMs: got 50, expected ms from 100 to 60000'],
-    [{ gapMs: 2_000 }, 'gapMs: got 2000, expected ms from 1 to 1000'],
+    [{ tickMs: 50 }, 'tickMs: expected ms from 100 to 60000, received 50'],
+    [{ gapMs: 2_000 }, 'gapMs: expected ms from 1 to 1000, received 2000'],
     [{ burst: 0 }, 'burst: got 0'],
     [{ burst: 1.5 }, 'burst: got 1.5'],
     [{ floor: -1 }, 'floor: got -1'],

@@ -20,7 +20,7 @@ describe('the message of a mistake names what is right', () => {
     [
       'a plan without a list',
       () => limit({ plans: { free: policy }, plan: () => 'free' }),
-      'plans.free: got an object, expected a list of policies',
+      'plans.free: expected a list of policies, received an object',
     ],
     [
       'a cost that is text',
@@ -37,7 +37,7 @@ describe('the message of a mistake names what is right', () => {
       () => limit({ window: '1m', plans: { free: [policy] }, plan: () => 'free' }),
       '"window" beside plans',
     ],
-    ['a name that is null', () => limit({ ...policy, name: null }), 'name: got null, expected 1 to 128'],
+    ['a name that is null', () => limit({ ...policy, name: null }), 'name: expected 1 to 128, received null'],
     [
       'the window of express-rate-limit',
       () => limit({ limit: 5, windowMs: 60_000 }),
@@ -67,18 +67,18 @@ describe('the message of a mistake names what is right', () => {
     [
       'a delay without a unit',
       () => (slowDown as unknown as Untyped)({ after: 1, window: '1m', delayMs: '100', maxDelayMs: 1 }),
-      'delayMs: got "100", expected ms from 0, or \'500ms\'',
+      'delayMs: expected ms from 0, or \'500ms\', received "100"',
     ],
     [
       'a lease without a unit',
       () => leasedBackend(runner, { leaseMs: '10' as never }),
-      'leaseMs: got "10", expected ms from 0, or \'500ms\'',
+      'leaseMs: expected ms from 0, or \'500ms\', received "10"',
     ],
     ['a lease that is too long', () => leasedBackend(runner, { leaseMs: '2m' }), 'expected ms from 100 to 60000, or'],
     [
       'an observer that hears nothing',
       () => limit({ ...policy, observers: [{ onDecided() {} }] }),
-      'observers[0]: got an object without a hook, expected one of decided,',
+      'observers[0]: expected one of decided,, received an object without a hook',
     ],
     [
       'one of a cap',
@@ -98,7 +98,7 @@ describe('the message of a mistake names what is right', () => {
   })
 
   test.each([byAll, byHeader, byIp, byPrincipal, byRoute])('%p without its call is no key', (maker) => {
-    const message = `key: got ${maker.name} itself, which makes one, expected a function such as byIp()`
+    const message = `key: expected a function such as byIp(), received ${maker.name} itself, which makes one`
     expect(() => limit({ ...policy, key: maker })).toThrow(message)
     expect(() => (inflightLimit as unknown as Untyped)({ limit: 5, key: maker })).toThrow(message)
   })
@@ -110,7 +110,9 @@ describe('a limiter that was not called is refused where it is used', () => {
     ['Express 4', express4],
   ])('%s', (_, framework) => {
     for (const maker of [rateLimit, inflightLimit, slowDown]) {
-      expect(() => framework().use(maker as never)).toThrow(`app.use: got ${maker.name} itself, expected what it makes`)
+      expect(() => framework().use(maker as never)).toThrow(
+        `app.use: expected what it makes, received ${maker.name} itself`,
+      )
       expect(() => framework().use('/path', maker as never)).toThrow('SLUICE_BAD_OPTION')
     }
     expect(() => framework().use(rateLimit(policy))).not.toThrow()
@@ -135,7 +137,7 @@ describe('a limiter that was not called is refused where it is used', () => {
     await request(app).get('/')
     expect(failed).toHaveBeenCalledWith(
       expect.stringMatching(
-        /^SLUICE_BAD_OPTION: rateLimit: got a request, expected options: app\.use\(rateLimit\(\{ … \}\)\) /,
+        /^SLUICE_BAD_OPTION: rateLimit: expected options: app\.use\(rateLimit\(\{ … \}\)\) , received a request/,
       ),
     )
   })

@@ -217,7 +217,7 @@ describe.each(Object.entries(OWNERS))('%s', (name, owner) => {
 test('what may be a secret is not among the options whose text is shown', () => {
   for (const name of ['secret', 'seed', 'key', 'backend', 'client', 'partitionKey', 'password', 'token', 'url']) {
     for (const option of [name, `redisBackend: ${name}`, `partitionKey.${name}`, `block list ${name}`]) {
-      expect(shown('k', option)).toBe('a text of 1 characters')
+      expect(shown('k', option)).toBe('a string of 1 characters')
     }
   }
   for (const option of ['prefix', 'hashKeys', 'scope', 'clock', 'options', '']) {

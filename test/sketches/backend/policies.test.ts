@@ -27,7 +27,7 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
       'a limit above 8 bits',
       { cells: 8 },
       { ...perMinute, limit: 255 },
-      /SLUICE_BAD_POLICY: .* got limit 255, expected at most 254/,
+      /SLUICE_BAD_POLICY: .* expected at most 254, received limit 255/,
     ],
     [
       'a fixed window with a history',

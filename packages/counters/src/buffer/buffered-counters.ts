@@ -68,7 +68,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     if (outcome === 'reused') {
       throw new SluiceError(
         'SLUICE_TOKEN_REUSED',
-        'token: got one that counted something else within 24 hours, expected a new one',
+        'token: expected a new one, received one that counted something else within 24 hours',
       )
     }
     return {
@@ -148,7 +148,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     for (const entry of entries) {
       const delta = amounts.get(entry.id) ?? 0
       if (entry.holds(delta)) continue
-      const message = `delta: got ${shown(delta)} for a value of ${entry.value}, expected one that stays within ±(2^53 - 1)`
+      const message = `delta: expected one that stays within ±(2^53 - 1), received ${shown(delta)} for a value of ${entry.value}`
       throw new SluiceError('SLUICE_COUNTER_RANGE', message)
     }
     const { maxWaiting } = this.#options

@@ -130,5 +130,5 @@ function count(sum: CounterSum, amount: CounterAmount | undefined, sign: 1 | -1)
 function exactNumber(units: bigint): number {
   const value = Number(units)
   if (Number.isSafeInteger(value)) return value
-  throw new SluiceError('SLUICE_COUNTER_RANGE', 'value: got a sum beyond ±(2^53 - 1), expected one within')
+  throw new SluiceError('SLUICE_COUNTER_RANGE', 'value: expected one within, received a sum beyond ±(2^53 - 1)')
 }

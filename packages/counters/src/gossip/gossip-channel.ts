@@ -117,7 +117,7 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
     const { maxMessageBytes } = this.#bounds
     if (!(bytes instanceof Uint8Array) || bytes.byteLength > maxMessageBytes) {
       const got = bytes instanceof Uint8Array ? `${bytes.byteLength} bytes` : 'no Uint8Array'
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: got ${got}, expected at most ${maxMessageBytes} bytes`)
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: expected at most ${maxMessageBytes} bytes, received ${got}`)
     }
     if (this.#isClosed) return
     this.#messages.add(1, 'published')

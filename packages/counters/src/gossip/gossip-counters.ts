@@ -220,7 +220,7 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
       if (!entries.has(id)) news++
       const value = entries.valueOf(id)
       if (Number.isSafeInteger(value + delta)) continue
-      const message = `delta: got ${shown(delta)} for a value of ${value}, expected one that stays within ±(2^53 - 1)`
+      const message = `delta: expected one that stays within ±(2^53 - 1), received ${shown(delta)} for a value of ${value}`
       throw new SluiceError('SLUICE_COUNTER_RANGE', message)
     }
     if (news === 0 || entries.size + news <= this.#bounds.maxIds) return

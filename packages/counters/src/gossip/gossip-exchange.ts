@@ -142,5 +142,8 @@ export class GossipExchange {
 }
 
 function unasked(): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', 'gossip: got a message that nobody asked for, expected the next one')
+  return new SluiceError(
+    'SLUICE_BAD_MESSAGE',
+    'gossip: expected the next one, received a message that nobody asked for',
+  )
 }

@@ -171,5 +171,5 @@ function textOf(value: unknown, what: string): string {
 }
 
 function badMessage(got: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', `gossip: got ${got}, expected what a replica of this release sends`)
+  return new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected what a replica of this release sends, received ${got}`)
 }

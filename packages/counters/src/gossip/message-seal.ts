@@ -49,7 +49,7 @@ export class MessageSeal {
     if (isOurs) return body.toString()
     throw new SluiceError(
       'SLUICE_GOSSIP_FORGED',
-      'gossip: got a message of another secret, expected that of this fleet',
+      'gossip: expected that of this fleet, received a message of another secret',
     )
   }
 
@@ -65,7 +65,7 @@ export class MessageSeal {
       const known = Buffer.from(this.#ticketOf(slot))
       return known.length === given.length && timingSafeEqual(known, given)
     })
-    if (!isFresh) throw new SluiceError('SLUICE_GOSSIP_FORGED', 'gossip: got an old message, expected a new one')
+    if (!isFresh) throw new SluiceError('SLUICE_GOSSIP_FORGED', 'gossip: expected a new one, received an old message')
   }
 
   get #slot(): number {

@@ -14,5 +14,5 @@ export function exactSum(values: Iterable<number>): number {
 function longSum(values: readonly number[]): number {
   const sum = Number(values.reduce((total, value) => total + BigInt(value), 0n))
   if (Number.isSafeInteger(sum)) return sum
-  throw new SluiceError('SLUICE_COUNTER_RANGE', 'value: got a sum beyond ±(2^53 - 1), expected one within')
+  throw new SluiceError('SLUICE_COUNTER_RANGE', 'value: expected one within, received a sum beyond ±(2^53 - 1)')
 }

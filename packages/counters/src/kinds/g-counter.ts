@@ -54,7 +54,7 @@ export class GCounter {
     checkDelta(n)
     if (n < 0) {
       const expected = 'a whole number from 0: a PNCounter counts down'
-      throw new SluiceError('SLUICE_BAD_DELTA', `delta: got ${shown(n)}, expected ${expected}`)
+      throw new SluiceError('SLUICE_BAD_DELTA', `delta: expected ${expected}, received ${shown(n)}`)
     }
     const value = exactSum([this.value, n])
     this.#amounts.add(this.replica, n)

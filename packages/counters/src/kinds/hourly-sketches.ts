@@ -49,7 +49,10 @@ export class HourlySketches<Kind extends Sketch<Kind>> {
   /** Throws `SLUICE_BAD_MESSAGE`, and `SLUICE_SKETCH_MISMATCH` for sketches that cannot be merged; then nothing has changed. */
   merge(other: unknown): void {
     if (!(other instanceof HourlySketches)) {
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `merge: got ${kindOf(other)}, expected a counter of the same class`)
+      throw new SluiceError(
+        'SLUICE_BAD_MESSAGE',
+        `merge: expected a counter of the same class, received ${kindOf(other)}`,
+      )
     }
     const added = other as HourlySketches<Kind>
     this.#make().merge(added.#make())

@@ -68,7 +68,7 @@ export class Leaderboard {
    */
   merge(other: Leaderboard): void {
     if (!(other instanceof Leaderboard)) {
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `merge: got ${kindOf(other)}, expected a Leaderboard`)
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `merge: expected a Leaderboard, received ${kindOf(other)}`)
     }
     const added = Array.from(other.#entries.values(), ({ member, score }) => {
       return { member, score: (this.score(member) ?? 0) + score }
@@ -95,5 +95,5 @@ export function checkCount(call: string, k: unknown): asserts k is number {
 
 function beyondRange(delta: unknown): SluiceError {
   const expected = 'a score that stays within ±(2^53 - 1)'
-  return new SluiceError('SLUICE_COUNTER_RANGE', `delta: got ${shown(delta)}, expected ${expected}`)
+  return new SluiceError('SLUICE_COUNTER_RANGE', `delta: expected ${expected}, received ${shown(delta)}`)
 }

@@ -36,5 +36,5 @@ function isEntry(entry: unknown): entry is LeaderboardEntry {
 }
 
 function badLists(got: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', `mergeTop: got ${got}, expected lists of what top() answers`)
+  return new SluiceError('SLUICE_BAD_MESSAGE', `mergeTop: expected lists of what top() answers, received ${got}`)
 }

@@ -27,7 +27,7 @@ export class ReplicaAmounts {
     const sum = this.of(replica) + amount
     if (!Number.isSafeInteger(sum)) {
       const expected = 'no more than 2^53 - 1 of one replica and one sign'
-      throw new SluiceError('SLUICE_COUNTER_RANGE', `increment: got ${shown(amount)} more, expected ${expected}`)
+      throw new SluiceError('SLUICE_COUNTER_RANGE', `increment: expected ${expected}, received ${shown(amount)} more`)
     }
     if (amount > 0) this.#amounts.set(replica, sum)
   }
@@ -46,7 +46,7 @@ export class ReplicaAmounts {
 export function checkReplica(replica: unknown): asserts replica is string {
   if (isReplica(replica)) return
   const expected = `a text of 1 to ${MOST_BYTES} bytes, another one for each start of a process`
-  throw new SluiceError('SLUICE_BAD_NAME', `replica: got ${kindOf(replica)}, expected ${expected}`)
+  throw new SluiceError('SLUICE_BAD_NAME', `replica: expected ${expected}, received ${kindOf(replica)}`)
 }
 
 /** Throws `SLUICE_BAD_MESSAGE` unless `pairs` are what `ReplicaAmounts.pairs` answers. */
@@ -74,7 +74,7 @@ export function stateOf<Kind extends string>(kind: Kind, given: unknown): { read
 }
 
 function badState(got: string, expected = 'what toJSON() of a counter answers'): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', `state: got ${got}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_MESSAGE', `state: expected ${expected}, received ${got}`)
 }
 
 function isReplica(replica: unknown): replica is string {

@@ -93,7 +93,7 @@ export class SplitCounters extends AmountCounters {
       const value = exactSum(values)
       const undecided = this.#undecided.get(id) ?? 0
       if (Number.isSafeInteger(value + delta) && Number.isSafeInteger(value + undecided + delta)) continue
-      const message = `delta: got ${shown(delta)} for a value of ${value}, expected one that stays within ±(2^53 - 1)`
+      const message = `delta: expected one that stays within ±(2^53 - 1), received ${shown(delta)} for a value of ${value}`
       throw new SluiceError('SLUICE_COUNTER_RANGE', message)
     }
     for (const { id, delta } of deltas) this.#leave(id, delta)

@@ -49,5 +49,8 @@ export function readWindowBytes(bytes: unknown, mostBuckets: number): WindowStat
 }
 
 function bad(got: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', `bytes: got ${got}, expected those of toBytes() of a WindowedCounter`)
+  return new SluiceError(
+    'SLUICE_BAD_MESSAGE',
+    `bytes: expected those of toBytes() of a WindowedCounter, received ${got}`,
+  )
 }

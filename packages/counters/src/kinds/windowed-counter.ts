@@ -50,7 +50,10 @@ export class WindowedCounter {
     const { windowMs, grainMs, newest, buckets } = readWindowBytes(bytes, MOST_BUCKETS)
     const counter = new WindowedCounter({ windowMs, grainMs })
     if (buckets.some((amount) => Math.abs(amount) > counter.#most)) {
-      throw new SluiceError('SLUICE_BAD_MESSAGE', 'bytes: got a bucket beyond its range, expected bytes of toBytes()')
+      throw new SluiceError(
+        'SLUICE_BAD_MESSAGE',
+        'bytes: expected bytes of toBytes(), received a bucket beyond its range',
+      )
     }
     counter.#buckets.set(buckets)
     counter.#newest = newest
@@ -136,11 +139,11 @@ export class WindowedCounter {
 
   #beyondRange(delta: number): SluiceError {
     const expected = `a bucket that stays within ±${this.#most}`
-    return new SluiceError('SLUICE_COUNTER_RANGE', `delta: got ${shown(delta)}, expected ${expected}`)
+    return new SluiceError('SLUICE_COUNTER_RANGE', `delta: expected ${expected}, received ${shown(delta)}`)
   }
 
   #mismatch(got: string): SluiceError {
     const expected = `a WindowedCounter of ${this.windowMs} ms in ${this.grainMs} ms`
-    return new SluiceError('SLUICE_BAD_MESSAGE', `merge: got ${got}, expected ${expected}`)
+    return new SluiceError('SLUICE_BAD_MESSAGE', `merge: expected ${expected}, received ${got}`)
   }
 }

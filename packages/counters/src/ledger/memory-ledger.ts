@@ -176,6 +176,6 @@ class MemoryTable implements CounterTable {
 function tooManyTokens(): SluiceError {
   return new SluiceError(
     'SLUICE_COUNTERS_FULL',
-    `tokens: got more than ${MOST_TOKENS} within 24 hours in memory, expected a ledger on disk for so many`,
+    `tokens: expected a ledger on disk for so many, received more than ${MOST_TOKENS} within 24 hours in memory`,
   )
 }

@@ -29,7 +29,10 @@ export class CounterTables {
   constructor(schema: string) {
     if (typeof schema !== 'string' || !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
       const expected = 'a name of 1 to 63 lower-case letters, digits and _'
-      throw new SluiceError('SLUICE_BAD_OPTION', `postgresLedger: schema: got ${shown(schema)}, expected ${expected}`)
+      throw new SluiceError(
+        'SLUICE_BAD_OPTION',
+        `postgresLedger: schema: expected ${expected}, received ${shown(schema)}`,
+      )
     }
     this.schema = schema
     this.counters = `${schema}.counters`
@@ -68,7 +71,7 @@ export class CounterTables {
 
   #wrong(got: string): SluiceError {
     const expected = `tables of version ${VERSION}, which migrate() makes`
-    return new SluiceError('SLUICE_COUNTER_TABLES', `schema ${this.schema}: got ${got}, expected ${expected}`)
+    return new SluiceError('SLUICE_COUNTER_TABLES', `schema ${this.schema}: expected ${expected}, received ${got}`)
   }
 
   /** One statement, and so one transaction with any client. */

@@ -84,7 +84,7 @@ async function linked(from: string, to: string): Promise<boolean> {
 async function clearStale(folder: string, path: string, clock: Clock): Promise<void> {
   const found = await holderIn(path)
   if (found && (await lives(found, path, clock))) {
-    const message = `folder: got ${folder}, which process ${found.pid} on ${found.host} has open, expected one of its own`
+    const message = `folder: expected one of its own, received ${folder}, which process ${found.pid} on ${found.host} has open`
     throw new SluiceError('SLUICE_FOLDER_IN_USE', message)
   }
   const aside = `${path}.${randomBytes(12).toString('base64url')}`

@@ -53,7 +53,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
       const got = variants ? 'plans with several calendars' : 'a window'
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': got ${got} on ${this.name}, expected a quota of one calendar, as quota() makes it`,
+        `policy '${policy.name}': expected a quota of one calendar, as quota() makes it, received ${got} on ${this.name}`,
       )
     }
     let closed = (): void => {}

@@ -45,7 +45,7 @@ export class QuotaCounts {
     const got = policy === undefined ? `none of ${found}` : `${shown(policy)} in scope ${shown(scope)}`
     return new SluiceError(
       'SLUICE_BAD_OPTION',
-      `quotas: policy: got ${got}, expected the name of one that a limiter has`,
+      `quotas: policy: expected the name of one that a limiter has, received ${got}`,
     )
   }
 }

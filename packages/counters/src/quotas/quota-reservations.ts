@@ -53,12 +53,12 @@ export class QuotaReservations {
     if (before) return before.kind as ReservationEnd
     throw new SluiceError(
       'SLUICE_NO_RESERVATION',
-      'reservation: got an id that nobody reserved for this key, expected one that reserve() answered',
+      'reservation: expected one that reserve() answered, received an id that nobody reserved for this key',
     )
   }
 }
 
 function ended(): never {
-  const message = 'reservation: got an id whose reservation has ended, expected another one'
+  const message = 'reservation: expected another one, received an id whose reservation has ended'
   throw new SluiceError('SLUICE_TOKEN_REUSED', message)
 }

@@ -90,5 +90,5 @@ export function stateOf(text: string): QuotaState {
   const { v, ...state } = JSON.parse(text) as QuotaState & { readonly v: number }
   // what earlier releases wrote lacks it
   if (v === VERSION) return { ...state, forgottenAt: state.forgottenAt ?? 0 }
-  throw new SluiceError('SLUICE_COUNTER_TABLES', `a quota: got version ${v}, expected version ${VERSION}`)
+  throw new SluiceError('SLUICE_COUNTER_TABLES', `a quota: expected version ${VERSION}, received version ${v}`)
 }

@@ -84,5 +84,5 @@ function keepsCalendars(backend: unknown): void {
   const given = backend as Partial<Backend> | null | undefined
   if (typeof given?.open === 'function' && given.keepsCalendars === true) return
   const got = typeof given?.open === 'function' ? 'one that keeps no calendars' : kindOf(backend)
-  throw new SluiceError('SLUICE_BAD_OPTION', `quota: backend: got ${got}, expected one of quotas`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `quota: backend: expected one of quotas, received ${got}`)
 }

@@ -161,6 +161,7 @@ function valuesOf(readings: ReadonlyMap<string, CounterReading>): ReadonlyMap<st
 }
 
 function leavesRange(): SluiceError {
-  const message = 'delta: got one with which a value would leave its range, expected one that stays within ±(2^53 - 1)'
+  const message =
+    'delta: expected one that stays within ±(2^53 - 1), received one with which a value would leave its range'
   return new SluiceError('SLUICE_COUNTER_RANGE', message)
 }

@@ -15,7 +15,7 @@ export function idempotencyKey({ rawHeaders, headers }: IncomingMessage): string
   const times = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === NAME).length
   const token = times > 1 ? undefined : tokenIn(String(value))
   if (token !== undefined) return token
-  throw new SluiceError('SLUICE_BAD_TOKEN', 'Idempotency-Key: got what is no item, expected one quoted text')
+  throw new SluiceError('SLUICE_BAD_TOKEN', 'Idempotency-Key: expected one quoted text, received what is no item')
 }
 
 /** The value of the header for a token. Throws `URIError` for one that UTF-8 cannot say. */

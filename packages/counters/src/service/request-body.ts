@@ -42,7 +42,7 @@ function unsupported(detail: string, accepted?: string): ServiceProblem {
 
 function fieldsOf(bytes: Buffer, { headers }: IncomingMessage, known: readonly string[]): BodyFields {
   if (bytes.length === 0) return new Map()
-  if (headers['content-type'] === undefined) throw unsupported('content-type: got none, expected application/json')
+  if (headers['content-type'] === undefined) throw unsupported('content-type: expected application/json, received none')
   const text = decodedUtf8(bytes)
   const fields = checkedFields(parsedJson(text), known)
   if (keysIn(text) > keysOf(fields)) throw badRequest('body: got a name twice in one object, or an object too many')
@@ -53,7 +53,7 @@ function checkedFields(value: unknown, known: readonly string[]): BodyFields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('body: expected an object')
   const fields = new Map(Object.entries(value))
   for (const name of fields.keys()) {
-    if (!known.includes(name)) throw badRequest(`body: got an unknown field, expected one of ${known.join(', ')}`)
+    if (!known.includes(name)) throw badRequest(`body: expected one of ${known.join(', ')}, received an unknown field`)
   }
   return fields
 }

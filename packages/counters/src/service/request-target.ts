@@ -37,7 +37,7 @@ export function queryOf(query: string, known: readonly string[]): ReadonlyMap<st
   for (const part of query.split('&')) {
     if (part === '') continue
     const [name, value = ''] = splitOnce(part.replaceAll('+', ' '), '=').map((text) => decodedText(text, 'query'))
-    if (!known.includes(name)) throw badRequest(`query: got an unknown parameter, expected ${oneOf(known)}`)
+    if (!known.includes(name)) throw badRequest(`query: expected ${oneOf(known)}, received an unknown parameter`)
     if (parameters.has(name)) throw badRequest(`query: got ${name} more than once`)
     parameters.set(name, value)
   }

@@ -83,7 +83,7 @@ function digestClaim({ compression, scale }: TDigest): FormatClaim<TDigest, numb
     agreed(kept) {
       if (kept.compression === compression && kept.scale === scale) return digestFormat({ compression, scale })
       const expected = `compression ${kept.compression} and scale ${kept.scale}, with which this name counts`
-      throw new SketchError('SLUICE_SKETCH_MISMATCH', `digestCounters: got ${text}, expected ${expected}`)
+      throw new SketchError('SLUICE_SKETCH_MISMATCH', `digestCounters: expected ${expected}, received ${text}`)
     },
   }
 }

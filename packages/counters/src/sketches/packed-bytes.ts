@@ -18,7 +18,7 @@ export function unpacked(bytes: Uint8Array): Uint8Array {
   } catch (error) {
     throw new SketchError(
       'SLUICE_BAD_BYTES',
-      `got bytes that nothing packed (${messageOf(error)}), expected a stored sketch`,
+      `expected a stored sketch, received bytes that nothing packed (${messageOf(error)})`,
     )
   }
 }

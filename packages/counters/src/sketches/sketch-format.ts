@@ -62,6 +62,6 @@ export function keptFormat(text: string): KeptFormat {
   try {
     return { ...JSON.parse(text) }
   } catch {
-    throw new SketchError('SLUICE_BAD_BYTES', 'got a format that nothing wrote, expected that of stored sketches')
+    throw new SketchError('SLUICE_BAD_BYTES', 'expected that of stored sketches, received a format that nothing wrote')
   }
 }

@@ -74,13 +74,13 @@ function uniqueClaim(precision: number, told: SketchSeed | undefined): FormatCla
     text: JSON.stringify({ precision, ...own }),
     agreed(kept) {
       if (kept.precision !== precision) {
-        throw mismatch(`precision: got ${precision}, expected ${kept.precision}, with which this name counts`)
+        throw mismatch(`precision: expected ${kept.precision}, with which this name counts, received ${precision}`)
       }
       const drawn = typeof kept.seed === 'string' ? new SketchSeed(kept.seed) : undefined
       const seed = told ?? drawn
       const seedId = drawn ? idOf(drawn) : kept.seedId
       if (seed && idOf(seed) === seedId) return uniqueFormat(precision, seed)
-      throw mismatch('seed: got another one or none, expected the one with which this name counts')
+      throw mismatch('seed: expected the one with which this name counts, received another one or none')
     },
   }
 }

@@ -71,21 +71,21 @@ function policyOf(name: unknown, { hasPolicy }: ControlLimits): string {
   if (hasPolicy(name)) return name
   throw new SluiceError(
     'SLUICE_UNKNOWN_POLICY',
-    `control: policy: got '${boundedText(name)}', expected one that is watched`,
+    `control: policy: expected one that is watched, received '${boundedText(name)}'`,
   )
 }
 
 function limitOf(policy: string, limit: unknown, { bounds }: ControlLimits): number {
   const known = bounds.of(policy)
   if (!known) {
-    const message = `control: limit: got one for '${policy}', expected a policy of createInsight({ control: { limits } })`
+    const message = `control: limit: expected a policy of createInsight({ control: { limits } }), received one for '${policy}'`
     throw new SluiceError('SLUICE_BAD_LIMIT', message)
   }
   if (Number.isInteger(limit) && bounds.admits(policy, limit as number)) return limit as number
   const got = typeof limit === 'number' ? String(limit) : typeof limit
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `control: limit: got ${got}, expected ${known.min} to ${known.max} for '${policy}'`,
+    `control: limit: expected ${known.min} to ${known.max} for '${policy}', received ${got}`,
   )
 }
 
@@ -93,7 +93,10 @@ function durationMs({ duration }: ControlRequest): number {
   if (duration === undefined) return DEFAULT_MS
   const ms = parseDuration(duration, 'control: duration')
   if (ms >= LEAST_MS && ms <= MOST_MS) return ms
-  throw new SluiceError('SLUICE_BAD_DURATION', `control: duration: got ${ms} ms, expected ${LEAST_MS} to ${MOST_MS}`)
+  throw new SluiceError(
+    'SLUICE_BAD_DURATION',
+    `control: duration: expected ${LEAST_MS} to ${MOST_MS}, received ${ms} ms`,
+  )
 }
 
 function resetMs({ duration }: ControlRequest): number {

@@ -24,7 +24,7 @@ export class ControlSeal {
 
   /** Throws for whatever was not sealed by this secret for this topic. */
   open(message: Uint8Array): string {
-    if (message[0] !== VERSION) throw new Error(`got version ${message[0]}, expected ${VERSION}`)
+    if (message[0] !== VERSION) throw new Error(`expected ${VERSION}, received version ${message[0]}`)
     if (message.length > MOST_BYTES) throw new Error(`got ${message.length} bytes`)
     const nonce = message.subarray(1, 1 + NONCE_BYTES)
     const tag = message.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES)

@@ -110,11 +110,11 @@ export class OperatorControl implements InsightPart {
     if (fleet && !this.#exchange) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
-        'control: got no secret, expected createInsight({ secret }) beside channel',
+        'control: expected createInsight({ secret }) beside channel, received no secret',
       )
     }
     if (this.#isClosed)
-      throw new SluiceError('SLUICE_BAD_OPTION', 'control: got a closed insight, expected an open one')
+      throw new SluiceError('SLUICE_BAD_OPTION', 'control: expected an open one, received a closed insight')
     const at = this.#wall()
     const known = { bounds: this.#bounds, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
     // later than all that is known, so that it has the last word where clocks differ, too
@@ -122,7 +122,7 @@ export class OperatorControl implements InsightPart {
     if (this.#set.active(at).length >= MOST_CONTROLS || this.#set.merge([control], at).length === 0) {
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
-        `control: got a change beyond ${MOST_CONTROLS} at once, expected fewer`,
+        `control: expected fewer, received a change beyond ${MOST_CONTROLS} at once`,
       )
     }
     this.#refresh()

@@ -28,7 +28,7 @@ function packed(report: ProcessReport): Uint8Array | undefined {
 
 /** Throws for another version, and for whatever is no report. */
 export function reportOf(message: Uint8Array): ProcessReport {
-  if (message[0] !== VERSION) throw new Error(`got version ${message[0]}, expected ${VERSION}`)
+  if (message[0] !== VERSION) throw new Error(`expected ${VERSION}, received version ${message[0]}`)
   if (message.length > MOST_MESSAGE_BYTES) throw new Error(`got ${message.length} bytes`)
   const text = inflateRawSync(message.subarray(1), { maxOutputLength: MOST_TEXT_BYTES }).toString()
   return readReport(JSON.parse(text))

@@ -190,5 +190,5 @@ function bytes(value: unknown): string {
 }
 
 function refused(value: unknown, expected: string): Error {
-  return new Error(`got ${typeof value}, expected ${expected}`)
+  return new Error(`expected ${expected}, received ${typeof value}`)
 }

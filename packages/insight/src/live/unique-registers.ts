@@ -12,7 +12,7 @@ export function registersOf(sketch: HyperLogLog): string {
 /** The sketch of these registers. Throws where they are no text that `registersOf` makes of a sketch of this precision. */
 export function sketchOfRegisters(registers: unknown, precision: number, seed: SketchSeed): HyperLogLog {
   if (typeof registers !== 'string' || registers.length !== 2 ** precision) {
-    throw new Error(`got no registers, expected ${2 ** precision} characters`)
+    throw new Error(`expected ${2 ** precision} characters, received no registers`)
   }
   const bytes = new HyperLogLog({ precision, seed }).toBytes()
   // a character below the first one becomes a rank that is refused

@@ -127,8 +127,8 @@ export const slidingLog: Algorithm = {
     if (largestLimit > LARGEST_LOG) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': sliding-log keeps one time a unit: got limit ${largestLimit}, expected at most ` +
-          `${LARGEST_LOG}; use sliding-window with slices`,
+        `policy '${policy.name}': sliding-log stores one timestamp per unit: expected a limit of at most ` +
+          `${LARGEST_LOG}, received ${largestLimit}; use sliding-window with slices`,
       )
     }
     return new CompiledSlidingLog(policy, largestLimit, chargedBeside)

@@ -16,7 +16,7 @@ export const slidingWindow: Algorithm = {
     if (!Number.isInteger(slices) || slices < 1 || slices > MAX_SLICES) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': slices: got ${shown(slices, 'slices')}, expected a whole number from 1 to ${MAX_SLICES}`,
+        `policy '${policy.name}': slices: expected a whole number from 1 to ${MAX_SLICES}, received ${shown(slices, 'slices')}`,
       )
     }
     return slices === 1 ? new CompiledTwoEpochWindow(policy) : new CompiledSlicedWindow(policy, slices)

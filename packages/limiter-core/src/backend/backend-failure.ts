@@ -22,7 +22,7 @@ export class MalformedAnswer extends Error {
   readonly code = 'MALFORMED'
 
   constructor(part: string, got: unknown, expected: string) {
-    super(`it answered what is no answer: ${part}: got ${shown(got)}, expected ${expected}`)
+    super(`it answered what is no answer: ${part}: expected ${expected}, received ${shown(got)}`)
     this.name = 'MalformedAnswer'
   }
 }

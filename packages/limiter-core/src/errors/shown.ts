@@ -27,7 +27,7 @@ export function shown(value: unknown, option = ''): string {
 
 /** What kind of thing was got, where not even a number may be shown. */
 export function kindOf(value: unknown): string {
-  if (typeof value === 'string') return value === '' ? 'an empty text' : `a text of ${value.length} characters`
+  if (typeof value === 'string') return value === '' ? 'an empty string' : `a string of ${value.length} characters`
   if (typeof value === 'number') return Number.isNaN(value) ? 'NaN' : 'a number'
   if (typeof value === 'boolean' || value === undefined || value === null) return String(value)
   if (Array.isArray(value)) return `an array of ${value.length}`

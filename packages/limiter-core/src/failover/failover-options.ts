@@ -35,7 +35,7 @@ export function compileFailover({ onBackendError = 'local', deadlineMs = DEADLIN
   if (!(ms >= 1 && ms <= MOST_DEADLINE_MS)) {
     throw new SluiceError(
       'SLUICE_BAD_DURATION',
-      `deadlineMs: got ${shown(deadlineMs, 'deadlineMs')}, expected from 1 ms to ${MOST_DEADLINE_MS} ms`,
+      `deadlineMs: expected from 1 ms to ${MOST_DEADLINE_MS} ms, received ${shown(deadlineMs, 'deadlineMs')}`,
     )
   }
   if (onBackendError === 'local' || onBackendError === 'allow' || onBackendError === 'deny') {
@@ -52,7 +52,7 @@ function shareOf(rule: unknown): number {
   const got = share === undefined ? shown(rule, 'onBackendError') : `a share of ${shown(share, 'share')}`
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `onBackendError: got ${got}, expected 'local', 'allow', 'deny' or { local: { share } } with a share above 0, at most 1`,
+    `onBackendError: expected 'local', 'allow', 'deny' or { local: { share } } with a share above 0, at most 1, received ${got}`,
   )
 }
 

@@ -47,7 +47,7 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
   }
   const { reserve, settle, settleOn = 'completed' } = optionsOf('cost', cost, ['reserve', 'settle', 'settleOn'])
   if (typeof settle !== 'function') {
-    throw new SluiceError('SLUICE_BAD_COST', `cost.settle: got ${kindOf(settle)}, expected a function`)
+    throw new SluiceError('SLUICE_BAD_COST', `cost.settle: expected a function, received ${kindOf(settle)}`)
   }
   if (reserve === 0) atLeastOne('cost.reserve', reserve)
   const settleAlways = oneOf('cost.settleOn', settleOn, ['completed', 'always']) === 'always'
@@ -59,11 +59,11 @@ export function checkFits({ fixed }: CompiledCost<never, never>, { policy, capac
   if (fixed === undefined || fixed <= capacity) return
   throw new SluiceError(
     'SLUICE_BAD_COST',
-    `policy '${policy.name}': cost: got ${fixed}, expected at most ${capacity}, which a fresh key has: it would deny every request`,
+    `policy '${policy.name}': cost: expected at most ${capacity}, which a fresh key has: it would deny every request, received ${fixed}`,
   )
 }
 
 function atLeastOne(option: string, units: number): number {
   if (units >= 1) return units
-  throw new SluiceError('SLUICE_BAD_COST', `${option}: got 0, expected at least 1: with 0 the policy never denies`)
+  throw new SluiceError('SLUICE_BAD_COST', `${option}: expected at least 1: with 0 the policy never denies, received 0`)
 }

@@ -25,7 +25,7 @@ export function compileHeaders(options: HeaderOptions): HeaderPlan {
   const { headers = 'draft', headersOn = 'all' } = options
   const dialects = headers === 'none' ? [] : Array.isArray(headers) ? headers : [headers]
   if (Array.isArray(headers) && headers.length === 0) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `headers: got ${kindOf(headers)}, expected 'none' or a dialect`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `headers: expected 'none' or a dialect, received ${kindOf(headers)}`)
   }
   for (const dialect of dialects)
     oneOf('headers', dialect, ['draft', 'legacy', ...(dialect === headers ? ['none'] : [])])

@@ -169,6 +169,6 @@ function fittingWeight(weight: unknown, limit: number): void {
   if (!(wholeUnits(weight, 'weight') > limit)) return
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `weight: got ${weight}, expected at most the limit ${limit}: no request could ever pass`,
+    `weight: expected at most the limit ${limit}: no request could ever pass, received ${weight}`,
   )
 }

@@ -18,7 +18,7 @@ export function compilePartitionKey(options: PartitionKeyOptions | undefined): (
   if (typeof secret !== 'string' || secret === '') {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `partitionKey.secret: got ${kindOf(secret)}, expected a non-empty string`,
+      `partitionKey.secret: expected a non-empty string, received ${kindOf(secret)}`,
     )
   }
   return (key) => `;pk=:${createHmac('sha256', secret).update(key).digest().subarray(0, BYTES).toString('base64')}:`

@@ -172,7 +172,7 @@ export class RateGate<Req, Res> {
     if (gate) return gate
     throw new SluiceError(
       'SLUICE_UNKNOWN_PLAN',
-      `plan: got ${shown(name, 'plan')}, expected ${[...this.#plans.keys()].join(', ')}`,
+      `plan: expected ${[...this.#plans.keys()].join(', ')}, received ${shown(name, 'plan')}`,
     )
   }
 

@@ -95,7 +95,7 @@ export function compilePlans<Req, Res>(
 
 function policyOf(input: unknown): PolicyInput {
   if (typeof input !== 'object' || input === null) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `policy: got ${kindOf(input)}, expected an object of options`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `policy: expected an object of options, received ${kindOf(input)}`)
   }
   const { key: _key, cost: _cost, ...policy } = input as RequestPolicy<unknown, unknown>
   return policy
@@ -112,7 +112,10 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
   if (given?.plans !== undefined) {
     own(['plans', 'plan'])
     if (typeof given.plan !== 'function') {
-      throw new SluiceError('SLUICE_BAD_OPTION', `plan: got ${kindOf(given.plan)}, expected a function of the request`)
+      throw new SluiceError(
+        'SLUICE_BAD_OPTION',
+        `plan: expected a function of the request, received ${kindOf(given.plan)}`,
+      )
     }
     if (isPlans<Req, Res>(given.plans)) return given.plans
     throw new SluiceError('SLUICE_BAD_OPTION', whyNoPlans(given.plans))
@@ -136,13 +139,13 @@ function isPlans<Req, Res>(plans: unknown): plans is Inputs<Req, Res> {
 
 function listOf<T>(value: unknown): readonly T[] {
   if (Array.isArray(value) && value.length > 0) return value
-  throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(value)}, expected at least one policy`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected at least one policy, received ${kindOf(value)}`)
 }
 
 function whyNoPlans(plans: unknown): string {
   const expected = "a list of policies for each plan: plans: { free: [{ limit: 10, window: '1m' }] }"
   const [name, one] = Object.entries(plans ?? {}).find(([, policies]) => !Array.isArray(policies)) ?? []
   return name === undefined
-    ? `plans: got ${kindOf(plans)}, expected ${expected}`
-    : `plans.${name}: got ${kindOf(one)}, expected ${expected}`
+    ? `plans: expected ${expected}, received ${kindOf(plans)}`
+    : `plans.${name}: expected ${expected}, received ${kindOf(one)}`
 }

@@ -49,7 +49,7 @@ function answersOf(delayMs: (over: number) => number, longestMs: number): Float6
   let steps = delays.length
   while (steps > 1 && delays[steps - 2] === delays[steps - 1]) steps--
   if (delays[steps - 1] > 0) return Float64Array.from(delays.slice(0, steps))
-  const message = `delayMs: got 0 for ${delays.length} over, expected a curve that does not end with no delay`
+  const message = `delayMs: expected a curve that does not end with no delay, received 0 for ${delays.length} over`
   throw new SluiceError('SLUICE_BAD_OPTION', message)
 }
 
@@ -58,12 +58,12 @@ function answerOf(delayMs: (over: number) => number, over: number): number {
   try {
     answer = delayMs(over)
   } catch (error) {
-    const message = `delayMs: got ${messageOf(error)} for ${over} over, expected ms from 0`
+    const message = `delayMs: expected ms from 0, received ${messageOf(error)} for ${over} over`
     throw new SluiceError('SLUICE_BAD_OPTION', message, { cause: error })
   }
   if (typeof answer === 'number' && answer >= 0) return answer
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `delayMs: got ${shown(answer, 'delayMs')} for ${over} over, expected ms from 0`,
+    `delayMs: expected ms from 0, received ${shown(answer, 'delayMs')} for ${over} over`,
   )
 }

@@ -152,7 +152,7 @@ function wholeUnitsOrNone(after: unknown): number {
   if (whole) return after as number
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `after: got ${shown(after, 'after')}, expected a whole number from 0 to ${LARGEST_HEADER_INTEGER}`,
+    `after: expected a whole number from 0 to ${LARGEST_HEADER_INTEGER}, received ${shown(after, 'after')}`,
   )
 }
 

@@ -102,7 +102,7 @@ export class BackedInflightLimiter implements InflightLimiter {
     if (backend?.limit !== undefined && backend.limit !== limit) {
       throw new SluiceError(
         'SLUICE_BAD_LIMIT',
-        `cap '${this.name}': limit: got ${limit}, expected ${shown(backend.limit)}, which its backend has`,
+        `cap '${this.name}': limit: expected ${shown(backend.limit)}, which its backend has, received ${limit}`,
       )
     }
     const isShared = optionalBoolean('shared', shared)
@@ -123,7 +123,7 @@ export class BackedInflightLimiter implements InflightLimiter {
 
   acquire(key: string = WHOLE_PROCESS, options?: AcquireOptions): MaybePromise<Permit | undefined> {
     if (typeof key !== 'string') {
-      throw new SluiceError('SLUICE_BAD_KEY', `key: got ${kindOf(key)}, expected a string`)
+      throw new SluiceError('SLUICE_BAD_KEY', `key: expected a string, received ${kindOf(key)}`)
     }
     if (options?.weight !== undefined && wholeUnits(options.weight, 'weight') > this.limit) {
       return this.#answered(key, TOO_HEAVY, options)

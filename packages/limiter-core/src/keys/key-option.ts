@@ -9,5 +9,5 @@ const MAKERS: readonly unknown[] = [byAll, byHeader, byIp, byPrincipal, byRoute]
 export function keySourceOf<Req>(key: unknown): KeySource<Req> {
   if (typeof key === 'function' && !MAKERS.includes(key)) return key as KeySource<Req>
   const got = typeof key === 'function' ? `${key.name} itself, which makes one` : kindOf(key)
-  throw new SluiceError('SLUICE_BAD_OPTION', `key: got ${got}, expected a function such as byIp()`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `key: expected a function such as byIp(), received ${got}`)
 }

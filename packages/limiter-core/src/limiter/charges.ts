@@ -19,7 +19,7 @@ export function chargesOf(
     const { name } = open.policy
     const key = typeof keys === 'string' ? keys : ownValue(keys, name, 'SLUICE_BAD_KEY', 'key')
     if (typeof key !== 'string') {
-      throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': got ${kindOf(key)}, expected a string`)
+      throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': expected a string, received ${kindOf(key)}`)
     }
     const cost = whole(typeof costs === 'number' ? costs : ownValue(costs, name, 'SLUICE_BAD_COST', 'cost'))
     return chargeOf(open, key, cost)
@@ -39,5 +39,5 @@ function ownValue<T>(
 ): T {
   if (typeof values === 'object' && values !== null && Object.hasOwn(values, name)) return values[name]
   const expected = `one ${what}, or one for each policy, among them '${name}'`
-  throw new SluiceError(code, `${what}: got ${kindOf(values)}, expected ${expected}`)
+  throw new SluiceError(code, `${what}: expected ${expected}, received ${kindOf(values)}`)
 }

@@ -10,7 +10,10 @@ export function wholeCost(value: unknown): number {
     const units = Math.ceil(value)
     if (units <= Number.MAX_SAFE_INTEGER) return units + 0
   }
-  throw new SluiceError('SLUICE_BAD_COST', `cost: got ${shown(value, 'cost')}, expected a number from 0 to 2^53 - 1`)
+  throw new SluiceError(
+    'SLUICE_BAD_COST',
+    `cost: expected a number from 0 to 2^53 - 1, received ${shown(value, 'cost')}`,
+  )
 }
 
 /**
@@ -26,6 +29,6 @@ export function wholeUnitsMoved(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(Math.ceil(value))) return Math.ceil(value) + 0
   throw new SluiceError(
     'SLUICE_BAD_COST',
-    `units: got ${shown(value, 'units')}, expected a number between -2^53 and 2^53`,
+    `units: expected a number between -2^53 and 2^53, received ${shown(value, 'units')}`,
   )
 }

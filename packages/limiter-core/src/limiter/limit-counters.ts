@@ -30,7 +30,7 @@ export class OpenLimitCounters implements LimitCounters {
     if (compiled.cells !== cells || compiled.room !== room) {
       throw new SluiceError(
         'SLUICE_BAD_LIMIT',
-        `policy '${policy.name}': limit: got ${limit}, expected at most ${policy.limit}, for which its log has room`,
+        `policy '${policy.name}': limit: expected at most ${policy.limit}, for which its log has room, received ${limit}`,
       )
     }
     this.#others.set(limit, this.#open(compiled))

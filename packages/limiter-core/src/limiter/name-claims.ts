@@ -87,13 +87,13 @@ function refuseMeeting(claimed: Claimed, claim: NameClaim, others: boolean): voi
   if (claimed.data !== data) {
     throw new SluiceError(
       'SLUICE_DUPLICATE_POLICY',
-      `${owner}: got ${data}, expected what this backend counts already: ${claimed.data}; give the limiter ${remedy} of its own`,
+      `${owner}: expected what this backend counts already: ${claimed.data}; give the limiter ${remedy} of its own, received ${data}`,
     )
   }
   if (others && !shared && isDefaultName(name)) {
     throw new SluiceError(
       'SLUICE_UNNAMED_TWICE',
-      `${owner}: got a second limiter without a name on one backend, expected name: '…', which counts it apart, ` +
+      `${owner}: expected name: '…', which counts it apart, , received a second limiter without a name on one backend` +
         'or shared: true, which counts both together',
     )
   }

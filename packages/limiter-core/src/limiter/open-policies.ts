@@ -137,14 +137,17 @@ function nameOf(input: PolicyInput): string {
 
 function compilePlan(inputs: readonly PolicyInput[], unnamed: (input: PolicyInput) => AlgorithmName): Policy[] {
   if (!Array.isArray(inputs) || inputs.length === 0) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `policies: got ${kindOf(inputs)}, expected at least one policy`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected at least one policy, received ${kindOf(inputs)}`)
   }
   // not `map`, which would pass over holes
   const policies = Array.from(inputs, (input) => compilePolicy(input, unnamed(input)))
   const names = new Set<string>()
   for (const { name } of policies) {
     if (names.has(name)) {
-      throw new SluiceError('SLUICE_DUPLICATE_POLICY', `policies: got two named '${name}', expected names of their own`)
+      throw new SluiceError(
+        'SLUICE_DUPLICATE_POLICY',
+        `policies: expected names of their own, received two named '${name}'`,
+      )
     }
     names.add(name)
   }
@@ -156,7 +159,7 @@ function oneBackend({ name }: Policy, one: Backend, other: Backend): void {
   if (one === other) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
-    `policy '${name}': backend: got ${shown(one.name, 'name')} and ${shown(other.name, 'name')} in several plans, expected one backend ` +
+    `policy '${name}': backend: expected one backend , received ${shown(one.name, 'name')} and ${shown(other.name, 'name')} in several plans` +
       'for all of them, which counts together what is used under each; give policies names of their own to count them apart',
   )
 }
@@ -166,7 +169,7 @@ function keepsCalendar({ name, calendar }: Policy, backend: Backend): void {
   if (!calendar || backend.keepsCalendars === true) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
-    `policy '${name}': calendar: got backend ${shown(backend.name, 'name')}, which keeps no calendars, expected one of quotas`,
+    `policy '${name}': calendar: expected one of quotas, received backend ${shown(backend.name, 'name')}, which keeps no calendars`,
   )
 }
 
@@ -175,6 +178,6 @@ function backendOf(value: unknown, option: string): Backend {
   if (typeof backend?.open === 'function' && typeof backend.takeAll === 'function') return backend
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${kindOf(value)}, expected a backend such as memoryBackend() or redisBackend(client)`,
+    `${option}: expected a backend such as memoryBackend() or redisBackend(client), received ${kindOf(value)}`,
   )
 }

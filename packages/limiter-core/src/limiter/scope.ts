@@ -39,7 +39,7 @@ export function parseScope(scope: unknown): string {
   if (typeof scope === 'string' && /^[^#].{0,127}$/s.test(scope)) return scope
   throw new SluiceError(
     'SLUICE_BAD_NAME',
-    `scope: got ${kindOf(scope)}, expected 1 to 128 characters that do not start with '#'`,
+    `scope: expected 1 to 128 characters that do not start with '#', received ${kindOf(scope)}`,
   )
 }
 

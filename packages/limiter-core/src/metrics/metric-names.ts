@@ -26,11 +26,11 @@ export function refuseBoundLabel(owner: string, name: string): void {
 /** `value` where it is a text; throws `SLUICE_BAD_OPTION` otherwise. */
 export function textOf(option: string, value: unknown): string {
   if (typeof value === 'string') return value
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected a text`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected a text, received ${kindOf(value)}`)
 }
 
 /** `value` where it is a number, NaN and the infinite ones among them; throws `SLUICE_BAD_OPTION` otherwise. */
 export function numberOf(option: string, value: unknown): number {
   if (typeof value === 'number') return value
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected a number`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected a number, received ${kindOf(value)}`)
 }

@@ -76,7 +76,7 @@ export class SeriesTable<S> {
       const expected = `${this.#labels.length}: ${this.#labels.join(', ') || 'it has no labels'}`
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
-        `${this.owner}: got ${values.length} label values, expected ${expected}`,
+        `${this.owner}: expected ${expected}, received ${values.length} label values`,
       )
     }
     for (const [index, value] of values.entries()) textOf(`${this.owner}: label ${this.#labels[index]}`, value)

@@ -44,7 +44,10 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
   /** `names` are those of what the limiter limits; what observes something else has none. */
   constructor(observers: readonly Observer[] = [], names: () => readonly string[] = () => []) {
     if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
-      throw new SluiceError('SLUICE_BAD_OPTION', `observers: got ${kindOf(observers)}, expected an array of observers`)
+      throw new SluiceError(
+        'SLUICE_BAD_OPTION',
+        `observers: expected an array of observers, received ${kindOf(observers)}`,
+      )
     }
     for (const [index, one] of observers.entries()) checkHooks(`observers[${index}]`, one)
     this.#watchBy(observers)
@@ -127,6 +130,6 @@ function checkHooks(option: string, observer: Observer): void {
   const expected = HOOKS.join(', ')
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${kindOf(observer)} without a hook, expected one of ${expected}`,
+    `${option}: expected one of ${expected}, received ${kindOf(observer)} without a hook`,
   )
 }

@@ -11,6 +11,6 @@ export function checkTopic(owner: string, name: unknown): void {
   if (isTopic(name)) return
   throw new SluiceError(
     'SLUICE_BAD_MESSAGE',
-    `${owner}: got ${shown(name, owner)}, expected 1 to 128 printable ASCII characters without braces`,
+    `${owner}: expected 1 to 128 printable ASCII characters without braces, received ${shown(name, owner)}`,
   )
 }

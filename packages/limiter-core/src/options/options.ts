@@ -9,10 +9,13 @@ import { namedHere } from './foreign-options.ts'
  */
 export function optionsOf<T extends object>(owner: string, options: T, known: readonly (keyof T & string)[]): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${kindOf(options)}, expected an object of options`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected an object of options, received ${kindOf(options)}`)
   }
   if (isRequest(options)) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got a request, expected options: app.use(${owner}({ … }))`)
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `${owner}: expected options: app.use(${owner}({ … })), received a request`,
+    )
   }
   for (const name of Object.keys(options)) {
     if (known.includes(name as keyof T & string)) continue
@@ -33,7 +36,7 @@ function whyUnknown(name: string, options: object, known: readonly string[]): st
   const hint = option && known.includes(option) ? `, which is ${here} here` : ''
   const beside = ['policies', 'plans'].find((list) => Object.hasOwn(options, list) && !known.includes(name))
   const place = beside && POLICY_ONLY.includes(here ?? name) ? ` beside ${beside}, of which each has its own` : ''
-  return `got an unknown option ${shown(name, 'name')}${place || hint}, expected one of ${known.join(', ')}`
+  return `expected one of ${known.join(', ')}, received an unknown option ${shown(name, 'name')}${place || hint}`
 }
 
 const POLICY_ONLY: readonly string[] = [
@@ -65,13 +68,13 @@ export function oneOf<T extends string>(option: string, value: unknown, choices:
 /** Throws `SLUICE_BAD_OPTION` unless `value` is absent or a function. */
 export function optionalFunction(option: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected a function`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected a function, received ${kindOf(value)}`)
 }
 
 /** `value`, false where it is absent; throws `SLUICE_BAD_OPTION` where it is no boolean. */
 export function optionalBoolean(option: string, value: unknown): boolean {
   if (value === undefined || typeof value === 'boolean') return value === true
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected true or false`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected true or false, received ${kindOf(value)}`)
 }
 
 /** Throws `SLUICE_BAD_OPTION` unless `value` is absent or has these methods. `what` says what was expected. */
@@ -79,5 +82,5 @@ export function optionalWith(option: string, value: unknown, methods: readonly s
   if (value === undefined) return
   const given = value as Readonly<Record<string, unknown>> | null
   if (methods.every((method) => typeof given?.[method] === 'function')) return
-  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: got ${kindOf(value)}, expected ${what}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected ${what}, received ${kindOf(value)}`)
 }

@@ -52,7 +52,7 @@ export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
   oneOf('limitOverrides: others', others, ['policy', 'exempt'])
   if ((limits === undefined) === (load === undefined)) {
     const got = limits === undefined ? 'neither' : 'both'
-    throw new SluiceError('SLUICE_BAD_OPTION', `limitOverrides: got ${got}, expected load or limits`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `limitOverrides: expected load or limits, received ${got}`)
   }
   if (limits !== undefined) {
     optionsOf('limitOverrides', given, FIXED)
@@ -74,6 +74,6 @@ function parseEveryMs(value: Duration | undefined): number {
   const got = shown(value, 'everyMs')
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `limitOverrides: everyMs: got ${got}, expected ${LEAST_EVERY_MS} to ${MAX_TIMER_MS} ms`,
+    `limitOverrides: everyMs: expected ${LEAST_EVERY_MS} to ${MAX_TIMER_MS} ms, received ${got}`,
   )
 }

@@ -49,5 +49,5 @@ function isTimeZone(value: unknown): boolean {
 }
 
 function badPolicy(option: string, got: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_POLICY', `${option}: got ${shown(got, option)}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_POLICY', `${option}: expected ${expected}, received ${shown(got, option)}`)
 }

@@ -64,7 +64,7 @@ export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defau
   if (typeof algorithm !== 'string' || !Object.hasOwn(algorithms, algorithm)) {
     throw new SluiceError(
       'SLUICE_BAD_POLICY',
-      `${owner}: algorithm: got ${shown(algorithm, 'algorithm')}, expected one of ${Object.keys(algorithms).join(', ')}`,
+      `${owner}: algorithm: expected one of ${Object.keys(algorithms).join(', ')}, received ${shown(algorithm, 'algorithm')}`,
     )
   }
   if (input.mode !== undefined) parseMode(input.mode, `${owner}: mode`)
@@ -94,7 +94,7 @@ export function headerText(value: unknown, option: string): string {
   if (typeof value === 'string' && NAME.test(value)) return value
   throw new SluiceError(
     'SLUICE_BAD_NAME',
-    `${option}: got ${shown(value, option)}, expected 1 to 128 printable ASCII characters (an RFC 9651 string)`,
+    `${option}: expected 1 to 128 printable ASCII characters (an RFC 9651 string), received ${shown(value, option)}`,
   )
 }
 
@@ -105,7 +105,7 @@ export function wholeUnits(value: unknown, option: string): number {
   }
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `${option}: got ${shown(value, option)}, expected a whole number from 1 to ${LARGEST_HEADER_INTEGER}`,
+    `${option}: expected a whole number from 1 to ${LARGEST_HEADER_INTEGER}, received ${shown(value, option)}`,
   )
 }
 
@@ -119,6 +119,6 @@ function only(
   if (value === undefined || allowed.includes(algorithm)) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
-    `${owner}: ${option}: got ${shown(value, option)} for ${algorithm}, expected it with ${allowed.join(' or ')} alone`,
+    `${owner}: ${option}: expected it with ${allowed.join(' or ')} alone, received ${shown(value, option)} for ${algorithm}`,
   )
 }

@@ -47,7 +47,7 @@ export class HashRing {
   /** The server of a key. Throws `SLUICE_BAD_KEY` for what is no string. */
   serverOf(key: string): string {
     if (typeof key !== 'string') {
-      throw new SluiceError('SLUICE_BAD_KEY', `key: got ${kindOf(key)}, expected a string`)
+      throw new SluiceError('SLUICE_BAD_KEY', `key: expected a string, received ${kindOf(key)}`)
     }
     const hash = this.#hash
     hash.text(key)
@@ -79,7 +79,7 @@ function checkedNames(names: readonly string[]): readonly string[] {
   const sorted = [...names].sort()
   // a name may be a url with a password
   if (sorted.some((name, index) => index > 0 && name === sorted[index - 1])) {
-    throw new SluiceError('SLUICE_BAD_OPTION', 'names: got two equal ones, expected each server once')
+    throw new SluiceError('SLUICE_BAD_OPTION', 'names: expected each server once, received two equal ones')
   }
   return sorted
 }
@@ -88,5 +88,5 @@ function checkNodes(nodes: number, servers: number): void {
   const most = Math.floor(MOST_POINTS / servers)
   if (Number.isInteger(nodes) && nodes >= 1 && nodes <= most) return
   const expected = `a whole number from 1 to ${most} for ${servers} servers`
-  throw new SluiceError('SLUICE_BAD_OPTION', `nodes: got ${shown(nodes)}, expected ${expected}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `nodes: expected ${expected}, received ${shown(nodes)}`)
 }

@@ -14,7 +14,7 @@ export function checkSynced(
 ): void {
   const { name, algorithm, windowMs, limit } = policy
   const refuse = (got: string, expected: string): never => {
-    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': got ${got} on ${owner}, expected ${expected}`)
+    throw new SluiceError('SLUICE_BAD_POLICY', `policy '${name}': expected ${expected}, received ${got} on ${owner}`)
   }
   const all = variants?.map(({ compiled }) => compiled.policy.algorithm) ?? [algorithm]
   const other = all.find((one) => !kept.includes(one))

@@ -19,7 +19,7 @@ export function parseDuration(value: unknown, option: string): number {
   if (ms === undefined || !Number.isSafeInteger(ms) || ms < 1) {
     throw new SluiceError(
       'SLUICE_BAD_DURATION',
-      `${option}: got ${shown(value, option)}, expected '500ms', '10s', '1m', '1h', '1d' or a whole number of ms from 1000`,
+      `${option}: expected '500ms', '10s', '1m', '1h', '1d' or a whole number of ms from 1000, received ${shown(value, option)}`,
     )
   }
   return ms
@@ -34,7 +34,7 @@ export function parseMs(value: unknown, option: string): number {
   if (typeof ms === 'number' && ms >= 0 && ms <= Number.MAX_SAFE_INTEGER) return ms
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `${option}: got ${shown(value, option)}, expected ms from 0, or '500ms', '10s', '1m'`,
+    `${option}: expected ms from 0, or '500ms', '10s', '1m', received ${shown(value, option)}`,
   )
 }
 
@@ -47,7 +47,7 @@ export function parseTimerMs(value: unknown, option: string): number {
   if (typeof ms === 'number' && ms >= 1 && ms <= MAX_TIMER_MS) return ms
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `${option}: got ${shown(value, option)}, expected ms from 1 to ${MAX_TIMER_MS}, or '500ms', '10s', '1m'`,
+    `${option}: expected ms from 1 to ${MAX_TIMER_MS}, or '500ms', '10s', '1m', received ${shown(value, option)}`,
   )
 }
 

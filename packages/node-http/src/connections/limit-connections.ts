@@ -50,7 +50,10 @@ const TOO_LATE = `a connection was closed: nobody said within ${WAITS_MS} ms whe
  */
 export function limitConnections(server: ConnectionServer, options: ConnectionLimitOptions): ConnectionLimit {
   if (typeof server?.on !== 'function' || typeof server.off !== 'function' || typeof server.emit !== 'function') {
-    throw new SluiceError('SLUICE_BAD_OPTION', `limitConnections: server: got ${kindOf(server)}, expected a net.Server`)
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `limitConnections: server: expected a net.Server, received ${kindOf(server)}`,
+    )
   }
   const { name = DEFAULT_NAMES.limitConnections, ...rest } = optionsOf('limitConnections', options, OPTIONS)
   const gate = new InflightGate<Socket, never>({ name, ...rest })

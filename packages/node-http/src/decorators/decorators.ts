@@ -70,7 +70,10 @@ function maker<Args extends readonly unknown[], Options extends object, Made ext
       return limitDecorator(word, () => make(given as Options) as unknown as Wrapping)
     }
     const got = forgotten.length > 0 ? 'what it decorates' : kindOf(given)
-    throw new SluiceError('SLUICE_BAD_OPTION', `@${word}: got ${got}, expected options or a limiter: @${word}({ … })`)
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `@${word}: expected options or a limiter: @${word}({ … }), received ${got}`,
+    )
   }
 }
 

@@ -19,7 +19,7 @@ export function limitedMethod(limit: Wrapping, method: AnyHandler, label: string
   if (method.length > MOST_PARAMETERS) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `${label}: got ${method.length} parameters, expected at most ${MOST_PARAMETERS}: a handler of requests, not of errors`,
+      `${label}: expected at most ${MOST_PARAMETERS}: a handler of requests, not of errors, received ${method.length} parameters`,
     )
   }
   function limited(this: unknown, ...args: unknown[]): unknown {

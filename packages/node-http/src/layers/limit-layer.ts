@@ -178,7 +178,7 @@ type Skips = readonly string[] | true
 function skipsOf(skipLimits: unknown): Skips {
   if (skipLimits === undefined || skipLimits === true) return skipLimits ?? []
   if (Array.isArray(skipLimits) && skipLimits.every((name) => typeof name === 'string')) return skipLimits
-  const message = `skipLimits: got ${kindOf(skipLimits)}, expected true or names of policies and caps`
+  const message = `skipLimits: expected true or names of policies and caps, received ${kindOf(skipLimits)}`
   throw new SluiceError('SLUICE_BAD_OPTION', message)
 }
 

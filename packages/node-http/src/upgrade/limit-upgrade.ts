@@ -106,5 +106,5 @@ function capsOf(options: UpgradeLimitOptions['inflightLimit']): HttpInflightLimi
 }
 
 function bad(option: string, got: string, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `limitUpgrade: ${option}: got ${got}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_OPTION', `limitUpgrade: ${option}: expected ${expected}, received ${got}`)
 }

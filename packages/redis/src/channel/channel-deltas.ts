@@ -48,7 +48,7 @@ export class ChannelDeltas implements ChannelSide {
     const before = this.#unsent.get(name)
     const sum = (before ?? 0) + amount
     if (!Number.isSafeInteger(amount) || !Number.isSafeInteger(sum)) {
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `add: got ${shown(amount)}, expected a whole number within 2^53`)
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `add: expected a whole number within 2^53, received ${shown(amount)}`)
     }
     if (before === undefined && this.#unsent.size >= this.#maxUnsent) this.#dropped++
     else this.#unsent.set(name, sum)

@@ -72,6 +72,6 @@ export function whole(
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${option}: got ${shown(value, option)}, expected a whole number from ${least} to ${most}`,
+    `${option}: expected a whole number from ${least} to ${most}, received ${shown(value, option)}`,
   )
 }

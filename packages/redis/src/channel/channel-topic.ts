@@ -52,7 +52,7 @@ export class ChannelTopic implements ChannelSide {
     const { maxMessageBytes, maxUnsentBytes } = this.#bounds
     if (!(bytes instanceof Uint8Array) || bytes.byteLength > maxMessageBytes) {
       const got = bytes instanceof Uint8Array ? `${bytes.byteLength} bytes` : 'no Uint8Array'
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: got ${got}, expected at most ${maxMessageBytes} bytes`)
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: expected at most ${maxMessageBytes} bytes, received ${got}`)
     }
     // a copy: the caller may use its own again
     this.#unsent.push(new Uint8Array(bytes))

@@ -7,7 +7,7 @@ import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
  */
 export function errorListener(owner: string, onError: ((error: Error) => void) | undefined): (error: Error) => void {
   if (onError !== undefined && typeof onError !== 'function') {
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: onError: got ${kindOf(onError)}, expected a function`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: onError: expected a function, received ${kindOf(onError)}`)
   }
   return (error) => {
     withoutArguments(error)

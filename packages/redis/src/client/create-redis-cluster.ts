@@ -40,7 +40,10 @@ export function createRedisCluster(
   options: CreateRedisClusterOptions = {},
 ): Cluster {
   if (!Array.isArray(nodes) || nodes.length === 0 || nodes.some((node) => typeof node?.host !== 'string')) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `createRedisCluster: got ${kindOf(nodes)}, expected [{ host, port }, …]`)
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `createRedisCluster: expected [{ host, port }, …], received ${kindOf(nodes)}`,
+    )
   }
   const {
     onError,

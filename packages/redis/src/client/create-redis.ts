@@ -90,7 +90,7 @@ function redisUrl(url: string): string {
   if (fits) return url
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `createRedis: got ${parsed ? 'a url of something else' : 'a text that is no url'}, expected redis://host:6379/0, rediss:// or the absolute path of a socket`,
+    `createRedis: expected redis://host:6379/0, rediss:// or the absolute path of a socket, received ${parsed ? 'a url of something else' : 'a text that is no url'}`,
   )
 }
 
@@ -102,5 +102,8 @@ export function silentMs(owner: string, socketTimeout: number | undefined): numb
 /** Throws `SLUICE_BAD_OPTION` unless they are an object. */
 export function checkedOptions<T extends object>(owner: string, options: T): T {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
-  throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: got ${kindOf(options)}, expected a url or options of ioredis`)
+  throw new SluiceError(
+    'SLUICE_BAD_OPTION',
+    `${owner}: expected a url or options of ioredis, received ${kindOf(options)}`,
+  )
 }

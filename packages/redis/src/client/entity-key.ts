@@ -58,13 +58,16 @@ export class EntityKeys {
     checkPrefix(owner, prefix)
     if (partitions !== undefined) checkPartitions(owner, partitions)
     if (hashKeys !== 'long' && hashKeys !== 'all') {
-      throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: hashKeys: got ${kindOf(hashKeys)}, expected 'long', 'all'`)
+      throw new SluiceError(
+        'SLUICE_BAD_OPTION',
+        `${owner}: hashKeys: expected 'long', 'all', received ${kindOf(hashKeys)}`,
+      )
     }
     if (secret !== undefined) checkSecret(owner, secret)
     if (hashKeys === 'all' && secret === undefined) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
-        `${owner}: hashKeys: got 'all' without a secret, expected a secret of ${LEAST_SECRET_BYTES} bytes or more`,
+        `${owner}: hashKeys: expected a secret of ${LEAST_SECRET_BYTES} bytes or more, received 'all' without a secret`,
       )
     }
     this.prefix = prefix
@@ -146,7 +149,7 @@ export function checkPrefix(owner: string, prefix: unknown): void {
   if (typeof prefix === 'string' && /^[^{}\p{Cc}\p{Cs}]{1,64}$/u.test(prefix)) return
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${owner}: prefix: got ${kindOf(prefix)}, expected 1 to 64 characters without braces`,
+    `${owner}: prefix: expected 1 to 64 characters without braces, received ${kindOf(prefix)}`,
   )
 }
 
@@ -162,6 +165,6 @@ function checkSecret(owner: string, secret: unknown): void {
   // never shown: it may be most of the real one
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${owner}: secret: got ${isSecret ? 'a shorter one' : 'none'}, expected text or bytes of ${LEAST_SECRET_BYTES} bytes or more`,
+    `${owner}: secret: expected text or bytes of ${LEAST_SECRET_BYTES} bytes or more, received ${isSecret ? 'a shorter one' : 'none'}`,
   )
 }

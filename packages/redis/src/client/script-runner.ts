@@ -26,7 +26,7 @@ function makeRunner(client: RedisClient | ScriptRunner): ScriptRunner {
   if (!isClient(client)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `client: got ${kindOf(client)}, expected a client of ioredis or a ScriptRunner`,
+      `client: expected a client of ioredis or a ScriptRunner, received ${kindOf(client)}`,
     )
   }
   return new ClientRunner(client)

@@ -54,7 +54,7 @@ export function redisBackend(
   if (!(Number.isInteger(maxBatch) && maxBatch >= 1 && maxBatch <= MOST_MAX_BATCH)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `redisBackend: maxBatch: got ${shown(maxBatch, 'maxBatch')}, expected a whole number from 1 to ${MOST_MAX_BATCH}`,
+      `redisBackend: maxBatch: expected a whole number from 1 to ${MOST_MAX_BATCH}, received ${shown(maxBatch, 'maxBatch')}`,
     )
   }
   optionalFunction('redisBackend: serverTime', serverTime)

@@ -135,7 +135,7 @@ export class InflightTable implements InflightBackend {
 
   #soleCap(): Cap {
     if (this.#options.cap) return this.#options.cap
-    throw new SluiceError('SLUICE_BAD_LIMIT', `redisInflight: got no limit, expected one where no cap asks`)
+    throw new SluiceError('SLUICE_BAD_LIMIT', `redisInflight: expected one where no cap asks, received no limit`)
   }
 
   #holdingOf(key: string, cap: Cap): KeyPermits {

@@ -105,7 +105,7 @@ function timesOf(options: RedisInflightOptions): { readonly deadlineMs: number; 
   if (leaseMs >= LEAST_DEADLINES * deadlineMs) return { deadlineMs, leaseMs }
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `redisInflight: leaseMs: got ${shown(options.leaseMs, 'leaseMs')}, expected three times deadlineMs or more: ${LEAST_DEADLINES * deadlineMs} ms`,
+    `redisInflight: leaseMs: expected three times deadlineMs or more: ${LEAST_DEADLINES * deadlineMs} ms, received ${shown(options.leaseMs, 'leaseMs')}`,
   )
 }
 

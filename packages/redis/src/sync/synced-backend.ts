@@ -74,7 +74,7 @@ export function syncedBackend(
   if (!isRedisClients(client)) return oneServer(client, options)
   const names = Object.keys(client)
   if (names.length === 0) {
-    throw new SluiceError('SLUICE_BAD_OPTION', 'syncedBackend: got no client, expected one or more by names')
+    throw new SluiceError('SLUICE_BAD_OPTION', 'syncedBackend: expected one or more by names, received no client')
   }
   const maxKeys = Math.ceil((options.maxKeys ?? DEFAULT_MAX_KEYS) / names.length)
   const backends = new Map(names.map((name) => [name, oneServer(client[name], { ...options, maxKeys })]))
@@ -119,7 +119,10 @@ function settingsOf(client: RedisClient | ScriptRunner, options: SyncedBackendOp
   const runner = runnerOf(client)
   if (runner.clustered && partitions === undefined) {
     const expected = `how many, such as ${PARTITIONS}, equal in all processes and backends that count together`
-    throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: partitions: got none for a cluster, expected ${expected}`)
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `${owner}: partitions: expected ${expected}, received none for a cluster`,
+    )
   }
   const clock = clockOf(given)
   const servers = new KnownServers({ runner, clock, serverTime })

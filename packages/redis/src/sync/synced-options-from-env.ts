@@ -119,6 +119,6 @@ class EnvironmentReader {
   }
 
   #note(name: string, got: string, expected: string): void {
-    this.#wrong.push(`${this.#prefix}${name}: got ${shown(got, 'name')}, expected ${expected}`)
+    this.#wrong.push(`${this.#prefix}${name}: expected ${expected}, received ${shown(got, 'name')}`)
   }
 }

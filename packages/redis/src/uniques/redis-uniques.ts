@@ -50,7 +50,7 @@ export function redisUniques(client: RedisClient | ScriptRunner, options: RedisU
   const { name, window, ttl, secret } = options
   checkTopic('redisUniques: name', name)
   if (window !== undefined && ttl !== undefined) {
-    throw new SluiceError('SLUICE_BAD_OPTION', 'redisUniques: got window and ttl, expected one of them')
+    throw new SluiceError('SLUICE_BAD_OPTION', 'redisUniques: expected one of them, received window and ttl')
   }
   const settings = channelSettings('redisUniques', client, options)
   const place: UniquesLocation = {

@@ -49,7 +49,7 @@ export function shareSketch<S extends Sketch<S>>(channel: Channel, options: Shar
   const { topic, make, read, tickMs = 1_000, window } = options
   for (const [name, value] of Object.entries({ make, read })) {
     if (typeof value === 'function') continue
-    throw new SluiceError('SLUICE_BAD_OPTION', `shareSketch: ${name}: got ${kindOf(value)}, expected a function`)
+    throw new SluiceError('SLUICE_BAD_OPTION', `shareSketch: ${name}: expected a function, received ${kindOf(value)}`)
   }
   const clock = clockOf(options.clock)
   const shared = new SharedSketch(channel, {
@@ -61,7 +61,8 @@ export function shareSketch<S extends Sketch<S>>(channel: Channel, options: Shar
     observers: new Observers(options.observers),
   })
   const tick = parseMs(tickMs, 'shareSketch: tickMs')
-  if (tick < 1) throw new SluiceError('SLUICE_BAD_DURATION', `shareSketch: tickMs: got ${tick}, expected 1 ms or more`)
+  if (tick < 1)
+    throw new SluiceError('SLUICE_BAD_DURATION', `shareSketch: tickMs: expected 1 ms or more, received ${tick}`)
   shared.stopsBy(everyTick(clock, tick, () => void shared.flush()))
   return shared
 }

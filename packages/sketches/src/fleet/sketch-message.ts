@@ -14,7 +14,10 @@ const MOST_BYTES = 64 * 2 ** 20
 /** Throws with `code` where a sketch is larger than others would read. */
 export function checkSize(sketch: Uint8Array, code: 'SLUICE_BAD_OPTION' | 'SLUICE_SKETCH_REFUSES'): void {
   if (sketch.length <= MOST_BYTES) return
-  throw new SketchError(code, `shareSketch: got a sketch of ${sketch.length} bytes, expected ${MOST_BYTES} at most`)
+  throw new SketchError(
+    code,
+    `shareSketch: expected ${MOST_BYTES} at most, received a sketch of ${sketch.length} bytes`,
+  )
 }
 
 /** What goes over a channel: the number of a window and the bytes of a sketch. Most cells of a tick are 0, so it is deflated. Throws `SLUICE_SKETCH_REFUSES`. */

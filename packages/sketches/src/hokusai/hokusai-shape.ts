@@ -46,7 +46,7 @@ export function shapeOfOptions(
 ): HokusaiShape {
   const width = wholeOption('width', options.width, 1, MOST_COLUMNS)
   if (!binary(width))
-    throw new SketchError('SLUICE_BAD_OPTION', `width: got ${described(width)}, expected a power of two`)
+    throw new SketchError('SLUICE_BAD_OPTION', `width: expected a power of two, received ${described(width)}`)
   const depth = wholeOption('depth', options.depth, 1, MOST_ROWS)
   const unitMs = wholeOption('unitMs', options.unitMs, 1, LONGEST_UNIT_MS)
   const mostUnits = folds ? width : MOST_UINT32

@@ -122,7 +122,7 @@ export class TimeAnswers {
 
   #checkWindow(windowMs: number): void {
     if (!(typeof windowMs === 'number' && windowMs > 0))
-      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(windowMs)}, expected a window in ms`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `expected a window in ms, received ${described(windowMs)}`)
     if (Math.ceil(windowMs / this.#clock.unitMs) <= this.#retainUnits) return
     const keptMs = this.#retainUnits * this.#clock.unitMs
     throw new SketchError('SLUICE_SKETCH_REFUSES', `got a window of ${described(windowMs)} ms, and keeps ${keptMs} ms`)

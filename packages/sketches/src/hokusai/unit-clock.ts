@@ -50,7 +50,7 @@ export class UnitClock {
       if (nowMs < this.endsMs) return this.running
       if (nowMs <= LATEST_MS) return Math.floor(nowMs / this.unitMs)
     }
-    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(nowMs)}, expected a time in ms up to 2^52`)
+    throw new SketchError('SLUICE_BAD_AMOUNT', `expected a time in ms up to 2^52, received ${described(nowMs)}`)
   }
 
   begin(unit: number): void {

@@ -42,11 +42,12 @@ export function writeForm({ registers, runs, cacheLow, cacheHigh }: RedisForm): 
 /** Throws `SLUICE_BAD_BYTES` for what no Redis makes, before it takes memory for it. */
 export function readForm(bytes: unknown): RedisForm {
   if (!ArrayBuffer.isView(bytes) || !(bytes instanceof Uint8Array))
-    throw bad(`got ${described(bytes)}, expected a Uint8Array`)
+    throw bad(`expected a Uint8Array, received ${described(bytes)}`)
   checkHead(bytes)
   const dense = bytes[FORM_AT] === DENSE
   if (dense) checkDense(bytes)
-  else if (!areRuns(bytes, FORM_HEADER_BYTES)) throw bad(`got other runs, expected those of ${REGISTERS} registers`)
+  else if (!areRuns(bytes, FORM_HEADER_BYTES))
+    throw bad(`expected those of ${REGISTERS} registers, received other runs`)
   const registers = new Uint8Array(REGISTERS)
   if (dense) unpack(bytes, registers)
   else readRuns(bytes, FORM_HEADER_BYTES, registers)
@@ -66,17 +67,18 @@ export function stale(cacheHigh: number): number {
 
 function checkHead(bytes: Uint8Array): void {
   const form = bytes[FORM_AT]
-  if (bytes.length < FORM_HEADER_BYTES) throw bad(`got ${bytes.length} bytes, expected ${FORM_HEADER_BYTES} or more`)
-  if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw bad("got another beginning, expected 'HYLL'")
-  if (form !== DENSE && form !== SPARSE) throw bad(`got form ${form}, expected 0, dense, or 1, sparse`)
-  if (bytes[5] + bytes[6] + bytes[7] > 0) throw bad('got something where a header has nothing, expected 0')
+  if (bytes.length < FORM_HEADER_BYTES)
+    throw bad(`expected ${FORM_HEADER_BYTES} or more, received ${bytes.length} bytes`)
+  if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw bad("expected 'HYLL', received another beginning")
+  if (form !== DENSE && form !== SPARSE) throw bad(`expected 0, dense, or 1, sparse, received form ${form}`)
+  if (bytes[5] + bytes[6] + bytes[7] > 0) throw bad('expected 0, received something where a header has nothing')
 }
 
 function checkDense(bytes: Uint8Array): void {
-  if (bytes.length !== DENSE_BYTES) throw bad(`got ${bytes.length} bytes, expected ${DENSE_BYTES}`)
+  if (bytes.length !== DENSE_BYTES) throw bad(`expected ${DENSE_BYTES}, received ${bytes.length} bytes`)
   for (let register = 0; register < REGISTERS; register++) {
     const rank = rankAt(bytes, register)
-    if (rank > MOST_RANK) throw bad(`got a rank of ${rank}, expected ${MOST_RANK} at most`)
+    if (rank > MOST_RANK) throw bad(`expected ${MOST_RANK} at most, received a rank of ${rank}`)
   }
 }
 

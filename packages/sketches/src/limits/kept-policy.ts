@@ -10,7 +10,7 @@ export function kindInSlots(policy: Policy, slots: number): WindowKind {
   const got = algorithm === 'sliding-window' ? `slices: ${slices}` : algorithm
   throw refused(
     policy,
-    `got ${got}, expected fixed-window, or sliding-window with one slice or as many as this sketchBackend has slots, here ${slots}`,
+    `expected fixed-window, or sliding-window with one slice or as many as this sketchBackend has slots, here ${slots}, received ${got}`,
   )
 }
 

@@ -161,5 +161,5 @@ function isAsync<T>(keys: Iterable<T> | AsyncIterable<T>): keys is AsyncIterable
 }
 
 function badKey(method: string, key: unknown, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_KEY', `${method}: got ${kindOf(key)}, expected ${expected}`)
+  return new SluiceError('SLUICE_BAD_KEY', `${method}: expected ${expected}, received ${kindOf(key)}`)
 }

@@ -54,7 +54,10 @@ export function sketchBackendPlan(options: SketchBackendOptions): SketchBackendP
   checkOptions('sketchBackend', options, OPTIONS)
   const { bytes = 4 * KIB * KIB, slots = 2, cells = 16, conservative = false, falseDenialRate = 0.01 } = options
   if (typeof conservative !== 'boolean') {
-    throw new SketchError('SLUICE_BAD_OPTION', `conservative: got ${described(conservative)}, expected true or false`)
+    throw new SketchError(
+      'SLUICE_BAD_OPTION',
+      `conservative: expected true or false, received ${described(conservative)}`,
+    )
   }
   if (options.history !== undefined) checkHistory(options)
   return {
@@ -70,5 +73,5 @@ function checkHistory(options: SketchBackendOptions): void {
   checkOptions('history', options.history, ['unit', 'keep', 'blocksPerLevel'])
   const unused = ONLY_SLOTS.find((option) => options[option] !== undefined)
   if (unused === undefined) return
-  throw new SketchError('SLUICE_BAD_OPTION', `${unused}: got it beside history, expected one of the two`)
+  throw new SketchError('SLUICE_BAD_OPTION', `${unused}: expected one of the two, received it beside history`)
 }

@@ -68,7 +68,7 @@ export class SketchInflightTable implements InflightBackend {
   }
 
   #of(cap: Cap | undefined): SketchInflightCap {
-    if (!cap) throw new SluiceError('SLUICE_BAD_LIMIT', 'sketchInflight: got no limit, expected a cap that asks')
+    if (!cap) throw new SluiceError('SLUICE_BAD_LIMIT', 'sketchInflight: expected a cap that asks, received no limit')
     const known = this.#caps.get(cap)
     if (known) return known
     const made = this.#made(cap)

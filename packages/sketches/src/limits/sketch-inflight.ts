@@ -54,6 +54,6 @@ function triggerRule(trigger: number | undefined): ((limit: number) => number) |
   if (trigger > 0 && trigger < 1) return (limit) => Math.ceil(trigger * limit)
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `sketchInflight: trigger: got ${described(trigger)}, expected a share above 0 and below 1, or a whole number from 1`,
+    `sketchInflight: trigger: expected a share above 0 and below 1, or a whole number from 1, received ${described(trigger)}`,
   )
 }

@@ -59,14 +59,14 @@ export class SlotMemory implements WindowMemory {
     if (policy.limit > most) {
       throw refused(
         policy,
-        `got limit ${policy.limit}, expected at most ${most}, which cells of ${cells} bits hold; give cells: 32`,
+        `expected at most ${most}, which cells of ${cells} bits hold; give cells: 32, received limit ${policy.limit}`,
       )
     }
     const { windowMs } = this.#grid ?? policy
     if (policy.windowMs === windowMs) return rule
     throw refused(
       policy,
-      `got a window of ${policy.windowMs} ms, expected ${windowMs} ms as all of this sketchBackend; give it a history, or the policy a backend of its own`,
+      `expected ${windowMs} ms as all of this sketchBackend; give it a history, or the policy a backend of its own, received a window of ${policy.windowMs} ms`,
     )
   }
 

@@ -14,7 +14,7 @@ export class SlotSecret {
     const bytes = typeof seed === 'string' ? Buffer.from(seed) : seed
     if (!(bytes instanceof Uint8Array) || bytes.length < LEAST_BYTES) {
       const got = bytes instanceof Uint8Array ? `${bytes.length} bytes` : describedKind(seed)
-      throw new SketchError('SLUICE_BAD_OPTION', `seed: got ${got}, expected ${LEAST_BYTES} secret bytes or more`)
+      throw new SketchError('SLUICE_BAD_OPTION', `seed: expected ${LEAST_BYTES} secret bytes or more, received ${got}`)
     }
     this.#bytes = Uint8Array.from(bytes)
   }

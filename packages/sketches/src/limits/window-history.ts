@@ -42,7 +42,7 @@ export class WindowHistory implements WindowMemory {
     if (this.#keepMs % this.#unitMs !== 0) {
       throw new SketchError(
         'SLUICE_BAD_OPTION',
-        `history: keep: got ${described(keep)}, expected a multiple of ${described(unit)}`,
+        `history: keep: expected a multiple of ${described(unit)}, received ${described(keep)}`,
       )
     }
     wholeOption('history: keep, in units', this.#keepMs / this.#unitMs, 1, MOST_UNITS)
@@ -60,15 +60,15 @@ export class WindowHistory implements WindowMemory {
   ruleOf(policy: Policy): WindowRule {
     const { algorithm, slices = 1, windowMs, limit } = policy
     if (algorithm !== 'sliding-window')
-      throw refused(policy, `got ${algorithm}, expected sliding-window, which is all that a history keeps`)
+      throw refused(policy, `expected sliding-window, which is all that a history keeps, received ${algorithm}`)
     if (windowMs % this.#unitMs !== 0 || windowMs > this.#keepMs) {
       throw refused(
         policy,
-        `got a window of ${windowMs} ms, expected a multiple of ${this.#unitMs} ms up to ${this.#keepMs} ms, which this history keeps`,
+        `expected a multiple of ${this.#unitMs} ms up to ${this.#keepMs} ms, which this history keeps, received a window of ${windowMs} ms`,
       )
     }
     if (limit >= FULL[32])
-      throw refused(policy, `got limit ${limit}, expected at most ${FULL[32] - 1}, which a history holds`)
+      throw refused(policy, `expected at most ${FULL[32] - 1}, which a history holds, received limit ${limit}`)
     return slices === 1 ? new WindowRule('weighted', limit, windowMs) : new WholeBlocks(limit, windowMs, this.#waitMs)
   }
 
@@ -175,7 +175,7 @@ function widthFor(bytes: number, bytesFor: (width: number) => number): number {
   if (missing > 0) {
     // a thirty-second of what is added goes to resets
     const more = Math.ceil((missing * 32) / 31)
-    throw new SketchError('SLUICE_BAD_OPTION', `bytes: got too few for this history, expected ${more} more`)
+    throw new SketchError('SLUICE_BAD_OPTION', `bytes: expected ${more} more, received too few for this history`)
   }
   let width = LEAST_WIDTH
   while (width < 2 ** 24 && bytesFor(2 * width) <= bytes) width *= 2

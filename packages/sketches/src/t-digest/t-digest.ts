@@ -50,7 +50,7 @@ export class TDigest implements Sketch<TDigest> {
     const { compression = 100, scale = 'k2' } = options
     wholeOption('compression', compression, LEAST_COMPRESSION, MOST_COMPRESSION)
     if (scale !== 'k1' && scale !== 'k2') {
-      throw new SketchError('SLUICE_BAD_OPTION', `scale: got ${described(scale)}, expected 'k1' or 'k2'`)
+      throw new SketchError('SLUICE_BAD_OPTION', `scale: expected 'k1' or 'k2', received ${described(scale)}`)
     }
     const room = centroidRoom(compression)
     const fresh = new WeightedValues(bufferRoom(compression))
@@ -96,7 +96,7 @@ export class TDigest implements Sketch<TDigest> {
    */
   add(value: number, weight = 1): void {
     if (!Number.isFinite(value)) {
-      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(value)}, expected a finite number`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `expected a finite number, received ${described(value)}`)
     }
     this.#checkCount(wholeAmount(weight, 1))
     this.#push(value, weight)
@@ -108,7 +108,7 @@ export class TDigest implements Sketch<TDigest> {
    */
   quantile(q: number): number {
     if (!(typeof q === 'number' && q >= 0 && q <= 1)) {
-      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(q)}, expected a number from 0 to 1`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `expected a number from 0 to 1, received ${described(q)}`)
     }
     return quantileOf(this.#read(), this.#state.count, q)
   }
@@ -119,7 +119,7 @@ export class TDigest implements Sketch<TDigest> {
    */
   cdf(x: number): number {
     if (typeof x !== 'number' || Number.isNaN(x)) {
-      throw new SketchError('SLUICE_BAD_AMOUNT', `got ${described(x)}, expected a number`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `expected a number, received ${described(x)}`)
     }
     return cdfOf(this.#read(), this.#state.count, x)
   }

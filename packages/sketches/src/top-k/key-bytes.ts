@@ -28,14 +28,14 @@ export function readKeys(list: Buffer, count: number): string[] {
     const wide = word >= WIDE
     const length = wide ? word - WIDE : word
     if (length > WHOLE_KEY && length !== CUT_KEY) {
-      throw new SketchError('SLUICE_BAD_BYTES', `got a key of ${length} characters, expected ${WHOLE_KEY} at most`)
+      throw new SketchError('SLUICE_BAD_BYTES', `expected ${WHOLE_KEY} at most, received a key of ${length} characters`)
     }
     const to = from + (wide ? 2 * length : length)
     keys.push(list.toString(wide ? 'utf16le' : 'latin1', from, to))
     from = to
   }
   if (from === list.length) return keys
-  throw new SketchError('SLUICE_BAD_BYTES', `got ${list.length} bytes of keys, expected ${from}`)
+  throw new SketchError('SLUICE_BAD_BYTES', `expected ${from}, received ${list.length} bytes of keys`)
 }
 
 function isLatin1(key: string): boolean {

@@ -4,5 +4,8 @@ import { SketchError, wholeAmount } from '../sketch-error.ts'
 export function sumOf(total: number, amount: number): number {
   const sum = total + wholeAmount(amount)
   if (sum <= Number.MAX_SAFE_INTEGER) return sum
-  throw new SketchError('SLUICE_BAD_AMOUNT', `got ${amount} on top of ${total}, expected 2^53 - 1 together at most`)
+  throw new SketchError(
+    'SLUICE_BAD_AMOUNT',
+    `expected 2^53 - 1 together at most, received ${amount} on top of ${total}`,
+  )
 }

@@ -13,7 +13,8 @@ export interface Rule {
 /** Exact ticks of a time in ms; throws `RangeError` where there are none. */
 export function ticksOf(ms: number): bigint {
   const ticks = ms * Number(TICKS_PER_MS)
-  if (!Number.isSafeInteger(ticks)) throw new RangeError(`got ${ms} ms, expected a multiple of 1/1024 ms below 2^43`)
+  if (!Number.isSafeInteger(ticks))
+    throw new RangeError(`expected a multiple of 1/1024 ms below 2^43, received ${ms} ms`)
   return BigInt(ticks)
 }
 

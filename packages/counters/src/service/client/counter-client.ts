@@ -85,5 +85,5 @@ function baseOf(url: unknown): string {
   const isAddress = parsed && /^https?:$/.test(parsed.protocol) && parsed.search === '' && parsed.hash === ''
   if (isAddress && parsed.username === '' && parsed.password === '') return parsed.href.replace(/\/+$/, '')
   const expected = 'http: or https:, without a user, a query and a fragment'
-  throw new SluiceError('SLUICE_BAD_OPTION', `counterClient: url: got something else, expected ${expected}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `counterClient: url: expected ${expected}, received something else`)
 }

@@ -150,7 +150,10 @@ function counting<R extends CounterReceipt | BatchReceipt>(receipt: R, { token }
 
 function pathOf(id: string): string {
   if (id === '.' || id === '..') {
-    throw new SluiceError('SLUICE_BAD_COUNTER_ID', 'id: got a dot segment, expected an id that an address can have')
+    throw new SluiceError(
+      'SLUICE_BAD_COUNTER_ID',
+      'id: expected an id that an address can have, received a dot segment',
+    )
   }
   return `/counters/${encoded(id, 'id')}`
 }
@@ -160,7 +163,10 @@ function encoded(text: string, what: string): string {
   try {
     return encodeURIComponent(text)
   } catch {
-    throw new SluiceError('SLUICE_BAD_COUNTER_ID', `${what}: got a text that UTF-8 cannot say, expected characters`)
+    throw new SluiceError(
+      'SLUICE_BAD_COUNTER_ID',
+      `${what}: expected characters, received a text that UTF-8 cannot say`,
+    )
   }
 }
 
@@ -168,7 +174,7 @@ function keyOf(token: string): string {
   try {
     return idempotencyKeyOf(token)
   } catch {
-    throw new SluiceError('SLUICE_BAD_TOKEN', 'token: got a text that UTF-8 cannot say, expected characters')
+    throw new SluiceError('SLUICE_BAD_TOKEN', 'token: expected characters, received a text that UTF-8 cannot say')
   }
 }
 
@@ -176,5 +182,5 @@ function checkSize(body: string): void {
   const bytes = Buffer.byteLength(body)
   if (bytes <= MOST_BODY_BYTES) return
   const expected = `at most ${MOST_BODY_BYTES}: send parts of it`
-  throw new SluiceError('SLUICE_BAD_DELTA', `deltas: got ${bytes} bytes of JSON, expected ${expected}`)
+  throw new SluiceError('SLUICE_BAD_DELTA', `deltas: expected ${expected}, received ${bytes} bytes of JSON`)
 }
