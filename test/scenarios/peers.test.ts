@@ -77,9 +77,8 @@ function cellsOf(name: string): (claim: keyof typeof CLAIMS) => string {
   return (claim) => table.rows.find(([text]) => text === CLAIMS[claim])?.[column] ?? 'not in the table'
 }
 
-function readTable(readme: string): { names: string[]; rows: string[][] } {
-  const section = readme.slice(readme.indexOf('## Compared'))
-  const lines = section.split('\n').filter((line) => line.startsWith('|'))
+function readTable(page: string): { names: string[]; rows: string[][] } {
+  const lines = page.split('\n').filter((line) => line.startsWith('|'))
   const [head, , ...rows] = lines.map((line) =>
     line
       .split('|')
