@@ -11,7 +11,7 @@ let recipe: RunningRecipe
 beforeEach(async () => {
   // a module of its own for each test: counts start from nothing
   jest.resetModules()
-  recipe = await run('A stream that is aborted inside its budget')
+  recipe = await run('llm-streams.md', 'A stream with a token budget')
 })
 afterEach(() => recipe.close())
 

@@ -10,7 +10,7 @@ beforeEach(async () => {
   // a module of its own for each test: counts start from nothing
   jest.resetModules()
   warnings.listen()
-  recipe = await run('Failed logins alone')
+  recipe = await run('limit-logins.md', 'Failed logins')
 })
 afterEach(async () => {
   warnings.stop()

@@ -9,7 +9,7 @@ beforeEach(async () => {
   // a module of its own for each test: counts start from nothing
   jest.resetModules()
   warnings.listen()
-  recipe = await run('GraphQL by complexity')
+  recipe = await run('graphql.md', 'GraphQL by complexity')
 })
 afterEach(async () => {
   warnings.stop()

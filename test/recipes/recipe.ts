@@ -5,13 +5,12 @@ import { join } from 'node:path'
 import { root } from '../repository.ts'
 
 const folder = join(root, '.artifacts/recipes')
-const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
-
-/** The code that the page shows under a heading. */
-function codeOf(heading: string): string {
-  const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))
+/** The code that a page of `docs/` shows under a heading. */
+function codeOf(page: string, heading: string): string {
+  const text = readFileSync(join(root, 'docs', page), 'utf8')
+  const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`))
   const [, code] = /^```ts\n([\s\S]*?)^```$/m.exec(section ?? '') ?? []
-  if (code === undefined) throw new Error(`docs/recipes.md has no code under "${heading}"`)
+  if (code === undefined) throw new Error(`docs/${page} has no code under "${heading}"`)
   return code
 }
 
@@ -22,11 +21,11 @@ export interface RunningRecipe {
   close(): Promise<void>
 }
 
-/** Runs the very code that the page shows, on a free port. */
-export async function run(heading: string): Promise<RunningRecipe> {
+/** Runs the code that `page` shows under `heading`, on a free port. */
+export async function run(page: string, heading: string): Promise<RunningRecipe> {
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${heading.toLowerCase().replace(/\W+/g, '-')}.ts`)
-  writeFileSync(file, `${codeOf(heading)}\nexport {}\n`)
+  writeFileSync(file, `${codeOf(page, heading)}\nexport {}\n`)
   const server = await serverOf(() => import(file))
   const { port } = server.address() as AddressInfo
   return {

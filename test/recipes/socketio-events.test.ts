@@ -11,7 +11,7 @@ beforeEach(async () => {
   // a module of its own for each test: counts start from nothing
   jest.resetModules()
   clients = []
-  recipe = await run('Events of Socket.IO')
+  recipe = await run('websockets.md', 'Socket.IO events')
 })
 afterEach(async () => {
   for (const client of clients) client.disconnect()

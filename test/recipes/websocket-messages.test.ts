@@ -11,7 +11,7 @@ let clients: WebSocket[]
 beforeEach(async () => {
   jest.resetModules()
   clients = []
-  recipe = await run('Messages of a WebSocket')
+  recipe = await run('websockets.md', 'WebSocket messages')
 })
 afterEach(async () => {
   for (const client of clients) client.terminate()
