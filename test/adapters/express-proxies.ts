@@ -44,7 +44,7 @@ function proxies(make: typeof express): void {
     expect((await from(made, '203.0.113.1')).status).toBe(200)
     expect((await from(made, 'not-an-ip:injected|key')).status).toBe(200)
     expect((await from(made, 'another-junk')).status).toBe(429)
-    expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ANYONE', 'SLUICE_BAD_ADDRESS'])
+    expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ALL_PROXIES', 'SLUICE_BAD_ADDRESS'])
   })
 
   test('that throws counts the socket', async () => {

@@ -62,7 +62,7 @@ function proxies(make: typeof fastify): void {
       expect(await from(made, '203.0.113.1')).toBe(200)
       expect(await from(made, 'not-an-ip:injected|key')).toBe(200)
       expect(await from(made, 'another-junk')).toBe(429)
-      expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ANYONE', 'SLUICE_BAD_ADDRESS'])
+      expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ALL_PROXIES', 'SLUICE_BAD_ADDRESS'])
     })
 
     test('of a number is warned about once where Fastify trusts nobody then, and counts the client where not', async () => {
@@ -70,7 +70,7 @@ function proxies(make: typeof fastify): void {
       const trusting = made.version.startsWith('4.')
       expect(await from(made, '6.6.6.6, 203.0.113.1')).toBe(200)
       expect(await from(made, '6.6.6.6, 203.0.113.2')).toBe(trusting ? 200 : 429)
-      expect(warnings.codes).toEqual(trusting ? [] : ['SLUICE_TRUSTS_NOBODY'])
+      expect(warnings.codes).toEqual(trusting ? [] : ['SLUICE_TRUSTS_NO_PROXY'])
     })
 
     test('that throws counts the socket', async () => {
@@ -83,8 +83,8 @@ function proxies(make: typeof fastify): void {
   })
 
   test.each([
-    [true, 'SLUICE_TRUSTS_ANYONE'],
-    [1, 'SLUICE_TRUSTS_NOBODY'],
+    [true, 'SLUICE_TRUSTS_ALL_PROXIES'],
+    [1, 'SLUICE_TRUSTS_NO_PROXY'],
   ])('of %s is warned about when the plugin is registered, before a request comes', async (trust, code) => {
     const { version } = await plugged(trust)
     expect(warnings.codes).toEqual(trust === 1 && version.startsWith('4.') ? [] : [code])

@@ -49,7 +49,7 @@ function proxies(Make: typeof Koa): void {
       expect(await from(made, '203.0.113.1')).toBe(200)
       expect(await from(made, 'aaaa bbbb<script>')).toBe(200)
       expect(await from(made, 'another-junk')).toBe(429)
-      expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ANYONE', 'SLUICE_BAD_ADDRESS'])
+      expect(warnings.codes).toEqual(['SLUICE_TRUSTS_ALL_PROXIES', 'SLUICE_BAD_ADDRESS'])
     },
   )
 

@@ -158,7 +158,7 @@ export const badOptions: readonly BadOption[] = [
   ['an unknown option of createSluice', 'SLUICE_BAD_OPTION', () => (createSluice as Untyped)({ redis: {} })],
   ['two policies of one name', 'SLUICE_DUPLICATE_POLICY', () => rate({ policies: [policy, policy] })],
   ['one name with other data on one backend', 'SLUICE_DUPLICATE_POLICY', sameNameTwice],
-  ['two limiters without a name on one backend', 'SLUICE_UNNAMED_TWICE', unnamedTwice],
+  ['two limiters without a name on one backend', 'SLUICE_UNNAMED_LIMITER', unnamedTwice],
   ['shared that is no boolean', 'SLUICE_BAD_OPTION', () => one({ shared: 'yes' })],
   ['a seed of 4 bytes', 'SLUICE_BAD_SEED', () => createKeyedHash(new Uint8Array(4))],
   ['a mode of a limiter that is none', 'SLUICE_BAD_OPTION', () => one({ mode: 'on' })],

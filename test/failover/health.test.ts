@@ -254,7 +254,7 @@ describe('the log', () => {
     one.clock.advance(2_000)
     await closeBreaker(one, limiter)
     await limiter.take('key')
-    expect(one.warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK'])
+    expect(one.warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED'])
     expect(one.warnings.texts[1]).toContain("backend 'patient' answers again after 3000 ms; 101 were uncounted")
   })
 })

@@ -84,10 +84,10 @@ describe('the laboratory finds', () => {
   })
 
   test('no fault in a line that it is back after one that it is not', () => {
-    const codes = ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK']
+    const codes = ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED']
     const warnings = codes.map((code, at) => ({ at, code, message: '' }))
     expect(missesOf((findings) => allAnswered(findings, seen([], { warnings }).timeline))).toEqual([])
-    const twice = [...warnings, { at: 5, code: 'SLUICE_BACKEND_BACK', message: '' }]
+    const twice = [...warnings, { at: 5, code: 'SLUICE_BACKEND_RECOVERED', message: '' }]
     expect(missesOf((findings) => allAnswered(findings, seen([], { warnings: twice }).timeline))).toHaveLength(1)
   })
 })

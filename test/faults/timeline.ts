@@ -1,7 +1,7 @@
 import type { Sample } from './children/answer-record.ts'
 import type { Report } from './children/app.ts'
 
-const BACK = 'SLUICE_BACKEND_BACK'
+const BACK = 'SLUICE_BACKEND_RECOVERED'
 
 /** What the applications of a row saw, together. */
 export class Timeline {

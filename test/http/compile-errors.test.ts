@@ -120,7 +120,7 @@ test('options whose value is undefined are as good as absent', () => {
 test('one name on one backend with other data is refused', () => {
   const backend = memoryBackend()
   new RateGate({ limit: 1, window: '1m', backend })
-  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend }))).toBe('SLUICE_UNNAMED_TWICE')
+  expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend }))).toBe('SLUICE_UNNAMED_LIMITER')
   expect(codeOf(() => new RateGate({ limit: 1, window: '1m', backend, shared: true }))).toBe('built')
   expect(codeOf(() => new RateGate({ limit: 2, window: '1m', backend }))).toBe('SLUICE_DUPLICATE_POLICY')
   expect(codeOf(() => new RateGate({ limit: 2, window: '1m', backend, scope: 'other' }))).toBe('built')

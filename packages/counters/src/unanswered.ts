@@ -3,7 +3,7 @@ import { sluiceCodeOf } from './error-code.ts'
 
 /** Nobody knows what became of a call, or it reached nobody. */
 export function unanswered(message: string, options?: ErrorOptions): SluiceError {
-  return new SluiceError('SLUICE_COUNTERS_UNANSWERED', message, options)
+  return new SluiceError('SLUICE_COUNTERS_UNAVAILABLE', message, options)
 }
 
 /** What failed, as an error of ours: those of clients have codes of their own, and many. */

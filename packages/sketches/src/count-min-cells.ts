@@ -118,7 +118,7 @@ export function leavesNoDebt(cells: Cells, others: Cells, weight: number): boole
 }
 
 export function notCounted(): SketchError {
-  return new SketchError('SLUICE_SKETCH_REFUSES', 'this count-min has not counted what would be taken out')
+  return new SketchError('SLUICE_SKETCH_UNSUPPORTED', 'this count-min has not counted what would be taken out')
 }
 
 /**

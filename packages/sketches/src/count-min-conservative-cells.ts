@@ -47,7 +47,10 @@ export class ConservativeCells implements CountMinCells {
   }
 
   remove(): number {
-    throw new SketchError('SLUICE_SKETCH_REFUSES', 'a conservative count-min cannot tell whose count it would take out')
+    throw new SketchError(
+      'SLUICE_SKETCH_UNSUPPORTED',
+      'a conservative count-min cannot tell whose count it would take out',
+    )
   }
 
   merge(others: Cells, weight: number): void {

@@ -137,7 +137,7 @@ export function checkWeight(weight: number): void {
 /** What a conservative sketch says to `what`. */
 export function refused(what: string): SketchError {
   const why = 'a conservative count-min does not know whose count a cell holds'
-  return new SketchError('SLUICE_SKETCH_REFUSES', `${what}: ${why}`)
+  return new SketchError('SLUICE_SKETCH_UNSUPPORTED', `${what}: ${why}`)
 }
 
 function flagOption(option: string, value: unknown): boolean {

@@ -109,10 +109,10 @@ export class CountMin implements Sketch<CountMin> {
     return this.#shared?.total ?? this.#floats[TOTAL]
   }
 
-  /** The memory that threads share, to be handed to `attach`. Throws `SLUICE_SKETCH_REFUSES` where it is not shared. */
+  /** The memory that threads share, to be handed to `attach`. Throws `SLUICE_SKETCH_UNSUPPORTED` where it is not shared. */
   get buffer(): SharedArrayBuffer {
     if (this.#shared !== undefined) return this.#buffer.buffer as SharedArrayBuffer
-    throw new SketchError('SLUICE_SKETCH_REFUSES', 'this count-min is not in shared memory: say shared: true')
+    throw new SketchError('SLUICE_SKETCH_UNSUPPORTED', 'this count-min is not in shared memory: say shared: true')
   }
 
   /** Counts `key` so many times, a whole number from 0, and answers its estimate after that. Throws `SLUICE_BAD_AMOUNT`. */
@@ -135,7 +135,7 @@ export class CountMin implements Sketch<CountMin> {
 
   /**
    * Takes back what was added, and answers the estimate after that. Throws `SLUICE_BAD_AMOUNT` where `key` cannot have
-   * been counted so often, and `SLUICE_SKETCH_REFUSES` where the sketch is conservative.
+   * been counted so often, and `SLUICE_SKETCH_UNSUPPORTED` where the sketch is conservative.
    */
   remove(key: SketchKey, amount = 1): number {
     if (this.conservative) throw refused('remove')
@@ -150,7 +150,7 @@ export class CountMin implements Sketch<CountMin> {
   /**
    * Adds what `other` counted, times a whole `weight`. Estimates of conservative sketches stay large enough, but grow as
    * those of linear ones do. A negative weight takes out; where a cell or the total would fall below 0, and of
-   * conservative ones, it throws `SLUICE_SKETCH_REFUSES` and changes nothing.
+   * conservative ones, it throws `SLUICE_SKETCH_UNSUPPORTED` and changes nothing.
    */
   merge(other: CountMin, weight = 1): void {
     const same = this.#same(other)
@@ -167,7 +167,7 @@ export class CountMin implements Sketch<CountMin> {
   /**
    * The sum, over all keys, of their counts here times their counts there, such as the size of a join: never too small
    * and, but with chance e^-depth, too large by at most e / width of the product of the totals. Infinity where full
-   * cells leave no row to tell. Throws `SLUICE_SKETCH_REFUSES` where the sketches are conservative: the cell of two keys
+   * cells leave no row to tell. Throws `SLUICE_SKETCH_UNSUPPORTED` where the sketches are conservative: the cell of two keys
    * holds less than both.
    */
   innerProduct(other: CountMin): number {

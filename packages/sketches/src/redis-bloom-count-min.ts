@@ -97,7 +97,7 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
 
   /**
    * As `CMS.MERGE`: becomes the sum of `sources`, each times its whole weight, default 1. What it held before is gone
-   * unless it is one of them. Throws `SLUICE_SKETCH_MISMATCH`, `SLUICE_BAD_AMOUNT`, and `SLUICE_SKETCH_REFUSES` where a
+   * unless it is one of them. Throws `SLUICE_SKETCH_MISMATCH`, `SLUICE_BAD_AMOUNT`, and `SLUICE_SKETCH_UNSUPPORTED` where a
    * cell would fall below 0 or rise above 2³² - 1; then nothing is changed.
    */
   mergeAll(sources: readonly RedisBloomCountMin[], weights?: readonly number[]): void {
@@ -110,7 +110,7 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
     const sums = sumsOf(cells, times, this.#cells.cells.length)
     const total = same.reduce((sum, source, n) => sum + times[n] * source.total, 0)
     if (sums === undefined || !(total >= 0)) {
-      throw new SketchError('SLUICE_SKETCH_REFUSES', 'a cell of the sum would fall below 0 or rise above 2^32 - 1')
+      throw new SketchError('SLUICE_SKETCH_UNSUPPORTED', 'a cell of the sum would fall below 0 or rise above 2^32 - 1')
     }
     this.#cells.cells.set(sums)
     this.#buffer.setFloat(TOTAL, heldTotal(total))

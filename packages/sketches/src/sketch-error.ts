@@ -7,7 +7,7 @@ export type SketchCode =
   | 'SLUICE_BAD_AMOUNT'
   | 'SLUICE_BAD_BYTES'
   | 'SLUICE_SKETCH_MISMATCH'
-  | 'SLUICE_SKETCH_REFUSES'
+  | 'SLUICE_SKETCH_UNSUPPORTED'
 
 /** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
 export class SketchError extends Error {

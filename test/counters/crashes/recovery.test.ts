@@ -146,7 +146,7 @@ describe('counters in Redis before PostgreSQL', () => {
     const stuck = hot(sql)
     await stuck.increment('a', 5)
     sql.hung = 1
-    const failed = expect(stuck.flush()).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    const failed = expect(stuck.flush()).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     const other = hot()
     await other.increment('a', 2)
     await other.flush()
@@ -164,7 +164,7 @@ describe('counters in Redis before PostgreSQL', () => {
     await expect(counters.flush()).rejects.toThrow()
     await expect(counters.increment('new', 1)).rejects.toThrow()
     await expect(counters.increment('a', 1, { token: 't' })).rejects.toMatchObject({
-      code: 'SLUICE_COUNTERS_UNANSWERED',
+      code: 'SLUICE_COUNTERS_UNAVAILABLE',
     })
     expect((await counters.increment('a', 3)).value).toBeGreaterThanOrEqual(6)
     await postgres.start()
@@ -199,7 +199,7 @@ describe('counters in a process before PostgreSQL', () => {
     const counters = buffered(sql)
     sql.hung = 1
     await expect(counters.increment('a', 2, { token: 't' })).rejects.toMatchObject({
-      code: 'SLUICE_COUNTERS_UNANSWERED',
+      code: 'SLUICE_COUNTERS_UNAVAILABLE',
     })
     expect(await counters.increment('a', 2, { token: 't' })).toEqual({ value: 2, durable: true, counted: false })
     expect(await durable('a')).toBe(2)

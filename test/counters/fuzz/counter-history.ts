@@ -3,7 +3,7 @@ import type { SeededRandom } from '@sluice/testkit'
 
 const IDS = ['a', 'b', 'c', '\\0', '\0', '\\\\0', '\ud800', '\\ud800', 'x\\', 'x']
 /** Of calls that were refused, or that may have counted. */
-const EXPECTED_CODES = ['SLUICE_COUNTERS_UNANSWERED', 'SLUICE_COUNTERS_FULL']
+const EXPECTED_CODES = ['SLUICE_COUNTERS_UNAVAILABLE', 'SLUICE_COUNTERS_FULL']
 
 export interface CounterHistoryOptions {
   readonly random: SeededRandom
@@ -102,7 +102,7 @@ export class CounterHistory {
     const counted = counters.incrementMany(deltas satisfies CounterDeltas, options).then(
       () => addTo(kept, deltas),
       (error: unknown) => {
-        if ((error as { readonly code?: unknown }).code === 'SLUICE_COUNTERS_UNANSWERED') lost()
+        if ((error as { readonly code?: unknown }).code === 'SLUICE_COUNTERS_UNAVAILABLE') lost()
         throw error
       },
     )

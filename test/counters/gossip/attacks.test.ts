@@ -208,7 +208,7 @@ describe('sockets that stall', () => {
   })
 
   test.each([
-    ['nothing', () => {}, 'SLUICE_GOSSIP_UNANSWERED'],
+    ['nothing', () => {}, 'SLUICE_GOSSIP_UNAVAILABLE'],
     ['what is no HTTP', (socket: Socket) => void socket.end('garbage\r\n\r\n'), 'error'],
     ['garbage', (socket: Socket) => void socket.end(ok(Buffer.alloc(1_000, 'x'))), 'SLUICE_GOSSIP_FORGED'],
     ['an empty body', (socket: Socket) => void socket.end(ok(Buffer.alloc(0))), 'SLUICE_GOSSIP_FORGED'],

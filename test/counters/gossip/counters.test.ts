@@ -51,7 +51,7 @@ describe('counters over gossip', () => {
     const silent = { name: 'silent', exchange: () => new Promise<Uint8Array>(() => {}) }
     const counters = gossipCounters(createGossip({ peers: [silent], clock }), { waitMs: 1_000 })
     const sent = counters.increment('a', 3, { heldBy: 2 })
-    const settled = expect(sent).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNHELD' })
+    const settled = expect(sent).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_NOT_REPLICATED' })
     await new Promise((resolve) => setImmediate(resolve))
     clock.advance(1_000)
     await settled

@@ -53,7 +53,7 @@ test('what replicas exchange, who lives and what they keep is measured, and no n
   fleet.net.part((index) => fleet.net.nodes[index] === one.node)
   await fleet.net.run(5_000, 100)
   expect(seriesOf(one.node, 'exchange_age_ms', { result: 'ok' })).toBeGreaterThan(4_000)
-  expect(seriesOf(one.node, 'exchange_age_ms', { result: 'SLUICE_GOSSIP_UNANSWERED' })).toBeLessThanOrEqual(1_000)
+  expect(seriesOf(one.node, 'exchange_age_ms', { result: 'SLUICE_GOSSIP_UNAVAILABLE' })).toBeLessThanOrEqual(1_000)
   const text = prometheusText(one.node, one.counters, channel)
   for (const { node } of fleet.replicas) expect(text).not.toContain(node.replica)
   await fleet.net.stop()

@@ -59,7 +59,7 @@ describe('metrics of counters in a process', () => {
     })
     await expect(counters.flush()).rejects.toThrow('away')
     clock.advance(5_000)
-    await eventually(async () => valuesOf(counters)['batches_total SLUICE_COUNTERS_UNANSWERED'] >= 2, {
+    await eventually(async () => valuesOf(counters)['batches_total SLUICE_COUNTERS_UNAVAILABLE'] >= 2, {
       what: 'failures',
     })
     await counters.increment('a', -3)

@@ -57,7 +57,7 @@ describe('counters with owners', () => {
     const peer = new Proxy(b, {
       get: (target, name: keyof Counters) => async (id: string, delta: number, options: object) => {
         asked.push(String(name))
-        if (isAway) throw Object.assign(new Error('away'), { code: 'SLUICE_COUNTERS_UNANSWERED' })
+        if (isAway) throw Object.assign(new Error('away'), { code: 'SLUICE_COUNTERS_UNAVAILABLE' })
         return name === 'increment' ? target.increment(id, delta, options) : undefined
       },
     })
@@ -78,7 +78,7 @@ describe('two owners that take each other for dead', () => {
   /** Counters of a peer, cut off while nobody may pass. */
   function cutWhen(isCut: () => boolean, counters: Counters): Counters {
     const away = (): never => {
-      throw Object.assign(new Error('away'), { code: 'SLUICE_COUNTERS_UNANSWERED' })
+      throw Object.assign(new Error('away'), { code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     }
     return new Proxy(counters, {
       get:

@@ -86,7 +86,7 @@ describe('a client of counters', () => {
   test('sends no increment again that has no token, and no deletion', async () => {
     const seen: string[] = []
     const { url, counters: own } = await startSite(losing('POST', 1, seen))
-    const unanswered = { code: 'SLUICE_COUNTERS_UNANSWERED' }
+    const unanswered = { code: 'SLUICE_COUNTERS_UNAVAILABLE' }
     const counters = counterClient({ url, retries: 0 })
     await expect(counters.increment('a', 5)).rejects.toMatchObject(unanswered)
     expect([seen, (await own.read('a')).value]).toEqual([['POST '], 5])
@@ -101,7 +101,7 @@ describe('a client of counters', () => {
     expect((await counterClient({ url: one.url }).read('a')).value).toBe(0)
     const other = await startSite(losing('GET', 3))
     await expect(counterClient({ url: other.url }).read('a')).rejects.toMatchObject({
-      code: 'SLUICE_COUNTERS_UNANSWERED',
+      code: 'SLUICE_COUNTERS_UNAVAILABLE',
     })
   })
 
@@ -135,7 +135,7 @@ describe('a client of counters', () => {
     const reading = counterClient({ url, clock, waitMs: 1_000 }).read('a')
     await eventually(async () => asked, { what: 'the request' })
     clock.advance(1_000)
-    await expect(reading).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    await expect(reading).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
   })
 
   test('is refused without the right token, and shows none', async () => {
@@ -161,7 +161,7 @@ describe('a client of counters', () => {
       return true
     })
     const counters = counterClient({ url })
-    const unanswered = { code: 'SLUICE_COUNTERS_UNANSWERED' }
+    const unanswered = { code: 'SLUICE_COUNTERS_UNAVAILABLE' }
     await expect(counters.increment('a')).rejects.toMatchObject(unanswered)
     await expect(counters.read('a')).rejects.toMatchObject(unanswered)
     await expect(counters.readMany('a')).rejects.toMatchObject(unanswered)
@@ -176,7 +176,7 @@ describe('a client of counters', () => {
       return true
     })
     await expect(counterClient({ url, token: 'a', retries: 0 }).read('a')).rejects.toMatchObject({
-      code: 'SLUICE_COUNTERS_UNANSWERED',
+      code: 'SLUICE_COUNTERS_UNAVAILABLE',
     })
     expect(elsewhere).toEqual([])
   })

@@ -49,8 +49,8 @@ describe('sketches whose ledger is away', () => {
     await counters.add('ms', 1, { durable: true })
     ledger.isAway = true
     await counters.add('ms', 2)
-    await expect(counters.flush()).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
-    await expect(counters.day('ms', 0.5)).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    await expect(counters.flush()).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
+    await expect(counters.day('ms', 0.5)).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     await counters.add('ms', 3)
     ledger.isAway = false
     expect((await counters.daySketch('ms')).count).toBe(3)
@@ -61,7 +61,7 @@ describe('sketches whose ledger is away', () => {
     await counters.add('ms', 1, { durable: true })
     ledger.isAway = true
     const refused = expect(counters.add('ms', 2, { durable: true })).rejects.toMatchObject({
-      code: 'SLUICE_COUNTERS_UNANSWERED',
+      code: 'SLUICE_COUNTERS_UNAVAILABLE',
       message: expect.stringContaining('it may count all the same'),
     })
     await settled()
@@ -83,7 +83,7 @@ describe('sketches whose ledger is away', () => {
     ledger.isAway = true
     const counters = open()
     for (let n = 0; n < 2; n++) {
-      await expect(counters.add('ms', 1)).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+      await expect(counters.add('ms', 1)).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     }
     ledger.isAway = false
     await counters.add('ms', 1)

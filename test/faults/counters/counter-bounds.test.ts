@@ -46,7 +46,7 @@ function durable(a: number, t = 1): Partial<CountedTier> {
   }
 }
 
-const UNANSWERED = 'SLUICE_COUNTERS_UNANSWERED'
+const UNANSWERED = 'SLUICE_COUNTERS_UNAVAILABLE'
 
 describe('the laboratory finds no fault of counters', () => {
   test.each<[string, Case]>([

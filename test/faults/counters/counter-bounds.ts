@@ -10,7 +10,7 @@ const PLAIN_MS: Readonly<Record<Tier, number>> = { 'in a process': 5, 'in Redis'
 const MARGIN_MS = 100
 /** An attempt may wait a second for its turn, after many that failed. */
 const FLUSHED_MS = 3_000
-const UNANSWERED = 'SLUICE_COUNTERS_UNANSWERED'
+const UNANSWERED = 'SLUICE_COUNTERS_UNAVAILABLE'
 
 /** Among other tests a machine may be busy for that many times as long. */
 const SHORT_SLACK = 3

@@ -20,8 +20,8 @@ afterEach(() => warnings.stop())
 afterAll(() => server.stop())
 
 test.each([
-  ['allkeys-lru', '100mb', ['SLUICE_REDIS_EVICTS']],
-  ['volatile-ttl', '100mb', ['SLUICE_REDIS_EVICTS']],
+  ['allkeys-lru', '100mb', ['SLUICE_REDIS_EVICTION']],
+  ['volatile-ttl', '100mb', ['SLUICE_REDIS_EVICTION']],
   ['noeviction', '100mb', []],
   ['allkeys-lru', '0', []],
 ])('of %s with maxmemory %s a limiter warns %j, once', async (evicting, maxmemory, codes) => {

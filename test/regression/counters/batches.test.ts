@@ -118,7 +118,7 @@ describe('batches of counters', () => {
     counted.catch(() => {})
     await turns(3)
     clock.advance(100)
-    await expect(counted).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    await expect(counted).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     await turns(3)
     clock.advance(10)
     await table.clear('a', { deleted: false })
@@ -175,7 +175,7 @@ describe('batches of counters', () => {
     reset.catch(() => {})
     await turns(3)
     await counters.close()
-    await expect(reset).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    await expect(reset).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     expect((await table.read(['a'])).entries[0]?.value).toBe(3)
   })
 
@@ -188,7 +188,7 @@ describe('batches of counters', () => {
       await table.clear('a', { deleted: false })
       throw new Error('lost')
     })
-    await expect(counters.reset('a')).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    await expect(counters.reset('a')).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     clock.advance(10)
     await counters.increment('a', 4)
     await counters.flush()
@@ -256,7 +256,7 @@ describe('batches of counters', () => {
     await turns(50)
     clock.advance(100)
     expect((await refused).map((one) => one.status === 'rejected' && one.reason.code)).toEqual(
-      Array(10).fill('SLUICE_COUNTERS_UNANSWERED'),
+      Array(10).fill('SLUICE_COUNTERS_UNAVAILABLE'),
     )
     await counters.close()
   })

@@ -58,7 +58,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
     await waitsFor('apply')
     clock.advance(20)
     await rejected(rejection)
-    expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
+    expect(rejection.code).toBe('SLUICE_COUNTERS_UNAVAILABLE')
   })
 
   test('before Redis, of an id that Redis does not know either', async () => {
@@ -69,7 +69,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
       await waitsFor('read')
       clock.advance(WAIT_MS)
       await rejected(rejection)
-      expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
+      expect(rejection.code).toBe('SLUICE_COUNTERS_UNAVAILABLE')
     })
   })
 
@@ -104,7 +104,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
         }
       }
       await rejected(rejection)
-      expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
+      expect(rejection.code).toBe('SLUICE_COUNTERS_UNAVAILABLE')
     })
   })
 
@@ -118,7 +118,7 @@ describe('an increment that waits for the ledger ends after waitMs', () => {
       for (const call of [() => counters.increment('a'), () => counters.flush()]) {
         const rejection = rejectionOf(call())
         await rejected(rejection)
-        expect(rejection.code).toBe('SLUICE_COUNTERS_UNANSWERED')
+        expect(rejection.code).toBe('SLUICE_COUNTERS_UNAVAILABLE')
       }
       // what goes past Redis needs none
       expect((await counters.increment('a', 1, { token: 't' })).counted).toBe(true)
@@ -141,7 +141,7 @@ test('counters go on where the first statement of a process is never answered', 
     },
   }
   const counters = createCounters({ ledger: postgresLedger(sql), waitMs: WAIT_MS })
-  await expect(counters.read('a')).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+  await expect(counters.read('a')).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
   expect((await counters.read('a')).value).toBe(0)
   await counters.close()
 })

@@ -116,7 +116,7 @@ describe('gossip', () => {
       await turns()
       clock.advance(100)
     }
-    expect(await counted).toBe('SLUICE_COUNTERS_UNHELD')
+    expect(await counted).toBe('SLUICE_COUNTERS_NOT_REPLICATED')
     await counters.close().catch(() => {})
     await node.close()
   })

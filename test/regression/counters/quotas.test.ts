@@ -99,7 +99,7 @@ describe('a write without an answer', () => {
     await lab.of(quotas.topUp('a', 5, { token: 'one', ...NAMES }))
     fails = true
     await expect(lab.of(quotas.topUp('a', 5, { token: 'two', ...NAMES }))).rejects.toMatchObject({
-      code: 'SLUICE_COUNTERS_UNANSWERED',
+      code: 'SLUICE_COUNTERS_UNAVAILABLE',
     })
     fails = false
     await lab.advance(6_000)
@@ -122,7 +122,7 @@ describe('a write without an answer', () => {
     const refused = quotas.topUp('a', 5, { token: 'one', ...NAMES })
     for (let i = 0; i < 5; i++) await turn()
     const balance = quotas.balance('b', NAMES)
-    await expect(lab.of(refused)).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    await expect(lab.of(refused)).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     expect(await balance).toMatchObject({ left: 50 })
     await lab.of(quotas.close())
   })

@@ -107,8 +107,8 @@ describe('counters in Redis', () => {
       },
       { what: 'the end of all timers', timeoutMs: 5_000 },
     )
-    await expect(closed).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
-    await expect(lost).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNANSWERED' })
+    await expect(closed).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
+    await expect(lost).rejects.toMatchObject({ code: 'SLUICE_COUNTERS_UNAVAILABLE' })
     client.disconnect()
   })
 

@@ -20,7 +20,7 @@ test('a backend that fails and comes back five times a second costs two lines a 
     log.back()
     clock.advance(100)
   }
-  const pair = ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK']
+  const pair = ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED']
   expect(warnings.codes).toEqual([...pair, ...pair, ...pair])
 })
 
@@ -36,6 +36,6 @@ test('an outage that begins within a second of the last line is told of, though 
   log.ruled()
   clock.advance(60_000)
   log.back()
-  expect(warnings.codes).toEqual([1, 2].flatMap(() => ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK']))
+  expect(warnings.codes).toEqual([1, 2].flatMap(() => ['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED']))
   expect(warnings.texts[2]).toContain('it broke again')
 })

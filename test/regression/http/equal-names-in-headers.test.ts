@@ -112,7 +112,7 @@ describe('on a backend that is given', () => {
     const sluice = createSluice({ backend, clock })
     const app = express()
     app.get('/a', sluice.rateLimit({ limit: 3, window: '1m' }))
-    expect(() => app.get('/b', sluice.rateLimit({ limit: 3, window: '1m' }))).toThrow('SLUICE_UNNAMED_TWICE')
+    expect(() => app.get('/b', sluice.rateLimit({ limit: 3, window: '1m' }))).toThrow('SLUICE_UNNAMED_LIMITER')
     app.get('/b', sluice.rateLimit({ name: 'b', limit: 3, window: '1m' }))
     ends(app)
     const all = await shown(app, '/a', '/a', '/a', '/a', '/b', '/b', '/b', '/b')

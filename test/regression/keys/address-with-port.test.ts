@@ -90,16 +90,16 @@ describe('a warning about addresses comes once for each limiter', () => {
       'a Forwarded header that nobody reads',
       {},
       behindProxy(PROXY, { forwarded: 'for=198.51.100.7' }),
-      'SLUICE_FORWARDED_UNREAD',
+      'SLUICE_FORWARDED_IGNORED',
     ],
-    ['a key that is a whole IPv6 address', { key: raw }, whole, 'SLUICE_WHOLE_ADDRESS'],
-    ['one that comes later', { key: async (request: unknown) => raw(request) }, whole, 'SLUICE_WHOLE_ADDRESS'],
-    ['one of a principal', { key: byPrincipal(raw) }, whole, 'SLUICE_WHOLE_ADDRESS'],
+    ['a key that is a whole IPv6 address', { key: raw }, whole, 'SLUICE_FULL_IPV6_KEY'],
+    ['one that comes later', { key: async (request: unknown) => raw(request) }, whole, 'SLUICE_FULL_IPV6_KEY'],
+    ['one of a principal', { key: byPrincipal(raw) }, whole, 'SLUICE_FULL_IPV6_KEY'],
     [
       'one of a header',
       { key: byHeader('cf-connecting-ip') },
       viewOf({ headers: { 'cf-connecting-ip': '2001:DB8:0::1' } }),
-      'SLUICE_WHOLE_ADDRESS',
+      'SLUICE_FULL_IPV6_KEY',
     ],
   ])('%s', async (_what, options, view, code) => {
     const guards = [

@@ -85,9 +85,9 @@ describe.each(Object.entries(RATES))('%s', (_what, makerOf) => {
   test('is refused where it is the second one without a name in a scope, and told what to write', () => {
     const make = makerOf()
     make({})
-    expect(() => make({})).toThrow(/^SLUICE_UNNAMED_TWICE: .*name: .*shared: true/)
+    expect(() => make({})).toThrow(/^SLUICE_UNNAMED_LIMITER: .*name: .*shared: true/)
     expect(codeOf(() => make({ scope: 'other' }))).toBe('built')
-    expect(codeOf(() => make({ scope: 'other' }))).toBe('SLUICE_UNNAMED_TWICE')
+    expect(codeOf(() => make({ scope: 'other' }))).toBe('SLUICE_UNNAMED_LIMITER')
     expect(codeOf(() => make({ name: 'login' }))).toBe('built')
     expect(warnings.codes).toEqual([])
   })
@@ -125,7 +125,7 @@ describe.each(Object.entries(CAPS))('%s on a backend', (_what, makerOf) => {
   test('is refused where it is the second one without a name', () => {
     const make = makerOf()
     make({})
-    expect(() => make({})).toThrow(/^SLUICE_UNNAMED_TWICE: cap '\w+': .*shared: true/)
+    expect(() => make({})).toThrow(/^SLUICE_UNNAMED_LIMITER: cap '\w+': .*shared: true/)
     make({ shared: true })
     make({ name: 'report' })
     expect(warnings.codes).toEqual([])

@@ -104,7 +104,7 @@ describe.each(everySketch.map((one) => [one.name, one] as const))('%s', (_, one)
           one.read(sketches, receiver.toBytes())
           one.read(sketches, read.toBytes())
         })
-        expect(code).toMatch(/^(nothing|SLUICE_BAD_BYTES|SLUICE_BAD_AMOUNT|SLUICE_SKETCH_REFUSES)$/)
+        expect(code).toMatch(/^(nothing|SLUICE_BAD_BYTES|SLUICE_BAD_AMOUNT|SLUICE_SKETCH_UNSUPPORTED)$/)
       }
     }
   })

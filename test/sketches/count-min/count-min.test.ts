@@ -187,7 +187,7 @@ describe('a merge', () => {
         const sketch = fed({ width: 3, depth: 3, cells }, mine)
         const other = fed({ width: 3, depth: 3, cells }, theirs, [{ key: 'never in the other', amount: sum(mine) + 1 }])
         const before = sketch.toBytes()
-        expect(codeOf(() => sketch.merge(other, -1))).toBe('SLUICE_SKETCH_REFUSES')
+        expect(codeOf(() => sketch.merge(other, -1))).toBe('SLUICE_SKETCH_UNSUPPORTED')
         expect(sketch.toBytes()).toEqual(before)
       }),
     )
@@ -240,7 +240,7 @@ describe('an inner product', () => {
       { key: 'b', amount: 5 },
     ]
     const sketch = fed({ width: 1, depth: 1, conservative: true }, deeds)
-    expect(codeOf(() => sketch.innerProduct(sketch))).toBe('SLUICE_SKETCH_REFUSES')
+    expect(codeOf(() => sketch.innerProduct(sketch))).toBe('SLUICE_SKETCH_UNSUPPORTED')
   })
 })
 

@@ -173,7 +173,7 @@ test('tells of messages that it cannot read, warns of them once, and stays as it
   const codes = told.map((data) => (data as { unread?: unknown }).unread)
   expect(codes.sort()).toEqual([...Array(4).fill('SLUICE_BAD_BYTES'), 'SLUICE_SKETCH_MISMATCH'])
   expect(members[0].fleet.estimate('red')).toBe(1)
-  expect(warnings.codes.filter((code) => code === 'SLUICE_SKETCH_UNREAD')).toHaveLength(1)
+  expect(warnings.codes.filter((code) => code === 'SLUICE_SKETCH_UNREADABLE')).toHaveLength(1)
   warnings.stop()
 })
 

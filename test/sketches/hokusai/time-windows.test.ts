@@ -127,8 +127,8 @@ describe('windows in ms', () => {
     const sketch = new HokusaiTime({ ...options, retainMs: 995 })
     sketch.aim('x')
     expect(sketch.aimedWindow(1000, 5)).toBe(0)
-    expect(codeOf(() => sketch.aimedWindow(1001, 5))).toBe('SLUICE_SKETCH_REFUSES')
-    expect(codeOf(() => sketch.aimedWaitMs(1, 1001, 5))).toBe('SLUICE_SKETCH_REFUSES')
+    expect(codeOf(() => sketch.aimedWindow(1001, 5))).toBe('SLUICE_SKETCH_UNSUPPORTED')
+    expect(codeOf(() => sketch.aimedWaitMs(1, 1001, 5))).toBe('SLUICE_SKETCH_UNSUPPORTED')
     for (const windowMs of [0, -1, Number.NaN]) {
       expect(codeOf(() => sketch.aimedWindow(windowMs, 5))).toBe('SLUICE_BAD_AMOUNT')
     }

@@ -185,7 +185,7 @@ describe('an exact stage that is slow', () => {
       'half-open',
       'closed',
     ])
-    expect(warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_BACK'])
+    expect(warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED'])
   })
 
   test('is let go by close, which ends the timer and is no failure', async () => {

@@ -244,5 +244,5 @@ function noToken(token: unknown, amounts: ReadonlyMap<string, number>): SluiceEr
 }
 
 function unheld(reason: string): SluiceError {
-  return new SluiceError('SLUICE_COUNTERS_UNHELD', `gossip: ${reason}; what was counted stands in this replica`)
+  return new SluiceError('SLUICE_COUNTERS_NOT_REPLICATED', `gossip: ${reason}; what was counted stands in this replica`)
 }

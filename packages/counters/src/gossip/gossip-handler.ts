@@ -52,5 +52,5 @@ function statusOf(error: unknown): number {
   const code = sluiceCodeOf(error)
   if (code === 'SLUICE_GOSSIP_FORGED') return 403
   if (code === 'SLUICE_BAD_MESSAGE') return 400
-  return code === 'SLUICE_GOSSIP_UNANSWERED' ? 503 : 500
+  return code === 'SLUICE_GOSSIP_UNAVAILABLE' ? 503 : 500
 }

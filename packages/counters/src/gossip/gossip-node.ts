@@ -146,7 +146,7 @@ export class GossipNode implements MetricSource {
   answer(message: Uint8Array): Uint8Array {
     try {
       this.#metrics.carried({ received: message.byteLength })
-      if (this.#isClosed) throw new SluiceError('SLUICE_GOSSIP_UNANSWERED', 'gossip: this replica is closed')
+      if (this.#isClosed) throw new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', 'gossip: this replica is closed')
       const answer = this.#exchange.answer(message)
       this.#metrics.carried({ sent: answer.byteLength })
       return answer
@@ -241,7 +241,7 @@ export class GossipNode implements MetricSource {
     const deadline = new AbortController()
     const late = new Promise<never>((_, reject) => {
       deadline.signal.addEventListener('abort', () => {
-        reject(new SluiceError('SLUICE_GOSSIP_UNANSWERED', `gossip: got no answer within ${waitMs} ms`))
+        reject(new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', `gossip: got no answer within ${waitMs} ms`))
       })
     })
     const cancel = clock.after(waitMs, () => deadline.abort(), AWAITED)

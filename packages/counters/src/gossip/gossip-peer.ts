@@ -32,7 +32,7 @@ export class HttpPeer implements GossipPeer {
     const response = await fetch(this.name, { method: 'POST', headers, body, signal, redirect: 'error' })
     if (response.status !== 200) {
       await response.body?.cancel()
-      throw new SluiceError('SLUICE_GOSSIP_UNANSWERED', `gossip: expected 200, received status ${response.status}`)
+      throw new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', `gossip: expected 200, received status ${response.status}`)
     }
     return bytesOf(response)
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '@sluice/limiter-core/backend'
 import { answeredWithin, failureOf, unanswered } from '../unanswered.ts'
 
-/** Calls of a ledger that are answered within `waitMs`, or reject with `SLUICE_COUNTERS_UNANSWERED`, as failed ones do. */
+/** Calls of a ledger that are answered within `waitMs`, or reject with `SLUICE_COUNTERS_UNAVAILABLE`, as failed ones do. */
 export class AnswerDeadline {
   readonly #clock: Clock
   readonly #waitMs: number

@@ -218,5 +218,5 @@ export class RoutedCounters implements OwnedCounters {
 
 function isUnanswered(error: unknown): boolean {
   const code = sluiceCodeOf(error)
-  return code === 'SLUICE_COUNTERS_UNANSWERED' || code === 'SLUICE_COUNTERS_CLOSED'
+  return code === 'SLUICE_COUNTERS_UNAVAILABLE' || code === 'SLUICE_COUNTERS_CLOSED'
 }

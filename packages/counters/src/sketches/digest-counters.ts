@@ -21,7 +21,7 @@ export interface DigestCounters {
   /**
    * Counts a value under `id`, any number but NaN and the infinite ones, in the hour of now. Rejects with
    * `SLUICE_BAD_COUNTER_ID`, `SLUICE_BAD_AMOUNT`, with `SLUICE_COUNTERS_FULL` where too much waits for the ledger, and
-   * with `SLUICE_COUNTERS_UNANSWERED` where the ledger did not answer: a durable one may count all the same.
+   * with `SLUICE_COUNTERS_UNAVAILABLE` where the ledger did not answer: a durable one may count all the same.
    */
   add(id: string, value: number, options?: SketchAddOptions): Promise<SketchReceipt>
   /**

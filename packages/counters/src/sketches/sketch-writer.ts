@@ -81,7 +81,7 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     this.#loop.schedule()
   }
 
-  /** The same, and resolves when the ledger has it. Rejects with `SLUICE_COUNTERS_UNANSWERED` after `waitMs`; then it may count all the same. */
+  /** The same, and resolves when the ledger has it. Rejects with `SLUICE_COUNTERS_UNAVAILABLE` after `waitMs`; then it may count all the same. */
   async addDurable(added: AddedValue<Value>): Promise<void> {
     const { waiters } = this.#put(added)
     const applied = this.#waitIn(waiters)

@@ -20,7 +20,7 @@ export interface UniqueCountersOptions extends StoredSketchOptions, HyperLogLogO
 export interface UniqueCounters {
   /**
    * Counts a key under `id`, in the hour of now. Rejects with `SLUICE_BAD_COUNTER_ID`, with `SLUICE_COUNTERS_FULL` where
-   * too much waits for the ledger, and with `SLUICE_COUNTERS_UNANSWERED` where the ledger did not answer: a durable one
+   * too much waits for the ledger, and with `SLUICE_COUNTERS_UNAVAILABLE` where the ledger did not answer: a durable one
    * may count all the same, and is as good sent again.
    */
   add(id: string, key: SketchKey, options?: SketchAddOptions): Promise<SketchReceipt>

@@ -45,7 +45,7 @@ export class FailureLog {
     const ms = Math.round(this.#clock.now() - this.#failingSince)
     const took = Number.isNaN(ms) ? '' : ` after ${ms} ms`
     const text = `backend '${this.#backend}' answers again${took}; ${this.#sinceThen} were uncounted`
-    if (this.#isWarned) warn('SLUICE_BACKEND_BACK', text)
+    if (this.#isWarned) warn('SLUICE_BACKEND_RECOVERED', text)
     this.#withheld = undefined
     this.#isWarned = false
     this.#failingSince = Number.NaN

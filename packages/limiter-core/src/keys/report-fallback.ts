@@ -12,11 +12,11 @@ const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message:
     'a request came with a client address that is none: the address of its socket is counted, behind a proxy one for all clients',
   ],
   'forwarded-unread': [
-    'SLUICE_FORWARDED_UNREAD',
+    'SLUICE_FORWARDED_IGNORED',
     'a Forwarded header came, and nobody reads it: behind a proxy that writes it all clients share its address as their key',
   ],
   'whole-ipv6': [
-    'SLUICE_WHOLE_ADDRESS',
+    'SLUICE_FULL_IPV6_KEY',
     'its key is an IPv6 address as it is, and a client has 2^64 of them or more: expected byIp(), which counts their prefix',
   ],
 }

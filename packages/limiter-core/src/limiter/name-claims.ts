@@ -40,7 +40,7 @@ const KEY = Symbol.for('sluice.claims@1')
 
 /**
  * Claims a name. Limiters with equal names and data share a count, about which one is warned unless it is `shared`; two
- * that nobody named are refused (`SLUICE_UNNAMED_TWICE`), as is other data (`SLUICE_DUPLICATE_POLICY`), since two limits
+ * that nobody named are refused (`SLUICE_UNNAMED_LIMITER`), as is other data (`SLUICE_DUPLICATE_POLICY`), since two limits
  * cannot hold for one count. Of two backends that count in one place one is warned, as they may be those of two
  * releases. Returns a function that gives the name back.
  */
@@ -92,7 +92,7 @@ function refuseMeeting(claimed: Claimed, claim: NameClaim, others: boolean): voi
   }
   if (others && !shared && isDefaultName(name)) {
     throw new SluiceError(
-      'SLUICE_UNNAMED_TWICE',
+      'SLUICE_UNNAMED_LIMITER',
       `${owner}: expected name: '…', which counts it apart, , received a second limiter without a name on one backend` +
         'or shared: true, which counts both together',
     )

@@ -11,7 +11,7 @@ export function warnUntrustedProxy(): void {
 /** Says once that any client can choose the address by which it is counted; `setting` is what allows it. */
 export function warnTrustsAnyone(setting: string): void {
   warnOnce(
-    'SLUICE_TRUSTS_ANYONE',
+    'SLUICE_TRUSTS_ALL_PROXIES',
     `${setting}: any client can name its own address in X-Forwarded-For, and so its own key`,
   )
 }
@@ -46,7 +46,7 @@ function warnAboutSetting(trust: unknown, version: string): void {
   if (trust === true) warnTrustsAnyone('trustProxy is true')
   if (typeof trust !== 'number' || !numbersTrustNobody(version)) return
   warnOnce(
-    'SLUICE_TRUSTS_NOBODY',
+    'SLUICE_TRUSTS_NO_PROXY',
     `trustProxy is ${trust}, and Fastify from 5.12.1 on trusts nobody then: behind a proxy all clients share its address as their key`,
   )
 }

@@ -126,7 +126,7 @@ export class ServerTime {
 // every key of ours expires, so the volatile policies evict it as the others do
 function warnOfEviction(policy: string): void {
   warnOnce(
-    'SLUICE_REDIS_EVICTS',
+    'SLUICE_REDIS_EVICTION',
     `Redis evicts keys when its memory is spent (maxmemory-policy ${policy}), and with them who was denied; ` +
       'expected noeviction',
   )

@@ -183,7 +183,11 @@ export class SharedSketch<S extends Sketch<S>> {
     const { topic, observers } = this.#settings
     const code = (error as { code?: unknown } | undefined | null)?.code ?? 'SLUICE_BAD_BYTES'
     observers.event('sync', { topic, unread: code })
-    warnOnce('SLUICE_SKETCH_UNREAD', () => `a sketch of topic '${topic}' could not be read: ${messageOf(error)}`, topic)
+    warnOnce(
+      'SLUICE_SKETCH_UNREADABLE',
+      () => `a sketch of topic '${topic}' could not be read: ${messageOf(error)}`,
+      topic,
+    )
   }
 
   /** The one that counts `window`, where it is not over nor far ahead. */

@@ -12,7 +12,7 @@ const HEAD_BYTES = 8
 const MOST_BYTES = 64 * 2 ** 20
 
 /** Throws with `code` where a sketch is larger than others would read. */
-export function checkSize(sketch: Uint8Array, code: 'SLUICE_BAD_OPTION' | 'SLUICE_SKETCH_REFUSES'): void {
+export function checkSize(sketch: Uint8Array, code: 'SLUICE_BAD_OPTION' | 'SLUICE_SKETCH_UNSUPPORTED'): void {
   if (sketch.length <= MOST_BYTES) return
   throw new SketchError(
     code,
@@ -20,9 +20,9 @@ export function checkSize(sketch: Uint8Array, code: 'SLUICE_BAD_OPTION' | 'SLUIC
   )
 }
 
-/** What goes over a channel: the number of a window and the bytes of a sketch. Most cells of a tick are 0, so it is deflated. Throws `SLUICE_SKETCH_REFUSES`. */
+/** What goes over a channel: the number of a window and the bytes of a sketch. Most cells of a tick are 0, so it is deflated. Throws `SLUICE_SKETCH_UNSUPPORTED`. */
 export async function packed(window: number, sketch: Uint8Array): Promise<Uint8Array> {
-  checkSize(sketch, 'SLUICE_SKETCH_REFUSES')
+  checkSize(sketch, 'SLUICE_SKETCH_UNSUPPORTED')
   const body = await deflated(sketch, { level: constants.Z_BEST_SPEED })
   const message = Buffer.alloc(HEAD_BYTES + body.length)
   message.writeDoubleLE(window)

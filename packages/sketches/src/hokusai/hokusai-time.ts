@@ -128,7 +128,7 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     totals[0] = addTotals(totals[0], amount)
   }
 
-  /** How often in the last `windowMs`, a stretch that is partly in it whole: never too small. Throws `SLUICE_SKETCH_REFUSES` beyond `retainMs`. */
+  /** How often in the last `windowMs`, a stretch that is partly in it whole: never too small. Throws `SLUICE_SKETCH_UNSUPPORTED` beyond `retainMs`. */
   aimedWindow(windowMs: number, nowMs: number): number {
     return this.#answers.window(windowMs, nowMs)
   }

@@ -54,7 +54,7 @@ export class TimeAnswers {
     return partial === 'none' && units > 1 ? 0 : count
   }
 
-  /** In the last `windowMs`, never too small. Throws `SLUICE_SKETCH_REFUSES` where so much is not kept. */
+  /** In the last `windowMs`, never too small. Throws `SLUICE_SKETCH_UNSUPPORTED` where so much is not kept. */
   window(windowMs: number, nowMs: number): number {
     this.#checkWindow(windowMs)
     const running = this.#clock.unitAt(nowMs)
@@ -125,6 +125,9 @@ export class TimeAnswers {
       throw new SketchError('SLUICE_BAD_AMOUNT', `expected a window in ms, received ${described(windowMs)}`)
     if (Math.ceil(windowMs / this.#clock.unitMs) <= this.#retainUnits) return
     const keptMs = this.#retainUnits * this.#clock.unitMs
-    throw new SketchError('SLUICE_SKETCH_REFUSES', `got a window of ${described(windowMs)} ms, and keeps ${keptMs} ms`)
+    throw new SketchError(
+      'SLUICE_SKETCH_UNSUPPORTED',
+      `got a window of ${described(windowMs)} ms, and keeps ${keptMs} ms`,
+    )
   }
 }

@@ -40,7 +40,7 @@ export class CallRecord {
     this.pending--
     this.#noted.push({ kind, from, to: performance.now(), code })
     if (code === undefined) addOne(this.answered, id)
-    else if (code === 'SLUICE_COUNTERS_UNANSWERED') addOne(this.doubtful, id)
+    else if (code === 'SLUICE_COUNTERS_UNAVAILABLE') addOne(this.doubtful, id)
     return code === undefined
   }
 

@@ -3,7 +3,7 @@ import { malformedAnswer } from './answer-error.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Each of these throws `SLUICE_COUNTERS_UNANSWERED` for a body that is none of its kind. */
+/** Each of these throws `SLUICE_COUNTERS_UNAVAILABLE` for a body that is none of its kind. */
 export function receiptIn(text: string): CounterReceipt {
   const body = bodyIn(text)
   return { value: numberIn(body.value), ...confirmation(body) }

@@ -9,7 +9,7 @@ const CODES: readonly SluiceCode[] = [
   'SLUICE_TOKEN_REUSED',
   'SLUICE_COUNTER_RANGE',
   'SLUICE_COUNTERS_FULL',
-  'SLUICE_COUNTERS_UNANSWERED',
+  'SLUICE_COUNTERS_UNAVAILABLE',
   'SLUICE_DENIED',
 ]
 
@@ -31,13 +31,13 @@ export function answerError(status: number, text: string): SluiceError {
     )
   }
   const why = typeof code === 'string' ? ` (${code})` : ''
-  return new SluiceError('SLUICE_COUNTERS_UNANSWERED', `counterClient: got status ${status}${why} of the service`)
+  return new SluiceError('SLUICE_COUNTERS_UNAVAILABLE', `counterClient: got status ${status}${why} of the service`)
 }
 
 /** Of a service that answered what nobody understands. */
 export function malformedAnswer(): SluiceError {
   return new SluiceError(
-    'SLUICE_COUNTERS_UNANSWERED',
+    'SLUICE_COUNTERS_UNAVAILABLE',
     'counterClient: got an answer that is none of a service of counters',
   )
 }

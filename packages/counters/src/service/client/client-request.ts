@@ -82,7 +82,7 @@ function bodyOf(attempt: Attempt | Error, { method, repeatable }: ClientRequest)
     throw answerError(attempt.status, attempt.text)
   }
   const what = method === 'GET' ? '' : `, it may ${repeatable ? 'count' : 'be done'} all the same`
-  throw new SluiceError('SLUICE_COUNTERS_UNANSWERED', `counterClient: got no answer of the service${what}`, {
+  throw new SluiceError('SLUICE_COUNTERS_UNAVAILABLE', `counterClient: got no answer of the service${what}`, {
     cause: attempt,
   })
 }

@@ -47,7 +47,7 @@ const MOST_RETRIES = 10
  *
  * Ids, prefixes and tokens are text that UTF-8 can say, and `.` and `..` are no ids here, since no address has them; a
  * batch is at most 64 KiB of JSON. A service that denies rejects with `SLUICE_DENIED`, one that does not answer with
- * `SLUICE_COUNTERS_UNANSWERED`. `close` flushes, and leaves the service as it is.
+ * `SLUICE_COUNTERS_UNAVAILABLE`. `close` flushes, and leaves the service as it is.
  *
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
