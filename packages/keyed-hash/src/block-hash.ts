@@ -2,9 +2,9 @@ import { imul, joinedSums } from './joined-sums.ts'
 import type { KeyWords } from './key-words.ts'
 
 /**
- * The hash of a key of one block. Sum j is start[j] + Σ block[i + j] · units[i] mod 2³². Unit 0 is the shape: twice
- * the length, plus one where a unit is one character of any kind and not two of latin1, the first one low. It tells
- * keys apart that have the same units.
+ * Hashes keys that fit in one block. Sum j is start[j] + Σ block[i + j] · units[i] mod 2³². A unit of 16 bits holds
+ * either two latin1 characters (the first one in the low byte) or one character of any kind. Unit 0 is the shape:
+ * twice the length for latin1, twice the length plus one otherwise. The shape separates keys with equal units.
  */
 export class BlockHash {
   low = 0
@@ -12,8 +12,9 @@ export class BlockHash {
   readonly #start: Int32Array
   readonly #block: Int32Array
   readonly #sums: Int32Array = new Int32Array(4)
-  /** What integers from 0 to 2³² - 1 have in common, and those from -2³² to -1. */
+  /** Precomputed sums of the shape and the upper 32 bits, for integers from 0 to 2³² - 1. */
   readonly #above: Int32Array
+  /** The same sums for integers from -2³² to -1. */
   readonly #below: Int32Array
 
   constructor({ start, block }: KeyWords) {
@@ -23,12 +24,12 @@ export class BlockHash {
     this.#below = this.#integerSums(new Int32Array(4), -1)
   }
 
-  /** At most 512 characters. False, and no result, where one of them is not latin1. */
+  /** Hashes at most 512 latin1 characters. Returns false, without a valid result, if a character is not latin1. */
   protected packedBlock(key: string): boolean {
     const start = this.#start
     const block = this.#block
     const length = key.length
-    // the words that neighbouring units share stay in locals: a unit costs one load
+    // neighbouring units share words; keeping them in locals costs one load per unit
     let k0 = block[1]
     let k1 = block[2]
     let k2 = block[3]
@@ -37,7 +38,7 @@ export class BlockHash {
     let c = start[2] + imul(k1, 2 * length)
     let d = start[3] + imul(k2, 2 * length)
     let seen = 0
-    // two units a round; past the end they are zero and add nothing
+    // two units per iteration; units beyond the end are zero and add nothing
     for (let i = 0, at = 4; i < length; i += 4, at += 2) {
       const p = key.charCodeAt(i)
       const q = i + 1 < length ? key.charCodeAt(i + 1) : 0
@@ -61,23 +62,23 @@ export class BlockHash {
     return seen < 256
   }
 
-  /** At most 256 characters of any kind. */
+  /** Hashes at most 256 characters of any kind. */
   protected wideBlock(key: string): void {
-    const sums = this.#opened(2 * key.length + 1)
+    const sums = this.#startSums(2 * key.length + 1)
     for (let i = 0; i < key.length; i++) this.#add(sums, i + 1, key.charCodeAt(i))
     this.#finish(sums)
   }
 
-  /** At most 512 bytes. */
+  /** Hashes at most 512 bytes. */
   protected byteBlock(key: Uint8Array): void {
-    const sums = this.#opened(2 * key.length)
+    const sums = this.#startSums(2 * key.length)
     const pairs = key.length >> 1
     for (let i = 0; i < pairs; i++) this.#add(sums, i + 1, key[2 * i] | (key[2 * i + 1] << 8))
     if (key.length % 2 === 1) this.#add(sums, pairs + 1, key[key.length - 1])
     this.#finish(sums)
   }
 
-  /** Four units: the low 32 bits, then the rest, negative ones with all bits of their sign. */
+  /** Hashes a safe integer as the four 16-bit units of its two's complement, the low units first. */
   integer(key: number): void {
     const block = this.#block
     const p = key & 0xffff
@@ -92,24 +93,24 @@ export class BlockHash {
     this.high = joinedSums(sums[2] + imul(k3, p) + imul(k4, q), sums[3] + imul(k4, p) + imul(k5, q))
   }
 
-  /** The sums of the shape and the upper 32 bits, which are known for -2³¹ to 2³² - 1. */
+  /** Returns the sums of the shape and the upper 32 bits; they are precomputed for keys from -2³¹ to 2³² - 1. */
   #upper(key: number): Int32Array {
     if ((key | 0) === key) return key < 0 ? this.#below : this.#above
     return key >>> 0 === key ? this.#above : this.#integerSums(this.#sums, Math.floor(key / 0x1_0000_0000))
   }
 
-  #integerSums(sums: Int32Array, rest: number): Int32Array {
+  #integerSums(sums: Int32Array, upper: number): Int32Array {
     const start = this.#start
     const block = this.#block
-    const r = rest & 0xffff
-    const s = rest >>> 16
+    const r = upper & 0xffff
+    const s = upper >>> 16
     for (let j = 0; j < 4; j++) {
       sums[j] = start[j] + imul(block[j], INTEGER) + imul(block[j + 3], r) + imul(block[j + 4], s)
     }
     return sums
   }
 
-  #opened(shape: number): Int32Array {
+  #startSums(shape: number): Int32Array {
     this.#sums.set(this.#start)
     this.#add(this.#sums, 0, shape)
     return this.#sums
@@ -129,5 +130,5 @@ export class BlockHash {
   }
 }
 
-/** The shape of integers, which no key of a block has. */
+/** The shape of integers. No string or byte key has it, because the length of a block is at most 512. */
 const INTEGER = 0xffff

@@ -2,12 +2,13 @@ import { imul, joinedSums } from './joined-sums.ts'
 import { type KeyWords, LEVELS, UNITS_A_BLOCK } from './key-words.ts'
 
 /**
- * Joins the blocks of a long key. The 64 bits of a block are four units of the level above, which has words of its
- * own: no word ever multiplies what it helped to make, as it would in a chain, for which no bound is known. The first
- * level that holds all is the top; it adds the shape of the whole key and is finished like a block.
+ * Combines the block hashes of a long key. The 64 bits of each block are four units of the level above. Each level has
+ * separate random words, so that a word never multiplies a value computed from the same word; a chain of blocks would
+ * do that, and no collision bound is known for it. The first level that holds all units is the top: it adds the shape
+ * of the whole key and is finished like a block.
  *
  *     key      ████ ████ ████ … ████ ██      blocks of 256 units
- *     level 0  ▪▪▪▪ ▪▪▪▪ ▪▪▪▪ … ▪▪▪▪ ▪▪▪▪    64 digests are full
+ *     level 0  ▪▪▪▪ ▪▪▪▪ ▪▪▪▪ … ▪▪▪▪ ▪▪▪▪    full after 64 digests
  *     level 1  ▪▪▪▪ ▪▪▪▪                     the top
  */
 export class DigestTree {
@@ -25,11 +26,12 @@ export class DigestTree {
     this.top = 0
   }
 
+  /** Adds the hash of the next block. */
   push(low: number, high: number): void {
     this.append(0, low, high)
   }
 
-  /** Closes the levels below the top and hands out the hash of the whole. */
+  /** Closes the levels below the top and writes the hash of the whole key to `result`. */
   finish(shape: number, result: { low: number; high: number }): void {
     for (let level = 0; level < this.top; level++) this.close(level)
     const { start, shape: words } = this.words

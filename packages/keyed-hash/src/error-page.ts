@@ -1,8 +1,8 @@
 const PAGE = 'https://github.com/sluicejs/sluice/blob/main/docs/errors.md'
 
-/** `message` and where its code is explained. For packages of this suite: nothing is promised to others. */
+/** Appends the link to the section of `code` in docs/errors.md. Internal to the Sluice packages, not a stable API. */
 export function withPage(code: string, message: string): string {
   const page = ` (${PAGE}#${code.toLowerCase()})`
-  // a message about an error of the same code has it already
+  // a message that quotes an error with the same code already ends in the link
   return message.endsWith(page) ? message : message + page
 }

@@ -1,27 +1,27 @@
 import { createCipheriv, createHash } from 'node:crypto'
 
-/** What the seed draws: 5 KB of words, each random and independent of the others. */
+/** The 5 KB of pseudorandom 32-bit words that a seed expands to. */
 export interface KeyWords {
-  /** A constant a sum. */
+  /** Initial values of the four sums. */
   readonly start: Int32Array
-  /** For the units of a block. */
+  /** Multipliers of the units of a block. */
   readonly block: Int32Array
-  /** For the digests of each level of a tree. */
+  /** Multipliers of the units of each level of a digest tree. */
   readonly levels: readonly Int32Array[]
-  /** For the shape of a key of many blocks: the low 16 bits, then the rest. */
+  /** Multipliers of the shape of a key of several blocks: four for its low 16 bits, four for the remaining bits. */
   readonly shape: Int32Array
 }
 
-/** 512 latin1 characters, so that nearly every key is one block. */
+/** 256 units hold 512 latin1 characters, so nearly every key fits in one block. */
 export const UNITS_A_BLOCK = 256
 
-/** A digest is four units, so a level holds 64 digests of the one below: four hold 64⁴ blocks, 8 GiB of bytes. */
+/** A digest is four units, so a level holds 64 digests of the level below; four levels hold 64⁴ blocks (8 GiB). */
 export const LEVELS = 4
 
-/** Sum j multiplies unit i by word i + j, so the last unit needs three words more. */
+/** Sum j (0 to 3) multiplies unit i by word i + j, so the last unit needs three extra words. */
 const WORDS_A_LEVEL = UNITS_A_BLOCK + 3
 
-/** A later format takes another name, and with it other words from the same seed. */
+/** Part of the derivation, so that a later format with another name derives different words from the same seed. */
 const FORMAT = '@sluice/keyed-hash 1\0'
 
 export function keyWords(seed: Uint8Array): KeyWords {
@@ -33,14 +33,14 @@ export function keyWords(seed: Uint8Array): KeyWords {
   }
   return {
     start: next(4),
-    // one unit more, the shape
+    // one more unit than a level: the shape
     block: next(1 + WORDS_A_LEVEL),
     shape: next(8),
     levels: Array.from({ length: LEVELS }, () => next(WORDS_A_LEVEL)),
   }
 }
 
-/** AES-256-CTR under the SHA-256 digest of the seed, read as little-endian on every machine. */
+/** Expands the seed: AES-256-CTR keyed with the SHA-256 digest of format and seed, read as little-endian everywhere. */
 function keystream(seed: Uint8Array, count: number): Int32Array {
   const key = createHash('sha256').update(FORMAT).update(seed).digest()
   const bytes = createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(count * 4))

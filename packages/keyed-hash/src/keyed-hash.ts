@@ -4,16 +4,23 @@ import { BlockHash } from './block-hash.ts'
 import { DigestTree } from './digest-tree.ts'
 import { type KeyWords, keyWords, UNITS_A_BLOCK } from './key-words.ts'
 
-/** A hash of 64 bits, drawn by its seed. One object holds one result: read it before the next call. */
+/** A seeded 64-bit hash. The object holds one result, in `low` and `high`; read it before the next call. */
 export interface KeyedHash {
-  /** Of the last call: 32 bits as int32, so that they stay a small integer. Uniform, and independent of `high`. */
+  /** Lower half of the last result, as an int32 (which engines store unboxed). Uniform, and independent of `high`. */
   low: number
+  /** Upper half of the last result, as an int32. */
   high: number
-  /** Any string: lone surrogates, NUL and `__proto__` are keys like others. Allocates nothing up to 256 characters. */
+  /**
+   * Hashes any string; lone surrogates, NUL and `__proto__` need no special care. Allocates nothing for keys of up to
+   * 256 characters.
+   */
   text(key: string): void
-  /** Equals `text` of the string whose code units are these bytes (latin1). */
+  /** Hashes bytes. The result equals `text` of the latin1 string of the same bytes. */
   bytes(key: Uint8Array): void
-  /** A safe integer; what is none has the hash of another one. No text and no bytes share its units: 7 is not `'7'`. */
+  /**
+   * Hashes a safe integer. Any other number hashes like some safe integer. Integers, strings and bytes are different
+   * keys: the hash of 7 is independent of the hash of `'7'`.
+   */
   integer(key: number): void
 }
 
@@ -21,8 +28,10 @@ const SEED_BYTES = 16
 const PACKED_BLOCK = 2 * UNITS_A_BLOCK
 
 /**
- * Equal seeds give equal hashes in every process and release, so whoever merges sketches hands one in, 16 secret bytes
- * or more. Without one it is drawn at random, and no other process can say what a key hashes to.
+ * Creates a hash. Equal seeds give equal hashes in every process and release, which merging sketches requires.
+ *
+ * @param seed At least 16 secret bytes, otherwise `SLUICE_BAD_SEED` is thrown. Default: 32 random bytes, so that no
+ * other process can compute the hash of a key.
  */
 export function createKeyedHash(seed: Uint8Array = randomBytes(32)): KeyedHash {
   if (!ArrayBuffer.isView(seed)) throw new BadSeedError(seed === null ? 'null' : `a ${typeof seed}`)
@@ -32,11 +41,13 @@ export function createKeyedHash(seed: Uint8Array = randomBytes(32)): KeyedHash {
 
 /**
  * Vector multiply-shift (Dietzfelbinger 1996; Thorup, arXiv:1504.06804) over 16-bit units mod 2³²: the high 16 bits of
- * a sum are strongly universal. The sums share their words, each one place further: at the last unit that differs a
- * sum has a word that the sums before it lack, so four sums make 64 such bits.
- * The promise, over the draw of the seed, for any two keys chosen without sight of results: up to 512 latin1 characters
- * (256 of any kind) their hashes are uniform and independent, so they agree in n given bits with chance 2⁻ⁿ exactly and
- * in all 64 with 2⁻⁶⁴. A longer key adds 2⁻⁶⁴ for each level of its digest tree: 5 · 2⁻⁶⁴ at most.
+ * a sum are strongly universal. The four sums share their words, each shifted by one place: at the last unit in which
+ * two keys differ, each sum uses a word that the previous sums do not, so the four sums give 64 independent bits.
+ *
+ * Guarantee, over the random choice of the seed, for any two keys chosen without seeing results: up to 512 latin1
+ * characters (256 of any kind), the hashes are uniform and independent. They agree in n given bits with probability
+ * exactly 2⁻ⁿ, and in all 64 bits with probability 2⁻⁶⁴. Longer keys add 2⁻⁶⁴ for each level of the digest tree: at
+ * most 5 · 2⁻⁶⁴.
  */
 class MultiplyShiftHash extends BlockHash implements KeyedHash {
   readonly #tree: DigestTree
