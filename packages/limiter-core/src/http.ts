@@ -1,4 +1,4 @@
-// For adapters: what decides over a request, and what says what to write.
+// Entry point for adapters: the parts that decide requests and format responses.
 
 export { andThen, isPromise } from './contracts/maybe-promise.ts'
 export type * from './contracts.ts'

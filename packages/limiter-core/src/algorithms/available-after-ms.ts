@@ -1,6 +1,9 @@
 import type { CompiledPolicy } from '../contracts.ts'
 
-/** Whole ms until more than the `remaining` units fit that fit now, if nothing else comes; 0 for a key that is full. */
+/**
+ * Returns the whole milliseconds until more than the `remaining` units become available if no other request comes; 0
+ * for an unused key.
+ */
 export function availableAfterMs(
   compiled: CompiledPolicy,
   cells: Float64Array,

@@ -1,14 +1,13 @@
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 
 /**
- * A policy of one plan, where several plans have one of its name whose cells mean something else. Cells: those of each
- * variant, one after the other; behind those of one that drains when a charge last found no room in it. Whatever is used
- * under one plan is used in all of them: a take must fit into the plan's own variant and into those of larger plans, and
- * is charged to the others without asking.
- * Promise: that of the plan's own policy, over all that is used under any plan.
+ * A policy whose plans store different kinds of cells. The cells of all variants follow one another; each variant
+ * that drains while it is only charged has one more cell with the time when a charge last found no room. Usage under
+ * one plan counts in all of them: a take must fit the plan's own variant and the variants of larger plans, and is
+ * charged to the others without a check. Guarantee: that of the plan's own policy, over all usage under any plan.
  *
- * One that is charged and drains holds no more than `ceiling` units: what the largest plan gives at once. Else a month
- * under a large plan would be a debt of months under a small one.
+ * A variant that is only charged and drains holds at most `ceiling` units, the most that the largest plan admits at
+ * once. Otherwise a month under a large plan would become a debt of months under a small one.
  */
 export class CompiledVariants implements CompiledPolicy {
   readonly policy: Policy
@@ -80,7 +79,10 @@ export class CompiledVariants implements CompiledPolicy {
     return longestReset(this.variants, cells, at, now)
   }
 
-  /** What is known of the key is known by the plan's own numbers. The others are taken to have used as much just now. */
+  /**
+   * The known usage is in units of the plan's own policy. The other variants are assumed to have used as much just
+   * now.
+   */
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     const { compiled, perMs, ceiling } = this.#own
     const longestMs = perMs > 0 ? ceiling / perMs : Number.POSITIVE_INFINITY
@@ -94,7 +96,10 @@ export class CompiledVariants implements CompiledPolicy {
   }
 }
 
-/** Those of all variants, and when one that drains last found no room. Undefined where one of them has none. */
+/**
+ * Returns the cells of all variants that hold an instant, including the "no room" times; undefined if any variant has
+ * none.
+ */
 function instantsOf(variants: readonly PolicyVariant[]): readonly number[] | undefined {
   const instants: number[] = []
   for (const { compiled, at, perMs } of variants) {
@@ -105,7 +110,7 @@ function instantsOf(variants: readonly PolicyVariant[]): readonly number[] | und
   return instants
 }
 
-/** Cells of a variant among those of all. */
+/** Returns the number of cells that a variant occupies. */
 export function cellsOf({ compiled, perMs }: Pick<PolicyVariant, 'compiled' | 'perMs'>): number {
   return perMs > 0 ? compiled.cells + 1 : compiled.cells
 }
@@ -126,7 +131,10 @@ function fittingOf(
   return room
 }
 
-/** Whether a take may have been charged less than it cost: giving all of it back would forget what others used. */
+/**
+ * Whether a take may have been charged less than its cost. Refunding all of it would then return units that other
+ * takes used.
+ */
 function mayBeUncharged(
   { compiled, at: from, perMs }: PolicyVariant,
   cells: Float64Array,

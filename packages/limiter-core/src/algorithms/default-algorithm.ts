@@ -1,11 +1,11 @@
 import type { AlgorithmName, Backend } from '../contracts.ts'
 
-/** Up to so many units a time for each costs little, and says exactly when the next one is free. */
+/** Up to this limit, one timestamp per unit costs little and makes `retryAfterMs` exact. */
 const LARGEST_LOG = 32
 
 /**
- * The algorithm of a policy that names none: `sliding-log` up to 32 units, where the backend keeps it, else
- * `sliding-window`. Of plans that share a count `largestLimit` is the largest.
+ * Returns the default algorithm: `sliding-log` for limits up to 32 if the backend supports it, otherwise
+ * `sliding-window`. For plans that share a count, `largestLimit` is the largest of their limits.
  */
 export function defaultAlgorithm(largestLimit: number, { algorithms }: Pick<Backend, 'algorithms'>): AlgorithmName {
   const keepsLog = algorithms?.includes('sliding-log') ?? true

@@ -1,2 +1,5 @@
-/** 1 µs: what a sum of doubles may be off without turning away a request that is due, or missing its own window. */
+/**
+ * 1 µs: tolerance for rounding errors in sums of doubles, so that a request that is due is not denied and finds its
+ * own window.
+ */
 export const EPSILON_MS = 0.001

@@ -63,7 +63,7 @@ class CompiledFixedWindow implements CompiledPolicy {
     return now >= cells[at] + this.#windowMs ? 0 : cells[at + 1]
   }
 
-  // a take of cost 0 leaves no cells behind, yet what it cost in the end belongs to the window that it would have opened
+  // a take of cost 0 leaves no cells behind, but its final cost belongs to the window that the take would have opened
   #opensWindow(cells: Float64Array, at: number, now: number, takenAt: number): boolean {
     const afterLast = cells[at + 1] === 0 || takenAt >= cells[at] + this.#windowMs
     return afterLast && now < takenAt + this.#windowMs

@@ -1,7 +1,9 @@
 import type { CompiledPolicy } from '../contracts.ts'
 import { capacityOf } from './policy-forms.ts'
 
-/** Milliseconds after which nothing matters any more of what a key has taken: of all variants, where plans have several. */
+/**
+ * Returns the milliseconds after which nothing that a key has taken matters, over all variants if plans have several.
+ */
 export function forgetsMs({ policy, variants }: CompiledPolicy): number {
   const policies = variants?.map(({ compiled }) => compiled.policy) ?? [policy]
   const most = Math.max(...policies.map(capacityOf))

@@ -37,7 +37,7 @@ class CompiledGcra implements CompiledPolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const debtMs = this.#debtMs(cells, at, now)
-    // as in token-bucket: what may have drained since the take is not given back
+    // as in token-bucket: units that may have drained since the take are not refunded
     const drainedMs = Math.max(0, now - takenAt)
     const asked = units * this.#unitMs
     const movedMs = units > 0 ? asked : -Math.min(debtMs, Math.max(0, -asked - drainedMs))
@@ -60,7 +60,7 @@ class CompiledGcra implements CompiledPolicy {
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    // as in token-bucket: of a key that is used up the reset tells the debt too
+    // as in token-bucket: the reset time of an exhausted key includes its debt
     const debtMs = used < this.capacity ? Math.min(used * this.#unitMs, resetAfterMs) : resetAfterMs
     cells[at] = debtMs > 0 ? now + debtMs : 0
   }

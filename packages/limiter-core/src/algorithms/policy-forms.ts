@@ -13,25 +13,25 @@ export function capacityOf({ limit, burst }: Policy): number {
 }
 
 /**
- * What decides the meaning of cells: policies of one form read the same cells alike, whatever their limit. Units that
- * end with a window know its length, and how it is cut, or its calendar; units that drain know their rate.
+ * Returns what determines the meaning of cells. Policies with the same form interpret the same cells alike, whatever
+ * their limits. For windows it contains the length, the slices or the calendar; for algorithms that drain, the rate.
  */
 export function formOf(policy: Policy): string {
   const { algorithm, limit, windowMs, slices = 1, calendar } = policy
   if (calendar) return `calendar ${calendar.per} ${calendar.timeZone} ${calendar.anchor ?? 1} ${windowMs}`
-  // gcra keeps milliseconds, of which a unit is so many
+  // gcra stores milliseconds; this is the length of one unit
   if (algorithm === 'gcra') return `gcra ${windowMs / limit}`
   if (algorithm === 'token-bucket') return `token-bucket ${limit / windowMs}`
-  // its algorithm refuses slices that are no number, which may have no text either
+  // `slices` may be an invalid value that cannot be converted to a string; the algorithm refuses it later
   return `${algorithm} ${windowMs} ${Number.isInteger(slices) ? slices : ''}`
 }
 
 /**
- * Whether whatever `policy` lets pass fits into `larger`, so that who is counted by both and stays on one plan never
- * meets the larger one.
+ * Whether everything that `policy` admits also fits `larger`, so that a client counted by both, on one plan, is never
+ * denied by the larger one.
  */
 export function alwaysFits(policy: Policy, larger: Policy): boolean {
-  // periods are of several lengths, and what is carried over or bought comes on top
+  // calendar periods vary in length, and carried-over or purchased units are added to them
   if (policy.calendar || larger.calendar) return false
   const most = mostAtOnce(policy)
   const perMs = policy.limit / policy.windowMs
@@ -39,7 +39,7 @@ export function alwaysFits(policy: Policy, larger: Policy): boolean {
   return most + perMs * reachMs(larger) <= larger.limit
 }
 
-/** What passes in a window of any length is at most this, and the rate by the length of the window. */
+/** An interval of any length admits at most this many units plus the rate times the length. */
 function mostAtOnce(policy: Policy): number {
   const { algorithm, slices = 1 } = policy
   // a full window just before its end, another one just after
@@ -47,7 +47,7 @@ function mostAtOnce(policy: Policy): number {
   return twice ? 2 * policy.limit : capacityOf(policy)
 }
 
-/** For how long what was taken may count. */
+/** Returns for how many milliseconds a taken unit may count. */
 function reachMs({ algorithm, windowMs, slices = 1 }: Policy): number {
   return algorithm === 'sliding-window' ? windowMs * (1 + 1 / slices) : windowMs
 }

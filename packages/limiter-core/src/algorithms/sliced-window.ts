@@ -3,9 +3,9 @@ import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
 /**
- * Cells: [start of the newest slice, units by slice, the newest first, one slice more than the window has].
- * The oldest slice lies partly outside the window and counts whole.
- * Promise: never more than the limit in any window; what was taken is forgotten up to window / slices late.
+ * Cells: [start of the newest slice, units per slice from the newest to the oldest, one slice more than the window
+ * has]. The oldest slice is partly outside the window and counts completely. Guarantee: never more than the limit in
+ * any window; units are released up to window / slices late.
  */
 export class CompiledSlicedWindow implements CompiledPolicy {
   readonly policy: Policy
@@ -15,7 +15,7 @@ export class CompiledSlicedWindow implements CompiledPolicy {
   readonly capacity: number
   readonly #kept: number
   readonly #sliceMs: number
-  // the state as it stands at the `now` of the call, laid out like the cells
+  // the state at the `now` of the call, with the same layout as the cells
   readonly #slices: Float64Array
 
   constructor(policy: Policy, slices: number) {
@@ -33,7 +33,7 @@ export class CompiledSlicedWindow implements CompiledPolicy {
     if (cost === 0 || used + cost <= this.capacity) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
     let age = this.#kept
-    // a debt above 2^53 is no exact sum of its slices, and leaves a rest
+    // a debt above 2^53 is not an exact sum of its slices and leaves a remainder
     while (age > 0 && used + cost > this.capacity) used -= slices[age--]
     const freeAt = slices[0] + this.#sliceMs * (this.#kept - age)
     return firstWholeMs(freeAt - now, (ms) => this.#usedAt(cells, at, now + ms) + cost <= this.capacity)

@@ -2,14 +2,16 @@ import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import { wholeMsUntil } from './whole-ms.ts'
 
-/** A kilobyte a key; above it a sliced window says the same for less. */
+/**
+ * A log of this length takes one kilobyte per key. Above it, a sliced window has the same guarantee for less memory.
+ */
 export const LARGEST_LOG = 128
 const HEAD = 1
 
 /**
- * Cells: [number of entries, times of the units taken, oldest first], and behind them what makes the places a power of
- * two, so that policies of many limits share few widths of cells.
- * Promise: exact, never more than the limit in any window.
+ * Cells: [number of entries, timestamps of the units from the oldest to the newest], padded to a power of two, so
+ * that policies with different limits share few cell widths. Guarantee: exact, never more than the limit in any
+ * window.
  */
 class CompiledSlidingLog implements CompiledPolicy {
   readonly policy: Policy
@@ -55,9 +57,9 @@ class CompiledSlidingLog implements CompiledPolicy {
     const first = times.findIndex((time) => time >= takenAt)
     const place = first < 0 ? before : first
     if (units > 0) return this.#charge(cells, at, times, place, units, takenAt)
-    // what was dropped for want of places is not made good by what is given back
+    // a refund does not compensate units that were dropped for lack of room
     if (this.#chargedBeside && before === this.room) return 0
-    // who does not say when gives back what was taken last
+    // a refund without a time returns the newest units
     const isNow = first < 0 && takenAt >= now
     const same = isNow ? before : times.filter((time) => time === takenAt).length
     const back = Math.min(same, -units)
@@ -81,7 +83,7 @@ class CompiledSlidingLog implements CompiledPolicy {
     this.#write(cells, at, new Array<number>(live).fill(time))
   }
 
-  /** Puts units at their place among the times; returns those that found one. */
+  /** Inserts units at their position among the timestamps and returns the number of units that fit. */
   #charge(cells: Float64Array, at: number, times: number[], place: number, units: number, takenAt: number): number {
     const free = this.room - times.length
     const fitting = Math.min(units, this.#chargedBeside ? free + place : free)
@@ -90,7 +92,7 @@ class CompiledSlidingLog implements CompiledPolicy {
     return fitting
   }
 
-  /** As many as there are places for. */
+  /** Returns the newest timestamps, as many as fit. */
   #newest(times: number[]): number[] {
     if (times.length > this.room) times.splice(0, times.length - this.room)
     return times

@@ -7,7 +7,7 @@ import { CompiledTwoEpochWindow } from './two-epoch-window.ts'
 // a slice costs 8 bytes a key, and 60 make a minute of seconds
 const MAX_SLICES = 60
 
-/** One slice: the weighted two-epoch counter. More: whole slices, never above the limit. */
+/** With one slice: the weighted two-epoch counter. With more: whole slices, never above the limit. */
 export const slidingWindow: Algorithm = {
   name: 'sliding-window',
   version: 2,

@@ -2,7 +2,7 @@ import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
 import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
-// half a unit: at millions a second 1 µs is worth several, and those nobody may have
+// half a unit: at millions of units per second, 1 µs would be worth several units
 const MAX_EPSILON = 0.5
 
 /**
@@ -38,7 +38,8 @@ class CompiledTokenBucket implements CompiledPolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const used = this.#used(cells, at, now)
-    // what may have drained since belongs to others by now: giving it back would lift the key above its promise
+    // units that may have drained since the take are already available to others; refunding them would exceed the
+    // guarantee
     const drained = Math.max(0, now - takenAt) * this.#perMs
     const moved = units > 0 ? units : -Math.min(used, Math.max(0, -units - drained))
     if (moved === 0) return 0
@@ -61,7 +62,7 @@ class CompiledTokenBucket implements CompiledPolicy {
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     const drainsFor = Math.max(0, resetAfterMs * this.#perMs)
-    // a key that is used up may be in debt besides, which only its reset tells
+    // an exhausted key may be in debt, which only its reset time shows
     this.#write(cells, at, now, used < this.capacity ? Math.max(0, Math.min(used, drainsFor)) : drainsFor)
   }
 

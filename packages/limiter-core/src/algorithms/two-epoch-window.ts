@@ -8,15 +8,16 @@ const PREVIOUS = 2
 const LAST = 3
 
 /**
- * Cells: [start of the current epoch, units in it, units in the epoch before, time of a last unit]. Epochs are one window
- * long and follow one another from the key's first take. Units of the epoch before are weighted by the part of it that a
- * window ending now still covers, and none count once its last unit has left: who spends all at once has all of it back
- * a window later. The one time is that of the epoch before while that has units, else of the current epoch; an epoch
- * whose last unit is not known is taken to end with one. Units of which nobody knows when they were taken stand below 0
- * in the epoch before, and count whole until the time has left. Everything is compared after multiplying by the window,
- * so that whole units and whole ms give exact answers.
- * Promise: at most 2 limits in any window (1.999 at worst against an adversary), near 1 in ordinary traffic; no wait is
- * longer than two windows, nor than one for who spends all at once.
+ * Cells: [start of the current epoch, units in the current epoch, units in the previous epoch, time of the last
+ * unit]. An epoch is one window long; epochs follow one another from the first take of the key. Units of the previous
+ * epoch are weighted by the part of that epoch that a window ending now still covers, and no longer count once its
+ * last unit has left the window: a client that spends its limit at once gets all of it back one window later. The
+ * time belongs to the previous epoch while that has units, otherwise to the current epoch; an unknown last unit is
+ * assumed at the end of its epoch. Units with an unknown time are stored as a negative number in the previous epoch
+ * and count completely until the time has passed. All comparisons are multiplied by the window, so that whole units
+ * and milliseconds give exact results. Guarantee: at most 2 limits in any window (1.999 in the worst adversarial
+ * case), close to 1 in ordinary traffic; no wait is longer than two windows, or one window for a client that spends
+ * its limit at once.
  */
 export class CompiledTwoEpochWindow implements CompiledPolicy {
   readonly policy: Policy
@@ -25,7 +26,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   readonly instants: readonly number[] = [START, LAST]
   readonly capacity: number
   readonly #windowMs: number
-  // the cells as they stand at the `now` of the call
+  // the cells at the `now` of the call
   readonly #epochs = new Float64Array(4)
 
   constructor(policy: Policy) {
@@ -65,7 +66,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
       epochs[LAST] = takenAt
     }
     let moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
-    // of what was adopted nobody knows when it was taken: it may be what is given back here
+    // the time of adopted units is unknown, so a refund may belong to them
     if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, takenAt, now)
     if (moved !== 0) this.#store(cells, at)
     return moved
@@ -98,7 +99,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     cells[at + LAST] = last
   }
 
-  /** Units of the current epoch: its last one is known where those of the epoch before are gone. */
+  /** Refunds units of the current epoch. Its last unit is known once the units of the previous epoch are gone. */
   #moveCurrent(units: number, takenAt: number): number {
     const epochs = this.#epochs
     const before = epochs[CURRENT]
@@ -120,7 +121,10 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     return after - before
   }
 
-  /** `#roll`, and forgets an epoch of which nothing counts any more: from here on the last unit of this one is known. */
+  /**
+   * Like `#roll`, and also forgets an epoch that no longer counts, so that the last unit of the current epoch becomes
+   * known.
+   */
   #settle(cells: Float64Array, at: number, now: number): Float64Array {
     const epochs = this.#roll(cells, at, now)
     if (epochs[PREVIOUS] !== 0 && this.#unitMs(now) === 0) {
@@ -137,7 +141,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     epochs[CURRENT] = cells[at + CURRENT]
     epochs[PREVIOUS] = cells[at + PREVIOUS]
     epochs[LAST] = cells[at + LAST]
-    // a sum, as beside the last unit: of fractions of a ms the difference may round to less than the window
+    // a sum, as for the last unit: the difference of fractional milliseconds may round below the window
     const endsAt = epochs[START] + windowMs
     if (now >= endsAt) {
       epochs[LAST] = this.#lastOfCurrent()
@@ -161,14 +165,16 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     cells[at + LAST] = epochs[LAST]
   }
 
-  /** Of the epochs as they stand at `now`. */
   #fits(now: number, cost: number): boolean {
     const epochs = this.#epochs
     const windowMs = this.#windowMs
     return this.#unitMs(now) + (epochs[CURRENT] + cost) * windowMs <= this.capacity * windowMs
   }
 
-  /** Units of the epoch before, weighted, times the window. A clock behind the current one stands at its start. */
+  /**
+   * Returns the weighted units of the previous epoch times the window. A clock before the start of the current epoch
+   * counts as its start.
+   */
   #unitMs(now: number): number {
     const epochs = this.#epochs
     const at = Math.max(now, epochs[START])
@@ -191,7 +197,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     return Math.min(weighted, epochs[LAST] + windowMs)
   }
 
-  /** When the current epoch had its last unit: its end where nobody knows. */
+  /** Returns the time of the last unit in the current epoch, or the end of the epoch if it is unknown. */
   #lastOfCurrent(): number {
     const epochs = this.#epochs
     return epochs[PREVIOUS] === 0 ? epochs[LAST] : epochs[START] + this.#windowMs

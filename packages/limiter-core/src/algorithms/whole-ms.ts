@@ -1,13 +1,13 @@
 /**
- * The first whole number of ms, at least 1, after which `passes` holds; `passes` never turns false again.
- * `guess` comes from arithmetic with rounding errors, so it is only where the search starts: in strides that double,
- * since far from now a double tells ms apart only by the thousand.
+ * Returns the first whole number of milliseconds, at least 1, for which `passes` returns true; `passes` must be
+ * monotonic. `guess` may have rounding errors and is only the start of the search. The steps double, because far from
+ * the present a double distinguishes milliseconds only by the thousand.
  */
 export function firstWholeMs(guess: number, passes: (ms: number) => boolean): number {
   let passing = Math.max(1, Math.ceil(guess))
   let failing = passing - 1
   for (let stride = 1; !passes(passing); stride *= 2) {
-    // only a reading of the clock that is no number gets here
+    // reached only if the clock returned NaN
     if (!(passing < Number.POSITIVE_INFINITY)) return Number.POSITIVE_INFINITY
     failing = passing
     passing += stride

@@ -1,6 +1,6 @@
 import { shown } from '../errors/shown.ts'
 
-/** No answer came within the deadline of a call. */
+/** Thrown if no reply arrived within the deadline of a call. */
 export class LateError extends Error {
   readonly code = 'LATE'
   readonly mayHaveCounted: boolean
@@ -12,12 +12,15 @@ export class LateError extends Error {
   }
 }
 
-/** The answer came when its request no longer waited for it: nothing was spent. */
+/** Returns the error of a reply that arrived after its request had stopped waiting; nothing was spent. */
 export function lateLedger(): LateError {
   return new LateError('the ledger of leases answered after the deadline', false)
 }
 
-/** A backend that answered what is no answer. Says of which part, and never what a text held. */
+/**
+ * Thrown if a backend returned an invalid answer. The message names the invalid part and never contains string
+ * values.
+ */
 export class MalformedAnswer extends Error {
   readonly code = 'MALFORMED'
 
@@ -27,26 +30,26 @@ export class MalformedAnswer extends Error {
   }
 }
 
-/** The cause of a failure whose error has no code. */
+/** Cause of a failure whose error has no code. */
 export const NAMELESS = 'ERROR'
 
-/** Why a backend failed, in one word: the `code` of the error, `ERROR` where it has none. */
+/** Returns the cause of a failure as one word: the `code` of the error, or `ERROR`. */
 export function causeOf(error: unknown): string {
   const code = fieldOf(error, 'code')
   return typeof code === 'string' && code !== '' ? code.slice(0, 64) : NAMELESS
 }
 
-/** Whether the error says that this key alone is at fault, and that the backend is well. */
+/** Whether the error concerns only this key, and the backend works otherwise. */
 export function isOfOneKey(error: unknown): boolean {
   return fieldOf(error, 'keyOnly') === true
 }
 
-/** Whether the backend may have counted what it was asked to, though no answer came. */
+/** Whether the backend may have applied the call although no reply arrived. */
 export function mayHaveCounted(error: unknown): boolean {
   return fieldOf(error, 'mayHaveCounted') === true
 }
 
-// anything can be thrown, also what throws when it is looked at
+// anything can be thrown, including objects whose properties throw when read
 function fieldOf(error: unknown, name: string): unknown {
   try {
     return (error as Readonly<Record<string, unknown>> | null | undefined)?.[name]

@@ -3,21 +3,21 @@ import type { Answer, Backend, Charge, MaybePromise, Moment } from '../contracts
 import { vetoed } from '../decision/verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
 
-/** Those charges of one request that are taken in one go, and where they stand among all. */
+/** Charges of one request that are taken in one call, and their positions among all charges. */
 export interface ChargePart {
   readonly backend: Pick<Backend, 'takeAll' | 'adjustAll'>
   readonly indexes: readonly number[]
   readonly charges: readonly Charge[]
 }
 
-/** Asks a part without taking. */
+/** Reads a part without taking units. */
 export type PeekPart = (part: ChargePart) => MaybePromise<Answer>
 
 /**
- * Takes the parts of one request one after the other. A later denial takes the earlier parts back by `adjustAll`, and so
- * does a failure, which is then thrown on: that never over-admits, and may turn others away while the round trip lasts.
- * What is taken back has no deadline: it must arrive. Parts behind a denial are asked by `peek`; without it they have no
- * verdicts.
+ * Takes the parts of one request one after the other. If a later part denies or fails, the earlier parts are refunded
+ * by `adjustAll`, and a failure is rethrown. This never over-admits, and may deny other requests during the round
+ * trip. Refunds have no deadline, because they must arrive. Parts after a denial are read with `peek`; without `peek`
+ * they have no verdicts.
  */
 export function takeTogether(parts: readonly ChargePart[], moment?: Moment, peek?: PeekPart): MaybePromise<Answer> {
   return takeFrom({ parts, moment, peek }, [])
@@ -41,7 +41,7 @@ function takeFrom(taking: Taking, answers: readonly Answer[]): MaybePromise<Answ
   return andThen(answer, (one) => takeFrom(taking, [...answers, one]))
 }
 
-/** What `run` answers, or what `failed` makes of it where it throws or rejects. */
+/** Returns the result of `run`, or of `failed` if `run` throws or rejects. */
 function attempt<T>(run: () => MaybePromise<T>, failed: (error: unknown) => MaybePromise<never>): MaybePromise<T> {
   try {
     const answer = run()
@@ -59,7 +59,7 @@ function takenBack({ parts, moment }: Taking, answers: readonly Answer[], error:
   })
 }
 
-/** Takes back what must not stand, now that all verdicts are known. */
+/** Refunds the parts that must not stand, once all verdicts are known. */
 function settled({ parts, moment, peek }: Taking, answers: readonly Answer[]): MaybePromise<Answer> {
   const verdicts = answers.flatMap((answer) => answer.verdicts)
   const denied = vetoed(verdicts)
@@ -72,7 +72,10 @@ function settled({ parts, moment, peek }: Taking, answers: readonly Answer[]): M
   return andThen(allOf<Answer>([...undone, ...unasked]), (all) => mergedAnswer(parts, all))
 }
 
-/** Refunds those charges of a part that were taken and do not stand. Answers how the part stands then. */
+/**
+ * Refunds the charges of a part that were taken although the request is denied, and returns the state of the part
+ * afterwards.
+ */
 function undo(
   part: ChargePart,
   answer: Answer,
@@ -92,7 +95,7 @@ function undo(
     return part.backend.adjustAll(refunds, takenAt, now === undefined ? { uncounted } : { now, uncounted })
   }
   const { takenAts } = answer
-  // each by itself where each was taken at a time of its own
+  // one call per charge if the charges have different times
   const refunded = takenAts
     ? allOf(back.map((at) => refund([at], takenAts[at], !isCounted(answer, at))))
     : andThen(refund(back, answer.takenAt, !answer.counted), (after) => [after])
@@ -106,7 +109,7 @@ function isCounted({ counted, countedEach }: Answer, at: number): boolean {
   return countedEach?.[at] ?? counted
 }
 
-/** The answers of all parts as one, each verdict where its charge stands. */
+/** Merges the answers of all parts into one, with each verdict at the position of its charge. */
 export function mergedAnswer(parts: readonly Pick<ChargePart, 'indexes'>[], answers: readonly Answer[]): Answer {
   const rows = answers.flatMap((answer, part) =>
     answer.verdicts.map((verdict, at) => {

@@ -2,12 +2,12 @@ import type { Answer, AnsweredVerdict, Charge, Decision, PolicyVerdict } from '.
 import { plainVerdict, RequestDecision, vetoed } from '../decision/verdict.ts'
 import { MalformedAnswer } from './backend-failure.ts'
 
-/** What a verdict has to answer. */
+/** The members of a charge that its verdict must match. */
 type Asked = Pick<Charge, 'counter' | 'advisory'>
 
 /**
- * `answer`, where it is one to these charges. Throws `MalformedAnswer` otherwise: what a limit, a header or a mirror
- * makes of nonsense nobody can say. Charges behind a denial may be left out. What a verdict may leave out is completed.
+ * Returns `answer` completed with optional members, or throws `MalformedAnswer` if it does not match the charges. An
+ * invalid answer would otherwise corrupt limits, headers and mirrors. Verdicts after a denial may be missing.
  */
 export function checkedAnswer(answer: Answer, charges: readonly Asked[]): Answer {
   checkHead(answer)
@@ -49,7 +49,7 @@ function checkVerdict(verdict: AnsweredVerdict, { counter: { compiled }, advisor
   const { policy, shadow, allowed, remaining, retryAfterMs } = verdict
   if (policy !== compiled.policy) throw new MalformedAnswer('policy', policy, 'that of its charge')
   if ((shadow === true) !== (advisory === true)) throw new MalformedAnswer('shadow', shadow, `${advisory === true}`)
-  // Infinity is what the rule `allow` of a part answers
+  // the rule `allow` answers with Infinity
   const most = compiled.policy.calendar ? Number.MAX_SAFE_INTEGER : compiled.capacity
   const isLeft = Number.isInteger(remaining) && remaining >= 0 && remaining <= most
   if (!isLeft && remaining !== Number.POSITIVE_INFINITY)
@@ -69,7 +69,7 @@ function isWait(ms: unknown): boolean {
   return typeof ms === 'number' && ms >= 0
 }
 
-/** Of a composite that was denied before all of its parts were asked. */
+/** Checks the answer of a composite backend that denied before all parts were read. */
 function checkSome(verdicts: readonly AnsweredVerdict[], charges: readonly Asked[]): void {
   let at = 0
   for (const verdict of verdicts) {

@@ -7,12 +7,12 @@ interface Part extends ChargePart {
   readonly backend: ChargedBackend
 }
 
-/** A backend whose counters are open. */
+/** A backend whose counters are already open. */
 export type ChargedBackend = Pick<Backend, 'synchronous' | 'takeAll' | 'peekAll' | 'adjustAll' | 'resetAll'>
 
 /**
- * Several backends as one. They are asked one after the other, synchronous ones first, and a later denial takes the
- * earlier parts back, as `takeTogether` says.
+ * Combines several backends. They are called one after the other, synchronous ones first; if a later one denies, the
+ * earlier ones are refunded, see `takeTogether`.
  */
 export class GroupedBackend implements ChargedBackend {
   readonly #homes: ReadonlyMap<Counter, ChargedBackend>

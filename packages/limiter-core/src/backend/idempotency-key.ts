@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { IdempotencyKey } from '../contracts.ts'
 
 /**
- * For so long a command that must not be run twice may arrive, and a backend remembers that it ran: longer than a client of
- * Redis tries to send again what a broken connection left unanswered (20 times, some 11 s with ioredis as it is).
+ * How long a backend remembers a command that must not run twice. It is longer than a Redis client keeps resending
+ * commands after a broken connection (20 attempts, about 11 s, with the defaults of ioredis).
  */
 export const IDEMPOTENT_MS = 30_000
 
-/** Keeps the keys of this copy of the package apart from those of all others. */
+/** Distinguishes the keys of this copy of the package from those of other copies. */
 const owner = randomBytes(9).toString('base64url')
 let made = 0
 

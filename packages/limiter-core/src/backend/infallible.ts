@@ -8,7 +8,10 @@ function backends(): WeakSet<Backend> {
   return processWide(KEY, () => new WeakSet())
 }
 
-/** The same, which counts in this process and cannot fail: no failover stands before it. For backends of this suite alone. */
+/**
+ * Marks a backend of this suite that counts in this process and cannot fail, so that no failover is put in front of
+ * it.
+ */
 export function infallible<B extends Backend>(backend: B): B {
   backends().add(backend)
   return backend

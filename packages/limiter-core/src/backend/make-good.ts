@@ -1,8 +1,8 @@
 import type { Admitted, CompiledPolicy, PriorUsage } from '../contracts.ts'
 
 /**
- * Makes good in cells what is known of a key and missing there: first what a backend had told of it, as far as more was
- * used than is by now; then what was admitted in its place, on top and up to the capacity.
+ * Restores units in cells that are missing there: first the usage that a backend had reported, as far as it still
+ * counts and exceeds the current usage, then the units that were admitted in its place, up to the capacity.
  */
 export function makeGood(
   compiled: CompiledPolicy,
@@ -15,7 +15,7 @@ export function makeGood(
   const missing = used - usedUnits(compiled, cells, at, now)
   if (missing > 0) {
     raise(compiled, cells, at, now, missing, resetAfterMs)
-    // it was in debt, or begins its window anew too soon
+    // the key was in debt, or its window would restart too early
     if (compiled.resetAfterMs(cells, at, now) < resetAfterMs) compiled.adopt(cells, at, now, used, resetAfterMs)
   }
   if (!admitted) return
@@ -24,7 +24,7 @@ export function makeGood(
   if (fitting > 0) raise(compiled, cells, at, now, fitting, resetAfterMs)
 }
 
-/** Whether anything is missing in cells of what is known. */
+/** Whether the cells lack any of the known usage. */
 export function isMissing(
   compiled: CompiledPolicy,
   cells: Float64Array,
@@ -41,8 +41,8 @@ function admittedUnits({ uncounted, unsure, upTo }: Admitted, used: number): num
 }
 
 /**
- * Of a key of which nothing is used it is known when that will be so again; of another one the units are of now, unless
- * its cells have no place for them, as those of a clock that was ahead.
+ * Raises the usage of a key. The reset time of an unused key is known; for other keys the units are charged at the
+ * current time, unless the cells have no room for them, as after a clock that was ahead.
  */
 function raise(
   compiled: CompiledPolicy,

@@ -3,7 +3,7 @@ import type { Answer, Backend, CompiledPolicy, Counter, DecisionOf, MaybePromise
 import { RequestDecision } from '../decision/verdict.ts'
 import { checkedAnswer } from './checked-answer.ts'
 
-/** A counter of a backend that takes one charge as it takes several. Throws where the answer is none. */
+/** A counter for backends that take one charge in the same way as several. Throws if the answer is invalid. */
 export class PlainCounter<A extends MaybePromise<Answer>> implements Counter<A> {
   readonly compiled: CompiledPolicy
   readonly name: string

@@ -1,6 +1,9 @@
 import type { Counter } from '../contracts.ts'
 
-/** One text for each key of a count: the length first, so that no two pairs are written alike. */
+/**
+ * Returns a unique string for a key and a counter. The length comes first, so that no two pairs produce the same
+ * string.
+ */
 export function targetId({ key, counter }: { readonly key: string; readonly counter: Pick<Counter, 'name'> }): string {
   return `${counter.name.length}:${counter.name}${key}`
 }

@@ -12,20 +12,24 @@ import { ClusterServer } from './cluster-server.ts'
 import { WorkerPort } from './worker-port.ts'
 
 export interface ClusterBackendOptions extends LeaseOptions {
-  /** Bound of what the primary keeps, in bytes; default: 64 MiB. Of several backends in a primary the first one decides. */
+  /**
+   * Memory that the primary may use for counts, in bytes. Default: 64 MiB. If a primary has several backends, the
+   * first one decides.
+   */
   readonly maxBytes?: number | undefined
   readonly clock?: Clock | undefined
 }
 
 /**
- * One count for all processes of a `node:cluster`, without a server: the primary counts, and workers lease from it.
- * Both call this, in any order; a primary that never does, such as that of pm2, lets its workers wait until their
- * deadline. All backends of a cluster made by this count in one place. In a process that has no cluster it counts as `memoryBackend` does.
+ * Counts once for all processes of a `node:cluster`, without a server: the primary counts, and workers lease units
+ * from it. Call it in the primary and in the workers, in any order. If the primary never calls it (as with pm2), the
+ * calls of workers end at their deadline. All backends of a cluster created by this function share one count. In a
+ * process without a cluster it counts like `memoryBackend`.
  *
- * Never more units are spent than a policy promises, whatever process ends. What a process holds and does not spend is
- * not there for others until it is returned: at most `fraction` of what was left when it was leased, for each worker.
- * `remaining` of a worker is what it holds and what nobody held when it last asked; `retryAfterMs` of a leased policy
- * is a guess. Policies too small or too short to be leased are asked of the primary, exactly.
+ * Never admits more units than a policy guarantees, whichever process ends. Units that a worker leased and has not
+ * spent are unavailable to others until they are returned: at most `fraction` of the remaining units per worker. In a
+ * worker, `remaining` is what the worker holds plus what was free when it last asked, and `retryAfterMs` of a leased
+ * policy is an estimate. Policies that are too small or too short to be leased are counted exactly, by the primary.
  */
 export function clusterBackend(options: ClusterBackendOptions = {}): Backend {
   const { maxBytes, clock } = optionsOf('clusterBackend', options, [...LEASE_OPTIONS, 'maxBytes', 'clock'])
@@ -35,14 +39,16 @@ export function clusterBackend(options: ClusterBackendOptions = {}): Backend {
   return workerBackend(port, terms, clockOf(clock))
 }
 
-// one for all backends of a worker, so that they put one set of listeners on it
+// one port for all backends of a worker, so that it has one set of listeners
 let port: WorkerPort | undefined
 
-/** What a worker counts in: it leases over `port` from the `ClusterServer` at its other end, whatever carries the messages. */
+/**
+ * Creates the backend of a worker. It leases from the `ClusterServer` at the other end of `port`, over any transport.
+ */
 export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Backend {
   const line = new ClusterClient(port, clock)
   const takeUnleased: TakeUnleased = (charge, deadlineAt) =>
-    // the primary knows what is on lease, and takes of the rest
+    // the primary knows which units are leased, and takes from the rest
     line.takeAll([charge], { deadlineAt }).then(({ verdicts: [verdict], takenAt, source }) => {
       const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
       return new SourcedDecision(source, policy, remaining, retryAfterMs, resetAfterMs, takenAt, availableAfterMs)
@@ -50,7 +56,7 @@ export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Back
   return new LeasingBackend({ name: 'cluster', exact: line, ledger: line, takeUnleased, terms, clock })
 }
 
-/** What the primary counts in, and how many backends hold it. */
+/** The count of a primary, and the number of backends that use it. */
 interface Home {
   readonly desk: ClusterServer
   readonly stop: () => void
@@ -87,7 +93,7 @@ function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: 
 function openHome(desk: ClusterServer): Home {
   const answer = (worker: Worker, message: unknown): void => {
     const reply = desk.answer(message)
-    // one that has ended meanwhile needs no answer
+    // a worker that has exited needs no reply
     if (reply && worker.isConnected()) worker.process.send?.(reply, undefined, undefined, () => {})
   }
   cluster.on('message', answer)

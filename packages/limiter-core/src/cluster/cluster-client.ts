@@ -28,7 +28,7 @@ import {
 /** The way between a worker and its primary. */
 export interface Port {
   readonly connected: boolean
-  /** Tells `failed` where the message did not go. */
+  /** Sends a message; calls `failed` if it could not be sent. */
   send(message: object, failed: () => void): void
   /** Returns a function that stops it. */
   listen(message: (message: unknown) => void, lost: () => void): () => void
@@ -53,7 +53,7 @@ const LINES = 2 ** 48 - 1
 /** The counts of the primary, seen from a worker: calls of one turn of the event loop go in one message. */
 export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
   readonly name = 'cluster'
-  /** That of no other line of this process. */
+  /** Different for every line of this process. */
   readonly #number: number = randomInt(LINES)
   readonly #port: Port
   readonly #clock: Clock
@@ -103,12 +103,12 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     return () => this.#listeners.delete(listener)
   }
 
-  /** A primary that lives has lost nothing, and one that ended does not come back. */
+  /** Always false: a running primary has lost nothing, and one that exited does not return. */
   mayHaveLost(): boolean {
     return false
   }
 
-  /** Calls that are under way go unanswered, but for what `close` of leases has just said. */
+  /** Pending calls get no reply, except the last reports that `close` of the leases has just sent. */
   close(): void {
     this.#unsent.flush()
     this.#stopTimer?.()
@@ -138,7 +138,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
   }
 
   #sendUnsent(): void {
-    // what a primary that does not listen is sent is lost
+    // messages to a primary that does not listen are lost
     if (!this.#isAnswered) {
       this.#post([], [])
       return
@@ -188,7 +188,7 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     }
   }
 
-  /** While anything is under way: ends what is late, and greets a primary that was not heard of. */
+  /** Runs while calls are pending: ends late calls, and greets a primary that has not replied yet. */
   #watch(): void {
     this.#stopTimer ??= this.#clock.after(GREET_EVERY_MS, () => {
       this.#stopTimer = undefined

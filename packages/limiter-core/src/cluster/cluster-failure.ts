@@ -1,7 +1,7 @@
-/** Why the primary gave no answer: `CONNECTION` where it is gone, `LATE` after the deadline, `ERR` where it threw. */
+/** Thrown if the primary did not reply: `CONNECTION` if it has exited, `LATE` after the deadline, `ERR` if it threw. */
 export class ClusterFailure extends Error {
   readonly code: 'CONNECTION' | 'LATE' | 'ERR'
-  /** True where the primary may have done what it was asked to. */
+  /** Whether the primary may have applied the call. */
   readonly mayHaveCounted: boolean
 
   constructor(code: 'CONNECTION' | 'LATE' | 'ERR', message: string, mayHaveCounted = false) {

@@ -13,7 +13,7 @@ import type {
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { LeaseAsk, LeaseGrant } from '../leases/lease-ledger.ts'
 
-/** What marks a message as one of ours: other messages of the application pass by. */
+/** Marks messages of Sluice; other messages of the application are ignored. */
 export const MARK = 'sluice.cluster@2'
 
 /** A counter as it is written in a message. */
@@ -21,7 +21,7 @@ export interface SentCounter {
   readonly name: string
   readonly policy: Policy
   readonly cells: number
-  /** Of a policy of several variants. */
+  /** Set for a policy with several variants. */
   readonly variants?: readonly SentVariant[] | undefined
 }
 
@@ -32,7 +32,7 @@ interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
 
 export type Sent<T extends CountedKey> = Omit<T, 'counter'> & { readonly counter: number }
 
-/** One call of a worker. Counters are numbers of the list that goes with the calls. */
+/** One call of a worker. Counters are indexes into the list that is sent with the calls. */
 export type SentCall =
   | { readonly op: 'ask'; readonly asks: readonly Sent<LeaseAsk>[] }
   | { readonly op: 'take' | 'peek'; readonly charges: readonly Sent<Charge>[] }
@@ -40,19 +40,19 @@ export type SentCall =
   | { readonly op: 'adjust'; readonly charges: readonly Sent<Charge>[]; readonly takenAt: number | null }
   | { readonly op: 'reset'; readonly keys: readonly Sent<CountedKey>[] }
 
-/** Calls of one turn. Without any it only asks whether the primary listens. */
+/** The calls of one turn. A message without calls only asks whether the primary listens. */
 export interface CallMessage {
   readonly mark: typeof MARK
-  /** Whose calls: a worker may have several backends, and all of them hear each answer. */
+  /** Identifies the sender: a worker may have several backends, and all of them receive each reply. */
   readonly line: number
   readonly counters: readonly SentCounter[]
   readonly calls: readonly { readonly id: number; readonly call: SentCall; readonly deadlineWall: number }[]
 }
 
-/** Answers in the order in which they are ready; an error is its text. */
+/** Replies in the order in which they become ready. An error is sent as a string. */
 export interface AnswerMessage {
   readonly mark: typeof MARK
-  /** Of the calls. */
+  /** The line that sent the calls. */
   readonly line: number
   readonly answers: readonly {
     readonly id: number
@@ -79,7 +79,7 @@ export class SentCounters {
   }
 }
 
-/** Counters that came in messages, opened once each. */
+/** Opens each counter that arrives in messages once. */
 export class ReceivedCounters {
   readonly #open: Backend['open']
   readonly #counters = new Map<string, Counter>()
@@ -88,7 +88,7 @@ export class ReceivedCounters {
     this.#open = open
   }
 
-  /** Throws where a policy is none. */
+  /** Throws if the policy is invalid. */
   of(sent: SentCounter): Counter {
     const id = JSON.stringify(sent)
     const counter = this.#counters.get(id) ?? this.#open(compiledOf(sent), sent.name)
@@ -97,7 +97,7 @@ export class ReceivedCounters {
   }
 }
 
-/** What an answer is in JSON, where Infinity is null. */
+/** Restores an answer from JSON, where Infinity is null. */
 export function received(charges: readonly Charge[], { verdicts, ...answer }: Answer): Answer {
   return {
     ...answer,

@@ -14,7 +14,7 @@ import {
   type SentCounter,
 } from './cluster-message.ts'
 
-/** The counts of a cluster, in its primary: answers the calls of workers. */
+/** Holds the counts of a cluster in its primary, and replies to the calls of workers. */
 export class ClusterServer {
   readonly ledger: MemoryLedger
   readonly #clock: Clock
@@ -30,7 +30,7 @@ export class ClusterServer {
     this.#counters = new ReceivedCounters((compiled, name) => this.ledger.open(compiled, name))
   }
 
-  /** What a message of a worker is answered; undefined for one that is none of ours. Never throws. */
+  /** Returns the reply to a message, or undefined if it is not a message of Sluice. Never throws. */
   answer(message: unknown): AnswerMessage | undefined {
     if (!isCall(message)) return undefined
     const { line, counters, calls } = message
@@ -68,7 +68,7 @@ export class ClusterServer {
     throw new TypeError('a worker called what is no operation of a ledger')
   }
 
-  /** Leases of which nobody says anything any more are charged all the same. */
+  /** Charges expired leases that no worker renews or reports. */
   #watch(): void {
     if (this.ledger.keys === 0) return
     this.#stopTimer ??= this.#clock.after(this.#leaseMs, () => {
@@ -79,7 +79,7 @@ export class ClusterServer {
   }
 }
 
-/** An answer without getters, which not every way of sending looks at. */
+/** Copies an answer without getters, because some transports do not serialise getters. */
 function plainAnswer({ verdicts, ...answer }: Answer): Answer {
   return { ...answer, verdicts: verdicts.map(plainVerdict) }
 }

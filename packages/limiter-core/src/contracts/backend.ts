@@ -9,67 +9,74 @@ import type { Moment } from './moment.ts'
 import type { Observer } from './observer.ts'
 import type { AlgorithmName } from './policy.ts'
 
-/** Where counts live. */
+/** Stores the counts of policies. */
 export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
   readonly name: string
   /** Equal for backends of this process that count in one place: equal names on them are one count. */
   readonly identity?: object | undefined
-  /** True for one that always answers at once; of several it is asked before those that do not. Failover stands before it all the same. */
+  /**
+   * Whether the backend always answers synchronously. Synchronous backends are called before others. Failover is put
+   * in front of them all the same.
+   */
   readonly synchronous?: boolean
   /** True for one that counts for its own process: N processes admit up to N limits. */
   readonly perProcess?: boolean
-  /** Those that it can keep; default: all. A policy that names none gets one of them; `open` refuses the others. */
+  /**
+   * Algorithms that the backend supports. Default: all. A policy without an algorithm uses one of them; `open`
+   * refuses others.
+   */
   readonly algorithms?: readonly AlgorithmName[] | undefined
-  /** True for one whose windows follow `policy.calendar`; limiters refuse to open such a policy on any other one. */
+  /** Whether windows can follow `policy.calendar`. Limiters refuse a policy with a calendar on other backends. */
   readonly keepsCalendars?: boolean | undefined
   /**
-   * A counter of a policy under a name: asked once for each policy, when a limiter is built. Throws a `SluiceError` where
-   * this backend cannot keep the policy. The counter is closed where the limiter fails to build, or is closed.
-   * Keys with limits of their own have counters of the same name, opened when such a limit is first known: `isOverride`.
-   * A key has one limit at a time, so that no such counter has to be read by what another one promises.
+   * Opens a counter for a policy and a name; called once per policy when a limiter is created. Throws a `SluiceError`
+   * if the backend cannot count the policy. The counter is closed when the limiter is closed, or if the limiter
+   * cannot be created. Each distinct override limit has its own counter with the same name, opened with `isOverride`
+   * when the limit first appears. A key has one limit at a time, so that counters of the same name never interpret
+   * each other's state.
    */
   open(compiled: CompiledPolicy, name: string, isOverride?: boolean): Counter<A>
   /**
-   * Takes all enforced charges or none. Advisory charges are taken where every charge, they among them, would be;
-   * they never keep an enforced one from being taken.
+   * Takes all enforced charges or none. Advisory charges are taken if all charges fit; they never prevent an enforced
+   * charge.
    */
   takeAll(charges: readonly Charge[], moment?: Moment): A
-  /** What `takeAll` would answer; changes nothing. */
+  /** Returns what `takeAll` would return, and changes nothing. */
   peekAll(charges: readonly Charge[], moment?: Moment): A
   /**
-   * Adds `cost` units (negative: a refund) to what was taken at `takenAt`; an instant later than now means now. A
-   * refund never creates a key.
+   * Adds `cost` units (negative: a refund) to what was taken at `takenAt`. A time in the future means now. A refund
+   * never creates a key.
    */
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): A
   /** Makes keys as good as new. */
   resetAll(keys: readonly CountedKey[]): MaybePromise<void>
-  /** Tells an observer of evictions, tails, breakers, syncs. Returns a function that stops it. */
+  /** Reports evictions, tails, breakers and syncs to an observer. Returns a function that unsubscribes. */
   observe?(observer: Observer): () => void
   /**
-   * `takeAll` of what this process holds ready, so that nobody needs to be asked: for while nobody answers. Undefined where
-   * something must be asked.
+   * Like `takeAll`, but uses only units that this process holds, without a call. Used during an outage. Returns
+   * undefined if a call would be needed.
    */
   takeHeld?(charges: readonly Charge[], moment?: Moment): Answer | undefined
-  /** Tells that the way to the counts broke or came back. Returns a function that stops it. */
+  /** Reports when the connection is lost and when it has recovered. Returns a function that unsubscribes. */
   interrupted?(listener: (event: Interruption) => void): () => void
   /**
-   * Whether what it counted of a key up to `ageMs` ago may be gone; true where that is not known yet. Of a backend that
-   * does not say so it may be gone after every interruption.
+   * Whether counts of a key that are up to `ageMs` old may be lost; true if that is not known yet. Without this
+   * method, counts may be lost after every interruption.
    */
   mayHaveLost?(counted: CountedKey, ageMs: number): boolean
   /**
-   * Of a take that was begun just now: whether it may be counted though no answer to it comes. False of units that this
-   * process would spend itself once it has them; default: true.
+   * Whether a take that has just started may be counted although its reply never arrives. False for units that this
+   * process spends itself once it holds them. Default: true.
    */
   mayCountUnanswered?(counted: CountedKey): boolean
   /**
-   * Units that a failure rule let pass in its place; negative ones are given back. It counts them later, beyond the limit
-   * too. Of a backend that hears of it nothing else is told of what was admitted. `takenAt`: when the rule answered, by
-   * the process clock. Never throws. An answer that comes after the rule's is counted by neither of both twice: where it
-   * `mayCountUnanswered` and did, the units are given back here; where it may not, it undoes the take itself.
+   * Reports units that the failure rule admitted instead of the backend; negative units are refunds. The backend
+   * counts them later, even above the limit, and then receives no other report about them. `takenAt` is the process
+   * time of the decision. Never throws. A late reply must not be counted twice: if the backend `mayCountUnanswered`
+   * and did count, refund the units here; otherwise the backend undoes the take itself.
    */
   passed?(charges: readonly Charge[], takenAt: number): void
-  /** What this process holds of a key apart from the count; default: nothing. Changes nothing. */
+  /** Units of a key that this process holds in addition to the count. Default: none. Changes nothing. */
   heldOf?(counted: CountedKey): readonly HeldUnits[]
   close?(): MaybePromise<void>
 }

@@ -8,6 +8,6 @@ export interface Channel {
 }
 
 export interface PublishOptions {
-  /** True for a message that somebody waits for: a channel that gathers messages sends it at once. Default: false. */
+  /** Whether a receiver waits for the message: a channel that batches messages sends it at once. Default: false. */
   readonly urgent?: boolean | undefined
 }

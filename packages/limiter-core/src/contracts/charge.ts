@@ -1,15 +1,15 @@
 import type { CountedKey, Counter } from './counter.ts'
 import type { PriorUsage } from './prior-usage.ts'
 
-/** One key, asked for one policy. Its counter is one that the backend which is asked has opened. */
+/** A charge to one key of one policy. Its counter was opened by the backend that is called. */
 export interface Charge<C extends Counter = Counter> extends CountedKey<C> {
-  /** Whole units, 0 or more. 0 asks and takes nothing. For `adjustAll`: whole units, negative for a refund. */
+  /** Integer of 0 or more; 0 reads without taking. For `adjustAll`: an integer, negative for a refund. */
   readonly cost: number
-  /** In shadow: counted as if it could deny, and never a veto. */
+  /** Whether the policy is in shadow mode: the charge is counted as if enforced, and never denies. */
   readonly advisory?: boolean
   /**
-   * What the caller knows of this key and the backend may not. A backend that lost what it counted, or never counted it,
-   * first makes that good. `takeAll` and `adjustAll` look at it.
+   * What the caller knows about this key and the backend may have lost. The backend restores it first. Used by
+   * `takeAll` and `adjustAll`.
    */
   readonly known?: PriorUsage | undefined
 }

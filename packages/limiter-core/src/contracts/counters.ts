@@ -1,28 +1,28 @@
 /**
- * Usage counters: whole numbers under ids, counted by many processes and kept. A value lies within ±(2^53 - 1); an id is
- * any text of 1 to 256 bytes of UTF-8.
+ * Durable usage counters: integers with string ids, counted by many processes. A value is within ±(2^53 - 1); an id
+ * has 1 to 256 bytes of UTF-8.
  *
- * Bad input rejects with a code and counts nothing: `SLUICE_BAD_COUNTER_ID`, `SLUICE_BAD_DELTA`, `SLUICE_BAD_TOKEN`,
- * `SLUICE_COUNTER_RANGE` for a value that would leave its range, `SLUICE_TOKEN_REUSED` for a token that counted
- * something else, `SLUICE_COUNTERS_FULL` where nothing more can be kept until it is flushed.
+ * Invalid input rejects with a code and counts nothing: `SLUICE_BAD_COUNTER_ID`, `SLUICE_BAD_DELTA`,
+ * `SLUICE_BAD_TOKEN`, `SLUICE_COUNTER_RANGE` if a value would leave its range, `SLUICE_TOKEN_REUSED` if a token was
+ * used for something else, `SLUICE_COUNTERS_FULL` if nothing more fits until the next flush.
  */
 export interface Counters {
   /**
-   * Nodes that give no answer: what they counted and have not flushed is in no sum and no list. Undefined where counters
-   * are not divided among nodes.
+   * Nodes that do not respond. Sums and lists lack what these nodes have counted and not flushed. Undefined if
+   * counters are not distributed over nodes.
    */
   readonly down?: readonly string[] | undefined
   /** Adds `delta`, a whole number; default: 1. */
   increment(id: string, delta?: number, options?: IncrementOptions): Promise<CounterReceipt>
-  /** Adds all of them or none: a record or pairs of id and delta; several of one id add up. */
+  /** Adds all deltas or none: a record, or pairs of id and delta. Several deltas for one id are added up. */
   incrementMany(deltas: CounterDeltas, options?: IncrementOptions): Promise<BatchReceipt>
-  /** 0 for a counter that nobody counted. */
+  /** Returns the value of a counter; 0 if it was never counted. */
   read(id: string, options?: ReadOptions): Promise<CounterReading>
-  /** Those whose ids begin with `prefix`, by the bytes of their ids; `''` is all of them. */
+  /** Returns the counters whose ids start with `prefix`, in byte order of their ids; `''` returns all. */
   readMany(prefix: string, options?: ReadManyOptions): Promise<readonly CounterReading[]>
-  /** The sum of the values of all counters whose ids begin with `prefix`. */
+  /** Returns the sum of all counters whose ids start with `prefix`. */
   aggregate(prefix: string, kind?: 'sum'): Promise<number>
-  /** Sets it to 0. What was counted before and not flushed yet, here or elsewhere, does not come back. */
+  /** Sets a counter to 0. Units that were counted before and not flushed yet, in any process, do not return. */
   reset(id: string): Promise<void>
   /** The same, and it is in no list until it is counted again. */
   delete(id: string): Promise<void>
@@ -36,8 +36,9 @@ export type CounterDeltas = Readonly<Record<string, number>> | Iterable<readonly
 
 export interface IncrementOptions {
   /**
-   * Counts once within 24 hours, however often it is sent, by whichever process: 1 to 256 bytes. With another body it is
-   * refused. The answer comes when it is decided, which is when it is durable.
+   * Idempotency token of 1 to 256 bytes: the increment counts once within 24 hours, however often and by whichever
+   * process it is sent. The same token with another body is rejected. The call resolves when the increment is
+   * durable.
    */
   readonly token?: string | undefined
   /** Answer when it is durable, and not before. Default: false. */
@@ -60,7 +61,10 @@ export interface BatchReceipt {
 }
 
 export interface ReadOptions {
-  /** The oldest answer that will do, in ms; 0 asks anew. Default: as long as entries are kept, 60 s. */
+  /**
+   * Maximum age of the returned value, in milliseconds; 0 reads it again. Default: as long as entries are cached, 60
+   * s.
+   */
   readonly maxAgeMs?: number | undefined
 }
 
@@ -74,8 +78,8 @@ export interface ReadManyOptions {
 export interface CounterReading {
   readonly id: string
   readonly value: number
-  /** Grows whenever the value was written; 0 for a counter that nobody counted. */
+  /** Increases with every write of the value; 0 if the counter was never counted. */
   readonly version: number
-  /** Epoch ms of the last units that are in the durable value; undefined for a counter that nobody counted. */
+  /** Epoch milliseconds of the last units in the durable value; undefined if the counter was never counted. */
   readonly updatedAt: number | undefined
 }

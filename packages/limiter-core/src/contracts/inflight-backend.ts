@@ -16,22 +16,25 @@ export interface Cap {
 export interface AcquireOptions {
   /** Places that this work takes; default: 1. More than the limit never fit. */
   readonly weight?: number
-  /** Aborted while an acquire is under way: the place goes straight back. */
+  /** If the signal is aborted while an acquire is pending, the permit is released at once. */
   readonly signal?: AbortSignal
-  /** Who asks, where it is a cap. A backend of many caps counts each by its name, and takes the limit from here. */
+  /**
+   * The cap that requests the permit. A backend with many caps counts each by its name, and takes the limit from
+   * here.
+   */
   readonly cap?: Cap
-  /** Whose request it is, for observers. */
+  /** The request, for observers. */
   readonly request?: ObservedRequest
 }
 
-/** Where permits live. */
+/** Stores permits. */
 export interface InflightBackend {
   /** Equal for backends of this process that count in one place: equal caps on them are one. */
   readonly identity?: object | undefined
-  /** Where it has one limit for all that it counts: the caps on it must say the same one. */
+  /** The limit, if the backend has one limit for all caps. Caps on it must have the same limit. */
   readonly limit?: number | undefined
   acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>
-  /** Places held for `key` under `cap`, as far as this backend knows. */
+  /** Returns the places held for `key` under `cap`, as far as this backend knows. */
   count?(key: string, cap?: Cap): MaybePromise<number>
   close?(): MaybePromise<void>
 }

@@ -1,2 +1,2 @@
-/** What befell the way to a backend: `lost`, and what it counted may be gone; `back`, and it may be asked again. */
+/** State change of a connection: `lost`, counts may be lost; `back`, the backend can be called again. */
 export type Interruption = 'lost' | 'back'

@@ -1,6 +1,6 @@
 import type { MetricSource } from './metric-source.ts'
 
-/** Limits of single keys in the place of a policy's own: what `limitOverrides` makes. */
+/** Limits of single keys that replace the limit of a policy. Created by `limitOverrides`. */
 export interface LimitOverrides extends MetricSource {
   /** Keys without one: counted by the policy itself, or not counted by it. */
   readonly others: 'policy' | 'exempt'
@@ -9,8 +9,9 @@ export interface LimitOverrides extends MetricSource {
   /** Whole units; undefined of a key without an override. */
   limitOf(key: string): number | undefined
   /**
-   * For limiters. `prepare` is called with the limits that hold, and with others before they do; where it throws, these
-   * never hold. Throws what `prepare` throws of limits that do not change. Returns a function that stops it.
+   * For limiters. `prepare` is called with the current limits, and with new limits before they apply; if it throws,
+   * the new limits are discarded. Throws what `prepare` throws if the limits are fixed. Returns a function that
+   * unsubscribes.
    */
   join(prepare: PrepareLimits): () => void
   /** Ends loading. The limits that hold stay. */

@@ -1,15 +1,15 @@
-/** What an operator changed of limiters, for a while. What is not in it is as it was built. */
+/** Temporary changes by an operator. Everything that is not listed stays as configured. */
 export interface LimiterControls {
-  /** By the name of the policy. */
+  /** Changes by policy name. */
   readonly policies: ReadonlyMap<string, PolicyControl>
   /**
-   * Whole ms for which a key stays blocked by a policy; 0 where it is not blocked. Asked for each take while controls hold.
-   * A blocked key is denied by policies that are enforced, and nothing is counted.
+   * Milliseconds, an integer, for which a key stays blocked by a policy; 0 if it is not blocked. Called for each take
+   * while controls apply. A blocked key is denied by enforced policies and nothing is counted.
    */
   blockedMs(key: string, policy: string): number
 }
 
-/** What is different of one policy. Of two modes the weaker holds; off counts nothing. */
+/** Changes to one policy. The more permissive of two modes applies; `off` counts nothing. */
 export interface PolicyControl {
   readonly mode?: 'shadow' | 'off' | undefined
   /** Whole units, at least 1. Keys with an override keep theirs. */

@@ -1,11 +1,14 @@
-/** A value now, or a promise of it. Whoever can answer at once does, so that a limit in memory costs no promise. */
+/** A value, or a promise of it. Synchronous sources return the value, so that a limit in memory costs no promise. */
 export type MaybePromise<T> = T | Promise<T>
 
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as Promise<T> | undefined)?.then === 'function'
 }
 
-/** Goes on with a value at once where it is at hand, else when it comes: once, whatever a thenable of others does. */
+/**
+ * Calls `next` with a value: synchronously if it is available, otherwise once when the promise resolves, even for
+ * faulty thenables.
+ */
 export function andThen<T, U>(value: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return isPromise(value) ? Promise.resolve(value).then(next) : next(value)
 }

@@ -1,10 +1,10 @@
-/** What has metrics. They are made whenever somebody reads them, as a scrape of Prometheus does. */
+/** A source of metrics. Metrics are computed when they are read, for example by a Prometheus scrape. */
 export interface MetricSource {
-  /** As they are now. */
+  /** Returns the current metrics. */
   metrics(): Iterable<Metric>
 }
 
-/** Told apart by `type`. */
+/** Distinguished by `type`. */
 export type Metric = ValueMetric | BucketMetric
 
 export interface ValueMetric extends MetricHead {
@@ -20,7 +20,7 @@ export interface BucketMetric extends MetricHead {
 interface MetricHead {
   /** Letters of ASCII, digits, `_` and `:`, no digit first. That of a counter ends in `_total`, by convention. */
   readonly name: string
-  /** A sentence for those who read it, of any text. */
+  /** Description for readers of the metric; any text. */
   readonly help: string
 }
 
@@ -44,5 +44,8 @@ export interface MetricBucket {
   readonly count: number
 }
 
-/** A value, of any text, for each name: letters of ASCII, digits and `_`, no digit and no `__` first. */
+/**
+ * Label values by name. Values may be any string. Names consist of ASCII letters, digits and `_`, and must not start
+ * with a digit or `__`.
+ */
 export type MetricLabels = Readonly<Record<string, string>>

@@ -1,26 +1,29 @@
 import type { ObservedRequest } from './observer.ts'
 
-/** The caller's reading of the clock, so that it is read once a request. Backends with a clock of their own ignore `now`. */
+/**
+ * Clock reading of the caller, so that the clock is read once per request. Backends with their own clock ignore
+ * `now`.
+ */
 export interface Moment {
   readonly now?: number
-  /** After this instant nobody waits for the answer: a command that arrives later must do nothing. */
+  /** Time after which the caller no longer waits: a command that arrives later must do nothing. */
   readonly deadlineAt?: number
-  /** Of `adjust`: the failure rule answered the take, so that the backend knows nothing of it. */
+  /** For `adjust`: the failure rule decided the take, so the backend has not counted it. */
   readonly uncounted?: boolean
   /**
-   * Of `adjust`: who cannot know whether an adjustment was made may ask for it again under the same key. A backend over a
-   * network makes it once for each of its charges, and refuses it with `LATE` once the key is 30 seconds old. Other
-   * backends have no need of it.
+   * For `adjust`: a caller that does not know whether an adjustment was applied may repeat it with the same key. A
+   * remote backend applies it once for each of its charges, and rejects it with `LATE` once the key is 30 seconds
+   * old. Other backends do not need it.
    */
   readonly idempotencyKey?: IdempotencyKey
-  /** Of a take: whose request it is, for observers. */
+  /** For a take: the request, for observers. */
   readonly request?: ObservedRequest
 }
 
-/** What tells a command that is sent again from another one. */
+/** Identifies a command, so that a repeated command can be recognised. */
 export interface IdempotencyKey {
   /** Unlike all others. */
   readonly id: string
-  /** When it was first asked for, by the process clock. */
+  /** Process time of the first attempt. */
   readonly issuedAt: number
 }

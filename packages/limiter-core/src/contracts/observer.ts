@@ -16,14 +16,14 @@ export type ObserverEvent =
   | 'saturated'
   | 'quota'
 
-/** The request that was decided. What is not read is not worked out. */
+/** The request of a decision. Members are computed when they are read. */
 export interface ObservedRequest {
-  /** The pattern of the matched route as the application wrote it; undefined where none is known. */
+  /** Pattern of the matched route as the application declared it; undefined if it is not known. */
   readonly route: string | undefined
   readonly method: string
   /** The framework's own. */
   readonly request: unknown
-  /** As its adapter shows it, for key sources. */
+  /** The request as its adapter presents it to key sources. */
   readonly view?: RequestView | undefined
 }
 
@@ -32,28 +32,34 @@ export interface ObservedCap {
   readonly name: string
   /** Places for each key. */
   readonly limit: number
-  /** Where a request asked for the permit; undefined where it comes back. */
+  /** The request that acquired the permit; undefined when the permit is released. */
   readonly request?: ObservedRequest | undefined
 }
 
 /** Watches, never changes an answer. One that throws is dropped and counted. */
 export interface Observer {
-  /** `key`: that of the binding policy. `request`: undefined for a limiter that was asked without one. */
+  /**
+   * Called for each decision. `key` is the key of the binding policy. `request` is undefined if the limiter was
+   * called without a request.
+   */
   decided?(key: string, decision: Decision, request?: ObservedRequest): void
   /**
-   * Units were added to what a key took under `policy`, or given back: whole units, negative for a refund, never 0. By
-   * `charge`, `refund` and `settle`, once for each policy and after its backend counted them. Units that no backend counted
-   * are not among them: where the charge failed, or a failure rule answered it. Those whose window has passed are.
+   * Called when units were added or refunded by `charge`, `refund` or `settle`, once per policy, after the backend
+   * has counted them. `units` is an integer, negative for a refund, never 0. Units that no backend counted are not
+   * reported: the charge failed or a failure rule handled it. Units of a window that has passed are reported.
    */
   charged?(key: string, units: number, policy: Policy): void
   permitAcquired?(key: string, cap: ObservedCap): void
   permitReleased?(key: string, heldMs: number, cap: ObservedCap): void
   capDenied?(key: string, cap: ObservedCap): void
-  /** A backend answered later than at once, `tookMs` after it was asked. Those that answer at once tell nothing, and those that fail `event`. */
+  /**
+   * Called when a backend answered asynchronously, `tookMs` milliseconds after the call. Not called for synchronous
+   * answers; failures are reported by `event`.
+   */
   backendAnswered?(backend: string, tookMs: number): void
   /**
-   * The largest limit that it may ever give a policy of that name by `ObservedLimiter.control`: a log keeps room for it.
-   * Asked when a limiter is built; default: none.
+   * Returns the largest limit that the observer may ever set for a policy by `ObservedLimiter.control`, so that a log
+   * reserves room for it. Called when a limiter is created. Default: none.
    */
   largestLimit?(policy: string): number | undefined
   /** A limiter was built that it watches, once for each plan. Layers of one application may have policies in common. */

@@ -1,16 +1,19 @@
-/** How the guarded work ended: `dropped` where its client left or it failed. */
+/** How the work ended: `dropped` if the client disconnected or the work failed. */
 export type PermitOutcome = 'success' | 'dropped'
 
-/** One held in-flight place. The first release counts, later ones do nothing; `using` releases it as `success`. */
+/** A held in-flight place. Only the first release has an effect; `using` releases it as `success`. */
 export interface Permit extends Disposable {
   /** Aborts when the place was taken away before its release: held longer than `maxHoldMs`, or a lease ran out. */
   readonly lost: AbortSignal
   release(outcome?: PermitOutcome): void
 }
 
-/** No place was free. */
+/** Returned if no place was free. */
 export interface Denial {
   readonly allowed: false
-  /** Whole ms after which to ask again. A guess: nobody knows when a place comes back. Infinity: the work weighs more than the limit. */
+  /**
+   * Milliseconds, an integer, after which to retry: an estimate, because the next release is not known. Infinity if
+   * the weight exceeds the limit.
+   */
   readonly retryAfterMs: number
 }

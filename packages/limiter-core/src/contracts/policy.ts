@@ -10,9 +10,12 @@ export interface Policy {
   readonly burst?: number
   /** sliding-window: into how many slices the window is cut; 1 is the weighted two-epoch counter. */
   readonly slices?: number
-  /** What is counted; default: `requests`. */
+  /** Name of the unit. Default: `requests`. */
   readonly unit?: string
-  /** The windows follow a calendar, and `windowMs` is their nominal length, for while nobody keeps it. Of backends that keep calendars alone. */
+  /**
+   * Calendar of the windows, on backends that support calendars. `windowMs` is the nominal length, used while the
+   * backend is unavailable.
+   */
   readonly calendar?: PolicyCalendar
 }
 
@@ -22,8 +25,8 @@ export interface PolicyCalendar {
   /** A name of the IANA time zone database: `UTC`, `Europe/Berlin`. */
   readonly timeZone: string
   /**
-   * On which day a period begins; default: 1. Of a month 1 to 31, of which a shorter month has its last day; of a week 1,
-   * Monday, to 7. A day has none.
+   * First day of a period. Default: 1. For months 1 to 31, where a shorter month uses its last day; for weeks 1
+   * (Monday) to 7. Not allowed for days.
    */
   readonly anchor?: number
   /** Whole units that are left at the end of a period and come on top in the next one, at most; default: 0. */

@@ -1,22 +1,28 @@
-/** The state of a key as it can be told without its cells. */
+/** Usage of a key, independent of its cells. */
 export interface PriorUsage {
-  /** Units that the backend once told were used, as they would be used by now; 0 where there is nothing to tell of them. */
+  /** Used units that the backend once reported, reduced to the present; 0 if there are none to report. */
   readonly used: number
   /** Milliseconds until the key is as good as new; more than 0. */
   readonly resetAfterMs: number
   /**
-   * Milliseconds since the backend told `used`. A backend that lost nothing since passes it over; so does one that
-   * reset the key since, or gave units back. Where it is not said, `used` is believed.
+   * Milliseconds since the backend reported `used`. A backend that has lost nothing since then ignores it, as does
+   * one that has reset or refunded the key since. If omitted, `used` is trusted.
    */
   readonly ageMs?: number | undefined
   readonly admitted?: Admitted | undefined
 }
 
-/** Units that a caller admitted while no backend answered: they are counted when they are told, once, up to the limit. */
+/**
+ * Units that a caller admitted while no backend answered. They are counted once when they are reported, up to the
+ * limit.
+ */
 export interface Admitted {
-  /** Those that the backend did not count. */
+  /** Units that the backend did not count. */
   readonly uncounted: number
-  /** Those that it may have counted, since only its answer is missing: it counts as many as are missing up to `upTo` used. */
+  /**
+   * Units that the backend may have counted, because only its reply is missing. It counts as many as are missing up
+   * to a usage of `upTo`.
+   */
   readonly unsure: number
   readonly upTo: number
   /** Milliseconds since the last of them. A backend that reset the key since passes them over. */

@@ -1,17 +1,20 @@
-/** What every adapter shows of a request; `raw` is the framework's own. */
+/** A request as every adapter presents it; `raw` is the framework's request. */
 export interface RequestView<Raw = unknown> {
-  /** The client's address as the framework knows it; unchecked text. */
+  /** The client address according to the framework; not validated. */
   readonly ip: string | undefined
-  /** The address at the other end of the socket: stands in where `ip` is no address. */
+  /** The peer address of the socket, used if `ip` is not an address. */
   readonly peer?: string | undefined
   readonly method: string
-  /** The pattern of the matched route as the application wrote it, mounts included, and nothing of the URL; undefined where none is known. */
+  /**
+   * Pattern of the matched route as the application declared it, including mount paths, never the URL; undefined if
+   * it is not known.
+   */
   readonly route: string | undefined
-  /** One method that the route was declared for, the same for all of a route that takes several; GET for HEAD. */
+  /** One method for which the route was declared, the same for all methods of a route; GET for HEAD. */
   readonly routeMethod?: string | undefined
-  /** The value of a header that came exactly once; undefined where it came never or more than once. */
+  /** Returns the value of a header that was sent exactly once; undefined if it is missing or repeated. */
   header(name: string): string | undefined
   readonly raw: Raw
-  /** The response of node:http beneath the framework's, where there is one; for whoever waits for its `close`. */
+  /** The `node:http` response behind the framework's response, if there is one; used to wait for `close`. */
   readonly outgoing?: unknown
 }

@@ -1,6 +1,6 @@
 import type { Interruption } from './interruption.ts'
 
-/** Text that runs where the data is. One name always has one text. */
+/** A script that runs in Redis. A name always has the same text. */
 export interface Script {
   readonly name: string
   readonly text: string
@@ -9,8 +9,8 @@ export interface Script {
 /** Runs a script where the data is. The seam for clients other than ours. */
 export interface ScriptRunner {
   /**
-   * Runs `script` at once or rejects: never queues for a server that is not there, never sends twice. Numbers come
-   * back as numbers or as text, lists as arrays. After `deadlineAt` (of the process clock) nobody waits for the answer.
+   * Runs `script` at once or rejects: never queues it for an unavailable server and never sends it twice. Numbers may
+   * be returned as numbers or strings, lists as arrays. After `deadlineAt` (process time) the caller no longer waits.
    */
   run(
     script: Script,
@@ -20,11 +20,14 @@ export interface ScriptRunner {
   ): Promise<unknown>
   /** True where all keys of one script must share a hash slot. */
   readonly clustered?: boolean
-  /** Names the server that holds `key`, so that its clock is told from those of others. Default: one server. */
+  /**
+   * Returns the name of the server that holds `key`, so that clocks of different servers are not mixed up. Default:
+   * one server.
+   */
   serverOf?(key: string): string
   /**
-   * Tells that a connection broke or came back: that to the server of this name, as `serverOf` names it, or where none is
-   * said to any. Returns a function that stops it.
+   * Reports when a connection was lost and when it recovered: the connection to the named server (see `serverOf`), or
+   * any connection if no name is passed. Returns a function that unsubscribes.
    */
   interrupted?(listener: (event: Interruption, server?: string) => void): () => void
 }

@@ -1,8 +1,11 @@
 /**
- * Runs a statement of SQL where the data is: the `Pool` of `pg`, a `PGlite`, or what speaks to PostgreSQL otherwise. Each
- * call is a transaction of its own; several may be under way at once.
+ * Runs SQL statements: a `Pool` of `pg`, a `PGlite`, or another PostgreSQL client. Each call is its own transaction;
+ * several calls may run at once.
  */
 export interface SqlRunner {
-  /** `values` are those of `$1`, `$2` …: texts, numbers, booleans, null, and arrays of them. Rejects where it failed. */
+  /**
+   * `values` are the parameters `$1`, `$2` ...: strings, numbers, booleans, null and arrays of them. Rejects if the
+   * statement failed.
+   */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }

@@ -1,6 +1,6 @@
 import type { Policy } from './policy.ts'
 
-/** What one policy answers. Durations are relative, so that no two clocks must agree. */
+/** The result of one policy. Durations are relative, so that clocks need not agree. */
 export interface Verdict {
   readonly allowed: boolean
   /** Whole units that could be taken right now, after this decision. */
@@ -10,8 +10,8 @@ export interface Verdict {
   /** Milliseconds until the key is as good as new; 0 when it is. */
   readonly resetAfterMs: number
   /**
-   * Whole ms until `remaining` grows, if nothing else comes; 0 for a key that is full. Of a denial of one unit it is
-   * `retryAfterMs`. A guess while units are on lease.
+   * Milliseconds, an integer, until `remaining` grows if no other request comes; 0 for an unused key. For a denied
+   * request of one unit it equals `retryAfterMs`. An estimate while units are leased.
    */
   readonly availableAfterMs: number
 }
@@ -19,20 +19,17 @@ export interface Verdict {
 /** A verdict with the policy that gave it. */
 export interface PolicyVerdict extends Verdict {
   readonly policy: Policy
-  /** True for a policy in shadow: it is counted and shown to observers, and denies nobody. */
+  /** Whether the policy is in shadow mode: it is counted and reported to observers, and denies nothing. */
   readonly shadow: boolean
-  /**
-   * Of a quota with units that were bought on top: from which of both the units were taken, or, of a denial, which was
-   * missing.
-   */
+  /** For a quota with purchased units: where the units were taken from, or, for a denial, which were insufficient. */
   readonly fund?: Fund
 }
 
-/** Units that a period includes, or those that were bought on top of them. */
+/** Units included in a period, or purchased in addition. */
 export type Fund = 'included' | 'top-up'
 
 /**
- * A verdict as a backend answers it. One that cannot tell when `remaining` grows leaves that out: a decision then has
- * the latest instant at which it may, when the same cost fits, or of an allowed one when the key is as good as new.
+ * A verdict as a backend returns it. A backend that cannot compute `availableAfterMs` may omit it: a decision then
+ * uses `retryAfterMs` for a denial and `resetAfterMs` otherwise.
  */
 export type AnsweredVerdict = Omit<PolicyVerdict, 'availableAfterMs'> & Partial<Pick<PolicyVerdict, 'availableAfterMs'>>

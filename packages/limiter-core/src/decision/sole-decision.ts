@@ -2,8 +2,8 @@ import type { Decision, Policy, PolicyVerdict } from '../contracts.ts'
 import { plainDecision } from './verdict.ts'
 
 /**
- * The decision of one enforced policy, and its verdict as well: one flat object, since most requests meet one policy
- * and making three objects of it costs as much as the rest of the decision.
+ * The decision of one enforced policy and also its verdict: one flat object, because most requests meet one policy
+ * and three objects cost as much as the rest of the decision.
  */
 export abstract class SoleDecision implements Decision, PolicyVerdict {
   abstract readonly policy: Policy

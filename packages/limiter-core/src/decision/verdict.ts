@@ -1,6 +1,6 @@
 import type { Answer, AnsweredVerdict, Decision, Fund, Policy, PolicyVerdict } from '../contracts.ts'
 
-/** A flat verdict; a class, so that all of them have one shape. */
+/** A flat verdict. It is a class, so that all verdicts share one hidden class. */
 export class ChargeVerdict implements PolicyVerdict {
   readonly policy: Policy
   readonly shadow: boolean
@@ -89,7 +89,7 @@ function binds(a: PolicyVerdict, b: PolicyVerdict): boolean {
   return a.remaining / a.policy.limit < b.remaining / b.policy.limit
 }
 
-/** A decision without getters, as it is written in logs and answers. */
+/** Copies a decision without getters, for logs and replies. */
 export function plainDecision(decision: Decision): Decision {
   const { allowed, retryAfterMs, takenAt, counted, source } = decision
   return {
@@ -103,17 +103,17 @@ export function plainDecision(decision: Decision): Decision {
   }
 }
 
-/**
- * A verdict without getters, and with what a backend may have left out. Nothing else is made good: whether it is a
- * verdict at all is for others to say.
- */
+/** Copies a verdict without getters, completed with members that a backend may omit. Does not validate the verdict. */
 export function plainVerdict(verdict: AnsweredVerdict): PolicyVerdict {
   const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, fund } = verdict
   const { availableAfterMs = atTheLatest(retryAfterMs, resetAfterMs) } = verdict
   return withFund({ policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }, fund)
 }
 
-/** The same, which says whose units it is about where that is known: added, so that all others have one shape. */
+/**
+ * Returns the verdict with its fund if it is known. The member is added only then, so that other verdicts keep one
+ * hidden class.
+ */
 export function withFund<V extends PolicyVerdict>(verdict: V, fund: Fund | undefined): V {
   return fund === undefined ? verdict : Object.assign(verdict, { fund })
 }

@@ -56,14 +56,14 @@ export class SluiceError extends Error {
   readonly code: SluiceCode
   constructor(code: SluiceCode, message: string, options?: ErrorOptions) {
     const text = `${code}: ${message}`
-    // a denial is what clients may read, and no mistake of whoever reads logs
+    // clients see the message of a denial, so it contains no link
     super(code === 'SLUICE_DENIED' ? text : withPage(code, text), options)
     this.name = 'SluiceError'
     this.code = code
   }
 }
 
-/** What was thrown, as text. Anything can be thrown, also what has no text. */
+/** Returns a thrown value as a string, even if it cannot be converted. */
 export function messageOf(error: unknown): string {
   try {
     return String(error)

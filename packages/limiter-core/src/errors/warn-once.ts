@@ -3,7 +3,10 @@ import { processWide } from '../process/process-wide.ts'
 import type { SluiceCode } from './errors.ts'
 
 const KEY = Symbol.for('sluice.warned')
-/** Warnings about limiters that a process shows of one code: who builds a limiter a request would fill the log. */
+/**
+ * Maximum number of warnings per code about limiters in a process. A program that creates a limiter per request would
+ * otherwise flood the log.
+ */
 const MOST_OF_A_CODE = 100
 
 interface Warned {
@@ -16,9 +19,9 @@ function warned(): Warned {
 }
 
 /**
- * Warns on stderr (`process.on('warning')`), once a process for each code and `about`. For what is wrong with the
- * application, whichever limiter finds it: whom it trusts, where a limiter is built, its Redis. What is wrong with one
- * limiter is told by its `LimiterReport`. A message that is dear to build comes as a function.
+ * Warns (`process.on('warning')`), once per process for each code and `about`. For problems of the application,
+ * whichever limiter finds them: proxy trust, limiters created in handlers, Redis settings. Problems of one limiter
+ * are reported by its `LimiterReport`. Pass a function if the message is expensive to build.
  */
 export function warnOnce(code: SluiceCode, message: string | (() => string), about = ''): void {
   const seen = warned().once
@@ -37,12 +40,12 @@ export function warnOfLimiter(code: SluiceCode, message: () => string): void {
   warn(code, given < MOST_OF_A_CODE ? message() : `${message()} (the last of ${MOST_OF_A_CODE} that are shown)`)
 }
 
-/** Warns each time. Whoever calls this sees to it that it is seldom. */
+/** Warns every time. Callers must limit the frequency. */
 export function warn(code: SluiceCode, message: string): void {
   process.emitWarning(withPage(code, message), { type: 'SluiceWarning', code })
 }
 
-/** For tests: every warning may come once more. */
+/** For tests: allows every warning once more. */
 export function forgetWarnings(): void {
   const { once, ofLimiters } = warned()
   once.clear()

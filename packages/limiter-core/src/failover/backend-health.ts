@@ -11,12 +11,15 @@ import { Health } from './health.ts'
 import { Mirror } from './mirror.ts'
 import { OwedCalls } from './owed-calls.ts'
 
-/** What this process knows of a backend, whatever limiters count on it: whether it answers, and what it last said. */
+/**
+ * What this process knows about a backend, shared by all limiters on it: whether it answers, and what it last
+ * reported.
+ */
 export class BackendHealth extends Health {
   readonly mirror: Mirror
-  /** What it did not do while it did not answer. */
+  /** Calls that are waiting until the backend answers again. */
   readonly owed: OwedCalls = new OwedCalls()
-  /** What is to be added to a reading of the backend's clock to get one of ours, as far as is known. */
+  /** Estimated difference between the process clock and the backend's clock, in milliseconds. */
   skewMs = 0
   readonly #backend: Backend
   readonly #clock: Clock
@@ -33,9 +36,9 @@ export class BackendHealth extends Health {
     this.mirror = new Mirror(clock, backend, this.owed)
   }
 
-  /** Listens to interruptions while somebody counts on the backend. Returns a function that leaves. */
+  /** Subscribes to interruptions while a limiter counts on the backend. Returns a function that unsubscribes. */
   join(): () => void {
-    // nobody listened in between
+    // nothing was listening in between
     if (this.#users++ === 0) this.#listen()
     let joined = true
     return () => {
@@ -51,15 +54,15 @@ export class BackendHealth extends Health {
       return
     }
     const now = this.#clock.now()
-    // one that tells of no interruptions may have been away, and lost what it counted
+    // a backend that does not report interruptions may have been away and lost its counts
     if (this.#backend.interrupted || cause === 'LATE') this.mirror.decidedHere(now)
     else this.mirror.outdated(now)
     super.failed(cause, error, calledAt)
   }
 
   /**
-   * Remembers what the backend answered at `now`, where it is said in answer to a call of when. `takes`: unless denied,
-   * the call took the costs. Throws where it is no answer.
+   * Stores the answer of the backend at `now` to a call made at `calledAt`. `takes`: unless denied, the call took its
+   * costs. Throws if the answer is invalid.
    */
   record(
     charges: readonly FailoverCharge[],
@@ -93,13 +96,13 @@ export class BackendHealth extends Health {
 
 interface Registry {
   readonly healths: WeakMap<Backend, WeakMap<Clock, BackendHealth>>
-  /** Stands for the clock of those who hand in none. */
+  /** Used as the map key if no clock is passed. */
   readonly clock: Clock
 }
 
 const KEY = Symbol.for('sluice.healths@1')
 
-/** The one health of a backend in this process, by the clock of those who ask. */
+/** Returns the health of a backend in this process, one per clock. */
 export function healthOf(backend: Backend, clock: Clock | undefined, deadlineMs: number): BackendHealth {
   const { healths, clock: shared } = processWide<Registry>(KEY, () => ({ healths: new WeakMap(), clock: systemClock }))
   const mine = clock ?? shared

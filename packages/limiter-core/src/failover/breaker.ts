@@ -2,11 +2,11 @@ import type { Clock } from '../contracts.ts'
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** Failures in a row after which a backend is not called any more. */
+/** Consecutive failures after which the breaker opens. */
 const FAILURES = 10
 /** Milliseconds after which two failures in a row are enough. */
 const FAILING_MS = 250
-/** Milliseconds between probes: a dead backend hears from a process once in so many. */
+/** Milliseconds between probes of an unavailable backend. */
 const PROBE_EVERY_MS = 1_000
 
 export interface BreakerOptions {
@@ -17,8 +17,8 @@ export interface BreakerOptions {
 }
 
 /**
- * Stops calls to a backend that fails, and finds out when it answers again. Closed: everybody calls. Open: nobody
- * does, but for one probe a second. A probe that is answered in time makes it half-open: the next call is a trial,
+ * Stops calls to a failing backend and detects when it answers again. Closed: all calls are made. Open: only one
+ * probe per second is made. A probe that is answered in time makes the breaker half-open: the next call is a trial,
  * which closes it or opens it again.
  */
 export class Breaker {
@@ -38,7 +38,10 @@ export class Breaker {
     return this.#state
   }
 
-  /** Whether to call the backend. Whoever is let through says how it went: `succeeded`, `failed` or `abandoned`. */
+  /**
+   * Whether to call the backend. A caller that is admitted must report the outcome with `succeeded`, `failed` or
+   * `abandoned`.
+   */
   admits(): boolean {
     if (this.#state === 'closed') return true
     if (this.#state === 'open' || this.#trial) return false
@@ -53,8 +56,8 @@ export class Breaker {
   }
 
   /**
-   * A call that was let through at `calledAt` failed, or was not answered in time. Whatever was under way when the last
-   * failure came to light is the same failure: many wait for one answer.
+   * Reports that a call made at `calledAt` failed or timed out. Calls that were pending when the last failure was
+   * detected belong to the same failure, because many of them wait for one reply.
    */
   failed(calledAt: number = this.#options.clock.now()): void {
     const now = this.#options.clock.now()
@@ -65,19 +68,21 @@ export class Breaker {
     if (this.#state === 'half-open' || (this.#state === 'closed' && enough)) this.#change('open')
   }
 
-  /** A call that was let through is waited for no more, and says nothing: where it was the trial, the next one is. */
+  /**
+   * Reports that an admitted call no longer waits for a result. If it was the trial, the next call becomes the trial.
+   */
   abandoned(): void {
     this.#trial = false
   }
 
-  /** True for whoever shall probe now: at most once a second, while open. */
+  /** Whether the caller should send a probe now: at most one per second while open. */
   mayProbe(now: number = this.#options.clock.now()): boolean {
     if (this.#state !== 'open' || now < this.#nextProbeAt) return false
     this.#nextProbeAt = now + PROBE_EVERY_MS
     return true
   }
 
-  /** A probe was answered after `tookMs`. One that waited out a stall says only that it is worth to ask again. */
+  /** Reports a probe that was answered after `tookMs`. A late probe only means that another one is worthwhile. */
   probed(tookMs: number, deadlineMs: number = this.#options.deadlineMs): void {
     if (this.#state !== 'open') return
     if (tookMs <= deadlineMs) this.#change('half-open')

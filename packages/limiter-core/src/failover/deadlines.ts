@@ -1,16 +1,16 @@
 import type { Clock, TimerOptions } from '../contracts.ts'
 import { afterThisTurn } from '../time/clock.ts'
 
-/** What becomes of a promise. Exactly one is called, and what it answers is the answer. */
+/** Handlers of a promise. Exactly one of them is called, and its result is the result of the race. */
 export interface Outcome<T, R> {
-  /** It was fulfilled in time. */
+  /** The promise resolved in time. */
   answered(value: T): R
-  /** It was rejected in time. */
+  /** The promise rejected in time. */
   failed(error: unknown): R
   late(): R
 }
 
-/** One wait in the list of them, until it ends. An object with methods: a closure for each outcome costs a decision more. */
+/** One entry in the list of waits. An object with methods, because a closure per outcome costs more than a decision. */
 class Wait<T, R> {
   readonly dueAt: number
   waits = true
@@ -54,21 +54,22 @@ class Wait<T, R> {
 
 type AnyWait = Wait<unknown, unknown>
 
-/** A timer that runs so much late says that the process stood still, and that answers may lie unread. */
+/** If a timer fires this late, the process was suspended, and replies may be waiting to be read. */
 const OVERSLEPT_MS = 5
 
 /** Waits of equal length on promises that may never settle: one timer for all of them, since the oldest ends first. */
 export class Deadlines {
   readonly #clock: Clock
   readonly #ms: number
-  // linked in the order in which they end: a Set of what lives so briefly made a third of all garbage outlive its scavenge
+  // linked in the order of their deadlines: a Set of such short-lived objects made a third of the garbage survive a
+  // scavenge
   #first: AnyWait | undefined
   #last: AnyWait | undefined
   #pending = 0
   #cancel: (() => void) | undefined
   readonly #timer: TimerOptions | undefined
 
-  /** `timer`: `AWAITED` where somebody awaits the promises. */
+  /** Pass `AWAITED` as `timer` if the promises are awaited. */
   constructor(clock: Clock, ms: number, timer?: TimerOptions) {
     this.#clock = clock
     this.#ms = ms
@@ -80,7 +81,7 @@ export class Deadlines {
     return this.#pending
   }
 
-  /** What becomes of `promise`, from `now` on. */
+  /** Returns the outcome of `promise`, with a deadline that starts at `now`. */
   race<T, R>(promise: Promise<T>, outcome: Outcome<T, R>, now: number = this.#clock.now()): Promise<R> {
     return new Promise((resolve, reject) => {
       const wait = new Wait(now + this.#ms, outcome, resolve, reject)
@@ -134,7 +135,7 @@ export class Deadlines {
     wait.waits = false
     wait.before = undefined
     wait.after = undefined
-    // nobody waits: a timer that went on would keep the process alive for nothing
+    // a timer without waits would keep the process alive for nothing
     if (--this.#pending === 0) this.#disarm()
     return true
   }
@@ -152,13 +153,13 @@ export class Deadlines {
 
   readonly #sweep = (): void => {
     const overslept = this.#first !== undefined && this.#clock.now() - this.#first.dueAt > OVERSLEPT_MS
-    // timers come before what was received: whatever arrived while the process stood still is in time
+    // timers run before received data is read: replies that arrived while the process was suspended are in time
     if (overslept) afterThisTurn(this.#endLate)
     else this.#endLate()
   }
 
   readonly #endLate = (): void => {
-    // where the sweep was put off, another timer may have been set meanwhile
+    // if the sweep was postponed, another timer may have been set in the meantime
     this.#disarm()
     for (let wait = this.#first; wait; wait = this.#first) {
       const leftMs = wait.dueAt - this.#clock.now()

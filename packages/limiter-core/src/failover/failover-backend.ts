@@ -30,8 +30,8 @@ import { PendingTakes } from './pending-takes.ts'
 import { Repayment } from './repayment.ts'
 
 /**
- * A backend that always answers: within the deadline, and at once while its breaker is open; by the failure rule where
- * the one behind it does not. Never throws and never rejects. Limiters on one backend share what is known of it.
+ * A backend that always answers: within the deadline, at once while the breaker is open, and by the failure rule if
+ * the remote backend fails. Never throws and never rejects. All limiters on one backend share its health.
  */
 export class FailoverBackend implements Backend {
   readonly name: string
@@ -43,14 +43,13 @@ export class FailoverBackend implements Backend {
   readonly #health: BackendHealth
   readonly #ownRule: FailoverRule
   readonly #rules: FailureRules
-  /** Told of failures. */
   readonly #observers: Observers = new Observers()
   readonly #calls: GuardedCalls
   readonly #parts: PendingTakeDeps
   readonly #repayment: Repayment
   readonly #leave: () => void
 
-  /** How long a call may take is `rule`'s to say; it is also that of counters which have none of their own. */
+  /** `rule` sets the deadline; it is also the rule of counters without their own rule. */
   constructor(remote: Backend, rule: FailoverRule, clock: Clock | undefined) {
     this.name = remote.name
     this.synchronous = remote.synchronous === true
@@ -112,9 +111,9 @@ export class FailoverBackend implements Backend {
       askedAt = mirror.callAt(now)
       return this.#remote.peekAll(charges.map(remoteCharge), limits)
     }
-    // what it says of a time that the caller names says nothing of now
+    // an answer for a time that the caller names says nothing about the present
     const isNow = moment?.now === undefined
-    // a backend that was told nothing may know less than this process
+    // a backend that has not received all reports may know less than this process
     const answered = (answer: Answer, now: number): Answer =>
       isNow
         ? this.#health.record(charges, answer, now, mirror.hasUnreported(now) ? undefined : askedAt, false)
@@ -125,7 +124,7 @@ export class FailoverBackend implements Backend {
   adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
     const charges = asked as readonly FailoverCharge[]
     if (moment?.uncounted) return this.#adjustUncounted(charges, takenAt, moment.now ?? this.#clock.now())
-    // each by itself, so that of those that fail it is known which did
+    // one call per charge, so that failed charges can be identified
     const answers = charges.map((charge) => this.#adjustOne(charge, takenAt, moment))
     if (charges.length === 1) return answers[0]
     const parts = charges.map((_, index) => ({ indexes: [index] }))
@@ -159,7 +158,7 @@ export class FailoverBackend implements Backend {
     }
   }
 
-  /** Ends what waits, by the failure rule, and leaves the backend open. */
+  /** Resolves pending calls with the failure rule, and does not close the remote backend. */
   close(): void {
     this.#calls.close()
     this.#observers.clear()
@@ -169,7 +168,7 @@ export class FailoverBackend implements Backend {
   #adjustOne(charge: FailoverCharge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const { breaker, owed, skewMs } = this.#health
     const adjustment = { charge, takenAt, idempotencyKey: moment?.idempotencyKey, attempts: 0, moved: 0 }
-    // not earlier than the take by our clock, so that what belongs to it finds its window here
+    // not earlier than the take by the process clock, so that the adjustment finds its window here
     const ruled = (now: number): Answer =>
       this.#rules.adjust([charge], takenAt + skewMs + this.#deadlineMs, now, 'counted')
     if (breaker.admits()) return this.#calls.call(new PendingAdjustment(this.#parts, adjustment, ruled), moment)
@@ -178,14 +177,14 @@ export class FailoverBackend implements Backend {
     return answer
   }
 
-  /** What the rule took is given back here, and at the backend where it was told of it since. */
+  /** Refunds units that the rule admitted here, and also on the backend if they were reported to it since. */
   #adjustUncounted(charges: readonly FailoverCharge[], takenAt: number, now: number): Answer {
     const answer = this.#rules.adjust(charges, takenAt, now, 'uncounted')
     if (this.#parts.passed.areHeard) {
       this.#parts.passed.adjusted(charges, takenAt)
       return answer
     }
-    // not earlier than the take by its clock, so that what belongs to it finds its window there
+    // not earlier than the take by the backend's clock, so that the adjustment finds its window there
     const takenThereAt = takenAt - this.#health.skewMs + this.#deadlineMs
     for (const charge of takeReturned(charges)) {
       const moved = Math.max(charge.cost, movedOf(charge))
@@ -199,7 +198,7 @@ export class FailoverBackend implements Backend {
     if (this.#health.owed.any) this.#repayment.begin()
   }
 
-  /** What the backend answers of what it holds, while nobody asks it. */
+  /** Returns the answer from units that the backend holds in this process, without a call. */
   #held(charges: readonly FailoverCharge[], moment: Moment | undefined): Answer | undefined {
     const now = this.#clock.now()
     const answer = this.#remote.takeHeld?.(charges.map(remoteCharge), moment)
@@ -209,7 +208,7 @@ export class FailoverBackend implements Backend {
   }
 
   #meanwhile<R>(keys: readonly FailoverKey[], ruled: (now: number) => R, moment?: Moment): R {
-    // the breaker is shared: a caller's reading of whatever clock is no matter to it
+    // the breaker is shared, so the caller's clock does not matter
     const now = this.#clock.now()
     if (this.#calls.passedOver(now)) this.#probe(keys, now)
     return ruled(moment?.now ?? now)
@@ -217,7 +216,7 @@ export class FailoverBackend implements Backend {
 
   #probe(keys: readonly FailoverKey[], now: number): void {
     const charges = keys.map((one) => ({ ...remoteKey(one), cost: 0 }))
-    // without a deadline: one that is answered late tells that a stall is over
+    // without a deadline, because even a late reply shows that a stall has ended
     this.#calls.probe(() => this.#remote.peekAll(charges, { now }), now)
   }
 }

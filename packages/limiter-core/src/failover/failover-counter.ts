@@ -13,28 +13,28 @@ import type { FailoverRule } from './failover-options.ts'
 import type { MirrorPolicy } from './mirror-policy.ts'
 import type { Basis } from './own-units.ts'
 
-/** What takes one charge of a counter that always has an answer. */
+/** Takes one charge of a counter and always returns an answer. */
 interface TakeOne {
   takeOne(counter: FailoverCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision>
 }
 
-/** A counter that counts in this process what one of a backend counts for all. */
+/** The local counter that replaces a backend's counter during an outage. */
 export type MirrorCounter = MemoryCounter<MirrorPolicy>
 
 export type FailoverKey = CountedKey<FailoverCounter>
 export type FailoverCharge = Charge<FailoverCounter>
 
-/** Who answers charges in the place of a backend. Never throws, and says of every answer that it is not counted. */
+/** Decides instead of a backend. Never throws, and marks every answer as not counted. */
 export interface FailureRule {
   readonly source: FailoverRule['source']
-  /** `basis`: what the backend knows of what is admitted here. */
+  /** `basis`: what the backend will know about units that are admitted here. */
   takeOne(charge: FailoverCharge, now: number, basis: Basis): Decision
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer
   peek(charges: readonly FailoverCharge[], now: number): Answer
   adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer
 }
 
-/** A counter of a backend that may fail: who answers while it does not, and where counts go on meanwhile. */
+/** A counter of a remote backend with its failure rule and its local mirror. */
 export class FailoverCounter implements Counter<MaybePromise<Answer>> {
   readonly compiled: CompiledPolicy
   readonly name: string

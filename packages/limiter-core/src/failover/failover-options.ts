@@ -3,26 +3,27 @@ import { shown } from '../errors/shown.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
 
 /**
- * Who answers while a backend does not. `'local'`: the same policies in this process, from what was last known of each
- * key; N processes admit up to N limits then. `{ local: { share } }`: that part of each limit, at least one unit, so
- * that N processes with a share of 1/N admit one limit together. `'allow'`: everybody passes. `'deny'`: nobody does.
+ * Decides requests while a backend does not answer. `'local'`: the same policies in this process, starting from the
+ * last known counts; N processes may admit N limits. `{ local: { share } }`: this part of each limit, at least one
+ * unit, so that N processes with a share of 1/N admit one limit together. `'allow'`: admits all requests. `'deny'`:
+ * denies all requests.
  */
 export type BackendErrorRule = 'local' | 'allow' | 'deny' | { readonly local: { readonly share: number } }
 
-/** What becomes of a limit while a backend that answers later is slow or dead. */
+/** What happens while an asynchronous backend is slow or unavailable. */
 export interface FailoverOptions {
   /** Default: `'local'`. A share is more than 0 and at most 1. */
   readonly onBackendError?: BackendErrorRule | undefined
-  /** How long a backend may take to answer, from 1 to 60,000 ms or a duration; default: 50 ms. */
+  /** Longest time to wait for a backend: 1 to 60,000 ms, or a duration. Default: 50 ms. */
   readonly deadlineMs?: Duration | undefined
 }
 
 /** `FailoverOptions`, checked. */
 export interface FailoverRule {
   readonly deadlineMs: number
-  /** Who answers, as it stands in `decision.source`. */
+  /** The rule, as it appears in `decision.source`. */
   readonly source: 'local' | 'allow' | 'deny'
-  /** Of `local`: the part of each limit that this process gives by itself. */
+  /** For `local`: the part of each limit that this process admits on its own. */
   readonly share: number
 }
 

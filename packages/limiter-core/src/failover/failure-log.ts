@@ -6,18 +6,18 @@ import { warn } from '../errors/warn-once.ts'
 const EVERY_MS = 1_000
 
 /**
- * Says on stderr that a backend fails, once a second at most whatever the traffic, and once that it answers again. Where
- * it was back within that second there is nothing to say.
+ * Prints to stderr that a backend fails, at most once per second, and once that it has recovered. A failure that
+ * lasts less than that second prints nothing further.
  */
 export class FailureLog {
   readonly #backend: string
   readonly #clock: Clock
-  /** Answers of the failure rule since the last line. */
+  /** Decisions of the failure rule since the last line. */
   #uncounted = 0
   #warnedAt = Number.NEGATIVE_INFINITY
-  /** The last failure, where no line has told yet that it fails. */
+  /** The last failure that has not been printed yet. */
   #withheld: string | undefined
-  /** A line told that it fails, and none that it is back. */
+  /** Whether a failure was printed and the recovery was not. */
   #isWarned = false
   #failingSince = Number.NaN
   #sinceThen = 0

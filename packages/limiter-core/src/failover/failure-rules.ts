@@ -7,7 +7,7 @@ import type { Basis } from './own-units.ts'
 
 const BY_STRICTNESS: readonly FailureRule['source'][] = ['deny', 'local', 'allow']
 
-/** Answers in the place of a backend: for each policy by its rule. Says of every answer that it is not counted. */
+/** Decides instead of a backend, by the rule of each policy. Marks every answer as not counted. */
 export class FailureRules {
   readonly #local: FailureRule
 
@@ -15,16 +15,16 @@ export class FailureRules {
     this.#local = new LocalRule(mirror)
   }
 
-  /** The rule that answers under this name. */
+  /** Returns the rule with this name. */
   of(source: FailureRule['source']): FailureRule {
     if (source === 'local') return this.#local
     return source === 'allow' ? ALLOW : DENY
   }
 
-  /** `basis`: what the backend knows of what is admitted here. */
+  /** `basis`: what the backend will know about units that are admitted here. */
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
     const denied = charges.some(({ counter, advisory }) => counter.rule === DENY && !advisory)
-    // whoever is denied takes nothing
+    // a denied request takes nothing
     return this.#each(charges, now, (rule, own) => (denied ? rule.peek(own, now) : rule.take(own, now, basis)))
   }
 
@@ -32,9 +32,9 @@ export class FailureRules {
     return this.#each(charges, now, (rule, own) => rule.peek(own, now))
   }
 
-  /** What is charged to a take that was counted is kept, whoever answers. */
+  /** Charges to a counted take are kept, whichever rule applies. */
   adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer {
-    // a key that is not there is not asked
+    // skipped for keys that do not exist
     for (const { counter } of charges) counter.mirror.compiled.moved = 0
     if (basis === 'counted') {
       const others = charges.filter(({ counter }) => counter.rule !== this.#local)
@@ -43,7 +43,7 @@ export class FailureRules {
     return this.#each(charges, now, (rule, own) => rule.adjust(own, takenAt, now, basis))
   }
 
-  /** `ask` has the charges of one rule answered: all of them where they have one. */
+  /** Calls `ask` with the charges of each rule: once if all charges have the same rule. */
   #each(
     charges: readonly FailoverCharge[],
     now: number,

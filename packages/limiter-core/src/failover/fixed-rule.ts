@@ -3,10 +3,10 @@ import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
 
-/** A denial whose end nobody knows: by then the backend may answer again. */
+/** Wait of a denial without a known end; the backend may answer by then. */
 export const RETRY_AFTER_MS = 1_000
 
-/** Answers everybody alike, and counts nothing. */
+/** Answers every request in the same way and counts nothing. */
 class FixedRule implements FailureRule {
   readonly source: 'allow' | 'deny'
   readonly #remaining: number
@@ -53,6 +53,6 @@ class FixedRule implements FailureRule {
   }
 }
 
-/** Who lets everybody pass has no end of units. */
+/** `allow` never runs out of units. */
 export const ALLOW: FailureRule = new FixedRule('allow', Number.POSITIVE_INFINITY, 0)
 export const DENY: FailureRule = new FixedRule('deny', 0, RETRY_AFTER_MS)

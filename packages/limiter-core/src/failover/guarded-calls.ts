@@ -10,22 +10,21 @@ import type { Basis } from './own-units.ts'
 /** When a call is made, and until when its answer is waited for. */
 export type Limits = Required<Pick<Moment, 'now' | 'deadlineAt'>>
 
-/** One call of what may fail, as a backend is: how it is made, what its answer is worth, and who answers instead. */
+/** One call that may fail: how to make it, how to use its answer, and what to do instead. */
 export interface Call<T, R> {
-  /** In events: `take`. */
+  /** Name in events, such as `take`. */
   readonly operation: string
-  /** `now` is a reading of the process clock, whatever `limits` has. */
+  /** `now` is the process time, independent of the clock in `limits`. */
   send(limits: Limits, now: number): MaybePromise<T>
-  /** Where it throws, the answer was none. */
+  /** Throwing means that the answer is invalid. */
   answered(answer: T, now: number): R
-  /** The failure rule; never throws. `basis`: whether the backend may have done what it was asked to. */
+  /** Applies the failure rule; never throws. `basis`: whether the backend may have applied the call. */
   ruled(now: number, basis: Basis): R
 }
 
 export interface GuardedCallsOptions {
-  /** Told how each call went. */
+  /** Receives the outcome of each call. */
   readonly health: Health
-  /** Told of failures. */
   readonly observers: Observers
   readonly clock: Clock
   readonly deadlineMs: number
@@ -40,7 +39,7 @@ export class GuardedCalls {
   readonly #clock: Clock
   readonly #deadlineMs: number
   readonly #deadlines: Deadlines
-  /** Of calls that nobody awaits. */
+  /** Deadlines of calls whose results are not awaited. */
   readonly #background: Deadlines
   readonly #late: LateError
   readonly #answered: (() => void) | undefined
@@ -62,7 +61,7 @@ export class GuardedCalls {
     return this.#call(call, this.#deadlines, moment)
   }
 
-  /** A call that nobody awaits. */
+  /** Makes a call whose result is not awaited. */
   callUnawaited<T, R>(call: Call<T, R>): void {
     void this.#call(call, this.#background)
   }
@@ -80,13 +79,13 @@ export class GuardedCalls {
     }
   }
 
-  /** Counts a call that the breaker did not admit. True for whoever shall ask meanwhile how the backend is. */
+  /** Counts a call that the breaker did not admit. Returns true if the caller should probe the backend. */
   passedOver(now: number): boolean {
     this.#health.log.ruled()
     return this.#health.breaker.mayProbe(now)
   }
 
-  /** Asks in the background how the backend is. */
+  /** Probes the backend in the background. */
   probe(ask: () => MaybePromise<unknown>, now: number): void {
     const probed = (): void => this.#health.breaker.probed(this.#clock.now() - now, this.#deadlineMs)
     // an error of one key is an answer, too
@@ -106,7 +105,7 @@ export class GuardedCalls {
     this.#closing = false
   }
 
-  /** What becomes of a call that waits. */
+  /** Outcome handlers of a pending call. */
   static readonly #Outcome = class<T, R> implements Outcome<T, R> {
     readonly #calls: GuardedCalls
     readonly #call: Call<T, R>
@@ -143,7 +142,7 @@ export class GuardedCalls {
     return worth
   }
 
-  /** Of an answer that did not come at once. */
+  /** Handles an asynchronous answer. */
   #settleLate<T, R>(call: Call<T, R>, answer: T, calledAt: number): R {
     const now = this.#clock.now()
     if (this.#observers.any) this.#observers.backendAnswered(this.#health.name, now - calledAt)

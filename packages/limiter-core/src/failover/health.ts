@@ -4,18 +4,17 @@ import { Breaker, type BreakerState } from './breaker.ts'
 import { FailureLog } from './failure-log.ts'
 
 export interface HealthOptions {
-  /** Of what is asked, in warnings and events. */
+  /** Name in warnings and events. */
   readonly name: string
   readonly clock: Clock
   /** Milliseconds within which an answer is one. */
   readonly deadlineMs: number
-  /** Told of the breaker. */
   readonly observers: Observers
-  /** The breaker changed; called before anybody else is told. */
+  /** Called when the state of the breaker changes, before observers are notified. */
   readonly changed?: (state: BreakerState) => void
 }
 
-/** Whether what is asked answers: its breaker, and who is told when it fails and when it answers again. */
+/** Whether a remote part answers: its breaker, and the warnings and events about failures and recovery. */
 export class Health {
   readonly name: string
   readonly breaker: Breaker
@@ -39,7 +38,7 @@ export class Health {
     this.breaker.failed(calledAt)
   }
 
-  /** Something failed; what that is to the breaker is the caller's to say. */
+  /** Reports a failure; the caller decides how it affects the breaker. */
   noted(cause: string, error: unknown): void {
     this.#cause = cause
     this.log.failed(cause, error)

@@ -7,7 +7,7 @@ import type { Mirror, MirrorCharge } from './mirror.ts'
 import type { MirrorPolicy } from './mirror-policy.ts'
 import type { Basis } from './own-units.ts'
 
-/** Counts in this process, from what was last known of each key. */
+/** Counts in this process, starting from the last known counts of each key. */
 export class LocalRule implements FailureRule {
   readonly source = 'local'
   readonly #mirror: Mirror
@@ -47,7 +47,7 @@ export function movedOf({ counter }: FailoverCharge): number {
   return counter.mirror.compiled.moved
 }
 
-/** Of what was given back here, as charges: that of which the backend had been told. */
+/** Returns the part of a local refund of which the backend had been informed, as charges. */
 export function takeReturned(charges: readonly FailoverCharge[]): readonly FailoverCharge[] {
   return charges.flatMap((charge) => {
     const { own } = charge.counter.mirror.compiled
@@ -75,7 +75,7 @@ function hopeful(verdict: AnsweredVerdict, { counter, cost }: MirrorCharge): Ans
   return new ChargeVerdict(policy, shadow, remaining, waitMs, resetAfterMs, Math.min(availableAfterMs, waitMs))
 }
 
-/** What never fits into the share of this process may fit once the backend answers again. */
+/** A cost that exceeds the share of this process may fit once the backend answers again. */
 function waitOf(retryAfterMs: number, cost: number, { fullCapacity }: MirrorPolicy): number {
   return retryAfterMs === Number.POSITIVE_INFINITY && cost <= fullCapacity ? RETRY_AFTER_MS : retryAfterMs
 }

@@ -1,7 +1,7 @@
 import type { CountedKey } from '../contracts.ts'
 import type { MirrorCounter } from './failover-counter.ts'
 
-/** What a backend told of a key: at `now`, in answer to a call that was made at `askedAt`. */
+/** The state of a key that a backend reported at `now`, in reply to a call made at `askedAt`. */
 export interface BufferedAnswer {
   used: number
   resetAfterMs: number
@@ -11,7 +11,7 @@ export interface BufferedAnswer {
 
 type Adopt = (counted: CountedKey<MirrorCounter>, buffered: BufferedAnswer) => void
 
-/** An answer with its place in the order in which they came. */
+/** An answer with its position in the order of arrival. */
 interface Noted extends BufferedAnswer {
   order: number
 }
@@ -21,12 +21,12 @@ interface BufferedKeys {
   readonly keys: Map<string, Noted>
 }
 
-/** So many keys take 0.2 ms to adopt. */
+/** Adopting this many keys takes 0.2 ms. */
 const MOST_KEYS = 512
 
 /**
- * The last answers of a backend, which the mirror adopts when it is asked or when they are many: of a key that is asked
- * often only the last one is, and an adoption costs six times what a note costs.
+ * The latest answers of a backend, which the mirror adopts when it is read or when many have accumulated. Only the
+ * last answer of a frequent key is adopted, because an adoption costs six times as much as storing an answer.
  */
 export class MirrorBuffer {
   readonly #adopt: Adopt
@@ -55,7 +55,7 @@ export class MirrorBuffer {
     if (++this.#size > MOST_KEYS) this.flush()
   }
 
-  /** Has all of them adopted. */
+  /** Adopts all buffered answers. */
   flush(): void {
     if (this.#size === 0) return
     this.#size = 0
@@ -70,7 +70,7 @@ export class MirrorBuffer {
     }
   }
 
-  /** Plans share counts: of a key that is asked under several the last answer has the last word. */
+  /** Plans share counts, so the newest answer of a key must be adopted last. */
   #adoptInOrder(buffered: readonly BufferedKeys[]): void {
     const answers = buffered.flatMap(({ counter, keys }) =>
       [...keys].map(([key, answer]) => ({ counter, key, answer })),

@@ -3,23 +3,23 @@ import { algorithms } from '../algorithms/index.ts'
 import type { CompiledPolicy, Policy, PolicyVariant, PriorUsage } from '../contracts.ts'
 import { type Basis, OwnUnits, type UnreportedUnits } from './own-units.ts'
 
-// what a sum of scaled costs may be off without turning away the last one that is due
+// tolerance for rounding errors in a sum of scaled costs, so that the last unit is not denied
 const ROUNDING = 1e-12
 const EPSILON = 1e-6
 const SCALED_BURST: readonly string[] = ['token-bucket', 'gcra']
 
-/** How what is known here of a key stands to what its backend has. */
+/** How the local knowledge of a key relates to the backend's count. */
 export interface Standing {
-  /** Whether the backend may have lost what was heard of it at an instant. */
+  /** Whether the backend may have lost what it reported in reply to a call at that time. */
   mayHaveLost(askedAt: number): boolean
-  /** Units by which it is ahead, since the backend was not yet told of an adjustment. */
+  /** Units by which the local count is ahead, because the backend has not received an adjustment yet. */
   readonly owed: number
 }
 
 /**
- * A policy that counts in this process what a backend counts for all: cells of the policy, and behind them what the backend
- * does not know of them. A share is a scale of costs: with a fourth of the limit every unit counts four, so that what a
- * backend told needs no conversion, and what is told to it none either.
+ * A policy that counts in this process while its backend does not answer: the cells of the policy, followed by cells
+ * with what the backend does not know. A share is implemented as a scale of costs: with a quarter of the limit, every
+ * unit counts four, so that reports from and to the backend need no conversion.
  */
 export class MirrorPolicy implements CompiledPolicy {
   readonly policy: Policy
@@ -29,22 +29,22 @@ export class MirrorPolicy implements CompiledPolicy {
   readonly capacity: number
   /** Units that the backend gives to a fresh key. */
   readonly fullCapacity: number
-  /** How long what is known of a key can matter. */
+  /** How long the knowledge about a key matters, in milliseconds. */
   readonly forgetsMs: number
   readonly variants: readonly PolicyVariant[] | undefined
-  /** Of what is counted here from now on. */
+  /** Basis of the units that are counted from now on. */
   basis: Basis = 'uncounted'
-  /** What was admitted here. */
+  /** Units that were admitted in this process. */
   readonly own: OwnUnits
   /** Units by which the last adjustment moved a key here: a log may not find them. */
   moved = 0
   readonly #inner: CompiledPolicy
-  /** Units of the backend that one unit here stands for. */
+  /** Backend units per local unit. */
   readonly #scale: number
-  /** Behind the cells of the policy: when the answer was asked for that they come from, 0 where there was none. */
+  /** Cell after those of the policy: the time of the call whose reply set them, 0 if there was none. */
   readonly #askedAtCell: number
   readonly #whole: boolean
-  /** Whether the backend hears by `passed` of what is admitted here, so that it is told nowhere else. */
+  /** Whether the backend receives admitted units by `passed`, so that they are not reported elsewhere. */
   readonly #isHeard: boolean
   readonly #adopter: Pick<CompiledPolicy, 'adopt'> = { adopt: (...answer) => this.#adoptAnswer(...answer) }
   #askedAt = 0
@@ -67,7 +67,7 @@ export class MirrorPolicy implements CompiledPolicy {
     this.own = new OwnUnits(compiled.cells + 1, this.#scale)
     // an entry of a log stands for a whole unit
     this.#whole = policiesOf(compiled).some(({ algorithm }) => algorithm === 'sliding-log')
-    // a small burst would round to more or less than its share of the rate: it is what the scaled units need
+    // a small burst would round to more or less than its share of the rate, so it is set to what the scaled units need
     const rescaled = this.#scale !== 1 && SCALED_BURST.includes(policy.algorithm) && !compiled.variants
     const burst = (this.capacity * policy.limit) / limit
     this.#inner = rescaled ? algorithms[policy.algorithm].compile({ ...policy, burst }) : compiled
@@ -85,11 +85,11 @@ export class MirrorPolicy implements CompiledPolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     this.#forgetIfFresh(cells, at, now)
-    // what the backend counted is in its units
+    // what the backend counted is in its own units
     if (this.basis === 'counted') this.moved = this.#inner.adjust(cells, at, now, units, takenAt)
     else {
       this.moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
-      // of a refund the part that has drained meanwhile was admitted, too
+      // the drained part of a refund was admitted too
       this.own.add(cells, at, now, Math.min(this.moved, units), this.basis)
     }
     return this.moved
@@ -118,9 +118,9 @@ export class MirrorPolicy implements CompiledPolicy {
   }
 
   /**
-   * Adopts what the backend told in answer to a call that was made at `askedAt` and took `moved` units, while it was owed
-   * so many; in units of the backend. Holds until it is asked for again. Without `moved` its answers do not say what was
-   * counted.
+   * Returns an adopter for the reply to a call made at `askedAt` that took `moved` units while `owed` units were
+   * outstanding, all in backend units. It is valid until the next call of this method. Without `moved`, the replies
+   * of the backend do not include uncounted units.
    */
   adopterOf(askedAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
     this.#askedAt = askedAt
@@ -130,8 +130,8 @@ export class MirrorPolicy implements CompiledPolicy {
   }
 
   /**
-   * What the backend may not know of a key; nothing where it is fresh. What was admitted here is handed out once: whoever
-   * cannot tell it hands it back.
+   * Returns what the backend may not know about a key; undefined for an unused key. Admitted units are returned once:
+   * a caller that cannot report them must hand them back.
    */
   known(cells: Float64Array, at: number, now: number, { mayHaveLost, owed }: Standing): PriorUsage | undefined {
     const used = this.#used(cells, at, now)
@@ -147,26 +147,26 @@ export class MirrorPolicy implements CompiledPolicy {
     return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, admitted }
   }
 
-  /** What was admitted before the key was new again matters no more. */
+  /** Forgets units that were admitted before the key became unused. */
   #forgetIfFresh(cells: Float64Array, at: number, now: number): void {
     if (this.keptMs(cells, at, now) === 0) this.own.forget(cells, at)
   }
 
   #adoptAnswer(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    // by what it answers it counts what it heard of, now or soon
+    // the backend's answer includes, now or soon, the units reported by `passed`
     if (this.#isHeard) this.own.forget(cells, at)
     this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
     cells[at + this.#askedAtCell] = this.#askedAt
-    // what the backend does not know of yet comes on top
+    // add what the backend does not know yet
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.#inner.adjust(cells, at, now, units, now)
   }
 
   /**
-   * An answer to a call that was made after others of which no answer came: what it has above what was known before, and
-   * above its own units, is theirs.
+   * Handles the reply to a call that followed unanswered calls: usage above the earlier knowledge and above its own
+   * units belongs to the unanswered calls.
    */
   #findCounted(cells: Float64Array, at: number, now: number, counted: number): void {
     if (this.#moved === undefined) return
@@ -177,7 +177,7 @@ export class MirrorPolicy implements CompiledPolicy {
     if (units > 0) this.own.counted(cells, at, Math.floor(units + EPSILON))
   }
 
-  /** What the backend had told, of what is used here. */
+  /** Returns the part of the local usage that the backend had reported. */
   #countedOf(used: number, { uncounted, unsure }: UnreportedUnits, owed: number): number {
     return Math.max(0, Math.floor(used - (uncounted + unsure) * this.#scale - owed + EPSILON))
   }

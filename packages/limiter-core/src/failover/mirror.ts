@@ -7,10 +7,10 @@ import { MirrorPolicy } from './mirror-policy.ts'
 import type { OwedCalls } from './owed-calls.ts'
 import type { Basis } from './own-units.ts'
 
-/** Bytes of what is kept of keys that another backend counts, for all limiters on it. */
+/** Memory for the mirrored keys of one backend, in bytes, shared by all limiters on it. */
 const MAX_BYTES = 16 * 2 ** 20
 
-/** What was heard of longer keys is not kept aside, so that it has a bound in bytes. */
+/** Reports about longer keys are not buffered, so that the buffer is bounded in bytes. */
 const LONGEST_BUFFERED = 256
 
 /** A charge as the mirror counts it. */
@@ -19,23 +19,24 @@ export type MirrorCharge = Charge<MirrorCounter>
 type MirroredKey = CountedKey<MirrorCounter>
 
 /**
- * What was last known of each key of a backend, and the counts that go on here while it does not answer. Knows of each
- * key what the backend may not know: what it told before counts of it may have been lost, and what was admitted here.
+ * The last known state of each key of a backend, and the counts of this process while the backend does not answer. It
+ * keeps for each key what the backend may not know: counts that it may have lost since it reported them, and units
+ * that were admitted here.
  */
 export class Mirror {
   readonly #memory: MemoryBackend
   readonly #mayHaveLost: Backend['mayHaveLost']
   readonly #owed: OwedCalls
-  /** What is on lease counts as used in the answers of a backend that holds leases, and is not counted yet. */
+  /** Backends with leases report leased units as used although they are not counted yet. */
   readonly #tellsCounted: boolean
-  /** Whether it hears of what is admitted here while it does not answer. */
+  /** Whether the backend receives units that are admitted while it does not answer. */
   readonly #hearsPassed: boolean
   readonly #buffer: MirrorBuffer = new MirrorBuffer((...answer) => this.#adopt(...answer))
-  /** What was heard until then may be lost, of a backend that does not say so itself. */
+  /** Reports up to this time may be lost, for a backend that does not report losses itself. */
   #outdatedAt = Number.MIN_SAFE_INTEGER
   /** When a call last failed, the way to the backend broke, or a key was decided here. */
   #troubledAt = Number.MIN_SAFE_INTEGER
-  /** Until then keys may be known here of which the backend was not told. */
+  /** Until this time, the mirror may hold units that were not reported to the backend. */
   #unreportedUntil = Number.NEGATIVE_INFINITY
   #longestMs = 0
 
@@ -55,19 +56,19 @@ export class Mirror {
     return this.#memory.open(mirrored, name)
   }
 
-  /** What the backend counted may be gone. */
+  /** Marks everything that the backend has counted as possibly lost. */
   outdated(now: number): void {
     this.#buffer.flush()
     this.#outdatedAt = Math.max(now, after(this.#outdatedAt))
     this.decidedHere(now)
   }
 
-  /** The instant of a call that is made now: later than whatever made earlier answers outdated. */
+  /** Returns a time for a new call, later than anything that made earlier answers outdated. */
   callAt(now: number): number {
     return now > this.#outdatedAt ? now : after(this.#outdatedAt)
   }
 
-  /** Keys were or will be decided here that the backend does not know of. */
+  /** Records that this process decided, or will decide, requests that the backend does not know. */
   decidedHere(now: number): void {
     this.#troubledAt = Math.max(now, this.#outdatedAt)
     const until = now + this.#longestMs
@@ -102,16 +103,16 @@ export class Mirror {
     this.#memory.resetAll(keys.map(mirroredKey))
   }
 
-  /** The backend answered what is left of a key, to a call that was made at `askedAt` and took `moved` units. */
+  /** Stores what the backend reported about a key in reply to a call made at `askedAt` that took `moved` units. */
   record(key: FailoverKey, remaining: number, resetAfterMs: number, now: number, askedAt: number, moved: number): void {
     const { capacity, policy } = key.counter.compiled
-    // of a period more may be left than the policy says
+    // a calendar period may have more units left than the limit
     const left = policy.calendar && Number.isFinite(remaining) ? Math.min(remaining, capacity) : remaining
-    // what is no number, or has no end, would stay
+    // NaN and Infinity would never expire
     if (!(left <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const counted = mirroredKey(key)
     const answer = { used: Math.min(capacity, capacity - left), resetAfterMs, now, askedAt }
-    // else what was decided here must be compared with each answer
+    // otherwise each answer must be compared with local decisions
     if (counted.key.length <= LONGEST_BUFFERED && !this.hasUnreported(now)) this.#buffer.note(counted, answer)
     else {
       this.#buffer.flush()
@@ -119,12 +120,15 @@ export class Mirror {
     }
   }
 
-  /** Whether there is anything that the backend may not know: all that it costs on a healthy day. */
+  /** Whether there may be unreported units. This is the only cost while the backend works. */
   hasUnreported(now: number): boolean {
     return now < this.#unreportedUntil
   }
 
-  /** What the backend may not know of a key. Whoever cannot tell what was admitted hands it back. */
+  /**
+   * Returns what the backend may not know about a key. A caller that cannot report admitted units must pass them to
+   * `handBack`.
+   */
   known(key: FailoverKey, now: number): PriorUsage | undefined {
     this.#buffer.flush()
     const counted = mirroredKey(key)
@@ -134,7 +138,7 @@ export class Mirror {
     return counted.counter.compiled.known(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(counted) })
   }
 
-  /** Takes back what could not be told, and what the backend knows of it. */
+  /** Takes back units that could not be reported, with what the backend may know about them. */
   handBack(key: FailoverKey, known: PriorUsage | undefined, now: number, basis: Basis): void {
     const admitted = known?.admitted
     if (!admitted) return
@@ -161,7 +165,7 @@ function mirroredKey({ key, counter }: FailoverKey): MirroredKey {
   return { key, counter: counter.mirror }
 }
 
-/** The next instant that a number can tell apart. */
+/** Returns the next representable number. */
 function after(instant: number): number {
   return instant + Math.max(Math.abs(instant), Number.EPSILON) * Number.EPSILON
 }

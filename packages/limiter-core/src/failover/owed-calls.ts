@@ -3,34 +3,35 @@ import { targetId } from '../backend/target-id.ts'
 import type { CountedKey, IdempotencyKey } from '../contracts.ts'
 import type { FailoverCharge } from './failover-counter.ts'
 
-/** Units that were given back, or charged late, to a take that a backend counted. */
+/** A refund or late charge to a take that a backend counted. */
 export interface OwedAdjustment {
   readonly charge: FailoverCharge
-  /** By the clock of the backend. */
+  /** Clock reading of the backend. */
   readonly takenAt: number
-  /** Under which it may have been made, so that it must not be made under another one. */
+  /** Key of an attempt that may have been applied; later attempts must use the same key. */
   readonly idempotencyKey?: IdempotencyKey | undefined
-  /** How often it was tried in vain. */
+  /** Number of failed attempts. */
   readonly attempts: number
   /** Units by which it moved the key here. */
   readonly moved: number
 }
 
-/** Resets that are kept at most; older ones are forgotten. */
+/** Largest number of pending resets; the oldest are dropped. */
 const MOST_RESETS = 1_000
-/** Adjustments that are kept at most, some two megabytes; older ones are forgotten. */
+/** Largest number of pending adjustments, about two megabytes; the oldest are dropped. */
 const MOST_ADJUSTMENTS = 10_000
-/** A key at fault is not tried for ever. */
+/** Attempts after which an adjustment is dropped, so that a faulty key is not retried forever. */
 const MOST_ATTEMPTS = 100
 
 /**
- * Resets and adjustments that a backend did not do, since it did not answer: they are done, once, when it does. A reset
- * makes up for all that was owed of its key before, so that resets come first and every key still has its order.
+ * Resets and adjustments that a backend has not applied because it did not answer. They are applied once when it
+ * answers again. A reset replaces all earlier adjustments of its key; resets are sent first, so the order per key is
+ * kept.
  */
 export class OwedCalls {
-  /** Of these calls, how many are being made. */
+  /** Number of calls in progress. */
   underWay = 0
-  /** Until then none of them is tried again. */
+  /** No call is retried before this time. */
   pausedUntil: number = Number.NEGATIVE_INFINITY
   readonly #resets = new Map<string, CountedKey>()
   readonly #adjustments = new Set<OwedAdjustment>()
@@ -40,7 +41,7 @@ export class OwedCalls {
     return this.#resets.size > 0 || this.#adjustments.size > 0
   }
 
-  /** Of keys by the counters of the backend itself. */
+  /** `targets` refer to the backend's own counters. */
   addResets(targets: readonly CountedKey[]): void {
     for (const target of targets) {
       const id = targetId(target)
@@ -51,7 +52,7 @@ export class OwedCalls {
     for (const id of this.#resets.keys()) if (this.#resets.size > MOST_RESETS) this.#resets.delete(id)
   }
 
-  /** Of keys that are reset nothing is owed any more. */
+  /** Drops the adjustments of keys that are being reset. */
   forgetAdjustments(targets: readonly CountedKey[]): void {
     if (this.#ofKeys.size === 0) return
     const ids = new Set(targets.map(targetId).filter((id) => this.#ofKeys.has(id)))
@@ -69,7 +70,7 @@ export class OwedCalls {
     }
   }
 
-  /** By so many units what is known here of a key is ahead of the backend. */
+  /** Returns the units by which the local state of a key is ahead of the backend. */
   unitsOf(target: CountedKey): number {
     return this.#ofKeys.size === 0 ? 0 : (this.#ofKeys.get(targetId(target))?.units ?? 0)
   }

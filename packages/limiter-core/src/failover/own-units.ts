@@ -6,23 +6,23 @@ const EPSILON = 1e-6
 const UNCOUNTED = 0
 /** Units that were admitted here, and that the backend may have counted. */
 const UNSURE = 1
-/** Units that were admitted here, and of which the backend was told since. */
+/** Cell: locally admitted units that have been reported to the backend. */
 const REPORTED = 2
 /** When the last unit was admitted here. */
 const ADMITTED_AT = 3
 
-/** What a backend knows of the units that are counted here in its place. */
+/** What a backend knows about units that are counted here in its place. */
 export type Basis = 'counted' | 'uncounted' | 'unsure'
 
 export type UnreportedUnits = Pick<Admitted, 'uncounted' | 'unsure'>
 
-/** Cells, behind those of a policy, that tell what of it was admitted here and what of that the backend knows. */
+/** Cells after those of a policy: which of its units were admitted here, and what the backend knows about them. */
 export class OwnUnits {
   static readonly cells = 4
-  /** Units given back of which the backend had been told: it is to hear that they came back, too. */
+  /** Refunded units that had been reported to the backend, so that their return must be reported too. */
   returned = 0
   readonly #behind: number
-  /** Units of the backend that one unit here stands for. */
+  /** Backend units per local unit. */
   readonly #scale: number
 
   constructor(behind: number, scale: number) {
@@ -34,7 +34,7 @@ export class OwnUnits {
     cells.fill(0, at + this.#behind, at + this.#behind + OwnUnits.cells)
   }
 
-  /** Units were admitted here, or are given back. */
+  /** Adds units that were admitted here; negative units are refunds. */
   add(cells: Float64Array, at: number, now: number, units: number, basis: Basis): void {
     const own = at + this.#behind
     if (units > 0) {
@@ -51,7 +51,9 @@ export class OwnUnits {
     }
   }
 
-  /** What the backend was not told, of what is used in its units: of units that are new again by now nobody needs to hear. */
+  /**
+   * Returns the units that the backend does not know, in backend units. Units that have expired need not be reported.
+   */
   unreported(cells: Float64Array, at: number, used: number): UnreportedUnits {
     const own = at + this.#behind
     const most = Math.ceil(used / this.#scale - EPSILON)
@@ -59,7 +61,10 @@ export class OwnUnits {
     return { uncounted, unsure: Math.min(most - uncounted, Math.ceil(cells[own + UNSURE] - EPSILON)) }
   }
 
-  /** What to tell the backend, which had told of so many units itself; it counts as told from now on. */
+  /**
+   * Returns what to report to the backend, which had itself reported `used` units. The units count as reported from
+   * then on.
+   */
   handOut(
     cells: Float64Array,
     at: number,
@@ -74,12 +79,12 @@ export class OwnUnits {
     cells[own + UNSURE] = 0
     cells[own + REPORTED] += uncounted + unsure
     if (this.#scale === 1) return { uncounted, unsure, upTo: counted + unsure, ageMs }
-    // of a share all processes are taken to have admitted as much: together they say so once
+    // with a share, all processes are assumed to have admitted as much: together they report it once
     const units = Math.ceil((uncounted + unsure) * this.#scale)
     return { uncounted: 0, unsure: units, upTo: counted + units, ageMs }
   }
 
-  /** The backend turned out to have counted so many units of those of which it was not sure: it knows of them. */
+  /** Records that the backend has counted this many of the uncertain units. */
   counted(cells: Float64Array, at: number, units: number): void {
     const own = at + this.#behind
     const known = Math.min(cells[own + UNSURE], units)
@@ -87,7 +92,7 @@ export class OwnUnits {
     cells[own + REPORTED] += known
   }
 
-  /** Takes back what could not be told. */
+  /** Takes back units that could not be reported. */
   handBack(cells: Float64Array, at: number, { uncounted, unsure, ageMs }: Admitted, now: number, basis: Basis): void {
     const own = at + this.#behind
     const unreported = uncounted + unsure / this.#scale

@@ -4,7 +4,7 @@ import { vetoed } from '../decision/verdict.ts'
 import { type FailoverCharge, remoteCharge } from './failover-counter.ts'
 import type { Health } from './health.ts'
 
-/** Tells a backend of the units that the failure rule let pass in its place, where it has `passed`. Never throws. */
+/** Reports units that the failure rule admitted to backends that implement `passed`. Never throws. */
 export class PassedUnits {
   readonly #remote: Backend
   readonly #health: Pick<Health, 'noted'>
@@ -14,14 +14,14 @@ export class PassedUnits {
     this.#health = health
   }
 
-  /** Whether the backend hears of them. */
+  /** Whether the backend implements `passed`. */
   get areHeard(): boolean {
     return this.#remote.passed !== undefined
   }
 
   /**
-   * The rule answered a take at `takenAt`. `late` is what the backend may answer after all of a take that it may have
-   * counted: what it took is given back, so that it is counted once.
+   * Reports a take that the rule decided at `takenAt`. `late` is the reply that may still arrive for a take that was
+   * possibly counted: its units are then refunded, so that they count once.
    */
   taken(
     charges: readonly FailoverCharge[],
@@ -44,7 +44,7 @@ export class PassedUnits {
     late?.then(giveBack).catch(() => undefined)
   }
 
-  /** What a rule let pass at `takenAt` is charged late or, where it is negative, given back. */
+  /** Reports late charges, or refunds if negative, to a take that a rule decided at `takenAt`. */
   adjusted(charges: readonly FailoverCharge[], takenAt: number): void {
     const passed = charges.filter(({ cost, counter }) => cost !== 0 && counter.rule.source !== 'deny')
     this.#tell(passed.map(remoteCharge), takenAt)
@@ -60,7 +60,10 @@ export class PassedUnits {
   }
 }
 
-/** Which charges the rule took as a backend would: all that are enforced, or none; advisory ones where all fit. */
+/**
+ * Returns the charges that the rule took, with the semantics of a backend: all enforced ones or none; advisory ones
+ * if all fit.
+ */
 function passedOf(charges: readonly FailoverCharge[], verdicts: readonly AnsweredVerdict[]): readonly boolean[] {
   const isRuled = charges.map(({ counter }) => counter.rule.source !== 'deny')
   const isDenied = vetoed(verdicts)

@@ -9,8 +9,8 @@ import type { Basis } from './own-units.ts'
 import type { PendingTakeDeps } from './pending-take.ts'
 
 /**
- * An adjustment of one charge, under way. Where the backend did not make it, it is owed: under the same key where it may
- * have been made, so that it counts once. One whose answer is late is not owed before its call has failed.
+ * An adjustment of one charge in progress. If the backend does not apply it, it is stored as owed, with the same key
+ * if it may have been applied, so that it counts once. A late adjustment is not owed until its call has failed.
  */
 export class PendingAdjustment<R extends Answer | undefined> implements Call<Answer, Answer | R> {
   readonly operation = 'adjust'
@@ -22,7 +22,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   #askedAt = 0
   #answer: MaybePromise<Answer> | undefined
 
-  /** `meanwhile` is what is answered where the backend did not. */
+  /** `meanwhile` computes the answer if the backend did not reply. */
   constructor(parts: PendingTakeDeps, owed: OwedAdjustment, meanwhile: (now: number) => R) {
     this.#parts = parts
     this.#owed = owed
@@ -36,7 +36,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
     this.#known = health.mirror.hasUnreported(now) ? health.mirror.known(charge, now) : undefined
     this.#key = idempotencyKey
     const sent = { ...charge, counter: charge.counter.remote, known: this.#known }
-    // without a deadline: what is given back must arrive, also where nobody waits for it any more
+    // without a deadline: a refund must arrive even if nothing awaits it
     this.#answer = remote.adjustAll([sent], takenAt, { now: asOf, idempotencyKey })
     return this.#answer
   }
@@ -54,7 +54,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   ruled(now: number, basis: Basis): R {
     const { charge } = this.#owed
     this.#parts.health.mirror.handBack(charge, this.#known, now, basis)
-    // it is made here first: what is owed is what is ahead here
+    // applied here first: owed units are those by which this process is ahead
     const answer = this.#meanwhile(now)
     const moved = answer ? movedOf(charge) : this.#owed.moved
     const owe = (idempotencyKey: OwedAdjustment['idempotencyKey']): void => this.#owe(idempotencyKey, moved)

@@ -7,7 +7,7 @@ import type { Call, Limits } from './guarded-calls.ts'
 import type { Basis } from './own-units.ts'
 import type { PassedUnits } from './passed-units.ts'
 
-/** What a take needs besides its charge. */
+/** The dependencies of a take, besides its charge. */
 export interface PendingTakeDeps {
   readonly remote: Backend
   readonly health: BackendHealth
@@ -65,14 +65,14 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
     return decision
   }
 
-  /** What the backend may answer yet of what it may have counted. */
+  /** Returns the reply that may still arrive for a take that was possibly counted. */
   #late(basis: Basis): Promise<Decision['verdicts']> | undefined {
     if (basis === 'uncounted') return undefined
     return this.#answer?.then((answer) => checkedDecision(answer, this).verdicts)
   }
 }
 
-/** Whether a take that was begun just now may be counted though no answer comes. */
+/** Whether a take that just started may be counted although no reply arrives. */
 export function mayCountUnanswered(remote: Backend, keys: readonly CountedKey[]): boolean {
   return !remote.mayCountUnanswered || keys.some((counted) => remote.mayCountUnanswered?.(counted))
 }

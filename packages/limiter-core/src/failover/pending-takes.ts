@@ -48,13 +48,13 @@ export class PendingTakes implements Call<Answer, Answer> {
     return answer
   }
 
-  /** What the backend may answer yet of what it may have counted. */
+  /** Returns the reply that may still arrive for takes that were possibly counted. */
   #late(basis: Basis): Promise<Answer['verdicts']> | undefined {
     if (basis === 'uncounted' || !isPromise(this.#answer)) return undefined
     return this.#answer.then((answer) => checkedAnswer(answer, this.#charges).verdicts)
   }
 
-  /** The charges as the backend counts them, with what it may not know of their keys. */
+  /** Returns the charges for the backend's counters, with what the backend may not know about their keys. */
   #withKnown(now: number): readonly Charge[] {
     const { mirror } = this.#parts.health
     if (!mirror.hasUnreported(now)) return this.#charges.map(remoteCharge)

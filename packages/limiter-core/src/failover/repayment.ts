@@ -9,7 +9,7 @@ const AT_ONCE = 128
 /** After one failed. */
 const AGAIN_MS = 1_000
 
-/** Does what a backend is owed, now that it answers: first all resets, then a part of the adjustments at a time. */
+/** Applies owed calls once a backend answers again: first all resets, then the adjustments in parts. */
 export class Repayment {
   readonly #parts: PendingTakeDeps
   readonly #calls: GuardedCalls
@@ -21,7 +21,7 @@ export class Repayment {
     this.#clock = clock
   }
 
-  /** Begins, unless it is under way or the backend is not asked right now; each answer asks for more. */
+  /** Starts unless it is already running or the backend is not called at the moment. Each reply continues it. */
   begin(): void {
     const { owed, breaker } = this.#parts.health
     const now = this.#clock.now()

@@ -8,7 +8,7 @@ import { runHook } from './hook.ts'
 import type { PlanGate } from './plan-gate.ts'
 import type { SkipHook } from './rate-limit-options.ts'
 
-/** A request and the plan that counts it. */
+/** A request with the plan that counts it. */
 export interface AskedPlan<Req, Res> {
   readonly view: RequestView<Req>
   readonly gate: PlanGate<Req, Res>
@@ -16,7 +16,7 @@ export interface AskedPlan<Req, Res> {
   readonly skipping: readonly SkipHook<Req>[]
 }
 
-/** The key of each policy. A source that several policies have is asked once. */
+/** Returns the key for each policy. A key source shared by several policies is called once. */
 export function keysOf<Req, Res>(
   { view, gate: { plan, keyOf }, skipping }: AskedPlan<Req, Res>,
   report: ReportFallback,
@@ -25,14 +25,14 @@ export function keysOf<Req, Res>(
   for (let index = 0; index < plan.length; index++) {
     const first = keyOf[index]
     if (isSkipped(plan[index], skipping)) keys.push(EXEMPT)
-    // one that is skipped did not ask
+    // a skipped policy did not call the source
     else if (first < index && !isSkipped(plan[first], skipping)) keys.push(keys[first])
     else keys.push(requestKey(plan[index].key, view, report))
   }
   return allOf(keys)
 }
 
-/** The cost for each policy. */
+/** Returns the cost for each policy; 0 for skipped policies whose cost depends on the request. */
 export function costsOf<Req, Res>(
   { view, gate: { plan, fixedCosts }, skipping }: AskedPlan<Req, Res>,
   report: LimiterReport,

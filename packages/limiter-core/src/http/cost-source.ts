@@ -6,30 +6,37 @@ import { kindOf } from '../errors/shown.ts'
 import { wholeCost } from '../limiter/cost.ts'
 import { oneOf, optionsOf } from '../options/options.ts'
 
-/** How a request ended, for `settle`. */
+/** How a request ended; passed to `settle`. */
 export interface SettleContext {
-  /** False when the client left before the response was complete. */
+  /** Whether the response was sent completely. False if the client disconnected earlier. */
   readonly completed: boolean
-  /** From the take to the end of the response. */
+  /** Milliseconds from the take to the end of the response. */
   readonly durationMs: number
 }
 
-/** Takes `reserve` at once, and corrects it when the response is complete. */
+/** Takes `reserve` units when the request arrives, and corrects the amount when the response has ended. */
 export interface ReservedCost<Req, Res> {
-  /** As a number from 1 to what a fresh key has: a policy that reserves nothing could never deny. */
+  /**
+   * Units to take at first. A number must be at least 1, because a policy that reserves nothing could never deny, and
+   * at most what an unused key allows.
+   */
   readonly reserve: number | RequestHook<[req: Req], number>
-  /** What the request cost in the end; `undefined` keeps the reservation. */
+  /** Returns the final cost of the request, or undefined to keep the reservation. */
   readonly settle: RequestHook<[req: Req, res: Res, how: SettleContext], number | undefined>
   /**
-   * Default: `completed`; on an abort the reservation stands, else a client could hang up to get its units back.
+   * With `completed`, an aborted request keeps its reservation: otherwise a client could disconnect to get its units
+   * back. With `always`, `settle` also runs for aborted requests. Default: `completed`.
    */
   readonly settleOn?: 'completed' | 'always'
 }
 
-/** Units that a request takes; default: 1. A number is at least 1, and at most what a fresh key has: the limit, or the burst. */
+/**
+ * Units that a request takes. Default: 1. A fixed number must be at least 1 and at most what an unused key allows: the
+ * limit, or the burst.
+ */
 export type CostSource<Req, Res> = number | RequestHook<[req: Req], number> | ReservedCost<Req, Res>
 
-/** A cost, checked. */
+/** A validated cost. */
 export interface CompiledCost<Req, Res> {
   readonly fixed: number | undefined
   readonly of: ((req: Req) => MaybePromise<number>) | undefined
@@ -43,7 +50,7 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
   }
   if (typeof cost === 'function') return { fixed: undefined, of: cost, settle: undefined, settleAlways: false }
   if (typeof cost !== 'object' || cost === null) {
-    throw badOption('cost', cost, 'a whole number, a function of the request, or { reserve, settle }')
+    throw badOption('cost', cost, 'a number, a function of the request, or { reserve, settle }')
   }
   const { reserve, settle, settleOn = 'completed' } = optionsOf('cost', cost, ['reserve', 'settle', 'settleOn'])
   if (typeof settle !== 'function') {
@@ -54,16 +61,19 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
   return { ...compileCost<Req, Res>(reserve), settle, settleAlways }
 }
 
-/** Throws `SLUICE_BAD_COST` where a fixed cost does not fit even a fresh key: the policy would deny everybody. */
+/** Throws `SLUICE_BAD_COST` if a fixed cost exceeds what an unused key allows, so that every request would be denied. */
 export function checkFits({ fixed }: CompiledCost<never, never>, { policy, capacity }: CompiledPolicy): void {
   if (fixed === undefined || fixed <= capacity) return
   throw new SluiceError(
     'SLUICE_BAD_COST',
-    `policy '${policy.name}': cost: expected at most ${capacity}, which a fresh key has: it would deny every request, received ${fixed}`,
+    `policy '${policy.name}': cost: expected at most ${capacity} (more would deny every request), received ${fixed}`,
   )
 }
 
 function atLeastOne(option: string, units: number): number {
   if (units >= 1) return units
-  throw new SluiceError('SLUICE_BAD_COST', `${option}: expected at least 1: with 0 the policy never denies, received 0`)
+  throw new SluiceError(
+    'SLUICE_BAD_COST',
+    `${option}: expected at least 1 (with 0 the policy would never deny), received 0`,
+  )
 }

@@ -1,14 +1,20 @@
 import type { Policy, PolicyVerdict } from '../contracts.ts'
 
-/** RFC 9651 section 4.1.6: a string item. The text is printable ASCII, as `headerText` made sure at start-up. */
+/**
+ * Formats an RFC 9651 string item (section 4.1.6). The text is printable ASCII, validated by `headerText` at
+ * start-up.
+ */
 export function stringItem(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-// 60,000.000000001 ms are what is left of a minute when the end of a window is taken less its start
+// subtracting the start of a window from its end may leave 60,000.000000001 ms of a minute
 const ROUNDING_ERROR_MS = 1e-3
 
-/** Whole seconds of a wait: rounded up, so that a header is never early. Waits are whole ms; only resets are not. */
+/**
+ * Returns whole seconds, rounded up so that a header is never early. Waits are whole milliseconds; only resets are
+ * not.
+ */
 export function wholeSeconds(ms: number): number {
   return Math.max(0, Math.ceil((ms - ROUNDING_ERROR_MS) / 1_000))
 }
@@ -23,8 +29,8 @@ function nameItem(policy: Policy): string {
 }
 
 /**
- * An item of `RateLimit-Policy`: the promise, its unit where it is not requests, its window unless that follows a
- * calendar and so has no length, whose it is.
+ * Formats an item of `RateLimit-Policy`: the quota, the unit unless it is requests, the window unless it follows a
+ * calendar and so has no fixed length, and the partition.
  */
 export function policyItem(policy: Policy, partition = ''): string {
   const unit = (policy.unit ?? 'requests') === 'requests' ? '' : `;qu=${stringItem(policy.unit as string)}`
@@ -33,8 +39,9 @@ export function policyItem(policy: Policy, partition = ''): string {
 }
 
 /**
- * An item of `RateLimit`: what is left, and the seconds until it is more than that, never later than `Retry-After`.
- * Draft 10 and 11 read it alike. Of a request that never can pass nothing is left, and no time.
+ * Formats an item of `RateLimit`: the remaining units, and the seconds until more become available, never later than
+ * `Retry-After`. Draft 10 and 11 interpret it alike. A request that can never succeed has no remaining units and no
+ * time.
  */
 export function rateItem(verdict: PolicyVerdict, partition = ''): string {
   const { policy, allowed, remaining, retryAfterMs, availableAfterMs } = verdict

@@ -5,7 +5,7 @@ import { PROBLEM_MEDIA_TYPE, problemBody, problemFor } from './problem.ts'
 
 export type HeaderLine = readonly [name: string, value: string]
 
-/** What one limiter has to say in the headers of a response. */
+/** The header content of one limiter. */
 export interface GateEntry {
   readonly plan: HeaderPlan
   readonly allowed: boolean
@@ -13,7 +13,7 @@ export interface GateEntry {
   readonly policyItems: string
   /** Items of `RateLimit`: of all policies, or of the denied ones alone. */
   readonly rateItems: string
-  /** For the legacy headers, which have room for one policy. */
+  /** For the legacy headers, which describe only one policy. */
   readonly binding: PolicyVerdict | undefined
 }
 
@@ -26,10 +26,13 @@ export interface HttpDenial {
   readonly body: string
 }
 
-/** What is left of one who is let pass without an end, since its backend failed: nobody knows, so nothing is shown. */
+/** Remaining units of a request that was admitted because its backend failed: unknown, so nothing is shown. */
 const UNCOUNTED = Number.POSITIVE_INFINITY
 
-/** What a limiter has to say of a decision. Policies in shadow are never shown. `partitionOf` gives `;pk=…` or nothing. */
+/**
+ * Returns the header content of a decision. Policies in shadow mode are never shown. `partitionOf` returns `;pk=...`
+ * or an empty string.
+ */
 export function rateEntry(
   plan: HeaderPlan,
   policyItems: string,
@@ -59,7 +62,7 @@ export function policyItems(policies: readonly Policy[], partitionOf?: (policy: 
   return policies.map((policy) => policyItem(policy, partitionOf?.(policy))).join(', ')
 }
 
-/** What a cap has to say: its limit, and that nothing is left. When a place comes back nobody knows. */
+/** Returns the header content of a full cap: its limit and 0 remaining. The time of the next release is unknown. */
 export function capEntry(plan: HeaderPlan, name: string, limit: number): GateEntry {
   const item = stringItem(name)
   return {
@@ -136,7 +139,7 @@ function part({ binding }: GateEntry): number {
   return binding ? binding.remaining / binding.policy.limit : 1
 }
 
-/** Older than `t`: the reset is when the key is as good as new, and of a denial when to come back. */
+/** The legacy reset is the time when the key is unused again, and for a denial the time to retry. */
 function legacyLines({ binding, plan }: GateEntry, wallMs: () => number): HeaderLine[] {
   if (!binding) return []
   const afterMs = binding.allowed ? binding.resetAfterMs : binding.retryAfterMs

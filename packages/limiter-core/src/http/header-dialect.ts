@@ -2,19 +2,25 @@ import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { oneOf, optionsOf } from '../options/options.ts'
 
-/** draft: `RateLimit` and `RateLimit-Policy`. legacy: `X-RateLimit-Limit`, `-Remaining`, `-Reset`. */
+/**
+ * - `draft`: `RateLimit` and `RateLimit-Policy`.
+ * - `legacy`: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+ */
 export type HeaderDialect = 'draft' | 'legacy'
 
 export interface HeaderOptions {
-  /** Default: `draft`. */
+  /** Rate limit headers to write. Default: `draft`. */
   readonly headers?: HeaderDialect | 'none' | readonly HeaderDialect[] | undefined
-  /** The unit of `X-RateLimit-Reset`: `epoch` seconds, as express-rate-limit and GitHub, or `delta` seconds. */
+  /**
+   * Unit of `X-RateLimit-Reset`: `epoch` for seconds since 1970, as express-rate-limit and GitHub write it, or `delta`
+   * for seconds from now. Default: `epoch`.
+   */
   readonly legacy?: { readonly reset: 'epoch' | 'delta' } | undefined
-  /** `denied` tells nothing to clients who pass. */
+  /** Responses that carry the headers: `all`, or only those to `denied` requests. Default: `all`. */
   readonly headersOn?: 'all' | 'denied' | undefined
 }
 
-/** Which headers to write and when, checked. */
+/** Validated header options. */
 export interface HeaderPlan {
   readonly draft: boolean
   readonly legacy: 'epoch' | 'delta' | undefined
@@ -25,7 +31,10 @@ export function compileHeaders(options: HeaderOptions): HeaderPlan {
   const { headers = 'draft', headersOn = 'all' } = options
   const dialects = headers === 'none' ? [] : Array.isArray(headers) ? headers : [headers]
   if (Array.isArray(headers) && headers.length === 0) {
-    throw new SluiceError('SLUICE_BAD_OPTION', `headers: expected 'none' or a dialect, received ${kindOf(headers)}`)
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      `headers: expected 'none' or at least one of 'draft' and 'legacy', received ${kindOf(headers)}`,
+    )
   }
   for (const dialect of dialects)
     oneOf('headers', dialect, ['draft', 'legacy', ...(dialect === headers ? ['none'] : [])])

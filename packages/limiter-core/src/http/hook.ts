@@ -3,9 +3,8 @@ import type { MaybePromise } from '../contracts.ts'
 import type { LimiterReport } from '../observers/limiter-report.ts'
 
 /**
- * Runs a function of the user's on a request. Where it throws, rejects, or answers what `accept` throws at, `fallback`
- * stands in, and `report` hears of it: a hook never becomes a 500. Without a report it is nobody's fault, and nobody
- * hears of it.
+ * Runs a user's function on a request. If it throws, rejects, or returns a value that `accept` throws at, `fallback`
+ * is used and `report` is called, so that a hook never causes a status 500. Without `report`, failures are ignored.
  */
 export function runHook<T, U>(
   name: string,

@@ -3,15 +3,15 @@ import { warnOnce } from '../errors/warn-once.ts'
 const KEY = Symbol.for('sluice.builtInHandler')
 
 /**
- * Notices limiters that are built while a request is handled: each counts from nothing and limits nobody. One that is
- * used in the very turn in which it was built may be a test; a second one is a pattern.
+ * Detects limiters that are created while a request is handled: each of them starts from zero and limits nothing. A
+ * single limiter that is used in the turn in which it was created may be a test; a second one is a pattern.
  */
 export class InHandlerDetector {
   static #late = false
-  /** Whether it is to be told of requests still. */
+  /** Whether the limiter still needs to be checked when requests arrive. */
   isNew: boolean = !InHandlerDetector.#late
 
-  /** Runs `build`, which makes limiters while a request is handled and for good, once for each part of an application. */
+  /** Runs `build`, which creates permanent limiters for a part of an application while a request is handled. */
   static late<T>(build: () => T): T {
     InHandlerDetector.#late = true
     try {

@@ -18,7 +18,7 @@ import type { InflightLimitOptions } from './inflight-limit-options.ts'
 import { checkHooks, parseStatus } from './request-rules.ts'
 import { ViewedRequest } from './viewed-request.ts'
 
-/** A place, or what to answer. */
+/** Result of a cap check: a permit or a denial. */
 export type CapCheck =
   | { readonly permit: Permit; readonly report: LimiterReport; readonly denial?: undefined }
   | { readonly permit?: undefined; readonly denial: HttpDenial; readonly entry: GateEntry }
@@ -41,7 +41,10 @@ const OPTIONS = [
   'clock',
 ] as const
 
-/** `inflightLimit` without a framework. Answers at once when keys, weights and backend do; never throws, never rejects. */
+/**
+ * Framework-independent part of `inflightLimit`. Never throws or rejects. Results are synchronous if the key source,
+ * the weight and the backend are.
+ */
 export class InflightGate<Req, Res> {
   readonly options: InflightLimitOptions<Req, Res>
   readonly limiter: BackedInflightLimiter
@@ -49,14 +52,14 @@ export class InflightGate<Req, Res> {
   readonly shownNames: readonly string[]
   readonly report: LimiterReport
   readonly #denied: CapCheck
-  /** Of a request that no wait helps. */
+  /** Denial of a request that can never pass, however long the client waits. */
   readonly #never: CapCheck
   readonly #reportFallback: ReportFallback
   readonly #adapterOptions: readonly string[]
 
   /**
-   * `adapterOptions` are the names of options that the adapter reads itself; `place` names the part of the application
-   * that is capped, where it is not the whole.
+   * `adapterOptions` are the names of options that only the adapter reads. `routeScope` names the part of the
+   * application that is capped, unless the cap applies to the whole application.
    */
   constructor(options: InflightLimitOptions<Req, Res>, adapterOptions: readonly string[] = [], routeScope?: string) {
     optionsOf('inflightLimit', options as unknown as Record<string, unknown>, [...OPTIONS, ...adapterOptions])
@@ -83,7 +86,7 @@ export class InflightGate<Req, Res> {
     this.options = options
     this.#adapterOptions = adapterOptions
     this.mode = modeOf(options.mode)
-    // last, since it claims a name that nobody would give back if another option were bad
+    // last, because the limiter claims its name, which would not be released if a later check threw
     this.limiter = new BackedInflightLimiter({ name, limit, maxHoldMs, backend, shared, clock, observers }, routeScope)
     this.shownNames = [this.limiter.name]
     this.report = new LimiterReport(this.limiter.observers, () => this.shownNames)
@@ -93,13 +96,13 @@ export class InflightGate<Req, Res> {
     this.#never = { denial: httpDenial(refused, [this.limiter.name], TOO_HEAVY.retryAfterMs), entry }
   }
 
-  /** The cap of a part of what this one caps, with its options where `options` says nothing. `place` names the part. */
+  /** Returns the cap for a part of the application, named by `routeScope`. Omitted options are inherited. */
   below(options: InflightLimitOptions<Req, Res>, routeScope?: string): InflightGate<Req, Res> {
     const { limit: _limit, name: _name, ...shared } = this.options
     return new InflightGate(withInherited(options, shared), this.#adapterOptions, routeScope)
   }
 
-  /** Undefined for a request that is not counted, or that a cap in shadow would have denied. */
+  /** Returns undefined if the request is not counted, or if a cap in shadow mode would have denied it. */
   check(view: RequestView<Req>, signal?: AbortSignal): MaybePromise<CapCheck | undefined> {
     if (this.mode === 'off') return undefined
     const { skip } = this.options
@@ -140,7 +143,7 @@ export class InflightGate<Req, Res> {
     const options = this.limiter.observers.any ? { ...asked, request: new ViewedRequest(view) } : asked
     try {
       const held = this.limiter.acquire(key, options)
-      // asked all the same, so that observers hear of it
+      // checked after `acquire`, so that observers are notified of the denial
       if (weight > this.limiter.limit) return this.#refused(this.#never)
       return isPromise(held) ? held.then(this.#checked, this.#backendFailed) : this.#checked(held)
     } catch (error) {
@@ -156,7 +159,7 @@ export class InflightGate<Req, Res> {
   }
 
   readonly #backendFailed = (error: unknown): undefined => {
-    this.report.backendFailed(error, 'a request passed uncounted, as the backend of its cap failed')
+    this.report.backendFailed(error, 'a request passed uncounted because the backend of the cap failed')
   }
 }
 
@@ -164,11 +167,11 @@ function wholeProcess(view: RequestView): ResolvedKey {
   return isPreflight(view) ? preflightKey('') : ''
 }
 
-/** Throws `SLUICE_BAD_LIMIT` for a weight that is none, or above the limit: it could never pass. */
+/** Throws `SLUICE_BAD_LIMIT` if the weight is invalid, or above the limit so that no request could ever pass. */
 function fittingWeight(weight: unknown, limit: number): void {
   if (!(wholeUnits(weight, 'weight') > limit)) return
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `weight: expected at most the limit ${limit}: no request could ever pass, received ${weight}`,
+    `weight: expected at most ${limit} (the limit of the cap), received ${weight}`,
   )
 }

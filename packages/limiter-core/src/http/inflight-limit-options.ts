@@ -10,20 +10,26 @@ import type { DeniedAnswer } from './rate-limit-options.ts'
 export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {
   /** Requests in progress at once, for each key. */
   readonly limit: number
-  /** Default: `inflight`; stands in headers. */
+  /** Name in headers, denials and metrics. Default: `inflight`. */
   readonly name?: string | undefined
-  /** Whose requests share the cap; default: those of the whole process. */
+  /** What shares the places. Default: the whole process. */
   readonly key?: KeySource<Req> | undefined
-  /** Status of a denial; default: 503. 429 says that the client itself has too many. */
+  /** Status of a denial, 400 to 599. Default: 503. Use 429 for caps per client. */
   readonly status?: number | undefined
-  /** Places that a request takes; default: 1, at most the limit. A function's that is above it denies the request for good. */
+  /**
+   * Places that a request takes. Default: 1. A number must be at most the limit; a request for which a function
+   * returns more is denied.
+   */
   readonly weight?: number | RequestHook<[req: Req], number> | undefined
   /** A request held longer gives its place back, though it may go on: 1 ms to 2^31 - 1 ms. Default: no bound. */
   readonly maxHoldMs?: Duration | undefined
-  /** `response`: until the response is over. `handler`: until the handler is done as well. */
+  /**
+   * When the place is released. Default: `response`, at the end of the response. `handler`: when the handler has
+   * finished as well.
+   */
   readonly holdUntil?: 'response' | 'handler' | undefined
   readonly backend?: InflightBackend | undefined
-  /** True where the cap is to share its places: another one of this name on its backend is no mistake then. */
+  /** Whether several caps with this name on one backend may share their places. Default: false. */
   readonly shared?: boolean | undefined
   readonly skip?: RequestHook<[req: Req], boolean> | undefined
   readonly mode?: Mode | undefined

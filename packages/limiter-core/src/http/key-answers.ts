@@ -9,12 +9,12 @@ type AnyPlan = RatePlan<never, never>
 /** The key of each policy of a plan; undefined for one that does not count the request. */
 export type CountedKeys = readonly (string | undefined)[]
 
-/** What the key sources of a plan said of one request, where one of them named nobody: who counts it, and who denies. */
+/** The keys of a request for which at least one key source returned `EXEMPT` or `DENY`. */
 export class KeyAnswers {
   readonly counted: CountedKeys
-  /** Of policies whose source says DENY: as if they were spent for good. */
+  /** Verdicts of policies whose source returned `DENY`, as if their limits were exhausted forever. */
   readonly denied: readonly PolicyVerdict[]
-  /** Policies from which the request is exempt; undefined where it is from none. */
+  /** Policies from which the request is exempt; undefined if there are none. */
   readonly exempt: ReadonlySet<Policy> | undefined
   readonly #plan: AnyPlan
 
@@ -23,20 +23,20 @@ export class KeyAnswers {
     const isShadow = ({ mode, policy }: AnyPlan[number]): boolean =>
       mode === 'shadow' || controlled?.isWaived(policy) === true
     this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one.policy, isShadow(one))] : []))
-    // what denies takes nothing; where that is in shadow, it is those in shadow that would take nothing
+    // a denied request takes nothing; if only shadow policies deny, only shadow policies take nothing
     const counts = (one: AnyPlan[number]): boolean => this.denied.length === 0 || !isShadow(one)
     this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
     const exempt = plan.filter((_, index) => keys[index] === EXEMPT).map(({ policy }) => policy)
     this.exempt = exempt.length > 0 ? new Set(exempt) : undefined
   }
 
-  /** The decision where no count is asked, by those who deny. Undefined of a request that is exempt from all. */
+  /** The decision if no count has to be read; undefined if the request is exempt from all policies. */
   get uncounted(): Decision | undefined {
     if (this.denied.length === 0) return undefined
     return new RequestDecision({ verdicts: this.denied, takenAt: 0, counted: false, source: 'key' })
   }
 
-  /** Whether a policy that is enforced denies, or none counts. */
+  /** Whether an enforced policy denies, or no policy counts. */
   get isFinal(): boolean {
     return vetoed(this.denied) || this.counted.every((key) => key === undefined)
   }

@@ -3,12 +3,15 @@ import { compilePartitionKey } from './partition-key.ts'
 import type { RateLimitOptions } from './rate-limit-options.ts'
 import { parseStatus } from './request-rules.ts'
 
-/** How a layer answers for its policies, and for no others: what headers say of them, and what a denial by them is. */
+/**
+ * How one layer (application, class or route) answers for its own policies: their headers and the response of their
+ * denials.
+ */
 export interface LayerAnswer<Req, Res> {
   readonly headers: HeaderPlan
   readonly partition: ((key: string) => string) | undefined
   readonly status: number
-  /** For the adapter: `denied`, and its own options. */
+  /** The options of the layer, for the adapter: `denied` and adapter options. */
   readonly options: RateLimitOptions<Req, Res>
 }
 
@@ -24,7 +27,7 @@ export function compileAnswer<Req, Res>(options: RateLimitOptions<Req, Res>): La
   }
 }
 
-/** Whether a layer has an answer of its own, or that of the layer above it. */
+/** Whether a layer overrides how denials are answered, or uses the answer of the layer above. */
 export function hasOwnAnswer(options: Readonly<Record<string, unknown>>, adapterOptions: readonly string[]): boolean {
   return [...ANSWER_OPTIONS, ...adapterOptions].some((name) => options[name] !== undefined)
 }

@@ -12,15 +12,15 @@ export interface PlanGate<Req, Res> {
   readonly limiter: PolicyLimiter
   /** The policies of each layer. */
   readonly parts: readonly PlanPart<Req, Res>[]
-  /** For each policy the place of the first one with the same key source, which is asked once for all of them. */
+  /** For each policy, the index of the first policy with the same key source, which is called once for all of them. */
   readonly keyOf: readonly number[]
-  /** The costs where none depends on the request. */
+  /** The costs, if none depends on the request. */
   readonly fixedCosts: readonly number[] | undefined
-  /** The only policy, where nothing but its key has to be asked. */
+  /** The only policy, if only its key has to be computed. */
   readonly sole: SolePolicy<Req, Res> | undefined
   /** Whether a policy exempts keys without an override. */
   readonly exempts: boolean
-  /** True where a policy says its cost when the response is over. */
+  /** Whether a policy settles its cost after the response. */
   readonly settles: boolean
 }
 
@@ -32,12 +32,12 @@ interface SolePolicy<Req, Res> {
   readonly headers: LayerAnswer<Req, Res>['headers']
 }
 
-/** The policies of a plan that one layer answers for. */
+/** The policies of a plan that belong to one layer. */
 export interface PlanPart<Req, Res> {
   readonly answer: LayerAnswer<Req, Res>
   readonly policies: readonly Policy[]
   readonly enforced: readonly Policy[]
-  /** Of those that are enforced, for `RateLimit-Policy`. */
+  /** The items of the enforced policies, for `RateLimit-Policy`. */
   readonly policyItems: string
   /** Whether one of them has another limit for some keys. */
   readonly overrides: boolean

@@ -7,31 +7,31 @@ import type { PlanGate } from './plan-gate.ts'
 import type { RateLimitOptions } from './rate-limit-options.ts'
 import type { LayerRules, RatePlans } from './rate-plans.ts'
 
-/** A request that was counted: what was asked, and what came of it. */
+/** A counted request: its keys, costs and decision. */
 export interface RateCheck<Req, Res> {
   readonly gate: PlanGate<Req, Res>
-  /** One key and one cost for each policy of the plan; none at all where it was denied by its key. */
+  /** One key and one cost per policy of the plan; empty if the request was denied by its key. */
   readonly keys: CountedKeys
   readonly costs: readonly number[]
   readonly decision: Decision
-  /** Of a slow-down: it did not fit, and was charged without asking. */
+  /** For a slow-down: the request did not fit and was charged without a check. */
   readonly chargedBeyond?: boolean
-  /** One for each layer whose policies decided. */
+  /** One entry per layer whose policies decided. */
   readonly entries: readonly GateEntry[]
-  /** What to answer; undefined for a request that passes. */
+  /** The denial to send; undefined for an allowed request. */
   readonly denial: HttpDenial | undefined
-  /** The options by which a denial is answered: those of the layer whose policy binds. */
+  /** Options for answering a denial: those of the layer whose policy is binding. */
   readonly answer: RateLimitOptions<Req, Res>
 }
 
-/** What is different for the gate of a part of an application. */
+/** Overrides for the gate of a part of an application. */
 export interface OfPart<Req, Res> {
-  /** Its scope on a backend of the user's, before that of the options. */
+  /** Scope of the part on an explicit backend, used before `scope` of the options. */
   readonly routeScope?: string | undefined
-  /** Instead of those of the options. */
+  /** Replaces the observers of the options. */
   readonly observers?: Observers | undefined
-  /** Of the layer above, where the options say none. */
+  /** Answer of the layer above, used if the options define none. */
   readonly answer?: LayerAnswer<Req, Res> | undefined
-  /** Instead of those of the options; asked once every other option is known to be good. */
+  /** Replaces the plans of the options. Called once all other options have been validated. */
   readonly plans?: ((layer: LayerRules<Req, Res>) => RatePlans<Req, Res>) | undefined
 }

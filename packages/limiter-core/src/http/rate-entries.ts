@@ -8,8 +8,8 @@ import type { PlanGate, PlanPart } from './plan-gate.ts'
 type Partition = ((policy: Policy) => string) | undefined
 
 /**
- * What headers say of a decision: one entry for each layer whose policies decided. `keys` has one for each policy of the
- * plan, none at all where the request was denied by its key; from the policies in `exempt` it is exempt.
+ * Returns the header entries of a decision, one per layer whose policies decided. `keys` has one key per policy of
+ * the plan, or none if the request was denied by its key; policies in `exempt` do not apply.
  */
 export function rateEntries<Req, Res>(
   gate: PlanGate<Req, Res>,
@@ -25,7 +25,7 @@ export function rateEntries<Req, Res>(
   })
 }
 
-/** Who answers a denial, and how: the layer of the policy that binds. */
+/** Returns the denial of a decision, by the layer of the binding policy. */
 export function rateDenial<Req, Res>(
   { parts }: PlanGate<Req, Res>,
   decision: Decision,
@@ -51,7 +51,10 @@ function entryOf<Req, Res>(
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)
 }
 
-/** What a policy is to its key, which may have an override: that which decided, or would where it was not asked. */
+/**
+ * Returns the policy that applies to a key, with its override: the policy of the verdict, or the policy that would
+ * apply if it was not checked.
+ */
 function policyOfKey<Req, Res>(
   policy: Policy,
   { plan }: PlanGate<Req, Res>,

@@ -27,19 +27,19 @@ import { SkipHooks } from './skip-hooks.ts'
 import { ViewedRequest } from './viewed-request.ts'
 
 /**
- * `rateLimit` without a framework: from the view of a request to what it may do. Answers at once when keys, costs and
- * backend do; never throws and never rejects.
+ * `rateLimit` without a framework: decides a request from its view. Synchronous if keys, costs and backend are; never
+ * throws and never rejects.
  */
 export class RateGate<Req, Res> {
   readonly options: RateLimitOptions<Req, Res>
   readonly observers: Observers
   readonly report: LimiterReport
-  /** Of policies, as headers show them. */
+  /** Names of the policies in headers. */
   readonly shownNames: readonly string[] = []
   readonly #plans: Map<string, PlanGate<Req, Res>>
   readonly #first: PlanGate<Req, Res>
   readonly #skips: SkipHooks<Req>
-  /** Whether hooks are asked which policies count a request. */
+  /** Whether `skip` hooks decide which policies count a request. */
   readonly #hasHooks: boolean
   readonly #answer: LayerAnswer<Req, Res>
   readonly #reportFallback: ReportFallback
@@ -62,7 +62,7 @@ export class RateGate<Req, Res> {
     const failover = compileFailover(options)
     const gateOf = (plan: RatePlan<Req, Res>): PlanGate<Req, Res> =>
       planGate(plan, options.clock, this.observers, failover)
-    // last, since it claims names that nobody would give back if another option were bad
+    // last, because it claims names that nothing would release if another option were invalid
     const layer: LayerRules<Req, Res> = { answer: this.#answer, failover, routeScope: part.routeScope }
     const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
     this.#plans = new Map([...plans].map(([name, plan]) => [name, gateOf(plan)]))
@@ -73,7 +73,7 @@ export class RateGate<Req, Res> {
     this.shownNames = [...new Set(all.flat().map(({ policy }) => policy.name))]
   }
 
-  /** True where no policy of any plan is counted, so that requests can pass unseen. */
+  /** Whether all policies of all plans are off, so that requests can pass without any work. */
   get off(): boolean {
     return [...this.#plans.values()].every(({ plan }) => plan.every(({ mode }) => mode === 'off'))
   }
@@ -84,17 +84,17 @@ export class RateGate<Req, Res> {
   }
 
   /**
-   * The gate of a part of the application. Its policies replace those of the same name and stand beside the
-   * others, which go on counting with this one's; those `without` are left out. Options that it does not say are this
-   * one's. `routeScope` names the part.
+   * Returns a gate for a part of the application. Its policies replace policies with the same name and are counted
+   * together with the others; the names in `without` are left out. Missing options are inherited. `routeScope` names
+   * the part.
    */
   below(layer: RateLayer<Req, Res>): RateGate<Req, Res> {
     return this.#layered(layer, { options: this.options, answer: this.#answer })
   }
 
   /**
-   * As `below`, of a part that says several things one after the other: `above` is what stands above the part, whose
-   * options hold where one of them says none, and not those of another one.
+   * Like `below`, for a part that declares several limits one after the other. `above` is the gate above the whole
+   * part: missing options are inherited from it and not from the other limits of the part.
    */
   beside(layer: RateLayer<Req, Res>, above: RateGate<Req, Res> | undefined): RateGate<Req, Res> {
     return this.#layered(layer, { options: above?.options, answer: above ? above.#answer : undefined })
@@ -115,7 +115,7 @@ export class RateGate<Req, Res> {
     }
     const inherited: Partial<RateLimitOptions<Req, Res>> = heritage.options ?? {}
     const { own, all } = layeredOptions(this.options, options, inherited, this.#adapterOptions)
-    // told once of what their backend tells, where both have the same
+    // subscribed once to the events of the backend if both have the same observers
     const observers = all.observers === this.options.observers ? this.observers : new Observers(all.observers)
     const plans = (layer: LayerRules<Req, Res>): RatePlans<Req, Res> =>
       layeredPlans(above, compilePlans<Req, Res>(own, byIp(), this.#adapterOptions, layer), without)
@@ -235,11 +235,14 @@ type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
 
 /** A request with a key and a cost for each policy that counts it. */
 interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'gate' | 'keys' | 'costs'> {
-  /** Where a key source named nobody. */
+  /** Set if a key source returned `EXEMPT` or `DENY`. */
   readonly answers: KeyAnswers | undefined
 }
 
-/** The keys, where `EXEMPT` stands for each that has to have an override and has none, and of policies that are switched off. */
+/**
+ * Returns the keys, with `EXEMPT` for keys that require an override and have none, and for policies that are switched
+ * off.
+ */
 function withoutExempt(
   { plan, limiter: { controlled } }: PlanGate<never, never>,
   keys: readonly ResolvedKey[],

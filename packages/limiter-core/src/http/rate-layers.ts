@@ -4,9 +4,9 @@ import type { LayerAnswer } from './layer-answer.ts'
 import type { PlansOptions, RateLimitOptions } from './rate-limit-options.ts'
 import { type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
 
-/** What a part of an application, a class or a route, says of rates beneath what is said above it. */
+/** The rate limits that a part of an application (a class or a route) declares below its parent. */
 export interface RateLayer<Req, Res> {
-  /** Nothing where only something is left out. */
+  /** Undefined if the layer only removes limits. */
   readonly options?: RateLimitOptions<Req, Res> | undefined
   /** Names of policies from above that do not count here. */
   readonly without?: readonly string[] | undefined
@@ -14,7 +14,7 @@ export interface RateLayer<Req, Res> {
   readonly routeScope: string
 }
 
-/** What holds for a part where it says nothing itself; nothing at all where nothing is above it. */
+/** What a part inherits; undefined at the top. */
 export interface Heritage<Req, Res> {
   readonly options?: Partial<RateLimitOptions<Req, Res>> | undefined
   readonly answer?: LayerAnswer<Req, Res> | undefined
@@ -26,7 +26,10 @@ interface LayeredOptions<Req, Res> {
   readonly all: RateLimitOptions<Req, Res>
 }
 
-/** The options of a part that is guarded together with what `above` guards; those that it does not say are `inherited`. */
+/**
+ * Merges the options of a part with the `inherited` ones, for policies that are checked together with those of
+ * `above`.
+ */
 export function layeredOptions<Req, Res>(
   above: RateLimitOptions<Req, Res>,
   options: RateLimitOptions<Req, Res>,
@@ -35,7 +38,7 @@ export function layeredOptions<Req, Res>(
 ): LayeredOptions<Req, Res> {
   const names: readonly string[] = [...SHARED_RATE_OPTIONS, ...adapterOptions]
   const shared = Object.fromEntries(Object.entries(inherited).filter(([name]) => names.includes(name)))
-  // those above watch the policies from above, which decide together with these
+  // the observers above also receive decisions about their own policies, which are made together with these
   const observers = joinedObservers(above.observers, options.observers)
   // one question, and so one time for its answer
   const deadlineMs = options.deadlineMs ?? above.deadlineMs
@@ -49,8 +52,8 @@ export function layeredOptions<Req, Res>(
 }
 
 /**
- * The scope of a part on a backend of the user's; undefined where the part itself says one, or has no name and nothing
- * above it. Below a scope that was said a part has one of its own.
+ * Returns the scope of a part on an explicit backend; undefined if the part declares a scope, or has no name and no
+ * parent. Below a declared scope, each part has its own scope.
  */
 export function scopeOfPart(
   above: string | undefined,
@@ -61,7 +64,7 @@ export function scopeOfPart(
   return above === undefined ? routeScope || undefined : `${above}:${routeScope}`
 }
 
-/** By plan: the policies of the own one, then those from above that it neither replaces nor leaves out. */
+/** Returns per plan the policies of the part, followed by the inherited ones that it neither replaces nor removes. */
 export function layeredPlans<Req, Res>(
   above: ReadonlyMap<string, RatePlan<Req, Res>>,
   own: ReadonlyMap<string, RatePlan<Req, Res>> | undefined,
@@ -74,7 +77,7 @@ export function layeredPlans<Req, Res>(
       const taken = new Set([...without, ...mine.map(({ policy }) => policy.name)])
       const others = above.get(name) ?? above.values().next().value ?? []
       const left = others.filter(({ policy }) => !taken.has(policy.name))
-      // the name of their count is the upper layer's to give back
+      // the upper layer releases the name of its count
       const inherited = left.map((one) => ({ ...one, close: () => {} }))
       return [name, [...inherited, ...mine]]
     }),

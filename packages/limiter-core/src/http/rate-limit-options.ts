@@ -9,44 +9,48 @@ import type { HttpDenial } from './gate.ts'
 import type { HeaderOptions } from './header-dialect.ts'
 import type { PartitionKeyOptions } from './partition-key.ts'
 
-/** A policy on requests: whom it counts and what a request costs. */
+/** A policy of `rateLimit`, with an optional key and cost of its own. */
 export interface RequestPolicy<Req, Res> extends PolicyInput {
-  /** Whom to count; default: the limiter's key. */
+  /** Names the key of a request. Default: the limiter's `key`. */
   readonly key?: KeySource<Req>
-  /** Units of one request; default: the limiter's cost. */
+  /** Units that a request takes. Default: the limiter's `cost`. */
   readonly cost?: CostSource<Req, Res>
 }
 
-/** What a user's own answer to a denied request is told. */
+/** Third argument of the `denied` hook. */
 export interface DeniedContext {
+  /** The response that is sent by default. */
   readonly denial: HttpDenial
-  /** Absent for a cap and for a slow-down, which deny for want of a place. */
+  /** Undefined for in-flight caps and slow-downs, which deny because too many requests are in progress. */
   readonly decision: Decision | undefined
 }
 
-/** Writes the answer to a denied request; status and headers stand already. Where it throws, the usual answer is sent. */
+/**
+ * Writes the response to a denied request, whose status and headers are already set.
+ * If the hook throws or rejects, the default response is sent.
+ */
 export type DeniedAnswer<Req, Res> = RequestHook<[req: Req, res: Res, context: DeniedContext], unknown>
 
 export type SkipHook<Req> = RequestHook<[req: Req], boolean>
 
-/** Options that every limiter on requests has, whatever its policies. */
+/** Options of `rateLimit` that are the same for one policy, several policies and plans. */
 export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, FailoverOptions {
-  /** Whom to count; default: the client's address (`byIp()`). */
+  /** Names the key of a request. Default: the client's address (`byIp()`). */
   readonly key?: KeySource<Req> | undefined
   readonly cost?: CostSource<Req, Res> | undefined
-  /** Names the counts on a backend: limiters with equal scopes and policies share them. */
+  /** Namespace of the counts. Limiters on the same backend with equal scopes and policies share their counts. */
   readonly scope?: string | undefined
-  /** True where the limiter is to share its counts: another one of equal scope and names is no mistake then. */
+  /** Whether sharing counts with another limiter of the same scope and names is intended. Turns off the warning. */
   readonly shared?: boolean | undefined
   readonly backend?: Backend | undefined
-  /** True for requests that none of these policies counts. */
+  /** Returns true for requests that this limiter ignores. */
   readonly skip?: SkipHook<Req> | undefined
   readonly mode?: Mode | undefined
-  /** Shows clients which of their keys was counted, as an HMAC. Default: off. */
+  /** Adds an HMAC of the counted key to the headers, so that clients can tell their keys apart. Default: off. */
   readonly partitionKey?: PartitionKeyOptions | undefined
-  /** Status of a denial, from 400 to 599; default: 429. */
+  /** Status of a denial, from 400 to 599. Default: 429. */
   readonly status?: number | undefined
-  /** Your own answer to a denied request. */
+  /** Writes a custom response to a denied request. */
   readonly denied?: DeniedAnswer<Req, Res> | undefined
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Clock | undefined
@@ -54,20 +58,22 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
 
 type Plans<Req, Res> = Readonly<Record<string, readonly RequestPolicy<Req, Res>[]>>
 
-/** One policy, written in short. */
+/** `rateLimit` with one policy, whose options are given directly. */
 export interface OnePolicyOptions<Req, Res>
   extends SharedRateLimitOptions<Req, Res>,
     Omit<RequestPolicy<Req, Res>, 'key' | 'cost' | 'backend' | 'mode'> {}
 
+/** `rateLimit` with several policies. */
 export interface PoliciesOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
-  /** All are taken or none. */
+  /** A request takes units from all policies, or from none if one of them denies it. */
   readonly policies: readonly RequestPolicy<Req, Res>[]
 }
 
+/** `rateLimit` with policies that depend on the plan of the request. */
 export interface PlansOptions<Req, Res> extends SharedRateLimitOptions<Req, Res> {
-  /** Policies by plan. The first plan is for requests whose plan is unknown: name the strictest first. */
+  /** Policies by plan name. The first plan also applies to requests of unknown plans, so list the strictest first. */
   readonly plans: Plans<Req, Res>
-  /** Names the plan of a request. */
+  /** Returns the name of the request's plan. */
   readonly plan: RequestHook<[req: Req], string | undefined>
 }
 

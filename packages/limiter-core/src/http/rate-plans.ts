@@ -11,16 +11,16 @@ import { type CompiledCost, checkFits, compileCost } from './cost-source.ts'
 import type { LayerAnswer } from './layer-answer.ts'
 import type { PlansOptions, PoliciesOptions, RateLimitOptions, RequestPolicy, SkipHook } from './rate-limit-options.ts'
 
-/** A policy of a plan: who counts it, whom it counts, what a request costs, and what its layer says of it. */
+/** A policy of a plan with its counter, key source, cost and layer. */
 interface PlanPolicy<Req, Res> extends OpenPolicy {
   readonly key: KeySource<Req>
   readonly cost: CompiledCost<Req, Res>
-  /** That of the list or the part which says the policy. */
+  /** The `skip` hook of the layer that declares the policy. */
   readonly skip: SkipHook<Req> | undefined
   readonly answer: LayerAnswer<Req, Res>
 }
 
-/** What a layer says for its policies, and for no others. */
+/** Rules of a layer that apply only to its own policies. */
 export interface LayerRules<Req, Res> {
   readonly answer: LayerAnswer<Req, Res>
   readonly failover: FailoverRule
@@ -31,7 +31,7 @@ export interface LayerRules<Req, Res> {
 /** The policies of one plan. */
 export type RatePlan<Req, Res> = readonly PlanPolicy<Req, Res>[]
 
-/** By name; without plans there is one, named ''. */
+/** Plans by name. Without plans there is one, named ''. */
 export type RatePlans<Req, Res> = ReadonlyMap<string, RatePlan<Req, Res>>
 
 export const SHARED_RATE_OPTIONS = [
@@ -74,7 +74,7 @@ export function compilePlans<Req, Res>(
       skip: options.skip,
     })),
   )
-  // last, since it claims names that nobody would give back if a key or a cost were bad
+  // last, because it claims names that nothing would release if a key or a cost were invalid
   const opened = openPolicies(
     policies,
     routeScope === undefined ? options : { ...options, scope: undefined, routeScope },

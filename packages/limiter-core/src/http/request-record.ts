@@ -9,31 +9,31 @@ import type { RateCheck } from './rate-check.ts'
 import type { RequestSluice } from './request-sluice.ts'
 import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-names.ts'
 
-/** A check of whatever framework: its hooks are only ever called with that framework's own request and response. */
+/** A check of any framework. Its hooks are only called with the request and response of that framework. */
 type AnyCheck = RateCheck<never, never>
 
 /** A counted request of one limiter, and which of its policies have their final cost. */
 interface Taken {
   readonly check: AnyCheck
   readonly report: LimiterReport
-  /** It neither allows nor denies: no decision of its own is shown. */
+  /** Whether its decision is hidden, because it neither allows nor denies. */
   readonly silent: boolean
   /** Names; made when first needed. */
   settled?: Set<string>
 }
 
-/** Header lines, and the denial that goes with them. */
+/** Header lines and the denial that belongs to them. */
 interface ShownLines {
   readonly denial: HttpDenial | undefined
   readonly lines: HeaderLine[]
 }
 
-/** What limiters tell of one request, and what its handlers may ask of it. Adapters add how it ends. */
+/** The state of all limiters on one request, behind `req.sluice`. Adapters add how the request ends. */
 export abstract class RequestRecord implements RequestSluice {
   readonly #taken: Taken[] = []
   readonly #entries: GateEntry[] = []
   readonly #met: NamedLimiter[] = []
-  /** So many of those that met it are expected once more. */
+  /** Number of limiters that may meet the request once more without a warning. */
   #expected = 0
 
   get decisions(): readonly Decision[] {
@@ -77,24 +77,27 @@ export abstract class RequestRecord implements RequestSluice {
     return false
   }
 
-  /** Who met the request so far did so before the application: that meets it again without a warning, uncounted. */
+  /**
+   * Marks all limiters so far as checked ahead of the application, which may meet the request again without counting
+   * or warning.
+   */
   expectAgain(): void {
     this.#expected = this.#met.length
   }
 
-  /** Remembers a counted request; `silent` is one whose decision does not allow or deny. */
+  /** Stores a counted request. `silent`: the decision neither allows nor denies, and is not shown. */
   took(check: AnyCheck, report: LimiterReport, silent = false): void {
     this.#taken.push({ check, report, silent })
   }
 
-  /** What a limiter that met the request shows of it, with the header lines of all that did so far. */
+  /** Stores the header content of a limiter, and returns the header lines of all limiters so far. */
   shows(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
     const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
     for (const entry of entries) this.#entries.push(entry)
     return { denial, lines: headerLines(this.#entries, wallMs) }
   }
 
-  /** Settles by the policies' own `settle`, once the response is over. */
+  /** Settles costs with the policies' `settle` functions, after the response. */
   settleAll(request: unknown, response: unknown, how: SettleContext): void {
     for (const taken of this.#taken) {
       if (!taken.check.decision.allowed) continue
@@ -104,7 +107,7 @@ export abstract class RequestRecord implements RequestSluice {
           | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
           | undefined
         if (!hook || !(how.completed || cost.settleAlways)) return
-        // left to the application where it said the cost itself
+        // skipped if the application has already settled the cost
         if (taken.settled?.has(nameOf(taken, index))) return
         guarded('settle', taken.report, () =>
           andThen(hook(request, response, how), (actual) =>
@@ -135,7 +138,7 @@ export abstract class RequestRecord implements RequestSluice {
     return pending.length > 0 ? Promise.all(pending).then(() => undefined) : undefined
   }
 
-  /** Told by the limiter that met the request last, which is nearest to the handler. */
+  /** Warns with the limiter that met the request last, which is nearest to the handler. */
   #notCounted(what: string, policy: string): void {
     const counting = (): string =>
       this.#taken

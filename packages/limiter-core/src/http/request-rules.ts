@@ -1,13 +1,13 @@
 import { badOption } from '../errors/bad-option.ts'
 import { optionalBoolean, optionalFunction } from '../options/options.ts'
 
-/** A status for denials; throws `SLUICE_BAD_OPTION` where it would not tell the client that it was denied. */
+/** Returns a valid denial status. Throws `SLUICE_BAD_OPTION` for a status that would not indicate a denial. */
 export function parseStatus(status: unknown): number {
   if (Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599) return status as number
   throw badOption('status', status, 'a whole number from 400 to 599')
 }
 
-/** Throws `SLUICE_BAD_OPTION` for hooks that are no functions, and for options of an adapter that are no booleans. */
+/** Throws `SLUICE_BAD_OPTION` for hooks that are not functions, and for adapter options that are not booleans. */
 export function checkHooks(options: object, adapterOptions: readonly string[]): void {
   const given = (options ?? {}) as Readonly<Record<string, unknown>>
   for (const hook of ['skip', 'denied']) optionalFunction(hook, given[hook])

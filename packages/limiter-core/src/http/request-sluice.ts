@@ -1,22 +1,26 @@
 import type { Decision, MaybePromise } from '../contracts.ts'
 
 /**
- * What the suite knows of one request, for its handlers: `req.sluice`, `ctx.state.sluice`, `request.sluice`.
- * Its methods never throw and never reject: what goes wrong is warned about once.
+ * The limits of one request, for its handlers: `req.sluice`, `ctx.state.sluice`, `request.sluice`.
+ * Methods never throw and never reject. Failures are reported to observers and warned about once.
  */
 export interface RequestSluice {
-  /** One for each limiter that counted this request, in their order. */
+  /** Decisions of the limiters that counted this request, in the order in which they ran. */
   readonly decisions: readonly Decision[]
-  /** The one that binds: a denied one, else the one nearest its end; one whose policies are all in shadow only among its like. Undefined where no limiter counted. */
+  /**
+   * The most restrictive decision: a denied one, otherwise the one with the smallest fraction of its limit left.
+   * Decisions whose policies are all in shadow mode count only if there are no others. Undefined if no limiter
+   * counted the request.
+   */
   readonly decision: Decision | undefined
-  /** Adds units to a policy, or to all: more than fits becomes debt, a negative number is a refund. */
+  /** Charges units to one policy, or to all. Units beyond the limit become debt; a negative number is a refund. */
   charge(units: number, policy?: string): MaybePromise<void>
-  /** Gives back what a policy, or each, took of this request. */
+  /** Refunds the units that this request took from one policy, or from all. */
   refund(policy?: string): MaybePromise<void>
-  /** Makes the request's key as good as new, in a policy or in all. */
+  /** Resets the count of the request's key in one policy, or in all. */
   reset(policy?: string): MaybePromise<void>
-  /** Says what the request cost in the end. The first one counts, for each policy. */
+  /** Sets the final cost of the request in one policy, or in all. Only the first call for each policy has an effect. */
   settle(actual: number, policy?: string): MaybePromise<void>
-  /** Keeps the request's permits until `work` is done, though the response may be complete before. */
+  /** Holds the request's permits until `work` has settled, even if the response completes earlier. */
   holdUntil(work: PromiseLike<unknown>): void
 }

@@ -2,24 +2,24 @@ import type { LimiterReport } from '../observers/limiter-report.ts'
 import { stringItem } from './fields.ts'
 import type { GateEntry, HttpDenial } from './gate.ts'
 
-/** A limiter that meets requests, and the names that it shows to clients. */
+/** A limiter and the names that it writes in headers and denials. */
 export interface NamedLimiter {
   readonly report: LimiterReport
   readonly shownNames: readonly string[]
 }
 
-/** What a limiter shows of a request. */
+/** What a limiter sends to the client about one request. */
 export interface ShownCheck {
   readonly entries: readonly GateEntry[]
   readonly denial: HttpDenial | undefined
 }
 
-/** A string of a list; at its start or behind a comma it is the name of an item. */
+/** Matches a string of a structured list. At the start of the list or after a comma, it is the name of an item. */
 const STRING = /(, )?"((?:[^"\\]|\\.)*)"/g
 
 /**
- * What a limiter shows, under names that no limiter which met the request before has: the second `default` of a response
- * is `default-2`, so that a client can tell them apart.
+ * Renames the policies in `shown` whose names an earlier limiter of the same request also uses: the second `default`
+ * of a response becomes `default-2`, so that a client can tell them apart.
  */
 export function withDistinctNames(met: readonly NamedLimiter[], limiter: NamedLimiter, shown: ShownCheck): ShownCheck {
   const before = met.slice(0, met.indexOf(limiter))

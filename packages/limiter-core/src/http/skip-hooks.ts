@@ -6,28 +6,32 @@ import { runHook } from './hook.ts'
 import type { SkipHook } from './rate-limit-options.ts'
 import type { RatePlan } from './rate-plans.ts'
 
-/** The `skip` hooks of the parts whose policies are guarded together: each is asked once, for the policies of its part. */
+/**
+ * The `skip` hooks of all layers that apply to a request. Each hook is called once per request and affects only the
+ * policies of its own layer.
+ */
 export class SkipHooks<Req> {
   readonly #hooks: readonly SkipHook<Req>[]
-  readonly #ofAll: boolean
+  /** Whether every policy has a hook. */
+  readonly #coverAll: boolean
 
   constructor(plans: readonly RatePlan<Req, never>[]) {
     const hooks = plans.flatMap((plan) => plan.map(({ skip }) => skip))
     this.#hooks = [...new Set(hooks)].filter((hook) => hook !== undefined)
-    this.#ofAll = !hooks.includes(undefined)
+    this.#coverAll = !hooks.includes(undefined)
   }
 
   get none(): boolean {
     return this.#hooks.length === 0
   }
 
-  /** The hooks that skip the request; undefined where no policy is left that counts it. */
+  /** Calls the hooks and returns those that skip the request, or undefined if every policy is skipped. */
   asked(view: RequestView<Req>, report: LimiterReport): MaybePromise<readonly SkipHook<Req>[] | undefined> {
-    const observers = hearing(view, report)
-    const asked = this.#hooks.map((hook) => runHook('skip', () => hook(view.raw), Boolean, false, observers))
-    return andThen(allOf(asked), (answers) => {
-      const skipping = this.#hooks.filter((_, index) => answers[index])
-      return this.#ofAll && skipping.length === this.#hooks.length ? undefined : skipping
+    const hookReport = hearing(view, report)
+    const results = this.#hooks.map((hook) => runHook('skip', () => hook(view.raw), Boolean, false, hookReport))
+    return andThen(allOf(results), (isSkipped) => {
+      const skipping = this.#hooks.filter((_, index) => isSkipped[index])
+      return this.#coverAll && skipping.length === this.#hooks.length ? undefined : skipping
     })
   }
 }

@@ -3,19 +3,19 @@ import { messageOf, SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
 
-/** What the n-th unit over waits; how it was said. */
+/** The delay option: a delay per unit, or a function of the number of units over `after`. */
 export type SlowDelay = Duration | ((over: number) => number)
 
-/** A function is asked this often at the most: 80 KB of answers. */
+/** Largest number of calls of a delay function; the results take 80 KB. */
 const MOST_ASKED = 10_000
 
-/** How long the n-th unit over waits: never longer than the longest delay, and as long as the last policy from there on. */
+/** The delay of the n-th unit over `after`, at most the longest delay. Later units use the last delay. */
 export class SlowCurve {
   /** Units until no later one waits longer: at least 1. */
   readonly steps: number
   readonly #delayOf: (over: number) => number
 
-  /** Throws coded errors for what is no curve. A function is asked here, and never again. */
+  /** Throws a coded error for an invalid curve. A delay function is called only here. */
   constructor(delayMs: SlowDelay, maxDelayMs: Duration) {
     const longestMs = atLeastOne(parseMs(maxDelayMs, 'maxDelayMs'), 'maxDelayMs')
     if (typeof delayMs === 'function') {
@@ -29,7 +29,7 @@ export class SlowCurve {
     }
   }
 
-  /** Ms to wait; 0 for who is not over. */
+  /** Returns the delay in milliseconds; 0 if `over` is 0. */
   delayMs(over: number): number {
     return over > 0 ? this.#delayOf(Math.min(over, this.steps)) : 0
   }

@@ -16,45 +16,50 @@ import { parseStatus } from './request-rules.ts'
 import { SlowCurve } from './slow-curve.ts'
 import type { SlowDownOptions } from './slow-down-options.ts'
 
-/** How long a request has to wait, and what counted it. */
+/** Result of a slow-down check: how long the request has to wait, and how it was counted. */
 export interface SlowCheck<Req, Res> extends RateCheck<Req, Res> {
-  /** 0 for a request that is not delayed. */
+  /** Delay in milliseconds; 0 if the request is not delayed. */
   readonly delayMs: number
-  /** In shadow nobody waits: it is what the delay would be. */
+  /** Whether the delay is only reported to observers and not applied. */
   readonly shadow: boolean
 }
 
-// it writes no headers
-const OF_HEADERS: readonly string[] = ['headers', 'headersOn', 'legacy', 'partitionKey']
-const SHARED = SHARED_RATE_OPTIONS.filter((name) => !OF_HEADERS.includes(name)) as (keyof SlowDownOptions)[]
+// a slow-down writes no headers
+const HEADER_OPTIONS: readonly string[] = ['headers', 'headersOn', 'legacy', 'partitionKey']
+const SHARED = SHARED_RATE_OPTIONS.filter((name) => !HEADER_OPTIONS.includes(name)) as (keyof SlowDownOptions)[]
 const POLICY = ['name', 'window', 'algorithm', 'slices', 'unit'] as const satisfies readonly (keyof SlowDownOptions)[]
 const OWN = ['after', 'delayMs', 'maxDelayMs', 'maxWaiting'] as const satisfies readonly (keyof SlowDownOptions)[]
-const MOST_WAITING = 1_000
+const DEFAULT_MAX_WAITING = 1_000
 
 /**
- * `slowDown` without a framework: from the view of a request to how long it waits. Beneath it is a policy with room for
- * `after` units and for as many more as the curve has policies. It never denies: who has used them all waits as the last
- * policy says. In a sliding window, the default, such requests are counted as well, so that who goes on asking stays
- * there; the other algorithms count no more until some of it has passed.
+ * Framework-independent part of `slowDown`: computes how long a request has to wait.
+ *
+ * It counts with a policy whose limit is `after` plus the number of steps of the delay curve. The policy never denies:
+ * once all its units are used, requests wait for the longest delay of the curve. In a sliding window (the default)
+ * these requests are counted too, so a client that keeps sending keeps the longest delay. Other algorithms count
+ * again only after some units have become available.
  */
 export class SlowDownGate<Req, Res> {
   readonly options: SlowDownOptions<Req, Res>
   readonly maxWaiting: number
   readonly mode: Mode
   readonly name: string
-  /** It writes no headers. */
+  /** Empty: a slow-down writes no headers. */
   readonly shownNames: readonly string[] = []
   readonly rate: RateGate<Req, Res>
   readonly #adapterOptions: readonly string[]
   readonly #after: number
   readonly #curve: SlowCurve
   readonly #status: number
-  /** Requests beyond the end of the curve are charged without asking: only a sliding window forgets such a debt in time. */
+  /**
+   * Whether requests beyond the end of the curve are charged unconditionally. Only a sliding window drops the
+   * resulting debt in time.
+   */
   readonly #countsBeyond: boolean
 
   /**
-   * `adapterOptions` are the names of options that the adapter reads itself; `place` is the scope on a backend of the
-   * user's, before that of the options.
+   * `adapterOptions` are the names of options that only the adapter reads. On a user-provided backend, `routeScope`
+   * takes precedence over `options.scope`.
    */
   constructor(options: SlowDownOptions<Req, Res>, adapterOptions: readonly string[] = [], routeScope?: string) {
     const known = [...OWN, ...POLICY, ...SHARED, ...adapterOptions]
@@ -63,7 +68,7 @@ export class SlowDownGate<Req, Res> {
       after,
       delayMs,
       maxDelayMs,
-      maxWaiting = MOST_WAITING,
+      maxWaiting = DEFAULT_MAX_WAITING,
       name = DEFAULT_NAMES.slowDown,
       status = 429,
       mode,
@@ -72,7 +77,7 @@ export class SlowDownGate<Req, Res> {
     this.options = options
     this.name = name
     this.#adapterOptions = adapterOptions
-    this.#after = wholeUnitsOrNone(after)
+    this.#after = zeroOrMoreUnits(after)
     this.maxWaiting = wholeUnits(maxWaiting, 'maxWaiting')
     this.#curve = new SlowCurve(delayMs, maxDelayMs)
     this.#status = parseStatus(status)
@@ -80,7 +85,7 @@ export class SlowDownGate<Req, Res> {
     this.mode = modeOf(mode)
     this.#countsBeyond = algorithm === 'sliding-window'
     const limit = this.#after + this.#curve.steps
-    // to observers a request that waits was not denied: its policy counts and has no veto
+    // in shadow mode the policy counts without denying, so observers do not see delayed requests as denied
     const counting = {
       name,
       algorithm,
@@ -88,13 +93,13 @@ export class SlowDownGate<Req, Res> {
       window: options.window,
       mode: this.mode === 'off' ? 'off' : 'shadow',
     } as const
-    const shared = some(options, [...POLICY, ...SHARED, ...adapterOptions])
+    const shared = pick(options, [...POLICY, ...SHARED, ...adapterOptions])
     this.rate = new RateGate<Req, Res>({ ...shared, ...counting, headers: 'none' }, adapterOptions, { routeScope })
   }
 
-  /** The gate of a part of the application, with its options where `options` says nothing. */
+  /** Returns the gate for a part of the application. Options that `options` omits are inherited from this gate. */
   below(options: SlowDownOptions<Req, Res>, routeScope: string): SlowDownGate<Req, Res> {
-    const all = withInherited(options, some(this.options, [...SHARED, ...this.#adapterOptions]))
+    const all = withInherited(options, pick(this.options, [...SHARED, ...this.#adapterOptions]))
     return new SlowDownGate(all, this.#adapterOptions, scopeOfPart(this.options.scope, options, routeScope))
   }
 
@@ -102,7 +107,7 @@ export class SlowDownGate<Req, Res> {
     return this.rate.report
   }
 
-  /** Undefined for a request that is not counted, and so not delayed. */
+  /** Returns undefined if the request is not counted and therefore not delayed. */
   check(view: RequestView<Req>, moment?: Moment): MaybePromise<SlowCheck<Req, Res> | undefined> {
     return andThen(this.rate.check(view, moment), (check) => {
       if (!check) return undefined
@@ -114,22 +119,22 @@ export class SlowDownGate<Req, Res> {
     })
   }
 
-  /** The answer where too many wait already: to come back when the wait would have been over. */
+  /** The denial if too many requests already wait. The client may retry when its own delay would have ended. */
   denial(delayMs: number): HttpDenial {
     return httpDenial(this.#status, [this.name], delayMs)
   }
 
-  /** Gives back what a request took that is denied after all: a denial costs nothing. */
+  /** Refunds a request that is denied because too many requests wait: a denial costs nothing. */
   forget(check: SlowCheck<Req, Res>): void {
     if (check.decision.verdicts[0]?.allowed || check.chargedBeyond) this.#charge(check, -1)
   }
 
-  /** Whether a request came after all units were used, and is counted nevertheless. */
+  /** Whether a request found all units used and is charged anyway. */
   #isBeyond({ verdicts: [verdict] }: Decision): boolean {
     return this.#countsBeyond && verdict !== undefined && !verdict.allowed && verdict.remaining === 0
   }
 
-  /** Adds what a request costs, so many times. Never throws nor rejects. */
+  /** Charges `times` the cost of the request. Never throws or rejects. */
   #charge({ gate, keys: [key], costs: [cost], decision }: RateCheck<Req, Res>, times: number): void {
     if (key === undefined) return
     const failed = (error: unknown): void => this.rate.observers.event('backendFailed', { error })
@@ -147,15 +152,15 @@ export class SlowDownGate<Req, Res> {
   }
 }
 
-function wholeUnitsOrNone(after: unknown): number {
+function zeroOrMoreUnits(after: unknown): number {
   const whole = Number.isInteger(after) && (after as number) >= 0 && (after as number) <= LARGEST_HEADER_INTEGER
   if (whole) return after as number
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `after: expected a whole number from 0 to ${LARGEST_HEADER_INTEGER}, received ${shown(after, 'after')}`,
+    `after: expected an integer from 0 to ${LARGEST_HEADER_INTEGER}, received ${shown(after, 'after')}`,
   )
 }
 
-function some<T extends object>(options: T, names: readonly string[]): Partial<T> {
+function pick<T extends object>(options: T, names: readonly string[]): Partial<T> {
   return Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name))) as Partial<T>
 }

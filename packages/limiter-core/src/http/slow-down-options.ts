@@ -6,13 +6,14 @@ import type { SharedRateLimitOptions } from './rate-limit-options.ts'
 export interface SlowDownOptions<Req = unknown, Res = unknown>
   extends Omit<SharedRateLimitOptions<Req, Res>, 'headers' | 'headersOn' | 'legacy' | 'partitionKey'>,
     Pick<PolicyInput, 'window' | 'algorithm' | 'slices' | 'unit'> {
-  /** Default: `slow-down`; stands in denials. */
+  /** Name in denials and metrics. Default: `slow-down`. */
   readonly name?: string
   /** Whole units in a window that are not delayed; 0 delays from the first one on. */
   readonly after: number
   /**
-   * The curve: the n-th unit over `after` waits n times this, at least 1 ms; or a function of n, from 1, that answers
-   * ms from 0. A function is asked when the limiter is built, up to the first n that reaches `maxDelayMs`, or 10,000.
+   * The delay curve: the n-th unit over `after` waits n times this duration, at least 1 ms; or a function of n,
+   * starting at 1, that returns milliseconds of 0 or more. A function is called when the limiter is created, up to
+   * the first n that reaches `maxDelayMs`, or up to 10,000.
    */
   readonly delayMs: Duration | ((over: number) => number)
   /** The longest delay, at least 1 ms. */

@@ -1,6 +1,6 @@
 import type { ObservedRequest, RequestView } from '../contracts.ts'
 
-/** A request as observers see it: an adapter works out what they read. */
+/** Request passed to observers. Properties are read from the view on access, because adapters may compute them. */
 export class ViewedRequest implements ObservedRequest {
   readonly view: RequestView
 

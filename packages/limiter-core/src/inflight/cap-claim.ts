@@ -1,7 +1,7 @@
 import type { Cap, InflightBackend } from '../contracts.ts'
 import { claimName } from '../limiter/name-claims.ts'
 
-/** Claims the name of a cap on a backend, as `claimName` says. */
+/** Claims the name of a cap on a backend, see `claimName`. */
 export function claimCap(backend: InflightBackend, cap: Cap, shared: boolean): () => void {
   return claimName(backend, {
     name: cap.name,

@@ -1,6 +1,6 @@
 import type { Denial } from '../contracts.ts'
 
-/** No place was free. Nobody knows when one comes back; a second is what a client may be asked to wait. */
+/** Denial for a full cap. The next release is unknown, so the client is asked to wait one second. */
 export const FULL: Denial = { allowed: false, retryAfterMs: 1_000 }
 
 /** The work weighs more than the limit: no wait helps. */

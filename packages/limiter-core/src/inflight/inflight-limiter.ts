@@ -25,18 +25,18 @@ import { MemoryInflight } from './memory-inflight.ts'
 import { WatchedPermit } from './watched-permit.ts'
 
 export interface InflightLimiterOptions {
-  /** Default: `inflight`; stands in headers. */
+  /** Name in headers, denials and metrics. Default: `inflight`. */
   readonly name?: string | undefined
   /** Places for each key. */
   readonly limit: number
   /** Permits held longer are taken back, and their `lost` aborts: 1 ms to 2^31 - 1 ms. Default: no bound. */
   readonly maxHoldMs?: Duration | undefined
   /**
-   * Where permits live; default: this process. It is shown this cap with each call: where it counts by that, caps
-   * of different names on one backend do not meet. One with a limit of its own must have this one.
+   * Where permits are stored. Default: this process. The backend receives this cap with each call, so that caps with
+   * different names on one backend are counted separately. A backend with its own limit must have the same limit.
    */
   readonly backend?: InflightBackend | undefined
-  /** True where the cap is to share its places: another one of this name on its backend is no mistake then. */
+  /** Whether several caps with this name on one backend may share their places. Default: false. */
   readonly shared?: boolean | undefined
   readonly clock?: Clock | undefined
   readonly observers?: readonly Observer[] | undefined
@@ -47,19 +47,22 @@ export interface LocalInflightOptions extends InflightLimiterOptions {
   readonly backend?: undefined
 }
 
-/** Caps work in progress. What it gives must be given back. */
+/** Limits concurrent work. Every acquired permit must be released. */
 export interface InflightLimiter<P extends MaybePromise<Permit | undefined> = MaybePromise<Permit | undefined>> {
   readonly name: string
   readonly limit: number
-  /** A permit, or undefined when no place is free, or never is for such a weight. Without a key all work shares one count. */
+  /**
+   * Returns a permit, or undefined if no place is free or the weight exceeds the limit. Without a key, all work
+   * shares one count.
+   */
   acquire(key?: string, options?: AcquireOptions): P
   /** Places held for the key. */
   count(key?: string): P extends Promise<unknown> ? Promise<number> : MaybePromise<number>
-  /** Lets go of everything that this cap opened. A backend that was handed in stays open. */
+  /** Releases what this cap opened. A backend that was passed in stays open. */
   close(): MaybePromise<void>
 }
 
-/** As `InflightLimiter`, answering at once. */
+/** An `InflightLimiter` that answers synchronously. */
 export interface LocalInflightLimiter extends InflightLimiter<Permit | undefined> {
   count(key?: string): number
 }
@@ -81,7 +84,9 @@ export class BackedInflightLimiter implements InflightLimiter {
   readonly observers: Observers
   readonly #backend: InflightBackend
   readonly #clock: Clock
-  /** Made here: it tells of releases by itself, and ends with the limiter. One that was handed in does neither. */
+  /**
+   * Whether this limiter created the backend. An own backend reports releases itself and is closed with the limiter.
+   */
   readonly #isOwn: boolean
   readonly #cap: Cap
   /** To observers. */
@@ -159,7 +164,7 @@ export class BackedInflightLimiter implements InflightLimiter {
   }
 }
 
-/** An answer of anybody's backend may be neither of both. */
+/** A custom backend may return an invalid answer. */
 function isPermit(answer: Permit | Denial): answer is Permit {
   return typeof (answer as Permit | undefined | null)?.release === 'function'
 }

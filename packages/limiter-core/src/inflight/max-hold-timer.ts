@@ -2,8 +2,8 @@ import type { Clock } from '../contracts.ts'
 import type { HeldPermit } from './permit.ts'
 
 /**
- * Takes permits back that are held too long. All of them may be held equally long, so that the oldest is always the
- * next to run out: one timer for all of them.
+ * Revokes permits that are held too long. If all permits have the same maximum, the oldest is always the next to
+ * expire, so one timer suffices.
  */
 export class MaxHoldTimer {
   readonly #clock: Clock
@@ -26,7 +26,7 @@ export class MaxHoldTimer {
     this.#permits.delete(permit)
   }
 
-  /** Ends the timer: whoever holds a permit now may keep it. */
+  /** Stops the timer; permits that are held now are not revoked. */
   close(): void {
     this.#cancelSweep?.()
     this.#cancelSweep = undefined

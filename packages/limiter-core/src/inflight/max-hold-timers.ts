@@ -10,7 +10,7 @@ export class MaxHoldTimers {
     this.#clock = clock
   }
 
-  /** Undefined where there is no bound. */
+  /** Returns undefined if there is no maximum. */
   of(maxHoldMs: number | undefined): MaxHoldTimer | undefined {
     if (maxHoldMs === undefined) return undefined
     const timer = this.#timers.get(maxHoldMs) ?? new MaxHoldTimer(this.#clock, maxHoldMs)
@@ -18,7 +18,7 @@ export class MaxHoldTimers {
     return timer
   }
 
-  /** Ends all of them: whoever holds a permit now may keep it. */
+  /** Stops all timers; permits that are held now are not revoked. */
   close(): void {
     for (const timer of this.#timers.values()) timer.close()
   }

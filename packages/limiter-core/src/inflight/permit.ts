@@ -1,6 +1,6 @@
 import type { Permit, PermitOutcome } from '../contracts.ts'
 
-/** What a permit gives back to. */
+/** Receives a released permit. */
 export interface PermitHome {
   released(permit: HeldPermit, outcome: PermitOutcome): void
 }
@@ -22,7 +22,7 @@ export class HeldPermit implements Permit {
     this.acquiredAt = acquiredAt
   }
 
-  // made when first looked at: most holders never ask, and a controller costs more than all the rest
+  // created on first access: most holders never use it, and a controller costs more than everything else
   get lost(): AbortSignal {
     this.#lost ??= new AbortController()
     if (this.#wasLost) this.#lost.abort()

@@ -1,6 +1,6 @@
 import type { Clock, Permit, PermitOutcome } from '../contracts.ts'
 
-/** A permit of any backend that tells of its release, once. */
+/** A permit of any backend that reports its release once. */
 export class WatchedPermit implements Permit {
   readonly #permit: Permit
   readonly #clock: Clock
@@ -22,7 +22,7 @@ export class WatchedPermit implements Permit {
     const tell = this.#tell
     this.#tell = undefined
     try {
-      // a backend that gives back over the network may fail later, which whoever released shall see
+      // a remote backend may fail to release later, which the caller of `release` must see
       return this.#permit.release(outcome)
     } finally {
       tell?.(this.#clock.now() - this.#acquiredAt)

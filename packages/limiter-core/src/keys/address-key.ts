@@ -4,8 +4,8 @@ import { parseAddress, readIPv4, readIPv6, withoutPort, writeIPv6 } from './addr
 
 export interface AddressOptions {
   /**
-   * How many leading bits of an IPv6 address are one client; default: 56. Providers hand out /64, /60, /56 and /48:
-   * a longer prefix lets one customer be many clients, a shorter one lets many customers be one.
+   * Leading bits of an IPv6 address that identify a client, from 32 to 128. Default: 56. Providers assign /64, /60,
+   * /56 and /48: a longer prefix lets one customer be many clients, a shorter one merges customers.
    */
   readonly ipv6Prefix?: number
   /**
@@ -22,7 +22,7 @@ export interface AddressRules {
   readonly embeddings: readonly Embedding[]
 }
 
-/** A prefix whose addresses hold an IPv4 address in the given four of their 16 octets. */
+/** A prefix whose addresses contain an IPv4 address in four of their 16 octets. */
 interface Embedding {
   readonly masks: readonly number[]
   readonly groups: readonly number[]
@@ -36,7 +36,7 @@ const SIX_TO_FOUR: Embedding = { masks: masksOf(16), groups: [0x2002, 0, 0, 0, 0
 const WELL_KNOWN_NAT64 = '64:ff9b::/96'
 const CIDR = /^(.+)\/(32|40|48|56|64|96)$/
 
-/** Throws `SLUICE_BAD_OPTION` where an option is none that can be kept. */
+/** Throws `SLUICE_BAD_OPTION` for an invalid option. */
 export function compileAddressOptions(options: AddressOptions = {}): AddressRules {
   optionsOf('address options', options, ['ipv6Prefix', 'embeddedIPv4Prefixes'])
   const { ipv6Prefix = 56, embeddedIPv4Prefixes = [WELL_KNOWN_NAT64] } = options
@@ -47,7 +47,7 @@ export function compileAddressOptions(options: AddressOptions = {}): AddressRule
     throw badOption('embeddedIPv4Prefixes', embeddedIPv4Prefixes, `an array like ['${WELL_KNOWN_NAT64}']`)
   }
   const prefixes = embeddedIPv4Prefixes.map(compilePrefix)
-  // of two that overlap the longer one knows better
+  // the longer of two overlapping prefixes is more specific
   prefixes.sort((a, b) => b.bits - a.bits)
   return {
     masks: masksOf(ipv6Prefix),
@@ -67,7 +67,7 @@ function compilePrefix(text: unknown): { bits: number; embedding: Embedding } {
   }
   const start = bits / 8
   if (bits === 96) return { bits, embedding: { masks, groups, octets: [12, 13, 14, 15] } }
-  // RFC 6052 keeps octet 8 ("u") zero and leaves it out; no translator makes an address where it is not
+  // RFC 6052 reserves octet 8 ("u") as zero and skips it; no translator creates other addresses
   const octets = [0, 1, 2, 3].map((i) => (start + i < 8 ? start + i : start + i + 1))
   return { bits, embedding: { masks: masks.with(4, masks[4] | 0xff00), groups, octets } }
 }
@@ -77,12 +77,12 @@ function masksOf(bits: number): number[] {
 }
 
 /**
- * One text for each client, however its address is spelt: IPv4 dotted, also where IPv6 holds it (mapped, NAT64, 6to4);
- * `::1`, `::` and others of `::/96` as they are; any other IPv6 as its prefix, `2001:db8:1:200::/56`. Undefined for what
- * is no address.
+ * Returns one string per client, however its address is written: IPv4 in dotted form, also if it is embedded in IPv6
+ * (mapped, NAT64, 6to4); `::1`, `::` and others of `::/96` unchanged; any other IPv6 address as its prefix,
+ * `2001:db8:1:200::/56`. Undefined if the string is not an address.
  */
 export function addressKey(text: string, rules: AddressRules): string | undefined {
-  // strict dotted text is its own canonical form
+  // strict dotted notation is already canonical
   if (readIPv4(text) >= 0) return text
   const groups = readIPv6(text)
   if (groups === undefined) return undefined
@@ -96,7 +96,10 @@ export function addressKey(text: string, rules: AddressRules): string | undefine
   return writeIPv6(groups) + rules.suffix
 }
 
-/** The key of an address that may stand with a port, as some proxies write it: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
+/**
+ * Returns the key of an address that may have a port, as some proxies write it: `192.0.2.1:5678`,
+ * `[2001:db8::1]:5678`.
+ */
 export function addressKeyOfPeer(text: unknown, rules: AddressRules): string | undefined {
   if (typeof text !== 'string') return undefined
   const key = addressKey(text, rules)
@@ -105,7 +108,7 @@ export function addressKeyOfPeer(text: unknown, rules: AddressRules): string | u
   return bare === undefined ? undefined : addressKey(bare, rules)
 }
 
-/** Whether a text is an IPv6 address of which a client has as many as it likes. */
+/** Whether a string is a full IPv6 address, of which a client can use any number. */
 export function isWholeIPv6(text: string, rules: AddressRules): boolean {
   return text.includes(':') && addressKey(text, rules)?.endsWith(rules.suffix) === true
 }

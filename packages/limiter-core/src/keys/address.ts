@@ -10,7 +10,7 @@ const NINE = 57
 
 /** Linux names an interface in 15 characters, Windows by a number. */
 const ZONE = /^[\w.:~-]{1,64}$/
-/** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%` and a zone; whatever is longer is not looked at. */
+/** The longest address, `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%` with a zone. Longer strings are not parsed. */
 const LONGEST_TEXT = 46 + 64
 
 /**
@@ -29,7 +29,7 @@ const IPV4_AND_PORT = /^([\d.]{7,15}):(\d{1,5})$/
 const IPV6_AND_PORT = /^\[([^\]]+)\](?::(\d{1,5}))?$/
 const LARGEST_PORT = 65_535
 
-/** The address of a text that has a port behind it, or brackets around it; undefined for any other text. */
+/** Returns the address of a string with a port or brackets; undefined for other strings. */
 export function withoutPort(text: string): string | undefined {
   const quad = IPV4_AND_PORT.exec(text)
   if (quad) return Number(quad[2]) <= LARGEST_PORT && readIPv4(quad[1]) >= 0 ? quad[1] : undefined
@@ -37,7 +37,7 @@ export function withoutPort(text: string): string | undefined {
   return bare !== undefined && Number(port) <= LARGEST_PORT && readIPv6(bare) ? bare : undefined
 }
 
-/** The 32 bits of a dotted quad without leading zeros; -1 for any other text. */
+/** Returns the 32 bits of a dotted quad without leading zeros; -1 for other strings. */
 export function readIPv4(text: string): number {
   if (text.length < 7 || text.length > 15) return -1
   let bits = 0
@@ -59,7 +59,7 @@ export function readIPv4(text: string): number {
   return dots === 3 && octet >= 0 ? bits * 256 + octet : -1
 }
 
-/** The eight groups of an IPv6 address; undefined for any other text. */
+/** Returns the eight groups of an IPv6 address; undefined for other strings. */
 export function readIPv6(text: string): number[] | undefined {
   const bare = withoutZone(text)
   if (bare === undefined) return undefined
@@ -70,7 +70,7 @@ export function readIPv6(text: string): number[] | undefined {
   }
   const head = readGroups(bare.slice(0, gap), false)
   const tail = readGroups(bare.slice(gap + 2), true)
-  // `::` stands for one group at least
+  // `::` stands for at least one group
   if (!head || !tail || head.length + tail.length > 7) return undefined
   while (head.length + tail.length < 8) head.push(0)
   for (const group of tail) head.push(group)
@@ -123,7 +123,10 @@ function hexDigit(code: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1
 }
 
-/** The one text that RFC 5952 gives eight groups: lower case, no leading zeros, `::` for the first longest run of zeros. */
+/**
+ * Formats eight groups as specified by RFC 5952: lower case, no leading zeros, `::` for the first longest run of
+ * zeros.
+ */
 export function writeIPv6(groups: readonly number[]): string {
   const start = longestZeros(groups)
   if (start < 0) return hexGroups(groups, 0, 8)
@@ -136,7 +139,7 @@ function hexGroups(groups: readonly number[], start: number, end: number): strin
   return text
 }
 
-// where the run to be written `::` starts; -1 where there is none: a single zero stays `0`
+// returns where the run written as `::` starts; -1 if there is none, because a single zero stays `0`
 function longestZeros(groups: readonly number[]): number {
   let best = -1
   let longest = 1

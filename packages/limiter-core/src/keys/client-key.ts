@@ -5,9 +5,9 @@ const DEFAULT_RULES = compileAddressOptions()
 const compiled = new WeakMap<AddressOptions, AddressRules>()
 
 /**
- * The key by which `byIp(options)` counts a client at `address`, for connections and messages that no limiter of requests
- * sees: an IPv6 address as its prefix (default: /56), an IPv4 one as it is, without a port. `no-address` for what is none.
- * Throws `SLUICE_BAD_OPTION`.
+ * Returns the key that `byIp(options)` uses for a client at `address`, for connections and messages without a
+ * request: an IPv6 address as its prefix (default: /56), an IPv4 address without a port. Returns `no-address` for
+ * anything else. Throws `SLUICE_BAD_OPTION` for invalid options.
  */
 export function clientKey(address: string | undefined, options?: AddressOptions): string {
   if (address === undefined) return NO_ADDRESS

@@ -5,7 +5,10 @@ import { byAll, byHeader, byIp, byPrincipal, byRoute } from './sources.ts'
 
 const MAKERS: readonly unknown[] = [byAll, byHeader, byIp, byPrincipal, byRoute]
 
-/** The source of an option. Throws `SLUICE_BAD_OPTION` for what is none, such as a maker of one that was not called. */
+/**
+ * Returns the key source of an option. Throws `SLUICE_BAD_OPTION` for an invalid one, such as a source factory that
+ * was not called.
+ */
 export function keySourceOf<Req>(key: unknown): KeySource<Req> {
   if (typeof key === 'function' && !MAKERS.includes(key)) return key as KeySource<Req>
   const got = typeof key === 'function' ? `${key.name} itself, which makes one` : kindOf(key)

@@ -3,32 +3,38 @@ import type { RequestHook } from '../contracts/request-hook.ts'
 import type { MaybePromise, RequestView } from '../contracts.ts'
 import { type AddressRules, addressKeyOfPeer, compileAddressOptions, isWholeIPv6 } from './address-key.ts'
 
-/** An answer instead of a key: a registered symbol, so that two versions of a package in one process mean the same. */
+/**
+ * A special result instead of a key. It is a registered symbol, so that two versions of a package in one process
+ * share it.
+ */
 export type KeySign<Name extends string> = symbol & { readonly description: Name }
 
-/** Exempts a request from the policies that have this key, and from no other. Besides `skip` nothing else exempts. */
+/**
+ * Exempts a request from the policies with this key source, and from no others. Only `EXEMPT` and `skip` exempt
+ * requests.
+ */
 export const EXEMPT: KeySign<'sluice.exempt'> = Symbol.for('sluice.exempt') as KeySign<'sluice.exempt'>
-/** Denies the request, as if the limit were spent, whatever keys of other policies say. */
+/** Denies the request, as if the limit were exhausted, whatever the keys of other policies are. */
 export const DENY: KeySign<'sluice.deny'> = Symbol.for('sluice.deny') as KeySign<'sluice.deny'>
-/** Nobody is named, as is normal for visitors: the address is counted instead, and nobody is warned. */
+/** The request has no principal, as is normal for visitors: the address is counted without a warning. */
 export const ANONYMOUS: KeySign<'sluice.anonymous'> = Symbol.for('sluice.anonymous') as KeySign<'sluice.anonymous'>
 
-/** Numbers and bigints are written as decimal text. `undefined` counts the address instead and is reported. */
+/** Numbers and bigints are converted to decimal strings. `undefined` counts the address instead and is reported. */
 export type KeyResult = string | number | bigint | undefined | typeof EXEMPT | typeof DENY | typeof ANONYMOUS
 
-/** Whom to count, once every fallback is done. */
+/** The key to count, after all fallbacks. */
 export type ResolvedKey = string | typeof EXEMPT | typeof DENY
 
-/** Why the address was counted instead of what the source was asked for; or what is doubtful about an address. */
+/** Why the address was counted instead of the key, or what is doubtful about an address. */
 export interface KeyFallback {
   readonly reason: 'undefined' | 'anonymous' | 'threw' | 'rejected' | 'not-a-string' | AddressDoubt
   readonly error?: unknown
 }
 
 /**
- * `no-address`: neither the framework nor the socket has one. `unreadable-address`: what the framework says is none, and
- * the socket's other end is counted. `forwarded-unread`: a proxy said in `Forwarded` who asks, and nobody read it.
- * `whole-ipv6`: the key is an IPv6 address, not its prefix.
+ * `no-address`: neither the framework nor the socket has an address. `unreadable-address`: the framework's address is
+ * invalid, and the peer address of the socket is counted. `forwarded-unread`: a proxy sent a `Forwarded` header that
+ * nothing reads. `whole-ipv6`: the key is a full IPv6 address instead of its prefix.
  */
 export type AddressDoubt = 'no-address' | 'unreadable-address' | 'forwarded-unread' | 'whole-ipv6'
 
@@ -38,22 +44,22 @@ export const reportNothing: ReportFallback = () => {}
 
 /** Names the key of a request. Your own function takes the framework's request; built-in sources read the view. */
 export type KeySource<Raw = unknown> = RequestHook<
-  // the last two are for sources made of others, which hand them on to `resolveKey`
+  // the last two are for sources that combine others and pass them on to `resolveKey`
   [request: Raw, view: RequestView<Raw>, report?: ReportFallback, rules?: AddressRules],
   KeyResult
 > & {
-  /** For logs. */
+  /** Name of the source in logs. */
   readonly label?: string
 }
 
 /** All requests without a readable address share this one key. */
 export const NO_ADDRESS = 'no-address'
 const FALLBACK = '\0address:'
-/** The label of the source that counts addresses: it cuts them as it was told. */
+/** Label of the source that counts addresses, which applies its own prefix. */
 export const ADDRESS = 'ip'
 const DEFAULT_RULES = compileAddressOptions()
 
-/** A request that is asked for its key, and how an address that stands in is cut and told of. */
+/** A request whose key is being resolved, and how a fallback address is shortened and reported. */
 interface AskedRequest {
   readonly view: RequestView
   readonly rules: AddressRules
@@ -61,9 +67,9 @@ interface AskedRequest {
 }
 
 /**
- * The key of a request; never nothing, never a throw or a rejection of the source's. Where the source fails to name
- * one, the client's address is counted, cut by `rules`, and `report`, which must not throw, hears why. Answers at once
- * when the source does.
+ * Resolves the key of a request; never returns undefined, throws or rejects. If the source fails to return a key, the
+ * client address is counted, shortened by `rules`, and `report`, which must not throw, receives the reason.
+ * Synchronous if the source is.
  */
 export function resolveKey<Raw>(
   source: KeySource<Raw>,
@@ -88,8 +94,8 @@ function keyOf(value: unknown, { label }: KeySource<never>, asked: AskedRequest)
   if (typeof value === 'string') {
     // an address that `byIp` would have cut
     if (label !== ADDRESS && isWholeIPv6(value, DEFAULT_RULES)) asked.report({ reason: 'whole-ipv6' })
-    // No legal header value holds a NUL, but a key taken from a body can. One more in front of it keeps every named key
-    // apart from every fallback key, and two named keys apart from each other.
+    // A legal header value never contains NUL, but a key from a body can. An additional NUL in front separates every
+    // user-defined key from every fallback key.
     return value.charCodeAt(0) === 0 ? `\0${value}` : value
   }
   if (value === EXEMPT || value === DENY) return value as ResolvedKey
@@ -105,8 +111,8 @@ function addressInstead({ view, rules, report }: AskedRequest, why: KeyFallback)
 }
 
 /**
- * The client's address as a key: what the framework says, where that is no address the socket's other end. Where neither
- * can be read it is the key `no-address`. `report` hears what is doubtful about it.
+ * Returns the client address as a key: the framework's address, or the peer address of the socket if it is invalid,
+ * or `no-address` if both are. `report` receives what is doubtful about it.
  */
 export function keyOfAddress(view: RequestView, rules: AddressRules, report: ReportFallback): string {
   let ip: unknown

@@ -6,8 +6,8 @@ import { type KeySource, type ReportFallback, type ResolvedKey, reportNothing, r
 const PREFLIGHT = '\0preflight:'
 
 /**
- * A CORS preflight, or whatever a client made look like one: all three signs prove nothing of who asks, and a handler
- * that does not look at the method runs as for any request.
+ * Whether the request is a CORS preflight, or looks like one. Clients can forge all three signs, and a handler that
+ * ignores the method runs as for any request.
  */
 export function isPreflight(view: RequestView): boolean {
   return (
@@ -18,31 +18,34 @@ export function isPreflight(view: RequestView): boolean {
 }
 
 /**
- * Whom a request counts. A preflight counts beside its client, under the same policies: so a browser whose requests are
- * denied can read why, and preflights pass no more often than requests do.
+ * Returns the key that a request counts. A preflight has a separate count for its client, under the same policies: a
+ * browser can read why its requests are denied, and preflights pass no more often than requests.
  */
 export function requestKey<Raw>(
   source: KeySource<Raw>,
   view: RequestView<Raw>,
   report: ReportFallback,
 ): MaybePromise<ResolvedKey> {
-  // the method alone says so of all others
+  // the method alone excludes all other requests
   return view.method === 'OPTIONS' && isPreflight(view)
     ? andThen(resolveKey(source, view, reportNothing), preflightKey)
     : resolveKey(source, view, report)
 }
 
-/** No request has a key that begins so: behind a NUL `resolveKey` writes `address:`, or a second NUL. */
+/** No other key starts like this: after a NUL, `resolveKey` writes `address:` or a second NUL. */
 export function preflightKey(key: ResolvedKey): ResolvedKey {
   return typeof key === 'string' ? PREFLIGHT + key : key
 }
 
-/** The key of the client whose preflights a key counts; any other key is its own. */
+/** Returns the client key of a preflight key; other keys are returned unchanged. */
 export function clientKeyOf(key: string): string {
   return key.charCodeAt(0) === 0 && key.startsWith(PREFLIGHT) ? key.slice(PREFLIGHT.length) : key
 }
 
-/** Who hears of what fails on a request: nobody on a preflight, which by its standard has no credentials and no body. */
+/**
+ * Returns who receives reports about failures on a request. Preflights are not reported, because by definition they
+ * have no credentials and no body.
+ */
 export function hearing(view: RequestView, report: LimiterReport): LimiterReport | undefined {
   return isPreflight(view) ? undefined : report
 }

@@ -21,12 +21,12 @@ const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message:
   ],
 }
 
-/** The key is what the source says. */
+/** Reasons for which the key is used as the source returned it. */
 const AS_ASKED: readonly string[] = ['forwarded-unread', 'whole-ipv6']
 
 /**
- * Tells observers of every fallback to the address. Warns once of those that no one can have meant, and of addresses
- * that are doubtful.
+ * Reports every fallback to the address to observers, and warns once about fallbacks that cannot be intended and
+ * about doubtful addresses.
  */
 export function fallbackReporter(report: LimiterReport): ReportFallback {
   return ({ reason, error }) => {

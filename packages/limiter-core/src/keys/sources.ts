@@ -19,8 +19,8 @@ import {
 import { isPreflight } from './preflight.ts'
 
 /**
- * A source that says in logs what it reads. `Raw` is inferred also where a source ignores it: in `byAll` one of
- * `unknown` would take the type of the request away from the functions beside it.
+ * A key source with a name for logs. `Raw` is inferred even if a source ignores it: a source of `unknown` in `byAll`
+ * would remove the request type from the functions next to it.
  */
 export interface LabelledKeySource<Raw = unknown> extends KeySource<Raw> {
   readonly label: string
@@ -30,8 +30,8 @@ export type ByIpOptions = AddressOptions
 
 export interface ByHeaderOptions {
   /**
-   * What to do without a value: the header came never, more than once (Node would join them, and every joined junk
-   * would be a new key) or empty. Default: `'address'`.
+   * What to count if the header is missing, empty, or sent more than once (Node joins repeated headers, so that
+   * arbitrary combinations would become new keys). Default: `'address'`.
    */
   readonly missing?: 'address' | 'deny' | 'exempt'
 }
@@ -60,12 +60,12 @@ export function byHeader<Raw = unknown>(name: string, options: ByHeaderOptions =
   const header = name.toLowerCase()
   const instead = MISSING[missing]
   return labelled(`header ${header}`, (_request, view) => {
-    // browsers send no header of the application's with a preflight, so its lack says nothing
+    // browsers never send custom headers with a preflight, so a missing header means nothing there
     return view.header(header) || (instead === DENY && isPreflight(view) ? ANONYMOUS : instead)
   })
 }
 
-/** Counts each signed-in user, team or the like. Null and undefined are a visitor, who is counted by address. */
+/** Counts each principal, such as a user or a team. Null and undefined are visitors, who are counted by address. */
 export function byPrincipal<Raw>(principal: (request: Raw) => MaybePromise<KeyResult | null>): LabelledKeySource<Raw> {
   if (typeof principal !== 'function') throw badOption('byPrincipal', principal, 'a function of the request')
   return labelled<Raw>('principal', (request) => {
@@ -79,20 +79,20 @@ function orAnonymous(value: KeyResult | null): KeyResult {
 }
 
 /**
- * Counts each route by what the application wrote of it: `GET /teams/:team`. A route that takes several methods is one
- * key, and so is HEAD with GET.
+ * Counts each route by the pattern that the application declared: `GET /teams/:team`. A route with several methods is
+ * one key, and HEAD counts with GET.
  */
 export function byRoute<Raw = unknown>(): LabelledKeySource<Raw> {
   return labelled('route', (_request, { route, routeMethod = ANY_METHOD }) => {
-    // never the URL nor the method of the request instead: the client would choose its key
+    // never use the URL or the request method, because the client chooses them
     return route === undefined ? NO_ROUTE : `${routeMethod} ${route}`
   })
 }
 
 /**
- * Counts each combination of what the sources name. A source that names nothing falls back to the address in its own
- * place: if the whole key fell back, a client's routes, or its keys of different headers, would merge into one count.
- * `DENY` in any part wins, then `EXEMPT`: a part that exempts must not undo what another one forbids.
+ * Counts each combination of the given sources. A source without a value is replaced by the address in its own place:
+ * if the whole key fell back, routes or headers of a client would merge into one count. `DENY` in any part takes
+ * precedence, then `EXEMPT`.
  */
 export function byAll<Raw = unknown>(...sources: readonly KeySource<Raw>[]): LabelledKeySource<Raw> {
   if (sources.length === 0) throw badOption('byAll', sources, 'one key source at least')
@@ -110,7 +110,7 @@ function joined(parts: readonly ResolvedKey[]): KeyResult {
   return parts.includes(EXEMPT) ? EXEMPT : joinedKey(...(parts as string[]))
 }
 
-/** What a source is called in logs: its label, else the name of the function. */
+/** Returns the name of a source in logs: its label, or the name of the function. */
 export function labelOf(source: KeySource<never>): string {
   return source.label ?? (source.name || 'own function')
 }

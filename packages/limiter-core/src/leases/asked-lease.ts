@@ -8,27 +8,30 @@ import type { LeaseAsk, LeaseGrant } from './lease-ledger.ts'
 /** A request that waits for the ledger. */
 export interface WaitingTake {
   readonly cost: number
-  /** Spends where it fits; one that does not only wants to know. */
+  /** Whether it spends the cost if it fits, or only reads. */
   readonly spends: boolean
   readonly deadlineAt: number
   readonly known: PriorUsage | undefined
-  /** Tells whether the cost fits, and was spent. */
+  /** Resolves with whether the cost fits (and was spent). */
   readonly answer: (fits: boolean) => void
   readonly fail: (error: unknown) => void
 }
 
-/** What an asked lease needs of its table. */
+/** The methods that a lease uses from its table. */
 export interface LeaseHome {
   nextSeq(): number
   now(): number
   call(call: LeaseCall): void
   ledgerAnswered(ledgerNow: number): void
   ledgerFailed(): void
-  /** Whether what the ledger had charged of a key so long ago may be gone. */
+  /** Whether charges of a key that are `ageMs` old may be lost in the ledger. */
   mayHaveLost(lease: HeldLease, ageMs: number): boolean
 }
 
-/** A lease and the requests that wait for it. One ask is under way at a time, and those who come meanwhile share the next. */
+/**
+ * A lease and the requests that wait for it. One request to the ledger is pending at a time; waiters that arrive
+ * meanwhile share the next one.
+ */
 export class AskedLease implements LeaseCall {
   readonly lease: HeldLease
   readonly #home: LeaseHome
@@ -56,21 +59,21 @@ export class AskedLease implements LeaseCall {
   /** Waits for the ledger. */
   wait(waiter: WaitingTake): void {
     this.#waiting.push(waiter)
-    // who only has something to tell needs no more than there is
+    // a caller that only reports something needs no additional units
     this.#ask(waiter.spends && !this.lease.fits(waiter.cost, this.#home.now()), waiter.deadlineAt)
   }
 
-  /** Asks for more without waiting for it. */
+  /** Requests more units without waiting for them. */
   prefetch(deadlineAt: number): void {
     if (!this.#asking) this.#ask(true, deadlineAt)
   }
 
-  /** Tells what was spent and what is kept. */
+  /** Reports what was spent and what is kept. */
   tell(deadlineAt: number): void {
     if (!this.#asking) this.#ask(false, deadlineAt)
   }
 
-  /** Gives everything back, now and whatever is still granted. */
+  /** Returns all units, including those that are still being granted. */
   retire(deadlineAt: number): void {
     this.#retired = true
     const { owes } = this.lease
@@ -78,7 +81,7 @@ export class AskedLease implements LeaseCall {
     if (owes) this.tell(deadlineAt)
   }
 
-  /** When the ask that is under way has been answered, or has failed; undefined where there is none. */
+  /** Resolves when the pending request has been answered or has failed; undefined if there is none. */
   settled(): Promise<void> | undefined {
     return this.#asking ? new Promise((resolve) => this.#toTell.push(resolve)) : undefined
   }
@@ -98,7 +101,7 @@ export class AskedLease implements LeaseCall {
     this.#home.ledgerAnswered(grant.now)
     this.lease.granted(ask, grant, sentAt, now)
     this.#over()
-    // what was granted may have ended on its way: whoever still waits is asked for once more, with nothing to tell
+    // the granted units may have expired on the way: request once more for the remaining waiters, without a report
     const isGone = grant.granted > 0 && this.lease.hasEnded(now)
     for (const waiter of this.#takeAsked()) {
       if (isLate(waiter, now)) continue
@@ -122,7 +125,10 @@ export class AskedLease implements LeaseCall {
     for (const waiter of all) waiter.fail(error)
   }
 
-  /** What the ledger may not know. What it told itself to be charged is better than what a caller made of answers. */
+  /**
+   * What the ledger may not know. Its own reports about charges are more accurate than what a caller derived from
+   * answers.
+   */
   #known(now: number): PriorUsage | undefined {
     const { view } = this.lease
     const ageMs = view.ageMs(now)
@@ -159,7 +165,7 @@ export class AskedLease implements LeaseCall {
     return fits
   }
 
-  /** Those who came while the ask was under way: served by what is left over, else they ask. */
+  /** Serves waiters that arrived during the request from the remaining units, or requests again. */
   #goOn(now: number): void {
     const waiting = this.#waiting
     this.#waiting = []
@@ -172,7 +178,7 @@ export class AskedLease implements LeaseCall {
   }
 }
 
-/** Tells one that nobody waits for any more: what it would have spent stays on lease. */
+/** Fails a waiter whose deadline has passed; the units that it would have spent stay leased. */
 function isLate({ deadlineAt, fail }: WaitingTake, now: number): boolean {
   if (now < deadlineAt) return false
   fail(lateLedger())

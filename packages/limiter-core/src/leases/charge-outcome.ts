@@ -3,10 +3,10 @@ import type { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict, withFund } from '../decision/verdict.ts'
 import type { AskedLease } from './asked-lease.ts'
 
-/** Whether a charge fits: a miss is not known before the ledger was asked. */
+/** Whether a charge fits. `miss`: unknown until the ledger has been asked. */
 export type Fit = 'fits' | 'denied' | 'miss'
 
-/** What became of a charge: taken from a lease, or decided without one. */
+/** The result of a charge: taken from a lease, or decided without one. */
 export interface Outcome {
   readonly fit: Fit
   readonly asked?: AskedLease
@@ -20,20 +20,20 @@ export function outcomeOf(charge: Charge, asked: AskedLease | undefined, now: nu
 }
 
 export function fitOf({ cost, known }: Charge, { lease }: AskedLease, now: number): Fit {
-  // what the caller knows must reach the ledger
+  // the ledger must receive what the caller knows
   if (known) return 'miss'
   if (lease.fits(cost, now)) return 'fits'
   return lease.view.denied(cost, now) ? 'denied' : 'miss'
 }
 
-/** Which charges are taken: all that are enforced or none, advisory ones where all fit. */
+/** Returns which charges are taken: all enforced ones or none; advisory ones if all fit. */
 export function standing(charges: readonly Charge[], outcomes: readonly Outcome[]): boolean[] {
   const denied = charges.some(({ advisory }, index) => !advisory && outcomes[index].fit === 'denied')
   const allFit = outcomes.every(({ fit }) => fit === 'fits')
   return charges.map(({ advisory }) => allFit || (!denied && !advisory))
 }
 
-/** `stands`: false where what was taken is given back. */
+/** `stands`: false if the units are returned. */
 export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now: number): PolicyVerdict {
   const { fit, asked, decision } = outcome
   if (!decision) return leaseVerdict(charge, asked as AskedLease, fit, now)

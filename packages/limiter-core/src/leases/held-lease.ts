@@ -4,12 +4,12 @@ import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf, TELLS } fro
 import type { LeasedCounter, LeasedKey } from './leased-counter.ts'
 import { LedgerView } from './ledger-view.ts'
 
-/** A lease is asked for anew when this part of it is left. */
+/** A lease is refilled when this fraction of it is left. */
 const LOW_WATER = 1 / 4
-/** Whoever waits at once may come at once again: so many are the last part of a lease, and find it filled. */
+/** A burst may repeat at once. The last part of a lease must cover it until the refill arrives. */
 const CROWDS = 1 / LOW_WATER
 
-/** What requests that wait for an ask need. */
+/** What waiting requests need from the ledger. */
 export interface Demand {
   /** Units that all of them wait for. */
   readonly units: number
@@ -18,25 +18,25 @@ export interface Demand {
   readonly known: PriorUsage | undefined
 }
 
-/** What a process holds of one key, and what it knows of it. Times are of the process clock. */
+/** The units that a process holds of one key, and its knowledge about the key. Times are process times. */
 export class HeldLease {
   readonly key: string
   readonly counter: LeasedCounter
   readonly leaseMs: number
   /** A number that no other lease of any process has. */
   readonly owner: number
-  /** When it is next told what was spent. */
+  /** When the next report is due. */
   dueAt: number
-  /** What the ledger said last. */
+  /** Last reply of the ledger. */
   readonly view: LedgerView
   readonly #largest: number
   #left = 0
   #spent = 0
-  // what of it an ask has told, answered or not
+  // the part that a request has reported, acknowledged or not
   #telling = 0
   #endsAt = Number.NEGATIVE_INFINITY
   #filledAt = Number.NEGATIVE_INFINITY
-  // what was spent before this instant has been told, or was taken without a lease
+  // units spent before this time have been reported, or were taken without a lease
   #reportedAt: number
   #base = 0
   // whether the ledger may hold units for this lease, as far as it has answered
@@ -57,14 +57,14 @@ export class HeldLease {
     this.#reportedAt = now
   }
 
-  /** Whether this policy makes the same promise, so that what was leased under the one may be spent under the other. */
+  /** Whether another policy has the same guarantee, so that units leased under one may be spent under the other. */
   promisesAs({ capacity, policy }: CompiledPolicy): boolean {
     const { compiled } = this.counter
     const own = compiled.policy
     return compiled.capacity === capacity && own.limit === policy.limit && formOf(own) === formOf(policy)
   }
 
-  /** Whether `cost` can be spent right now. Nothing is, once the lease has ended, whatever kept this process from it. */
+  /** Whether `cost` can be spent now. An expired lease allows nothing, whatever delayed this process. */
   fits(cost: number, now: number): boolean {
     return cost <= this.#left && !this.hasEnded(now)
   }
@@ -75,22 +75,23 @@ export class HeldLease {
     return { kind: 'lease', units: this.#left, endsAfterMs: Math.ceil(this.#endsAt - now) }
   }
 
-  /** Whether nothing of it may be spent any more. */
+  /** Whether nothing of the lease may be spent any longer. */
   hasEnded(now: number): boolean {
     return now >= this.#endsAt
   }
 
-  /** Spends what fits. */
+  /** Spends a cost that fits. */
   spend(cost: number): void {
-    // a request that names a key twice was asked whether each of both fits
+    // a request that names a key twice checks each charge separately
     this.#left = Math.max(0, this.#left - cost)
     this.#spent += cost
     this.#recent += cost
   }
 
   /**
-   * Moves units of a take made at `takenAt`: negative ones back to the lease, others from it. False where the take has
-   * been told to the ledger, or the lease has ended: then it is the ledger's to do.
+   * Moves units of a take made at `takenAt`: negative units return to the lease, positive ones are taken from it.
+   * Returns false if the take has been reported to the ledger or the lease has expired; then the ledger must be
+   * adjusted.
    */
   move(units: number, takenAt: number, now: number): boolean {
     if (takenAt < this.#reportedAt || now >= this.#endsAt) return false
@@ -100,22 +101,22 @@ export class HeldLease {
     return true
   }
 
-  /** Whether it is time to ask for more, before anybody has to wait for it. */
+  /** Whether to request more units before a request has to wait for them. */
   get isLow(): boolean {
     return this.#left <= this.#size * LOW_WATER && this.#size > 1
   }
 
-  /** Neither holds, owes nor remembers anything. */
+  /** Whether it holds, owes and remembers nothing. */
   isIdle(now: number): boolean {
     return !this.owes && !this.view.remembers(now)
   }
 
-  /** Something is to be told, be it that nothing is held any more. */
+  /** Whether something must be reported, even if only that nothing is held. */
   get owes(): boolean {
     return this.#left > 0 || this.#spent > 0 || this.#isBooked
   }
 
-  /** Before it is told what was spent: what is not needed comes back. */
+  /** Decides before a report which unspent units to return. */
   review(): void {
     if (this.#recent < this.#size / 4) this.#size = Math.floor(this.#size / 2)
     if (this.#recent === 0) this.#left = 0
@@ -129,7 +130,7 @@ export class HeldLease {
     this.#size = 0
   }
 
-  /** Forgets what was spent, as a reset of the key does. `seq` is one that no ask had. */
+  /** Forgets what was spent, for a reset of the key. `seq` is a number that no request has used. */
   forget(seq: number): void {
     this.#left = 0
     this.#spent = 0
@@ -138,7 +139,7 @@ export class HeldLease {
     this.view.forget()
   }
 
-  /** What to ask the ledger now. Where nobody demands anything it only tells, unless `more` is wanted. */
+  /** Returns the next request to the ledger. Without demand it only reports, unless `more` is set. */
   ask(seq: number, now: number, demand: Demand, more: boolean): LeaseAsk {
     if (now >= this.#endsAt) this.#left = 0
     const missing = (units: number): number => Math.max(0, units - this.#left)
@@ -167,9 +168,9 @@ export class HeldLease {
     }
   }
 
-  /** The ledger granted what was asked at `askedAt`. */
+  /** Applies the grant for a request sent at `askedAt`. */
   granted(ask: LeaseAsk, grant: LeaseGrant, askedAt: number, now: number): void {
-    // else the key was reset meanwhile
+    // otherwise the key was reset in the meantime
     if (ask.base === this.#base) {
       this.#spent -= ask.spent
       this.#telling = 0
@@ -190,7 +191,9 @@ export class HeldLease {
     return Math.min(this.view.capacity, left + this.view.free)
   }
 
-  /** A lease that did not last for half of its time was too small. One that was not filled since is no larger for it. */
+  /**
+   * Doubles a lease that was used up within half of its time; a lease that was not refilled in between does not grow.
+   */
   #grow(waited: number, now: number): void {
     if (now - this.#filledAt < this.leaseMs / 2) this.#size = Math.max(1, this.#size) * 2
     this.#size = Math.min(Math.max(this.#size, waited * CROWDS), this.#largest)

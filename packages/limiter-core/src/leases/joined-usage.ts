@@ -1,6 +1,6 @@
 import type { Admitted, PriorUsage } from '../contracts.ts'
 
-/** What several callers know of one key, as one: the most of what was told, and all that was admitted. */
+/** Merges what several callers know about one key: the largest reported usage, and all admitted units. */
 export function joinedUsage(all: readonly PriorUsage[]): PriorUsage | undefined {
   const telling = all.filter(({ used, admitted }) => used > 0 || admitted)
   return telling.length > 1 ? telling.reduce(joined) : telling[0]

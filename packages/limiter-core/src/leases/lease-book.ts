@@ -1,7 +1,7 @@
 import { targetId } from '../backend/target-id.ts'
 import type { Charge, CountedKey } from '../contracts.ts'
 
-/** What one owner has on lease of one key. */
+/** The lease of one owner on one key. */
 export interface BookedLease {
   readonly units: number
   readonly endsAt: number
@@ -9,11 +9,11 @@ export interface BookedLease {
   readonly base: number
   /** Units charged since `base`. */
   readonly charged: number
-  /** Of a lease that has ended: units that were charged at its end, though its owner may not have spent them. */
+  /** For an expired lease: units that were charged at its end, although the owner may not have spent them. */
   readonly settled: number
 }
 
-/** How long an owner may be away and still say what it spent of a lease that has ended. */
+/** How long after the end of a lease its owner may still report what it spent. */
 export const SETTLED_MS = 60_000
 
 interface Leases {
@@ -21,7 +21,7 @@ interface Leases {
   readonly byOwner: Map<number, BookedLease>
 }
 
-/** Who holds how much of which key. */
+/** All leases by key and owner. */
 export class LeaseBook {
   readonly #leases = new Map<string, Leases>()
   readonly #charge: (charge: Charge, endedAt: number, now: number) => void
@@ -31,7 +31,7 @@ export class LeaseBook {
     this.#charge = charge
   }
 
-  /** Keys of which somebody has a lease, or had one within the last minute. */
+  /** Number of keys with a current lease, or one that ended within the last minute. */
   get size(): number {
     return this.#leases.size
   }
@@ -58,7 +58,7 @@ export class LeaseBook {
     return units
   }
 
-  /** When the first lease of a key ends; undefined where there is none. */
+  /** Returns when the first lease of a key ends; undefined if there is none. */
   firstEnd(target: CountedKey): number | undefined {
     const leases = this.#leases.get(targetId(target))
     const ends = [...(leases?.byOwner.values() ?? [])].flatMap(({ endsAt, units }) => (units > 0 ? [endsAt] : []))
@@ -70,12 +70,12 @@ export class LeaseBook {
     if (this.#leases.size > 0) this.#settle(targetId(target), now)
   }
 
-  /** Charges all that have ended: those of which nobody speaks any more are by this alone. */
+  /** Charges all expired leases, including those that no owner reports. */
   settleAll(now: number): void {
     for (const id of this.#leases.keys()) this.#settle(id, now)
   }
 
-  /** In the order in which they ended. */
+  /** Settles the leases of a key in the order in which they end. */
   #settle(id: string, now: number): void {
     const leases = this.#leases.get(id)
     if (!leases) return
@@ -87,7 +87,7 @@ export class LeaseBook {
         this.#charge({ ...leases.charge, cost: units }, endsAt, now)
         leases.byOwner.set(owner, { ...lease, units: 0, settled: units })
       }
-      // what was charged in its name may be told again
+      // the owner may still correct what was charged in its name
       if (units + lease.settled + lease.charged === 0 || endsAt + SETTLED_MS <= now) leases.byOwner.delete(owner)
     }
     if (leases.byOwner.size === 0) this.#leases.delete(id)

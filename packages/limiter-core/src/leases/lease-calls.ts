@@ -5,29 +5,32 @@ import { afterThisTurn } from '../time/clock.ts'
 import { TurnBatch } from '../time/turn-batch.ts'
 import type { LeaseAsk, LeaseGrant, LeaseLedger } from './lease-ledger.ts'
 
-/** One ask under way: what it says is asked of it when it is sent, not before. */
+/** A request to the ledger. Its content is computed when it is sent. */
 export interface LeaseCall {
-  /** After this instant of the process clock nobody waits for it. */
+  /** Process time after which the caller no longer waits. */
   readonly deadlineAt: number
   compose(): LeaseAsk
   granted(ask: LeaseAsk, grant: LeaseGrant, sentAt: number): void
   failed(error: unknown): void
 }
 
-/** Asks in one call of the ledger, at most. */
+/** Most requests in one call to the ledger. */
 const BATCH = 256
 
-/** After its deadline an ask is taken for lost: so late that a pause of this process is none. */
+/**
+ * A request without a reply counts as lost this long after its deadline, late enough that a pause of this process is
+ * not mistaken for a loss.
+ */
 const LOST_AFTER_MS = 5_000
 
-/** Asks that were sent and not answered yet. */
+/** Requests that were sent and not answered yet. */
 interface Sent {
   readonly deadlineAt: number
-  /** Their answer is none, should it come after all. */
+  /** Ignores the reply if it still arrives. */
   giveUp(): void
 }
 
-/** Gathers asks, so that those of one turn of the event loop go in one call. */
+/** Collects requests, so that one turn of the event loop makes one call. */
 export class LeaseCalls {
   readonly #ledger: LeaseLedger
   readonly #clock: Clock
@@ -41,7 +44,7 @@ export class LeaseCalls {
     this.#clock = clock
   }
 
-  /** With nothing under way it goes when the code that runs now is done; else when this turn is. */
+  /** If nothing is pending, the call is made in a microtask, otherwise at the end of the turn. */
   add(call: LeaseCall): void {
     if (this.#isClosed) {
       call.failed(lateLedger())
@@ -50,18 +53,18 @@ export class LeaseCalls {
     this.#waiting.add(call, this.#sent.size === 0 ? queueMicrotask : afterThisTurn)
   }
 
-  /** When nothing is under way, nor waits to be. */
+  /** Resolves when nothing is pending or scheduled. */
   idle(): Promise<void> {
     if (this.#sent.size === 0 && this.#waiting.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
-  /** A ledger owes an answer; one that never comes must not keep a key from being asked for. */
+  /** Gives up requests without a reply, so that a key can be requested again. */
   giveUpLost(now: number): void {
     for (const sent of this.#sent) if (now > sent.deadlineAt + LOST_AFTER_MS) sent.giveUp()
   }
 
-  /** Gives up what is under way; nothing is sent from here on. */
+  /** Gives up pending requests and sends no further ones. */
   close(): void {
     this.#isClosed = true
     for (const call of this.#waiting.take()) call.failed(lateLedger())
@@ -115,7 +118,7 @@ function answerAll(
   grants: readonly (LeaseGrant | Error)[],
   sentAt: number,
 ): void {
-  // before anybody is served, so that nobody hears of both
+  // checked before any waiter is served, so that none receives two results
   if (!Array.isArray(grants)) throw new MalformedAnswer('grants', grants, 'a list')
   for (const [index, call] of calls.entries()) {
     const grant: LeaseGrant | Error = grants[index]
@@ -124,7 +127,7 @@ function answerAll(
   }
 }
 
-/** More than was asked for would be spent beyond the limit, and what is no number would stay in the lease. */
+/** Rejects invalid grants: more units than requested would exceed the limit, and NaN would stay in the lease. */
 function isGrant(grant: LeaseGrant | Error | null | undefined, { want }: LeaseAsk): grant is LeaseGrant {
   if (typeof grant !== 'object' || grant === null || grant instanceof Error) return false
   const { granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs = 0, now } = grant

@@ -1,34 +1,34 @@
 import type { CompiledPolicy, CountedKey, Fund, MaybePromise, PriorUsage } from '../contracts.ts'
 
-/** What a process says of its lease of one key: what it spent, what it keeps, what it wants. */
+/** A request of a process about its lease of one key: what it spent, what it keeps and what it wants. */
 export interface LeaseAsk extends CountedKey {
-  /** Whose lease, by a number that no other lease has. */
+  /** Unique number of the lease. */
   readonly owner: number
-  /** Grows with every ask of an owner. A ledger that has seen a later one of this key does nothing. */
+  /** Increases with each request of an owner. A ledger that has seen a later request for this key does nothing. */
   readonly seq: number
-  /** Names the last ask from which on `spent` is told, so that an ask whose answer was lost is not charged twice. */
+  /** Sequence number from which `spent` is counted, so that a request whose reply was lost is not charged twice. */
   readonly base: number
   /** Units spent since `base`. */
   readonly spent: number
-  /** Unspent units that stay on lease; what the owner had besides is free again. */
+  /** Unspent units that stay leased; other units of the owner become free. */
   readonly keep: number
-  /** Units wanted on top, at most. 0 only tells, and makes the lease last longer. */
+  /** Additional units wanted, at most. 0 only reports, and extends the lease. */
   readonly want: number
-  /** How many of them requests wait for: more than its share of what is left an owner gets for these alone. */
+  /** Units for which requests are waiting. Only these may exceed the owner's share of the remaining units. */
   readonly demand: number
   /** Fewer than this are of no use. */
   readonly minimum: number
-  /** Units for which the wait is asked. */
+  /** Units for which the wait time is requested. */
   readonly need: number
-  /** What is known of the key and the ledger may not know: of what was charged, never of what is on lease. */
+  /** Knowledge about charged units that the ledger may not have; never about leased units. */
   readonly known?: PriorUsage | undefined
 }
 
 export interface LeaseGrant {
   readonly granted: number
-  /** Units that fit now and are on nobody's lease. */
+  /** Units that fit now and are not leased. */
   readonly free: number
-  /** Units that are charged, whoever spent them. */
+  /** Units charged by any process. */
   readonly charged: number
   /** Whole ms until `need` may be free; 0 where it is. A guess while units are on lease. */
   readonly retryAfterMs: number
