@@ -11,7 +11,7 @@ import type {
 import { checkDelta, foldedDeltas } from './counter-delta.ts'
 import { checkId } from './counter-id.ts'
 
-/** Counters for which one increment and many are the same: amounts by id, checked and folded, that count as a whole. */
+/** Base class of counters that validate and fold all increments into one `count` call per batch. */
 export abstract class AmountCounters implements Counters {
   async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
     checkId(id)
@@ -40,7 +40,7 @@ export abstract class AmountCounters implements Counters {
   abstract flush(): Promise<void>
   abstract close(): Promise<void>
 
-  /** As `incrementMany`, of amounts that are checked. */
+  /** Counts validated deltas by id, all of them or none. */
   abstract count(amounts: ReadonlyMap<string, number>, options: IncrementOptions): Promise<BatchReceipt>
   protected abstract clear(id: string, deleted: boolean): Promise<void>
 }

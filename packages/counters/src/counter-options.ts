@@ -12,25 +12,28 @@ import type { CounterLedger } from './ledger/counter-ledger.ts'
 import { TimedTable } from './ledger/timed-table.ts'
 import { MeteredTable } from './metrics/metered-table.ts'
 
-/** What counters of every tier are made of. */
+/** Options shared by in-process and Redis counters. */
 export interface SharedCountersOptions {
-  /** Counters of one name count together; 1 to 64 of `A-Z a-z 0-9 _ . -`. Default: `default`. */
+  /**
+   * Namespace of the ids: counters with the same name share their values. 1 to 64 of `A-Z a-z 0-9 _ . -`. Default:
+   * `default`.
+   */
   readonly name?: string | undefined
-  /** How long a unit waits until it goes to the ledger. Default: 1 s. */
+  /** Time between writes to the ledger. Default: 1 s. */
   readonly flushMs?: Duration | undefined
-  /** How old the total of an entry may be that a read answers from. Default: 60 s. */
+  /** Maximum age of a cached ledger total that a read may use. Default: 60 s. */
   readonly expireMs?: Duration | undefined
-  /** How long an increment waits for the ledger and Redis, and any other call for each answer of theirs. Default: 5 s. */
+  /** Timeout of an increment as a whole, and of each ledger or Redis request that another call makes. Default: 5 s. */
   readonly waitMs?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
-  /** They hear `backendFailed` for each attempt to write to the ledger that failed. */
+  /** Receive `backendFailed` for each failed attempt to write to the ledger. */
   readonly observers?: readonly Observer[] | undefined
 }
 
-/** The names of `SharedCountersOptions`, for `optionsOf`. */
+/** Names of the options in `SharedCountersOptions`, for `optionsOf`. */
 export const SHARED_COUNTERS_OPTIONS = ['name', 'flushMs', 'expireMs', 'waitMs', 'clock', 'observers'] as const
 
-/** What everything that is written to a ledger is told, checked. */
+/** Validated options of everything that writes to a ledger: counters and stored sketches. */
 export interface LedgerSettings {
   readonly name: string
   readonly durable: boolean
@@ -40,13 +43,16 @@ export interface LedgerSettings {
   readonly observers: Observers
 }
 
-/** The same of counters. */
+/** Validated options of counters. */
 export interface CounterSettings extends LedgerSettings {
   readonly table: MeteredTable
   readonly expireMs: number
 }
 
-/** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`. */
+/**
+ * Validates `options` and opens the counters in the ledger. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and
+ * `SLUICE_BAD_NAME`.
+ */
 export function counterSettings(owner: string, ledger: CounterLedger, options: SharedCountersOptions): CounterSettings {
   const settings = ledgerSettings(owner, ledger, options)
   const { name, clock, waitMs } = settings
@@ -55,7 +61,7 @@ export function counterSettings(owner: string, ledger: CounterLedger, options: S
   return { ...settings, expireMs, table }
 }
 
-/** Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`. */
+/** Validates `options`. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`. */
 export function ledgerSettings(
   owner: string,
   ledger: CounterLedger,
@@ -67,7 +73,7 @@ export function ledgerSettings(
     throw new SluiceError('SLUICE_BAD_NAME', `${owner}: name: expected ${expected}, received ${shown(name, 'name')}`)
   }
   if (typeof ledger?.open !== 'function') {
-    throw badOption(`${owner}: ledger`, ledger, 'a ledger of counters, as postgresLedger makes it')
+    throw badOption(`${owner}: ledger`, ledger, 'a counter ledger such as postgresLedger(pool)')
   }
   return {
     name,
@@ -79,8 +85,8 @@ export function ledgerSettings(
   }
 }
 
-/** `value` where it is a whole number from 1 to `most`; throws `SLUICE_BAD_OPTION` otherwise. */
-export function wholeWithin(option: string, value: unknown, most: number): number {
-  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most) return Number(value)
-  throw badOption(option, value, `a whole number from 1 to ${most}`)
+/** Returns `value` if it is an integer from 1 to `max`; throws `SLUICE_BAD_OPTION` otherwise. */
+export function wholeWithin(option: string, value: unknown, max: number): number {
+  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= max) return Number(value)
+  throw badOption(option, value, `an integer from 1 to ${max}`)
 }

@@ -6,22 +6,31 @@ import type { CounterLedger } from './ledger/counter-ledger.ts'
 import { MemoryLedger } from './ledger/memory-ledger.ts'
 
 export interface CountersOptions extends SharedCountersOptions {
-  /** Where counts are kept: `postgresLedger`, `embeddedLedger`. Default: in memory, gone with the process. */
+  /**
+   * Durable storage, from `postgresLedger` or `embeddedLedger`. Default: memory, which is lost when the process ends.
+   */
   readonly ledger?: CounterLedger | undefined
-  /** Most ids of one batch, 1 to 100,000; as many that wait go at once. Default: 10,000. */
+  /**
+   * Maximum number of ids in a batch, 1 to 100,000. That many waiting ids are sent without waiting for `flushMs`.
+   * Default: 10,000.
+   */
   readonly maxBatch?: number | undefined
-  /** Most ids that wait for a ledger that is away; one more is refused by `SLUICE_COUNTERS_FULL`. Default: 100,000. */
+  /**
+   * Maximum number of ids with unwritten units, e.g. while the ledger is down; increments of further ids are rejected
+   * with `SLUICE_COUNTERS_FULL`. 1 to 10,000,000. Default: 100,000.
+   */
   readonly maxWaiting?: number | undefined
-  /** Most entries kept of which the ledger has all. Default: 100,000. */
+  /** Maximum number of cached counters without unwritten units. 1 to 10,000,000. Default: 100,000. */
   readonly maxEntries?: number | undefined
 }
 
 const OPTIONS = [...SHARED_COUNTERS_OPTIONS, 'ledger', 'maxBatch', 'maxWaiting', 'maxEntries'] as const
-const MOST = 10_000_000
+const MAX_LIMIT = 10_000_000
 
 /**
- * Counters that add in this process and are written to a ledger in batches, each unit once. A killed process loses what
- * it counted within `flushMs`, and nothing that was `durable` or had a token. It is a source of metrics, too.
+ * Creates counters that count in this process and write to a ledger in batches; each unit is written exactly once. A
+ * process that is killed loses what it counted within the last `flushMs`, except increments that were `durable` or had
+ * a token. The counters are also a metric source.
  *
  * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`.
  */
@@ -35,7 +44,7 @@ export function createCounters(options: CountersOptions = {}): Counters & Metric
   return new BufferedCounters({
     ...counterSettings('createCounters', ledger, options),
     maxBatch: wholeWithin('createCounters: maxBatch', maxBatch, 100_000),
-    maxWaiting: wholeWithin('createCounters: maxWaiting', maxWaiting, MOST),
-    maxEntries: wholeWithin('createCounters: maxEntries', maxEntries, MOST),
+    maxWaiting: wholeWithin('createCounters: maxWaiting', maxWaiting, MAX_LIMIT),
+    maxEntries: wholeWithin('createCounters: maxEntries', maxEntries, MAX_LIMIT),
   })
 }

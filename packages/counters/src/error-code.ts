@@ -1,4 +1,6 @@
-/** The code of an error of ours, be it of this copy of the packages or another one; undefined for all others. */
+/**
+ * Returns the `SLUICE_…` code of an error, also if another copy of the package created it; undefined for other errors.
+ */
 export function sluiceCodeOf(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { readonly code?: unknown }
   return typeof code === 'string' && code.startsWith('SLUICE_') ? code : undefined

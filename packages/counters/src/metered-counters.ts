@@ -26,32 +26,34 @@ import { namedMetrics } from './metrics/named-metrics.ts'
 import { BUCKETS_MS } from './metrics/time-buckets.ts'
 
 export interface MeteredCountersOptions {
-  /** The value of the label `counters`. Default: `default`. */
+  /** Value of the label `counters`. Default: `default`. */
   readonly name?: string | undefined
-  /** From how many increments a second on an id is hot, 1 to 1,000,000. Default: 1,000. */
+  /** Increments per second from which an id is hot, 1 to 1,000,000. Default: 1,000. */
   readonly hotPerSecond?: number | undefined
   readonly clock?: Partial<Clock> | undefined
 }
 
-/** `Counters` that are a source of metrics, and know which ids are hot. */
+/** `Counters` that report metrics and detect hot ids. */
 export interface MeteredCounters extends Counters, MetricSource {
-  /** Ids that were incremented `hotPerSecond` times and more in the last whole second, the hottest first; 100 at most. */
+  /** Returns at most 100 ids with `hotPerSecond` or more increments in the last full second, the hottest first. */
   hotIds(): readonly HotId[]
 }
 
 /**
- * Counters of any tier or kind that count what they are asked, for `prometheusText`. No id is a label.
+ * Wraps counters of any tier or kind and measures their calls, for `prometheusText`. No id becomes a label value.
  *
- * - `sluice_counters_calls_total{operation, result}`: `ok`, `duplicate` for a token that had counted, else the code.
- * - `sluice_counters_call_ms{operation}`: how long calls took.
- * - `sluice_counters_hot_ids`: how many ids are hot, by `HeavyKeeper`, which may miss some and takes none for hot that is not.
+ * - `sluice_counters_calls_total{operation, result}`: calls. `result` is `ok`, `duplicate` for a token that was already
+ *   counted, or the error code.
+ * - `sluice_counters_call_ms{operation}`: duration of calls in milliseconds.
+ * - `sluice_counters_hot_ids`: number of hot ids. `HeavyKeeper` may miss a hot id but never reports an id that is not
+ *   hot.
  *
- * With them come those that the counters have themselves. Throws `SLUICE_BAD_OPTION`.
+ * The metrics of the wrapped counters are reported too. Throws `SLUICE_BAD_OPTION`.
  */
 export function meteredCounters(counters: Counters, options: MeteredCountersOptions = {}): MeteredCounters {
   const { name = 'default', hotPerSecond = 1_000, clock } = optionsOf('meteredCounters', options, OPTIONS)
   if (typeof counters?.incrementMany !== 'function') {
-    throw badOption('meteredCounters: counters', counters, 'counters, as createCounters makes them')
+    throw badOption('meteredCounters: counters', counters, 'counters such as createCounters()')
   }
   const leastPerSecond = wholeWithin('meteredCounters: hotPerSecond', hotPerSecond, 1_000_000)
   return new CallMeter(counters, { name, leastPerSecond, clock: clockOf(clock) })

@@ -1,23 +1,26 @@
 import { AWAITED, type Clock, messageOf, SluiceError } from '@sluice/limiter-core/backend'
 import { sluiceCodeOf } from './error-code.ts'
 
-/** Nobody knows what became of a call, or it reached nobody. */
+/** Creates `SLUICE_COUNTERS_UNAVAILABLE`: the call was not delivered, or its outcome is unknown. */
 export function unanswered(message: string, options?: ErrorOptions): SluiceError {
   return new SluiceError('SLUICE_COUNTERS_UNAVAILABLE', message, options)
 }
 
-/** What failed, as an error of ours: those of clients have codes of their own, and many. */
+/**
+ * Returns Sluice errors unchanged and wraps other errors, e.g. those of a database client, in
+ * `SLUICE_COUNTERS_UNAVAILABLE`.
+ */
 export function failureOf(what: string, error: unknown): unknown {
   return sluiceCodeOf(error) === undefined ? unanswered(`${what} failed: ${messageOf(error)}`, { cause: error }) : error
 }
 
-/** Settles as `answer` does, or rejects with what `late` makes where there is none within `waitMs`. */
+/** Settles like `answer`, or rejects with the error of `late` if `answer` does not settle within `waitMs`. */
 export function answeredWithin<T>(
   answer: Promise<T>,
   { clock, waitMs, late }: { readonly clock: Clock; readonly waitMs: number; readonly late: () => Error },
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    // what is late by now waits for no timer
+    // a deadline in the past needs no timer
     if (waitMs <= 0) reject(late())
     const cancel = waitMs <= 0 ? () => {} : clock.after(waitMs, () => reject(late()), AWAITED)
     answer.then(resolve, reject).finally(cancel)

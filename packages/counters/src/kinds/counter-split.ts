@@ -1,19 +1,24 @@
 import type { CounterReading } from '@sluice/limiter-core'
 import type { ListPage } from '../list-page.ts'
 
-/** How counters are made of parts. */
+/** Strategy of a counter that is the sum of several counters, its parts. */
 export interface CounterSplit {
-  /** The counters of which `id` is the sum, now: as many for each id. */
+  /** Returns the ids of the counters that currently add up to `id`; the same number for every id. */
   partsOf(id: string): readonly string[]
-  /** Index of the part that counts `delta`; `values` are those of the parts. */
+  /** Returns the index of the part that counts `delta`, given the current values of all parts. */
   partFor(values: readonly number[], delta: number): number
-  /** Whether calls of one moment count in several parts, so that those beside its own change while a call is under way. */
+  /** Whether concurrent calls count in different parts, so that other parts can change while a call is under way. */
   readonly writesMany: boolean
-  /** Indexes of the part where a token counts, and of others where it may have counted before, in the order to ask. */
+  /**
+   * Returns the index of the part in which a token counts, then those of parts in which it may have counted earlier.
+   */
   partsForToken(hash: string): Iterable<number>
-  /** Of the whole, one number that grows when a part is written; 0 where none ever was. */
+  /** Returns a version of the sum that grows whenever a part is written; 0 if no part was ever written. */
   versionOf(parts: readonly CounterReading[]): number
-  /** At most `limit` of those whose ids begin with `prefix`, by the bytes of their ids in UTF-8, from the one after `after`. */
+  /**
+   * Lists at most `limit` counters whose ids begin with `prefix`, after `after`, ordered by the UTF-8 bytes of their
+   * ids.
+   */
   list(prefix: string, page: ListPage): Promise<readonly CounterReading[]>
   sum(prefix: string, kind: 'sum'): Promise<number>
 }

@@ -6,8 +6,8 @@ import type { HourlyOptions } from './utc-hours.ts'
 export interface DigestCounterOptions extends TDigestOptions, HourlyOptions {}
 
 /**
- * How measured values are spread, by hour and by day of UTC: a `TDigest` for each, some KB. Quantiles of a day are those
- * of all of its values, and no mean of those of its hours. It reads no clock.
+ * Distribution of measured values by UTC hour and day, as one `TDigest` of a few KB each. Quantiles of a day are
+ * computed from all values of the day, not from hourly quantiles. It does not read a clock.
  */
 export class DigestCounter {
   readonly #sketches: HourlySketches<TDigest>
@@ -20,8 +20,8 @@ export class DigestCounter {
   }
 
   /**
-   * Counts a value, any number but NaN and the infinite ones, at `now`, epoch ms; false where that day is not kept any
-   * more. Throws `SLUICE_BAD_AMOUNT`, and `SLUICE_BAD_OPTION` for a `now` that is no time.
+   * Counts a finite `value` at `now`, in epoch ms. Returns false if that day is no longer kept. Throws
+   * `SLUICE_BAD_AMOUNT`, and `SLUICE_BAD_OPTION` if `now` is not a time.
    */
   add(value: number, now: number): boolean {
     const sketch = this.#sketches.at(now)
@@ -29,19 +29,28 @@ export class DigestCounter {
     return sketch !== undefined
   }
 
-  /** From `q` 0 to 1, of the hour of `now`; NaN of no value; undefined where that hour is not kept apart any more. Throws `SLUICE_BAD_OPTION`. */
+  /**
+   * Returns the `q` quantile (0 to 1) of the hour of `now`: NaN without values, undefined if that hour is no longer
+   * kept separately. Throws `SLUICE_BAD_OPTION`.
+   */
   hour(q: number, now: number): number | undefined {
     checkQuantile('hour', q)
     return this.#sketches.hour(now)?.quantile(q)
   }
 
-  /** The same of the day of `now` and the days before it; `days`: 1 to 1,000 in all, default 1. NaN of no value. Throws `SLUICE_BAD_OPTION`. */
+  /**
+   * Returns the `q` quantile (0 to 1) of `days` days up to and including the day of `now`: 1 to 1,000, default 1. NaN
+   * without values. Throws `SLUICE_BAD_OPTION`.
+   */
   day(q: number, now: number, days = 1): number {
     checkQuantile('day', q)
     return this.#sketches.day(now, days).quantile(q)
   }
 
-  /** Adds all values of `other`: twice the same is counted twice. Throws `SLUICE_BAD_MESSAGE`. */
+  /**
+   * Adds all values of `other`; merging the same counter twice counts its values twice. Throws `SLUICE_BAD_MESSAGE` and
+   * `SLUICE_SKETCH_MISMATCH`.
+   */
   merge(other: DigestCounter): void {
     this.#sketches.merge(other instanceof DigestCounter ? other.#sketches : other)
   }

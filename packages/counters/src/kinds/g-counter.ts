@@ -5,55 +5,60 @@ import { checkedPairs, checkReplica, ReplicaAmounts, type ReplicaPairs, stateOf 
 
 const KIND = 'g-counter'
 
-/** A `GCounter` as JSON: replicas in order, each with what it counted, 0 to 2^53 - 1. */
+/** JSON form of a `GCounter`: each replica with its count, 0 to 2^53 - 1, sorted by replica. */
 export interface GCounterState {
   readonly kind: 'g-counter'
   readonly amounts: ReplicaPairs
 }
 
 /**
- * A counter that only grows and needs nobody to agree: each replica counts in an entry of its own, two states merge by
- * the larger amount of each entry, and the value is the sum of all. States may come twice, late and in any order.
- * Shapiro, Preguiça, Baquero, Zawirski: A comprehensive study of convergent and commutative replicated data types, 2011.
+ * Grow-only counter that needs no coordination. Each replica counts in its own entry, a merge keeps the larger amount
+ * of each entry, and the value is the sum of all entries. States can be merged repeatedly, late and in any order.
+ * Source: Shapiro, Preguiça, Baquero, Zawirski: A comprehensive study of convergent and commutative replicated data
+ * types, 2011.
  *
- * One entry for each replica that ever counted, and none is ever dropped.
+ * It keeps one entry for each replica that ever counted; entries are never removed.
  */
 export class GCounter {
   readonly replica: string
   readonly #amounts = new ReplicaAmounts()
-  /** Undefined after a merge, until somebody asks. */
+  /** Cached sum; undefined after a merge. */
   #value: number | undefined = 0
 
   /**
-   * `replica`: text of 1 to 256 bytes that lives as long as this state does. A process that starts anew without it takes
-   * a new one: with the old one, others would hold its new counts for old ones. Throws `SLUICE_BAD_NAME`.
+   * `replica` is a string of 1 to 256 bytes, valid as long as this state. A process that restarts without the state
+   * must use a new one: under the old one, other replicas would take its new counts for counts they already have.
+   * Throws `SLUICE_BAD_NAME`.
    */
   constructor(replica: string) {
     checkReplica(replica)
     this.replica = replica
   }
 
-  /** A counter of `replica` that knows what `state` does, as `toJSON` gave it. Throws `SLUICE_BAD_MESSAGE` and `SLUICE_BAD_NAME`. */
+  /**
+   * Creates a counter for `replica` from a state returned by `toJSON`. Throws `SLUICE_BAD_MESSAGE` and
+   * `SLUICE_BAD_NAME`.
+   */
   static fromJSON(state: unknown, replica: string): GCounter {
     const counter = new GCounter(replica)
     counter.merge(state as GCounterState)
     return counter
   }
 
-  /** 0 to 2^53 - 1. Throws `SLUICE_COUNTER_RANGE` where replicas that did not know of each other went beyond it. */
+  /** Sum of all replicas, 0 to 2^53 - 1. Throws `SLUICE_COUNTER_RANGE` if the merged counts exceed that range. */
   get value(): number {
     this.#value ??= exactSum(this.#amounts.values)
     return this.#value
   }
 
   /**
-   * Adds `n`, a whole number from 0; default: 1. Answers the value. Throws `SLUICE_BAD_DELTA`, and `SLUICE_COUNTER_RANGE`
-   * where the value would pass 2^53 - 1; then nothing is counted.
+   * Adds `n`, an integer from 0 (default: 1), and returns the value. Throws `SLUICE_BAD_DELTA`, and
+   * `SLUICE_COUNTER_RANGE` if the value would exceed 2^53 - 1; then nothing is counted.
    */
   increment(n = 1): number {
     checkDelta(n)
     if (n < 0) {
-      const expected = 'a whole number from 0: a PNCounter counts down'
+      const expected = 'an integer from 0 (use a PNCounter to count down)'
       throw new SluiceError('SLUICE_BAD_DELTA', `delta: expected ${expected}, received ${shown(n)}`)
     }
     const value = exactSum([this.value, n])
@@ -62,7 +67,10 @@ export class GCounter {
     return value
   }
 
-  /** What the other counted is part of this one from now on. Throws `SLUICE_BAD_MESSAGE` for what is no such state. */
+  /**
+   * Merges the counts of `other`; repeated merges change nothing. Throws `SLUICE_BAD_MESSAGE` if it is not a `GCounter`
+   * or its state.
+   */
   merge(other: GCounter | GCounterState): void {
     const { amounts } = stateOf(KIND, other) as { readonly amounts?: unknown }
     this.#amounts.merge(checkedPairs(amounts))

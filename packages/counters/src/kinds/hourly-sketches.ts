@@ -4,17 +4,17 @@ import { wholeWithin } from '../counter-options.ts'
 import { dayOf, type HourlyOptions, hourOf, keptHoursOf, MOST_DAYS } from './utc-hours.ts'
 
 /**
- * A sketch for each hour, merged into those of days once they are old. It reads no clock: `now` is handed in, epoch ms,
- * and the newest of a write says which hours there are.
+ * One sketch for each UTC hour; the sketches of old hours are merged into the sketch of their day. It does not read a
+ * clock: callers pass `now` in epoch ms, and the newest `now` of a write decides which hours and days are kept.
  */
 export class HourlySketches<Kind extends Sketch<Kind>> {
   readonly #make: () => Kind
   readonly #keptHours: number
   readonly #keptDays: number
-  /** By their numbers since 1970. */
+  /** By hour number since 1970. */
   readonly #hours = new Map<number, Kind>()
   readonly #days = new Map<number, Kind>()
-  /** Number of the newest hour; -Infinity before the first write. */
+  /** Newest hour number; -Infinity before the first write. */
   #newest = Number.NEGATIVE_INFINITY
 
   /** Throws `SLUICE_BAD_OPTION`. */
@@ -25,18 +25,18 @@ export class HourlySketches<Kind extends Sketch<Kind>> {
     this.#keptDays = keptDays
   }
 
-  /** The sketch in which `now` counts; undefined where its day is not kept any more. */
+  /** Returns the sketch to count in at `now`; undefined if that day is no longer kept. */
   at(now: number): Kind | undefined {
     return this.#in(hourOf('add', now))
   }
 
-  /** A new sketch of the hour of `now`; undefined where that is part of its day by now, or gone. */
+  /** Returns a new sketch of the hour of `now`; undefined if that hour was merged into its day or removed. */
   hour(now: number): Kind | undefined {
     const hour = hourOf('hour', now)
     return hour > this.#newest - this.#keptHours ? this.#merged([this.#hours.get(hour)]) : undefined
   }
 
-  /** A new sketch of the day of `now` and those before it, `days` in all. */
+  /** Returns a new sketch of `days` days up to and including the day of `now`. */
   day(now: number, days: number): Kind {
     const last = dayOf(hourOf('day', now))
     const first = last - wholeWithin('day: days', days, MOST_DAYS) + 1
@@ -46,7 +46,9 @@ export class HourlySketches<Kind extends Sketch<Kind>> {
     return this.#merged([...inDays, ...inHours].map(([, sketch]) => sketch))
   }
 
-  /** Throws `SLUICE_BAD_MESSAGE`, and `SLUICE_SKETCH_MISMATCH` for sketches that cannot be merged; then nothing has changed. */
+  /**
+   * Throws `SLUICE_BAD_MESSAGE`, and `SLUICE_SKETCH_MISMATCH` if the sketches cannot be merged; then nothing changes.
+   */
   merge(other: unknown): void {
     if (!(other instanceof HourlySketches)) {
       throw new SluiceError(

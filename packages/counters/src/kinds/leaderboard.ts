@@ -4,22 +4,23 @@ import { checkId } from '../counter-id.ts'
 import { type LeaderboardEntry, RankedEntries } from './ranked-entries.ts'
 
 /**
- * Members in the order of their scores, the highest first; of equal scores the member that comes first by its UTF-16
- * units. In memory and exact. A score is a whole number within ±(2^53 - 1), a member any text of 1 to 256 bytes; how many
- * there are is up to the caller. A change and a rank take O(√n), the first k O(k).
+ * Members ranked by score, highest first; members with equal scores are ordered by their UTF-16 code units. It is exact
+ * and kept in memory without a limit on the number of members. A score is an integer within ±(2^53 - 1), a member a
+ * string of 1 to 256 bytes. A change or a rank takes O(√n), the first k members O(k).
  */
 export class Leaderboard {
   readonly #entries = new Map<string, LeaderboardEntry>()
   readonly #ranked = new RankedEntries()
 
-  /** Members that have a score. */
+  /** Number of members. */
   get size(): number {
     return this.#entries.size
   }
 
   /**
-   * Adds `delta` to the score of a member, 0 for a new one; default: 1. Answers the score. Throws `SLUICE_BAD_COUNTER_ID`,
-   * `SLUICE_BAD_DELTA`, and `SLUICE_COUNTER_RANGE` where the score would leave its range; then nothing has changed.
+   * Adds `delta` (default: 1) to the score of a member, which starts at 0, and returns the score. Throws
+   * `SLUICE_BAD_COUNTER_ID`, `SLUICE_BAD_DELTA`, and `SLUICE_COUNTER_RANGE` if the score would leave its range; then
+   * nothing changes.
    */
   increment(member: string, delta = 1): number {
     checkId(member)
@@ -30,14 +31,17 @@ export class Leaderboard {
     return score
   }
 
-  /** Throws `SLUICE_BAD_COUNTER_ID`, and `SLUICE_BAD_DELTA` for a score that is none. */
+  /**
+   * Sets the score of a member. Throws `SLUICE_BAD_COUNTER_ID`, and `SLUICE_BAD_DELTA` if `score` is not an integer
+   * within ±(2^53 - 1).
+   */
   set(member: string, score: number): void {
     checkId(member)
     checkDelta(score)
     this.#put({ member, score })
   }
 
-  /** False where it had no score. */
+  /** Removes a member. Returns false if the member has no score. */
   delete(member: string): boolean {
     const entry = this.#entries.get(member)
     if (!entry) return false
@@ -45,26 +49,31 @@ export class Leaderboard {
     return this.#entries.delete(member)
   }
 
-  /** Undefined for a member that has none. */
+  /** Returns the score of a member; undefined if there is none. */
   score(member: string): number | undefined {
     return this.#entries.get(member)?.score
   }
 
-  /** 1 for the first, and another one for each member, also where scores are equal; undefined for a member without a score. */
+  /**
+   * Returns the rank of a member, from 1, or undefined without a score. Members with equal scores have different ranks.
+   */
   rank(member: string): number | undefined {
     const entry = this.#entries.get(member)
     return entry && this.#ranked.placeOf(entry) + 1
   }
 
-  /** The first `k`, a whole number from 1; fewer where there are fewer. Default: 10. Throws `SLUICE_BAD_OPTION`. */
+  /**
+   * Returns the first `k` members, an integer from 1 (default: 10), or all if there are fewer. Throws
+   * `SLUICE_BAD_OPTION`.
+   */
   top(k = 10): readonly LeaderboardEntry[] {
     checkCount('top', k)
     return this.#ranked.first(k)
   }
 
   /**
-   * Adds the scores of the other: twice the same is counted twice. Throws `SLUICE_BAD_MESSAGE` for what is no
-   * `Leaderboard`, and `SLUICE_COUNTER_RANGE` where a score would leave its range; then nothing has changed.
+   * Adds the scores of `other`; merging the same leaderboard twice counts its scores twice. Throws `SLUICE_BAD_MESSAGE`
+   * if it is not a `Leaderboard`, and `SLUICE_COUNTER_RANGE` if a score would leave its range; then nothing changes.
    */
   merge(other: Leaderboard): void {
     if (!(other instanceof Leaderboard)) {
@@ -88,12 +97,12 @@ export class Leaderboard {
   }
 }
 
-/** Throws `SLUICE_BAD_OPTION` unless `k` is a whole number from 1. */
+/** Throws `SLUICE_BAD_OPTION` unless `k` is an integer from 1. */
 export function checkCount(call: string, k: unknown): asserts k is number {
-  if (!Number.isSafeInteger(k) || Number(k) < 1) throw badOption(`${call}: k`, k, 'a whole number from 1')
+  if (!Number.isSafeInteger(k) || Number(k) < 1) throw badOption(`${call}: k`, k, 'an integer from 1')
 }
 
 function beyondRange(delta: unknown): SluiceError {
-  const expected = 'a score that stays within ±(2^53 - 1)'
+  const expected = 'a delta that keeps the score within ±(2^53 - 1)'
   return new SluiceError('SLUICE_COUNTER_RANGE', `delta: expected ${expected}, received ${shown(delta)}`)
 }

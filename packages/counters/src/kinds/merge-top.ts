@@ -3,17 +3,18 @@ import { checkCount } from './leaderboard.ts'
 import { byRank, type LeaderboardEntry } from './ranked-entries.ts'
 
 /**
- * The first `k` of all members, a whole number from 1, of what `top(k)` answers in each shard. Exact where each member
- * has all of its score in one shard and each list has `k` entries or all that there are: then nobody who is missing in
- * the list of a shard is among the first `k`. O(n log n) for `n` entries, less where the lists are in order.
+ * Returns the first `k` members (an integer from 1, default: 10) of several shards, given the result of `top(k)` of
+ * each shard. Exact if each member has its whole score in one shard and each list has `k` entries or the whole shard:
+ * then a member missing from its shard's list cannot be among the first `k`. O(n log n) for `n` entries, less for
+ * sorted lists.
  *
- * Throws `SLUICE_BAD_OPTION`, and `SLUICE_BAD_MESSAGE` for lists that are none or that have a member twice.
+ * Throws `SLUICE_BAD_OPTION`, and `SLUICE_BAD_MESSAGE` if a list is malformed or a member occurs twice.
  */
 export function mergeTop(lists: Iterable<readonly LeaderboardEntry[]>, k = 10): readonly LeaderboardEntry[] {
   checkCount('mergeTop', k)
   const entries = flattened(lists)
   const members = new Set(entries.map(({ member }) => member))
-  if (members.size < entries.length) throw badLists('a member twice')
+  if (members.size < entries.length) throw badLists('a duplicate member')
   return entries.sort(byRank).slice(0, k)
 }
 
@@ -23,7 +24,7 @@ function flattened(lists: unknown): LeaderboardEntry[] {
   for (const list of lists as Iterable<unknown>) {
     if (!Array.isArray(list)) throw badLists(kindOf(list))
     for (const entry of list as readonly unknown[]) {
-      if (!isEntry(entry)) throw badLists(`${kindOf(entry)} in one`)
+      if (!isEntry(entry)) throw badLists(`a list with ${kindOf(entry)}`)
       entries.push(entry)
     }
   }
@@ -35,6 +36,6 @@ function isEntry(entry: unknown): entry is LeaderboardEntry {
   return typeof member === 'string' && Number.isSafeInteger(score)
 }
 
-function badLists(got: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', `mergeTop: expected lists of what top() answers, received ${got}`)
+function badLists(received: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_MESSAGE', `mergeTop: expected lists returned by top(), received ${received}`)
 }

@@ -1,42 +1,42 @@
 const ESCAPE = '\u0002'
 const REPLACEMENT = '\ufffd'
-/** Past `ESCAPE`, so that the escaped ones keep their order. */
-const FIRST_ESCAPED = 3
-/** Follows U+FFFD itself. */
-const WHOLE = 6
-const FIRST_HALF = 0xd800
-const LAST_HALF = 0xdfff
-/** Where escaped halves begin: 2,048 characters that are none of them. */
-const FIRST_PLACE = 0x800
+/** Added to an escaped code. Escaped characters stay above `ESCAPE` and keep their order. */
+const CODE_OFFSET = 3
+/** Marks a U+FFFD that is in the original string, not the replacement of a lone surrogate. */
+const LITERAL = 6
+const FIRST_SURROGATE = 0xd800
+const LAST_SURROGATE = 0xdfff
+/** Escaped lone surrogates are mapped to the 2,048 characters from U+0800, none of which is a surrogate. */
+const SURROGATE_BASE = 0x800
 const PRINTABLE = /^[ -~]*$/
 
 /**
- * `text` so that it can stand in another: without U+0000 and U+0001, which are free for what stands around it, and
- * without halves of surrogate pairs, which UTF-8 writes all alike. It has the escaped forms of its prefixes as prefixes,
- * and the order of bytes in UTF-8, in which a lone half stands beside U+FFFD. At most 7 bytes for 3.
+ * Returns `text` in a form that can be embedded in an id: without U+0000 and U+0001, which remain free as separators,
+ * and without lone surrogates, which UTF-8 encodes as the same bytes. Escaped prefixes of `text` are prefixes of the
+ * result, and the order of UTF-8 bytes is kept, with lone surrogates next to U+FFFD. 3 bytes become at most 7.
  */
 export function escapedText(text: string): string {
   return PRINTABLE.test(text) ? text : Array.from(text, escapedChar).join('')
 }
 
-/** The text of which `escaped` was made. */
+/** Returns the string that `escapedText` encoded. */
 export function textOf(escaped: string): string {
   if (PRINTABLE.test(escaped)) return escaped
   const [first, ...others] = escaped.split(ESCAPE)
   return others.reduce((text, other) => unescaped(text, other.charCodeAt(0)) + other.slice(1), first)
 }
 
-/** `text` and what `code` after an escape makes of its end. */
+/** Appends to `text` the character that follows an escape as `code`; a surrogate replaces the U+FFFD at the end. */
 function unescaped(text: string, code: number): string {
-  if (code === WHOLE) return text
-  if (code < FIRST_PLACE) return text + String.fromCharCode(code - FIRST_ESCAPED)
-  return text.slice(0, -REPLACEMENT.length) + String.fromCharCode(code - FIRST_PLACE + FIRST_HALF)
+  if (code === LITERAL) return text
+  if (code < SURROGATE_BASE) return text + String.fromCharCode(code - CODE_OFFSET)
+  return text.slice(0, -REPLACEMENT.length) + String.fromCharCode(code - SURROGATE_BASE + FIRST_SURROGATE)
 }
 
 function escapedChar(char: string): string {
   const code = char.codePointAt(0) ?? 0
-  if (code <= ESCAPE.charCodeAt(0)) return ESCAPE + String.fromCharCode(code + FIRST_ESCAPED)
-  if (char === REPLACEMENT) return REPLACEMENT + ESCAPE + String.fromCharCode(WHOLE)
-  if (code < FIRST_HALF || code > LAST_HALF) return char
-  return REPLACEMENT + ESCAPE + String.fromCharCode(code - FIRST_HALF + FIRST_PLACE)
+  if (code <= ESCAPE.charCodeAt(0)) return ESCAPE + String.fromCharCode(code + CODE_OFFSET)
+  if (char === REPLACEMENT) return REPLACEMENT + ESCAPE + String.fromCharCode(LITERAL)
+  if (code < FIRST_SURROGATE || code > LAST_SURROGATE) return char
+  return REPLACEMENT + ESCAPE + String.fromCharCode(code - FIRST_SURROGATE + SURROGATE_BASE)
 }

@@ -4,7 +4,7 @@ import { checkedPairs, checkReplica, ReplicaAmounts, type ReplicaPairs, stateOf 
 
 const KIND = 'pn-counter'
 
-/** A `PNCounter` as JSON: replicas in order, each with what it counted up and what it counted down, 0 to 2^53 - 1. */
+/** JSON form of a `PNCounter`: each replica with the units it added and removed, 0 to 2^53 - 1, sorted by replica. */
 export interface PNCounterState {
   readonly kind: 'pn-counter'
   readonly up: ReplicaPairs
@@ -12,42 +12,47 @@ export interface PNCounterState {
 }
 
 /**
- * A counter that goes up and down and needs nobody to agree: what each replica added and what it took grow apart, as in
- * two of `GCounter`, and the value is their difference. States may come twice, late and in any order.
- * Shapiro, Preguiça, Baquero, Zawirski: A comprehensive study of convergent and commutative replicated data types, 2011.
+ * Counter that goes up and down and needs no coordination. The units that each replica added and removed are two
+ * grow-only counters, as in `GCounter`, and the value is their difference. States can be merged repeatedly, late and in
+ * any order. Source: Shapiro, Preguiça, Baquero, Zawirski: A comprehensive study of convergent and commutative
+ * replicated data types, 2011.
  */
 export class PNCounter {
   readonly replica: string
   readonly #up = new ReplicaAmounts()
   readonly #down = new ReplicaAmounts()
-  /** Undefined after a merge, until somebody asks. */
+  /** Cached sum; undefined after a merge. */
   #value: number | undefined = 0
 
   /**
-   * `replica`: text of 1 to 256 bytes that lives as long as this state does. A process that starts anew without it takes
-   * a new one: with the old one, others would hold its new counts for old ones. Throws `SLUICE_BAD_NAME`.
+   * `replica` is a string of 1 to 256 bytes, valid as long as this state. A process that restarts without the state
+   * must use a new one: under the old one, other replicas would take its new counts for counts they already have.
+   * Throws `SLUICE_BAD_NAME`.
    */
   constructor(replica: string) {
     checkReplica(replica)
     this.replica = replica
   }
 
-  /** A counter of `replica` that knows what `state` does, as `toJSON` gave it. Throws `SLUICE_BAD_MESSAGE` and `SLUICE_BAD_NAME`. */
+  /**
+   * Creates a counter for `replica` from a state returned by `toJSON`. Throws `SLUICE_BAD_MESSAGE` and
+   * `SLUICE_BAD_NAME`.
+   */
   static fromJSON(state: unknown, replica: string): PNCounter {
     const counter = new PNCounter(replica)
     counter.merge(state as PNCounterState)
     return counter
   }
 
-  /** Within ±(2^53 - 1). Throws `SLUICE_COUNTER_RANGE` where replicas that did not know of each other left it. */
+  /** Sum of all replicas, within ±(2^53 - 1). Throws `SLUICE_COUNTER_RANGE` if the merged counts leave that range. */
   get value(): number {
     this.#value ??= exactSum(this.#balances())
     return this.#value
   }
 
   /**
-   * Adds `n`, a whole number; default: 1. Answers the value. Throws `SLUICE_BAD_DELTA`, and `SLUICE_COUNTER_RANGE` where
-   * the value would leave ±(2^53 - 1), or all that this replica ever added, or ever took, would pass 2^53 - 1; then
+   * Adds `n`, an integer (default: 1), and returns the value. Throws `SLUICE_BAD_DELTA`, and `SLUICE_COUNTER_RANGE` if
+   * the value would leave ±(2^53 - 1), or the total that this replica added or removed would exceed 2^53 - 1; then
    * nothing is counted.
    */
   increment(n = 1): number {
@@ -59,13 +64,16 @@ export class PNCounter {
     return value
   }
 
-  /** Takes `n`, a whole number; default: 1. Otherwise like `increment`. */
+  /** Subtracts `n`, an integer (default: 1); otherwise like `increment`. */
   decrement(n = 1): number {
     checkDelta(n)
     return this.increment(-n)
   }
 
-  /** What the other counted is part of this one from now on. Throws `SLUICE_BAD_MESSAGE` for what is no such state. */
+  /**
+   * Merges the counts of `other`; repeated merges change nothing. Throws `SLUICE_BAD_MESSAGE` if it is not a
+   * `PNCounter` or its state.
+   */
   merge(other: PNCounter | PNCounterState): void {
     const { up, down } = stateOf(KIND, other) as { readonly up?: unknown; readonly down?: unknown }
     const [added, taken] = [checkedPairs(up), checkedPairs(down)]

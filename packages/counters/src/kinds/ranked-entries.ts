@@ -1,24 +1,27 @@
-/** A member of a `Leaderboard`. */
+/** A member of a `Leaderboard` and its score. */
 export interface LeaderboardEntry {
   readonly member: string
-  /** A whole number within ±(2^53 - 1). */
+  /** An integer within ±(2^53 - 1). */
   readonly score: number
 }
 
-/** So many are moved for one that comes at most; a million members are some 3,000 blocks. */
-const MOST = 512
-const FEW = MOST / 4
+/**
+ * Maximum entries in a block, and so the maximum number an insertion moves; a million members need about 3,000 blocks.
+ */
+const MAX_BLOCK = 512
+/** Blocks with fewer entries are joined with a neighbour. */
+const MIN_BLOCK = MAX_BLOCK / 4
 
-/** The higher score first, and of equal ones the member that comes first by its UTF-16 units. */
+/** Sort order: higher scores first, equal scores by the UTF-16 code units of the member. */
 export function byRank(one: LeaderboardEntry, other: LeaderboardEntry): number {
   if (one.score !== other.score) return other.score - one.score
   if (one.member === other.member) return 0
   return one.member < other.member ? -1 : 1
 }
 
-/** Entries in the order of their ranks, in blocks that are each in order: O(log n) to find one, O(√n) to move one. */
+/** Entries sorted by rank, stored in sorted blocks: O(log n) to find an entry, O(√n) to insert or delete one. */
 export class RankedEntries {
-  /** None of them empty. */
+  /** Sorted blocks, none of them empty. */
   readonly #blocks: LeaderboardEntry[][] = []
 
   add(entry: LeaderboardEntry): void {
@@ -29,18 +32,18 @@ export class RankedEntries {
       return
     }
     block.splice(placeIn(block, entry), 0, entry)
-    if (block.length > MOST) this.#blocks.splice(at + 1, 0, block.splice(MOST / 2))
+    if (block.length > MAX_BLOCK) this.#blocks.splice(at + 1, 0, block.splice(MAX_BLOCK / 2))
   }
 
-  /** One that is there. */
+  /** Deletes an entry, which must be present. */
   delete(entry: LeaderboardEntry): void {
     const at = this.#blockOf(entry)
     const block = this.#blocks[at]
     block.splice(placeIn(block, entry), 1)
-    if (block.length < FEW) this.#join(at)
+    if (block.length < MIN_BLOCK) this.#join(at)
   }
 
-  /** How many come before it. */
+  /** Returns the number of entries before `entry`. */
   placeOf(entry: LeaderboardEntry): number {
     const at = this.#blockOf(entry)
     let before = 0
@@ -57,15 +60,15 @@ export class RankedEntries {
     return first
   }
 
-  /** With the block before it, or the one behind, where both are one. */
+  /** Joins the block at `at` with its neighbour if both fit in one block. */
   #join(at: number): void {
     const first = Math.max(0, at - 1)
     const [one, other] = this.#blocks.slice(first, first + 2)
-    if (other && one.length + other.length <= MOST) this.#blocks.splice(first, 2, [...one, ...other])
+    if (other && one.length + other.length <= MAX_BLOCK) this.#blocks.splice(first, 2, [...one, ...other])
     else if (this.#blocks[at].length === 0) this.#blocks.splice(at, 1)
   }
 
-  /** The last block whose first entry does not come behind it; the first one where all do. */
+  /** Returns the index of the last block whose first entry is not after `entry`; 0 if there is none. */
   #blockOf(entry: LeaderboardEntry): number {
     let [low, high] = [0, this.#blocks.length - 1]
     while (low < high) {
@@ -77,7 +80,7 @@ export class RankedEntries {
   }
 }
 
-/** Of the first entry in a block that does not come before it. */
+/** Returns the index of the first entry in `block` that is not before `entry`. */
 function placeIn(block: readonly LeaderboardEntry[], entry: LeaderboardEntry): number {
   let [low, high] = [0, block.length]
   while (low < high) {

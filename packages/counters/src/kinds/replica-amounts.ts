@@ -1,11 +1,11 @@
 import { kindOf, SluiceError, shown } from '@sluice/limiter-core/backend'
 
-const MOST_BYTES = 256
+const MAX_BYTES = 256
 
-/** Pairs of a replica and what it counted, 0 to 2^53 - 1. */
+/** Replicas and their counts, 0 to 2^53 - 1. */
 export type ReplicaPairs = readonly (readonly [replica: string, amount: number])[]
 
-/** What each replica counted, which only ever grows: two states become one by the larger amount of each replica. */
+/** Counts by replica, which only grow: a merge keeps the larger count of each replica. */
 export class ReplicaAmounts {
   readonly #amounts = new Map<string, number>()
 
@@ -13,7 +13,6 @@ export class ReplicaAmounts {
     return this.#amounts.get(replica) ?? 0
   }
 
-  /** Every replica that counted. */
   get replicas(): Iterable<string> {
     return this.#amounts.keys()
   }
@@ -26,7 +25,7 @@ export class ReplicaAmounts {
   add(replica: string, amount: number): void {
     const sum = this.of(replica) + amount
     if (!Number.isSafeInteger(sum)) {
-      const expected = 'no more than 2^53 - 1 of one replica and one sign'
+      const expected = 'a total of at most 2^53 - 1 units per replica and sign'
       throw new SluiceError('SLUICE_COUNTER_RANGE', `increment: expected ${expected}, received ${shown(amount)} more`)
     }
     if (amount > 0) this.#amounts.set(replica, sum)
@@ -36,20 +35,20 @@ export class ReplicaAmounts {
     for (const [replica, amount] of pairs) if (amount > this.of(replica)) this.#amounts.set(replica, amount)
   }
 
-  /** In the order of the replicas, so that equal states are equal texts. */
+  /** Returns the counts sorted by replica, so that equal states have equal JSON. */
   pairs(): ReplicaPairs {
     return [...this.#amounts].sort(([one], [other]) => (one < other ? -1 : 1))
   }
 }
 
-/** Throws `SLUICE_BAD_NAME` unless `replica` is a text of 1 to 256 bytes. */
+/** Throws `SLUICE_BAD_NAME` unless `replica` is a string of 1 to 256 bytes. */
 export function checkReplica(replica: unknown): asserts replica is string {
   if (isReplica(replica)) return
-  const expected = `a text of 1 to ${MOST_BYTES} bytes, another one for each start of a process`
+  const expected = `a string of 1 to ${MAX_BYTES} bytes that is new for each process start`
   throw new SluiceError('SLUICE_BAD_NAME', `replica: expected ${expected}, received ${kindOf(replica)}`)
 }
 
-/** Throws `SLUICE_BAD_MESSAGE` unless `pairs` are what `ReplicaAmounts.pairs` answers. */
+/** Throws `SLUICE_BAD_MESSAGE` unless `pairs` has the shape that `ReplicaAmounts.pairs` returns. */
 export function checkedPairs(pairs: unknown): ReplicaPairs {
   if (!Array.isArray(pairs)) throw badState(kindOf(pairs))
   const seen = new Set<string>()
@@ -58,25 +57,28 @@ export function checkedPairs(pairs: unknown): ReplicaPairs {
     const [replica, amount] = pair as readonly unknown[]
     if (!isReplica(replica)) throw badState(`a replica that is ${kindOf(replica)}`)
     if (!Number.isSafeInteger(amount) || Number(amount) < 0) throw badState(`an amount that is ${shown(amount)}`)
-    if (seen.has(replica)) throw badState('a replica twice')
+    if (seen.has(replica)) throw badState('a duplicate replica')
     seen.add(replica)
   }
   return pairs as unknown as ReplicaPairs
 }
 
-/** The state itself: of a counter what its `toJSON` answers. Throws `SLUICE_BAD_MESSAGE` unless it is one of `kind`. */
+/**
+ * Returns the JSON state of a counter, or `given` if it is already a state. Throws `SLUICE_BAD_MESSAGE` unless it is of
+ * `kind`.
+ */
 export function stateOf<Kind extends string>(kind: Kind, given: unknown): { readonly kind: Kind } {
   const { toJSON } = Object(given) as { readonly toJSON?: unknown }
   const state: unknown = typeof toJSON === 'function' ? toJSON.call(given) : given
   if (typeof state !== 'object' || state === null) throw badState(kindOf(state))
-  if ((state as { readonly kind?: unknown }).kind !== kind) throw badState('another kind', kind)
+  if ((state as { readonly kind?: unknown }).kind !== kind) throw badState('a state of another kind', `a ${kind}`)
   return state as { readonly kind: Kind }
 }
 
-function badState(got: string, expected = 'what toJSON() of a counter answers'): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', `state: expected ${expected}, received ${got}`)
+function badState(received: string, expected = 'a state returned by toJSON()'): SluiceError {
+  return new SluiceError('SLUICE_BAD_MESSAGE', `state: expected ${expected}, received ${received}`)
 }
 
 function isReplica(replica: unknown): replica is string {
-  return typeof replica === 'string' && replica !== '' && Buffer.byteLength(replica) <= MOST_BYTES
+  return typeof replica === 'string' && replica !== '' && Buffer.byteLength(replica) <= MAX_BYTES
 }

@@ -9,26 +9,27 @@ import { SplitCounters } from './split-counters.ts'
 import { readingOf } from './split-reading.ts'
 
 export interface ShardedCountersOptions {
-  /** Counters of which each one is the sum, 1 to 256. It may grow later, and never shrink. Default: 8. */
+  /** Number of shards per counter, 1 to 256. It may be raised later but never lowered. Default: 8. */
   readonly shards?: number | undefined
-  /** From 0 to 1, 1 left out: which shard counts. Default: `Math.random`. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive) that selects a shard. Default: `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
 const MOST_SHARDS = 256
-const LONGEST_LIST = 10_000
+const MAX_PAGE = 10_000
 const KIND = `${PART}s`
-/** Sorts behind every shard of an id. */
-const BEHIND = '~'
+/** Sorts after every shard of an id. */
+const AFTER_SHARDS = '~'
 
 /**
- * Counters of which each is the sum of several in `counters`, its shards, so that many processes that count one id seldom
- * write one row. Each write goes to a random shard, or to the one that its token says; a read reads all shards, and so
- * does a receipt. An id is still any text of 1 to 256 bytes, and of `counters` nobody else's id begins with U+0001.
+ * Splits each counter into several counters of `counters`, its shards, so that many processes that count one id rarely
+ * write the same row. Each write goes to a random shard, or to a shard derived from its token. Reads and receipts read
+ * all shards. Ids are strings of 1 to 256 bytes. Ids in `counters` that begin with U+0001 are reserved.
  *
- * With a token it is refused by `SLUICE_COUNTER_RANGE` also where the shard of the token alone would leave ±(2^53 - 1). A
- * token that comes again after `shards` grew is refused by `SLUICE_TOKEN_REUSED`, or answered as the first time. A batch
- * of n ids reads n times `shards` counters. `close` closes `counters`. Throws `SLUICE_BAD_OPTION`.
+ * An increment with a token is also rejected with `SLUICE_COUNTER_RANGE` if the token's shard alone would leave ±(2^53
+ * - 1). After `shards` was raised, a repeated token either returns its first result or is rejected with
+ * `SLUICE_TOKEN_REUSED`. A batch of n ids reads n times `shards` counters. `close` closes `counters`. Throws
+ * `SLUICE_BAD_OPTION`.
  */
 export function shardedCounters(counters: Counters, options: ShardedCountersOptions = {}): Counters {
   const { shards = 8, random = Math.random } = optionsOf('shardedCounters', options, ['shards', 'random'])
@@ -56,7 +57,10 @@ class Shards implements CounterSplit {
     return this.#endings.map((ending) => begin + ending)
   }
 
-  /** A random one, and where `delta` has no room there, the one with the most room: it has, where the sum has. */
+  /**
+   * Returns a random shard, or, if `delta` does not fit there, the shard with the most room. It fits there whenever the
+   * sum has room.
+   */
   partFor(values: readonly number[], delta: number): number {
     const shard = Math.min(this.#shards - 1, Math.floor(this.#random() * this.#shards))
     if (Number.isSafeInteger(values[shard] + delta)) return shard
@@ -72,11 +76,11 @@ class Shards implements CounterSplit {
   }
 
   async list(prefix: string, { after, limit }: ListPage): Promise<readonly CounterReading[]> {
-    const size = Math.min(LONGEST_LIST, (limit + 1) * this.#shards)
+    const size = Math.min(MAX_PAGE, (limit + 1) * this.#shards)
     const found = new Map<string, CounterReading[]>()
-    let from = after === undefined ? undefined : beginOf(after) + PART + BEHIND
+    let from = after === undefined ? undefined : beginOf(after) + PART + AFTER_SHARDS
     let isLast = false
-    // one more than asked for, before which all have all of their shards
+    // read one id more than requested: all ids before it have all of their shards
     while (!isLast && found.size <= limit) {
       const page = await this.#counters.readMany(beginOf(prefix), { after: from, limit: size })
       for (const part of page) addPart(found, part)
@@ -91,7 +95,10 @@ class Shards implements CounterSplit {
   }
 }
 
-/** What the ids of all shards of `id` begin with, and those of all ids that begin with it. */
+/**
+ * Returns the common prefix of the ids of all shards of `id`, which is also a prefix for longer ids that begin with
+ * `id`.
+ */
 function beginOf(id: string): string {
   return KIND + escapedText(id)
 }

@@ -15,21 +15,21 @@ import type { CounterSplit } from './counter-split.ts'
 import { exactSum } from './exact-sum.ts'
 import { readingOf } from './split-reading.ts'
 
-/** What a call counts under one id, and what it needs to know for that. */
+/** One id and delta of a call, with the parts of the counter. */
 interface SplitDelta {
   readonly id: string
   readonly delta: number
   readonly parts: readonly string[]
-  /** Of the parts, before. */
+  /** Values of the parts before the call. */
   readonly values: readonly number[]
 }
 
-/** Counters of which each is the sum of several others, its parts. */
+/** Counters that are each the sum of several other counters, the parts. */
 export class SplitCounters extends AmountCounters {
   protected readonly counters: Counters
   readonly #split: CounterSplit
-  /** Counted under an id by calls that are not answered yet: room must be left for them. */
-  readonly #undecided = new Map<string, number>()
+  /** Sum of deltas by id of calls without a reply yet, which the range check includes. */
+  readonly #pending = new Map<string, number>()
 
   constructor(counters: Counters, split: CounterSplit) {
     super()
@@ -87,25 +87,28 @@ export class SplitCounters extends AmountCounters {
     return { id, delta, parts, values: readings.map(({ value }) => value) }
   }
 
-  /** Throws where one of them would leave its range: then none is counted. */
+  /** Throws `SLUICE_COUNTER_RANGE` if a value would leave its range; then nothing is counted. */
   #reserve(deltas: readonly SplitDelta[]): void {
     for (const { id, delta, values } of deltas) {
       const value = exactSum(values)
-      const undecided = this.#undecided.get(id) ?? 0
-      if (Number.isSafeInteger(value + delta) && Number.isSafeInteger(value + undecided + delta)) continue
-      const message = `delta: expected one that stays within ±(2^53 - 1), received ${shown(delta)} for a value of ${value}`
+      const pending = this.#pending.get(id) ?? 0
+      if (Number.isSafeInteger(value + delta) && Number.isSafeInteger(value + pending + delta)) continue
+      const message = `delta: expected a value within ±(2^53 - 1), received ${shown(delta)} for a value of ${value}`
       throw new SluiceError('SLUICE_COUNTER_RANGE', message)
     }
     for (const { id, delta } of deltas) this.#leave(id, delta)
   }
 
   #leave(id: string, delta: number): void {
-    const undecided = (this.#undecided.get(id) ?? 0) + delta
-    if (undecided === 0) this.#undecided.delete(id)
-    else this.#undecided.set(id, undecided)
+    const pending = (this.#pending.get(id) ?? 0) + delta
+    if (pending === 0) this.#pending.delete(id)
+    else this.#pending.set(id, pending)
   }
 
-  /** Where the token counted in another part before, asks there: it counts nothing a second time. */
+  /**
+   * Sends the call to the part of the token. If the token was reused there, tries the parts in which it may have
+   * counted earlier.
+   */
   async #sendOnce(deltas: readonly SplitDelta[], options: IncrementOptions, hash: string): Promise<BatchReceipt> {
     let failure: unknown
     for (const part of this.#split.partsForToken(hash)) {
@@ -127,7 +130,7 @@ export class SplitCounters extends AmountCounters {
     const chosen = deltas.map((delta) => ({ ...delta, part: partFor(delta) }))
     const pairs = chosen.map(({ parts, part, delta }) => [parts[part], delta] as const)
     const { values, durable, counted } = await this.counters.incrementMany(pairs, options)
-    // whoever waited for the ledger hears what it has, as one counter would answer
+    // a call that waited for the ledger returns the ledger's values, as a single counter would
     const isWaited = options.durable || options.token !== undefined
     const mayDiffer = isWaited || this.#split.writesMany
     const sums = chosen.map(async ({ id, parts, part, values: before }) => {
@@ -138,7 +141,7 @@ export class SplitCounters extends AmountCounters {
     return { values: new Map(await Promise.all(sums)), durable, counted }
   }
 
-  /** `known`, unless all of `others` can be read: what has counted must not fail with a read. */
+  /** Reads `others`, or returns `known` if a read fails: a call that has counted must not fail because of a read. */
   async #freshOr(
     known: readonly number[],
     others: readonly string[],

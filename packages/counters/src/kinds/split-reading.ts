@@ -2,7 +2,7 @@ import type { CounterReading } from '@sluice/limiter-core'
 import type { CounterSplit } from './counter-split.ts'
 import { exactSum } from './exact-sum.ts'
 
-/** What the parts of a counter make together. */
+/** Combines the readings of the parts into the reading of their counter. */
 export function readingOf(
   id: string,
   parts: readonly CounterReading[],

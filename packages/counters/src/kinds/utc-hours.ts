@@ -2,13 +2,16 @@ import { badOption } from '@sluice/limiter-core/backend'
 import { wholeWithin } from '../counter-options.ts'
 
 export interface HourlyOptions {
-  /** So many hours are kept apart, the newest included; older ones are part of their day. 1 to 24 times `days`. Default: 48, or all. */
+  /**
+   * Number of hours kept separately, the newest included; older hours are merged into their day. 1 to 24 times `days`.
+   * Default: 48, or 24 times `days` if that is less.
+   */
   readonly hours?: number | undefined
-  /** So many days are kept, of 24 hours from midnight in UTC, the newest included; 1 to 1,000. Default: 31. */
+  /** Number of UTC days kept, the newest included; 1 to 1,000. Default: 31. */
   readonly days?: number | undefined
 }
 
-/** The same options, checked. */
+/** Validated `HourlyOptions`. */
 export interface KeptHours {
   readonly keptHours: number
   readonly keptDays: number
@@ -25,13 +28,13 @@ export function keptHoursOf(owner: string, { hours, days = 31 }: HourlyOptions):
   return { keptHours: wholeWithin(`${owner}: hours`, hours ?? Math.min(48, most), most), keptDays }
 }
 
-/** Number of the hour of `now`, epoch ms, since 1970. Throws `SLUICE_BAD_OPTION`. */
+/** Returns the number of the hour of `now`, in epoch ms, since 1970. Throws `SLUICE_BAD_OPTION`. */
 export function hourOf(call: string, now: number): number {
   if (Number.isFinite(now) && Math.abs(now) <= Number.MAX_SAFE_INTEGER) return Math.floor(now / HOUR_MS)
   throw badOption(`${call}: now`, now, 'a time in epoch ms')
 }
 
-/** Number of the day of an hour. */
+/** Returns the number of the day of an hour since 1970. */
 export function dayOf(hour: number): number {
   return Math.floor(hour / HOURS)
 }

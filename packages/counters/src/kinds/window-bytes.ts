@@ -1,11 +1,11 @@
 import { kindOf, SluiceError, shown } from '@sluice/limiter-core/backend'
 
-/** What a `WindowedCounter` is made of. */
+/** Serialized state of a `WindowedCounter`. */
 export interface WindowState {
   readonly windowMs: number
   readonly grainMs: number
   readonly newest: number
-  /** Bucket `n` stands at `n` modulo their number. */
+  /** Bucket number `n` has the index `n` modulo the number of buckets. */
   readonly buckets: Float64Array
 }
 
@@ -15,8 +15,8 @@ const VERSION = 1
 const HEADER_BYTES = 32
 
 /**
- * Little-endian: 0 magic 'SLWC'; 4 version as uint32; 8 window, 16 grain and 24 newest bucket as float64; 32 the buckets,
- * a float64 each.
+ * Serializes a window, little-endian: at 0 the magic 'SLWC'; at 4 the version as uint32; at 8 the window, at 16 the
+ * grain and at 24 the newest bucket as float64; from 32 the buckets, a float64 each.
  */
 export function windowBytes({ windowMs, grainMs, newest, buckets }: WindowState): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES + 8 * buckets.length)
@@ -27,7 +27,7 @@ export function windowBytes({ windowMs, grainMs, newest, buckets }: WindowState)
   return bytes
 }
 
-/** Throws `SLUICE_BAD_MESSAGE` for all other bytes, before it allocates. */
+/** Parses bytes written by `windowBytes`. Throws `SLUICE_BAD_MESSAGE` for other bytes, before allocating memory. */
 export function readWindowBytes(bytes: unknown, mostBuckets: number): WindowState {
   if (!(bytes instanceof Uint8Array)) throw bad(kindOf(bytes))
   if (bytes.length < HEADER_BYTES) throw bad(`${bytes.length} bytes`)
@@ -37,20 +37,20 @@ export function readWindowBytes(bytes: unknown, mostBuckets: number): WindowStat
   const length = windowMs / grainMs
   const isShape =
     Number.isSafeInteger(windowMs) && Number.isSafeInteger(grainMs) && Number.isInteger(length) && length >= 1
-  if (!isShape || length > mostBuckets) throw bad('a window that no counter has')
+  if (!isShape || length > mostBuckets) throw bad('an invalid window or grain')
   if (bytes.length !== HEADER_BYTES + 8 * length) throw bad(`${bytes.length} bytes`)
-  if (!Number.isSafeInteger(newest) && newest !== Number.NEGATIVE_INFINITY) throw bad(`a newest bucket of ${newest}`)
+  if (!Number.isSafeInteger(newest) && newest !== Number.NEGATIVE_INFINITY) throw bad(`the newest bucket ${newest}`)
   const buckets = Float64Array.from({ length }, (_, n) => view.getFloat64(HEADER_BYTES + 8 * n, true))
   const wrong = buckets.find(
     (amount) => !Number.isSafeInteger(amount) || (amount !== 0 && newest === Number.NEGATIVE_INFINITY),
   )
-  if (wrong !== undefined) throw bad(`a bucket of ${shown(wrong)}`)
+  if (wrong !== undefined) throw bad(`a bucket with ${shown(wrong)}`)
   return { windowMs, grainMs, newest, buckets }
 }
 
-function bad(got: string): SluiceError {
+function bad(received: string): SluiceError {
   return new SluiceError(
     'SLUICE_BAD_MESSAGE',
-    `bytes: expected those of toBytes() of a WindowedCounter, received ${got}`,
+    `bytes: expected the toBytes() of a WindowedCounter, received ${received}`,
   )
 }

@@ -3,26 +3,29 @@ import { checkDelta } from '../counter-delta.ts'
 import { readWindowBytes, windowBytes } from './window-bytes.ts'
 
 export interface WindowedCounterOptions {
-  /** How far back a sum goes. Default: 1 minute. */
+  /** Length of the window. Default: 1 minute. */
   readonly windowMs?: Duration | undefined
-  /** A whole part of the window, 1/10,000 of it or more. Default: 1/60 of it, rounded down to whole ms. */
+  /**
+   * Length of a bucket: an integer number of ms that divides the window into 1 to 10,000 buckets. Default: 1/60 of the
+   * window, rounded down to whole ms, at least 1 ms.
+   */
   readonly grainMs?: Duration | undefined
 }
 
-const MOST_BUCKETS = 10_000
-const BUCKETS = 60
+const MAX_BUCKETS = 10_000
+const DEFAULT_BUCKETS = 60
 
 /**
- * What was counted in the last window, in buckets of a grain: a ring of numbers, 8 bytes each, in which the newest bucket
- * takes the place of the oldest. It reads no clock: `now` is handed in, in ms of any one time, and is trusted.
+ * Count of the last window, kept in a ring of buckets of 8 bytes each; a new bucket replaces the oldest. It does not
+ * read a clock: callers pass `now` in ms of any one clock, and `now` is trusted.
  *
- * A sum holds the bucket of `now` and those before it that make a window with it, so it goes back between a window less a
- * grain and a window. The newest `now` of a write says which buckets there are: what is older is dropped.
+ * A sum covers the bucket of `now` and the buckets before it, so it reaches back between one window less one grain and
+ * one window. The newest `now` of a write decides which buckets are kept; older buckets are dropped.
  */
 export class WindowedCounter {
   readonly windowMs: number
   readonly grainMs: number
-  /** Of one bucket, so that no sum of them leaves ±(2^53 - 1). */
+  /** Maximum amount in a bucket, so that no sum leaves ±(2^53 - 1). */
   readonly #most: number
   readonly #buckets: Float64Array
   /** Number of the newest bucket since time 0; -Infinity before the first write. */
@@ -32,27 +35,30 @@ export class WindowedCounter {
   constructor(options: WindowedCounterOptions = {}) {
     const { windowMs = 60_000, grainMs } = optionsOf('WindowedCounter', options, ['windowMs', 'grainMs'])
     this.windowMs = parseMs(windowMs, 'WindowedCounter: windowMs')
-    this.grainMs = parseMs(grainMs ?? Math.max(1, Math.floor(this.windowMs / BUCKETS)), 'WindowedCounter: grainMs')
+    this.grainMs = parseMs(
+      grainMs ?? Math.max(1, Math.floor(this.windowMs / DEFAULT_BUCKETS)),
+      'WindowedCounter: grainMs',
+    )
     const buckets = this.windowMs / this.grainMs
-    if (!Number.isSafeInteger(this.grainMs) || !Number.isInteger(buckets) || buckets < 1 || buckets > MOST_BUCKETS) {
+    if (!Number.isSafeInteger(this.grainMs) || !Number.isInteger(buckets) || buckets < 1 || buckets > MAX_BUCKETS) {
       throw badOption(
         'WindowedCounter: grainMs',
         grainMs ?? this.grainMs,
-        `whole ms, 1/1 to 1/${MOST_BUCKETS} of windowMs`,
+        `whole ms that divide windowMs into 1 to ${MAX_BUCKETS} buckets`,
       )
     }
     this.#buckets = new Float64Array(buckets)
     this.#most = Math.floor(Number.MAX_SAFE_INTEGER / buckets)
   }
 
-  /** The counter that `toBytes` wrote. Throws `SLUICE_BAD_MESSAGE` for any other bytes. */
+  /** Restores a counter from `toBytes`. Throws `SLUICE_BAD_MESSAGE` for any other bytes. */
   static fromBytes(bytes: Uint8Array): WindowedCounter {
-    const { windowMs, grainMs, newest, buckets } = readWindowBytes(bytes, MOST_BUCKETS)
+    const { windowMs, grainMs, newest, buckets } = readWindowBytes(bytes, MAX_BUCKETS)
     const counter = new WindowedCounter({ windowMs, grainMs })
     if (buckets.some((amount) => Math.abs(amount) > counter.#most)) {
       throw new SluiceError(
         'SLUICE_BAD_MESSAGE',
-        'bytes: expected bytes of toBytes(), received a bucket beyond its range',
+        'bytes: expected the toBytes() of a WindowedCounter, received a bucket outside its range',
       )
     }
     counter.#buckets.set(buckets)
@@ -61,8 +67,8 @@ export class WindowedCounter {
   }
 
   /**
-   * Counts `delta`, a whole number, at `now`; false where that is older than the window, and nothing is counted. Throws
-   * `SLUICE_BAD_DELTA`, `SLUICE_BAD_OPTION` for a `now` that is no time, and `SLUICE_COUNTER_RANGE` where its bucket would
+   * Counts `delta`, an integer, at `now`. Returns false and counts nothing if `now` is older than the window. Throws
+   * `SLUICE_BAD_DELTA`, `SLUICE_BAD_OPTION` if `now` is not a time, and `SLUICE_COUNTER_RANGE` if its bucket would
    * leave ±(2^53 - 1) divided by the number of buckets.
    */
   increment(delta: number, now: number): boolean {
@@ -76,7 +82,10 @@ export class WindowedCounter {
     return true
   }
 
-  /** What was counted in the window that ends with the bucket of `now`. Throws `SLUICE_BAD_OPTION` for a `now` that is no time. */
+  /**
+   * Returns the count of the window that ends with the bucket of `now`. Throws `SLUICE_BAD_OPTION` if `now` is not a
+   * time.
+   */
   sum(now: number): number {
     const last = this.#bucketOf('sum', now)
     const first = Math.max(last, this.#newest) - this.#buckets.length + 1
@@ -87,9 +96,9 @@ export class WindowedCounter {
   }
 
   /**
-   * Adds what the other counted, bucket by bucket; what is older than the window of both is dropped. Twice the same is
-   * counted twice. Throws `SLUICE_BAD_MESSAGE` where it has another window or grain, and `SLUICE_COUNTER_RANGE` like
-   * `increment`; then nothing has changed.
+   * Adds the counts of `other` bucket by bucket; buckets older than the merged window are dropped. Merging the same
+   * counter twice counts it twice. Throws `SLUICE_BAD_MESSAGE` if its window or grain differs, and
+   * `SLUICE_COUNTER_RANGE` like `increment`; then nothing changes.
    */
   merge(other: WindowedCounter): void {
     if (!(other instanceof WindowedCounter)) throw this.#mismatch(shown(other))
@@ -105,7 +114,7 @@ export class WindowedCounter {
     for (const [n, sum] of sums.entries()) this.#buckets[this.#slotOf(newest - n)] = sum
   }
 
-  /** 32 bytes and 8 for each bucket. */
+  /** Serializes the counter: 32 bytes and 8 bytes for each bucket. */
   toBytes(): Uint8Array {
     const { windowMs, grainMs } = this
     return windowBytes({ windowMs, grainMs, newest: this.#newest, buckets: this.#buckets })
@@ -118,7 +127,7 @@ export class WindowedCounter {
     this.#newest = bucket
   }
 
-  /** 0 for a bucket that is not there, or not any more. */
+  /** Returns the amount of a bucket; 0 if it is not kept. */
   #kept(bucket: number): number {
     const isKept = bucket <= this.#newest && bucket > this.#newest - this.#buckets.length
     return isKept ? this.#buckets[this.#slotOf(bucket)] : 0
@@ -138,12 +147,12 @@ export class WindowedCounter {
   }
 
   #beyondRange(delta: number): SluiceError {
-    const expected = `a bucket that stays within ±${this.#most}`
+    const expected = `a delta that keeps its bucket within ±${this.#most}`
     return new SluiceError('SLUICE_COUNTER_RANGE', `delta: expected ${expected}, received ${shown(delta)}`)
   }
 
-  #mismatch(got: string): SluiceError {
+  #mismatch(received: string): SluiceError {
     const expected = `a WindowedCounter of ${this.windowMs} ms in ${this.grainMs} ms`
-    return new SluiceError('SLUICE_BAD_MESSAGE', `merge: expected ${expected}, received ${got}`)
+    return new SluiceError('SLUICE_BAD_MESSAGE', `merge: expected ${expected}, received ${received}`)
   }
 }

@@ -9,50 +9,57 @@ import { SplitCounters } from './split-counters.ts'
 import { readingOf } from './split-reading.ts'
 
 export interface WindowedCountersOptions {
-  /** How far back a value goes. Default: 1 hour. */
+  /** Length of the window. Default: 1 hour. */
   readonly window?: Duration | undefined
-  /** A whole part of the window, 1/1,000 of it or more. Default: 1/60 of it, rounded down to whole ms. */
+  /**
+   * Length of a bucket; it divides the window into 1 to 1,000 buckets. Default: 1/60 of the window, rounded down to
+   * whole ms, at least 1 ms.
+   */
   readonly grain?: Duration | undefined
-  /** Its wall time says which bucket counts, so that all processes have the same ones. */
+  /** Its wall time selects the bucket, so that all processes use the same buckets. */
   readonly clock?: Partial<Clock> | undefined
 }
 
-/** `Counters` whose values are those of the last window. */
+/** `Counters` whose values cover the last window. */
 export interface WindowedCounters extends Counters {
   /**
-   * Deletes the buckets of all ids that have left the window, and one grain more, which a slower clock may still count
-   * in. Answers how many counters it deleted, of which each is one call. For one process to do, about once a grain:
-   * until then old buckets stay where they are, and are in no value.
+   * Deletes buckets that ended before the window, for all ids, and returns their number. One more grain is kept, in
+   * which a process with a slower clock may still count. Each deletion is one call. Let one process call this about
+   * once per grain; buckets outside the window are never part of a value, but stay stored until then.
    */
   sweep(): Promise<number>
 }
 
-const MOST_BUCKETS = 1_000
-const BUCKETS = 60
+const MAX_BUCKETS = 1_000
+const DEFAULT_BUCKETS = 60
 const START_DIGITS = 16
 const SWEEP_LIST = 1_000
-/** Versions that a bucket has for each ms of it, so that those of the next one are higher. */
+/** Versions reserved for each ms of a bucket, so that the versions of the next bucket are higher. */
 const VERSIONS_PER_MS = 1_024
 
 /**
- * Counters whose values are sums of the last window, in buckets of a grain. Each bucket of an id is a counter of its own
- * in `counters`, `<start, ms, 16 digits>:<id>` behind what says which window it is, so they are as exact and as durable
- * as those. A value holds the bucket of now and those before it that make a window with it: it goes back between a
- * window less a grain and a window. Each call reads as many counters of an id as the window has grains; a list and
- * `aggregate` take one of them for each bucket.
+ * Creates counters whose values are sums over the last window, kept in buckets of one grain. Each bucket of an id is a
+ * separate counter in `counters`, with the id `<window and grain><start in ms, 16 digits>:<id>`, so it is as exact and
+ * as durable as those counters. A value covers the current bucket and the buckets before it, so it reaches back between
+ * one window less one grain and one window. Each call reads as many counters per id as the window has grains;
+ * `readMany` and `aggregate` send one call per bucket.
  *
- * A token that comes again counts nothing, and is known while the bucket that it counted in is in the window; later, and
- * within 24 hours, it is refused by `SLUICE_TOKEN_REUSED`. A version is that of the newest bucket. A bucket has the range
- * of a value. `close` closes `counters`. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
+ * A repeated token counts nothing while the bucket in which it counted is in the window; after that, and within 24
+ * hours, it is rejected with `SLUICE_TOKEN_REUSED`. A version is that of the newest bucket. A bucket has the range of a
+ * value. `close` closes `counters`. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
 export function windowedCounters(counters: Counters, options: WindowedCountersOptions = {}): WindowedCounters {
   const { window = '1h', grain, clock } = optionsOf('windowedCounters', options, ['window', 'grain', 'clock'])
   const windowMs = parseDuration(window, 'windowedCounters: window')
-  const whole = Math.max(1, Math.floor(windowMs / BUCKETS))
+  const whole = Math.max(1, Math.floor(windowMs / DEFAULT_BUCKETS))
   const grainMs = grain === undefined ? whole : parseDuration(grain, 'windowedCounters: grain')
   const buckets = windowMs / grainMs
-  if (!Number.isInteger(buckets) || buckets > MOST_BUCKETS) {
-    throw badOption('windowedCounters: grain', grain ?? grainMs, `1/1 to 1/${MOST_BUCKETS} of window`)
+  if (!Number.isInteger(buckets) || buckets > MAX_BUCKETS) {
+    throw badOption(
+      'windowedCounters: grain',
+      grain ?? grainMs,
+      `a duration that divides window into 1 to ${MAX_BUCKETS} buckets`,
+    )
   }
   return new SweptCounters(counters, new Buckets(counters, { windowMs, grainMs, clock: clockOf(clock) }))
 }
@@ -72,7 +79,7 @@ class SweptCounters extends SplitCounters implements WindowedCounters {
       const old = page.filter(({ id }) => this.#buckets.isOld(id))
       await Promise.all(old.map(({ id }) => this.counters.delete(id)))
       deleted += old.length
-      // in the order of their times
+      // buckets are listed in the order of their start, so the next page has no old buckets
       if (old.length < SWEEP_LIST) return deleted
     }
   }
@@ -80,7 +87,7 @@ class SweptCounters extends SplitCounters implements WindowedCounters {
 
 class Buckets implements CounterSplit {
   readonly writesMany = false
-  /** What the ids of all buckets of this window and grain begin with. */
+  /** Common prefix of the ids of all buckets of this window and grain. */
   readonly kind: string
   readonly #counters: Counters
   readonly #grainMs: number
@@ -107,7 +114,7 @@ class Buckets implements CounterSplit {
     return this.#buckets - 1
   }
 
-  /** From the newest one. */
+  /** Returns all buckets, the newest first. */
   partsForToken(): readonly number[] {
     return Array.from({ length: this.#buckets }, (_, n) => this.#buckets - 1 - n)
   }
@@ -119,7 +126,7 @@ class Buckets implements CounterSplit {
 
   async list(prefix: string, { after, limit }: ListPage): Promise<readonly CounterReading[]> {
     const [begin, behind] = [escapedText(prefix), after === undefined ? undefined : escapedText(after)]
-    // the first ids of all buckets together are among the first of each
+    // the first ids of the merged list are among the first ids of each bucket
     const lists = this.#begins().map((bucket) => {
       const from = behind === undefined ? undefined : bucket + behind
       return this.#counters.readMany(bucket + begin, { after: from, limit })
@@ -149,12 +156,12 @@ class Buckets implements CounterSplit {
     return Number(id.slice(this.kind.length, this.kind.length + START_DIGITS))
   }
 
-  /** Start of the bucket of now. */
+  /** Returns the start of the current bucket, in epoch ms. */
   #newest(): number {
     return Math.floor(this.#clock.wall() / this.#grainMs) * this.#grainMs
   }
 
-  /** What the ids of each bucket of the window begin with, the oldest first. */
+  /** Returns the id prefix of each bucket in the window, the oldest first. */
   #begins(): readonly string[] {
     const first = this.#newest() - (this.#buckets - 1) * this.#grainMs
     return Array.from({ length: this.#buckets }, (_, n) => {

@@ -1,6 +1,6 @@
 import type { AccountId } from './quota-table.ts'
 
-/** An account as the key of a map. */
+/** Returns a map key for an account. */
 export function accountPlace({ name, key }: AccountId): string {
   return JSON.stringify([name, key])
 }

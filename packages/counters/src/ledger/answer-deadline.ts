@@ -1,11 +1,14 @@
 import type { Clock } from '@sluice/limiter-core/backend'
 import { answeredWithin, failureOf, unanswered } from '../unanswered.ts'
 
-/** Calls of a ledger that are answered within `waitMs`, or reject with `SLUICE_COUNTERS_UNAVAILABLE`, as failed ones do. */
+/**
+ * Timeout for calls of a ledger. Calls that fail or take longer than `waitMs` reject with
+ * `SLUICE_COUNTERS_UNAVAILABLE`.
+ */
 export class AnswerDeadline {
   readonly #clock: Clock
   readonly #waitMs: number
-  /** Of each call under way: what rejects it. */
+  /** Functions that reject the calls under way. */
   readonly #open = new Set<(error: Error) => void>()
 
   constructor(clock: Clock, waitMs: number) {
@@ -15,19 +18,19 @@ export class AnswerDeadline {
 
   within<T>(answer: Promise<T>): Promise<T> {
     const waitMs = this.#waitMs
-    const late = (): Error => unanswered(`the ledger of counters gave no answer within ${waitMs} ms`)
-    return answeredWithin(this.#endable(answer), { clock: this.#clock, waitMs, late })
+    const late = (): Error => unanswered(`the counter ledger did not reply within ${waitMs} ms`)
+    return answeredWithin(this.#rejectable(answer), { clock: this.#clock, waitMs, late })
   }
 
-  /** Rejects all calls that are under way. */
+  /** Rejects all calls under way with `error`. */
   end(error: Error): void {
     for (const reject of this.#open) reject(error)
   }
 
-  #endable<T>(answer: Promise<T>): Promise<T> {
+  #rejectable<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#open.add(reject)
-      const failed = (error: unknown): void => reject(failureOf('the ledger of counters', error))
+      const failed = (error: unknown): void => reject(failureOf('the counter ledger', error))
       answer.then(resolve, failed).finally(() => this.#open.delete(reject))
     })
   }

@@ -2,99 +2,111 @@ import type { ListPage } from '../list-page.ts'
 import type { QuotaTable } from './quota-table.ts'
 import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
 
-/** Where counters are kept for good, or as good as it gets: the lowest of their tiers. Reads and writes of one fleet. */
+/** Durable storage of counters, shared by all processes. */
 export interface CounterLedger {
-  /** Whether what it applied outlives this process. */
+  /** Whether applied batches survive the end of this process. */
   readonly durable: boolean
-  /** The counters of one name. Other names are other counters. */
+  /** Returns the counters of a name. Counters of different names are independent. */
   open(name: string): CounterTable
-  /** The sketches of one name and kind, which are others than its counters. A ledger without it keeps no sketches. */
+  /**
+   * Returns the sketches of a name and kind, which are independent of the counters of that name. Ledgers without this
+   * method do not store sketches.
+   */
   openSketches?(name: string, kind: StoredSketchKind): SketchTable
-  /** The accounts of quotas. A ledger without it keeps no quotas. `serverTime`: for tests, epoch ms in the place of its clock. */
+  /**
+   * Returns the quota accounts. Ledgers without this method do not store quotas. `serverTime` replaces the ledger's
+   * clock in tests and returns epoch ms.
+   */
   openQuotas?(serverTime?: () => number): QuotaTable
-  /** Ends what it opened itself. Clients that it was given stay open. */
+  /** Closes resources that the ledger opened. Clients passed to it stay open. */
   close(): Promise<void>
 }
 
 /** The counters of one name in a ledger. */
 export interface CounterTable {
   /**
-   * Applies a batch once, however often it is sent: one whose number is not above the last one of its writer changes
-   * nothing, and is answered as the first time. All of it is applied, or none.
+   * Applies a batch, all of it or none, exactly once. A batch whose number is not above the last number of its writer
+   * changes nothing and returns the result of the first time.
    */
   apply(batch: CounterBatch): Promise<AppliedBatch>
   /**
-   * The entries of `ids`, in their order, a counter that nobody counted with version 0; and the number of the last batch of
-   * `writer` that they have.
+   * Returns the entries of `ids` in their order, with version 0 for counters that were never counted, and the number of
+   * the last batch of `writer` that is included in them.
    */
   read(ids: readonly string[], writer?: string): Promise<LedgerRead>
-  /** At most `limit` of those whose ids begin with `prefix`, by the bytes of their ids in UTF-8, from the one after `after`. */
+  /**
+   * Lists at most `limit` counters whose ids begin with `prefix`, after `after`, ordered by the UTF-8 bytes of their
+   * ids.
+   */
   list(prefix: string, page: ListPage): Promise<readonly LedgerEntry[]>
-  /** The sum of those whose ids begin with `prefix`. */
+  /** Returns the sum of the counters whose ids begin with `prefix`. */
   sum(prefix: string): Promise<number>
-  /** Sets a counter to 0. What was counted before, and is applied later, changes nothing. */
+  /** Sets a counter to 0. Units counted before the call and applied later have no effect. */
   clear(id: string, options: { readonly deleted: boolean }): Promise<LedgerEntry>
 }
 
-/** What one writer counted since its batch before. */
+/** The units that one writer counted since its previous batch. */
 export interface CounterBatch {
-  /** Of one process, and of one start of it. Sends its batches one after the other. */
+  /** Identifies one start of one process. A writer sends its batches one after the other. */
   readonly writer: string
-  /** From 1, one more for each batch. */
+  /** Starts at 1 and increases by 1 with each batch. */
   readonly number: number
-  /** At most one for each id, and none for an id of a group. */
+  /** At most one delta per id, and none for ids of groups. */
   readonly deltas: readonly LedgerDelta[]
-  /** No two with one token. */
+  /** Groups with different tokens. */
   readonly groups: readonly TokenGroup[]
 }
 
 export interface LedgerDelta {
   readonly id: string
   readonly amount: number
-  /** How long ago the first unit of it was counted, in ms: a reset since then takes it away. */
+  /** Age of the oldest unit in ms. The delta is dropped if the counter was reset after that unit. */
   readonly ageMs: number
 }
 
-/** Deltas that count together or not at all, and that somebody waits for. */
+/** Deltas that are counted all or none, and whose outcome a caller awaits. */
 export interface TokenGroup {
-  /** Counts once within 24 hours. Without it the group always counts. */
+  /** Makes the group count once within 24 hours. A group without a token always counts. */
   readonly token: CounterToken | undefined
-  /** How long ago it was counted, in ms; 0 while somebody waits for it. */
+  /** Age of the group in ms; 0 while a caller awaits it. */
   readonly ageMs: number
   readonly amounts: ReadonlyMap<string, number>
 }
 
-/** Hashes, so that each has the same length. */
+/** Hashes of a token and of its deltas, which have a fixed length. */
 export interface CounterToken {
   readonly token: string
-  /** What was to be counted under it. */
+  /** Hash of the deltas that were sent with the token. */
   readonly body: string
 }
 
-/** `counted` now, `duplicate` where its token had counted the same before, `reused` where that was something else. */
+/**
+ * `counted` by this batch, `duplicate` if the token had counted the same deltas, `reused` if it had counted other
+ * deltas.
+ */
 export type GroupOutcome = 'counted' | 'duplicate' | 'reused'
 
 export interface AppliedBatch {
-  /** Of all ids of the batch, those of groups that did not count included. */
+  /** Entries of all ids in the batch, including ids of groups that did not count. */
   readonly entries: readonly LedgerEntry[]
-  /** In the order of its groups. */
+  /** Outcomes of the groups, in their order. */
   readonly outcomes: readonly GroupOutcome[]
 }
 
 export interface LedgerRead {
   readonly entries: readonly LedgerEntry[]
-  /** 0 for a writer of which no batch was applied. */
+  /** Number of the writer's last applied batch; 0 if there is none. */
   readonly number: number
 }
 
 export interface LedgerEntry {
   readonly id: string
   readonly value: number
-  /** One more each time that it is written. */
+  /** Increases by 1 with each write. */
   readonly version: number
-  /** Epoch ms of the ledger's clock. */
+  /** Time of the last counted units or reset, in epoch ms of the ledger's clock; undefined if there is none. */
   readonly updatedAt: number | undefined
 }
 
-/** How long a token counts once. */
+/** Time for which a token counts only once. */
 export const TOKEN_MS: number = 24 * 3_600_000

@@ -18,14 +18,14 @@ import type { QuotaTable } from './quota-table.ts'
 import type { SketchTable, StoredSketchKind } from './sketch-table.ts'
 import { byBytes } from './stored-id.ts'
 
-/** Some 150 bytes each. */
-const MOST_TOKENS = 1_000_000
+/** Each token takes about 150 bytes. */
+const MAX_TOKENS = 1_000_000
 
 interface Row {
   value: number
   version: number
   updatedAt: number
-  /** Of the clock's `now`, as are the times of units. */
+  /** On the scale of `clock.now()`, like the times of units. */
   resetAt: number
   isDeleted: boolean
 }
@@ -37,7 +37,7 @@ interface UsedToken {
   readonly number: number
 }
 
-/** Counters in memory, gone with the process. What other ledgers must do, as simply as it can be written. */
+/** Ledger in memory, which is lost when the process ends. It is the reference implementation for other ledgers. */
 export class MemoryLedger implements CounterLedger {
   readonly durable = false
   readonly #clock: Clock
@@ -73,7 +73,7 @@ export class MemoryLedger implements CounterLedger {
 class MemoryTable implements CounterTable {
   readonly #clock: Clock
   readonly #rows = new Map<string, Row>()
-  /** In the order of their use. */
+  /** Used tokens, the oldest first. */
   readonly #tokens = new Map<string, UsedToken>()
   readonly #numbers = new Map<string, number>()
 
@@ -85,7 +85,7 @@ class MemoryTable implements CounterTable {
     const { writer, number, deltas, groups } = batch
     this.#forgetTokens()
     const isNew = number > (this.#numbers.get(writer) ?? 0)
-    if (isNew && this.#tokens.size + groups.length > MOST_TOKENS) throw tooManyTokens()
+    if (isNew && this.#tokens.size + groups.length > MAX_TOKENS) throw tooManyTokens()
     const outcomes = groups.map((group) => (isNew ? this.#count(batch, group) : this.#outcomeBefore(batch, group)))
     if (isNew) {
       this.#numbers.set(writer, number)
@@ -130,7 +130,7 @@ class MemoryTable implements CounterTable {
     return 'counted'
   }
 
-  /** Of a batch that was applied before. */
+  /** Returns the outcome of a group in a batch that was applied before. */
   #outcomeBefore({ writer, number }: CounterBatch, { token }: TokenGroup): GroupOutcome {
     const used = token && this.#tokens.get(token.token)
     if (!used || (used.writer === writer && used.number === number)) return 'counted'
@@ -176,6 +176,6 @@ class MemoryTable implements CounterTable {
 function tooManyTokens(): SluiceError {
   return new SluiceError(
     'SLUICE_COUNTERS_FULL',
-    `tokens: expected a ledger on disk for so many, received more than ${MOST_TOKENS} within 24 hours in memory`,
+    `tokens: expected at most ${MAX_TOKENS} within 24 hours in memory, received more; use a ledger on disk`,
   )
 }

@@ -25,7 +25,9 @@ interface Notice extends StoredNotice {
 
 const STRANDED: readonly string[] = ['stranded', 'reported', 'credit']
 
-/** Accounts of quotas in memory, gone with the process. What other tables must do, as simply as it can be written. */
+/**
+ * Quota accounts in memory, which are lost when the process ends. It is the reference implementation for other tables.
+ */
 export class MemoryQuotaTable implements QuotaTable {
   readonly #now: () => number
   readonly #rows = new Map<string, Row>()
@@ -33,7 +35,7 @@ export class MemoryQuotaTable implements QuotaTable {
   readonly #usage = new Map<string, StoredUsage>()
   readonly #notices = new Map<string, Notice>()
 
-  /** `now`: epoch ms. */
+  /** `now` returns epoch ms. */
   constructor(now: () => number) {
     this.#now = now
   }

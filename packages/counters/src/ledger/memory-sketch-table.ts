@@ -9,7 +9,7 @@ import type {
   SketchTable,
 } from './sketch-table.ts'
 
-/** Sketches in memory, gone with the process. What other ledgers must do, as simply as it can be written. */
+/** Sketches in memory, which are lost when the process ends. It is the reference implementation for other tables. */
 export class MemorySketchTable implements SketchTable {
   readonly #rows = new Map<string, SketchRow[]>()
   readonly #numbers = new Map<string, number>()

@@ -1,28 +1,33 @@
-/** Where the accounts of quotas are kept: one row for each key of each count, and what happened to it. Times are epoch ms. */
+/**
+ * Storage of quota accounts: one row for each key of a quota, and entries that record its history. Times are epoch ms.
+ */
 export interface QuotaTable {
-  /** The accounts that there are, as they are at one moment. */
+  /** Returns the existing accounts among `ids`, all read at the same moment. */
   read(ids: readonly AccountId[]): Promise<{ readonly now: number; readonly accounts: readonly StoredAccount[] }>
   /**
-   * Writes each change whose account still has its version and the state of it, whose token nobody used, and whose time is that of the
-   * database's clock; of any other one nothing is written.
+   * Writes each change if its account still has the version and state that the change is based on, its token is unused,
+   * and the database's clock is within the change's time range. Other changes are not written.
    */
   commit(changes: readonly AccountChange[]): Promise<{ readonly now: number; readonly written: readonly boolean[] }>
-  /** What a token of an account was used for; undefined where nobody used it. */
+  /** Returns the entry that used a token of an account; undefined if the token is unused. */
   usedToken(id: AccountId, token: string): Promise<StoredEntry | undefined>
-  /** Accounts under these names of which something has ended by itself before now; at most `limit` of them. */
+  /** Returns at most `limit` accounts of these names with a period, lease or reservation that ended before now. */
   due(names: readonly string[], limit: number): Promise<readonly AccountId[]>
-  /** Usage by hour and key, in their order, from the first hour on and before the last, after `after`. */
+  /** Returns usage ordered by key and hour, from hour `from` to before `until`, after `after`. */
   usage(query: UsageQuery): Promise<readonly StoredUsage[]>
-  /** Entries of a key by their number, or of all keys, after `after`. */
+  /** Returns the entries of a key, or of all keys, ordered by number, after `after`. */
   entries(query: EntryQuery): Promise<readonly StoredEntry[]>
-  /** Leases without a report for which units are charged that nobody gave back. */
+  /** Returns leases that ended without a report and whose charged units were not given back. */
   stranded(query: StrandedQuery): Promise<readonly StrandedUnits[]>
-  /** Notices under these names that nobody delivered, older than `ageMs`. Whoever gets them has `ageMs` to deliver them. */
+  /**
+   * Claims undelivered notices of these names that were claimed at least `ageMs` ago. The caller has `ageMs` to deliver
+   * them.
+   */
   undelivered(names: readonly string[], ageMs: number, limit: number): Promise<readonly StoredNotice[]>
   delivered(ids: readonly string[]): Promise<void>
 }
 
-/** A key under the name of its count. */
+/** A key and the name of its quota. */
 export interface AccountId {
   readonly name: string
   readonly key: string
@@ -30,33 +35,33 @@ export interface AccountId {
 
 export interface StoredAccount extends AccountId {
   readonly version: number
-  /** As `textOf` writes it. */
+  /** Account state, serialized by `textOf`. */
   readonly state: string
 }
 
 export interface AccountChange extends StoredAccount {
-  /** Of `state`: one more than what is there; 1 for an account that is not. */
+  /** Version of `state`: the stored version plus 1, or 1 for a new account. */
   readonly version: number
-  /** `stateHash` of the state that it changes; undefined for an account that is not. */
+  /** `stateHash` of the previous state; undefined for a new account. */
   readonly basedOn: string | undefined
-  /** In which the change was made: the database's clock must be in it. */
+  /** Time range in which the change is valid, `from` inclusive and `until` exclusive, by the database's clock. */
   readonly from: number
   readonly until: number
   readonly dueAt: number | undefined
   readonly token: string | undefined
-  /** One whose token has an entry is left out: those that are written down again after a failover. */
+  /** Entries to add. An entry whose token exists is left out, since entries are written again after a failover. */
   readonly entries: readonly QuotaEntry[]
   readonly usage: readonly UsageLine[]
   readonly notices: readonly StoredNotice[]
 }
 
 export interface StoredNotice extends AccountId, QuotaNotice {
-  /** The same however often it is delivered. */
+  /** Stays the same when the notice is delivered again. */
   readonly id: string
 }
 
 export interface StoredEntry extends AccountId, QuotaEntry {
-  /** Grows with each entry. */
+  /** Increases with each entry. */
   readonly number: number
   readonly at: number
 }
@@ -65,7 +70,7 @@ export interface StoredUsage extends AccountId, UsageLine {}
 
 export interface UsageQuery {
   readonly name: string
-  /** Undefined: all keys. */
+  /** Undefined for all keys. */
   readonly key: string | undefined
   readonly from: number
   readonly until: number
@@ -86,7 +91,7 @@ export interface StrandedQuery {
   readonly limit: number
 }
 
-/** Units that were charged for one lease. */
+/** Units charged for a lease that ended without a report. */
 export interface StrandedUnits extends AccountId {
   readonly ref: string
   readonly period: string
@@ -94,23 +99,23 @@ export interface StrandedUnits extends AccountId {
   readonly at: number
 }
 
-/** What happened to an account, in words that stay: rows for the bill, none of which is ever changed. */
+/** Event in the history of an account, for the bill. Entries are never changed or deleted. */
 export interface QuotaEntry {
   readonly kind: QuotaEntryKind
-  /** What makes it count once; null for what happens by itself. */
+  /** Makes the entry count once; null for entries that no caller requested. */
   readonly token: string | null
-  /** What it belongs to: a lease or a reservation. */
+  /** Id of the lease or reservation; null otherwise. */
   readonly ref: string | null
-  /** Positive: charged or bought; negative: given back. */
+  /** Positive if charged or bought, negative if given back. */
   readonly units: number
-  /** Label of the period; null for what has none. */
+  /** Label of the period; null if the entry belongs to no period. */
   readonly period: string | null
 }
 
 /**
- * `top-up`: bought. `refund`: given back by the operator. `stranded`: charged for a lease that nobody reported of; `reported`
- * takes that back, since its owner did after all; `credit`: an operator gave it back. `reserved`, then `posted`, `voided`
- * or `expired`.
+ * `top-up`: bought. `refund`: given back by an operator. `stranded`: charged for a lease that ended without a report.
+ * `reported`: corrects `stranded` after a late report. `credit`: stranded units given back by an operator. `reserved`,
+ * then `posted`, `voided` or `expired`: a reservation.
  */
 type QuotaEntryKind =
   | 'top-up'
@@ -123,20 +128,20 @@ type QuotaEntryKind =
   | 'voided'
   | 'expired'
 
-/** Units of one hour. */
+/** Units used in one hour. */
 export interface UsageLine {
-  /** Epoch ms of its start, by the quota's time zone. */
+  /** Start of the hour in the quota's time zone, in epoch ms. */
   readonly hour: number
   units: number
   stranded: number
-  /** Of both: what top-ups paid for. */
+  /** Part of `units` and `stranded` that was paid from top-ups. */
   toppedUp: number
 }
 
-/** That a key has used so much of what a period includes. */
+/** Notice that a key has used a percentage of the units included in a period. */
 export interface QuotaNotice {
   readonly period: string
-  /** Per cent of what the period includes. */
+  /** Percentage of the included units. */
   readonly threshold: number
   readonly used: number
   readonly included: number

@@ -2,22 +2,22 @@ import { AWAITED, type Clock } from '@sluice/limiter-core/backend'
 
 export interface SendLoopOptions {
   readonly clock: Clock
-  /** How long what nobody waits for waits at most, in ms, while attempts succeed. */
+  /** Maximum delay of units without a waiting caller, in ms, while attempts succeed. */
   readonly flushMs: number
-  /** Whether the process must not end before what waits is sent. */
+  /** Whether the process stays alive until everything is sent. */
   readonly keepsAlive: boolean
-  /** Sends what is under way, or else what comes next. */
+  /** Sends the batch under way, or else the next batch. */
   readonly attempt: () => Promise<void>
   readonly isEmpty: () => boolean
-  /** Whether somebody waits, or a batch is full. */
+  /** Whether a caller is waiting or a batch is full, so that the next batch is sent without delay. */
   readonly isUrgent: () => boolean
 }
 
-/** Before the second attempt to send a batch; twice as long before each further one. */
+/** Delay before the first retry; doubled before each further one. */
 const FIRST_RETRY_MS = 50
-const LONGEST_RETRY_MS = 1_000
+const MAX_RETRY_MS = 1_000
 
-/** When a process attempts to send what it counted: one attempt at a time, and again after each that failed. */
+/** Schedules the sending of batches: one attempt at a time, with retries after failures. */
 export class SendLoop {
   readonly #options: SendLoopOptions
   #attempt: Promise<void> | undefined
@@ -28,7 +28,7 @@ export class SendLoop {
     this.#options = options
   }
 
-  /** Call it whenever something more waits. */
+  /** Schedules the next attempt if anything is unsent. Must be called whenever units are added. */
   schedule(): void {
     if (this.#attempt) return
     const { clock, flushMs, keepsAlive, isEmpty, isUrgent } = this.#options
@@ -41,7 +41,7 @@ export class SendLoop {
     this.#cancelTimer ??= clock.after(delayMs, () => this.#sendUnwatched(), { keepAlive: keepsAlive })
   }
 
-  /** One attempt; where one is under way, that one. Rejects as it does. */
+  /** Starts an attempt, or joins the one under way. Rejects if it fails. */
   send(): Promise<void> {
     this.stop()
     this.#attempt ??= this.#try().finally(() => {
@@ -51,7 +51,7 @@ export class SendLoop {
     return this.#attempt
   }
 
-  /** Calls `flush` again and again until it succeeds or `waitMs` are over, and ends. Rejects where it never did. */
+  /** Calls `flush` until it succeeds or `waitMs` have passed, then stops. Rejects if no call succeeded. */
   async end(flush: () => Promise<void>, waitMs: number): Promise<void> {
     const endsAt = this.#options.clock.now() + waitMs
     let failure: { readonly error: unknown } | undefined
@@ -65,17 +65,17 @@ export class SendLoop {
     if (failure) throw failure.error
   }
 
-  /** Ends the timer. What is not sent by then never is. */
+  /** Cancels the timer. Unsent units are not sent unless `schedule` or `send` is called. */
   stop(): void {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
   }
 
   get #retryMs(): number {
-    return Math.min(FIRST_RETRY_MS * 2 ** (this.#failedAttempts - 1), LONGEST_RETRY_MS)
+    return Math.min(FIRST_RETRY_MS * 2 ** (this.#failedAttempts - 1), MAX_RETRY_MS)
   }
 
-  /** Waits as long as before any attempt after a failed one; false where that is too late. */
+  /** Waits for the retry delay. Returns false at once if the delay would end after `endsAt`. */
   #retryBefore(endsAt: number): Promise<boolean> {
     const { clock } = this.#options
     if (clock.now() + this.#retryMs > endsAt) return Promise.resolve(false)
@@ -84,7 +84,7 @@ export class SendLoop {
     })
   }
 
-  /** Its failure goes to observers alone. */
+  /** Sends without reporting a failure here; observers receive it. */
   #sendUnwatched(): void {
     this.send().catch(() => {})
   }

@@ -2,7 +2,10 @@ import type { NewSketchRow, SketchGroup } from './sketch-table.ts'
 
 const DAY_HOURS = 24
 
-/** The group of which a row is part, while rows that begin before `before` are those of days. */
+/**
+ * Returns the group of a row. Rows of one hour that begin at or after hour `before` belong to their hour, others to
+ * their day.
+ */
 export function groupOf({ id, firstHour, hours }: NewSketchRow, before: number): SketchGroup {
   if (hours === 1 && firstHour >= before) return { id, first: firstHour, span: 1 }
   return { id, first: firstHour - (firstHour % DAY_HOURS), span: DAY_HOURS }

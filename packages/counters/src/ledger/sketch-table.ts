@@ -1,30 +1,33 @@
-/** What is summarised: different keys by HyperLogLog, or measured values by t-digest. */
+/** Kind of sketch: distinct keys (HyperLogLog) or measured values (t-digest). */
 export type StoredSketchKind = 'unique' | 'digest'
 
 /**
- * The sketches of one name and kind in a ledger. A row is one sketch of some hours under an id; what was counted under an
- * id in an hour is the merge of all rows that have it. Hours have numbers, from 1970 in UTC.
+ * The sketches of one name and kind in a ledger. A row is one sketch of one or more hours under an id; the count of an
+ * hour is the merge of all rows that include it. Hours are numbered from 1970 in UTC.
  */
 export interface SketchTable {
-  /** Keeps `format`, what all sketches of this name have in common, unless there is one; answers the one that is kept. */
+  /**
+   * Stores `format`, the parameters common to all sketches of the name, unless one is stored. Returns the stored
+   * format.
+   */
   claimFormat(format: string): Promise<string>
   /**
-   * Adds the rows of a batch once, however often it is sent: one whose number is not above the last one of its writer adds
-   * none. All or none. Answers whether the number was above it.
+   * Adds the rows of a batch, all or none, exactly once. A batch whose number is not above the last number of its
+   * writer adds nothing. Returns whether the batch was added.
    */
   append(batch: SketchBatch): Promise<boolean>
-  /** The rows under `id` that have an hour from `from` on and before `until`, as they are at one moment. */
+  /** Returns the rows of `id` that include an hour from `from` to before `until`, all read at the same moment. */
   read(id: string, range: HourRange): Promise<readonly SketchRow[]>
-  /** Puts one row in the place of several under its id, if each of them is still there. Answers whether it was so. */
+  /** Replaces several rows of an id with one, if all of them still exist. Returns whether they did. */
   replace(rows: readonly SketchRow[], by: NewSketchRow): Promise<boolean>
   /**
-   * Groups of more than one row, in an order of their own, from the one after `after`; `limit` at most. Rows of one hour
-   * make a group, those of one day where they begin before the hour `before` or have several hours.
+   * Returns at most `limit` groups of more than one row, in a fixed order, after `after`. Rows of one hour form a
+   * group. Rows that begin before the hour `before` or have several hours form a group per day.
    */
   crowded(page: CrowdedPage): Promise<readonly SketchGroup[]>
   /**
-   * Deletes all rows that begin before an hour. A ledger with a clock of its own deletes none of the last `keptDays` days
-   * by that: the clock of a process may be far ahead.
+   * Deletes all rows that begin before the hour `before`. A ledger with its own clock keeps the last `keptDays` days
+   * regardless, because the clock of a process may be far ahead.
    */
   forget(before: number, keptDays: number): Promise<void>
 }
@@ -40,7 +43,7 @@ export interface CrowdedPage {
   readonly limit: number
 }
 
-/** The hours `first` to `first + span - 1` of an id; `span`: 1, or 24 for a day. */
+/** The hours `first` to `first + span - 1` of an id. `span` is 1, or 24 for a day. */
 export interface SketchGroup {
   readonly id: string
   readonly first: number
@@ -50,21 +53,21 @@ export interface SketchGroup {
 export interface NewSketchRow {
   readonly id: string
   readonly firstHour: number
-  /** How many, from the first on: 1 to 24, all of one day. */
+  /** Number of hours from `firstHour`: 1 to 24, all on one day. */
   readonly hours: number
   readonly bytes: Uint8Array
 }
 
 export interface SketchRow extends NewSketchRow {
-  /** No other row has it, and none ever gets it again. */
+  /** Unique number of the row, which is never reused. */
   readonly part: string
 }
 
-/** What one writer counted since its batch before. */
+/** The rows that one writer added since its previous batch. */
 export interface SketchBatch {
-  /** Of one process, and of one start of it. Sends its batches one after the other. */
+  /** Identifies one start of one process. A writer sends its batches one after the other. */
   readonly writer: string
-  /** From 1, one more for each batch. */
+  /** Starts at 1 and increases by 1 with each batch. */
   readonly number: number
   readonly rows: readonly NewSketchRow[]
 }

@@ -1,9 +1,12 @@
-// a backslash, NUL, and halves of surrogate pairs that stand alone
+// a backslash, NUL, and lone surrogates
 const SPECIAL = /[\\\0]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 const ESCAPED = /\\([\\0]|u[0-9a-f]{4})/g
 const LAST_CODE_POINT = 0x10ffff
 
-/** An id as text that every database keeps: what UTF-8 or PostgreSQL has no place for is escaped, and so are escapes. */
+/**
+ * Returns an id as a string that every database can store: NUL and lone surrogates, which PostgreSQL or UTF-8 cannot
+ * represent, are escaped with backslashes, and so are backslashes.
+ */
 export function storedId(id: string): string {
   return id.replace(SPECIAL, (one) => {
     if (one === '\\') return '\\\\'
@@ -11,7 +14,7 @@ export function storedId(id: string): string {
   })
 }
 
-/** The id that is stored so. */
+/** Returns the id that `storedId` encoded. */
 export function idOf(stored: string): string {
   return stored.replace(ESCAPED, (_, kind: string) => {
     if (kind === '\\') return '\\'
@@ -19,17 +22,23 @@ export function idOf(stored: string): string {
   })
 }
 
-/** By their bytes in UTF-8, as they are stored elsewhere: the order of their characters, and not of their UTF-16 units. */
+/**
+ * Compares ids by the UTF-8 bytes of their stored form, like a database. This is the order of code points, not of
+ * UTF-16 code units.
+ */
 export function byBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(storedId(one)), Buffer.from(storedId(other)))
 }
 
-/** The first text, in the order of code points, after all that begin with `prefix`; undefined where there is none. */
+/**
+ * Returns the first string, ordered by code points, after all strings that begin with `prefix`; undefined if there is
+ * none.
+ */
 export function endOfPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (char) => char.codePointAt(0) ?? 0)
   while (points.at(-1) === LAST_CODE_POINT) points.pop()
   const last = points.pop()
   if (last === undefined) return undefined
-  // halves of pairs are no characters
+  // surrogates are not characters
   return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
 }

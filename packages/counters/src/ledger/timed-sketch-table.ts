@@ -10,7 +10,7 @@ import type {
   SketchTable,
 } from './sketch-table.ts'
 
-/** A table of which each call has a deadline. */
+/** Sketch table whose calls time out after `waitMs`. */
 export class TimedSketchTable implements SketchTable {
   readonly #table: SketchTable
   readonly #deadline: AnswerDeadline

@@ -2,7 +2,7 @@ import type { Clock } from '@sluice/limiter-core/backend'
 import { AnswerDeadline } from './answer-deadline.ts'
 import type { AppliedBatch, CounterBatch, CounterTable, LedgerEntry, LedgerRead } from './counter-ledger.ts'
 
-/** A table of which each call has a deadline. */
+/** Counter table whose calls time out after `waitMs`. */
 export class TimedTable implements CounterTable {
   readonly #table: CounterTable
   readonly #deadline: AnswerDeadline
