@@ -2,48 +2,51 @@ import type { CounterBatch, TokenGroup } from '../ledger/counter-ledger.ts'
 import type { CounterEntry } from './counter-entry.ts'
 import type { PendingGroup } from './pending-group.ts'
 
-/** What goes out together, and is sent again as it is until it is answered. */
+/** Content of one batch, which is resent unchanged until the ledger replies. */
 export interface Shipment {
   readonly number: number
   readonly entries: readonly CounterEntry[]
   readonly groups: readonly PendingGroup[]
-  /** Turn of the first that came of what is in it. */
+  /** Turn of the oldest item in the batch. */
   readonly turn: number
 }
 
 /**
- * What a process counted and is in no batch yet, in turns: everything that waits has one, later ones higher ones. Units
- * of one id wait as one entry, and groups, which count together or not at all, each by itself.
+ * Units of this process that are not in a batch yet. Each waiting item has a turn, which increases in the order of
+ * arrival. Units of the same id wait as one entry; each group, which counts all or none, waits separately.
  */
 export class BatchQueue {
   readonly #maxBatch: number
   #number = 0
-  /** Of what came last. */
+  /** Turn of the newest item. */
   #turn = 0
-  /** Entries with units that are in no batch yet, and their turns, the oldest first. */
+  /** Entries with units that are not in a batch, with their turns, the oldest first. */
   readonly #dirty = new Map<CounterEntry, number>()
-  /** Those of them that the last batch left, since groups of it had their ids: groups of the next one wait for them. */
-  #passedOver: ReadonlySet<CounterEntry> = new Set()
+  /**
+   * Entries that the last batch skipped because its groups had their ids. Groups of the next batch wait for these
+   * entries.
+   */
+  #skipped: ReadonlySet<CounterEntry> = new Set()
   #groups: PendingGroup[] = []
 
-  /** `maxBatch`: most ids of a batch, unless one group has more. */
+  /** `maxBatch` is the maximum number of ids in a batch; a single group may exceed it. */
   constructor(maxBatch: number) {
     this.#maxBatch = maxBatch
   }
 
-  /** Of what came last, and of nothing that comes. */
+  /** Turn of the newest item added so far. */
   get lastTurn(): number {
     return this.#turn
   }
 
-  /** Of the first that came, unless that is being reset; infinite where there is nothing. */
+  /** Turn of the oldest item, ignoring entries that are being reset; Infinity if there is none. */
   get oldestTurn(): number {
     const group = this.#groups[0]?.turn ?? Number.POSITIVE_INFINITY
     for (const [{ isBeingReset }, turn] of this.#dirty) if (!isBeingReset) return Math.min(group, turn)
     return group
   }
 
-  /** Ids that wait. */
+  /** Number of ids with waiting units. */
   get size(): number {
     return this.#dirty.size + this.#groups.reduce((sum, { entries }) => sum + entries.length, 0)
   }
@@ -59,12 +62,12 @@ export class BatchQueue {
     return false
   }
 
-  /** Entries with units that are in no batch. */
+  /** Entries with units that are not in a batch. */
   get entries(): Iterable<CounterEntry> {
     return this.#dirty.keys()
   }
 
-  /** Entries that groups wait with, some of them more than once. */
+  /** Entries of the waiting groups; an entry of several groups is repeated. */
   get groupEntries(): Iterable<CounterEntry> {
     return this.#groups.flatMap(({ entries }) => entries)
   }
@@ -85,7 +88,7 @@ export class BatchQueue {
     this.#dirty.delete(entry)
   }
 
-  /** False where it is in a batch already. */
+  /** Removes a group from the queue. Returns false if it is already in a batch. */
   withdraw(pending: PendingGroup): boolean {
     if (!this.#groups.includes(pending)) return false
     this.#groups = this.#groups.filter((other) => other !== pending)
@@ -93,7 +96,10 @@ export class BatchQueue {
     return true
   }
 
-  /** The next batch: groups first, since somebody waits; then units of other ids than theirs, which a reset may take away apart. */
+  /**
+   * Takes the next batch. Groups come first, since callers wait for them, then entries whose ids are not in these
+   * groups, so that a reset can drop their units separately.
+   */
   take(): Shipment | undefined {
     const oldest = this.oldestTurn
     const groups = this.#takeGroups()
@@ -102,27 +108,30 @@ export class BatchQueue {
     return { number: ++this.#number, entries, groups, turn: oldest }
   }
 
-  /** One at least, or groups could keep the others waiting for good. */
+  /** Takes at least one entry, even if the groups fill the batch: otherwise groups could delay the entries forever. */
   #takeEntries(taken: ReadonlySet<CounterEntry>): readonly CounterEntry[] {
     const next: CounterEntry[] = []
-    const passedOver = new Set(this.#passedOver)
+    const skipped = new Set(this.#skipped)
     for (const entry of this.#dirty.keys()) {
       if (next.length > 0 && taken.size + next.length >= this.#maxBatch) break
-      if (taken.has(entry)) passedOver.add(entry)
+      if (taken.has(entry)) skipped.add(entry)
       else if (!entry.isBeingReset && this.#sends(entry)) next.push(entry)
     }
-    this.#passedOver = new Set([...passedOver].filter((entry) => this.#dirty.has(entry)))
+    this.#skipped = new Set([...skipped].filter((entry) => this.#dirty.has(entry)))
     return next
   }
 
-  /** What was counted after a reset in doubt keeps its turn for the next batch. */
+  /**
+   * Moves units of an entry into the batch. Units counted after a reset with unknown outcome keep their turn for the
+   * next batch.
+   */
   #sends(entry: CounterEntry): boolean {
     const isSent = entry.send()
     if (!entry.waits) this.#dirty.delete(entry)
     return isSent
   }
 
-  /** Those of one batch: no two with one token, of which the second is decided by what the first one did. */
+  /** Takes the groups of the next batch, at most one per token: the second is decided by the outcome of the first. */
   #takeGroups(): readonly PendingGroup[] {
     const next: PendingGroup[] = []
     const tokens = new Set<string>()
@@ -130,8 +139,8 @@ export class BatchQueue {
     this.#groups = this.#groups.filter((pending) => {
       const { token } = pending
       const isFull = next.length > 0 && ids + pending.entries.length > this.#maxBatch
-      const isBehind = pending.entries.some((entry) => this.#passedOver.has(entry) && !entry.isBeingReset)
-      if (isFull || isBehind || (token !== undefined && tokens.has(token))) return true
+      const mustWait = pending.entries.some((entry) => this.#skipped.has(entry) && !entry.isBeingReset)
+      if (isFull || mustWait || (token !== undefined && tokens.has(token))) return true
       ids += pending.entries.length
       if (token !== undefined) tokens.add(token)
       next.push(pending)
@@ -141,7 +150,7 @@ export class BatchQueue {
   }
 }
 
-/** A shipment as a ledger takes it, at `now`. */
+/** Returns a shipment in the form that a ledger applies, at clock time `now`. */
 export function batchOf({ number, entries, groups }: Shipment, writer: string, now: number): CounterBatch {
   return {
     writer,

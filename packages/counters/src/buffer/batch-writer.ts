@@ -10,33 +10,34 @@ import type { EntryCache } from './entry-cache.ts'
 import { PendingGroup } from './pending-group.ts'
 
 export interface BatchWriterOptions {
-  /** Of the counters, for observers. */
+  /** Name of the counters, for observers. */
   readonly name: string
   readonly table: CounterTable
   readonly cache: EntryCache
   readonly clock: Clock
   readonly observers: Observers
-  /** How long a unit waits for a batch at most, in ms, while the ledger answers. */
+  /** Maximum delay of a unit before it is sent, in ms, while the ledger responds. */
   readonly flushMs: number
-  /** Most ids of a batch, unless one group has more. */
+  /** Maximum number of ids in a batch; a single group may exceed it. */
   readonly maxBatch: number
-  /** Whether the process must not end before a unit that waits is sent. */
+  /** Whether the process stays alive until all units are sent. */
   readonly keepsAlive: boolean
 }
 
 /**
- * Sends what a process counted to the ledger: numbered batches, one at a time, each until it is answered. What nobody
- * waits for goes out after `flushMs`, or as soon as it fills a batch; what somebody waits for at once.
+ * Sends the units of this process to the ledger in numbered batches, one at a time, each repeated until the ledger
+ * replies. Units without a waiting caller are sent after `flushMs` or when they fill a batch; groups with a waiting
+ * caller are sent at once.
  */
 export class BatchWriter {
   readonly #options: BatchWriterOptions
-  /** Of this start of this process. */
+  /** Identifies this start of this process. */
   readonly #writer: string = randomBytes(15).toString('base64url')
   readonly #queue: BatchQueue
-  /** Not answered yet. */
+  /** The batch under way. */
   #shipment: Shipment | undefined
   readonly #loop: SendLoop
-  /** Of units that nobody waits for. */
+  /** Covers units without a waiting caller, not groups. */
   readonly #audit = new UnitAudit()
 
   constructor(options: BatchWriterOptions) {
@@ -50,12 +51,12 @@ export class BatchWriter {
     })
   }
 
-  /** Ids that wait for an answer. */
+  /** Number of ids with units that the ledger has not confirmed. */
   get waiting(): number {
     return this.#queue.size + (this.#shipment?.entries.length ?? 0)
   }
 
-  /** Reads all that waits: for metrics. */
+  /** Units that the ledger does not have, for metrics. Takes time proportional to their number. */
   get owed(): Owed {
     const { entries = [], groups = [] } = this.#shipment ?? {}
     const owing = [...new Set([...this.#queue.entries, ...entries])]
@@ -66,7 +67,7 @@ export class BatchWriter {
     return { ids: new Set([...owing, ...waited]).size, ageMs, auditDifference }
   }
 
-  /** Counts units that nobody waits for. */
+  /** Counts units that no caller waits for. */
   add(entry: CounterEntry, delta: number): void {
     entry.add(delta, this.#options.clock.now())
     this.#audit.counted(delta)
@@ -74,7 +75,10 @@ export class BatchWriter {
     this.#loop.schedule()
   }
 
-  /** Resolves when it is decided. After `waitMs` it rejects with what `late` makes of whether it may count all the same. */
+  /**
+   * Counts a group and resolves with its outcome. After `waitMs` it rejects with the error of `late`, which receives
+   * whether the group may still be counted.
+   */
   addGroup(
     group: TokenGroup,
     entries: readonly CounterEntry[],
@@ -97,30 +101,32 @@ export class BatchWriter {
     })
   }
 
-  /** Resolves when all that was counted so far is applied; rejects where an attempt fails, and goes on trying. */
+  /**
+   * Resolves when all units counted so far are applied. Rejects if an attempt fails; later attempts follow regardless.
+   */
   async flush(): Promise<void> {
     const last = this.#queue.lastTurn
     while (this.#oldestTurn <= last) await this.#loop.send()
   }
 
-  /** Flushes, again and again until `waitMs` are over, and ends. Rejects where something is left by then. */
+  /** Flushes with retries for at most `waitMs`, then stops. Rejects if units are left. */
   end(waitMs: number): Promise<void> {
     return this.#loop.end(() => this.flush(), waitMs)
   }
 
-  /** Waits for the batch that is under way. Rejects as it does. */
+  /** Waits for the batch under way. Rejects if its attempt fails. */
   async settled(): Promise<void> {
     const number = this.#shipment?.number
     while (number !== undefined && this.#shipment?.number === number) await this.#loop.send()
   }
 
-  /** Forgets units of an entry that are in no batch. */
+  /** Discards the units of an entry that are not in a batch. */
   forget(entry: CounterEntry): void {
     this.#audit.settled(entry.forget())
     this.#queue.remove(entry)
   }
 
-  /** Of what is not applied and not being reset; infinite where there is nothing. */
+  /** Turn of the oldest unapplied item, ignoring entries that are being reset; Infinity if there is none. */
   get #oldestTurn(): number {
     return Math.min(this.#shipment?.turn ?? Number.POSITIVE_INFINITY, this.#queue.oldestTurn)
   }
@@ -132,27 +138,27 @@ export class BatchWriter {
     if (!shipment) return
     try {
       const batch = batchOf(shipment, this.#writer, clock.now())
-      const asked = learnedOf(shipment)
+      const learned = learnedOf(shipment)
       const applied = await table.apply(batch)
       this.#shipment = undefined
       for (const { amount } of batch.deltas) this.#audit.settled(amount)
-      this.#settle(shipment, applied, asked)
+      this.#settle(shipment, applied, learned)
     } catch (error) {
       observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
       throw error
     }
   }
 
-  #settle({ entries, groups }: Shipment, applied: AppliedBatch, asked: ReadonlyMap<string, number>): void {
+  #settle({ entries, groups }: Shipment, applied: AppliedBatch, learned: ReadonlyMap<string, number>): void {
     const { cache, clock } = this.#options
     const now = clock.now()
     for (const entry of entries) entry.sending = 0
-    for (const row of applied.entries) cache.get(row.id)?.learn(row, now, asked.get(row.id))
+    for (const row of applied.entries) cache.get(row.id)?.learn(row, now, learned.get(row.id))
     for (const [index, pending] of groups.entries()) pending.decide(applied.outcomes[index])
   }
 }
 
-/** How many totals each of its entries has taken over by now. */
+/** Returns the `learned` count of each entry in a shipment. */
 function learnedOf({ entries, groups }: Shipment): ReadonlyMap<string, number> {
   const all = [...entries, ...groups.flatMap((pending) => pending.entries)]
   return new Map(all.map(({ id, learned }) => [id, learned]))

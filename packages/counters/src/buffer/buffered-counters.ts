@@ -27,7 +27,7 @@ export interface BufferedCountersOptions extends CounterSettings {
   readonly maxEntries: number
 }
 
-/** Counters that a process adds to in memory, and hands to a ledger in batches. */
+/** Counters that add in memory and write to a ledger in batches. */
 export class BufferedCounters extends AmountCounters implements MetricSource {
   readonly #options: BufferedCountersOptions
   readonly #cache: EntryCache
@@ -49,7 +49,10 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     return this.#metrics.metrics()
   }
 
-  /** As `incrementMany`, of amounts that are checked. What waits for the ledger ends at `endsAt` of the clock, or after `waitMs`. */
+  /**
+   * Counts validated deltas by id. A call that waits for the ledger times out at clock time `endsAt`, by default after
+   * `waitMs`.
+   */
   async count(amounts: ReadonlyMap<string, number>, options: IncrementOptions, endsAt?: number): Promise<BatchReceipt> {
     const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
     if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
@@ -68,7 +71,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     if (outcome === 'reused') {
       throw new SluiceError(
         'SLUICE_TOKEN_REUSED',
-        'token: expected a new one, received one that counted something else within 24 hours',
+        'token: expected a new token, received a token that counted other deltas within 24 hours',
       )
     }
     return {
@@ -86,7 +89,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     const ageMs = parseMs(maxAgeMs, 'read: maxAgeMs')
     await this.#writer.settled()
     const entry = await this.#cache.known(id, ageMs)
-    // a batch that began since then has some of it: its answer brings the total
+    // a batch that started since then has some of its units; its reply contains the total
     if (entry.isSent) await this.#writer.settled()
     return entry.reading()
   }
@@ -110,7 +113,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
   }
 
   close(): Promise<void> {
-    // a reset that fails leaves units
+    // a reset that fails leaves units to flush
     this.#closing ??= this.#lastClear.then(() => this.#writer.end(this.#options.waitMs))
     return this.#closing
   }
@@ -133,32 +136,38 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     endsAt: number,
   ): Promise<GroupOutcome> {
     const waitMs = endsAt - this.#options.clock.now()
-    // its batch would go out all the same
+    // a group added now would be sent although its caller has given up
     if (waitMs <= 0) throw this.#late(false)
     return this.#writer.addGroup(group, entries, { waitMs, late: (mayHaveCounted) => this.#late(mayHaveCounted) })
   }
 
   #late(mayHaveCounted: boolean): Error {
-    const what = mayHaveCounted ? 'it may count all the same' : 'it was not counted'
-    return unanswered(`increment: got no answer of the ledger within ${this.#options.waitMs} ms, ${what}`)
+    const outcome = mayHaveCounted ? 'the increment may still be counted' : 'nothing was counted'
+    return unanswered(`increment: the ledger did not reply within ${this.#options.waitMs} ms; ${outcome}`)
   }
 
-  /** Throws where one of them would leave its range, or too much waits for the ledger: then none is counted. */
+  /**
+   * Throws `SLUICE_COUNTER_RANGE` if a value would leave its range, and `SLUICE_COUNTERS_FULL` if too many ids are
+   * unwritten. Then nothing is counted.
+   */
   #checkRoom(entries: readonly CounterEntry[], amounts: ReadonlyMap<string, number>): void {
     for (const entry of entries) {
       const delta = amounts.get(entry.id) ?? 0
       if (entry.holds(delta)) continue
-      const message = `delta: expected one that stays within ±(2^53 - 1), received ${shown(delta)} for a value of ${entry.value}`
+      const message = `delta: expected a value within ±(2^53 - 1), received ${shown(delta)} for a value of ${entry.value}`
       throw new SluiceError('SLUICE_COUNTER_RANGE', message)
     }
     const { maxWaiting } = this.#options
-    const news = entries.filter(({ waits }) => !waits).length
-    if (this.#writer.waiting + news <= maxWaiting) return
-    throw new SluiceError('SLUICE_COUNTERS_FULL', `increment: got more than ${maxWaiting} ids that wait for the ledger`)
+    const added = entries.filter(({ waits }) => !waits).length
+    if (this.#writer.waiting + added <= maxWaiting) return
+    throw new SluiceError(
+      'SLUICE_COUNTERS_FULL',
+      `increment: expected at most ${maxWaiting} ids that wait for the ledger, received more`,
+    )
   }
 
   protected clear(id: string, deleted: boolean): Promise<void> {
-    // one after the other: two at once would end each other's hold of an entry
+    // one at a time: of two concurrent resets, the first to end would clear `isBeingReset` for the other
     const cleared = this.#lastClear.then(() => this.#clearNow(id, deleted))
     this.#lastClear = cleared.catch(() => {})
     return cleared
@@ -174,7 +183,7 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
       this.#writer.forget(entry)
       entry.learn(row, this.#options.clock.now())
     } catch (error) {
-      // it may have been done: what was counted before it must not take along what comes now
+      // the reset may have been applied: it must drop older units only, so later units go into another batch
       entry.seal()
       throw error
     } finally {

@@ -1,33 +1,37 @@
 import type { CounterReading } from '@sluice/limiter-core'
 import type { LedgerEntry } from '../ledger/counter-ledger.ts'
 
-/** What a process knows of one counter: the total of the ledger, and its own units that are not part of it yet. */
+/** One counter in a process: the last known total of the ledger and the process's own units that are not in it yet. */
 export class CounterEntry {
   readonly id: string
   #total = 0
   #version = 0
   #updatedAt: number | undefined
-  /** When the total was read, by the clock's `now`. */
+  /** When the total was read, as `clock.now()`. */
   readAt: number = Number.NEGATIVE_INFINITY
-  /** Counted since the last batch. */
+  /** Units counted since the last batch. */
   unsent = 0
   /** When the first unit of `unsent` was counted. */
   unsentSince = 0
-  /** Counted before a reset of which nobody knows whether it was done: in no batch with what was counted since. */
+  /**
+   * Units counted before a reset with unknown outcome. They are never in a batch with units counted after that reset.
+   */
   #sealed = 0
   #sealedSince = 0
-  /** In the batch that is under way. */
+  /** Units in the batch under way. */
   sending = 0
   sendingSince = 0
-  /** Of groups that are not decided yet: how many, and what they add and take away at most. Part of no value. */
+  /**
+   * Number of undecided groups with this id, and the most they may add and subtract. They are not part of the value.
+   */
   #groups = 0
   #mayRise = 0
   #mayFall = 0
-  /** How many totals were taken over. */
+  /** Number of totals accepted from the ledger. */
   learned = 0
-  /** Reads of it that are not answered yet. */
+  /** Number of reads under way. */
   reads = 0
-  /** While it is reset nothing of it is sent. */
+  /** Whether the counter is being reset; then none of its units is sent. */
   isBeingReset = false
 
   constructor(id: string) {
@@ -38,7 +42,7 @@ export class CounterEntry {
     return this.#total + this.owedUnits
   }
 
-  /** Whether a batch that is under way has units of it. */
+  /** Whether the batch under way has units of the counter. */
   get isSent(): boolean {
     return this.sending !== 0
   }
@@ -58,23 +62,23 @@ export class CounterEntry {
     return Math.min(...since)
   }
 
-  /** Whether it has units that are in no batch. */
+  /** Whether the counter has units that are not in a batch. */
   get waits(): boolean {
     return this.unsent !== 0 || this.#sealed !== 0
   }
 
-  /** False where the ledger has all of it, and nobody asks for it. */
+  /** Whether the entry must stay in memory: it has unwritten units, or a read, group or reset is under way. */
   get isOwed(): boolean {
     return this.reads > 0 || this.waits || this.sending !== 0 || this.#groups !== 0 || this.isBeingReset
   }
 
-  /** Whether `delta` more would still be a value, whichever of what is undecided counts. */
+  /** Whether adding `delta` keeps the value within its range, whichever undecided groups count. */
   holds(delta: number): boolean {
     const next = this.value + delta
     return [next, next + this.#mayRise, next + this.#mayFall].every(Number.isSafeInteger)
   }
 
-  /** Leaves room for a group until that is decided. */
+  /** Reserves room for a group until it is decided. */
   reserve(amount: number): void {
     this.#change(amount, 1)
   }
@@ -88,7 +92,7 @@ export class CounterEntry {
     this.unsent += delta
   }
 
-  /** What is counted from now on goes in a later batch than what was counted before. */
+  /** Keeps the units counted so far and units counted later in different batches. */
   seal(): void {
     if (this.unsent === 0) return
     if (this.#sealed === 0) this.#sealedSince = this.unsentSince
@@ -96,7 +100,7 @@ export class CounterEntry {
     this.unsent = 0
   }
 
-  /** Moves what is unsent, or first what is sealed, into the batch that goes out now. False where there is nothing. */
+  /** Moves the sealed units, or else the unsent units, into the batch. Returns false if there are none. */
   send(): boolean {
     const isSealed = this.#sealed !== 0
     this.sending = isSealed ? this.#sealed : this.unsent
@@ -106,7 +110,7 @@ export class CounterEntry {
     return this.isSent
   }
 
-  /** Forgets what is in no batch. Answers how much that was. */
+  /** Discards the units that are not in a batch and returns their sum. */
   forget(): number {
     const units = this.unsent + this.#sealed
     this.unsent = 0
@@ -116,15 +120,16 @@ export class CounterEntry {
 
   #change(amount: number, sign: 1 | -1): void {
     this.#groups += sign
-    // sums of two ranges are not exact
+    // additions and subtractions may have left a rounding error
     if (this.#groups === 0) this.#mayRise = this.#mayFall = 0
     else if (amount > 0) this.#mayRise += sign * amount
     else this.#mayFall += sign * amount
   }
 
   /**
-   * Takes over what the ledger has, unless that is older than what is known. What was asked after that was known is not
-   * older, even with a lower version: the ledger may be that of a backup. `askedAt`: `learned`, as it was then.
+   * Accepts a total of the ledger unless it is older than the known one. A lower version is accepted if no total was
+   * accepted since the request (`askedAt` is the value of `learned` at that time), because the ledger may have been
+   * restored from a backup.
    */
   learn({ value, version, updatedAt }: LedgerEntry, now: number, askedAt?: number): void {
     if (version < this.#version && askedAt !== this.learned) return

@@ -10,29 +10,32 @@ interface PendingRead {
   readonly reject: (error: unknown) => void
 }
 
-/** Reads of the ledger at once; more would keep batches from its connections where it is slow. */
-const MOST_READS = 4
+/**
+ * Maximum number of concurrent ledger reads. More reads would block batches if the ledger is slow and connections are
+ * few.
+ */
+const MAX_READS = 4
 
 export interface EntryCacheOptions {
   readonly table: CounterTable
   readonly clock: Clock
-  /** How long an entry is kept that nobody asks for, in ms. */
+  /** Maximum age of a total before its entry may be evicted, in ms. */
   readonly expireMs: number
-  /** Most entries of which the ledger has all. */
+  /** Maximum number of entries without unwritten units. */
   readonly maxEntries: number
-  /** How long an entry is waited for, in ms. */
+  /** Timeout of a lookup, in ms. */
   readonly waitMs: number
 }
 
 /**
- * The counters that a process knows, those asked for last at the end. What is asked for in one turn is one read of the
- * ledger; while there are as many reads as there may be, so is what is asked for until one ends.
+ * Cache of counter entries in order of their last use. Lookups of one event loop turn share a ledger read; while the
+ * maximum number of reads is under way, later lookups are combined into the next read.
  */
 export class EntryCache implements MetricSource {
   readonly #options: EntryCacheOptions
   readonly #entries = new Map<string, CounterEntry>()
   readonly #reads: TurnBatch<PendingRead>
-  /** Not under way yet. */
+  /** Lookups for the next read. */
   #waiting: PendingRead[] = []
   #underWay = 0
   readonly #lookups = new CounterMetric({
@@ -62,8 +65,9 @@ export class EntryCache implements MetricSource {
   }
 
   /**
-   * The entry, read from the ledger unless it is known and younger than `maxAgeMs`. While a batch with units of it is
-   * under way it is what it is: a total may or may not have these units, and the answer to the batch brings a new one.
+   * Returns the entry, read from the ledger unless the cached total is younger than `maxAgeMs`. While a batch has units
+   * of the entry, the cached entry is returned: a total read meanwhile may or may not include those units, and the
+   * reply to the batch brings a new total.
    */
   async known(id: string, maxAgeMs: number): Promise<CounterEntry> {
     const now = this.#options.clock.now()
@@ -77,25 +81,28 @@ export class EntryCache implements MetricSource {
     this.#misses.add(1)
     const read = entry ?? new CounterEntry(id)
     this.#entries.set(id, read)
-    // it stays until the answer: one that is late must meet what was counted meanwhile, and not stand in its place
+    // the entry stays cached until the reply, so that a late reply meets the units counted meanwhile
     read.reads++
     const { clock, waitMs } = this.#options
     const answer = new Promise<CounterEntry>((resolve, reject) => this.#reads.add({ entry: read, resolve, reject }))
-    const late = (): Error => unanswered(`the ledger of counters gave no answer within ${waitMs} ms`)
+    const late = (): Error => unanswered(`the counter ledger did not reply within ${waitMs} ms`)
     return answeredWithin(answer, { clock, waitMs, late })
   }
 
-  /** The entry that stands for its counter, from before a wait until now: the one that was made since, if there is one. */
+  /**
+   * Returns the cached entry of a counter after a wait: a newer entry if one was created, otherwise `entry`, cached
+   * again.
+   */
   pinned(entry: CounterEntry): CounterEntry {
     const kept = this.#entries.get(entry.id)
     if (kept) return kept
-    // nobody knows what was counted since it went
+    // other processes may have counted since it was evicted
     entry.readAt = Number.NEGATIVE_INFINITY
     this.#entries.set(entry.id, entry)
     return entry
   }
 
-  /** Lets go of entries that are old, and of the oldest ones where there are too many, unless something of them is owed. */
+  /** Evicts old entries, and the oldest ones beyond `maxEntries`, unless they must stay in memory. */
   sweep(): void {
     const { clock, expireMs, maxEntries } = this.#options
     const now = clock.now()
@@ -107,7 +114,7 @@ export class EntryCache implements MetricSource {
   }
 
   #readOn(): void {
-    if (this.#waiting.length === 0 || this.#underWay === MOST_READS) return
+    if (this.#waiting.length === 0 || this.#underWay === MAX_READS) return
     const reads = this.#waiting
     this.#waiting = []
     this.#underWay++
@@ -119,21 +126,21 @@ export class EntryCache implements MetricSource {
 
   async #read(reads: readonly PendingRead[]): Promise<void> {
     const { table, clock } = this.#options
-    const asked = new Map(reads.map(({ entry }) => [entry, entry.learned]))
+    const learned = new Map(reads.map(({ entry }) => [entry, entry.learned]))
     try {
       const { entries } = await table.read([...new Set(reads.map(({ entry }) => entry.id))])
       const now = clock.now()
       const rows = new Map(entries.map((row) => [row.id, row]))
       for (const { entry, resolve } of reads) {
         const row = rows.get(entry.id)
-        if (row && !entry.isSent) entry.learn(row, now, asked.get(entry))
+        if (row && !entry.isSent) entry.learn(row, now, learned.get(entry))
         resolve(entry)
       }
     } catch (error) {
       for (const { reject } of reads) reject(error)
     } finally {
       for (const { entry } of reads) entry.reads--
-      // those who wait go on first
+      // waiting callers continue first
       afterThisTurn(() => this.sweep())
     }
   }

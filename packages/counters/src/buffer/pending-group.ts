@@ -4,15 +4,15 @@ import type { CounterEntry } from './counter-entry.ts'
 export interface PendingGroupOptions {
   readonly group: TokenGroup
   readonly entries: readonly CounterEntry[]
-  /** Its place among all that waits. */
+  /** Position in the queue. */
   readonly turn: number
 }
 
-/** A group that is not decided yet. Until it is, room is left in its entries for what it may count. */
+/** A group without an outcome yet. Until it is decided, its entries reserve room for its deltas. */
 export class PendingGroup {
   readonly entries: readonly CounterEntry[]
   readonly turn: number
-  /** When its caller was told that it may count all the same: a reset since then takes it away. */
+  /** When the caller was told that the group may still be counted. A reset after this time drops the group. */
   abandonedAt: number | undefined
   readonly #group: TokenGroup
   readonly #decided: (outcome: GroupOutcome) => void
@@ -29,7 +29,7 @@ export class PendingGroup {
     return this.#group.token?.token
   }
 
-  /** As it goes out at `now`. */
+  /** Returns the group as sent at clock time `now`. */
   sentAt(now: number): TokenGroup {
     if (this.abandonedAt === undefined) return this.#group
     return { ...this.#group, ageMs: now - this.abandonedAt }
@@ -40,7 +40,7 @@ export class PendingGroup {
     this.#decided(outcome)
   }
 
-  /** It counts nothing. */
+  /** Releases the reserved room. */
   release(): void {
     for (const entry of this.entries) entry.release(this.#amountOf(entry))
   }
