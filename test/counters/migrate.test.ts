@@ -65,7 +65,7 @@ describe('tables of an earlier release', () => {
     await expect(use()).rejects.toMatchObject({
       code: 'SLUICE_COUNTER_TABLES',
       message: expect.stringMatching(
-        /expected tables of version 3, which migrate\(\) makes, received tables of version 1/,
+        /expected tables of version 3, created by migrate\(\), received tables of version 1/,
       ),
     })
     expect(await version()).toEqual([{ version: 1 }])

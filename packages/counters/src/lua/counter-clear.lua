@@ -1,9 +1,9 @@
--- Takes away what is pending of an id, which the ledger has set to 0. What else is pending is closed, so that no unit
--- counted from now on is in a batch that began before.
+-- Removes the pending units and the total of an id after the ledger has set it to 0. The other pending units are
+-- closed, so that units counted from now on are not in a batch that began earlier.
 --
 -- KEYS: 5 the entry of the id. ARGV: 2 the id.
 --
--- Answers 'unfinished' where a batch must be finished first.
+-- Returns 'cleared', or 'unfinished' if a batch must be finished first.
 
 if not inEpoch() or isClosed() then return { 'unfinished' } end
 local amount = call('HGET', pending, ARGV[2])

@@ -1,9 +1,11 @@
--- Closes what is pending as the next batch, or answers the one that is closed and not finished, to whoever hands it over.
+-- Closes the pending units as the next batch, or returns the closed batch that is not finished yet, so that the caller
+-- hands it over.
 --
--- ARGV: 2 ms for which nobody else is given it, 3 '1' where that does not matter.
+-- ARGV: 2 ms for which no other caller receives the batch, 3 '1' to receive it even if another caller has it.
 --
--- Answers 'none' where nothing is owed, 'busy' where somebody else hands it over; or 'batch', its epoch, its number, how
--- many ms ago its first unit was counted, '1' where it has all that was pending, and its amounts by id.
+-- Returns 'none' if there are no units to hand over, 'busy' if another caller is handing the batch over, or 'batch',
+-- its epoch, its number, the age of its oldest unit in ms, '1' if it includes all units pending until now, and its
+-- amounts by id.
 
 local isFresh = false
 if inEpoch() and not isClosed() then

@@ -1,12 +1,13 @@
--- Counts requests, each as a whole or not at all. Those of 0 units read, and write nothing.
+-- Counts requests, each of them as a whole or not at all. Requests of 0 units read and write nothing.
 --
--- KEYS: 5 of this call, by which it is known should it arrive twice; 6 on, the entry of each id.
--- ARGV: 2 ms for which the call is remembered, 0 for one that only reads; 3 ms for which an entry is kept, 4 most ids
--- that are owed, 5 the largest value, 6 number of ids, 7 on, the ids, then the requests: number of amounts, and of each
--- the index of its id and the amount.
+-- KEYS: 5 identifies the call, so that a repeated call is detected; 6 on, the entry of each id.
+-- ARGV: 2 ms for which the call is remembered, 0 for a call that only reads; 3 ms for which an entry is kept; 4 maximum
+-- number of owed ids; 5 largest value; 6 number of ids; 7 on, the ids, then the requests: number of amounts, then for
+-- each amount the index of its id and the amount.
 --
--- Answers 'unfinished' where a batch must be finished first, 'repeated', or: epoch, then the outcome of each request, then
--- of each id its value, '' where its total is not known, and the version and the time of its total.
+-- Returns 'unfinished' if a batch must be finished first, 'repeated' if the call was received before, or: the epoch,
+-- the outcome of each request, and for each id its value ('' if its total is unknown) and the version and time of its
+-- total.
 
 if not inEpoch() then return { 'unfinished' } end
 -- a client may send a call again after its connection broke
@@ -53,7 +54,7 @@ while at <= #ARGV do
   answer[#answer + 1] = outcome or 'counted'
 end
 for i = 1, ids do
-  -- of what is owed the next batch brings a total; any other one grows old, or its readers would keep it for good
+  -- the entry of an owed id is refreshed by the next batch; other entries expire, or reads would keep them forever
   if values[i] and owes[i] then call('PEXPIRE', KEYS[5 + i], ARGV[3]) end
   local last = #answer
   answer[last + 1], answer[last + 2], answer[last + 3] = values[i] and text(values[i]) or '', versions[i], times[i]

@@ -1,8 +1,9 @@
--- Forgets a batch that the ledger applied, and takes over the totals that it has now. Does nothing for one that somebody
--- else finished.
+-- Removes a batch that the ledger has applied and stores the totals that include it. Does nothing if another caller has
+-- finished the batch.
 --
 -- KEYS: 5 on, the entry of each id.
--- ARGV: 2 ms for which an entry is kept, 3 epoch and 4 number of the batch, 5 on, of each id its total, version and time.
+-- ARGV: 2 ms for which an entry is kept, 3 epoch and 4 number of the batch, 5 on, for each id its total, version and
+-- time.
 
 local closedEpoch, closedNumber = unpack(call('HMGET', state, 'closedEpoch', 'closedNumber'))
 if closedEpoch ~= ARGV[3] or closedNumber ~= ARGV[4] then return 0 end

@@ -1,9 +1,10 @@
--- What scripts of a partition of counters begin with. What is pending belongs to an epoch: one run of one server. After
--- a restart, or where a replica took over, what is pending may lack units, or have some that were handed over before;
--- so it is handed over by itself, under the next number of its epoch, which the ledger applies unless it had that number.
+-- Common beginning of the scripts of a partition of counters. Pending units belong to an epoch, i.e. one run of one
+-- server. After a restart or a failover, the pending units may lack units or include units that were handed over
+-- before. They are handed over separately, under the next number of their epoch: if the ledger has applied that number,
+-- it ignores them.
 --
--- KEYS: 1 state, 2 pending amounts by id, 3 amounts by id that no finished batch has, 4 amounts of the closed batch.
--- ARGV: 1 an epoch, should one begin.
+-- KEYS: 1 state, 2 pending amounts by id, 3 amounts by id that are in no finished batch, 4 amounts of the closed batch.
+-- ARGV: 1 the epoch to use if a new one begins.
 
 local call = redis.call
 local state, pending, owed, closed = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -30,7 +31,7 @@ local function shut()
   call('RENAME', pending, closed)
 end
 
--- What the ledger has of an id: its total, the version of that, and when it was written.
+-- Stores the ledger's total of an id with its version and time.
 local function learn(key, at, keptMs)
   call('HSET', key, 'epoch', epoch, 'total', ARGV[at], 'version', ARGV[at + 1], 'updatedAt', ARGV[at + 2])
   call('PEXPIRE', key, keptMs)
@@ -41,7 +42,7 @@ local function begin()
   call('HSET', state, 'epoch', epoch, 'run', run, 'number', 0)
 end
 
--- False where a batch of an epoch before must be finished first.
+-- Begins a new epoch if the server has changed. Returns false if a batch of the previous epoch must be finished first.
 local function inEpoch()
   if epoch and lastRun == run then return true end
   if epoch and isPending() then

@@ -1,9 +1,10 @@
--- Begins a new epoch where nothing of this one waits: for a ledger that no longer knows how far it had got, be it that no
--- unit was counted in it for a week, or that the ledger itself is an older state. What waits would tell it by its number.
+-- Begins a new epoch if no units of the given epoch are waiting. Used if the ledger has lost the last number of the
+-- epoch, because nothing was counted for a week or because the ledger was restored to an older state. Waiting units
+-- would bring the number to the ledger with their batch.
 --
 -- ARGV: 2 the epoch.
 --
--- Answers the present epoch.
+-- Returns the current epoch.
 
 if inEpoch() and epoch == ARGV[2] and not isPending() and not isClosed() then begin() end
 return { epoch }

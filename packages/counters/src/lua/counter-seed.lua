@@ -1,10 +1,11 @@
--- Takes over totals that were read in the ledger together with the number of the last batch of an epoch that is in them.
+-- Stores totals that were read from the ledger together with the number of the last batch of the epoch included in
+-- them.
 --
 -- KEYS: 5 on, the entry of each id.
--- ARGV: 2 ms for which an entry is kept, 3 epoch, 4 number, 5 on, of each id its total, version and time.
+-- ARGV: 2 ms for which an entry is kept, 3 epoch, 4 number, 5 on, for each id its total, version and time.
 --
--- Answers 'seeded'; 'unfinished' where a batch must be finished first; 'again' where they are older than what is
--- finished, or of another epoch: then with the epoch.
+-- Returns 'seeded', 'unfinished' if a batch must be finished first, or 'again' and the current epoch if the totals are
+-- older than the last finished batch or belong to another epoch.
 
 if not inEpoch() or (isClosed() and call('HGET', state, 'closedEpoch') ~= epoch) then return { 'unfinished' } end
 local finished = isClosed() and number - 1 or number

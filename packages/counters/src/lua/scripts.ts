@@ -1,7 +1,7 @@
 import type { Script } from '@sluice/limiter-core'
 import * as lua from './generated.ts'
 
-// Every script of counters in Redis, and of which .lua files each is put together.
+// The Lua scripts of counters in Redis. Each begins with counter-head.lua.
 
 export const countScript: Script = scriptOf('counter-count', lua.counterCount)
 export const closeScript: Script = scriptOf('counter-close', lua.counterClose)

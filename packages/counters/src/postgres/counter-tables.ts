@@ -1,17 +1,17 @@
 import type { SqlRunner } from '@sluice/limiter-core'
 import { SluiceError, shown } from '@sluice/limiter-core/backend'
 
-/** Of the tables that this release reads and writes. */
+/** Version of the tables that this release reads and writes. */
 const VERSION = 3
-/** The first version whose releases go on with tables of this one: they lack what came since, and change none of it. */
+/** Oldest version whose releases can use tables of `VERSION`: later versions only add tables and columns. */
 const READS_FROM = 2
-/** Of `migrate`, so that two processes do not make the tables at once. 'sluice' in ASCII. */
+/** Advisory lock of `migrate`, which keeps two processes from creating the tables at once. 'sluice' in ASCII. */
 const LOCK = 0x736c75696365
 const UNDEFINED_TABLE = '42P01'
 const UNDEFINED_SCHEMA = '3F000'
-const NO_RIGHT = '42501'
+const INSUFFICIENT_PRIVILEGE = '42501'
 
-/** Names of what a ledger has in PostgreSQL. */
+/** Names and migrations of a ledger's tables in PostgreSQL. */
 export class CounterTables {
   readonly schema: string
   readonly counters: string
@@ -25,10 +25,13 @@ export class CounterTables {
   readonly quotaNotices: string
   readonly version: string
 
-  /** Throws `SLUICE_BAD_OPTION` unless `schema` is a plain name. */
+  /**
+   * Throws `SLUICE_BAD_OPTION` unless `schema` is 1 to 63 lower-case letters, digits and `_` and does not begin with a
+   * digit.
+   */
   constructor(schema: string) {
     if (typeof schema !== 'string' || !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-      const expected = 'a name of 1 to 63 lower-case letters, digits and _'
+      const expected = 'a name of 1 to 63 lower-case letters, digits and _, not starting with a digit'
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
         `postgresLedger: schema: expected ${expected}, received ${shown(schema)}`,
@@ -48,33 +51,36 @@ export class CounterTables {
   }
 
   /**
-   * Makes what is missing, step by step from the version that is there; does nothing where all is there, or more. Rejects
-   * with `SLUICE_COUNTER_TABLES` for tables of a later release that this one cannot use.
+   * Creates or updates the tables, step by step from the existing version; does nothing if they are of this or a later
+   * version. Rejects with `SLUICE_COUNTER_TABLES` if they belong to a later release and this release cannot use them.
    */
   async migrate(sql: SqlRunner): Promise<void> {
     await sql.query(this.#migration())
     await this.check(sql)
   }
 
-  /** Rejects with `SLUICE_COUNTER_TABLES` unless this release can use the tables: its own, or later ones that say so. */
+  /**
+   * Rejects with `SLUICE_COUNTER_TABLES` unless the tables are of this version, or of a later one that supports this
+   * release.
+   */
   async check(sql: SqlRunner): Promise<void> {
-    // the first version has no reads_from
+    // tables of version 1 have no column reads_from
     const found = await sql.query(`select * from ${this.version}`).catch((error: unknown) => {
-      if (isMissing(error)) throw this.#wrong('no tables, or none that this user may read')
+      if (isMissing(error)) throw this.#mismatch('no tables that this user can read')
       throw error
     })
     const [row] = found.rows as readonly { readonly version: number; readonly reads_from?: number }[]
     const { version, reads_from: readsFrom = version } = row ?? {}
     const isUsable = version !== undefined && version >= VERSION && Number(readsFrom) <= VERSION
-    if (!isUsable) throw this.#wrong(`tables of version ${version}`)
+    if (!isUsable) throw this.#mismatch(`tables of version ${version}`)
   }
 
-  #wrong(got: string): SluiceError {
-    const expected = `tables of version ${VERSION}, which migrate() makes`
-    return new SluiceError('SLUICE_COUNTER_TABLES', `schema ${this.schema}: expected ${expected}, received ${got}`)
+  #mismatch(received: string): SluiceError {
+    const expected = `tables of version ${VERSION}, created by migrate()`
+    return new SluiceError('SLUICE_COUNTER_TABLES', `schema ${this.schema}: expected ${expected}, received ${received}`)
   }
 
-  /** One statement, and so one transaction with any client. */
+  /** Returns the migration as one statement, so that every client runs it as one transaction. */
   #migration(): string {
     const { schema, version } = this
     return `do $migrate$ declare existing int := 0; begin
@@ -93,7 +99,9 @@ end if;
 end $migrate$`
   }
 
-  /** To version 1. Ids compare by their bytes, so that prefixes are ranges. */
+  /**
+   * Creates version 1. The collation "C" compares ids by their bytes, so that ids with a common prefix form a range.
+   */
   #countersStep(): string {
     const { counters, writers, tokens, version } = this
     return `create table ${counters} (
@@ -127,7 +135,7 @@ create table ${version} (version int not null);
 insert into ${version} values (1);`
   }
 
-  /** From version 1 to 2. */
+  /** Updates version 1 to 2. */
   #sketchesStep(): string {
     const { sketches, formats, version } = this
     return `create table ${sketches} (
@@ -151,7 +159,7 @@ alter table ${version} add column reads_from int not null default ${READS_FROM};
 update ${version} set version = 2;`
   }
 
-  /** From version 2 to 3. */
+  /** Updates version 2 to 3. */
   #quotasStep(): string {
     const { quotaAccounts, quotaEntries, quotaUsage, quotaNotices, version } = this
     return `create table ${quotaAccounts} (
@@ -204,8 +212,8 @@ update ${version} set version = ${VERSION};`
   }
 }
 
-/** Whether PostgreSQL refused for want of tables, or of the right to read them. */
+/** Whether PostgreSQL rejected a statement because tables or the right to use them are missing. */
 export function isMissing(error: unknown): boolean {
   const { code } = (error ?? {}) as { readonly code?: unknown }
-  return code === UNDEFINED_TABLE || code === UNDEFINED_SCHEMA || code === NO_RIGHT
+  return code === UNDEFINED_TABLE || code === UNDEFINED_SCHEMA || code === INSUFFICIENT_PRIVILEGE
 }

@@ -4,17 +4,17 @@ import { FolderLock } from './folder-lock.ts'
 import { SqlLedger } from './sql-ledger.ts'
 
 export interface EmbeddedLedgerOptions {
-  /** Made where it is missing. One process has it at a time. */
+  /** Path of the folder, which is created if missing. Only one process can have it open. */
   readonly folder: string
   readonly clock?: Partial<Clock> | undefined
 }
 
 /**
- * Keeps counters in a folder, with no server: a PostgreSQL in this process, by `@electric-sql/pglite`. What it answered
- * survives a killed process; of a machine that loses power it promises nothing, since PGlite never waits for the disk.
- * Takes about 300 MB of memory, at its first start 800.
+ * Opens a ledger in a folder without a server: PostgreSQL inside this process, provided by `@electric-sql/pglite`.
+ * Acknowledged writes survive a killed process but may be lost if the machine loses power, because PGlite does not wait
+ * for the disk. It takes about 300 MB of memory, and 800 MB at its first start.
  *
- * Rejects with `SLUICE_BAD_OPTION`, and `SLUICE_FOLDER_IN_USE` where a process that lives has the folder.
+ * Rejects with `SLUICE_BAD_OPTION`, and with `SLUICE_FOLDER_IN_USE` if a running process has the folder open.
  */
 export async function embeddedLedger(options: EmbeddedLedgerOptions): Promise<SqlLedger> {
   const { folder, clock } = optionsOf('embeddedLedger', options, ['folder', 'clock'])

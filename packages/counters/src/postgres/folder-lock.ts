@@ -5,22 +5,22 @@ import { join } from 'node:path'
 import { type Clock, SluiceError } from '@sluice/limiter-core/backend'
 
 const NAME = 'sluice.lock'
-/** Its holder shows that it lives so often. */
+/** Interval at which the holder updates the time of the lock file. */
 const BEAT_MS = 5_000
-/** A holder on another host, whose processes cannot be asked for, is gone after so long without a sign. */
-const GONE_MS = 60_000
+/** Age after which the lock of another host is stale, since processes of other hosts cannot be checked. */
+const STALE_MS = 60_000
 
-/** Who holds a lock. */
+/** Process that holds a lock; the content of the lock file. */
 interface Holder {
   readonly pid: number
   readonly host: string
-  /** When the process started, as far as the system tells: another one may have its number later. */
+  /** Start time of the process, if the system reports it: a later process may have the same pid. */
   readonly started: string
-  /** Of this lock: a process may hold it twice, one time after the other. */
+  /** Unique for each lock, because a process may acquire the lock several times. */
   readonly nonce: string
 }
 
-/** A folder that one process has to itself, until it releases it or ends, however that is. */
+/** Lock that gives one process exclusive use of a folder until it releases the lock or ends. */
 export class FolderLock {
   readonly #path: string
   readonly #holder: Holder
@@ -35,8 +35,8 @@ export class FolderLock {
   }
 
   /**
-   * Makes the folder where it is missing. Takes over what a process left that has ended; rejects with
-   * `SLUICE_FOLDER_IN_USE` where one lives that has it, be it this one.
+   * Creates the folder if it is missing and locks it, replacing the lock of a process that has ended. Rejects with
+   * `SLUICE_FOLDER_IN_USE` if a running process, including this one, holds the lock.
    */
   static async take(folder: string, clock: Clock): Promise<FolderLock> {
     await mkdir(folder, { recursive: true })
@@ -53,7 +53,7 @@ export class FolderLock {
     return new FolderLock(path, holder, clock)
   }
 
-  /** Does nothing where somebody else has it by now. */
+  /** Removes the lock, unless another process holds it by now. */
   async release(): Promise<void> {
     this.#cancelBeat()
     const found = await holderIn(this.#path)
@@ -69,7 +69,7 @@ export class FolderLock {
   }
 }
 
-/** Gives a file a second name, unless that name is taken: at once or not at all. */
+/** Creates a hard link atomically. Returns false if `to` exists. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
@@ -80,17 +80,17 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Removes a lock whose holder has ended; rejects where it lives. */
+/** Removes the lock if its holder has ended; rejects if the holder is running. */
 async function clearStale(folder: string, path: string, clock: Clock): Promise<void> {
   const found = await holderIn(path)
   if (found && (await lives(found, path, clock))) {
-    const message = `folder: expected one of its own, received ${folder}, which process ${found.pid} on ${found.host} has open`
+    const message = `folder: expected an unused folder, received ${folder}, which process ${found.pid} on ${found.host} has open`
     throw new SluiceError('SLUICE_FOLDER_IN_USE', message)
   }
   const aside = `${path}.${randomBytes(12).toString('base64url')}`
   if (!(await renamed(path, aside))) return
   const moved = await holderIn(aside)
-  // somebody took it over since it was looked at: theirs goes back
+  // another process replaced the lock after it was read: put its lock back
   if (moved && moved.nonce !== found?.nonce) await linked(aside, path)
   await rm(aside, { force: true })
 }
@@ -105,7 +105,7 @@ async function renamed(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Undefined where there is none, or where what there is was never written to its end. */
+/** Returns the holder in a lock file; undefined if the file is missing or incomplete. */
 async function holderIn(path: string): Promise<Holder | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Holder
@@ -117,7 +117,7 @@ async function holderIn(path: string): Promise<Holder | undefined> {
 async function lives({ pid, host, started }: Holder, path: string, clock: Clock): Promise<boolean> {
   if (host !== hostname()) {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }))
-    return clock.wall() - mtimeMs < GONE_MS
+    return clock.wall() - mtimeMs < STALE_MS
   }
   return isRunning(pid) && (await startOf(pid)) === started
 }
@@ -131,9 +131,9 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Ticks from the start of the system to that of the process, on Linux; '' elsewhere. */
+/** Returns the start time of a process in clock ticks since boot, on Linux; '' elsewhere. */
 async function startOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // the name of the program may have anything in it, up to the last bracket
+  // the program name may contain any character, so the fields start after the last bracket
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
 }

@@ -1,12 +1,12 @@
 import { TOKEN_MS } from '../ledger/counter-ledger.ts'
 import type { CounterTables } from './counter-tables.ts'
 
-/** Of a writer that sent nothing for so long no batch is under way any more. */
+/** A writer that has been silent for this time has no batch under way. */
 const WRITER_DAYS = 7
-/** How long a deleted counter is remembered, so that what was counted before does not come back. */
+/** Time for which the row of a deleted counter is kept, so that units counted before the deletion do not restore it. */
 const DELETED_DAYS = 7
 
-/** What a ledger says to PostgreSQL. */
+/** SQL statements of the counters in a ledger. */
 export interface LedgerStatements {
   readonly apply: string
   readonly read: string
@@ -43,10 +43,12 @@ returning ${ENTRY}`,
 }
 
 /**
- * One statement: a batch of which the number is not above the last one of its writer finds no row to move, and nothing
- * follows. Rows are locked in the order of their keys, writers first, so that no two batches wait for each other.
+ * Applies a batch in one statement. A batch whose number is not above the last number of its writer updates no writer
+ * row, and all other parts depend on that row. Rows are locked in the order of their keys, writers first, to prevent
+ * deadlocks between batches.
  *
- * $1 name, $2 writer, $3 number; of each delta $4 ids, $5 amounts, $6 ages in ms, $7 tokens or ''; $8 tokens, $9 bodies.
+ * Parameters: $1 name, $2 writer, $3 number; for each delta $4 id, $5 amount, $6 age in ms, $7 token or ''; for each
+ * token $8 token, $9 hash of its deltas.
  */
 function applyStatement({ counters, writers, tokens }: CounterTables): string {
   return `with moved as (

@@ -1,6 +1,9 @@
 import type { CounterTables } from './counter-tables.ts'
 
-/** What a ledger of quotas says to PostgreSQL. Times are epoch ms; the last value of each is the time, null for its clock's. */
+/**
+ * SQL statements of the quota accounts in a ledger. Times are epoch ms; a time parameter of null means the database's
+ * clock.
+ */
 export interface QuotaStatements {
   readonly read: string
   readonly commit: string
@@ -48,13 +51,13 @@ returning n.name, n.key, n.period, n.threshold, n.used, n.included, n.id`,
 }
 
 /**
- * One statement: an account whose version or state is another one, whose token was used, or whose period is not that of the
- * clock finds no row to move, and nothing of it follows. Rows are locked in the order of their keys, so that no two processes
- * wait for each other.
+ * Writes changes of accounts in one statement. An account updates no row, and nothing that depends on it is written, if
+ * its version or state differs, its token was used, or the clock is outside its time range. Rows are locked in the
+ * order of their keys to prevent deadlocks.
  *
- * Of accounts $1 names, $2 keys, $3 versions, $4 states, $5 from, $6 until, $7 due, $8 tokens, $9 hashes of the states that
- * they change; of what belongs to them first the number of the account, from 1: entries $10 to $15, usage $16 to $20,
- * notices $21 to $26; $27 the time.
+ * Parameters: for each account $1 name, $2 key, $3 version, $4 state, $5 from, $6 until, $7 due, $8 token, $9 hash of
+ * the previous state. The rows that belong to an account begin with its number, from 1: entries $10 to $15, usage $16
+ * to $20, notices $21 to $26. $27 is the time.
  */
 function commitStatement({ quotaAccounts, quotaEntries, quotaUsage, quotaNotices }: CounterTables): string {
   return `with clock as (${clockOf('$27')}), given as (

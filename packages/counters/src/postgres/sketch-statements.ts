@@ -1,6 +1,9 @@
 import type { CounterTables } from './counter-tables.ts'
 
-/** What a ledger says to PostgreSQL of sketches. $1 is the name, $2 the kind in all of them. Bytes go as base64, which every client has. */
+/**
+ * SQL statements of the sketches in a ledger. $1 is the name and $2 the kind in all of them. Bytes are sent as base64,
+ * which every client supports.
+ */
 export interface SketchStatements {
   readonly claimFormat: string
   readonly append: string
@@ -14,7 +17,7 @@ const HOURS = 24
 
 export function sketchStatements({ sketches, formats, writers }: CounterTables): SketchStatements {
   return {
-    // an update that changes nothing answers the row, whoever made it, also one of this moment
+    // an update that changes nothing returns the row even if another process has just inserted it
     claimFormat: `insert into ${formats} as f (name, kind, format) values ($1, $2, $3)
 on conflict (name, kind) do update set format = f.format
 returning format`,
@@ -29,7 +32,7 @@ returning format`,
   where exists (select 1 from moved)
 )
 select 1 from moved`,
-    // no row goes beyond its day, so that one that has an hour begins at most a day before
+    // a row does not extend beyond its day, so a row with a given hour begins less than a day before it
     read: `select part, first_hour as "firstHour", hours, encode(bytes, 'base64') as bytes from ${sketches}
 where name = $1 and kind = $2 and id = $3
   and first_hour < $5::bigint and first_hour > $4::bigint - ${HOURS} and first_hour + hours > $4::bigint`,
@@ -48,10 +51,10 @@ group by id, first, span having count(*) > 1 order by id, first, span limit $7`,
 }
 
 /**
- * One statement: whoever locks the rows first deletes them, and who waited for that finds fewer than given, and does
- * nothing. Rows are locked in the order of their keys, so that no two wait for each other.
+ * Replaces rows in one statement. Of concurrent replacements, the first to lock the rows deletes them; the others then
+ * find fewer rows than given and do nothing. Rows are locked in the order of their keys to prevent deadlocks.
  *
- * $3 id; of the rows $4 first hours, $5 parts; of the new one $6 first hour, $7 hours, $8 bytes.
+ * Parameters: $3 id; for each old row $4 first hour, $5 part; of the new row $6 first hour, $7 hours, $8 bytes.
  */
 function replaceStatement(sketches: string): string {
   return `with given as (

@@ -13,7 +13,7 @@ import { SqlTable } from './sql-table.ts'
 
 const PRUNE_MS = 3_600_000
 
-/** Counters in PostgreSQL. Made by `postgresLedger` and `embeddedLedger`. */
+/** Ledger in PostgreSQL, created by `postgresLedger` or `embeddedLedger`. */
 export class SqlLedger implements CounterLedger {
   readonly durable = true
   readonly #sql: SqlRunner
@@ -39,8 +39,10 @@ export class SqlLedger implements CounterLedger {
   }
 
   /**
-   * Makes the tables, or what those of an earlier release lack; does nothing where they are there. Two processes may do it
-   * at once, while others count. Needs the right to create a schema; afterwards `usage` of the schema and `select, insert, update, delete` on its tables are enough.
+   * Creates the tables, or adds what tables of an earlier release lack; does nothing if they are up to date. Several
+   * processes may call it at once while others count. It needs the right to create a schema; counting only needs
+   * `usage` of the schema and `select, insert, update, delete` on its tables. Rejects with `SLUICE_COUNTER_TABLES` if
+   * the tables belong to a later release that this one cannot use.
    */
   async migrate(): Promise<void> {
     await this.#tables.migrate(this.#sql)
@@ -60,7 +62,7 @@ export class SqlLedger implements CounterLedger {
     return new SqlQuotaTable({ statements: quotaStatements(this.#tables), query, serverTime })
   }
 
-  /** Deletes tokens, writers and deleted counters that are older than anybody needs. Done once an hour by itself. */
+  /** Deletes expired tokens, writers and deleted counters. Runs automatically once an hour. */
   async prune(): Promise<void> {
     this.#prunedAt = this.#clock.now()
     for (const statement of this.#statements.prune) await this.#sql.query(statement)
@@ -71,12 +73,13 @@ export class SqlLedger implements CounterLedger {
   }
 
   async #query(text: string, values: unknown[]): Promise<readonly unknown[]> {
-    // each by itself: one that is never answered must not hold up the others
+    // not shared between calls: a check without a reply must not delay other calls
     if (!this.#isChecked) await this.#tables.check(this.#sql)
     this.#isChecked = true
     const { rows } = await this.#sql.query(text, values).catch((error: unknown) => {
       if (!isMissing(error)) throw error
-      const message = 'the tables of counters are gone, or this user may not write them, expected those of migrate()'
+      const message =
+        'the counter tables are missing or this user may not write them; call migrate() or grant the rights'
       throw new SluiceError('SLUICE_COUNTER_TABLES', message, { cause: error })
     })
     if (this.#clock.now() - this.#prunedAt > PRUNE_MS) this.prune().catch(() => {})

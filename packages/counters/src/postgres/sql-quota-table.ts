@@ -18,11 +18,14 @@ type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
 export interface SqlQuotaTableOptions {
   readonly statements: QuotaStatements
   readonly query: Query
-  /** For tests: epoch ms in the place of the database's clock. */
+  /** Replaces the database's clock in tests; returns epoch ms. */
   readonly serverTime: (() => number) | undefined
 }
 
-/** Accounts of quotas in PostgreSQL. Whole numbers of 64 bits come as text from some clients. */
+/**
+ * Quota accounts in PostgreSQL. Results are converted with `Number`, because some clients return 64-bit integers as
+ * strings.
+ */
 export class SqlQuotaTable implements QuotaTable {
   readonly #statements: QuotaStatements
   readonly #query: Query
@@ -112,7 +115,7 @@ function accountColumns(changes: readonly AccountChange[]): unknown[] {
   ]
 }
 
-/** Of each line the number of its account first. */
+/** Returns the columns of entries, usage and notices, each beginning with the number of the account. */
 function journalColumns(changes: readonly AccountChange[]): unknown[] {
   const numbered = <T>(linesOf: (change: AccountChange) => readonly T[]): (T & { readonly account: number })[] =>
     changes.flatMap((change, index) => linesOf(change).map((line) => ({ ...line, account: index + 1 })))

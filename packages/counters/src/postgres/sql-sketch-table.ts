@@ -13,7 +13,7 @@ import type { SketchStatements } from './sketch-statements.ts'
 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
 
-/** As clients answer it: whole numbers of 64 bits come as text, as numbers or as bigints. */
+/** Row as returned by clients, some of which return 64-bit integers as strings or bigints. */
 interface SketchSqlRow {
   readonly part: unknown
   readonly firstHour: unknown

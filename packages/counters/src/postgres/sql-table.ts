@@ -12,7 +12,7 @@ import type { LedgerStatements } from './ledger-statements.ts'
 
 type Query = (text: string, values: unknown[]) => Promise<readonly unknown[]>
 
-/** As clients answer it: whole numbers of 64 bits come as text, as numbers or as bigints. */
+/** Row as returned by clients, some of which return 64-bit integers as strings or bigints. */
 interface EntryRow {
   readonly id: string
   readonly value: unknown
@@ -106,7 +106,9 @@ export class SqlTable implements CounterTable {
     ]
   }
 
-  /** With those that the batch left as they were: of a reset since, of tokens that had counted, of a batch sent again. */
+  /**
+   * Adds the entries that the batch did not change: after a later reset, a used token, or if the batch was sent again.
+   */
   async #withMissing(
     { deltas, groups }: CounterBatch,
     counted: readonly LedgerEntry[],
@@ -126,7 +128,7 @@ export class SqlTable implements CounterTable {
   }
 }
 
-/** Of a token that this sending did not use, or of none. */
+/** Returns the outcome of a group. `before` is the stored row of its token, if this call did not insert it. */
 function outcomeOf(
   { writer, number }: CounterBatch,
   isNew: boolean,

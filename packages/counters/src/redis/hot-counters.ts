@@ -33,11 +33,11 @@ export interface HotCountersOptions {
   readonly flushMs: number
   readonly waitMs: number
   readonly partitions: HotPartitions
-  /** Counts in the ledger itself what must be durable, or counts as a whole over partitions. */
+  /** Writes directly to the ledger: durable increments, tokens, and batches that span partitions. */
   readonly direct: BufferedCounters
 }
 
-/** Counters that count in Redis, for all processes at once, and are handed over to a ledger in batches. */
+/** Counters kept in Redis, shared by all processes and written to a ledger in batches. */
 export class HotCounters extends AmountCounters implements MetricSource {
   readonly #options: HotCountersOptions
   readonly #stops: readonly (() => void)[]
@@ -50,7 +50,7 @@ export class HotCounters extends AmountCounters implements MetricSource {
     this.#options = options
     this.#owed = new OwedInRedis(() => options.partitions.owed(), options.clock)
     this.#own = namedMetrics(options.name, [this.#owed])
-    // each at a time of its own: all at once they would hold up what is counted meanwhile
+    // spread over the interval: hand-overs of all partitions at once would delay increments
     const handOvers = Array.from(options.partitions, (partition) => () => this.#handOver(partition))
     this.#stops = [...handOvers, () => this.#refreshOwed()].map((run) => everyTick(options.clock, options.flushMs, run))
   }
@@ -104,19 +104,20 @@ export class HotCounters extends AmountCounters implements MetricSource {
     const { partitions, direct, clock, waitMs } = this.#options
     const endsAt = clock.now() + waitMs
     const ids = [...amounts.keys()]
-    // the ledger does not know what is pending in Redis; it decides by itself where that is not answered in half of the time
+    // the ledger does not include units pending in Redis, so check the range against Redis; if Redis does not reply
+    // within half of the time, the ledger alone decides
     for (const [id, { value }] of await this.#before(endsAt - waitMs / 2, partitions.read(ids)).catch(() => [])) {
-      if (!Number.isSafeInteger(value + (amounts.get(id) ?? 0))) throw leavesRange()
+      if (!Number.isSafeInteger(value + (amounts.get(id) ?? 0))) throw rangeError()
     }
     const receipt = await direct.count(amounts, { ...options, durable: true }, endsAt)
     const refreshed = partitions.refresh(ids).then(() => partitions.read(ids))
-    // it has counted, whatever Redis makes of it
+    // the increment is counted, so a Redis failure must not reject it
     return { ...receipt, values: await this.#before(endsAt, refreshed).then(valuesOf, () => receipt.values) }
   }
 
   #before<T>(endsAt: number, answer: Promise<T>): Promise<T> {
     const { clock, waitMs } = this.#options
-    const late = (): Error => unanswered(`increment: got no answer within ${waitMs} ms`)
+    const late = (): Error => unanswered(`increment: Redis did not reply within ${waitMs} ms`)
     return answeredWithin(answer, { clock, waitMs: endsAt - clock.now(), late })
   }
 
@@ -152,16 +153,18 @@ export class HotCounters extends AmountCounters implements MetricSource {
 
 function receiptOf({ outcome, readings }: Counted): BatchReceipt {
   if (outcome === 'counted') return { values: valuesOf(readings), durable: false, counted: true }
-  if (outcome === 'range') throw leavesRange()
-  throw new SluiceError('SLUICE_COUNTERS_FULL', 'increment: got more ids than may wait for the ledger')
+  if (outcome === 'range') throw rangeError()
+  throw new SluiceError(
+    'SLUICE_COUNTERS_FULL',
+    'increment: expected at most maxWaiting ids that wait for the ledger, received more',
+  )
 }
 
 function valuesOf(readings: ReadonlyMap<string, CounterReading>): ReadonlyMap<string, number> {
   return new Map(Array.from(readings, ([id, { value }]) => [id, value]))
 }
 
-function leavesRange(): SluiceError {
-  const message =
-    'delta: expected one that stays within ±(2^53 - 1), received one with which a value would leave its range'
+function rangeError(): SluiceError {
+  const message = 'delta: expected a value within ±(2^53 - 1), received a delta that would leave that range'
   return new SluiceError('SLUICE_COUNTER_RANGE', message)
 }

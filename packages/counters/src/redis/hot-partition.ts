@@ -5,7 +5,7 @@ import type { Owed } from '../metrics/owed-metrics.ts'
 import { answeredWithin, unanswered } from '../unanswered.ts'
 import type { ClosedBatch, CountAnswer, CountOutcome, CountRequest, PartitionScripts } from './partition-scripts.ts'
 
-/** What became of a request. */
+/** Result of a count request. */
 export interface Counted {
   readonly outcome: Exclude<CountOutcome, 'missing'>
   readonly readings: ReadonlyMap<string, CounterReading>
@@ -20,28 +20,28 @@ interface PendingCount {
 export interface HotPartitionOptions {
   readonly scripts: PartitionScripts
   readonly table: CounterTable
-  /** How long a process that hands a batch over is left alone with it, in ms. */
+  /** Time for which a process that hands a batch over is not disturbed by others, in ms. */
   readonly heldMs: number
   readonly clock: Clock
-  /** How long a request waits for Redis and the ledger together. */
+  /** Timeout of a request for Redis and the ledger together, in ms. */
   readonly waitMs: number
 }
 
-/** Of one call: to learn totals, to finish batches that stand in the way, and whatever others do in between. */
-const MOST_TRIES = 20
+/** Maximum attempts of a call, which needs several to read totals, finish blocking batches and meet other processes. */
+const MAX_TRIES = 20
 
-/** Of one call that may be older than what is finished, before the ledger is taken for one that lost its number. */
+/** Number of outdated reads in one call after which the ledger is assumed to have lost the number of the epoch. */
 const LATE_READS = 5
 
-/** The counters of one partition in Redis: counts there, and hands what is pending over to the ledger. */
+/** One partition of the counters: counts in Redis and hands pending units over to the ledger. */
 export class HotPartition {
   readonly #options: HotPartitionOptions
   readonly #requests: TurnBatch<PendingCount>
-  /** The present one, as far as it is known. */
+  /** The current epoch, as last reported by Redis. */
   #epoch = ''
   #handingOver: Promise<void> | undefined
   #nextHandOver: Promise<void> | undefined
-  /** Of which the totals are to be read next. */
+  /** Ids whose totals are read next. */
   readonly #stale = new Set<string>()
   #refreshing: Promise<void> = Promise.resolve()
   #nextRefresh: Promise<void> | undefined
@@ -51,20 +51,20 @@ export class HotPartition {
     this.#requests = new TurnBatch((batch) => void this.#count(batch.take()))
   }
 
-  /** Requests of one turn are one call. */
+  /** Counts a request. Requests of the same event loop turn share one call. */
   count(request: CountRequest): Promise<Counted> {
     return new Promise((resolve, reject) => this.#requests.add({ request, resolve, reject }))
   }
 
-  /** Hands over what is pending, unless this or another process does so. */
+  /** Hands pending units over, unless this or another process is already doing so. */
   async handOver(): Promise<void> {
     await (this.#handingOver ?? this.#start(false))
   }
 
-  /** Resolves when the ledger has all that was counted before, whoever hands it over. */
+  /** Resolves when the ledger has all units counted before the call, whichever process hands them over. */
   flush(): Promise<void> {
     if (!this.#handingOver) return this.#start(true)
-    // what is under way may have closed its batch before the last unit came
+    // the current hand-over may have closed its batch before the last unit was counted
     this.#nextHandOver ??= this.#handingOver
       .catch(() => {})
       .then(() => {
@@ -74,7 +74,7 @@ export class HotPartition {
     return this.#nextHandOver
   }
 
-  /** Reads totals of the ledger anew. What is asked for while it does so is read together, afterwards. */
+  /** Reads totals again from the ledger. Requests during a read are combined into the next read. */
   refresh(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#stale.add(id)
     this.#nextRefresh ??= this.#refreshing.then(() => {
@@ -88,7 +88,7 @@ export class HotPartition {
     return this.#nextRefresh
   }
 
-  /** Sets a counter to 0, with what is pending of it. */
+  /** Sets a counter to 0 and drops its pending units. */
   async clear(id: string, options: { readonly deleted: boolean }): Promise<void> {
     const { scripts, table } = this.#options
     await this.flush()
@@ -114,7 +114,7 @@ export class HotPartition {
       if (answer === 'seeded') return true
       if (answer === 'unfinished') await this.flush()
       else if (answer.epoch !== epoch) this.#epoch = answer.epoch
-      // once or twice a batch was finished since the read
+      // the first few times, a batch has probably been finished since the read
       else if (++older > LATE_READS) this.#epoch = await scripts.renew(epoch)
       return false
     })
@@ -147,7 +147,7 @@ export class HotPartition {
 
   async #count(pending: readonly PendingCount[]): Promise<void> {
     const { scripts, clock, waitMs } = this.#options
-    const late = (): Error => unanswered(`counters: got no answer of Redis and the ledger within ${waitMs} ms`)
+    const late = (): Error => unanswered(`counters: Redis and the ledger did not reply within ${waitMs} ms`)
     const endsAt = clock.now() + waitMs
     let left = pending
     const done = this.#untilDone(async () => {
@@ -164,7 +164,7 @@ export class HotPartition {
     }
   }
 
-  /** Those that could not be decided for want of totals, which are known by then. */
+  /** Resolves decided requests and returns those that lacked totals, after reading these totals. */
   async #settled(
     pending: readonly PendingCount[],
     { epoch, outcomes, readings }: CountAnswer,
@@ -188,7 +188,7 @@ export class HotPartition {
   }
 
   async #untilDone(step: () => Promise<boolean>): Promise<void> {
-    for (let tries = 0; tries < MOST_TRIES; tries++) if (await step()) return
-    throw unanswered(`counters: Redis and the ledger did not agree within ${MOST_TRIES} tries`)
+    for (let tries = 0; tries < MAX_TRIES; tries++) if (await step()) return
+    throw unanswered(`counters: Redis and the ledger did not reach the same state in ${MAX_TRIES} attempts; try again`)
   }
 }

@@ -4,13 +4,13 @@ import { partitionOf } from '@sluice/limiter-core/sync'
 import type { Owed } from '../metrics/owed-metrics.ts'
 import type { HotPartition } from './hot-partition.ts'
 
-/** The partitions into which ids are dealt: of one server, or of several that share the ids by consistent hashing. */
+/** The partitions that ids are distributed over, on one server or on several servers chosen by consistent hashing. */
 export class HotPartitions {
   readonly #servers: ReadonlyMap<string, readonly HotPartition[]>
   readonly #all: readonly HotPartition[]
   readonly #ring: HashRing
 
-  /** `servers`: the partitions of each, by its name. */
+  /** `servers` contains the partitions of each server, by its name. */
   constructor(servers: ReadonlyMap<string, readonly HotPartition[]>) {
     this.#servers = servers
     this.#all = [...servers.values()].flat()
@@ -26,23 +26,23 @@ export class HotPartitions {
     return own[partitionOf(id, own.length)]
   }
 
-  /** The counters of these ids, a call for each partition. */
+  /** Reads counters with one call per partition. */
   async read(ids: Iterable<string>): Promise<ReadonlyMap<string, CounterReading>> {
     const read = await this.#each(ids, (partition, own) => partition.count(new Map(own.map((id) => [id, 0]))))
     return new Map(read.flatMap(({ readings }) => [...readings]))
   }
 
-  /** Reads totals of the ledger anew. */
+  /** Reads totals again from the ledger. */
   async refresh(ids: Iterable<string>): Promise<void> {
     await this.#each(ids, (partition, own) => partition.refresh(own))
   }
 
-  /** Resolves when the ledger has all that was counted before. */
+  /** Resolves when the ledger has all units counted before the call. */
   async flush(): Promise<void> {
     await Promise.all(this.#all.map((partition) => partition.flush()))
   }
 
-  /** What the ledger does not have of all of them. */
+  /** Returns the units of all partitions that the ledger does not have. */
   async owed(): Promise<Owed> {
     const parts = await Promise.all(this.#all.map((partition) => partition.owed()))
     return {

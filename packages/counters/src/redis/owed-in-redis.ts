@@ -1,24 +1,24 @@
 import type { Clock, Metric, MetricSource } from '@sluice/limiter-core'
 import { NOTHING_OWED, type Owed, owedMetrics } from '../metrics/owed-metrics.ts'
 
-/** Whoever reads metrics reads them again within that time, in ms. */
-const READ_AGAIN_MS = 120_000
-/** Redis is asked no more often, in ms. */
-const ASK_MS = 5_000
+/** Time without a metrics read after which Redis is no longer queried, in ms. */
+const ACTIVE_MS = 120_000
+/** Minimum time between queries, in ms. */
+const QUERY_MS = 5_000
 
 /**
- * What Redis has and the ledger does not, as it was a few seconds ago. Redis is asked while somebody reads these metrics,
- * and not otherwise.
+ * Units in Redis that the ledger does not have, as of a few seconds ago. Redis is queried only while the metrics are
+ * read.
  */
 export class OwedInRedis implements MetricSource {
-  readonly #ask: () => Promise<Owed>
+  readonly #query: () => Promise<Owed>
   readonly #clock: Clock
   #owed: Owed = NOTHING_OWED
   #readAt = Number.NEGATIVE_INFINITY
-  #askedAt = Number.NEGATIVE_INFINITY
+  #queriedAt = Number.NEGATIVE_INFINITY
 
-  constructor(ask: () => Promise<Owed>, clock: Clock) {
-    this.#ask = ask
+  constructor(query: () => Promise<Owed>, clock: Clock) {
+    this.#query = query
     this.#clock = clock
   }
 
@@ -27,11 +27,11 @@ export class OwedInRedis implements MetricSource {
     return owedMetrics('redis', this.#owed)
   }
 
-  /** To be called now and then. Rejects where Redis gives no answer; then what was known stays. */
+  /** Queries Redis if it is due; call this periodically. If the query fails, rejects and keeps the previous values. */
   async refresh(): Promise<void> {
     const now = this.#clock.now()
-    if (now - this.#readAt > READ_AGAIN_MS || now - this.#askedAt < ASK_MS) return
-    this.#askedAt = now
-    this.#owed = await this.#ask()
+    if (now - this.#readAt > ACTIVE_MS || now - this.#queriedAt < QUERY_MS) return
+    this.#queriedAt = now
+    this.#owed = await this.#query()
   }
 }

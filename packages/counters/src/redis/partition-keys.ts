@@ -1,9 +1,9 @@
 import { badOption } from '@sluice/limiter-core/backend'
 import { storedId } from '../ledger/stored-id.ts'
 
-/** Names of what one partition of counters has in Redis; they share a hash slot. */
+/** Redis keys of one partition of counters, all in the same hash slot. */
 export class PartitionKeys {
-  /** What every script begins with. */
+  /** The first keys of every script. */
   readonly fixed: readonly string[]
   readonly #head: string
 
@@ -12,18 +12,20 @@ export class PartitionKeys {
     this.fixed = ['state', 'pending', 'owed', 'closed'].map((one) => this.#head + one)
   }
 
-  /** By which a call is known when it arrives twice. */
+  /** Returns the key that identifies a call, so that a repeated call is detected. */
   call(nonce: string): string {
     return `${this.#head}call:${nonce}`
   }
 
-  /** Of the total of an id. */
+  /** Returns the key of the cached total of an id. */
   entry(id: string): string {
     return `${this.#head}entry:${storedId(id)}`
   }
 }
 
-/** Throws `SLUICE_BAD_OPTION` unless `prefix` can begin names in Redis. */
+/**
+ * Returns `prefix`; throws `SLUICE_BAD_OPTION` unless it is 1 to 64 characters without braces and control characters.
+ */
 export function checkedPrefix(owner: string, prefix: unknown): string {
   if (typeof prefix === 'string' && /^[^{}\p{Cc}\p{Cs}]{1,64}$/u.test(prefix)) return prefix
   throw badOption(`${owner}: prefix`, prefix, '1 to 64 characters without braces')

@@ -15,7 +15,10 @@ import type { Owed } from '../metrics/owed-metrics.ts'
 import { answeredWithin, failureOf, unanswered } from '../unanswered.ts'
 import type { PartitionKeys } from './partition-keys.ts'
 
-/** A call that arrives later than that was sent by a connection that is long gone. */
+/**
+ * Time for which a call is remembered. A repeated call cannot arrive later, because its connection has long been
+ * closed.
+ */
 const REMEMBERED_MS = 120_000
 
 export interface PartitionScriptsOptions {
@@ -23,40 +26,43 @@ export interface PartitionScriptsOptions {
   readonly clock: Clock
   readonly keys: PartitionKeys
   readonly expireMs: number
-  /** Most ids of which no finished batch has all. */
+  /** Maximum number of ids with units that are in no finished batch. */
   readonly maxOwed: number
   readonly waitMs: number
 }
 
-/** Units of ids that count together or not at all; of 0 units alone it is a read. */
+/** Units by id that are counted all or none. A request in which all units are 0 is a read. */
 export type CountRequest = ReadonlyMap<string, number>
 
-/** `missing` where the total of one of its ids is not known. */
+/**
+ * `missing` if the total of one of the ids is not in Redis, `range` if a value would leave its range, `full` if too
+ * many ids wait for the ledger.
+ */
 export type CountOutcome = 'counted' | 'missing' | 'range' | 'full'
 
 export interface CountAnswer {
   readonly epoch: string
-  /** In the order of the requests. */
+  /** Outcomes of the requests, in their order. */
   readonly outcomes: readonly CountOutcome[]
-  /** Of ids of which the total is known. */
+  /** Readings of ids whose total is in Redis. */
   readonly readings: ReadonlyMap<string, CounterReading>
 }
 
-/** A batch of an epoch, named by its number. */
+/** Identifies a batch by its epoch and number. */
 export interface BatchRef {
   readonly epoch: string
   readonly number: number
 }
 
 export interface ClosedBatch extends BatchRef {
-  /** How long ago its first unit was counted. */
+  /** Age of its oldest unit in ms. */
   readonly ageMs: number
-  /** Whether it has all that was pending. */
+  /** Whether the call closed the batch, so that it includes all units pending at that time. */
   readonly isFresh: boolean
   readonly amounts: ReadonlyMap<string, number>
 }
 
-/** The scripts of one partition. */
+/** Runs the Lua scripts of one partition. */
 export class PartitionScripts {
   readonly #options: PartitionScriptsOptions
 
@@ -64,7 +70,7 @@ export class PartitionScripts {
     this.#options = options
   }
 
-  /** Undefined where a batch must be finished first. */
+  /** Counts requests. Returns undefined if a batch must be finished first. */
   async count(requests: readonly CountRequest[]): Promise<CountAnswer | undefined> {
     const { keys, expireMs, maxOwed } = this.#options
     const ids = [...new Set(requests.flatMap((request) => [...request.keys()]))]
@@ -89,7 +95,7 @@ export class PartitionScripts {
       ],
     )
     if (reply[0] === 'unfinished') return undefined
-    if (reply[0] === 'repeated') throw unsure()
+    if (reply[0] === 'repeated') throw unknownOutcome()
     return {
       epoch: String(reply[0]),
       outcomes: reply.slice(1, 1 + requests.length) as CountOutcome[],
@@ -97,7 +103,10 @@ export class PartitionScripts {
     }
   }
 
-  /** The batch to hand over; `none` where nothing is owed, `busy` where another process does that. */
+  /**
+   * Returns the batch to hand over, `none` if there are no units to hand over, or `busy` if another process is handing
+   * a batch over.
+   */
   async close(options: {
     readonly heldMs: number
     readonly isUrgent: boolean
@@ -114,15 +123,15 @@ export class PartitionScripts {
     }
   }
 
-  /** Takes over what the ledger has with this batch. */
+  /** Removes a batch that the ledger has applied and stores the totals that include it. */
   async finish({ epoch, number }: BatchRef, entries: readonly LedgerEntry[]): Promise<void> {
     const args = [this.#options.expireMs, epoch, number, ...entries.flatMap(argsOf)]
     await this.#run(finishScript, this.#keysOf(entries), args)
   }
 
   /**
-   * Takes over what the ledger has with the batches of this epoch up to this one. `unfinished` where a batch must be finished
-   * first; the epoch to ask for where they are older than what is finished.
+   * Stores totals that include the batches of the epoch up to this one. Returns `unfinished` if a batch must be
+   * finished first, or the current epoch if the totals are outdated.
    */
   async seed(
     { epoch, number }: BatchRef,
@@ -133,19 +142,19 @@ export class PartitionScripts {
     return kind === 'again' ? { epoch: String(current) } : (kind as 'seeded' | 'unfinished')
   }
 
-  /** Begins a new epoch after this one, unless something of it waits. Answers the present one. */
+  /** Begins a new epoch after `epoch`, unless units of it are waiting. Returns the current epoch. */
   async renew(epoch: string): Promise<string> {
     const [current] = await this.#run(renewScript, [], [epoch])
     return String(current)
   }
 
-  /** What the ledger does not have of this partition. */
+  /** Returns the units of this partition that the ledger does not have. */
   async owed(): Promise<Owed> {
     const [ids, ageMs, auditDifference] = await this.#run(owedScript, [], [])
     return { ids: Number(ids), ageMs: Number(ageMs), auditDifference: Number(auditDifference) }
   }
 
-  /** False where a batch must be finished first. */
+  /** Drops the pending units and the total of an id. Returns false if a batch must be finished first. */
   async clear(id: string): Promise<boolean> {
     const [kind] = await this.#run(clearScript, [this.#options.keys.entry(id)], [storedId(id)])
     return kind === 'cleared'
@@ -162,13 +171,13 @@ export class PartitionScripts {
     const answer = runner.run(script, [...names.fixed, ...keys], [epoch, ...args], options).catch((error: unknown) => {
       throw failureOf('Redis', error)
     })
-    const late = (): Error => unanswered(`Redis gave no answer within ${waitMs} ms`)
+    const late = (): Error => unanswered(`Redis did not reply within ${waitMs} ms`)
     const reply = await answeredWithin(answer, { clock, waitMs, late })
     return Array.isArray(reply) ? reply : [reply]
   }
 }
 
-/** Of a hash as scripts answer it: names and values in turns. */
+/** Parses a hash returned by a script, in which names and values alternate. */
 function amountsOf(flat: readonly unknown[]): ReadonlyMap<string, number> {
   const amounts = new Map<string, number>()
   for (let at = 0; at < flat.length; at += 2) amounts.set(idOf(String(flat[at])), Number(flat[at + 1]))
@@ -179,7 +188,7 @@ function argsOf({ value, version, updatedAt }: LedgerEntry): (string | number)[]
   return [value, version, updatedAt ?? '']
 }
 
-/** None where its total is not known. */
+/** Returns the reading of an id; empty if its total is not in Redis. */
 function readingOf(id: string, reply: readonly unknown[], at: number): [string, CounterReading][] {
   const [value, version, updatedAt] = reply.slice(at, at + 3)
   if (value === '') return []
@@ -187,6 +196,6 @@ function readingOf(id: string, reply: readonly unknown[], at: number): [string, 
   return [[id, { id, value: Number(value), version: Number(version), updatedAt: time }]]
 }
 
-function unsure(): Error {
-  return unanswered('increment: the connection to Redis broke before the answer came, it may have counted')
+function unknownOutcome(): Error {
+  return unanswered('increment: the connection to Redis broke before the reply; the increment may have been counted')
 }

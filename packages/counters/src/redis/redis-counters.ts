@@ -16,33 +16,39 @@ import { checkedPrefix, PartitionKeys } from './partition-keys.ts'
 import { PartitionScripts } from './partition-scripts.ts'
 
 export interface RedisCountersOptions extends SharedCountersOptions {
-  /** Where counts are kept for good: `postgresLedger`. */
+  /** Durable storage, from `postgresLedger`. */
   readonly ledger: CounterLedger
-  /** First part of every name in Redis; 1 to 64 characters without braces. Default: `sluice`. */
+  /** First part of every Redis key; 1 to 64 characters without braces. Default: `sluice`. */
   readonly prefix?: string | undefined
   /**
-   * Into how many parts ids are dealt, 1 to 1,024: each has a slot of a cluster, and is handed over by itself. The same in
-   * all processes; another number begins anew in Redis, so flush before. Default: 8.
+   * Number of partitions that ids are distributed over, 1 to 1,024. Each has its own slot in a cluster and is handed
+   * over separately. All processes must use the same number. Changing it starts empty in Redis, so flush before.
+   * Default: 8.
    */
   readonly partitions?: number | undefined
-  /** Most ids of one partition that wait for a ledger that is away; one more is refused by `SLUICE_COUNTERS_FULL`. Default: 10,000. */
+  /**
+   * Maximum number of ids per partition with unwritten units, e.g. while the ledger is down; increments of further ids
+   * are rejected with `SLUICE_COUNTERS_FULL`. 1 to 1,000,000. Default: 10,000.
+   */
   readonly maxWaiting?: number | undefined
 }
 
 const OPTIONS = [...SHARED_COUNTERS_OPTIONS, 'ledger', 'prefix', 'partitions', 'maxWaiting'] as const
-/** While another process hands a batch over it is left alone for so long. */
+/** Time for which a process that hands a batch over is not disturbed by others. */
 const HELD_MS = 2_000
 
 /**
- * Counters that count in Redis or Redis Cluster, for all processes at once, and are written to a ledger every `flushMs`, each
- * unit once. A killed process loses nothing that it was answered; a Redis that loses its data loses what was counted since
- * the last flush, and nothing that was `durable` or had a token: that goes to the ledger at once, as do batches of ids
- * of several partitions.
+ * Creates counters in Redis or Redis Cluster that all processes share and that are written to a ledger every `flushMs`,
+ * each unit exactly once. A killed process loses no acknowledged units. If Redis loses its data, units counted since
+ * the last flush are lost, except increments that were `durable` or had a token; these, and batches that span several
+ * partitions, are written to the ledger at once.
  *
- * `client`: one of ioredis 5 or 6, or a `ScriptRunner`; or several by names, which share the ids by consistent hashing of
- * the names. All processes need the same names. One that is added takes its part of the ids: what the others have pending
- * of these goes to the ledger as before. They are a source of metrics, too. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and
- * `SLUICE_BAD_NAME`.
+ * `client` is a client of ioredis 5 or 6, a `ScriptRunner`, or an object of several by name, which share the ids by
+ * consistent hashing of the names. All processes need the same names. A client added later takes over its share of the
+ * ids; units of these ids that are pending on other servers still reach the ledger. The counters are also a metric
+ * source.
+ *
+ * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_NAME`.
  */
 export function redisCounters(
   client: RedisClient | ScriptRunner | RedisClients,
@@ -73,6 +79,6 @@ export function redisCounters(
 function runnersOf(client: RedisClient | ScriptRunner | RedisClients): [name: string, runner: ScriptRunner][] {
   if (!isRedisClients(client)) return [['redis', runnerOf(client)]]
   const clients = Object.entries(client)
-  if (clients.length === 0) throw badOption('redisCounters: client', client, 'one client or more by names')
+  if (clients.length === 0) throw badOption('redisCounters: client', client, 'an object with at least one client')
   return clients.map(([name, one]) => [name, runnerOf(one)])
 }
