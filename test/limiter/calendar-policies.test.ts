@@ -127,7 +127,9 @@ describe('a policy with a calendar', () => {
     expect(build).toThrow(
       expect.objectContaining({
         code: 'SLUICE_BAD_POLICY',
-        message: expect.stringContaining(`policy 'calls': calendar: got backend "memory", which keeps no calendars`),
+        message: expect.stringContaining(
+          `policy 'calls': calendar: expected a quota backend, received backend "memory", which does not support calendars`,
+        ),
       }),
     )
   })

@@ -2,7 +2,7 @@ import { isPromise } from '../contracts/maybe-promise.ts'
 import type { Answer, Charge, MaybePromise } from '../contracts.ts'
 import type { Observers } from '../observers/observers.ts'
 
-/** Shows observers the units that were moved, once the backend has counted them; the answer is handed on as it is. */
+/** Reports charged and refunded units to observers once the backend has counted them, and passes the answer on. */
 export function observeCharges(
   observers: Observers,
   charges: readonly Charge[],

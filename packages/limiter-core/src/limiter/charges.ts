@@ -3,17 +3,20 @@ import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
-/** One key for all policies, or one for each by name. */
+/** A key for all policies, or one per policy name. */
 export type Keys = string | Readonly<Record<string, string>>
-/** One cost for all policies, or one for each by name. */
+/** A cost for all policies, or one per policy name. */
 export type Costs = number | Readonly<Record<string, number>>
 
-/** One charge for each policy. `whole` checks costs; throws `SLUICE_BAD_KEY` and `SLUICE_BAD_COST`. */
+/**
+ * Returns one charge per policy, in the order of `policies`. `wholeUnits` validates and rounds a cost. Throws
+ * `SLUICE_BAD_KEY` and `SLUICE_BAD_COST`.
+ */
 export function chargesOf(
   policies: readonly OpenPolicy[],
   keys: Keys,
   costs: Costs,
-  whole: (value: unknown) => number,
+  wholeUnits: (value: unknown) => number,
 ): Charge[] {
   return policies.map((open) => {
     const { name } = open.policy
@@ -21,14 +24,15 @@ export function chargesOf(
     if (typeof key !== 'string') {
       throw new SluiceError('SLUICE_BAD_KEY', `key for '${name}': expected a string, received ${kindOf(key)}`)
     }
-    const cost = whole(typeof costs === 'number' ? costs : ownValue(costs, name, 'SLUICE_BAD_COST', 'cost'))
+    const cost = wholeUnits(typeof costs === 'number' ? costs : ownValue(costs, name, 'SLUICE_BAD_COST', 'cost'))
     return chargeOf(open, key, cost)
   })
 }
 
+/** Returns a charge on the counter of the key: the counter of its override, if it has one. */
 export function chargeOf({ counter, overrides, mode }: OpenPolicy, key: string, cost: number): Charge {
-  const counting = overrides === undefined ? counter : overrides.counterOf(key)
-  return { key, counter: counting, cost, advisory: mode === 'shadow' }
+  const counterOfKey = overrides === undefined ? counter : overrides.counterOf(key)
+  return { key, counter: counterOfKey, cost, advisory: mode === 'shadow' }
 }
 
 function ownValue<T>(
@@ -38,6 +42,6 @@ function ownValue<T>(
   what: string,
 ): T {
   if (typeof values === 'object' && values !== null && Object.hasOwn(values, name)) return values[name]
-  const expected = `one ${what}, or one for each policy, among them '${name}'`
+  const expected = `a ${what}, or an object with a ${what} for each policy, including '${name}'`
   throw new SluiceError(code, `${what}: expected ${expected}, received ${kindOf(values)}`)
 }

@@ -3,15 +3,15 @@ import { ChargeVerdict } from '../decision/verdict.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
-/** The source of a decision over a key that an operator blocked. */
+/** `source` of a decision about a blocked key. */
 const BLOCKED = 'blocked'
 
-/** The policies of a limiter while an operator steers some of them: what is charged instead of what was asked. */
+/** Applies an operator's controls to the charges of a limiter. */
 export class ControlledPolicies {
   readonly #open: ReadonlyMap<string, OpenPolicy>
   readonly #controls: LimiterControls
 
-  /** Throws `SLUICE_BAD_LIMIT` where a policy cannot have a limit. */
+  /** Throws `SLUICE_BAD_LIMIT` if a policy cannot have the limit that the controls set. */
   constructor(open: readonly OpenPolicy[], controls: LimiterControls) {
     this.#open = new Map(open.map((one) => [one.policy.name, one]))
     this.#controls = controls
@@ -25,12 +25,15 @@ export class ControlledPolicies {
     return this.#of(name).mode === 'off'
   }
 
-  /** True of a policy that denies nobody: in shadow or off. */
+  /** Whether the controls keep a policy from denying requests, because they set it to shadow mode or switch it off. */
   isWaived({ name }: Pick<Policy, 'name'>): boolean {
     return this.#of(name).mode !== undefined
   }
 
-  /** A denial by each policy that is enforced and blocks its key, whose preflights are blocked with it; undefined where none does. */
+  /**
+   * Returns a denial with a verdict for each enforced policy that blocks its key, or undefined if none does. A blocked
+   * key also blocks the preflights of that client.
+   */
   blocked(charges: readonly Charge[]): Answer | undefined {
     const verdicts = charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
@@ -41,9 +44,9 @@ export class ControlledPolicies {
     return verdicts.length === 0 ? undefined : { verdicts, takenAt: 0, counted: false, source: BLOCKED }
   }
 
-  /** What is charged; none for a policy that is off. */
+  /** Returns the charges with all controls applied. Policies that are off are left out. */
   charged(charges: readonly Charge[]): readonly Charge[] {
-    // blocks alone
+    // the controls only block keys
     if (this.#controls.policies.size === 0) return charges
     return charges.flatMap((charge) => {
       const { policy } = charge.counter.compiled
@@ -52,7 +55,7 @@ export class ControlledPolicies {
     })
   }
 
-  /** The same, by the limit that holds now. A key with a limit of its own keeps that. */
+  /** Returns the charge with the limit that the controls set. A key with an override keeps its own limit. */
   limited(charge: Charge): Charge {
     const { name } = charge.counter.compiled.policy
     const { limit } = this.#of(name)

@@ -2,8 +2,8 @@ import { SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 
 /**
- * Whole units of a cost: a fraction of a unit is a unit. Throws `SLUICE_BAD_COST` for NaN, Infinity, anything below 0
- * and anything above 2^53 - 1, where sums of units are no longer exact.
+ * Converts a cost to an integer; fractions are rounded up. Throws `SLUICE_BAD_COST` for NaN, Infinity, negative
+ * numbers and numbers above 2^53 - 1, where sums are no longer exact.
  */
 export function wholeCost(value: unknown): number {
   if (typeof value === 'number' && value >= 0) {
@@ -17,14 +17,17 @@ export function wholeCost(value: unknown): number {
 }
 
 /**
- * As `wholeCost`, for a cost that a request brings along: one too large to be counted is the largest there is, since a
- * request that asks for too much must not get away with asking for more.
+ * Like `wholeCost`, for the cost of a request: a cost that is too large to count becomes the largest one, so that a
+ * request cannot pass by asking for more.
  */
 export function wholeCostOfRequest(value: unknown): number {
   return wholeCost(typeof value === 'number' && value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : value)
 }
 
-/** Whole units of a charge, which may be negative: away from zero for charges, towards zero for refunds. */
+/**
+ * Returns the units of a charge or, if negative, of a refund, rounded up: charges away from zero, refunds towards
+ * zero. Throws `SLUICE_BAD_COST` unless the result is a safe integer.
+ */
 export function wholeUnitsMoved(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(Math.ceil(value))) return Math.ceil(value) + 0
   throw new SluiceError(

@@ -5,17 +5,18 @@ import type { FailoverRule } from '../failover/failover-options.ts'
 import { FrontLimitCounters } from './limit-counters.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
-/** Policies that always have an answer, and what ends what was made for that. */
+/** Policies with failover. */
 interface CoveredPolicies {
   readonly policies: readonly OpenPolicy[]
-  /** Who takes charges of each counter; those of other limits are added once they are charged. */
+  /** The backend for each counter. Counters of other limits are added when they are first charged. */
   readonly homes: ReadonlyMap<Counter, Backend>
+  /** Closes the failover backends; the backends behind them stay open. */
   readonly close: () => void
 }
 
 /**
- * Puts failover before every backend that may fail or be slow, and so before every one of somebody else: one for all
- * policies that count on the same, each of which has its own rule.
+ * Puts failover in front of every backend that may fail or be slow, which includes every custom backend. Policies on
+ * the same backend share one `FailoverBackend`. Each policy has its own failure rule; default: `rule`.
  */
 export function coverPolicies(
   policies: readonly OpenPolicy[],

@@ -9,18 +9,26 @@ import { openPolicies } from './open-policies.ts'
 
 export interface LimiterOptions extends FailoverOptions {
   readonly policies: readonly PolicyInput[]
-  /** Where counts live; default: the process-wide memory backend, where every limiter has a scope of its own. */
+  /**
+   * Stores the counts. Default: the process-wide memory backend, where limiters without `scope` do not share counts.
+   */
   readonly backend?: Backend | undefined
-  /** Names the counts on a backend: limiters with equal scopes and policies share them. */
+  /**
+   * Namespace of the counts on a backend: 1 to 128 characters that do not start with `#`. Limiters with the same scope
+   * and the same policies share their counts. Default: `default` on the backend passed as an option.
+   */
   readonly scope?: string | undefined
-  /** True where the limiter is to share its counts: another one of equal scope and names is no mistake then. */
+  /**
+   * Whether sharing counts with a limiter of the same scope and policies is intended. Otherwise sharing causes a
+   * warning, or `SLUICE_UNNAMED_LIMITER` if the policies have no names. Default: false.
+   */
   readonly shared?: boolean | undefined
   readonly mode?: Mode | undefined
   readonly clock?: Clock | undefined
   readonly observers?: readonly Observer[] | undefined
 }
 
-/** Options with which every answer is at hand at once. */
+/** Options with synchronous backends only: the limiter returns decisions, not promises. */
 export interface SyncLimiterOptions extends LimiterOptions {
   readonly policies: readonly (PolicyInput & { readonly backend?: Backend<Answer> })[]
   readonly backend?: Backend<Answer> | undefined
@@ -38,14 +46,14 @@ const OPTIONS = [
   'deadlineMs',
 ] as const
 
-/** Builds a limiter. Throws coded errors for bad options; see `docs/errors.md`. */
+/** Creates a limiter. Throws a `SluiceError` if an option is invalid; see `docs/errors.md`. */
 export function createLimiter(options: SyncLimiterOptions): Limiter<Decision>
 export function createLimiter(options: LimiterOptions): Limiter
 export function createLimiter(options: LimiterOptions): Limiter {
   optionsOf('createLimiter', options, OPTIONS)
   const observers = new Observers(options.observers, () => policies.map(({ policy }) => policy.name))
   const failover = compileFailover(options)
-  // last, since it claims names that nobody would give back if another option were bad
+  // last, because it claims names that nothing would release if another option were invalid
   const [policies] = openPolicies([options.policies], options)
   return new PolicyLimiter(policies, options.clock, observers, failover)
 }

@@ -1,6 +1,9 @@
 import type { LimiterControls, PolicyControl } from '../contracts.ts'
 
-/** What several observers steer, together: of two modes the weaker holds, of two limits the smaller, and any block. */
+/**
+ * Combines the controls of several owners: the more permissive mode, the smaller limit and the longest block apply.
+ * Returns undefined if `all` is empty.
+ */
 export function joinedControls(all: readonly LimiterControls[]): LimiterControls | undefined {
   if (all.length < 2) return all[0]
   const policies = new Map<string, PolicyControl>()

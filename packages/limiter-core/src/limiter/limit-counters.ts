@@ -1,16 +1,20 @@
 import type { CompiledPolicy, Counter } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 
-/** The counters of one policy: that of its own limit, and those of limits that keys or operators have instead. All count in the same cells. */
+/**
+ * The counters of one policy: one for its configured limit, and one for each limit that an override or an operator
+ * sets instead. All of them use the same cells.
+ */
 export interface LimitCounters {
+  /** Counter of the configured limit. */
   readonly own: Counter
-  /** Opens the counter of a limit. Throws a coded error where there can be none. */
+  /** Opens the counter of a limit. Throws a `SluiceError` if the policy or its backend does not support the limit. */
   prepare(limit: number): void
-  /** That of a limit; undefined where it is not prepared. */
+  /** Returns the counter of a limit; undefined if it was not prepared. */
   of(limit: number): Counter | undefined
 }
 
-/** Counters of a backend. */
+/** Counters that a backend opened. */
 export class OpenLimitCounters implements LimitCounters {
   readonly own: Counter
   readonly #compile: (limit: number) => CompiledPolicy
@@ -30,7 +34,7 @@ export class OpenLimitCounters implements LimitCounters {
     if (compiled.cells !== cells || compiled.room !== room) {
       throw new SluiceError(
         'SLUICE_BAD_LIMIT',
-        `policy '${policy.name}': limit: expected at most ${policy.limit}, for which its log has room, received ${limit}`,
+        `policy '${policy.name}': limit: expected at most ${policy.limit}, the capacity of its log, received ${limit}`,
       )
     }
     this.#others.set(limit, this.#open(compiled))
@@ -47,7 +51,7 @@ export class OpenLimitCounters implements LimitCounters {
   }
 }
 
-/** Counters with another one in front of each. */
+/** Wraps each counter of a policy in another counter, such as a failover counter. */
 export class FrontLimitCounters implements LimitCounters {
   readonly own: Counter
   readonly #behind: LimitCounters

@@ -8,20 +8,20 @@ import type {
 } from '../contracts.ts'
 import type { OpenPolicy } from './open-policy.ts'
 
-/** What observers may do with a limiter. */
-interface SteeredLimiter {
+/** The methods of a limiter that observers use. */
+interface ControllableLimiter {
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision>
   resetOne(index: number, key: string): MaybePromise<void>
   control(controls: LimiterControls | undefined, owner: object): void
 }
 
-/** A limiter as its observers see it. */
+/** The view of a limiter that its observers receive. */
 export class LimiterHandle implements ObservedLimiter {
   readonly policies: readonly ObservedPolicy[]
-  readonly #limiter: SteeredLimiter
+  readonly #limiter: ControllableLimiter
 
-  /** `open`: policies that are not off, without failover before them. */
-  constructor(open: readonly OpenPolicy[], limiter: SteeredLimiter) {
+  /** `open`: the policies that are not off, without failover. */
+  constructor(open: readonly OpenPolicy[], limiter: ControllableLimiter) {
     this.policies = open.map((one) => new OpenPolicyView(one))
     this.#limiter = limiter
   }

@@ -25,39 +25,42 @@ import { LimiterHandle } from './limiter-handle.ts'
 import type { OpenPolicy } from './open-policy.ts'
 import { EXEMPTED, limitOf, OFF, takenAtOf, wasCounted, wasExempt, wasOff } from './taken-charges.ts'
 
-/** Framework-free limits: for messages, queues, jobs, and whatever an adapter does not see. */
+/** Limits without a framework: for messages, queues, jobs and anything that is not an HTTP request. */
 export interface Limiter<D extends MaybePromise<Decision> = MaybePromise<Decision>> {
   readonly policies: readonly Policy[]
-  /** Spends `cost` (default 1; 0 asks nothing) on all policies, or on none. A fraction of a unit is a unit. */
+  /**
+   * Takes `cost` units from all policies, or from none of them. Default cost: 1; 0 reads without taking. Fractions are
+   * rounded up. Throws `SLUICE_BAD_KEY` and `SLUICE_BAD_COST`.
+   */
   take(key: Keys, cost?: Costs, moment?: Moment): D
-  /** What `take` would answer; changes nothing. */
+  /** Returns what `take` would return, and changes nothing. */
   peek(key: Keys, cost?: Costs, moment?: Moment): D
   /**
-   * Adds `units` without asking: more than fits becomes debt, a negative number is a refund. `taken` is the decision
-   * (or its `takenAt`) to which the units belong; default: now.
+   * Adds `units` unconditionally: units beyond the limit become debt, negative units are a refund. `taken` is the
+   * decision that the units belong to, or its `takenAt`. Default: now.
    */
   charge(key: Keys, units: Costs, taken?: Decision | number): D
-  /** Makes the key as good as new in every policy. */
+  /** Resets the key in every policy. */
   reset(key: Keys): MaybePromise<void>
-  /** Lets go of everything that this limiter opened, its names too. Backends that were handed in stay open. */
+  /** Closes the counters of this limiter and releases its names. Backends passed as options stay open. */
   close(): MaybePromise<void>
 }
 
-/** A limiter over policies that are open: makes charges of keys and costs, and a decision of the backend's answer. */
+/** A limiter over opened policies: turns keys and costs into charges, and the backend's answer into a decision. */
 export class PolicyLimiter implements Limiter {
   readonly policies: readonly Policy[]
-  /** What an operator steers; undefined where all is as it was built. */
+  /** Controls of an operator; undefined if there are none. */
   controlled: ControlledPolicies | undefined
-  /** By who steers. */
+  /** Controls by owner. */
   #controls: ReadonlyMap<object, LimiterControls> = new Map()
-  /** Those that are not off. */
+  /** The policies that are not off. */
   readonly #open: readonly OpenPolicy[]
   readonly #backend: ChargedBackend | undefined
   readonly #clock: Clock | undefined
   readonly #observers: Observers
-  /** That of the only policy, where it is enforced, has no overrides, and nobody steers it. */
+  /** Fast path: the counter of the only policy, if it is enforced and has neither overrides nor controls. */
   #sole: Counter | undefined
-  /** Whether keys without an override are exempt from one of the policies. */
+  /** Whether at least one policy exempts keys without an override. */
   readonly #exempts: boolean
   readonly #close: (() => void)[]
 
@@ -101,8 +104,8 @@ export class PolicyLimiter implements Limiter {
   }
 
   /**
-   * `take` with one checked key and one checked cost for each policy that is not off, in their order. A policy without
-   * a key is not asked; one has a key at least.
+   * Like `take`, with one validated key and one validated cost per policy that is not off, in the same order. Policies
+   * whose key is undefined are skipped; at least one key must be present.
    */
   takeEach(keys: readonly (string | undefined)[], costs: readonly number[], moment?: Moment): MaybePromise<Decision> {
     if (this.#sole) return this.take(keys[0] as string, costs[0], moment)
@@ -114,19 +117,19 @@ export class PolicyLimiter implements Limiter {
     return this.#take(charges, moment)
   }
 
-  /** `charge` of one policy, by its place among those that are not off. */
+  /** Like `charge`, for one policy; `index` is its position among the policies that are not off. */
   chargeOne(index: number, key: string, units: number, taken: Decision): MaybePromise<Answer> {
     const open = this.#open[index]
     const charge = this.#adjustment(open, chargeOf(open, key, wholeUnitsMoved(units)), taken)
     return this.#adjust([charge], takenAtOf(taken, charge), this.#momentOf(taken, charge))
   }
 
-  /** `reset` of one policy, by its place among those that are not off. */
+  /** Like `reset`, for one policy; `index` as in `chargeOne`. */
   resetOne(index: number, key: string): MaybePromise<void> {
     return (this.#backend as ChargedBackend).resetAll([chargeOf(this.#open[index], key, 0)])
   }
 
-  /** What one policy counts, by its place among those that are not off: also while it is switched off, or the key is blocked. */
+  /** Like `peek`, for one policy, even if controls switch it off or block the key; `index` as in `chargeOne`. */
   peekOne(index: number, key: string, cost: number): MaybePromise<Decision> {
     const own = chargeOf(this.#open[index], key, wholeCost(cost))
     const charge = this.controlled?.limited(own) ?? own
@@ -134,7 +137,10 @@ export class PolicyLimiter implements Limiter {
     return andThen(answer, (answered) => new RequestDecision(answered))
   }
 
-  /** From now on these hold, and none of before by the same owner. Throws where a policy cannot have a limit of them. */
+  /**
+   * Replaces the controls of an owner; undefined removes them. Throws `SLUICE_BAD_LIMIT` and changes nothing if a
+   * policy cannot have one of the limits.
+   */
   control(controls: LimiterControls | undefined, owner: object): void {
     const byOwner = new Map(this.#controls)
     if (controls) byOwner.set(owner, controls)
@@ -205,7 +211,7 @@ export class PolicyLimiter implements Limiter {
     return observeCharges(this.#observers, charges, answer)
   }
 
-  /** The moment of a take, read here where the caller did not. */
+  /** Returns the moment of a take, with the clock's time unless the caller passed a time. */
   #momentAt(moment: Moment | undefined, clock: Clock): Moment {
     return moment?.now === undefined ? { ...moment, now: clock.now() } : moment
   }
@@ -214,7 +220,7 @@ export class PolicyLimiter implements Limiter {
     return this.#clock && { now: this.#clock.now() }
   }
 
-  /** The moment at which units are added to what was taken, by one charge where several backends answered. */
+  /** Returns the moment of an adjustment: `uncounted` if the take, or its part for `charge`, was not counted. */
   #momentOf(taken: Decision | number | undefined, charge?: Charge): Moment | undefined {
     if (typeof taken !== 'object' || taken === null || wasCounted(taken, charge)) return this.#moment()
     return { ...this.#moment(), uncounted: true }
@@ -230,14 +236,17 @@ export class PolicyLimiter implements Limiter {
     return decision
   }
 
-  /** None for a policy from which the key is exempt. */
+  /** Returns one charge per policy, except policies from which the key is exempt. */
   #charges(keys: Keys, costs: Costs): Charge[] {
     const charges = chargesOf(this.#open, keys, costs, wholeCost)
     if (!this.#exempts) return charges
     return charges.filter(({ key }, index) => !this.#open[index].overrides?.isExempt(key))
   }
 
-  /** None for a policy that did not take: it was off, or the key exempt from it. Its key may have an override by now. */
+  /**
+   * Returns one adjustment per policy, except policies that had no part in the take: they were off, or the key was
+   * exempt. The decision shows this, not the current overrides, which may have changed since the take.
+   */
   #adjustments(keys: Keys, units: Costs, taken: Decision | number | undefined): Charge[] {
     const charges = chargesOf(this.#open, keys, units, wholeUnitsMoved)
     return charges.flatMap((charge, index) => {
@@ -252,7 +261,10 @@ export class PolicyLimiter implements Limiter {
     })
   }
 
-  /** By the limit that took, which may be another one by now: a unit of it is not of the same size. */
+  /**
+   * Returns the adjustment, on the counter of the limit at the time of the take. The limit may have changed since, and
+   * a unit of a different limit has a different weight.
+   */
   #adjustment({ counter, counters }: OpenPolicy, charge: Charge, taken: Decision | number | undefined): Charge {
     if (charge.counter !== counter) return charge
     const limit = typeof taken === 'object' ? limitOf(taken, charge) : undefined
@@ -260,14 +272,14 @@ export class PolicyLimiter implements Limiter {
     return { ...charge, counter: counters.of(limit) ?? counter }
   }
 
-  /** The answer where every policy is off, or the key exempt from all: all is well, and nothing was counted. */
+  /** Returns an allowed decision that counted nothing, because every policy is off or the key is exempt from all. */
   #uncounted(source = this.#open.some(({ policy }) => !this.controlled?.isOff(policy)) ? EXEMPTED : OFF): Decision {
     const verdicts = this.policies.map((policy) => new ChargeVerdict(policy, false, policy.limit, 0, 0))
     return new RequestDecision({ verdicts, takenAt: 0, counted: false, source })
   }
 }
 
-/** The counter of the only policy, where it is enforced and has no overrides. */
+/** Returns the counter of the only policy if it is enforced and has no overrides. */
 function soleOf([first, ...others]: readonly OpenPolicy[]): Counter | undefined {
   return first?.mode === 'enforce' && !first.overrides && others.length === 0 ? first.counter : undefined
 }

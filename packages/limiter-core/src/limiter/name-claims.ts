@@ -3,72 +3,76 @@ import { warn } from '../errors/warn-once.ts'
 import { isDefaultName } from '../policy/default-names.ts'
 import { processWide } from '../process/process-wide.ts'
 
-/** What one limiter counts under a name. */
+/** The claim of one limiter or cap to a name on a backend. */
 export interface NameClaim {
   readonly name: string
-  /** What has the name, for messages: `policy 'api' in scope 'default'`. */
+  /** Subject of messages, such as `policy 'api' in scope 'default'`. */
   readonly owner: string
-  /** What a user gives to count apart: `a name or a scope`. */
+  /** Options that separate the counts, for messages, such as `a name or a scope`. */
   readonly remedy: string
-  /** Of equal ones on one backend there is one count. */
+  /** Identifies the count: equal ids on one backend share a count. */
   readonly id: string
-  /** What is promised under the name. */
+  /** Definition of the policies or of the cap. All claims of one count must have the same definition. */
   readonly data: string
-  /** Equal for all claims of one limiter. */
+  /** Identifies the limiter: the same object in all its claims. */
   readonly limiter: object
-  /** Whether the limiter says that it counts with others. */
+  /** Whether sharing the count with other limiters is intended. */
   readonly shared: boolean
 }
 
-/** Where a name is claimed. */
+/** The part of a backend that claims depend on. */
 interface CountPlace {
-  /** Equal for backends that count in one place. */
+  /** The same object for backends that share counts. */
   readonly identity?: object | undefined
 }
 
 interface Claimed {
   readonly data: string
-  /** How often each claimed it. */
+  /** Number of claims per holder. */
   readonly holders: Map<object, number>
   warned: boolean
 }
 
-/** Names by what counts under them: a backend, or what several of them have in common. */
+/** Claimed names by id, for each backend and for each backend identity. */
 type ClaimedNames = WeakMap<object, Map<string, Claimed>>
 
 const KEY = Symbol.for('sluice.claims@1')
 
 /**
- * Claims a name. Limiters with equal names and data share a count, about which one is warned unless it is `shared`; two
- * that nobody named are refused (`SLUICE_UNNAMED_LIMITER`), as is other data (`SLUICE_DUPLICATE_POLICY`), since two limits
- * cannot hold for one count. Of two backends that count in one place one is warned, as they may be those of two
- * releases. Returns a function that gives the name back.
+ * Claims a name on a backend. Limiters with equal names and definitions share a count, with a warning unless `shared`
+ * is set. Throws `SLUICE_UNNAMED_LIMITER` for a second limiter without a name, and `SLUICE_DUPLICATE_POLICY` for a
+ * different definition, because one count cannot have two limits. If the name is claimed on another backend with the
+ * same identity, definitions may differ and only a warning is printed: the backends may belong to two releases. Returns
+ * a function that releases the name.
  */
 export function claimName(backend: CountPlace, claim: NameClaim): () => void {
   const names = processWide<ClaimedNames>(KEY, () => new WeakMap())
-  const release = hold(names, backend, claim.limiter, claim, refuseMeeting)
+  const release = hold(names, backend, claim.limiter, claim, checkConflict)
   if (!backend.identity) return release
-  const releaseOther = hold(names, backend.identity, backend, claim, warnOfMeeting)
+  const releaseOther = hold(names, backend.identity, backend, claim, warnIfShared)
   return () => {
     release()
     releaseOther()
   }
 }
 
-/** `meet` is told of a name that others hold. */
+/**
+ * Adds a claim of `holder`. First calls `check`, which may throw; `others` is whether other holders have the name and
+ * this one does not. Returns a function that removes the claim.
+ */
 function hold(
   names: ClaimedNames,
   place: object,
   holder: object,
   claim: NameClaim,
-  meet: (claimed: Claimed, claim: NameClaim, others: boolean) => void,
+  check: (claimed: Claimed, claim: NameClaim, others: boolean) => void,
 ): () => void {
   const taken = names.get(place) ?? new Map<string, Claimed>()
   names.set(place, taken)
   const { id, data } = claim
   const claimed = taken.get(id) ?? { data, holders: new Map<object, number>(), warned: false }
   const { holders } = claimed
-  meet(claimed, claim, holders.size > 0 && !holders.has(holder))
+  check(claimed, claim, holders.size > 0 && !holders.has(holder))
   taken.set(id, claimed)
   holders.set(holder, (holders.get(holder) ?? 0) + 1)
   let held = true
@@ -82,27 +86,28 @@ function hold(
   }
 }
 
-function refuseMeeting(claimed: Claimed, claim: NameClaim, others: boolean): void {
+function checkConflict(claimed: Claimed, claim: NameClaim, others: boolean): void {
   const { name, owner, remedy, data, shared } = claim
   if (claimed.data !== data) {
     throw new SluiceError(
       'SLUICE_DUPLICATE_POLICY',
-      `${owner}: expected what this backend counts already: ${claimed.data}; give the limiter ${remedy} of its own, received ${data}`,
+      `${owner}: expected the definition in use on this backend, ${claimed.data}, received ${data}; ` +
+        `to count separately, give this limiter ${remedy} of its own`,
     )
   }
   if (others && !shared && isDefaultName(name)) {
     throw new SluiceError(
       'SLUICE_UNNAMED_LIMITER',
-      `${owner}: expected name: '…', which counts it apart, , received a second limiter without a name on one backend` +
-        'or shared: true, which counts both together',
+      `${owner}: expected name: '…' to count separately, or shared: true to share one count, ` +
+        'received a second limiter without a name on the same backend',
     )
   }
-  warnOfMeeting(claimed, claim, others)
+  warnIfShared(claimed, claim, others)
 }
 
-function warnOfMeeting(claimed: Claimed, { owner, remedy, shared }: NameClaim, others: boolean): void {
+function warnIfShared(claimed: Claimed, { owner, remedy, shared }: NameClaim, others: boolean): void {
   if (!others || shared || claimed.warned) return
   claimed.warned = true
-  const both = 'a second limiter counts under this name, and both spend one limit'
-  warn('SLUICE_SHARED_COUNT', `${owner}: ${both}: give it ${remedy} of its own, or say shared: true`)
+  const problem = 'a second limiter uses this name, so that both spend the same limit'
+  warn('SLUICE_SHARED_COUNT', `${owner}: ${problem}; give it ${remedy} of its own, or set shared: true`)
 }

@@ -18,20 +18,21 @@ import { claimCount, countName, defaultBackend, ownScope, parseScope } from './s
 export interface OpenOptions {
   readonly backend?: Backend | undefined
   readonly scope?: string | undefined
-  /** The scope on a backend that was handed in, where none is named; default: `default`. */
+  /** Scope on the backend passed as an option, if `scope` is not set. Default: `default`. */
   readonly routeScope?: string | undefined
-  /** Says that its counts are those of other limiters, too. */
+  /** Whether sharing counts with other limiters is intended. */
   readonly shared?: boolean | undefined
   readonly mode?: Mode | undefined
-  /** Some of them change limits while a limiter runs. */
+  /** Observers that may change limits while the limiter runs; logs are sized for their `largestLimit`. */
   readonly observers?: readonly Observer[] | undefined
-  /** Without a backend limiters of one clock count in memory of their own, so that no two clocks meet. */
+  /** Limiters without a backend share a memory backend per clock: readings of different clocks cannot be mixed. */
   readonly clock?: Clock | undefined
 }
 
 /**
- * Opens the policies of each plan (one plan where there are none). Policies of the same name in several plans are one
- * count, so that a client who changes plan keeps what is used.
+ * Opens the policies of each plan; a limiter without plans passes one. Policies with the same name in several plans
+ * share a count, so that a client keeps its usage when its plan changes. Throws a `SluiceError` if an option or a
+ * policy is invalid; then nothing stays open.
  */
 export function openPolicies(plans: readonly (readonly PolicyInput[])[], options: OpenOptions): OpenPolicy[][] {
   clockOf(options.clock)
@@ -43,7 +44,6 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
       defaultAlgorithm(largestOfName(nameOf(input)), input?.backend ?? options.backend ?? {}),
     ),
   )
-  const steeredTo = (name: string): number => largestSteered(options.observers, name)
   const scope = options.scope === undefined ? undefined : parseScope(options.scope)
   if (options.mode !== undefined) parseMode(options.mode, 'mode')
   if (options.backend !== undefined) backendOf(options.backend, 'backend')
@@ -51,17 +51,17 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
   const memory = defaultBackend(options.clock)
   const fallback = options.backend ?? memory
   const scopeOn = (backend: Backend): string =>
-    scope ?? (backend === memory ? unshared() : (options.routeScope ?? 'default'))
+    scope ?? (backend === memory ? privateScope() : (options.routeScope ?? 'default'))
   let own: string | undefined
-  const unshared = (): string => {
+  const privateScope = (): string => {
     own ??= ownScope()
     return own
   }
   const limiter = {}
   const claim = (backend: Backend, ofName: readonly Policy[]): (() => void) => {
-    // nobody else can claim a name in a scope that is a limiter's own
+    // no other limiter uses this scope
     if (scopeOn(backend) === own) return () => {}
-    // to share is all that a scope is for in the memory of the process
+    // on the process-wide memory backend, sharing is the only purpose of an explicit scope
     return claimCount(backend, scopeOn(backend), ofName, { limiter, shared: shared || backend === memory })
   }
   const opened: (() => void)[] = []
@@ -69,14 +69,14 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     const policiesOfName = policies.flat().filter(({ name }) => name === policy.name)
     const variants = new PolicyVariants(
       policiesOfName,
-      Math.max(overridden.get(policy.name) ?? 0, steeredTo(policy.name)),
+      Math.max(overridden.get(policy.name) ?? 0, largestControlled(options.observers, policy.name)),
     )
     const backend = backendOf(input.backend ?? fallback, `policy '${policy.name}': backend`)
     for (const [plan, others] of policies.entries()) {
       const index = others.findIndex(({ name }) => name === policy.name)
-      if (index >= 0) oneBackend(policy, backend, plans[plan][index].backend ?? fallback)
+      if (index >= 0) requireSameBackend(policy, backend, plans[plan][index].backend ?? fallback)
     }
-    keepsCalendar(policy, backend)
+    requireCalendars(policy, backend)
     const mode = modeOf(options.mode, input.mode)
     const name = countName(scopeOn(backend), policy, variants.countedAs)
     const closes: (() => void)[] = []
@@ -100,18 +100,20 @@ export function openPolicies(plans: readonly (readonly PolicyInput[])[], options
     warnWhereOneOfSeveral(byPlan.flat())
     return byPlan
   } catch (error) {
-    // one that is refused leaves nothing behind
     closeAll(opened)
     throw error
   }
 }
 
-/** Once. */
+/** Calls the functions and empties the list, so that each is called once. */
 function closeAll(closes: (() => void)[]): void {
   for (const close of closes.splice(0)) close()
 }
 
-/** By the names of policies; of what is no policy it says nothing. */
+/**
+ * Returns the largest limit per policy name. It is NaN if one of the limits is not a number: `compilePolicy` rejects
+ * that policy later.
+ */
 function largestOf(
   plans: readonly (readonly PolicyInput[])[],
   limitOf: (input: PolicyInput) => number,
@@ -125,8 +127,8 @@ function largestOf(
   return largest
 }
 
-/** The largest limit that observers may ever give a policy, as far as a log has room; 0 where they give none. */
-function largestSteered(observers: readonly Observer[] = [], name: string): number {
+/** Returns the largest limit that observers may set for a policy, at most `LARGEST_LOG`; 0 if they set none. */
+function largestControlled(observers: readonly Observer[] = [], name: string): number {
   const limits = observers.map((observer) => observer.largestLimit?.(name) ?? 0)
   return Math.min(LARGEST_LOG, Math.max(0, ...limits))
 }
@@ -139,14 +141,14 @@ function compilePlan(inputs: readonly PolicyInput[], unnamed: (input: PolicyInpu
   if (!Array.isArray(inputs) || inputs.length === 0) {
     throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected at least one policy, received ${kindOf(inputs)}`)
   }
-  // not `map`, which would pass over holes
+  // `map` would skip holes of a sparse array
   const policies = Array.from(inputs, (input) => compilePolicy(input, unnamed(input)))
   const names = new Set<string>()
   for (const { name } of policies) {
     if (names.has(name)) {
       throw new SluiceError(
         'SLUICE_DUPLICATE_POLICY',
-        `policies: expected names of their own, received two named '${name}'`,
+        `policies: expected unique names, received two policies named '${name}'`,
       )
     }
     names.add(name)
@@ -154,22 +156,24 @@ function compilePlan(inputs: readonly PolicyInput[], unnamed: (input: PolicyInpu
   return policies
 }
 
-/** One backend holds what is used under every plan. */
-function oneBackend({ name }: Policy, one: Backend, other: Backend): void {
+/** Throws unless policies of the same name have the same backend in all plans, where their shared count is stored. */
+function requireSameBackend({ name }: Policy, one: Backend, other: Backend): void {
   if (one === other) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
-    `policy '${name}': backend: expected one backend , received ${shown(one.name, 'name')} and ${shown(other.name, 'name')} in several plans` +
-      'for all of them, which counts together what is used under each; give policies names of their own to count them apart',
+    `policy '${name}': backend: expected the same backend in all plans, ` +
+      `received ${shown(one.name, 'name')} and ${shown(other.name, 'name')}; ` +
+      'policies with the same name share one count, so use different names to count separately',
   )
 }
 
-/** Counted by a window of fixed length a calendar would be a promise that nobody keeps. */
-function keepsCalendar({ name, calendar }: Policy, backend: Backend): void {
+/** Throws if a policy has a calendar and its backend supports only windows of a fixed length. */
+function requireCalendars({ name, calendar }: Policy, backend: Backend): void {
   if (!calendar || backend.keepsCalendars === true) return
   throw new SluiceError(
     'SLUICE_BAD_POLICY',
-    `policy '${name}': calendar: expected one of quotas, received backend ${shown(backend.name, 'name')}, which keeps no calendars`,
+    `policy '${name}': calendar: expected a quota backend, ` +
+      `received backend ${shown(backend.name, 'name')}, which does not support calendars`,
   )
 }
 

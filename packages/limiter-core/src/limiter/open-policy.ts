@@ -4,19 +4,19 @@ import type { Mode } from '../policy/mode.ts'
 import type { LimitCounters } from './limit-counters.ts'
 import type { OverrideCounters } from './override-counters.ts'
 
-/** A policy of a limiter, ready to be charged. */
+/** A policy of a limiter, opened on its backend. */
 export interface OpenPolicy {
   readonly policy: Policy
-  /** That of its own limit. */
+  /** Counter of the configured limit. */
   readonly counter: Counter
   readonly counters: LimitCounters
-  /** Finds the counters of keys that have limits of their own. */
+  /** Returns the counters of keys that have an override. */
   readonly overrides?: OverrideCounters | undefined
-  /** Has opened the counter. */
+  /** Backend that opened the counters. */
   readonly backend: Backend
   readonly mode: Mode
-  /** Who answers while the backend does not; the rule of the limiter unless given. */
+  /** Failure rule of the policy. Default: the rule of the limiter. */
   readonly failover?: FailoverRule
-  /** Closes the counters, and gives its name back. */
+  /** Closes the counters and releases the name of the policy. */
   readonly close: () => void
 }

@@ -2,7 +2,7 @@ import type { Counter, LimitOverrides } from '../contracts.ts'
 import { clientKeyOf } from '../keys/preflight.ts'
 import type { LimitCounters } from './limit-counters.ts'
 
-/** Finds the counters of keys that have limits of their own. */
+/** Returns the counters of keys that have an override. */
 export class OverrideCounters {
   readonly #limits: LimitOverrides
   readonly #counters: LimitCounters
@@ -18,12 +18,12 @@ export class OverrideCounters {
     return this.#limits.others === 'exempt'
   }
 
-  /** The limit of a key's own; undefined where it has none. */
+  /** Returns the override of a key, or undefined. */
   limitOf(key: string): number | undefined {
     return this.#limits.limitOf(clientKeyOf(key))
   }
 
-  /** Who counts a key, also one that is exempt and may have been counted before. */
+  /** Returns the counter of a key, even if the key is exempt: it may have been counted before. */
   counterOf(key: string): Counter {
     const limit = this.limitOf(key)
     return (limit === undefined ? undefined : this.#counters.of(limit)) ?? this.#counters.own
@@ -33,14 +33,14 @@ export class OverrideCounters {
     return this.exemptsOthers && this.limitOf(key) === undefined
   }
 
-  /** From now on opens counters before keys have their limits. Throws where one cannot be opened, of limits that do not change. */
+  /** Opens the counters of all limits, and of new limits before they apply. Throws if a fixed limit is not possible. */
   join(): void {
     this.#leave = this.#limits.join((limits) => {
       for (const limit of limits) this.#counters.prepare(limit)
     })
   }
 
-  /** The same, over counters in front of these. */
+  /** Returns a copy that uses the counters of a front, such as failover counters. */
   inFront(counters: LimitCounters): OverrideCounters {
     return new OverrideCounters(this.#limits, counters)
   }

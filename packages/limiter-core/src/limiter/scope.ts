@@ -7,7 +7,7 @@ import { claimName } from './name-claims.ts'
 
 interface Registry {
   memory: Backend<Answer> | undefined
-  /** By clock: no two clocks meet in one memory. */
+  /** Memory backends by clock: the readings of different clocks cannot be mixed. */
   memories: WeakMap<Clock, Backend<Answer>>
   scopes: number
 }
@@ -18,7 +18,7 @@ function registry(): Registry {
   return processWide(KEY, () => ({ memory: undefined, memories: new WeakMap(), scopes: 0 }))
 }
 
-/** The process-wide memory backend of a clock, 64 MiB, made when first asked for. */
+/** Returns the process-wide memory backend of a clock (64 MiB), created on first use. */
 export function defaultBackend(clock?: Clock): Backend<Answer> {
   const shared = registry()
   if (clock) {
@@ -30,7 +30,7 @@ export function defaultBackend(clock?: Clock): Backend<Answer> {
   return shared.memory
 }
 
-/** A scope that no other limiter of this process has. */
+/** Returns a scope that no other limiter of this process uses. */
 export function ownScope(): string {
   return `#${++registry().scopes}`
 }
@@ -43,20 +43,23 @@ export function parseScope(scope: unknown): string {
   )
 }
 
-/** The name of a count: equal names on one backend are one count. `cells` says what its cells are: `algorithm@version`. */
+/**
+ * Returns the name of a count. Equal names on one backend share a count. `cells` identifies the layout of the cells:
+ * `algorithm@version`.
+ */
 export function countName(scope: string, { name }: Pick<Policy, 'name'>, cells: string): string {
   return `${segment(scope)}/${name}/${cells}`
 }
 
-/** Who counts a policy, and whether that limiter says that it counts with others. */
+/** The limiter that claims a name, and whether sharing the count with other limiters is intended. */
 export interface Claimant {
   readonly limiter: object
   readonly shared: boolean
 }
 
 /**
- * Claims a policy name within a scope of a backend, as `claimName` says. `variants` are the policies of that name, one
- * for each plan.
+ * Claims a policy name within a scope of a backend; see `claimName`. `variants` are the policies with that name, one
+ * per plan.
  */
 export function claimCount(backend: Backend, scope: string, variants: readonly Policy[], by: Claimant): () => void {
   const [{ name }] = variants
@@ -70,7 +73,7 @@ export function claimCount(backend: Backend, scope: string, variants: readonly P
   })
 }
 
-// scope `a/b` with policy `c` and scope `a` with policy `b/c` are two counts
+// escaped, so that scope `a/b` with policy `c` differs from scope `a` with policy `b/c`
 function segment(scope: string): string {
   return scope.replace(/[%/]/g, encodeURIComponent)
 }

@@ -7,17 +7,18 @@ import type { Limiter } from './limiter.ts'
 
 export interface WaitOptions {
   readonly cost?: Costs
-  /** Give up when it would take longer than this from now. */
+  /** Longest time to wait, counted from the call. */
   readonly maxWaitMs: Duration
-  /** Aborted: the promise rejects with its reason, and nothing is taken. A take that is under way by then may stand. */
+  /** If aborted, the promise rejects with the signal's reason. A take in progress at that time may still succeed. */
   readonly signal?: AbortSignal
-  /** The limiter's own clock, where it has one. */
+  /** Pass the limiter's clock if the limiter has one. */
   readonly clock?: Clock
 }
 
 /**
- * Takes as soon as it fits, and answers the decision: an allowed one, or a denied one once waiting on could not help
- * within `maxWaitMs`. Who waits holds no place in a queue: others may be faster, and then it waits on.
+ * Takes `cost` units (default: 1) as soon as they fit. Resolves to an allowed decision, or to a denied one as soon as
+ * the next attempt would be later than `maxWaitMs`. Callers do not queue: if another caller takes the units first, the
+ * wait continues.
  */
 export async function waitFor(
   limiter: Pick<Limiter<MaybePromise<Decision>>, 'take'>,
