@@ -84,7 +84,7 @@ describe('docs/errors.md', () => {
 describe('a bad option', () => {
   const refused = ([, code, build]: BadOption): void => {
     const { code: got, message } = caught(build)
-    expect({ got, message }).toEqual({ got: code, message: expect.stringMatching(/expected ., received .+/s) })
+    expect({ got, message }).toEqual({ got: code, message: expect.stringMatching(/expected .+, received .+/s) })
     expect(String(message).slice(-pageOf(code).length)).toBe(pageOf(code))
   }
 

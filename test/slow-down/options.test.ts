@@ -9,7 +9,7 @@ function codeOf(options: object): string {
     return 'none'
   } catch (error) {
     const { code, message } = error as { code: string; message: string }
-    expect(message).toMatch(/expected ., received .+/s)
+    expect(message).toMatch(/expected .+, received .+/s)
     return code
   }
 }
@@ -66,7 +66,7 @@ test.each<[string, object, string]>([
 })
 
 test('no options are refused when it is built', () => {
-  expect(() => (slowDown as (options?: unknown) => unknown)()).toThrow(/SLUICE_BAD_OPTION: slowDown: got undefined/)
+  expect(() => (slowDown as (options?: unknown) => unknown)()).toThrow(/SLUICE_BAD_OPTION: slowDown: expected an object of options, received undefined/)
 })
 
 test('what is refused leaves no name taken on a backend', () => {

@@ -124,7 +124,7 @@ test('what is refused for its cost leaves no name behind', () => {
 
 test('the message names the policy and what a fresh key has', () => {
   expect(() => rateLimit({ ...POLICY, name: 'exports', cost: 6 })).toThrow(
-    "policy 'exports': cost: expected at most 5, received 6",
+    "policy 'exports': cost: expected at most 5 (more would deny every request), received 6",
   )
 })
 

@@ -20,12 +20,12 @@ describe('the message of a mistake names what is right', () => {
     [
       'a plan without a list',
       () => limit({ plans: { free: policy }, plan: () => 'free' }),
-      'plans.free: expected a list of policies, received an object',
+      "plans.free: expected a non-empty array of policies for each plan, as in { free: [{ limit: 10, window: '1m' }] }, received an object",
     ],
     [
       'a cost that is text',
       () => limit({ ...policy, cost: '2' }),
-      'expected a whole number, a function of the request, or { reserve, settle }',
+      'expected a number, a function of the request, or { reserve, settle }',
     ],
     [
       'a limit beside policies',
@@ -111,7 +111,7 @@ describe('a limiter that was not called is refused where it is used', () => {
   ])('%s', (_, framework) => {
     for (const maker of [rateLimit, inflightLimit, slowDown]) {
       expect(() => framework().use(maker as never)).toThrow(
-        `app.use: expected what it makes, received ${maker.name} itself`,
+        `app.use: expected the result of ${maker.name}({ … }), received the function ${maker.name} itself`,
       )
       expect(() => framework().use('/path', maker as never)).toThrow('SLUICE_BAD_OPTION')
     }
@@ -122,7 +122,7 @@ describe('a limiter that was not called is refused where it is used', () => {
     ['Koa 3', Koa],
     ['Koa 2', Koa2 as unknown as typeof Koa],
   ])('%s', (_, Framework) => {
-    expect(() => new Framework().use(koaRateLimit as never)).toThrow('app.use: got rateLimit itself')
+    expect(() => new Framework().use(koaRateLimit as never)).toThrow('received the function rateLimit itself')
     expect(() => new Framework().use(koaRateLimit(policy))).not.toThrow()
   })
 

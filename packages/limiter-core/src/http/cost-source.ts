@@ -61,7 +61,7 @@ export function compileCost<Req, Res>(cost: CostSource<Req, Res> = 1): CompiledC
   return { ...compileCost<Req, Res>(reserve), settle, settleAlways }
 }
 
-/** Throws `SLUICE_BAD_COST` if a fixed cost exceeds what an unused key allows, so that every request would be denied. */
+/** Throws `SLUICE_BAD_COST` if a fixed cost exceeds what an unused key allows: every request would be denied. */
 export function checkFits({ fixed }: CompiledCost<never, never>, { policy, capacity }: CompiledPolicy): void {
   if (fixed === undefined || fixed <= capacity) return
   throw new SluiceError(

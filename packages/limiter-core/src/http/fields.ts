@@ -1,9 +1,6 @@
 import type { Policy, PolicyVerdict } from '../contracts.ts'
 
-/**
- * Formats an RFC 9651 string item (section 4.1.6). The text is printable ASCII, validated by `headerText` at
- * start-up.
- */
+/** Formats a string item (RFC 9651 section 4.1.6). `headerText` has validated at startup that it is printable ASCII. */
 export function stringItem(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
@@ -12,14 +9,14 @@ export function stringItem(text: string): string {
 const ROUNDING_ERROR_MS = 1e-3
 
 /**
- * Returns whole seconds, rounded up so that a header is never early. Waits are whole milliseconds; only resets are
- * not.
+ * Rounds milliseconds up to whole seconds, so that a client never retries too early. Only reset times have fractions of
+ * a millisecond; waits do not.
  */
 export function wholeSeconds(ms: number): number {
   return Math.max(0, Math.ceil((ms - ROUNDING_ERROR_MS) / 1_000))
 }
 
-// the name of a policy is written on every response and never changes
+// serialized policy names, which never change and are written on every response
 const names = new WeakMap<Policy, string>()
 
 function nameItem(policy: Policy): string {
@@ -30,7 +27,7 @@ function nameItem(policy: Policy): string {
 
 /**
  * Formats an item of `RateLimit-Policy`: the quota, the unit unless it is requests, the window unless it follows a
- * calendar and so has no fixed length, and the partition.
+ * calendar and therefore has no fixed length, and the partition key.
  */
 export function policyItem(policy: Policy, partition = ''): string {
   const unit = (policy.unit ?? 'requests') === 'requests' ? '' : `;qu=${stringItem(policy.unit as string)}`
@@ -40,8 +37,7 @@ export function policyItem(policy: Policy, partition = ''): string {
 
 /**
  * Formats an item of `RateLimit`: the remaining units, and the seconds until more become available, never later than
- * `Retry-After`. Draft 10 and 11 interpret it alike. A request that can never succeed has no remaining units and no
- * time.
+ * `Retry-After`. Drafts 10 and 11 define the same meaning. If the request can never pass, `r` is 0 and there is no `t`.
  */
 export function rateItem(verdict: PolicyVerdict, partition = ''): string {
   const { policy, allowed, remaining, retryAfterMs, availableAfterMs } = verdict

@@ -5,29 +5,29 @@ import { PROBLEM_MEDIA_TYPE, problemBody, problemFor } from './problem.ts'
 
 export type HeaderLine = readonly [name: string, value: string]
 
-/** The header content of one limiter. */
+/** The header content of one layer of a limiter. */
 export interface GateEntry {
   readonly plan: HeaderPlan
   readonly allowed: boolean
   /** Items of `RateLimit-Policy`. */
   readonly policyItems: string
-  /** Items of `RateLimit`: of all policies, or of the denied ones alone. */
+  /** Items of `RateLimit`: of all policies if the request is allowed, otherwise only of the policies that denied it. */
   readonly rateItems: string
-  /** For the legacy headers, which describe only one policy. */
+  /** Verdict for the legacy headers, which describe only one policy; undefined if there are no legacy headers. */
   readonly binding: PolicyVerdict | undefined
 }
 
-/** An answer to write instead of the application's. */
+/** Response that is sent instead of the application's. */
 export interface HttpDenial {
   readonly status: number
-  /** Absent where no wait helps. */
+  /** Value of `Retry-After`. Undefined if the request can never pass. */
   readonly retryAfterSeconds: number | undefined
   readonly contentType: string
   readonly body: string
 }
 
-/** Remaining units of a request that was admitted because its backend failed: unknown, so nothing is shown. */
-const UNCOUNTED = Number.POSITIVE_INFINITY
+/** `remaining` of a policy whose backend failed and let the request pass. It is unknown, so it is not shown. */
+const UNKNOWN_REMAINING = Number.POSITIVE_INFINITY
 
 /**
  * Returns the header content of a decision. Policies in shadow mode are never shown. `partitionOf` returns `;pk=...`
@@ -41,23 +41,23 @@ export function rateEntry(
 ): GateEntry {
   let rateItems = ''
   for (const verdict of decision.verdicts) {
-    if (verdict.shadow || (!decision.allowed && verdict.allowed) || !(verdict.remaining < UNCOUNTED)) continue
+    if (verdict.shadow || (!decision.allowed && verdict.allowed) || !(verdict.remaining < UNKNOWN_REMAINING)) continue
     const item = rateItem(verdict, partitionOf?.(verdict.policy))
     rateItems = rateItems === '' ? item : `${rateItems}, ${item}`
   }
   const binding = plan.legacy ? decision.binding : undefined
-  const shown = binding && !binding.shadow && binding.remaining < UNCOUNTED ? binding : undefined
+  const shown = binding && !binding.shadow && binding.remaining < UNKNOWN_REMAINING ? binding : undefined
   return { plan, allowed: decision.allowed, policyItems, rateItems, binding: shown }
 }
 
-/** The same of the only policy, which is enforced. */
+/** Same as `rateEntry`, for a limiter with a single enforced policy. */
 export function soleEntry(plan: HeaderPlan, policyItems: string, verdict: PolicyVerdict): GateEntry {
-  const counted = verdict.remaining < UNCOUNTED
+  const counted = verdict.remaining < UNKNOWN_REMAINING
   const binding = counted && plan.legacy ? verdict : undefined
   return { plan, allowed: verdict.allowed, policyItems, rateItems: counted ? rateItem(verdict) : '', binding }
 }
 
-/** The items of `RateLimit-Policy` for a set of policies: constant unless a partition key is shown. */
+/** Returns the items of `RateLimit-Policy`. They are the same for every request unless a partition key is shown. */
 export function policyItems(policies: readonly Policy[], partitionOf?: (policy: Policy) => string): string {
   return policies.map((policy) => policyItem(policy, partitionOf?.(policy))).join(', ')
 }
@@ -75,14 +75,14 @@ export function capEntry(plan: HeaderPlan, name: string, limit: number): GateEnt
 }
 
 /**
- * The header lines of a response on which one or more limiters spoke: one valid list each. Once one denies, `RateLimit`
- * holds denied items alone, since a client must not wait for a longer window than the one that stopped it.
- * `wallMs` is the time of day, for legacy headers in epoch seconds.
+ * Returns the header lines for all limiters of a response, with one valid list per header. If a limiter denied the
+ * request, `RateLimit` contains only the items that denied it, so that the client does not wait for the window of
+ * another policy. `wallMs` returns the time in ms since 1970, for legacy headers in epoch seconds.
  */
 export function headerLines(entries: readonly GateEntry[], wallMs: () => number): HeaderLine[] {
   const [only] = entries
   if (entries.length !== 1 || only.plan.legacy) return mergedLines(entries, wallMs)
-  // most responses: one limiter, no legacy headers
+  // fast path for most responses: one limiter, no legacy headers
   const { plan, allowed, policyItems: policies, rateItems: rates } = only
   if (!plan.draft || (allowed && !plan.onAllowed) || policies === '') return []
   const policyLine: HeaderLine = ['RateLimit-Policy', policies]
@@ -100,11 +100,11 @@ function mergedLines(entries: readonly GateEntry[], wallMs: () => number): Heade
   const legacy = entries.filter(
     (entry) => entry.binding && entry.plan.legacy && (denied ? !entry.allowed : entry.plan.onAllowed),
   )
-  if (legacy.length > 0) lines.push(...legacyLines(legacy.reduce(nearerItsEnd), wallMs))
+  if (legacy.length > 0) lines.push(...legacyLines(legacy.reduce(moreRestrictive), wallMs))
   return lines
 }
 
-/** The answer to a denied request, with the problem that fits the status. */
+/** Returns the response to a denied request, with the problem type that matches the status. */
 export function httpDenial(status: number, violated: readonly string[], retryAfterMs: number): HttpDenial {
   return {
     status,
@@ -114,14 +114,14 @@ export function httpDenial(status: number, violated: readonly string[], retryAft
   }
 }
 
-/** Names of the enforced policies that denied. */
+/** Returns the names of the enforced policies that denied the request. */
 export function violatedPolicies(decision: Decision): string[] {
   const names: string[] = []
   for (const verdict of decision.verdicts) if (!verdict.allowed && !verdict.shadow) names.push(verdict.policy.name)
   return names
 }
 
-/** The same of an answer, by the names that its response shows. */
+/** Returns the names of the violated policies as the body of the denial lists them. */
 export function violatedNames({ body }: HttpDenial): readonly string[] {
   return (JSON.parse(body) as { readonly 'violated-policies': readonly string[] })['violated-policies']
 }
@@ -130,16 +130,16 @@ function joined(items: readonly string[]): string {
   return items.length === 1 ? items[0] : items.filter((item) => item !== '').join(', ')
 }
 
-function nearerItsEnd(a: GateEntry, b: GateEntry): GateEntry {
+function moreRestrictive(a: GateEntry, b: GateEntry): GateEntry {
   if (a.allowed !== b.allowed) return a.allowed ? b : a
-  return part(b) < part(a) ? b : a
+  return fractionLeft(b) < fractionLeft(a) ? b : a
 }
 
-function part({ binding }: GateEntry): number {
+function fractionLeft({ binding }: GateEntry): number {
   return binding ? binding.remaining / binding.policy.limit : 1
 }
 
-/** The legacy reset is the time when the key is unused again, and for a denial the time to retry. */
+/** The legacy reset is the time at which the full limit is available again or, for a denial, the time to retry. */
 function legacyLines({ binding, plan }: GateEntry, wallMs: () => number): HeaderLine[] {
   if (!binding) return []
   const afterMs = binding.allowed ? binding.resetAfterMs : binding.retryAfterMs

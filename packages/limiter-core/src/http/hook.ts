@@ -3,8 +3,9 @@ import type { MaybePromise } from '../contracts.ts'
 import type { LimiterReport } from '../observers/limiter-report.ts'
 
 /**
- * Runs a user's function on a request. If it throws, rejects, or returns a value that `accept` throws at, `fallback`
- * is used and `report` is called, so that a hook never causes a status 500. Without `report`, failures are ignored.
+ * Runs a user-provided function on a request. If it throws, rejects, or returns a value for which `accept` throws, the
+ * result is `fallback` and the failure is reported, so that a hook never causes a status 500. Without `report`,
+ * failures are ignored.
  */
 export function runHook<T, U>(
   name: string,
@@ -14,7 +15,7 @@ export function runHook<T, U>(
   report: LimiterReport | undefined,
 ): MaybePromise<U> {
   const failed = (error: unknown): U => {
-    report?.hookFailed(name, error, `${typeof fallback === 'object' ? 'the first one' : fallback} stands in`)
+    report?.hookFailed(name, error, `using ${typeof fallback === 'object' ? 'the first one' : fallback} instead`)
     return fallback
   }
   try {

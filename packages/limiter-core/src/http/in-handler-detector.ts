@@ -3,31 +3,33 @@ import { warnOnce } from '../errors/warn-once.ts'
 const KEY = Symbol.for('sluice.builtInHandler')
 
 /**
- * Detects limiters that are created while a request is handled: each of them starts from zero and limits nothing. A
- * single limiter that is used in the turn in which it was created may be a test; a second one is a pattern.
+ * Detects limiters that are created while a request is handled. Their counts start empty each time, so they limit
+ * nothing. The sign is a limiter that checks a request in the same turn of the event loop in which it was created.
+ * The first one in a process may be a test, so the warning is issued for the second.
  */
 export class InHandlerDetector {
-  static #late = false
-  /** Whether the limiter still needs to be checked when requests arrive. */
-  isNew: boolean = !InHandlerDetector.#late
+  static #suppressed = false
+  /** Whether the limiter was created in the current turn of the event loop. Call `used` if it then checks a request. */
+  isNew: boolean = !InHandlerDetector.#suppressed
 
-  /** Runs `build`, which creates permanent limiters for a part of an application while a request is handled. */
+  /** Runs `build` without detection, for limiters that are created once, when the first request reaches a route. */
   static late<T>(build: () => T): T {
-    InHandlerDetector.#late = true
+    InHandlerDetector.#suppressed = true
     try {
       return build()
     } finally {
-      InHandlerDetector.#late = false
+      InHandlerDetector.#suppressed = false
     }
   }
 
   constructor() {
-    // a microtask, since fake timers leave promises alone
+    // a microtask and not a timer, because fake timers do not affect promises
     Promise.resolve().then(() => {
       this.isNew = false
     })
   }
 
+  /** Records that the limiter checked a request while `isNew`. Warns once, the second time this happens. */
   used(): void {
     this.isNew = false
     const home = globalThis as { [KEY]?: number }
@@ -35,7 +37,8 @@ export class InHandlerDetector {
     if (home[KEY] < 2) return
     warnOnce(
       'SLUICE_LIMITER_IN_HANDLER',
-      'a limiter was built while a request was handled, and counts from nothing: build it once, at start-up',
+      'a limiter was created while a request was handled: its counts start empty each time, so it limits nothing; ' +
+        'create limiters once, at startup',
     )
   }
 }

@@ -8,28 +8,30 @@ import type { DeniedAnswer } from './rate-limit-options.ts'
 
 /** Options of `inflightLimit`. */
 export interface InflightLimitOptions<Req = unknown, Res = unknown> extends Pick<HeaderOptions, 'headers'> {
-  /** Requests in progress at once, for each key. */
+  /** Maximum number of requests in progress for each key, an integer of at least 1. */
   readonly limit: number
   /** Name in headers, denials and metrics. Default: `inflight`. */
   readonly name?: string | undefined
-  /** What shares the places. Default: the whole process. */
+  /** Names the key of a request; each key has its own limit. Default: one key for the whole process. */
   readonly key?: KeySource<Req> | undefined
   /** Status of a denial, 400 to 599. Default: 503. Use 429 for caps per client. */
   readonly status?: number | undefined
   /**
-   * Places that a request takes. Default: 1. A number must be at most the limit; a request for which a function
-   * returns more is denied.
+   * Number of permits that a request takes. Default: 1. A number must be at most the limit. If a function returns more
+   * than the limit, the request is denied and `Retry-After` is omitted.
    */
   readonly weight?: number | RequestHook<[req: Req], number> | undefined
-  /** A request held longer gives its place back, though it may go on: 1 ms to 2^31 - 1 ms. Default: no bound. */
+  /**
+   * Time after which a permit is released even if the request is still running: 1 ms to 2^31 - 1 ms. Default: none.
+   */
   readonly maxHoldMs?: Duration | undefined
   /**
-   * When the place is released. Default: `response`, at the end of the response. `handler`: when the handler has
-   * finished as well.
+   * When the permit is released. `response`: at the end of the response. `handler`: when the response has ended and the
+   * handler has finished. Default: `response`.
    */
   readonly holdUntil?: 'response' | 'handler' | undefined
   readonly backend?: InflightBackend | undefined
-  /** Whether several caps with this name on one backend may share their places. Default: false. */
+  /** Whether sharing permits with other caps of this name on the same backend is intended. Default: false. */
   readonly shared?: boolean | undefined
   readonly skip?: RequestHook<[req: Req], boolean> | undefined
   readonly mode?: Mode | undefined

@@ -6,13 +6,13 @@ import type { RatePlan } from './rate-plans.ts'
 
 type AnyPlan = RatePlan<never, never>
 
-/** The key of each policy of a plan; undefined for one that does not count the request. */
+/** The key for each policy of a plan; undefined if the policy does not count the request. */
 export type CountedKeys = readonly (string | undefined)[]
 
 /** The keys of a request for which at least one key source returned `EXEMPT` or `DENY`. */
 export class KeyAnswers {
   readonly counted: CountedKeys
-  /** Verdicts of policies whose source returned `DENY`, as if their limits were exhausted forever. */
+  /** Verdicts of policies whose key source returned `DENY`: denied, with no time to retry. */
   readonly denied: readonly PolicyVerdict[]
   /** Policies from which the request is exempt; undefined if there are none. */
   readonly exempt: ReadonlySet<Policy> | undefined
@@ -23,25 +23,25 @@ export class KeyAnswers {
     const isShadow = ({ mode, policy }: AnyPlan[number]): boolean =>
       mode === 'shadow' || controlled?.isWaived(policy) === true
     this.denied = plan.flatMap((one, index) => (keys[index] === DENY ? [spent(one.policy, isShadow(one))] : []))
-    // a denied request takes nothing; if only shadow policies deny, only shadow policies take nothing
+    // a denied request takes nothing; if the denying policies are in shadow mode, only shadow policies take nothing
     const counts = (one: AnyPlan[number]): boolean => this.denied.length === 0 || !isShadow(one)
     this.counted = keys.map((key, index) => (typeof key === 'string' && counts(plan[index]) ? key : undefined))
     const exempt = plan.filter((_, index) => keys[index] === EXEMPT).map(({ policy }) => policy)
     this.exempt = exempt.length > 0 ? new Set(exempt) : undefined
   }
 
-  /** The decision if no count has to be read; undefined if the request is exempt from all policies. */
+  /** The decision if no count has to be read: the denials. Undefined if the request is exempt from all policies. */
   get uncounted(): Decision | undefined {
     if (this.denied.length === 0) return undefined
     return new RequestDecision({ verdicts: this.denied, takenAt: 0, counted: false, source: 'key' })
   }
 
-  /** Whether an enforced policy denies, or no policy counts. */
+  /** Whether the keys alone determine the decision: an enforced policy denies, or no policy counts the request. */
   get isFinal(): boolean {
     return vetoed(this.denied) || this.counted.every((key) => key === undefined)
   }
 
-  /** The decision of the counts, with the verdicts of policies in shadow that would have denied, each at its place. */
+  /** Adds the denials of shadow policies to the decision of the counted policies, in the order of the plan. */
   joined(decision: Decision): Decision {
     if (this.denied.length === 0 || this.isFinal) return decision
     const { verdicts, takenAt, takenAts, counted, countedEach, source } = decision

@@ -4,20 +4,20 @@ import type { RateLimitOptions } from './rate-limit-options.ts'
 import { parseStatus } from './request-rules.ts'
 
 /**
- * How one layer (application, class or route) answers for its own policies: their headers and the response of their
- * denials.
+ * How one layer (application, class or route) presents its own policies to clients: headers and the response to denied
+ * requests.
  */
 export interface LayerAnswer<Req, Res> {
   readonly headers: HeaderPlan
   readonly partition: ((key: string) => string) | undefined
   readonly status: number
-  /** The options of the layer, for the adapter: `denied` and adapter options. */
+  /** The options of the layer, of which the adapter reads `denied` and its own options. */
   readonly options: RateLimitOptions<Req, Res>
 }
 
 const ANSWER_OPTIONS = ['headers', 'headersOn', 'legacy', 'partitionKey', 'status', 'denied'] as const
 
-/** Throws coded errors for options that are wrong. */
+/** Validates the response options. Throws a `SluiceError` for invalid ones. */
 export function compileAnswer<Req, Res>(options: RateLimitOptions<Req, Res>): LayerAnswer<Req, Res> {
   return {
     headers: compileHeaders(options),
@@ -27,7 +27,7 @@ export function compileAnswer<Req, Res>(options: RateLimitOptions<Req, Res>): La
   }
 }
 
-/** Whether a layer overrides how denials are answered, or uses the answer of the layer above. */
+/** Whether a layer sets response options. Otherwise it inherits the response options of the layer above. */
 export function hasOwnAnswer(options: Readonly<Record<string, unknown>>, adapterOptions: readonly string[]): boolean {
   return [...ANSWER_OPTIONS, ...adapterOptions].some((name) => options[name] !== undefined)
 }

@@ -3,15 +3,18 @@ import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { optionsOf } from '../options/options.ts'
 
-/** Nine bytes are twelve base64 characters without padding, and too few to be mistaken for an identifier. */
-const BYTES = 9
+/** Twelve base64 characters without padding, which are too few to be mistaken for an identifier. */
+const HMAC_BYTES = 9
 
 export interface PartitionKeyOptions {
-  /** Known to the servers alone: without it a short key could be found by trying. */
+  /** HMAC secret that only the servers know. Without a secret, clients could guess short keys by trying. */
   readonly secret: string
 }
 
-/** Makes the `;pk=:…:` of a key (RFC 9651 byte sequence): HMAC-SHA256 under the secret, its first nine bytes. */
+/**
+ * Returns a function that formats the `;pk=:…:` parameter of a key (RFC 9651 byte sequence): the first nine bytes of
+ * its HMAC-SHA256. Returns undefined without options.
+ */
 export function compilePartitionKey(options: PartitionKeyOptions | undefined): ((key: string) => string) | undefined {
   if (options === undefined) return undefined
   const { secret } = optionsOf('partitionKey', options, ['secret'])
@@ -21,5 +24,6 @@ export function compilePartitionKey(options: PartitionKeyOptions | undefined): (
       `partitionKey.secret: expected a non-empty string, received ${kindOf(secret)}`,
     )
   }
-  return (key) => `;pk=:${createHmac('sha256', secret).update(key).digest().subarray(0, BYTES).toString('base64')}:`
+  return (key) =>
+    `;pk=:${createHmac('sha256', secret).update(key).digest().subarray(0, HMAC_BYTES).toString('base64')}:`
 }

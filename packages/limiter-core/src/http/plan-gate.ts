@@ -10,13 +10,13 @@ import type { RatePlan } from './rate-plans.ts'
 export interface PlanGate<Req, Res> {
   readonly plan: RatePlan<Req, Res>
   readonly limiter: PolicyLimiter
-  /** The policies of each layer. */
+  /** The policies of the plan, grouped by layer. */
   readonly parts: readonly PlanPart<Req, Res>[]
   /** For each policy, the index of the first policy with the same key source, which is called once for all of them. */
   readonly keyOf: readonly number[]
   /** The costs, if none depends on the request. */
   readonly fixedCosts: readonly number[] | undefined
-  /** The only policy, if only its key has to be computed. */
+  /** Set if the plan has a single policy for which nothing but the key depends on the request. */
   readonly sole: SolePolicy<Req, Res> | undefined
   /** Whether a policy exempts keys without an override. */
   readonly exempts: boolean
@@ -24,7 +24,7 @@ export interface PlanGate<Req, Res> {
   readonly settles: boolean
 }
 
-/** A policy that is enforced on every key alike, at a fixed cost, and shown without a partition key. */
+/** An enforced policy with one limit for all keys, a fixed cost and no partition key. */
 interface SolePolicy<Req, Res> {
   readonly key: RatePlan<Req, Res>[number]['key']
   readonly cost: number

@@ -8,8 +8,8 @@ import type { PlanGate, PlanPart } from './plan-gate.ts'
 type Partition = ((policy: Policy) => string) | undefined
 
 /**
- * Returns the header entries of a decision, one per layer whose policies decided. `keys` has one key per policy of
- * the plan, or none if the request was denied by its key; policies in `exempt` do not apply.
+ * Returns the header entries for a decision, one per layer whose policies decided. `keys` has one key per policy of the
+ * plan, and is empty if a key source denied the request. The request is exempt from the policies in `exempt`.
  */
 export function rateEntries<Req, Res>(
   gate: PlanGate<Req, Res>,
@@ -25,7 +25,7 @@ export function rateEntries<Req, Res>(
   })
 }
 
-/** Returns the denial of a decision, by the layer of the binding policy. */
+/** Returns the denial and the response settings of the layer that contains the binding policy. */
 export function rateDenial<Req, Res>(
   { parts }: PlanGate<Req, Res>,
   decision: Decision,
@@ -51,10 +51,7 @@ function entryOf<Req, Res>(
   return rateEntry(headers, policyItems(shown, partitionOf), decision, partitionOf)
 }
 
-/**
- * Returns the policy that applies to a key, with its override: the policy of the verdict, or the policy that would
- * apply if it was not checked.
- */
+/** Returns the policy with the limit that applies to the key of the request, which may have an override. */
 function policyOfKey<Req, Res>(
   policy: Policy,
   { plan }: PlanGate<Req, Res>,
@@ -80,6 +77,6 @@ function partitionsOf<Req, Res>(
 }
 
 function isOf<Req, Res>({ policies }: PlanPart<Req, Res>, { policy }: PolicyVerdict): boolean {
-  // one of an override has the name alone
+  // compared by name, because the policy of an override is another object
   return policies.some(({ name }) => name === policy.name)
 }

@@ -27,25 +27,25 @@ import { SkipHooks } from './skip-hooks.ts'
 import { ViewedRequest } from './viewed-request.ts'
 
 /**
- * `rateLimit` without a framework: decides a request from its view. Synchronous if keys, costs and backend are; never
- * throws and never rejects.
+ * Framework-independent part of `rateLimit`: decides whether a request may pass. `check` never throws or rejects, and
+ * it is synchronous if the key sources, the costs and the backend are.
  */
 export class RateGate<Req, Res> {
   readonly options: RateLimitOptions<Req, Res>
   readonly observers: Observers
   readonly report: LimiterReport
-  /** Names of the policies in headers. */
+  /** Policy names of all plans, as they appear in headers. */
   readonly shownNames: readonly string[] = []
   readonly #plans: Map<string, PlanGate<Req, Res>>
   readonly #first: PlanGate<Req, Res>
   readonly #skips: SkipHooks<Req>
-  /** Whether `skip` hooks decide which policies count a request. */
+  /** Whether `skip` or `plan` hooks select the policies that count a request. */
   readonly #hasHooks: boolean
   readonly #answer: LayerAnswer<Req, Res>
   readonly #reportFallback: ReportFallback
   readonly #adapterOptions: readonly string[]
 
-  /** `adapterOptions` are the names of options that the adapter reads itself. */
+  /** `adapterOptions` are the names of options that only the adapter reads. */
   constructor(
     options: RateLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],
@@ -62,7 +62,7 @@ export class RateGate<Req, Res> {
     const failover = compileFailover(options)
     const gateOf = (plan: RatePlan<Req, Res>): PlanGate<Req, Res> =>
       planGate(plan, options.clock, this.observers, failover)
-    // last, because it claims names that nothing would release if another option were invalid
+    // last, because compiling claims names, which would not be released if a later check threw
     const layer: LayerRules<Req, Res> = { answer: this.#answer, failover, routeScope: part.routeScope }
     const plans = part.plans?.(layer) ?? compilePlans(options, byIp(), adapterOptions, layer)
     this.#plans = new Map([...plans].map(([name, plan]) => [name, gateOf(plan)]))
@@ -78,32 +78,29 @@ export class RateGate<Req, Res> {
     return [...this.#plans.values()].every(({ plan }) => plan.every(({ mode }) => mode === 'off'))
   }
 
-  /** The limiter of a plan; default: the first one. */
+  /** Returns the limiter of a plan. Without a name, or if there is no such plan, returns that of the first plan. */
   limiter(plan?: string): PolicyLimiter {
     return (plan === undefined ? this.#first : (this.#plans.get(plan) ?? this.#first)).limiter
   }
 
   /**
-   * Returns a gate for a part of the application. Its policies replace policies with the same name and are counted
-   * together with the others; the names in `without` are left out. Missing options are inherited. `routeScope` names
-   * the part.
+   * Returns the gate for a part of the application, named by `routeScope`. Policies of the layer replace policies of
+   * this gate with the same name. The other policies of this gate still apply and share its counts, except those in
+   * `without`. Missing options are inherited from this gate.
    */
   below(layer: RateLayer<Req, Res>): RateGate<Req, Res> {
     return this.#layered(layer, { options: this.options, answer: this.#answer })
   }
 
   /**
-   * Like `below`, for a part that declares several limits one after the other. `above` is the gate above the whole
-   * part: missing options are inherited from it and not from the other limits of the part.
+   * Same as `below`, for a part that declares several limits one after the other. `above` is the gate of the enclosing
+   * part: missing options are inherited from it, and not from the other limits of the same part.
    */
   beside(layer: RateLayer<Req, Res>, above: RateGate<Req, Res> | undefined): RateGate<Req, Res> {
     return this.#layered(layer, { options: above?.options, answer: above ? above.#answer : undefined })
   }
 
-  #layered(
-    { options, without = [], routeScope }: RateLayer<Req, Res>,
-    heritage: Heritage<Req, Res>,
-  ): RateGate<Req, Res> {
+  #layered({ options, without = [], routeScope }: RateLayer<Req, Res>, parent: Heritage<Req, Res>): RateGate<Req, Res> {
     const above = new Map([...this.#plans].map(([name, { plan }]) => [name, plan]))
     if (!options) {
       const plans = (): RatePlans<Req, Res> => layeredPlans(above, undefined, without)
@@ -113,9 +110,9 @@ export class RateGate<Req, Res> {
         answer: this.#answer,
       })
     }
-    const inherited: Partial<RateLimitOptions<Req, Res>> = heritage.options ?? {}
+    const inherited: Partial<RateLimitOptions<Req, Res>> = parent.options ?? {}
     const { own, all } = layeredOptions(this.options, options, inherited, this.#adapterOptions)
-    // subscribed once to the events of the backend if both have the same observers
+    // reused if the list is the same, so that events of a shared backend are reported once
     const observers = all.observers === this.options.observers ? this.observers : new Observers(all.observers)
     const plans = (layer: LayerRules<Req, Res>): RatePlans<Req, Res> =>
       layeredPlans(above, compilePlans<Req, Res>(own, byIp(), this.#adapterOptions, layer), without)
@@ -123,11 +120,11 @@ export class RateGate<Req, Res> {
       plans,
       observers,
       routeScope: scopeOfPart(inherited.scope, options, routeScope),
-      answer: hasOwnAnswer({ ...options }, this.#adapterOptions) ? undefined : heritage.answer,
+      answer: hasOwnAnswer({ ...options }, this.#adapterOptions) ? undefined : parent.answer,
     })
   }
 
-  /** Undefined for a request that is not counted: skipped, exempt, or the backend failed. */
+  /** Returns undefined if the request is not counted: skipped, exempt, or the backend failed. */
   check(view: RequestView<Req>, asked?: Moment): Checked<Req, Res> {
     const moment = this.observers.any ? { ...asked, request: new ViewedRequest(view) } : asked
     const gate = this.#first
@@ -170,10 +167,8 @@ export class RateGate<Req, Res> {
   #planNamed(name: string | undefined): PlanGate<Req, Res> {
     const gate = this.#plans.get(name as string)
     if (gate) return gate
-    throw new SluiceError(
-      'SLUICE_UNKNOWN_PLAN',
-      `plan: expected ${[...this.#plans.keys()].join(', ')}, received ${shown(name, 'plan')}`,
-    )
+    const expected = [...this.#plans.keys()].map((plan) => `'${plan}'`).join(', ')
+    throw new SluiceError('SLUICE_UNKNOWN_PLAN', `plan: expected one of ${expected}, received ${shown(name, 'plan')}`)
   }
 
   #checkKeys(asked: AskedPlan<Req, Res>, moment: Moment | undefined): Checked<Req, Res> {
@@ -194,7 +189,7 @@ export class RateGate<Req, Res> {
     moment: Moment | undefined,
   ): Checked<Req, Res> {
     const keys = gate.exempts || gate.limiter.controlled ? withoutExempt(gate, resolved) : resolved
-    const answers = areTexts(keys) ? undefined : new KeyAnswers(gate, keys)
+    const answers = areStrings(keys) ? undefined : new KeyAnswers(gate, keys)
     if (answers?.isFinal) {
       const { uncounted } = answers
       return uncounted && this.#outcome({ gate, answers, keys: [], costs }, uncounted)
@@ -213,7 +208,7 @@ export class RateGate<Req, Res> {
   }
 
   readonly #backendFailed = (error: unknown): undefined => {
-    this.report.backendFailed(error, 'a request passed uncounted, as its backend failed')
+    this.report.backendFailed(error, 'a request passed uncounted because the backend failed')
   }
 
   #outcome({ gate, answers, keys, costs }: Counted<Req, Res>, taken: Decision): RateCheck<Req, Res> {
@@ -233,15 +228,15 @@ const NONE: readonly never[] = []
 
 type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
 
-/** A request with a key and a cost for each policy that counts it. */
+/** A request whose keys and costs are known. */
 interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'gate' | 'keys' | 'costs'> {
-  /** Set if a key source returned `EXEMPT` or `DENY`. */
+  /** Set if a key source returned `EXEMPT` or `DENY`, or the key is exempt for another reason. */
   readonly answers: KeyAnswers | undefined
 }
 
 /**
- * Returns the keys, with `EXEMPT` for keys that require an override and have none, and for policies that are switched
- * off.
+ * Replaces keys with `EXEMPT` for policies that an operator has switched off, and for policies that count only keys
+ * with an override if the key has none.
  */
 function withoutExempt(
   { plan, limiter: { controlled } }: PlanGate<never, never>,
@@ -254,7 +249,7 @@ function withoutExempt(
   })
 }
 
-function areTexts(keys: readonly ResolvedKey[]): keys is readonly string[] {
+function areStrings(keys: readonly ResolvedKey[]): keys is readonly string[] {
   for (const key of keys) if (typeof key !== 'string') return false
   return true
 }

@@ -8,27 +8,28 @@ import { type RatePlan, SHARED_RATE_OPTIONS } from './rate-plans.ts'
 export interface RateLayer<Req, Res> {
   /** Undefined if the layer only removes limits. */
   readonly options?: RateLimitOptions<Req, Res> | undefined
-  /** Names of policies from above that do not count here. */
+  /** Names of inherited policies that do not apply to the part. */
   readonly without?: readonly string[] | undefined
-  /** Names the part: equal in all processes, and of no other part. */
+  /** Unique name of the part, the same in all processes. */
   readonly routeScope: string
 }
 
-/** What a part inherits; undefined at the top. */
+/** What a part inherits from its parent; empty for the outermost part. */
 export interface Heritage<Req, Res> {
   readonly options?: Partial<RateLimitOptions<Req, Res>> | undefined
   readonly answer?: LayerAnswer<Req, Res> | undefined
 }
 
-/** `own` to compile the policies from, and `all` to guard by. */
 interface LayeredOptions<Req, Res> {
+  /** Options from which the policies of the part are compiled. */
   readonly own: RateLimitOptions<Req, Res>
+  /** Options of the gate that checks the part's own and inherited policies. */
   readonly all: RateLimitOptions<Req, Res>
 }
 
 /**
- * Merges the options of a part with the `inherited` ones, for policies that are checked together with those of
- * `above`.
+ * Merges the options of a part with the `inherited` ones. The policies of the part are checked together with the
+ * policies of `above`.
  */
 export function layeredOptions<Req, Res>(
   above: RateLimitOptions<Req, Res>,
@@ -38,9 +39,9 @@ export function layeredOptions<Req, Res>(
 ): LayeredOptions<Req, Res> {
   const names: readonly string[] = [...SHARED_RATE_OPTIONS, ...adapterOptions]
   const shared = Object.fromEntries(Object.entries(inherited).filter(([name]) => names.includes(name)))
-  // the observers above also receive decisions about their own policies, which are made together with these
+  // the observers above still watch the inherited policies, which are decided together with the part's own
   const observers = joinedObservers(above.observers, options.observers)
-  // one question, and so one time for its answer
+  // all policies are charged in one call, which has one deadline
   const deadlineMs = options.deadlineMs ?? above.deadlineMs
   const own = {
     ...withInherited(options, shared),
@@ -52,8 +53,8 @@ export function layeredOptions<Req, Res>(
 }
 
 /**
- * Returns the scope of a part on an explicit backend; undefined if the part declares a scope, or has no name and no
- * parent. Below a declared scope, each part has its own scope.
+ * Returns the scope of a part on a user-provided backend; undefined if the part declares a scope itself, or if it has
+ * no name and no scope is inherited. An inherited scope is extended by the name of the part.
  */
 export function scopeOfPart(
   above: string | undefined,
@@ -64,7 +65,7 @@ export function scopeOfPart(
   return above === undefined ? routeScope || undefined : `${above}:${routeScope}`
 }
 
-/** Returns per plan the policies of the part, followed by the inherited ones that it neither replaces nor removes. */
+/** Returns for each plan the inherited policies that the part neither replaces nor removes, then the part's own. */
 export function layeredPlans<Req, Res>(
   above: ReadonlyMap<string, RatePlan<Req, Res>>,
   own: ReadonlyMap<string, RatePlan<Req, Res>> | undefined,
@@ -77,7 +78,7 @@ export function layeredPlans<Req, Res>(
       const taken = new Set([...without, ...mine.map(({ policy }) => policy.name)])
       const others = above.get(name) ?? above.values().next().value ?? []
       const left = others.filter(({ policy }) => !taken.has(policy.name))
-      // the upper layer releases the name of its count
+      // the layer above closes its own policies
       const inherited = left.map((one) => ({ ...one, close: () => {} }))
       return [name, [...inherited, ...mine]]
     }),

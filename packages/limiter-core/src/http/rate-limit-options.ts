@@ -9,7 +9,7 @@ import type { HttpDenial } from './gate.ts'
 import type { HeaderOptions } from './header-dialect.ts'
 import type { PartitionKeyOptions } from './partition-key.ts'
 
-/** A policy of `rateLimit`, with an optional key and cost of its own. */
+/** A policy of `rateLimit`, with an optional key and cost. */
 export interface RequestPolicy<Req, Res> extends PolicyInput {
   /** Names the key of a request. Default: the limiter's `key`. */
   readonly key?: KeySource<Req>
@@ -46,7 +46,7 @@ export interface SharedRateLimitOptions<Req, Res> extends HeaderOptions, Failove
   /** Returns true for requests that this limiter ignores. */
   readonly skip?: SkipHook<Req> | undefined
   readonly mode?: Mode | undefined
-  /** Adds an HMAC of the counted key to the headers, so that clients can tell their keys apart. Default: off. */
+  /** Adds an HMAC of the counted key to the headers, so that clients can distinguish their keys. Default: off. */
   readonly partitionKey?: PartitionKeyOptions | undefined
   /** Status of a denial, from 400 to 599. Default: 429. */
   readonly status?: number | undefined

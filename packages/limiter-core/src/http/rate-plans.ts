@@ -24,7 +24,7 @@ interface PlanPolicy<Req, Res> extends OpenPolicy {
 export interface LayerRules<Req, Res> {
   readonly answer: LayerAnswer<Req, Res>
   readonly failover: FailoverRule
-  /** The scope of its counts on a backend of the user's, before that of the options. */
+  /** Scope of the counts on a user-provided backend. Replaces `scope` of the options. */
   readonly routeScope?: string | undefined
 }
 
@@ -55,9 +55,7 @@ export const SHARED_RATE_OPTIONS = [
 ] as const
 const SHORTHAND = POLICY_OPTIONS.filter((name) => name !== 'backend' && name !== 'mode')
 
-/**
- * Options of `rateLimit` are checked and its policies compiled, by plan; without plans there is one, named ''.
- */
+/** Validates the options of `rateLimit` and compiles the policies by plan. Without plans there is one, named ''. */
 export function compilePlans<Req, Res>(
   options: RateLimitOptions<Req, Res>,
   defaultKey: KeySource<Req>,
@@ -74,7 +72,7 @@ export function compilePlans<Req, Res>(
       skip: options.skip,
     })),
   )
-  // last, because it claims names that nothing would release if a key or a cost were invalid
+  // last, because opening claims names, which would not be released if a key or a cost were invalid
   const opened = openPolicies(
     policies,
     routeScope === undefined ? options : { ...options, scope: undefined, routeScope },
@@ -87,7 +85,7 @@ export function compilePlans<Req, Res>(
   try {
     return new Map(names.map((name, plan) => [name, planOf(plan)]))
   } catch (error) {
-    // one that is refused leaves nothing behind
+    // releases the names of a limiter that is not created
     for (const { close } of opened.flat()) close()
     throw error
   }
@@ -114,7 +112,7 @@ function inputsByPlan<Req, Res>(options: RateLimitOptions<Req, Res>, extra: read
     if (typeof given.plan !== 'function') {
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
-        `plan: expected a function of the request, received ${kindOf(given.plan)}`,
+        `plan: expected a function that returns the plan of a request, received ${kindOf(given.plan)}`,
       )
     }
     if (isPlans<Req, Res>(given.plans)) return given.plans
@@ -139,11 +137,11 @@ function isPlans<Req, Res>(plans: unknown): plans is Inputs<Req, Res> {
 
 function listOf<T>(value: unknown): readonly T[] {
   if (Array.isArray(value) && value.length > 0) return value
-  throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected at least one policy, received ${kindOf(value)}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected a non-empty array, received ${kindOf(value)}`)
 }
 
 function whyNoPlans(plans: unknown): string {
-  const expected = "a list of policies for each plan: plans: { free: [{ limit: 10, window: '1m' }] }"
+  const expected = "a non-empty array of policies for each plan, as in { free: [{ limit: 10, window: '1m' }] }"
   const [name, one] = Object.entries(plans ?? {}).find(([, policies]) => !Array.isArray(policies)) ?? []
   return name === undefined
     ? `plans: expected ${expected}, received ${kindOf(plans)}`

@@ -12,13 +12,13 @@ import { type NamedLimiter, type ShownCheck, withDistinctNames } from './shown-n
 /** A check of any framework. Its hooks are only called with the request and response of that framework. */
 type AnyCheck = RateCheck<never, never>
 
-/** A counted request of one limiter, and which of its policies have their final cost. */
+/** A request that one limiter counted. */
 interface Taken {
   readonly check: AnyCheck
   readonly report: LimiterReport
-  /** Whether its decision is hidden, because it neither allows nor denies. */
+  /** Whether the decision is hidden from handlers, because it neither allows nor denies. */
   readonly silent: boolean
-  /** Names; made when first needed. */
+  /** Names of the policies whose final cost is known. */
   settled?: Set<string>
 }
 
@@ -28,12 +28,12 @@ interface ShownLines {
   readonly lines: HeaderLine[]
 }
 
-/** The state of all limiters on one request, behind `req.sluice`. Adapters add how the request ends. */
+/** The results of all limiters that checked one request, behind `req.sluice`. Adapters add the end of the request. */
 export abstract class RequestRecord implements RequestSluice {
   readonly #taken: Taken[] = []
   readonly #entries: GateEntry[] = []
   readonly #met: NamedLimiter[] = []
-  /** Number of limiters that may meet the request once more without a warning. */
+  /** Number of limiters, counted from the first, that may check the request again without a warning. */
   #expected = 0
 
   get decisions(): readonly Decision[] {
@@ -41,7 +41,7 @@ export abstract class RequestRecord implements RequestSluice {
   }
 
   get decision(): Decision | undefined {
-    return this.decisions.reduce<Decision | undefined>((a, b) => (a && !nearer(b, a) ? a : b), undefined)
+    return this.decisions.reduce<Decision | undefined>((a, b) => (a && !moreRestrictive(b, a) ? a : b), undefined)
   }
 
   charge(units: number, policy?: string): MaybePromise<void> {
@@ -64,7 +64,10 @@ export abstract class RequestRecord implements RequestSluice {
 
   abstract holdUntil(work: PromiseLike<unknown>): void
 
-  /** False where `limiter` met this request before, which is warned about once and not counted twice. */
+  /**
+   * Returns false if `limiter` has already checked this request. The request is then not counted again, and a warning
+   * is issued once, unless the second check was expected.
+   */
   meets(limiter: NamedLimiter): boolean {
     const at = this.#met.indexOf(limiter)
     if (at < 0) {
@@ -72,32 +75,35 @@ export abstract class RequestRecord implements RequestSluice {
       return true
     }
     if (at >= this.#expected) {
-      limiter.report.warnOnce('SLUICE_LIMITER_TWICE', () => 'it met a request twice, which was counted once')
+      limiter.report.warnOnce(
+        'SLUICE_LIMITER_TWICE',
+        () => 'it ran twice for the same request, which was counted once; mount it only once on each route',
+      )
     }
     return false
   }
 
   /**
-   * Marks all limiters so far as checked ahead of the application, which may meet the request again without counting
-   * or warning.
+   * Lets the limiters that have run so far, ahead of the application (`Expect: 100-continue`), run again inside it
+   * without counting the request twice and without a warning.
    */
   expectAgain(): void {
     this.#expected = this.#met.length
   }
 
-  /** Stores a counted request. `silent`: the decision neither allows nor denies, and is not shown. */
+  /** Records a counted request. `silent` hides a decision that neither allows nor denies. */
   took(check: AnyCheck, report: LimiterReport, silent = false): void {
     this.#taken.push({ check, report, silent })
   }
 
-  /** Stores the header content of a limiter, and returns the header lines of all limiters so far. */
+  /** Records the header content of a limiter, and returns the header lines of all limiters so far. */
   shows(limiter: NamedLimiter, shown: ShownCheck, wallMs: () => number): ShownLines {
     const { entries, denial } = this.#met.length > 1 ? withDistinctNames(this.#met, limiter, shown) : shown
     for (const entry of entries) this.#entries.push(entry)
     return { denial, lines: headerLines(this.#entries, wallMs) }
   }
 
-  /** Settles costs with the policies' `settle` functions, after the response. */
+  /** Calls the `settle` hooks of the policies after the response has ended. */
   settleAll(request: unknown, response: unknown, how: SettleContext): void {
     for (const taken of this.#taken) {
       if (!taken.check.decision.allowed) continue
@@ -107,7 +113,7 @@ export abstract class RequestRecord implements RequestSluice {
           | ((req: unknown, res: unknown, how: SettleContext) => MaybePromise<number>)
           | undefined
         if (!hook || !(how.completed || cost.settleAlways)) return
-        // skipped if the application has already settled the cost
+        // the application has already settled the cost
         if (taken.settled?.has(nameOf(taken, index))) return
         guarded('settle', taken.report, () =>
           andThen(hook(request, response, how), (actual) =>
@@ -138,14 +144,14 @@ export abstract class RequestRecord implements RequestSluice {
     return pending.length > 0 ? Promise.all(pending).then(() => undefined) : undefined
   }
 
-  /** Warns with the limiter that met the request last, which is nearest to the handler. */
+  /** The warning is issued by the limiter that ran last, which is nearest to the handler. */
   #notCounted(what: string, policy: string): void {
     const counting = (): string =>
       this.#taken
         .flatMap((taken) => taken.check.keys.flatMap((key, index) => (key === undefined ? [] : nameOf(taken, index))))
         .join(', ')
     const message = (): string =>
-      `${what}: no policy '${policy}' counted the request; it was counted by ${counting() || 'none'}`
+      `${what}: policy '${policy}' did not count this request (counted by: ${counting() || 'no policy'})`
     const nearest = this.#met.at(-1)
     if (nearest) nearest.report.warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
     else warnOnce('SLUICE_UNKNOWN_POLICY', message, policy)
@@ -169,7 +175,7 @@ function settle(taken: Taken, index: number, actual: number): MaybePromise<unkno
   return units === 0 ? undefined : move(taken, index, units)
 }
 
-/** A denial takes nothing; a policy in shadow takes where every policy allows. */
+/** Whether the policy took units: none for a denied request, and for a shadow policy only if every policy allows. */
 function wasTaken({ check: { decision, gate, chargedBeyond } }: Taken, index: number): boolean {
   if (chargedBeyond) return true
   if (!decision.allowed) return false
@@ -179,7 +185,7 @@ function wasTaken({ check: { decision, gate, chargedBeyond } }: Taken, index: nu
 }
 
 function guarded(what: string, report: LimiterReport, run: () => MaybePromise<unknown>): MaybePromise<void> {
-  const failed = (error: unknown): void => report.hookFailed(what, error, 'and what was taken stands')
+  const failed = (error: unknown): void => report.hookFailed(what, error, 'the units taken so far are kept')
   try {
     const done = run()
     return isPromise(done) ? Promise.resolve(done).then(() => undefined, failed) : undefined
@@ -188,8 +194,8 @@ function guarded(what: string, report: LimiterReport, run: () => MaybePromise<un
   }
 }
 
-// enforced before shadow, as within a decision
-function nearer(a: Decision, b: Decision): boolean {
+// enforced before shadow, denied before allowed, then the smaller fraction left, as within a decision
+function moreRestrictive(a: Decision, b: Decision): boolean {
   if (a.binding.shadow !== b.binding.shadow) return b.binding.shadow
   if (a.allowed !== b.allowed) return b.allowed
   return a.binding.remaining / a.binding.policy.limit < b.binding.remaining / b.binding.policy.limit

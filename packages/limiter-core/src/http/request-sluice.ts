@@ -9,8 +9,8 @@ export interface RequestSluice {
   readonly decisions: readonly Decision[]
   /**
    * The most restrictive decision: a denied one, otherwise the one with the smallest fraction of its limit left.
-   * Decisions whose policies are all in shadow mode count only if there are no others. Undefined if no limiter
-   * counted the request.
+   * A decision whose policies are all in shadow mode counts only if every decision is of this kind. Undefined if no
+   * limiter counted the request.
    */
   readonly decision: Decision | undefined
   /** Charges units to one policy, or to all. Units beyond the limit become debt; a negative number is a refund. */

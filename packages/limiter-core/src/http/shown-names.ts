@@ -8,7 +8,7 @@ export interface NamedLimiter {
   readonly shownNames: readonly string[]
 }
 
-/** What a limiter sends to the client about one request. */
+/** Header content and denial of one limiter for one request. */
 export interface ShownCheck {
   readonly entries: readonly GateEntry[]
   readonly denial: HttpDenial | undefined
@@ -19,7 +19,7 @@ const STRING = /(, )?"((?:[^"\\]|\\.)*)"/g
 
 /**
  * Renames the policies in `shown` whose names an earlier limiter of the same request also uses: the second `default`
- * of a response becomes `default-2`, so that a client can tell them apart.
+ * of a response becomes `default-2`, so that a client can distinguish them.
  */
 export function withDistinctNames(met: readonly NamedLimiter[], limiter: NamedLimiter, shown: ShownCheck): ShownCheck {
   const before = met.slice(0, met.indexOf(limiter))

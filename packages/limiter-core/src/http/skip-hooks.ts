@@ -8,7 +8,7 @@ import type { RatePlan } from './rate-plans.ts'
 
 /**
  * The `skip` hooks of all layers that apply to a request. Each hook is called once per request and affects only the
- * policies of its own layer.
+ * policies of the layer that declares it.
  */
 export class SkipHooks<Req> {
   readonly #hooks: readonly SkipHook<Req>[]
@@ -25,7 +25,7 @@ export class SkipHooks<Req> {
     return this.#hooks.length === 0
   }
 
-  /** Calls the hooks and returns those that skip the request, or undefined if every policy is skipped. */
+  /** Calls the hooks and returns the ones that skip the request, or undefined if every policy is skipped. */
   asked(view: RequestView<Req>, report: LimiterReport): MaybePromise<readonly SkipHook<Req>[] | undefined> {
     const hookReport = hearing(view, report)
     const results = this.#hooks.map((hook) => runHook('skip', () => hook(view.raw), Boolean, false, hookReport))

@@ -3,15 +3,15 @@ import { messageOf, SluiceError } from '../errors/errors.ts'
 import { shown } from '../errors/shown.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
 
-/** The delay option: a delay per unit, or a function of the number of units over `after`. */
+/** The `delayMs` option: a delay per unit over `after`, or a function of the number of units over `after`. */
 export type SlowDelay = Duration | ((over: number) => number)
 
-/** Largest number of calls of a delay function; the results take 80 KB. */
-const MOST_ASKED = 10_000
+/** Maximum number of calls of a delay function. The results take 80 KB. */
+const MAX_STEPS = 10_000
 
 /** The delay of the n-th unit over `after`, at most the longest delay. Later units use the last delay. */
 export class SlowCurve {
-  /** Units until no later one waits longer: at least 1. */
+  /** Number of units after which the delay no longer changes; at least 1. */
   readonly steps: number
   readonly #delayOf: (over: number) => number
 
@@ -40,16 +40,16 @@ function atLeastOne(ms: number, option: string): number {
   throw badOption(option, ms, 'at least 1 ms')
 }
 
-/** Up to the first answer that reaches the longest delay; a flat end is one policy. */
+/** Computes delays until the first one that reaches the maximum. Equal delays at the end become one step. */
 function answersOf(delayMs: (over: number) => number, longestMs: number): Float64Array {
   const delays: number[] = []
-  while (delays.length < MOST_ASKED && delays[delays.length - 1] !== longestMs) {
+  while (delays.length < MAX_STEPS && delays[delays.length - 1] !== longestMs) {
     delays.push(Math.min(answerOf(delayMs, delays.length + 1), longestMs))
   }
   let steps = delays.length
   while (steps > 1 && delays[steps - 2] === delays[steps - 1]) steps--
   if (delays[steps - 1] > 0) return Float64Array.from(delays.slice(0, steps))
-  const message = `delayMs: expected a curve that does not end with no delay, received 0 for ${delays.length} over`
+  const message = `delayMs: expected a function whose last delay is above 0 ms, received 0 for n = ${delays.length}`
   throw new SluiceError('SLUICE_BAD_OPTION', message)
 }
 
@@ -58,12 +58,12 @@ function answerOf(delayMs: (over: number) => number, over: number): number {
   try {
     answer = delayMs(over)
   } catch (error) {
-    const message = `delayMs: expected ms from 0, received ${messageOf(error)} for ${over} over`
+    const message = `delayMs: expected a delay of at least 0 ms for n = ${over}, received an error: ${messageOf(error)}`
     throw new SluiceError('SLUICE_BAD_OPTION', message, { cause: error })
   }
   if (typeof answer === 'number' && answer >= 0) return answer
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `delayMs: expected ms from 0, received ${shown(answer, 'delayMs')} for ${over} over`,
+    `delayMs: expected a delay of at least 0 ms for n = ${over}, received ${shown(answer, 'delayMs')}`,
   )
 }

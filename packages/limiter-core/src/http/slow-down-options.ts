@@ -8,16 +8,16 @@ export interface SlowDownOptions<Req = unknown, Res = unknown>
     Pick<PolicyInput, 'window' | 'algorithm' | 'slices' | 'unit'> {
   /** Name in denials and metrics. Default: `slow-down`. */
   readonly name?: string
-  /** Whole units in a window that are not delayed; 0 delays from the first one on. */
+  /** Number of units per window that are not delayed, an integer. 0 delays every request. */
   readonly after: number
   /**
-   * The delay curve: the n-th unit over `after` waits n times this duration, at least 1 ms; or a function of n,
-   * starting at 1, that returns milliseconds of 0 or more. A function is called when the limiter is created, up to
-   * the first n that reaches `maxDelayMs`, or up to 10,000.
+   * Delay of the n-th unit over `after`: n times this duration (at least 1 ms), or a function of n (starting at 1) that
+   * returns milliseconds of at least 0. The function is called only when the limiter is created, up to the first n
+   * whose delay reaches `maxDelayMs`, and at most 10,000 times.
    */
   readonly delayMs: Duration | ((over: number) => number)
-  /** The longest delay, at least 1 ms. */
+  /** Maximum delay of a request, at least 1 ms. */
   readonly maxDelayMs: Duration
-  /** Requests that wait at once, of all clients together; one more is denied. Default: 1,000. */
+  /** Maximum number of requests of all clients that wait at the same time. Further ones are denied. Default: 1,000. */
   readonly maxWaiting?: number | undefined
 }
