@@ -1,4 +1,4 @@
-// For those who keep a ledger of units on lease, or spend them.
+// Entry point for authors of ledgers of leased units, and of backends that spend them.
 export { SETTLED_MS } from './leases/lease-book.ts'
 export {
   GRACE,

@@ -32,55 +32,65 @@ export interface LeaseGrant {
   readonly charged: number
   /** Whole ms until `need` may be free; 0 where it is. A guess while units are on lease. */
   readonly retryAfterMs: number
-  /** Milliseconds until what is charged is forgotten; 0 where nothing is. With a calendar to the end of the period, whatever is charged. */
+  /**
+   * Milliseconds until the charged units expire; 0 if there are none. With a calendar: until the end of the period,
+   * whatever is charged.
+   */
   readonly resetAfterMs: number
-  /** Whole ms until less is charged; 0 where nothing is. `resetAfterMs` where it is not said. */
+  /** Milliseconds, an integer, until fewer units are charged; 0 if there are none. Default: `resetAfterMs`. */
   readonly availableAfterMs?: number | undefined
   /** The ledger's reading of its clock. */
   readonly now: number
-  /** Milliseconds that this lease lasts at most, where that is less than the terms say: to the end of its period. */
+  /** Longest duration of this lease in milliseconds, if it is shorter than the terms: until the end of its period. */
   readonly leaseMs?: number | undefined
-  /** The most whole units that the key has in this period, where it has more or fewer than the policy says. */
+  /** Largest number of units that the key has in this period, an integer, if it differs from the policy. */
   readonly capacity?: number | undefined
-  /** From which of both the units on lease come, or, where nothing was granted, which was missing. */
+  /** The fund that the leased units come from, or, if none were granted, the fund that was insufficient. */
   readonly fund?: Fund | undefined
 }
 
-/** How long leases last, and how large one may be. All processes of a fleet need the same. */
+/** Duration and size of leases. All processes need the same terms. */
 export interface LeaseTerms {
-  /** Milliseconds; a ledger holds a lease a twentieth longer than its owner spends of it. */
+  /** Milliseconds that an owner may spend a lease; the ledger holds it a twentieth longer. */
   readonly leaseMs: number
-  /** The part of what is left that one owner gets beyond what its requests wait for. */
+  /** Part of the remaining units that one owner may lease beyond what its requests wait for. */
   readonly fraction: number
 }
 
 /**
- * Knows of each key what was charged, and who holds how many units on lease. A unit on lease counts as used from its
- * grant until it is charged or comes back; a lease whose owner is silent until its end is charged whole.
+ * Stores the charged units of each key, and which owner holds how many leased units. A leased unit counts as used
+ * from its grant until it is charged or returned. If the owner of a lease does not report until its end, the whole
+ * lease is charged.
  */
 export interface LeaseLedger {
   /**
-   * One answer for each ask, in their order; an error where only this key is at fault. After `deadlineAt` of the process
-   * clock nobody waits: asks that arrive later must change nothing.
+   * Returns one reply per request, in order; an error if only that key is affected. After `deadlineAt` (process time)
+   * the caller no longer waits, and requests that arrive later must change nothing.
    */
   ask(asks: readonly LeaseAsk[], deadlineAt: number): MaybePromise<readonly (LeaseGrant | Error)[]>
-  /** As `Backend.mayHaveLost`; of a ledger that does not say so nothing ever is. */
+  /** See `Backend.mayHaveLost`. Without this method the ledger never loses counts. */
   mayHaveLost?(counted: CountedKey, ageMs: number): boolean
   close?(): void
 }
 
-/** How much longer than its owner a ledger holds a lease: clocks of two machines do not run equally fast. */
+/**
+ * Factor by which a ledger holds a lease longer than its owner, because the clocks of two machines do not run at
+ * exactly the same speed.
+ */
 export const GRACE = 1.05
 
-/** How often in its life a lease is told of. */
+/** Number of reports during the life of a lease. */
 export const TELLS = 3
 
 /** The shortest lease. */
 const LEAST_LEASE_MS = 100
-/** Windows in a lease: what is spent is charged up to a third of a lease late, which must be little of a window. */
+/**
+ * Minimum number of leases in a window. Spent units are charged up to a third of a lease late, which must be a small
+ * part of the window.
+ */
 const LEASES_IN_WINDOW = 8
 
-/** How long leases of a policy last: as long as is said, and an eighth of its shortest window at most. */
+/** Returns how long leases of a policy last: `leaseMs`, at most an eighth of its shortest window. */
 export function leaseMsOf(compiled: CompiledPolicy, { leaseMs }: LeaseTerms): number {
   const { policy, variants } = compiled
   const shortestMs = Math.min(policy.windowMs, ...(variants?.map((one) => one.compiled.policy.windowMs) ?? []))
@@ -89,7 +99,7 @@ export function leaseMsOf(compiled: CompiledPolicy, { leaseMs }: LeaseTerms): nu
 
 /** Fewer units than this are not worth a lease. */
 const LEAST_LEASE_UNITS = 8
-/** Longer keys are not leased, so that a table of leases has a bound in bytes. */
+/** Longer keys are not leased, so that the table of leases is bounded in bytes. */
 export const LONGEST_LEASED_KEY = 256
 
 /**
@@ -108,7 +118,7 @@ function isLog({ policy, variants }: CompiledPolicy): boolean {
   return policy.algorithm === 'sliding-log' || variants?.some(({ compiled }) => isLog(compiled)) === true
 }
 
-/** Units that a ledger grants of what is free. */
+/** Returns the units that a ledger grants from the free units. */
 export function grantOf({ want, demand, minimum }: LeaseAsk, free: number, fraction: number): number {
   if (free < minimum) return 0
   return Math.max(0, Math.min(want, free, Math.max(demand, Math.floor(free * fraction))))

@@ -9,19 +9,22 @@ import type { LeasedKey } from './leased-counter.ts'
 
 /** Keys with a lease, or with a denial that is remembered. Above it the oldest quiet ones give theirs back. */
 const MAX_KEYS = 10_000
-/** Leases told of in one go: so many take well under a millisecond. */
+/** Leases reported in one pass; this many take well under a millisecond. */
 const MOST_REPORTS = 500
 const CLOSES_WITHIN_MS = 1_000
-/** Milliseconds between asks that nobody waits for, of a ledger that does not answer. */
+/** Milliseconds between reports to a ledger that does not answer. */
 const RETRY_EVERY_MS = 1_000
 /** Milliseconds to the next go, at least. */
 const SOON_MS = 25
-/** How many old keys are looked at for one that is quiet. */
+/** Number of old keys that are checked to find an idle one. */
 const LOOKED_AT = 16
 /** Leases are numbered on from a number below this: no two processes meet in so wide a range. */
 const OWNERS = 2 ** 48 - 1
 
-/** The leases of one process. Each is told of three times in its life, and a key that is quiet for a third gives its back. */
+/**
+ * The leases of one process. Each is reported three times during its life, and an idle key returns its lease after a
+ * third of it.
+ */
 export class LeaseTable implements LeaseHome {
   #owner: number = randomInt(OWNERS)
   readonly #terms: LeaseTerms
@@ -75,22 +78,25 @@ export class LeaseTable implements LeaseHome {
     return this.#ledger.mayHaveLost?.({ key, counter: counter.exact }, ageMs) ?? false
   }
 
-  /** The ledger did not answer last time: nobody asks it unless a request has to wait, but for one lease a second. */
+  /**
+   * Whether the ledger failed to answer the last time. Then it is asked only if a request must wait, plus one report
+   * per second.
+   */
   get failing(): boolean {
     return this.#failing
   }
 
-  /** What to add to a reading of the process clock for one of the clock of the key's ledger, or a little less. */
+  /** Returns what to add to the process clock to get the clock of the key's ledger, or slightly less. */
   offsetMs(target: CountedKey): number {
     return this.find(target)?.lease.view.offsetMs ?? this.#offsetMs
   }
 
-  /** What is held of a key; something is made for it where nothing is. */
+  /** Returns the lease of a key; creates an empty one if there is none. */
   of({ key, counter }: LeasedKey, now: number): AskedLease {
     const leases = this.#leasesOf(counter.name)
     const asked = leases.get(key)
     if (asked && (asked.lease.counter === counter || asked.lease.promisesAs(counter.compiled))) return asked
-    // plans share a count: what was leased under one is not for another
+    // plans share a count, but units leased under one plan cannot be used by another
     if (asked) this.#drop(leases, asked, now)
     if (this.#keys >= MAX_KEYS) this.#evict(now)
     const lease = new HeldLease({ key, counter }, this.#terms, ++this.#owner, now)
@@ -102,19 +108,19 @@ export class LeaseTable implements LeaseHome {
     return made
   }
 
-  /** What is held of a key, where something is. */
+  /** Returns the lease of a key, if there is one. */
   find({ key, counter }: CountedKey): AskedLease | undefined {
     return this.#counts.get(counter.name)?.get(key)
   }
 
-  /** Forgets what was spent of a key, which is made as good as new. */
+  /** Forgets what was spent of a key that is being reset. */
   forget(target: CountedKey): void {
     const asked = this.find(target)
     asked?.lease.forget(this.nextSeq())
     asked?.tell(this.now() + asked.lease.leaseMs)
   }
 
-  /** Gives all leases back; waits a second at most until that is heard. Nothing is asked after that. */
+  /** Returns all leases, and waits for the replies for at most one second. Nothing is requested afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stopTimer?.()
@@ -143,7 +149,7 @@ export class LeaseTable implements LeaseHome {
     asked.retire(now + lease.leaseMs)
   }
 
-  /** The first of the oldest keys that does not wait for an answer goes. */
+  /** Evicts the first of the oldest keys that is not waiting for a reply. */
   #evict(now: number): void {
     for (const leases of this.#counts.values()) {
       const oldest = firstOf(leases.values(), LOOKED_AT)
@@ -174,7 +180,7 @@ export class LeaseTable implements LeaseHome {
         nextAt = Math.min(nextAt, asked.lease.dueAt)
       }
     }
-    // those left over have their turn soon
+    // the remaining ones are reported soon
     if (this.#keys > 0) this.#wakeAt(Math.max(nextAt, now + SOON_MS))
   }
 
@@ -185,7 +191,7 @@ export class LeaseTable implements LeaseHome {
     return true
   }
 
-  /** Tells of a lease that is due. False where there is nothing to tell. */
+  /** Reports a lease that is due. Returns false if there is nothing to report. */
   #review(leases: Map<string, AskedLease>, asked: AskedLease, now: number): boolean {
     const { lease } = asked
     lease.dueAt = now + lease.leaseMs / TELLS
@@ -198,7 +204,7 @@ export class LeaseTable implements LeaseHome {
   }
 }
 
-/** One that leases nothing: what is granted is spent and told at once. */
+/** Creates a lease that keeps nothing: granted units are spent and reported at once. */
 function lastOf(asked: AskedLease, now: number): AskedLease {
   asked.retire(now)
   return asked

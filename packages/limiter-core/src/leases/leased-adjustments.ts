@@ -7,8 +7,8 @@ import type { LeaseTable } from './lease-table.ts'
 import { exactCharge, type LeasedCharge } from './leased-counter.ts'
 
 /**
- * Adjusts takes of keys that are leased. Where the take is not yet told to the ledger it is the lease that units come
- * from and go to.
+ * Adjusts takes of leased keys. If the take has not been reported to the ledger yet, its units come from and return
+ * to the lease.
  */
 export class LeasedAdjustments {
   readonly #table: LeaseTable
@@ -26,7 +26,7 @@ export class LeasedAdjustments {
   adjust(charges: readonly LeasedCharge[], takenAt: number, moment?: Moment): MaybePromise<PolicyVerdict[]> {
     const now = this.#clock.now()
     const isNear = (charge: LeasedCharge): boolean =>
-      // what the caller knows must reach the ledger
+      // the ledger must receive what the caller knows
       !charge.known &&
       this.#table.find(charge)?.lease.move(charge.cost, takenAt - this.#table.offsetMs(charge), now) === true
     const far = charges.filter((charge) => !isNear(charge))
@@ -41,16 +41,16 @@ export class LeasedAdjustments {
     )
   }
 
-  /** Gives back a take that does not stand; what cannot be given back stays charged. */
+  /** Refunds a take that must not stand. Units that cannot be refunded stay charged. */
   giveBack(charge: LeasedCharge, takenAt: number): void {
     const refund = this.#adjustAtLedger({ ...charge, cost: -charge.cost }, takenAt, undefined)
     Promise.resolve(refund).catch(() => undefined)
   }
 
-  /** Not before the ledger was told of the take. */
+  /** Adjusts at the ledger, but only after the take has been reported. */
   #adjustAtLedger(charge: LeasedCharge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const asked = this.#table.find(charge)
-    // a take is charged up to a lease after it was made: a charge to it must not fall into what was before
+    // a take is charged up to one lease late: an adjustment must not be applied before it
     const lagMs = charge.cost > 0 ? leaseMsOf(charge.counter.compiled, this.#terms) * GRACE : 0
     return andThen(asked?.settled(), () => this.#exact.adjustAll([exactCharge(charge)], takenAt + lagMs, moment))
   }

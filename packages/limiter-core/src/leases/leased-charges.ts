@@ -31,7 +31,7 @@ export interface LeasedChargesDeps {
   readonly unleased: UnleasedTakes | undefined
 }
 
-/** Charges that are leased, every one: answered at once where leases and remembered denials tell all. */
+/** Charges to leased policies only. Answers synchronously if leases and remembered denials suffice. */
 export class LeasedCharges implements ChargedBackend {
   readonly #name: string
   readonly #table: LeaseTable
@@ -57,7 +57,7 @@ export class LeasedCharges implements ChargedBackend {
     return this.#takeFitting(charges, outcomes, now)
   }
 
-  /** `take` of one enforced charge: at once, and without a list, where its lease or a remembered denial tells. */
+  /** Takes one enforced charge: synchronously, and without an array, if its lease or a remembered denial suffices. */
   takeCharge(charge: LeasedCharge, moment?: Moment): MaybePromise<Decision> {
     const now = this.#clock.now()
     const asked = this.#leaseFor(charge, now)
@@ -75,7 +75,7 @@ export class LeasedCharges implements ChargedBackend {
     return view.fund ? withFund(decision, view.fund) : decision
   }
 
-  /** `take` where all of them fit into what is held. */
+  /** Takes all charges if they fit into the units that this process holds. */
   takeHeld(charges: readonly LeasedCharge[]): Answer | undefined {
     const now = this.#clock.now()
     const outcomes = charges.map((charge) => outcomeOf(charge, this.#heldFor(charge), now))
@@ -100,21 +100,21 @@ export class LeasedCharges implements ChargedBackend {
   resetAll(asked: readonly CountedKey[]): MaybePromise<void> {
     const keys = asked as readonly LeasedKey[]
     const there = keys.map(({ key, counter }) => ({ key, counter: counter.exact }))
-    // an ask that is under way tells what was spent before
+    // a pending request reports what was spent before
     const settled = keys.flatMap((target) => this.#table.find(target)?.settled() ?? [])
     for (const target of keys) this.#table.forget(target)
     if (settled.length === 0) return this.#exact.resetAll(there)
     return Promise.all(settled).then(() => this.#exact.resetAll(there))
   }
 
-  /** The lease that a charge is taken from; undefined where it needs none. */
+  /** Returns the lease to take a charge from; undefined if it needs none. */
   #leaseFor(charge: LeasedCharge, now: number): AskedLease | undefined {
     const held = this.#table.find(charge)
     if (held?.lease.counter === charge.counter) return held
     return !held && this.#unleased?.suits(charge, now) ? undefined : this.#table.of(charge, now)
   }
 
-  /** What is held for a charge; of another plan that shares the count it is nothing. */
+  /** Returns the lease of a charge. A lease of another plan with the same count does not qualify. */
   #heldFor(charge: LeasedCharge): AskedLease | undefined {
     const held = this.#table.find(charge)
     return held?.lease.counter === charge.counter || held?.lease.promisesAs(charge.counter.compiled) ? held : undefined
@@ -141,7 +141,7 @@ export class LeasedCharges implements ChargedBackend {
     return held || !this.#unleased ? askLedger() : this.#unleased.take(exactCharge(charge), moment, now, askLedger)
   }
 
-  /** Takes what it can of each, and gives all of it back where one does not fit, or nobody answers. */
+  /** Takes what each charge allows, and returns everything if one does not fit or the ledger does not answer. */
   async #askAll(
     charges: readonly LeasedCharge[],
     held: readonly Outcome[],
@@ -201,7 +201,7 @@ export class LeasedCharges implements ChargedBackend {
 
   #giveBack(charge: LeasedCharge, { asked, decision }: Outcome, now: number): void {
     if (asked?.lease.move(-charge.cost, now, now)) return
-    // told meanwhile, or taken without a lease
+    // reported in the meantime, or taken without a lease
     this.#adjustments.giveBack(charge, decision?.takenAt ?? now + this.#table.offsetMs(charge))
   }
 
@@ -211,7 +211,7 @@ export class LeasedCharges implements ChargedBackend {
     return this.#own(charges, verdicts, now, outcomes)
   }
 
-  /** An answer by the clock of the ledger; of several charges each by that of its own. */
+  /** Creates an answer in the time of the ledger; with several charges, each in the time of its own ledger. */
   #own(
     charges: readonly LeasedCharge[],
     verdicts: readonly PolicyVerdict[],

@@ -9,7 +9,7 @@ import type {
   Moment,
 } from '../contracts.ts'
 
-/** What takes one charge of a counter that may be leased. */
+/** Takes one charge of a counter that may be leased. */
 interface TakeOne {
   takeOne(counter: LeasedCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision>
 }
@@ -23,7 +23,7 @@ export class LeasedCounter implements Counter<MaybePromise<Answer>> {
   readonly name: string
   /** Whether its keys may be leased: its limit is large enough, and its window long enough. */
   readonly isLeasable: boolean
-  /** Counts what is not leased, and what was spent of leases. */
+  /** Counts what is not leased, and what was spent from leases. */
   readonly exact: Counter
   readonly #backend: TakeOne
   readonly #closed: () => void

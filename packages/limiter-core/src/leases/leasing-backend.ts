@@ -25,7 +25,7 @@ import { type TakeUnleased, UnleasedTakes } from './unleased-takes.ts'
 export interface LeaseOptions {
   /** The largest part of a key's capacity that one process leases: more than 0, at most 0.5; default: 0.1. */
   readonly fraction?: number | undefined
-  /** How long a lease lasts, in ms or as a duration: 100 to 60,000, an eighth of the window at most; default: 2,000. */
+  /** Duration of a lease: 100 to 60,000 ms, or a duration, at most an eighth of the window. Default: 2,000 ms. */
   readonly leaseMs?: Duration | undefined
 }
 
@@ -46,34 +46,37 @@ export function leaseTermsOf(owner: string, { fraction = 0.1, leaseMs: given = 2
 
 export interface LeasingDeps {
   readonly name: string
-  /** Counts charges that are not leased, and what is adjusted and reset of those that are. */
+  /** Counts charges that are not leased, and adjusts and resets those that are. */
   readonly exact: Backend
-  /** Is asked by the counters of `exact`. */
+  /** Called with the counters of `exact`. */
   readonly ledger: LeaseLedger
   /** Takes of keys that are not leased yet, where a take costs less than a lease. Without it each take is of a lease. */
   readonly takeUnleased?: TakeUnleased | undefined
   readonly terms: LeaseTerms
-  /** As `Backend.keepsCalendars`: both `exact` and the ledger do. */
+  /** See `Backend.keepsCalendars`: whether both `exact` and the ledger support calendars. */
   readonly keepsCalendars?: boolean | undefined
   readonly clock?: Clock | undefined
 }
 
 /**
- * Spends from leases where a policy is large enough to be leased, and asks `exact` where it is not. A request with both
- * takes all of them or none.
+ * Spends from leases if a policy is large enough, and calls `exact` otherwise. A request with both kinds takes all of
+ * them or none.
  */
 export class LeasingBackend implements Backend {
   readonly name: string
   readonly identity: object | undefined
   readonly keepsCalendars: boolean | undefined
-  /** Of one over an `exact` that has it. */
+  /** Defined if `exact` defines it. */
   readonly passed?: NonNullable<Backend['passed']>
   readonly #exact: Backend
   readonly #ledger: LeaseLedger
   readonly #leased: LeasedCharges
   readonly #table: LeaseTable
   readonly #terms: LeaseTerms
-  /** By name: how many of its counters are too small to be leased. Plans that share a count are leased all, or none is. */
+  /**
+   * Number of counters per name that are too small to be leased. Plans that share a count are either all leased or
+   * not at all.
+   */
   readonly #small = new Map<string, number>()
 
   constructor({ name, exact, ledger, takeUnleased, terms, keepsCalendars, clock }: LeasingDeps) {
@@ -92,7 +95,7 @@ export class LeasingBackend implements Backend {
 
   open(compiled: CompiledPolicy, name: string, isOverride = false): LeasedCounter {
     const isLeasable = isLeased(compiled, this.#terms)
-    // a small limit of one key is no reason not to lease the others
+    // a small override of one key is no reason not to lease the others
     const small = isLeasable || isOverride ? 0 : 1
     const exact = this.#exact.open(compiled, name, isOverride)
     this.#addSmall(name, small)
@@ -147,7 +150,7 @@ export class LeasingBackend implements Backend {
     return home.mayHaveLost?.({ key: counted.key, counter: counted.counter.exact }, ageMs) ?? false
   }
 
-  /** Units on lease are spent when the answer comes, or not at all. */
+  /** False for leased policies: leased units are spent when the reply arrives, or not at all. */
   mayCountUnanswered(asked: CountedKey): boolean {
     const counted = asked as LeasedKey
     if (this.#isLeased(counted)) return this.#table.find(counted) === undefined
@@ -177,7 +180,7 @@ export class LeasingBackend implements Backend {
     else this.#small.delete(name)
   }
 
-  /** Who takes these charges, and the charges by its counters. */
+  /** Returns the backend for these charges, and the charges with its counters. */
   #homeOf(charges: readonly LeasedCharge[]): { readonly home: ChargedBackend; readonly own: readonly Charge[] } {
     const isLeased = charges.map((charge) => this.#isLeased(charge))
     if (!isLeased.includes(false)) return { home: this.#leased, own: charges }

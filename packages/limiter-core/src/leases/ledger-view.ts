@@ -2,10 +2,10 @@ import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import type { CompiledPolicy, Fund, PriorUsage } from '../contracts.ts'
 import type { LeaseGrant } from './lease-ledger.ts'
 
-/** How long a denial is remembered at most: so long a flood of a denied key asks nobody. */
+/** Longest time that a denial is remembered, during which a flood of a denied key causes no calls. */
 const DENIED_MS = 100
 
-/** What the ledger had charged of a key. */
+/** What the ledger had charged for a key. */
 interface Charged {
   readonly units: number
   readonly resetAfterMs: number
@@ -13,17 +13,17 @@ interface Charged {
   readonly answeredAt: number
 }
 
-/** What the ledger said last of one key. Times are of the process clock. */
+/** The last reply of the ledger about one key. Times are process times. */
 export class LedgerView {
-  /** Units that were on nobody's lease. */
+  /** Units that were not leased by any owner. */
   free = 0
-  /** What to add to a reading of ours for one of the ledger, or a little less; undefined before it answered. */
+  /** What to add to the process clock to get the ledger's clock, or slightly less; undefined before its first reply. */
   offsetMs: number | undefined
-  /** Whose units are on lease, or were missing, where the ledger says so. */
+  /** The fund of the leased or missing units, if the ledger reports it. */
   fund: Fund | undefined
   readonly #compiled: CompiledPolicy
   #charged: Charged | undefined
-  /** That of the key in its period, where it is another one than the policy's. */
+  /** Capacity of the key in its period, if it differs from the policy. */
   #ownCapacity: number | undefined
   #resetAt = Number.NEGATIVE_INFINITY
   #availableAt = Number.NEGATIVE_INFINITY
@@ -40,13 +40,16 @@ export class LedgerView {
     return this.#ownCapacity ?? this.#compiled.capacity
   }
 
-  /** The most units that may fit: of a period that the ledger has not told of nobody knows what it begins with. */
+  /**
+   * Returns the largest cost that may fit. For a period that the ledger has not reported yet, the initial units are
+   * unknown.
+   */
   mostThatFits(now: number): number {
     const isUnknown = this.#compiled.policy.calendar !== undefined && now >= this.#resetAt
     return isUnknown ? Number.POSITIVE_INFINITY : this.capacity
   }
 
-  /** The ledger answered what it was asked at `askedAt`. */
+  /** Stores the reply to a request sent at `askedAt`. */
   update(grant: LeaseGrant, askedAt: number, now: number): void {
     const { free, charged, now: ledgerNow, resetAfterMs, retryAfterMs } = grant
     this.fund = grant.fund
@@ -54,21 +57,21 @@ export class LedgerView {
     this.free = free
     this.offsetMs = ledgerNow - now
     this.#charged = { units: charged, resetAfterMs, answeredAt: now, askedAt }
-    // while nothing is charged: as if all that is on lease were spent now
+    // while nothing is charged: computed as if all leased units were spent now
     const isFresh = resetAfterMs === 0 && !this.#compiled.policy.calendar
     const waits = isFresh ? afterSpending(this.#compiled, this.#compiled.capacity - free) : grant
     this.#resetAt = now + waits.resetAfterMs
     this.#availableAt = now + (waits.availableAfterMs ?? waits.resetAfterMs)
-    // what never fits says nothing of smaller costs
+    // a cost that never fits says nothing about smaller costs
     this.#retryAt = now + (retryAfterMs < Number.POSITIVE_INFINITY ? retryAfterMs : resetAfterMs)
   }
 
-  /** Milliseconds since the ledger was last asked what is charged; Infinity where it never was. */
+  /** Milliseconds since the ledger last reported the charged units; Infinity if it never did. */
   ageMs(now: number): number {
     return this.#charged ? now - this.#charged.askedAt : Number.POSITIVE_INFINITY
   }
 
-  /** What is known of the key: what was charged, as far as it still would be, and nothing of what is on lease. */
+  /** Returns the charged units that still count, without leased units. */
   known(now: number): PriorUsage | undefined {
     if (!this.#charged) return undefined
     if (this.#compiled.policy.calendar) return this.#knownOfPeriod(this.#charged, now)
@@ -80,7 +83,7 @@ export class LedgerView {
     return used > 0 && leftMs > 0 ? { used, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined
   }
 
-  /** What was charged counts until the period ends, whatever the policy has room for. */
+  /** Charged units count until the period ends, whatever room the policy has. */
   #knownOfPeriod({ units, resetAfterMs, answeredAt }: Charged, now: number): PriorUsage | undefined {
     const leftMs = answeredAt + resetAfterMs - now
     return units > 0 && leftMs > 0 ? { used: units, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined
@@ -108,7 +111,7 @@ export class LedgerView {
     this.#deniedUntil = Number.NEGATIVE_INFINITY
   }
 
-  /** The key was reset: nothing is known of it. */
+  /** Forgets everything after a reset of the key. */
   forget(): void {
     this.#charged = undefined
     this.hope()
@@ -132,7 +135,7 @@ export class LedgerView {
   }
 }
 
-/** What a fresh key waits for of which so much is used now. */
+/** Computes the waits of an unused key of which `used` units are taken now. */
 function afterSpending(compiled: CompiledPolicy, used: number): Pick<LeaseGrant, 'resetAfterMs' | 'availableAfterMs'> {
   if (used <= 0) return { resetAfterMs: 0 }
   const cells = new Float64Array(compiled.cells)

@@ -38,8 +38,8 @@ type LedgerKey = CountedKey<LedgerCounter>
 type LedgerCharge = Charge<LedgerCounter>
 
 /**
- * A ledger over a backend in memory, which keeps what is charged; only keys that have leases right now are kept
- * besides. It is a backend itself, for which units on lease are used.
+ * A ledger on top of a memory backend that stores the charged units. It additionally keeps only keys with current
+ * leases. It is itself a backend for which leased units count as used.
  */
 export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   readonly name: string
@@ -60,7 +60,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     )
   }
 
-  /** Keys of which somebody has a lease, or had one within the last minute. */
+  /** Number of keys with a current lease, or one that ended within the last minute. */
   get keys(): number {
     return this.#book.size
   }
@@ -74,7 +74,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return asks.map((ask) => this.#ask(ask, now))
   }
 
-  /** Charges all leases that have ended. Whoever is not asked of again is forgotten by this alone. */
+  /** Charges all expired leases. Leases that no owner mentions again are removed only here. */
   sweep(): void {
     this.#book.settleAll(this.#now())
   }
@@ -99,7 +99,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   peekAll(asked: readonly Charge[], moment?: Moment): Answer {
     const charges = asked as readonly LedgerCharge[]
     const now = moment?.now ?? this.#now()
-    // by the own clock: what a caller asks about has not come yet
+    // in the ledger's own time: the time of the caller may be in the future
     for (const charge of charges) this.#book.settle(charge, this.#now())
     const answer = this.#memory.peekAll(charges.map(inMemory), { now })
     const verdicts = answer.verdicts.map((verdict, index) => this.#lessLeases(charges[index], verdict, now))
@@ -117,7 +117,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return this.#own({ ...answer, verdicts })
   }
 
-  /** Makes keys as good as new. What others have on lease stays used until it is settled. */
+  /** Resets keys. Units that other owners have leased stay used until they are settled. */
   resetAll(asked: readonly CountedKey[]): void {
     const keys = asked as readonly LedgerKey[]
     const now = this.#now()
@@ -139,7 +139,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   #ask(ask: LeaseAsk, now: number): LeaseGrant {
     this.#book.settle(ask, now)
     const lease = this.#book.of(ask, ask.owner)
-    // a later ask was here before: what this one says is no longer so
+    // a later request arrived first, so this one is outdated
     const stale = lease !== undefined && ask.seq <= lease.seq
     if (!stale) this.#tell(ask, lease, now)
     const { remaining, resetAfterMs, availableAfterMs } = this.#memory.peekAll([chargeOf(ask, 0)], { now }).verdicts[0]
@@ -152,7 +152,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return { granted, free: free - granted, charged, retryAfterMs, resetAfterMs, availableAfterMs, now }
   }
 
-  /** Charges what the owner spent and no lease was charged for; from now on it has on lease what it keeps. */
+  /** Charges what the owner spent in addition to the charged leases; it then holds what it keeps. */
   #tell(ask: LeaseAsk, lease: BookedLease | undefined, now: number): void {
     const { keep } = ask
     const known = this.#marks.since(ask, ask.known, now)
@@ -170,7 +170,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     this.#book.write(ask, ask.owner, { units, endsAt, seq: ask.seq, base: ask.base, charged: ask.spent, settled: 0 })
   }
 
-  /** The same, which know nothing that is older than a reset. */
+  /** Returns the charges without knowledge that is older than a reset. */
   #unmarked(charges: readonly LedgerCharge[], now: number): readonly LedgerCharge[] {
     if (charges.every(({ known }) => !known)) return charges
     return charges.map((charge) => ({ ...charge, known: this.#marks.since(charge, charge.known, now) }))
@@ -187,8 +187,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   }
 
   /**
-   * A verdict of what is charged, made one for which units on lease are used, and those of leases that are not settled
-   * yet for as long as they would be when charged.
+   * Converts a verdict about charged units into one in which leased units count as used, and unsettled leases for as
+   * long as they would count when charged.
    */
   #lessLeases(charge: LedgerCharge, verdict: AnsweredVerdict, now: number): AnsweredVerdict {
     const units = this.#book.units(charge, now - forgetsMs(charge.counter.compiled))
@@ -207,7 +207,10 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     )
   }
 
-  /** How long a cost that does not fit beside the leases may have to wait: as if they were never spent nor returned. */
+  /**
+   * Returns how long a cost that does not fit next to the leases may have to wait, as if leases were never spent or
+   * returned.
+   */
   #waitMs(charge: LedgerCharge, units: number, now: number): number {
     const { capacity } = charge.counter.compiled
     const cost = charge.cost > capacity ? charge.cost : Math.min(capacity, charge.cost + units)
@@ -225,7 +228,7 @@ function ledgerKey({ key, counter }: CountedKey): LedgerKey {
   return { key, counter: counter as LedgerCounter }
 }
 
-/** A charge of what is asked of, as the memory counts it. */
+/** Creates a charge for the memory backend. */
 function chargeOf(ask: CountedKey, cost: number): Charge {
   return inMemory({ ...ledgerKey(ask), cost })
 }

@@ -6,8 +6,8 @@ import type { CountedKey } from '../contracts.ts'
 const PLACES = 2 ** 14
 
 /**
- * When keys were last asked for. Each has one place, which the next key of the same place takes over; of two keys of one
- * place one in 2³² is taken for the other.
+ * When keys were last requested. Each key has one position, which the next key with the same position takes over. One
+ * in 2³² of two such keys is mistaken for the other.
  */
 export class RecentKeys {
   readonly #hash: KeyedHash = createKeyedHash()

@@ -1,10 +1,10 @@
 import { targetId } from '../backend/target-id.ts'
 import type { CountedKey, PriorUsage } from '../contracts.ts'
 
-/** Keys that are remembered at most; those that were reset longest ago are forgotten. */
+/** Largest number of remembered keys; the oldest resets are forgotten. */
 const MOST_KEYS = 1_000
 
-/** When keys were reset, so that what was known of them before is passed over. */
+/** When keys were reset, so that older knowledge about them is ignored. */
 export class ResetMarks {
   readonly #resetAt = new Map<string, number>()
 
@@ -23,7 +23,7 @@ export class ResetMarks {
     return this.#resetAt.size > 0 && at <= (this.#resetAt.get(targetId(target)) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** What of that which is known at `now` is not older than the last reset of the key. */
+  /** Returns `known` unless it is older than the last reset of the key. */
   since(target: CountedKey, known: PriorUsage | undefined, now: number): PriorUsage | undefined {
     if (!known || this.#resetAt.size === 0) return known
     const { used, ageMs, admitted } = known

@@ -4,15 +4,15 @@ import { type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
 import { RecentKeys } from './recent-keys.ts'
 
 /**
- * Takes one enforced charge of a key that nobody has on lease, charged at once. Where somebody has, it takes nothing and
- * rejects with an error of this code.
+ * Takes one enforced charge of a key without leases, charged at once. If an owner has leased units of the key, it
+ * takes nothing and rejects with an error with this code.
  */
 export type TakeUnleased = (charge: Charge, deadlineAt: number) => Promise<SourcedDecision>
 const LEASED = 'LEASED'
 
 /**
- * A key is leased when it is seen again before its lease would have been told of: until then a lease would cost two calls
- * where a take costs one.
+ * A key is leased when it is used again before its lease would have been reported. Until then a lease would cost two
+ * calls instead of one.
  */
 export class UnleasedTakes {
   readonly #take: TakeUnleased
@@ -24,13 +24,13 @@ export class UnleasedTakes {
     this.#terms = terms
   }
 
-  /** Whether a key that has no lease needs none for this charge. */
+  /** Whether a key without a lease needs none for this charge. */
   suits(charge: Charge, now: number): boolean {
-    // what the caller knows must reach the ledger
+    // the ledger must receive what the caller knows
     return !charge.known && !this.#recent.note(charge, leaseMsOf(charge.counter.compiled, this.#terms) / TELLS, now)
   }
 
-  /** `leased` takes where somebody has units of the key on lease. */
+  /** `leased` is called if an owner has leased units of the key. */
   take<T>(
     charge: Charge,
     moment: Moment | undefined,

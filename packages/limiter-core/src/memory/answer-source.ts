@@ -1,8 +1,8 @@
-/** Who answers by a table in memory. */
+/** Identifies what answers from a table in memory. */
 export interface AnswerSource {
-  /** As it stands in `decision.source`. */
+  /** Value of `decision.source`. */
   readonly name: string
-  /** False where it answers in the place of another backend, by a failure rule. */
+  /** False if it answers instead of another backend, by a failure rule. */
   readonly counted: boolean
 }
 

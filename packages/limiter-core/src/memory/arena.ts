@@ -4,20 +4,21 @@ import type { RehashBuffer } from './rehash-buffer.ts'
 import { Shard, type SlotRef } from './shard.ts'
 import { ShardDirectory } from './shard-directory.ts'
 
-/** A shard of more pages is cut in two, so that no single insert moves more keys than two of them have. */
+/** A shard with more pages is split, so that no insert moves more keys than two shards hold. */
 const MAX_PAGES = 16
 const GROWTH = 1.25
-/** How full a shard is after it has grown. */
+/** Fill level of a shard after it has grown. */
 const ROOMY = 0.6
-/** Shards that are looked at for expired keys, a page of each. */
+/** Number of shards that are searched for expired keys, one page each. */
 const LOOKS = 8
 
-/** Told of every key that had to go while it was live. */
+/** Called for each live key that is evicted. */
 export type Evicted = (low: number, tag: number, expiry: number) => void
 
 /**
  * All keys with the same number of cells: a directory of shards. A shard grows by a quarter while there is budget, is
- * cut in two at its largest, and evicts when there is none. Where others need the bytes, shards shrink and become one.
+ * split at its largest size, and evicts keys when there is no budget. If other arenas need the bytes, shards shrink
+ * and merge.
  */
 export class Arena implements Spender {
   readonly place: SlotRef
@@ -91,7 +92,7 @@ export class Arena implements Spender {
     return false
   }
 
-  /** Gives back pages of a shard that the keys in it do not need, were it to grow again at once. */
+  /** Releases pages that the keys of a shard do not need even if it grew again at once. */
   #releaseFrom(shard: Shard): void {
     const live = shard.livePart(this.#tick) * shard.pages
     if (shard.pages > 1) {
@@ -151,8 +152,8 @@ export class Arena implements Spender {
   }
 
   /**
-   * Deals the live keys of some shards out anew, over `pages` pages in each of others; where it may grow over more,
-   * should chance leave a key without a place, as long as there is budget.
+   * Redistributes the live keys of some shards over others with `pages` pages each. With `mayGrow` they may grow
+   * further, within the budget, if a key finds no place by chance.
    */
   #deal(from: readonly Shard[], to: readonly Shard[], pages: number, mayGrow: boolean): void {
     const rehash = this.#rehash
@@ -174,12 +175,13 @@ export class Arena implements Spender {
     rehash.arrived()
   }
 
-  // nobody else gives way in the middle of a move, as there is one buffer: what is owed is had, and refilled behind it
+  // no other arena can shrink during a move, because there is one buffer: the bytes are overdrawn and refilled
+  // afterwards
   #mayOverdraw(bytes: number): boolean {
     return this.#budget.has(bytes) || this.#budget.owes(this, bytes)
   }
 
-  /** Leaves the shards of `to` empty, with `pages` pages each, and those that are in `from` alone without any. */
+  /** Empties the shards of `to` and gives them `pages` pages each; shards that are only in `from` get none. */
   #resize(from: readonly Shard[], to: readonly Shard[], pages: number): void {
     const surplus = new Shard(0, this.#layout)
     for (const shard of from) {

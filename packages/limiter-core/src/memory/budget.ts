@@ -1,11 +1,11 @@
 /** Something that spends bytes of a budget and can give some back. */
 export interface Spender {
   readonly bytes: number
-  /** One page: the least that it has where it has a live key. */
+  /** Bytes of one page, the least that an arena with a live key has. */
   readonly pageBytes: number
-  /** Gives back bytes that no live key needs, of one part of itself at a time; false where that has none. */
+  /** Releases bytes that no live key needs, from one part at a time; returns false if there are none. */
   release(tick: number): boolean
-  /** Gives back some bytes at the cost of live keys; false when it has one page alone. */
+  /** Releases bytes by evicting live keys; returns false if only one page is left. */
   shrink(tick: number): boolean
 }
 
@@ -13,19 +13,19 @@ export interface Spender {
 const LOOKS_EVERY = 64
 /** Pages that a shard, or one cut in two, grows by where chance leaves a key without a place. */
 const BY_CHANCE = 2
-/** Of the largest pages: a shard grows by four at once. */
+/** Reserve in the largest pages: a shard grows by four pages at once. */
 const RESERVED_PAGES = 4 + BY_CHANCE
 /** At most this part of the budget is the reserve. */
 const RESERVE = 1 / 16
 
 /**
- * One limit of bytes for several arenas. Each may claim an equal share, whoever came first, and bytes of expired keys
- * go to whoever needs them. What is claimed comes from a reserve, which is filled again in policies, so that no insert
- * waits for many keys to be moved.
+ * One byte limit for several arenas. Each arena may claim an equal share, whichever came first, and the bytes of
+ * expired keys go to arenas that need them. Claims are served from a reserve that is refilled in steps, so that no
+ * insert waits for many keys to be moved.
  */
 export class Budget {
   readonly #maxBytes: number
-  /** Those with the largest pages first. */
+  /** Arenas with the largest pages first. */
   readonly #spenders: Spender[] = []
   #spent = 0
   #reserve = 0
@@ -48,7 +48,7 @@ export class Budget {
     return this.#spent
   }
 
-  /** To be told of all bytes that are taken and, below 0, given back. */
+  /** Records bytes that were taken or, if negative, released. */
   spend(bytes: number): void {
     this.#spent += bytes
   }
@@ -58,7 +58,7 @@ export class Budget {
     return this.#left >= bytes
   }
 
-  /** Whether `bytes` more are left beside the reserve. */
+  /** Whether `bytes` more are available in addition to the reserve. */
   spare(bytes: number): boolean {
     return this.#left - this.#reserve >= bytes
   }
@@ -74,8 +74,8 @@ export class Budget {
   }
 
   /**
-   * How many of so many pages `spender` may take, no fewer than half of them: of what is spare; within its share of the
-   * reserve, and of what others have above theirs; beyond it of what others have for expired keys.
+   * Returns how many of `pages` pages `spender` may take, at least half of them or none: from spare bytes; within its
+   * share from the reserve and from arenas above their share; beyond its share from expired keys of other arenas.
    */
   grant(spender: Spender, pages: number, tick: number): number {
     const { pageBytes } = spender
@@ -88,7 +88,7 @@ export class Budget {
     return within(Math.min(this.#left, this.#share - spender.bytes))
   }
 
-  /** Whether so much is spare, or is once expired keys were looked for; if need be for what chance may want besides. */
+  /** Whether the bytes are spare, or become spare after a search for expired keys. */
   #uncovers(spender: Spender, bytes: number, tick: number): boolean {
     const roomy = bytes + BY_CHANCE * spender.pageBytes
     if (!this.spare(roomy) && !this.isLow && this.#mayLook(tick)) {
@@ -97,9 +97,10 @@ export class Budget {
     return this.spare(bytes)
   }
 
-  /** Fills the reserve again: with what expired keys hold, else by a policy, with what the largest has above its share. */
+  /** Refills the reserve from expired keys, otherwise by one step from the largest arena above its share. */
   refill(tick: number, but?: Spender): void {
-    // a look that finds nothing is dear, a claim is not: a reserve that is left low is spent by the growths that follow
+    // a search that finds nothing is expensive, a claim is not: a low reserve would be consumed by the following
+    // growths
     let found = this.#mayLook(tick) && this.#release(tick, but)
     while (found && this.isLow) found = this.#release(tick, but)
     if (found || this.#claim(tick)) this.#lookedAt = 0
@@ -112,7 +113,7 @@ export class Budget {
     return true
   }
 
-  /** Looks at each other once at most, first at the one that had something the last time. */
+  /** Searches each arena at most once, starting with the one that had something last time. */
   #release(tick: number, but?: Spender): boolean {
     for (let left = this.#spenders.length; left > 0; left--) {
       this.#turn %= this.#spenders.length
@@ -123,7 +124,7 @@ export class Budget {
     return false
   }
 
-  /** Has the largest of those above their share give some back. */
+  /** Makes the largest arena above its share release bytes. */
   #claim(tick: number): boolean {
     const share = this.#share
     let largest: Spender | undefined
@@ -133,7 +134,7 @@ export class Budget {
     return largest?.shrink(tick) === true
   }
 
-  /** An equal part of the budget, less what those take of whom one page is more. */
+  /** An equal part of the budget, excluding arenas for which one page is more than that. */
   get #share(): number {
     let bytes = this.#maxBytes - this.#reserve
     let sharing = this.#spenders.length

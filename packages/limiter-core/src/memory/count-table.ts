@@ -8,40 +8,43 @@ import type { SlotRef } from './shard.ts'
 import { Tails } from './tails.ts'
 import { RECALLED, Ticks } from './ticks.ts'
 
-/** A fourteenth of the budget is kept for the tails. */
+/** A fourteenth of the budget is reserved for the tails. */
 const TAIL_SHARE = 1 / 14
-/** What is kept for moving keys, a sixty-fourth at most; a move may need more while it lasts. */
+/** Buffer that is kept for moving keys, at most a sixty-fourth of the budget; a move may temporarily need more. */
 const REHASH_BYTES = 512 * 1024
 const REHASH_SHARE = 1 / 64
 const REPORT_EVERY_MS = 1_000
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
-/** A policy with cells of its own behind those of the one that it stands for. */
+/** A policy with additional cells after those of the policy that it wraps. */
 export interface TablePolicy extends CompiledPolicy {
   readonly shown?: CompiledPolicy
 }
 
-/** Where the slots of one counter lie: in the arena of its cells, its own salt over the hash of the key. */
+/** Locates the slots of one counter: the arena for its number of cells, and a salt for the hash of the key. */
 export interface CounterSlots {
   readonly compiled: CompiledPolicy
-  /** What is shown of a key follows from its first cells by this policy. */
+  /** The policy that computes results from the first cells of a key. */
   readonly shown: CompiledPolicy
   readonly arena: Arena
   readonly low: number
-  /** With the number of the tail that remembers keys of this count: a flood of one must not cloud the memory of others. */
+  /**
+   * Includes the number of the tail for this count, so that a flood of one policy does not affect the memory of
+   * others.
+   */
   readonly high: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number
   /** `keptMs` of a policy of several variants. */
   readonly keptMs: CompiledPolicy['keptMs'] | undefined
-  /** What the policy counts. */
+  /** The forms that the policy counts. */
   readonly forms: readonly PolicyVariant[]
 }
 
 /**
- * The counts of all policies of a backend: one arena for each number of cells, a budget over them, tails behind them.
- * `aim` names a key; `find` or `look` answers the slot of its numbers, which holds until the next of them.
+ * The counts of all policies of a backend: one arena per number of cells, a budget over them, and tails behind them.
+ * `aim` selects a key; `find` or `look` return the slot of its cells, which is valid until the next call.
  */
 export class CountTable {
   readonly #arenas = new Map<number, Arena>()
@@ -70,7 +73,7 @@ export class CountTable {
     this.#report = report
   }
 
-  /** What the pages of all keys take. */
+  /** Bytes of all pages. */
   get bytes(): number {
     return this.#budget.spent
   }
@@ -119,7 +122,7 @@ export class CountTable {
     return nothing
   }
 
-  /** A slot for the key that `find` answered, made for it where it had none. */
+  /** Returns a slot for the key that `find` looked up, creating one if necessary. */
   hold(slots: CounterSlots, slot: SlotRef, now: number): SlotRef {
     return slot === this.#absent ? this.#insert(slots, now) : slot
   }
@@ -128,7 +131,7 @@ export class CountTable {
     return slot !== this.#absent
   }
 
-  /** Writes what its eviction would forget of the key and when it will be free, for whoever has to choose a victim. */
+  /** Stores what an eviction of the key would forget and when the key will be unused, for choosing a victim. */
   mark(slots: CounterSlots, slot: SlotRef, now: number, remaining: number, resetAfterMs: number): void {
     if (slot === this.#absent) return
     const { words } = slot
@@ -136,12 +139,12 @@ export class CountTable {
     if ((words[slot.expiry] & RECALLED) !== 0 && this.#markRecalled(slots, slot, now, used)) return
     const fraction = Math.ceil(used * slots.fractionOfUnit)
     words[slot.word + TAG] = (this.#high & ~FRACTION) | Math.min(FRACTION, fraction)
-    // what is used may matter longer to other plans than to the one that asked
+    // usage may matter longer to other plans than to the one that was checked
     const keptMs = slots.keptMs === undefined ? resetAfterMs : slots.keptMs(slot.cells, slot.at, now)
     words[slot.expiry] = this.#ticks.until(now + keptMs)
   }
 
-  /** Makes of the key what is known of it. A fresh one is not kept. `by` adopts in the place of the policy. */
+  /** Sets a key to its known usage. An unused key is not stored. `by` adopts instead of the policy. */
   adopt(slots: CounterSlots, known: PriorUsage, now: number, by: Pick<CompiledPolicy, 'adopt'> = slots.compiled): void {
     let slot = this.find(slots, now)
     if (known.used > 0) slot = this.hold(slots, slot, now)
@@ -184,7 +187,7 @@ export class CountTable {
     if (!this.#remembers(now)) return undefined
     const { fraction, expiry } = this.#tails.memory
     const slot = this.#insert(slots, now)
-    // the insert may itself have spilled a key into the tail, and so changed what is remembered of this one
+    // the insert may have spilled another key into the tail and changed what is remembered of this one
     this.#tails.memory.fraction = fraction
     this.#tails.memory.expiry = expiry
     this.#recall.write(slots, slot, now)

@@ -2,15 +2,16 @@ import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import type { CompiledPolicy } from '../contracts.ts'
 import type { SlotRef } from './shard.ts'
 
-/** Numbers of a key as they were: the time, and its cells where those are few, else what follows from them. */
+/** The state of a key at a decision: the time, and its cells if they are few, otherwise values derived from them. */
 export type KeptKey = readonly number[]
 
 const MOST_CELLS = 4
 const cellsOfOne = new Float64Array(MOST_CELLS)
 
 /**
- * Keeps of a key what may be asked of a decision later. When more is left few ask, and to work it out costs half as much
- * as to decide. One array of doubles, since each double of an object is an object of its own.
+ * Stores the state of a key for properties of a decision that may be read later. Most callers never read them, and
+ * computing them costs half as much as the decision. One array of doubles, because each double property of an object
+ * is a separate heap object.
  */
 export function keptKey(
   compiled: CompiledPolicy,
@@ -34,7 +35,7 @@ export function availableThen(compiled: CompiledPolicy, kept: KeptKey, remaining
   return kept.length > compiled.cells ? availableAfterMs(compiled, cellsOf(kept), 0, kept[0], remaining) : kept[2]
 }
 
-/** They hold until the next key is asked of. */
+/** Valid until the next key is read. */
 function cellsOf(kept: KeptKey): Float64Array {
   for (let cell = 1; cell < kept.length; cell++) cellsOfOne[cell - 1] = kept[cell]
   return cellsOfOne

@@ -27,7 +27,7 @@ import { MemoryVerdict } from './memory-verdict.ts'
 import type { SlotRef } from './shard.ts'
 
 export interface MemoryBackendOptions {
-  /** Bound of everything kept, in bytes; default: 64 MiB, at least 64 KiB. One page for each cell count is always kept. */
+  /** Memory for all counts, in bytes. Default: 64 MiB; at least 64 KiB. One page per cell count is always kept. */
   readonly maxBytes?: number
   readonly clock?: Clock
 }
@@ -36,9 +36,9 @@ const DEFAULT_MAX_BYTES = 64 * 2 ** 20
 const LEAST_MAX_BYTES = 64 * 2 ** 10
 
 /**
- * Counts in this process, exact until `maxBytes` is used up. Then the least used keys go first, and those that had used
- * half of their limit or more are remembered in the tail, so that nobody becomes free by flooding.
- * Answers at once; keeps keys as 54-bit keyed fingerprints and never the keys themselves; has no timers.
+ * Counts in this process, exactly until `maxBytes` is used up. Then the least used keys are evicted first, and keys
+ * that had used at least half of their limit are remembered in the tail, so that a client cannot free itself by
+ * flooding. Synchronous; stores 54-bit keyed fingerprints instead of keys; has no timers.
  */
 export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answer> {
   const { maxBytes = DEFAULT_MAX_BYTES, clock } = optionsOf('memoryBackend', options, ['maxBytes', 'clock'])
@@ -48,12 +48,12 @@ export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answe
   return infallible(new MemoryBackend(maxBytes, clockOf(clock)))
 }
 
-/** Public to those alone who keep in it what they know of another backend. */
+/** Exported for mirrors, which store in it what they know about another backend. */
 export class MemoryBackend implements Backend<Answer> {
   readonly name = 'memory'
   readonly synchronous = true
   readonly perProcess = true
-  /** Of the answers from now on. */
+  /** Source of the following answers. */
   source: AnswerSource
   readonly #clock: Clock
   readonly #hash: KeyedHash = createKeyedHash()
@@ -70,7 +70,7 @@ export class MemoryBackend implements Backend<Answer> {
     this.#table = new CountTable(maxBytes, (...event) => this.#unreported.push(event))
   }
 
-  /** What its keys take. */
+  /** Bytes of all keys. */
   get bytes(): number {
     return this.#table.bytes
   }
@@ -115,7 +115,7 @@ export class MemoryBackend implements Backend<Answer> {
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = this.#read(moment)
-    // a later instant, or none at all, means now
+    // a time in the future, or NaN, means now
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
     for (const charge of charges) if (charge.known) this.#takeOver(charge, charge.known, now)
     const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
@@ -127,12 +127,12 @@ export class MemoryBackend implements Backend<Answer> {
     for (const counted of keys) this.#table.reset(this.#aim(counted), now)
   }
 
-  /** The numbers of a key, to read before anything else is asked: changes nothing. */
+  /** Returns the cells of a key, valid until the next call. Changes nothing. */
   look(counted: CountedKey, now: number): SlotRef {
     return this.#table.look(this.#aim(counted), now)
   }
 
-  /** Makes of a key what is known of it. A fresh one is not kept. `by` adopts in the place of the policy. */
+  /** Sets a key to its known usage. An unused key is not stored. `by` adopts instead of the policy. */
   adopt(counted: CountedKey, known: PriorUsage, now: number, by?: Pick<CompiledPolicy, 'adopt'>): void {
     this.#table.adopt(this.#aim(counted), known, now, by)
     if (this.#unreported.length > 0) this.#report()
@@ -150,7 +150,7 @@ export class MemoryBackend implements Backend<Answer> {
     const slots = this.#aim(charge)
     const { compiled } = slots
     const looked = this.#table.look(slots, now)
-    // what is no number, or has no end, would stay
+    // NaN and Infinity would never expire
     const ends = known.resetAfterMs > 0 && known.resetAfterMs <= Number.MAX_SAFE_INTEGER
     if (!ends || !isMissing(compiled, looked.cells, looked.at, now, known)) return
     const slot = this.#table.hold(slots, this.#table.find(slots, now), now)
@@ -159,7 +159,7 @@ export class MemoryBackend implements Backend<Answer> {
     this.#table.mark(slots, slot, now, compiled.remaining(cells, at, now), compiled.resetAfterMs(cells, at, now))
   }
 
-  // asked first and found again for the spending: an insert may move or evict what was found before it
+  // read first and looked up again for spending: an insert may move or evict what was found before it
   #takeEach(charges: readonly Charge[], now: number): PolicyVerdict[] {
     const asked = this.#ask(charges, now, true)
     if (vetoed(asked)) return asked
@@ -191,7 +191,7 @@ export class MemoryBackend implements Backend<Answer> {
     const slots = this.#aim(charge)
     const { compiled } = slots
     let slot = table.find(slots, now)
-    // a refund of a key that is gone has nothing to give back, and creates no key
+    // a refund of an evicted key has no effect, and creates no key
     if (cost > 0) slot = table.hold(slots, slot, now)
     const moved = cost === 0 || !table.isHeld(slot) ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, takenAt)
     if (moved < cost) {
@@ -211,7 +211,7 @@ export class MemoryBackend implements Backend<Answer> {
     return { verdicts, takenAt: now, counted: this.source.counted, source: this.source.name }
   }
 
-  /** A reading that is no number is as good as none. */
+  /** A clock reading that is NaN is ignored. */
   #read(moment: Moment | undefined): number {
     const given = moment?.now ?? this.#clock.now()
     return Math.abs(given) <= Number.MAX_SAFE_INTEGER ? given : this.#clock.now()

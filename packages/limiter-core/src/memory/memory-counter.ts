@@ -2,12 +2,12 @@ import type { Answer, CompiledPolicy, Counter, Moment } from '../contracts.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
 import type { CounterSlots } from './count-table.ts'
 
-/** What takes one charge of a counter in memory. */
+/** Takes one charge of a counter in memory. */
 interface TakeOne {
   takeOne(counter: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision
 }
 
-/** One policy, counted in memory. */
+/** A policy counted in memory. */
 export class MemoryCounter<P extends CompiledPolicy = CompiledPolicy> implements Counter<Answer> {
   readonly compiled: P
   readonly name: string

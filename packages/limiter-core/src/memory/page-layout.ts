@@ -1,6 +1,6 @@
 /** Ways of a set: how many keys share the eight places that a hash points at. */
 export const WAYS: number = 8
-/** From the low half of a slot to its tag. */
+/** Offset from the low half of a slot to its tag. */
 export const TAG: number = 8
 /** Float64 elements before the cells of a set: eight low halves and eight tags of four bytes. */
 export const CELLS: number = 8
@@ -11,10 +11,10 @@ const TAIL_SHIFT = 8
 export const TAILS = 4
 export const TAIL_BITS: number = (TAILS - 1) << TAIL_SHIFT
 
-/** Most sets of a page, and most bytes: a page is what a shard grows by. */
+/** Largest page in sets and bytes. A shard grows by pages. */
 const MOST_SETS = 64
 const MOST_BYTES = 40 * 1024
-// two typed arrays and their buffer, as V8 keeps them
+// two typed arrays and their buffer in V8
 const OBJECTS_BYTES = 400
 
 /** A high half that carries the number of a tail. */
@@ -27,8 +27,8 @@ export function tailOf(tag: number): number {
 }
 
 /**
- * How the pages of keys with `cells` float64 cells lie in memory. A set is eight low halves, eight tags, the cells of
- * eight keys, eight expiry ticks, so that what a look-up reads lies together; behind the sets a bit for each of them.
+ * The memory layout of pages for keys with `cells` float64 cells. A set has eight low halves, eight tags, the cells
+ * of eight keys and eight expiry ticks, so that a look-up reads adjacent memory. One bit per set follows the sets.
  */
 export class PageLayout {
   readonly cells: number
@@ -38,7 +38,7 @@ export class PageLayout {
   readonly bits: number
   /** Int32 elements of a set. */
   readonly stride: number
-  /** From the low half of a slot to its expiry tick, in int32 elements. */
+  /** Offset from the low half of a slot to its expiry tick, in int32 elements. */
   readonly expiry: number
   /** Bytes of a page's buffer. */
   readonly bufferBytes: number
@@ -58,7 +58,7 @@ export class PageLayout {
     return this.sets * WAYS
   }
 
-  /** Bytes of a page with all that V8 keeps for it. */
+  /** Bytes of a page including the overhead of V8. */
   get bytes(): number {
     return this.bufferBytes + OBJECTS_BYTES
   }

@@ -5,39 +5,39 @@ import type { SlotRef } from './shard.ts'
 import type { Memory } from './tail.ts'
 import type { Ticks } from './ticks.ts'
 
-/** What a sum of doubles may be off. */
+/** tolerance for a sum of doubles */
 const ROUNDING_MS = 1
 
-/** What a policy counts, each with cells of its own: its variants, else itself. */
+/** Returns what a policy counts, each with its own cells: its variants, or itself. */
 export function formsOf(compiled: CompiledPolicy): readonly PolicyVariant[] {
   const perMs = drainPerMs(compiled.policy)
   return compiled.variants ?? [{ compiled, at: 0, role: 'own', perMs, ceiling: Number.POSITIVE_INFINITY }]
 }
 
-/** A policy and what it counts. */
+/** A policy and its forms. */
 interface Counted {
   readonly compiled: CompiledPolicy
   readonly forms: readonly PolicyVariant[]
 }
 
-/** What an eviction would have to tell the tail of a key. */
+/** What an eviction would have to add to the tail about a key. */
 interface Lacked {
   units: number
   expiry: number
 }
 
 /**
- * What the tail remembers of a key, as numbers of its policy. Whoever adopts it ends with it, under any plan, and leaves
- * behind what is its own: else what is remembered would outlast what made it.
+ * The memory of the tail about a key, in the numbers of its policy. A key that adopts it ends with it, under any
+ * plan, and leaves behind only its own usage; otherwise the memory would outlast what caused it.
  */
 export class Recall {
-  /** Stands in for a key that is not in the table, so that asking leaves no trace. */
+  /** Placeholder for a key that is not in the table, so that reading leaves no trace. */
   readonly absent: SlotRef = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
   readonly #memory: Memory
   readonly #ticks: Ticks
   readonly #lacked: Lacked = { units: 0, expiry: 0 }
 
-  /** `memory` is what was remembered of the key that is asked for. */
+  /** `memory` is what the tail remembers of the selected key. */
   constructor(memory: Memory, ticks: Ticks) {
     this.#memory = memory
     this.#ticks = ticks
@@ -50,7 +50,7 @@ export class Recall {
     return this.absent
   }
 
-  /** Writes what is remembered to a place without any use. */
+  /** Writes what is remembered to an unused slot. */
   write({ compiled, forms }: Counted, { cells, at }: SlotRef, now: number): void {
     const { fraction, expiry } = this.#memory
     // the fraction was rounded up when it was marked
@@ -63,8 +63,8 @@ export class Recall {
   }
 
   /**
-   * Of the `used` units of a key that is remembered too, `units` is the most that the tail lacks, now or once it forgets;
-   * at `expiry` the key may be forgotten.
+   * Of the `used` units of a remembered key, `units` is the most that the tail lacks, now or when it forgets; at
+   * `expiry` the key may be forgotten.
    */
   lacked(counted: Counted, place: SlotRef, now: number, used: number): Lacked {
     const { compiled } = counted
@@ -81,8 +81,8 @@ export class Recall {
 }
 
 /**
- * For how long a key is used by its own, beside what is remembered of it. What drains ends later for what was there
- * before; a debt is kept whole.
+ * Returns how long the key's own usage lasts, without the remembered part. Draining usage ends later because of what
+ * was there before; debt is kept completely.
  */
 function ownMs(forms: readonly PolicyVariant[], { cells, at }: SlotRef, remembered: SlotRef, now: number): number {
   let longest = 0

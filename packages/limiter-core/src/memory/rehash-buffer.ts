@@ -8,12 +8,12 @@ export class RehashBuffer {
   #words = new Int32Array(0)
   #cells = new Float64Array(0)
 
-  /** Between moves it keeps at most `keptBytes`. */
+  /** Keeps at most `keptBytes` between moves. */
   constructor(keptBytes: number) {
     this.#keptBytes = keptBytes
   }
 
-  /** Packs the live keys of shards; overwrites what was packed before. */
+  /** Packs the live keys of shards, overwriting the previous content. */
   pack(shards: readonly Shard[], { slots, cells }: PageLayout, tick: number, place: SlotRef): void {
     let room = 0
     for (const { pages } of shards) room += pages * slots
@@ -46,7 +46,7 @@ export class RehashBuffer {
     for (let cell = 0; cell < cells; cell++) place.cells[place.at + cell] = this.#cells[key * cells + cell]
   }
 
-  /** Says that all keys have arrived. */
+  /** Called when all keys have been placed. */
   arrived(): void {
     this.count = 0
     if (this.#words.byteLength + this.#cells.byteLength <= this.#keptBytes) return

@@ -1,6 +1,8 @@
 import type { Shard } from './shard.ts'
 
-/** The shards of an arena by leading bits of the hash: an extendible directory, and a turn that goes around them. */
+/**
+ * The shards of an arena by leading hash bits: an extendible directory with a cursor that visits all shards in turn.
+ */
 export class ShardDirectory {
   #depth = 0
   #entries: Shard[]
@@ -16,17 +18,17 @@ export class ShardDirectory {
     return this.#entries[(high >>> 1) >>> (31 - this.#depth)]
   }
 
-  /** No fewer than there are shards. */
+  /** At least the number of shards. */
   get size(): number {
     return this.#entries.length
   }
 
-  /** Whose turn it is. */
+  /** The shard at the cursor. */
   get current(): Shard {
     return this.#entries[this.#turn]
   }
 
-  /** The shard that was split from the current one last; undefined where either was split again, or none was. */
+  /** The shard that was last split from the current one; undefined if either was split again, or none was. */
   get buddy(): Shard | undefined {
     const span = this.#span(this.current)
     const buddy = this.#entries[this.#turn ^ span]
@@ -38,7 +40,7 @@ export class ShardDirectory {
     return this.current
   }
 
-  /** Gives half of what a shard has to `sibling`. */
+  /** Gives half of the entries of a shard to `sibling`. */
   split(shard: Shard, sibling: Shard): void {
     if (shard.depth === this.#depth) {
       this.#entries = this.#entries.flatMap((entry) => [entry, entry])
@@ -61,7 +63,7 @@ export class ShardDirectory {
     this.#entries.fill(shard, this.#turn, this.#turn + span)
   }
 
-  /** How many entries a shard has, side by side. */
+  /** Returns the number of adjacent entries of a shard. */
   #span(shard: Shard): number {
     return 2 ** (this.#depth - shard.depth)
   }

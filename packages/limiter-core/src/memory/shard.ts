@@ -1,9 +1,12 @@
 import { CELLS, FRACTION, type PageLayout, TAG, WAYS } from './page-layout.ts'
 
-/** Below it a second set is not looked at when a key is placed; keeps nine keys of ten in their first set. */
+/**
+ * Below this number of keys, the second set is not checked when a key is placed; nine of ten keys stay in their first
+ * set.
+ */
 const CROWDED = 5
 
-/** Where a key was found or placed. One for each arena: whoever finds next overwrites it. */
+/** Where a key was found or placed. There is one per arena, overwritten by each look-up. */
 export interface SlotRef {
   words: Int32Array
   /** Index of the low half in `words`; its tag lies `TAG` behind. */
@@ -16,8 +19,8 @@ export interface SlotRef {
 }
 
 /**
- * A part of the table: pages of eight-way sets, two sets for each key, whose low half is never 0. A slot without a key
- * is all zeros, and one whose expiry tick has passed holds a key that is as good as new, so that both are free.
+ * A part of the table: pages of eight-way sets. Each key has two possible sets, and its low half is never 0. A slot
+ * without a key is all zeros; a slot whose expiry tick has passed holds an unused key. Both are free.
  */
 export class Shard {
   /** Leading bits of the high half that all keys here share. */
@@ -27,7 +30,7 @@ export class Shard {
   readonly #bits: number
   readonly #inPage: number
   readonly #stride: number
-  // two views of the same pages: what a decision needs of a key lies within one set
+  // two views of the same pages: everything a decision reads about a key is within one set
   readonly #words: Int32Array[] = []
   readonly #cells: Float64Array[] = []
   #sets = 0
@@ -44,7 +47,7 @@ export class Shard {
     return this.#words.length
   }
 
-  /** Appends an empty page. Keys already here must be placed anew. */
+  /** Appends an empty page. The existing keys must be placed again. */
   addPage(): void {
     const page = new ArrayBuffer(this.#layout.bufferBytes)
     this.#words.push(new Int32Array(page))
@@ -52,7 +55,7 @@ export class Shard {
     this.#sets += this.#layout.sets
   }
 
-  /** Hands its last pages over, as they are, until it has `kept`. Keys on both sides must be placed anew. */
+  /** Moves its last pages, unchanged, until `kept` are left. The keys on both sides must be placed again. */
   givePages(to: Shard, kept: number): void {
     const given = this.pages - kept
     if (given <= 0) return
@@ -85,8 +88,8 @@ export class Shard {
   }
 
   /**
-   * Points `place` at the key to give up for a new one: the least used fraction, and among equals, all-denied ones too,
-   * the one soonest free.
+   * Points `place` at the key to evict for a new one: the one with the smallest used fraction, and among equals,
+   * including all denied keys, the one that becomes unused first.
    */
   victim(low: number, high: number, place: SlotRef): void {
     let least = Number.POSITIVE_INFINITY
@@ -115,7 +118,7 @@ export class Shard {
     }
   }
 
-  /** Which part of its slots holds live keys, by the first page: keys are spread evenly. */
+  /** Returns the fraction of slots with live keys, estimated from the first page, because keys are spread evenly. */
   livePart(tick: number): number {
     let live = 0
     for (let set = 0; set <= this.#inPage; set++) live += this.#live(set, tick)
@@ -179,7 +182,7 @@ export class Shard {
   #point(set: number, way: number, place: SlotRef): void {
     const from = (set & this.#inPage) * this.#stride
     const words = this.#words[set >>> this.#bits]
-    // a pointer that is written anew costs the collector a look
+    // rewriting a pointer costs the garbage collector work
     if (place.words !== words) {
       place.words = words
       place.cells = this.#cells[set >>> this.#bits]
@@ -191,8 +194,8 @@ export class Shard {
 }
 
 /**
- * A bit for each way of a set whose low half is `low`. Without branches: a way that is guessed wrong costs more than
- * seven comparisons.
+ * Returns a bit per way of a set whose low half equals `low`. Without branches, because a mispredicted branch costs
+ * more than seven comparisons.
  */
 function equalWays(words: Int32Array, from: number, low: number): number {
   return (

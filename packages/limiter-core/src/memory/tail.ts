@@ -5,18 +5,18 @@ const ROWS = 4
 const CELL_BYTES = 10
 const MULTIPLIERS: readonly number[] = [0x1b873593, 0x52dce729 | 0, 0x38495ab5, 0x7b7d159d]
 
-/** What the tail remembers of a key: used fraction in 255ths, expiry. */
+/** What the tail remembers of a key: used fraction in 255ths, and expiry. */
 export interface Memory {
   fraction: number
   expiry: number
 }
 
 /**
- * What is left of evicted keys that had used half of their limit or more: four rows of cells, read as the smallest of
- * the four. A cell keeps the largest fraction that met there, and beside it what lasts longer and is less: were they one
- * entry, each lighter key would renew the heavier ones. It never forgets too much and may remember too much; a sum
- * would feed on its own answers. With n keys over m cells a row it takes (1 - e^(-n/m))^4 of all newcomers for one of
- * them.
+ * Remembers evicted keys that had used at least half of their limit: four rows of cells, of which the smallest value
+ * counts. A cell stores the largest fraction, and separately a smaller one that lasts longer; with a single entry,
+ * each lighter key would renew a heavier one. It never forgets too much and may remember too much; a sum instead of a
+ * maximum would feed on its own results. With n keys over m cells per row, (1 - e^(-n/m))^4 of all new keys are
+ * mistaken for a remembered one.
  */
 export class Tail {
   /** Cells of a row. */
@@ -47,7 +47,7 @@ export class Tail {
     }
   }
 
-  /** Writes what is remembered into `memory`; false when nothing is. */
+  /** Writes what is remembered into `memory`; returns false if there is nothing. */
   recall(low: number, high: number, tick: number, memory: Memory): boolean {
     memory.fraction = FRACTION
     memory.expiry = 2 ** 31 - 1
@@ -63,8 +63,8 @@ export class Tail {
   }
 
   /**
-   * Forgets a key, and with it those others, about 2 n/m of one, that share the two cells that are cleared: one alone
-   * would soon be filled again by chance.
+   * Forgets a key, and with it about 2 n/m of one other key that shares the two cleared cells; if only one cell were
+   * cleared, it would soon be filled again by chance.
    */
   forget(low: number, high: number): void {
     for (let row = 0; row < ROWS / 2; row++) {
@@ -74,7 +74,7 @@ export class Tail {
     }
   }
 
-  /** Drops what has ended of a cell. */
+  /** Removes expired entries of a cell. */
   #end(heavy: number, tick: number): void {
     const light = heavy + 1
     if (this.#expiries[light] < tick) this.#set(light, 0, 0)

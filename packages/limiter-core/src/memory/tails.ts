@@ -2,14 +2,14 @@ import { FRACTION, TAILS, tailOf } from './page-layout.ts'
 import { type Memory, Tail } from './tail.ts'
 import { RECALLED } from './ticks.ts'
 
-/** What would be forgotten of an evicted key, in 255ths of its limit, from which on it is remembered. */
+/** Evicted keys are remembered from this used fraction on, in 255ths of their limit. */
 const HEAVY = 128
-/** Of so many counts it is kept which tail is theirs. */
+/** Number of counts whose tail is remembered. */
 const MOST_COUNTS = 1_000
 
-/** Four tails, so that a flood of one policy does not cloud what is remembered for the others. */
+/** Four tails, so that a flood of one policy does not affect the memory of the others. */
 export class Tails {
-  /** What `remembers` found. */
+  /** Result of `remembers`. */
   readonly memory: Memory = { fraction: 0, expiry: 0 }
   /** Evicted keys that were written to a tail. */
   spilled = 0
@@ -22,7 +22,10 @@ export class Tails {
     this.#tailBytes = bytes / TAILS
   }
 
-  /** The tail of a count. They take turns, so that the first four have one of their own; past any sensible number it is chance. */
+  /**
+   * Returns the tail of a count. Counts are assigned in turn, so that the first four have their own; beyond
+   * `MOST_COUNTS` the hash decides.
+   */
   numberOf(count: string, hash: number): number {
     const known = this.#numbers.get(count)
     if (known !== undefined) return known
@@ -32,14 +35,14 @@ export class Tails {
     return number
   }
 
-  /** Whether a key is remembered; if so, `memory` says what of it. `high` carries the number of its tail, as tags do. */
+  /** Whether a key is remembered; if so, `memory` is set. `high` contains the number of its tail, as tags do. */
   remembers(low: number, high: number, tick: number): boolean {
     return this.#tails[tailOf(high)]?.recall(low, high, tick, this.memory) === true
   }
 
   /**
-   * Remembers an evicted key of which half of its limit or more would be forgotten: so much of it, and no longer than
-   * it lasts. What was remembered of the key before is not told again, else the tail would feed on its own answers.
+   * Remembers an evicted key if at least half of its limit would be forgotten, until it expires. What was already
+   * remembered of the key is not added again, because the tail would feed on its own results.
    */
   spill(low: number, tag: number, expiry: number, tick: number): void {
     const forgotten = tag & FRACTION

@@ -1,13 +1,13 @@
-/** Milliseconds of one tick of expiry; 30 bits of ticks reach 4.3 years, and what would end later ends then. */
+/** Milliseconds per expiry tick. 30 bits of ticks reach 4.3 years; later times are reduced to that. */
 const TICK_MS = 128
 const LAST_TICK = 2 ** 30 - 1
 
-/** The lowest bit of an expiry in a slot: the tail remembered the key when it came into the slot. */
+/** Lowest bit of an expiry in a slot: set if the tail remembered the key when the key was inserted. */
 export const RECALLED = 1
 
 /**
- * Time as slots keep it, from the first reading of whatever clock. An expiry is a tick shifted left by one, so that
- * expiries compare as their ticks do and leave a bit of a slot free.
+ * Time as stored in slots, relative to the first clock reading. An expiry is a tick shifted left by one, so that
+ * expiries compare like ticks and leave one bit free.
  */
 export class Ticks {
   #originMs = Number.NaN
@@ -21,7 +21,10 @@ export class Ticks {
     return 2 * Math.max(1, Math.min(LAST_TICK - 1, Math.floor((now - this.#originMs) * (1 / TICK_MS)) + 1))
   }
 
-  /** The expiry of a key that is as good as new at `endsAt`: the end of its tick, so that nothing moves when read back. */
+  /**
+   * Returns the expiry of a key that is unused at `endsAt`: the end of its tick, so that reading it back changes
+   * nothing.
+   */
   until(endsAt: number): number {
     return 2 * Math.max(1, Math.min(LAST_TICK, Math.ceil((endsAt - this.#originMs) * (1 / TICK_MS))))
   }

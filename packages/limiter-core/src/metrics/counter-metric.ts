@@ -3,7 +3,7 @@ import { badOption } from '../errors/bad-option.ts'
 import { optionsOf } from '../options/options.ts'
 import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
 
-/** One series of a counter. Kept by whoever counts, so that to count is one addition. */
+/** One series of a counter. Callers keep it, so that counting is a single addition. */
 export class CounterSeries {
   #value = 0
 
@@ -31,7 +31,7 @@ export class CounterMetric implements MetricSource {
     return this.#table.of(values)
   }
 
-  /** Looks the series up each time: where it is known before, keep what `labels` answers. */
+  /** Looks up the series on each call. If the labels are known in advance, keep the result of `labels`. */
   add(amount = 1, ...labelValues: readonly string[]): void {
     this.#table.of(labelValues).add(amount)
   }

@@ -2,12 +2,12 @@ import type { BucketSample, Metric, MetricLabels, ValueSample } from '../contrac
 import { SluiceError } from '../errors/errors.ts'
 import { labelName, numberOf, refuseBoundLabel, textOf } from './metric-names.ts'
 
-/** One metric in the text format of Prometheus: its header, then the samples of all sources that have it. */
+/** One metric in the Prometheus text format: its header, then the samples of all sources that have it. */
 export class FamilyText {
   readonly #name: string
   readonly #type: Metric['type']
   readonly #lines: string[]
-  /** The labels of each sample so far, as text. */
+  /** Label sets of the samples so far. */
   readonly #known: Set<string> = new Set()
 
   constructor({ name, help, type }: Metric) {
@@ -43,7 +43,7 @@ export class FamilyText {
     this.#addLine('_count', pairs, sample.count)
   }
 
-  /** Its buckets and that of all values. */
+  /** Returns the buckets completed with the one for all values. */
   #completed({ buckets, count }: BucketSample): BucketSample['buckets'] {
     const all = { upperBound: Number.POSITIVE_INFINITY, count }
     const completed = buckets.at(-1)?.upperBound === all.upperBound ? buckets : [...buckets, all]

@@ -11,12 +11,12 @@ export class GaugeSeries {
     return this.#value
   }
 
-  /** Any number, NaN and the infinite ones too. Throws `SLUICE_BAD_OPTION` for what is none. */
+  /** Sets the value: any number, including NaN and infinities. Throws `SLUICE_BAD_OPTION` for other types. */
   set(value: number): void {
     this.#value = numberOf('value', value)
   }
 
-  /** `amount`: any number, a negative one takes off. Throws `SLUICE_BAD_OPTION` for what is none. */
+  /** Adds `amount`, any number, possibly negative. Throws `SLUICE_BAD_OPTION` for other types. */
   add(amount: number): void {
     this.#value += numberOf('amount', amount)
   }

@@ -7,14 +7,14 @@ import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.
 const imul = Math.imul
 
 export interface HistogramOptions extends MetricOptions {
-  /** Upper bounds, finite and ascending, one at least. A last bucket, of all values, is there besides. */
+  /** Upper bounds: at least one, finite and ascending. A final bucket for all values is added. */
   readonly buckets: readonly number[]
 }
 
-/** One series of a histogram. Kept by whoever observes, so that to observe is one search. */
+/** One series of a histogram. Callers keep it, so that observing is a single search. */
 export class HistogramSeries {
   readonly #bounds: Float64Array
-  /** Of each bucket alone; the last one is of what is above all bounds. */
+  /** Count of each bucket alone; the last one is above all bounds. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -23,7 +23,10 @@ export class HistogramSeries {
     this.#counts = new Float64Array(bounds.length + 1)
   }
 
-  /** Counts a value in the first bucket that it is not above. Throws `SLUICE_BAD_OPTION` for what is not finite. */
+  /**
+   * Counts a value in the first bucket whose bound it does not exceed. Throws `SLUICE_BAD_OPTION` for a value that is
+   * not finite.
+   */
   observe(value: number): void {
     if (!Number.isFinite(value)) throw badOption('value', value, 'a finite number')
     const bounds = this.#bounds
@@ -50,7 +53,7 @@ export class HistogramSeries {
   }
 }
 
-/** How values are spread: how many there were up to each bound, and their sum. */
+/** A distribution: the number of values up to each bound, and their sum. */
 export class HistogramMetric implements MetricSource {
   readonly #table: SeriesTable<HistogramSeries>
 

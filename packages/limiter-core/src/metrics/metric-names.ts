@@ -3,7 +3,7 @@ import { SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
-// what begins with __ is Prometheus' own: __name__ would be another metric
+// names starting with __ are reserved by Prometheus: __name__ would be another metric
 const LABEL_NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
 
 /** `value` where a metric may have this name; throws `SLUICE_BAD_OPTION` otherwise. */
@@ -23,7 +23,7 @@ export function refuseBoundLabel(owner: string, name: string): void {
   if (name === 'le') throw badOption(`${owner}: label name`, name, 'another one: it has the bounds of buckets')
 }
 
-/** `value` where it is a text; throws `SLUICE_BAD_OPTION` otherwise. */
+/** Returns `value` if it is a string; throws `SLUICE_BAD_OPTION` otherwise. */
 export function textOf(option: string, value: unknown): string {
   if (typeof value === 'string') return value
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected a text, received ${kindOf(value)}`)

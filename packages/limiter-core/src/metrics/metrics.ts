@@ -4,7 +4,7 @@ import { optionsOf } from '../options/options.ts'
 import { labelName, metricName, textOf } from './metric-names.ts'
 
 export interface MetricsOptions {
-  /** Put before each name. Default: none. */
+  /** Prefix of each name. Default: none. */
   readonly prefix?: string
   /** Labels of each sample. Default: none. */
   readonly labels?: MetricLabels

@@ -9,10 +9,10 @@ const TYPES = ['counter', 'gauge', 'histogram'] as const
 const OF_HISTOGRAMS = ['', '_bucket', '_sum', '_count']
 
 /**
- * All metrics of these sources in the text format 0.0.4 of Prometheus, each under one header however many sources have
- * it, in the order in which they first appear. The first `help` of a metric counts. Served as
- * `text/plain; version=0.0.4; charset=utf-8`. Throws `SLUICE_BAD_OPTION` for what the format cannot say: a name of two
- * types, two samples of one metric with equal labels, names and values that are none.
+ * Formats all metrics of the sources in the Prometheus text format 0.0.4, in the order in which they first appear,
+ * each with one header; the first `help` counts. Serve it as `text/plain; version=0.0.4; charset=utf-8`. Throws
+ * `SLUICE_BAD_OPTION` for what the format cannot express: one name with two types, two samples with equal labels,
+ * invalid names and values.
  */
 export function prometheusText(...sources: readonly MetricSource[]): string {
   const families = new Map<string, FamilyText>()

@@ -8,9 +8,9 @@ export interface MetricOptions {
   /** Letters of ASCII, digits, `_` and `:`, no digit first. That of a counter ends in `_total`, by convention. */
   readonly name: string
   readonly help: string
-  /** Names of labels. Default: none, and the metric is one series. */
+  /** Names of labels. Default: none, and the metric has one series. */
   readonly labels?: readonly string[]
-  /** Sets of label values, from 1; what has others is counted under `other`, one more set. Default: 1,000. */
+  /** Maximum number of label sets, from 1. Further sets are counted together under `other`. Default: 1,000. */
   readonly maxSeries?: number
 }
 
@@ -19,7 +19,7 @@ export const METRIC_OPTIONS: readonly (keyof MetricOptions)[] = ['name', 'help',
 const MAX_SERIES = 1000
 const OTHER = 'other'
 
-/** The series of one metric: one for each set of label values, made when it is first asked for. */
+/** The series of one metric, one per set of label values, created on first use. */
 export class SeriesTable<S> {
   readonly name: string
   readonly help: string
@@ -39,11 +39,11 @@ export class SeriesTable<S> {
     this.#maxSeries = maxSeries
     this.#make = make
     this.#others = this.#labels.map(() => OTHER)
-    // what has no labels is 0 before it is counted, so that its first increase is seen
+    // a metric without labels exists before it is counted, so that its first increase is visible
     if (this.#labels.length === 0) this.of([])
   }
 
-  /** As it begins messages. */
+  /** Start of error messages. */
   get owner(): string {
     return `metric '${this.name}'`
   }
@@ -59,7 +59,7 @@ export class SeriesTable<S> {
     return isFull ? this.of(this.#others) : this.#add(key, values)
   }
 
-  /** One sample for each series. */
+  /** Returns one sample per series. */
   samples<T>(sampleOf: (series: S, labels: MetricLabels) => T): T[] {
     return Array.from(this.#series.values(), ([labels, series]) => sampleOf(series, labels))
   }

@@ -2,7 +2,10 @@ import { messageOf, type SluiceCode } from '../errors/errors.ts'
 import { LimiterWarnings } from './limiter-warnings.ts'
 import type { Observers } from './observers.ts'
 
-/** Tells what fails of one limiter: its observers each time, stderr once for each kind and by the limiter's names. */
+/**
+ * Reports failures of one limiter: to its observers each time, and to stderr once per kind, with the names of the
+ * limiter.
+ */
 export class LimiterReport {
   readonly observers: Observers
   readonly #warnings: LimiterWarnings
@@ -12,19 +15,19 @@ export class LimiterReport {
     this.#warnings = new LimiterWarnings(names)
   }
 
-  /** A function of the user's failed; `then` says what becomes of the request. */
+  /** Reports that a user's function failed; `then` describes the consequence for the request. */
   hookFailed(hook: string, error: unknown, then: string): void {
     this.observers.event('hookFailed', { hook, error })
     this.warnOnce('SLUICE_HOOK_FAILED', () => `${hook} failed, ${then}: ${messageOf(error)}`, hook)
   }
 
-  /** A backend failed that is no other's to tell of; `then` says what became of the request. */
+  /** Reports a backend failure that no other part reports; `then` describes the consequence for the request. */
   backendFailed(error: unknown, then: string): void {
     this.observers.event('backendFailed', { error })
     this.warnOnce('SLUICE_BACKEND_FAILED', () => `${then}: ${messageOf(error)}`, then)
   }
 
-  /** Of what observers do not hear, or hear otherwise. */
+  /** Warns about problems that observers do not receive, or receive in another way. */
   warnOnce(code: SluiceCode, message: () => string, about?: string): void {
     this.#warnings.once(code, message, about)
   }

@@ -6,7 +6,7 @@ export class LimiterWarnings {
   readonly #names: () => readonly string[]
   #given: Set<string> | undefined
 
-  /** `names` are those of what it limits, asked when there is something to warn about. */
+  /** `names` returns the names of the limits; called when there is something to warn about. */
   constructor(names: () => readonly string[]) {
     this.#names = names
   }

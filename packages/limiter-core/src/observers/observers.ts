@@ -11,7 +11,7 @@ import { messageOf, SluiceError } from '../errors/errors.ts'
 import { kindOf } from '../errors/shown.ts'
 import { LimiterWarnings } from './limiter-warnings.ts'
 
-/** The observers of a layer: those above it, and its own. What is no list is left for its reader to refuse. */
+/** Combines the observers of a layer with those above it. An invalid list is left for its reader to reject. */
 export function joinedObservers(
   above: readonly Observer[] | undefined,
   own: readonly Observer[] | undefined,
@@ -32,16 +32,19 @@ const HOOKS = [
   'event',
 ] as const
 
-/** The observers of one limiter. One that throws is dropped, counted, and warned about once; nobody else notices. */
+/**
+ * The observers of one limiter. An observer that throws is dropped, counted and warned about once; others are not
+ * affected.
+ */
 export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
-  /** How many were dropped because they threw. */
+  /** Number of observers that were dropped because they threw. */
   dropped = 0
-  /** Whether anybody watches. */
+  /** Whether there are any observers. */
   any = false
   readonly #warnings: LimiterWarnings
   #watching: readonly Observer[] = []
 
-  /** `names` are those of what the limiter limits; what observes something else has none. */
+  /** `names` returns the names of the limits; empty for other owners. */
   constructor(observers: readonly Observer[] = [], names: () => readonly string[] = () => []) {
     if (!Array.isArray(observers) || observers.some((one) => typeof one !== 'object' || one === null)) {
       throw new SluiceError(
@@ -124,7 +127,7 @@ export class Observers implements Required<Omit<Observer, 'largestLimit'>> {
   }
 }
 
-/** Throws `SLUICE_BAD_OPTION` where an observer would hear nothing, by a name that is none of its hooks. */
+/** Throws `SLUICE_BAD_OPTION` if an observer has no hook, or a misspelt one. */
 function checkHooks(option: string, observer: Observer): void {
   if (HOOKS.some((hook) => typeof observer[hook] === 'function')) return
   const expected = HOOKS.join(', ')

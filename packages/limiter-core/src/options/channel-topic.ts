@@ -6,7 +6,7 @@ export function isTopic(name: unknown): name is string {
   return typeof name === 'string' && /^[ -z|~]{1,128}$/.test(name)
 }
 
-/** Throws `SLUICE_BAD_MESSAGE` unless `name` can name a topic, or what is named as topics are. */
+/** Throws `SLUICE_BAD_MESSAGE` unless `name` is a valid topic name. */
 export function checkTopic(owner: string, name: unknown): void {
   if (isTopic(name)) return
   throw new SluiceError(

@@ -1,4 +1,4 @@
-/** What options of other rate limiters are called here. */
+/** Option names of other rate limiters, and what they are called here. */
 const HERE: Readonly<Record<string, string>> = {
   windowMs: 'window',
   timeWindow: 'window',
@@ -37,7 +37,7 @@ const HERE: Readonly<Record<string, string>> = {
   skipFailedRequests: 'cost: { reserve, settle }',
 }
 
-/** The option that does here what one of this name does in another rate limiter, where there is one. */
+/** Returns the option that replaces an option of another rate limiter, if there is one. */
 export function namedHere(foreign: string): string | undefined {
   return Object.hasOwn(HERE, foreign) ? HERE[foreign] : undefined
 }

@@ -4,8 +4,8 @@ import { kindOf, shown } from '../errors/shown.ts'
 import { namedHere } from './foreign-options.ts'
 
 /**
- * The options themselves, once each of their names is known. Throws `SLUICE_BAD_OPTION` for anything that is no plain
- * object and for an unknown name: an option that is ignored is a limit that is not there.
+ * Returns the options after checking their names. Throws `SLUICE_BAD_OPTION` if they are not a plain object or have
+ * an unknown name, because a misspelt option would silently disable a limit.
  */
 export function optionsOf<T extends object>(owner: string, options: T, known: readonly (keyof T & string)[]): T {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -24,7 +24,7 @@ export function optionsOf<T extends object>(owner: string, options: T, known: re
   return options
 }
 
-/** `options` with what they inherit: an option of value undefined is one that is not said. */
+/** Returns `options` with inherited values for options that are missing or undefined. */
 export function withInherited<T extends object>(options: T, inherited: object): T {
   const unsaid = Object.entries(inherited).filter(([name]) => options[name as keyof T] === undefined)
   return { ...inherited, ...options, ...Object.fromEntries(unsaid) }
@@ -51,7 +51,7 @@ const POLICY_ONLY: readonly string[] = [
   'name',
 ]
 
-/** What a framework hands to a middleware: a request of Node, or Koa's context of one. */
+/** Whether the value is what a framework passes to a middleware: a Node request or a Koa context. */
 function isRequest(options: object): boolean {
   const { req = options } = options as { readonly req?: Readonly<Record<string, unknown>> }
   const { method, url, httpVersion } = (req ?? {}) as Readonly<Record<string, unknown>>
@@ -71,13 +71,13 @@ export function optionalFunction(option: string, value: unknown): void {
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected a function, received ${kindOf(value)}`)
 }
 
-/** `value`, false where it is absent; throws `SLUICE_BAD_OPTION` where it is no boolean. */
+/** Returns `value`, or false if it is undefined; throws `SLUICE_BAD_OPTION` if it is not a boolean. */
 export function optionalBoolean(option: string, value: unknown): boolean {
   if (value === undefined || typeof value === 'boolean') return value === true
   throw new SluiceError('SLUICE_BAD_OPTION', `${option}: expected true or false, received ${kindOf(value)}`)
 }
 
-/** Throws `SLUICE_BAD_OPTION` unless `value` is absent or has these methods. `what` says what was expected. */
+/** Throws `SLUICE_BAD_OPTION` unless `value` is undefined or has these methods. `what` describes the expected value. */
 export function optionalWith(option: string, value: unknown, methods: readonly string[], what: string): void {
   if (value === undefined) return
   const given = value as Readonly<Record<string, unknown>> | null

@@ -2,10 +2,10 @@ import type { LimitOverrides, Metric, PrepareLimits } from '../contracts.ts'
 import { badOption } from '../errors/bad-option.ts'
 import { wholeUnits } from '../policy/policy.ts'
 
-/** The limit of each key that has one of its own. */
+/** Override limits by key. */
 export type LimitsByKey = Readonly<Record<string, number>>
 
-/** Which keys have an override, and what becomes of the others. */
+/** Which keys have an override, and what applies to the others. */
 export interface OverriddenKeys {
   readonly hierarchical: boolean
   readonly others: LimitOverrides['others']
@@ -21,8 +21,8 @@ export class KeyLimits implements LimitOverrides {
   #limits: ReadonlyMap<string, number>
 
   /**
-   * Throws a coded error where one of `limits` can be none. Where they change, `refused` hears of a policy that joins and
-   * cannot have those that hold: it counts such keys by its own limit.
+   * Throws a coded error if one of `limits` is invalid. If limits can change, `refused` is called for a policy that
+   * joins and cannot have one of the current limits; it counts these keys by its own limit.
    */
   constructor(limits: LimitsByKey, { hierarchical, others }: OverriddenKeys, refused?: (error: unknown) => void) {
     this.#limits = checkedLimits(limits)
@@ -58,7 +58,7 @@ export class KeyLimits implements LimitOverrides {
     return leave
   }
 
-  /** From now on these are the limits. Throws where they cannot be, and then those of before hold on. */
+  /** Replaces all limits. Throws if they are invalid, and then keeps the previous ones. */
   replace(limits: unknown): void {
     const next = checkedLimits(limits)
     const distinct = new Set(next.values())
@@ -75,9 +75,9 @@ export class KeyLimits implements LimitOverrides {
   close(): void {}
 }
 
-/** Of a key no message says anything: it may be a secret. */
+/** Messages never contain a key, because a key may be a secret. */
 function checkedLimits(limits: unknown): ReadonlyMap<string, number> {
-  // a Map has no entries of its own, and would clear all limits
+  // a Map has no own entries and would clear all limits
   if (Object.prototype.toString.call(limits) !== '[object Object]') {
     throw badOption('limitOverrides: limits', limits, 'an object of limits by key')
   }

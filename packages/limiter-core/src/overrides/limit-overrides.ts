@@ -9,7 +9,7 @@ import { LoadedLimits } from './loaded-limits.ts'
 
 /** Which keys have an override. */
 interface OverriddenKeys {
-  /** True: a key without a limit of its own has that of the part before its first `:`. Default: false. */
+  /** Whether a key without an override uses the override of the part before its first `:`. Default: false. */
   readonly hierarchical?: boolean | undefined
   /** Keys without an override: `policy`, the default, counts them by the policy itself; `exempt` does not count them. */
   readonly others?: LimitOverrides['others'] | undefined
@@ -23,9 +23,8 @@ export interface FixedOverridesOptions extends OverriddenKeys {
 /** Limits that are loaded again and again. */
 export interface LoadedOverridesOptions extends OverriddenKeys {
   /**
-   * Answers the limits of all keys that have one: the whole of them, which replaces what was loaded before. Where it
-   * throws, rejects, answers `undefined` or a limit that cannot be, the limits loaded before hold on. It is asked by one
-   * call at a time: give it a deadline of its own.
+   * Returns all overrides, which replace the previous ones. If it throws, rejects, or returns `undefined` or an
+   * invalid limit, the previous overrides stay in force. Only one call runs at a time, so give it its own timeout.
    */
   readonly load: () => MaybePromise<LimitsByKey | undefined>
   /** Between two loads, the first of which is made at once; default: 60 s, at least 1 s. */
@@ -41,8 +40,9 @@ const DEFAULT_EVERY_MS = 60_000
 const LEAST_EVERY_MS = 1_000
 
 /**
- * Limits of single keys, for the option `overrides` of policies. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, and
- * `SLUICE_BAD_LIMIT` for one of `limits`; what `load` answers is never thrown, but warned about.
+ * Creates limits of single keys for the option `overrides` of policies. Throws `SLUICE_BAD_OPTION`,
+ * `SLUICE_BAD_DURATION`, and `SLUICE_BAD_LIMIT` for an entry of `limits`. Invalid results of `load` are warned about
+ * and never thrown.
  */
 export function limitOverrides(options: LimitOverridesOptions): LimitOverrides {
   const given = options as Partial<FixedOverridesOptions & LoadedOverridesOptions>

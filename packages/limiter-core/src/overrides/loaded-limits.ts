@@ -5,7 +5,7 @@ import { warn } from '../errors/warn-once.ts'
 import { CounterMetric } from '../metrics/counter-metric.ts'
 import { KeyLimits, type OverriddenKeys } from './key-limits.ts'
 
-/** Where limits come from, and how often. */
+/** The source of limits, and how often to load them. */
 export interface LimitSource {
   readonly load: () => MaybePromise<unknown>
   readonly everyMs: number
@@ -24,7 +24,7 @@ export class LoadedLimits implements LimitOverrides {
     labels: ['result'],
   })
   #isLoading = false
-  /** Since the last load that did not fail; one line told of it. */
+  /** Whether loads are failing and a warning has been printed. */
   #isFailing = false
   #isClosed = false
   #cancel: (() => void) | undefined

@@ -1,4 +1,4 @@
-/** Names of limits whose user gives none. Two of one such name are two that nobody named. */
+/** Names of limits without a name. Two limits with the same default name count as unnamed. */
 export const DEFAULT_NAMES = {
   rateLimit: 'default',
   slowDown: 'slow-down',

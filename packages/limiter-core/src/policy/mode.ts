@@ -1,6 +1,6 @@
 import { oneOf } from '../options/options.ts'
 
-/** enforce denies; shadow counts as enforce does and denies nobody; off counts nothing. */
+/** `enforce` denies; `shadow` counts in the same way and denies nothing; `off` counts nothing. */
 export type Mode = 'enforce' | 'shadow' | 'off'
 
 const MODES: readonly Mode[] = ['enforce', 'shadow', 'off']
@@ -10,8 +10,8 @@ export function parseMode(value: unknown, option: string): Mode {
 }
 
 /**
- * The mode that is in force: `SLUICE_MODE` in the environment is a kill switch over everything that code says.
- * Read when a limiter is built. Of two modes in code the weaker holds: a limiter in shadow has no policy that denies.
+ * Returns the effective mode. The environment variable `SLUICE_MODE` overrides the code and is read when a limiter is
+ * created. Of two modes in code the more permissive one applies: a limiter in shadow mode has no policy that denies.
  */
 export function modeOf(outer: Mode | undefined, inner?: Mode): Mode {
   const forced = process.env.SLUICE_MODE

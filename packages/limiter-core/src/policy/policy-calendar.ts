@@ -6,13 +6,13 @@ import { oneOf, optionsOf } from '../options/options.ts'
 const CALENDAR_OPTIONS: readonly (keyof PolicyCalendar)[] = ['per', 'timeZone', 'anchor', 'carryOver']
 const LAST_ANCHOR = { week: 7, month: 31 } as const
 
-/** The algorithm of a policy that has a calendar and names none, and the only one that it may name. */
+/** The default algorithm of a policy with a calendar, and the only allowed one. */
 export const CALENDAR_ALGORITHM: AlgorithmName = 'fixed-window'
 
 /**
- * The calendar of a policy, checked. Throws `SLUICE_BAD_OPTION` for what is no calendar, and `SLUICE_BAD_POLICY` for a
- * time zone that this process does not know, an anchor that no period has, units that cannot be carried over and any
- * algorithm but `fixed-window`. `owner` begins the message.
+ * Returns the validated calendar of a policy. Throws `SLUICE_BAD_OPTION` for an invalid calendar, and
+ * `SLUICE_BAD_POLICY` for an unknown time zone, an impossible anchor, an invalid carry-over, and any algorithm except
+ * `fixed-window`. `owner` starts the message.
  */
 export function compileCalendar(owner: string, calendar: PolicyCalendar, algorithm: AlgorithmName): PolicyCalendar {
   const option = `${owner}: calendar`

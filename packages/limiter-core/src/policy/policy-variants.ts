@@ -4,12 +4,12 @@ import { alwaysFits, capacityOf, drainPerMs, formOf } from '../algorithms/policy
 import { LARGEST_LOG } from '../algorithms/sliding-log.ts'
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 
-/** Changes whenever the meaning of what is stored of a policy with a calendar does. */
+/** Incremented when the stored state of policies with a calendar changes its meaning. */
 const CALENDARS_VERSION = 1
 
 /**
- * What the policies of one name are in several plans. Those of one form share their cells, and each reads them by its
- * own limit. Policies of several forms have cells for each, and what is used under one plan is charged to all.
+ * The policies of one name in several plans. Policies with the same form share cells, which each interprets by its
+ * own limit. Different forms have separate cells, and usage under one plan is charged to all of them.
  */
 export class PolicyVariants {
   readonly #policies: readonly Policy[]
@@ -17,7 +17,7 @@ export class PolicyVariants {
   readonly #forms: readonly (readonly Policy[])[]
   readonly #largestOverride: number
 
-  /** `largestOverride`: the largest limit of a key's own that may meet the same cells, in whichever plan; 0 for none. */
+  /** `largestOverride`: the largest override that may use the same cells in any plan; 0 for none. */
   constructor(policies: readonly Policy[], largestOverride = 0) {
     const byForm = new Map<string, Policy[]>()
     for (const policy of policies) byForm.set(formOf(policy), [...(byForm.get(formOf(policy)) ?? []), policy])
@@ -27,8 +27,8 @@ export class PolicyVariants {
   }
 
   /**
-   * One of the policies, or what it is to keys of another limit: the same cells, read by that. Throws a coded error where
-   * its algorithm cannot keep it.
+   * Compiles one of the policies, or its version for keys with another limit, which uses the same cells. Throws a
+   * coded error if the algorithm cannot count it.
    */
   compile(policy: Policy, limit: number = policy.limit): CompiledPolicy {
     const own = limit === policy.limit ? policy : { ...policy, limit }
@@ -52,7 +52,7 @@ export class PolicyVariants {
     return Math.max(limit, largestOf(form), override < Number.POSITIVE_INFINITY ? override : LARGEST_LOG)
   }
 
-  /** The last part of the name of the count: what its cells are. */
+  /** The last part of the count's name, which identifies the cell layout. */
   get countedAs(): string {
     if (this.#forms.length === 1) return cellsName(this.#forms[0][0], 1)
     return this.#forms.map(([policy]) => cellsName(policy, policy.slices ?? 1)).join('+')

@@ -11,25 +11,31 @@ import { CALENDAR_ALGORITHM, compileCalendar } from './policy-calendar.ts'
 
 /** A policy as a user writes it. */
 export interface PolicyInput {
-  /** Default: `default`. Printable ASCII, at most 128 characters: it stands in headers (RFC 9651 string). */
+  /** Default: `default`. At most 128 printable ASCII characters, because it appears in headers (RFC 9651 string). */
   readonly name?: string
   /** Whole units from 1 to 999,999,999,999,999, the largest integer that a header can carry. */
   readonly limit: number
   readonly window: Duration
-  /** Unless said `fixed-window` with a calendar, else `sliding-log` up to a limit of 32, above it and with `slices` `sliding-window`. */
+  /**
+   * Default: `fixed-window` with a calendar, otherwise `sliding-log` up to a limit of 32, and `sliding-window` above
+   * or with `slices`.
+   */
   readonly algorithm?: AlgorithmName
   /** token-bucket and gcra: units that fit at once; default: `limit`. */
   readonly burst?: number
   /** sliding-window: slices of the window; default: 1. */
   readonly slices?: number
-  /** Windows follow this calendar, where the backend keeps calendars; `window` is their nominal length, for while it does not answer. */
+  /**
+   * Calendar of the windows, on backends that support calendars. `window` is the nominal length, used while the
+   * backend is unavailable.
+   */
   readonly calendar?: PolicyCalendar
-  /** Limits of single keys, in the place of `limit`: what `limitOverrides` makes. */
+  /** Limits of single keys that replace `limit`, as created by `limitOverrides`. */
   readonly overrides?: LimitOverrides
-  /** What is counted, for headers and logs; default: `requests`. */
+  /** Name of the counted unit in headers and logs. Default: `requests`. */
   readonly unit?: string
   readonly mode?: Mode
-  /** Where this policy is counted; default: the limiter's backend. */
+  /** Where this policy is counted. Default: the limiter's backend. */
   readonly backend?: Backend
 }
 
@@ -53,8 +59,8 @@ export const POLICY_OPTIONS: readonly (keyof PolicyInput)[] = [
 ]
 
 /**
- * The data of a policy, checked. Throws a coded error that says what was got and what was expected. `unnamed` is the
- * algorithm of one that names none.
+ * Returns the validated data of a policy, or throws a coded error. `unnamed` is the algorithm of a policy that names
+ * none.
  */
 export function compilePolicy(input: PolicyInput, unnamed: AlgorithmName = defaultAlgorithm(input?.limit, {})): Policy {
   optionsOf('policy', input, POLICY_OPTIONS)
@@ -89,7 +95,7 @@ function impliedBy({ calendar, slices }: PolicyInput): AlgorithmName | undefined
   return slices === undefined ? undefined : 'sliding-window'
 }
 
-/** `value` where it can stand in a header as a string; throws `SLUICE_BAD_NAME` otherwise. */
+/** Returns `value` if it can be a header string; throws `SLUICE_BAD_NAME` otherwise. */
 export function headerText(value: unknown, option: string): string {
   if (typeof value === 'string' && NAME.test(value)) return value
   throw new SluiceError(

@@ -1,6 +1,6 @@
 /**
- * What every copy of the package in a process shares under a registered symbol, made when first asked for: its ESM and
- * its CommonJS copy, and those of several releases, must see the same.
+ * Returns an object that all copies of the package in a process share under a registered symbol, created on first
+ * use: its ESM and CommonJS copies, and several releases, must share it.
  */
 export function processWide<T extends object>(key: symbol, make: () => T): T {
   const home = globalThis as { [key: symbol]: unknown }

@@ -7,27 +7,30 @@ import { MOST_POINTS, RingPoints } from './ring-points.ts'
 
 export interface HashRingOptions {
   /**
-   * 16 bytes or more, equal in all processes. Default: a published constant, with which anybody can choose keys that
-   * meet on one server; whoever fears that hands in a secret.
+   * 16 bytes or more, equal in all processes. Default: a published constant, with which an attacker can choose keys
+   * that belong to one server. Pass a secret to prevent that.
    */
   readonly seed?: Uint8Array
   /** Virtual nodes of each server, from 1. Default: 1,000. With all servers there are 2,097,152 at most. */
   readonly nodes?: number
 }
 
-/** Of n servers the share of one has a standard deviation of √((n - 1) / nodes) / n: 0.7 points for four of 1,000. */
+/**
+ * With n servers, the share of one has a standard deviation of √((n - 1) / nodes) / n: 0.7 percentage points for four
+ * servers with 1,000 nodes.
+ */
 const NODES = 1000
 /** 'sluice hash ring' in ASCII. Another one would move nearly all keys. */
 const PUBLISHED_SEED = [115, 108, 117, 105, 99, 101, 32, 104, 97, 115, 104, 32, 114, 105, 110, 103]
-/** 2³² / φ, odd: steps of it meet all int32 before the first one again. */
+/** 2³² / φ, odd: its multiples reach all int32 values before repeating. */
 const STEP = 0x9e3779b9
 const imul = Math.imul
 
 /**
- * Consistent hashing (Karger et al. 1997): a key belongs to the server of the first point at or after its hash on a ring
- * of 2³², and each server has `nodes` points. The points of a server follow from its name and the seed alone, so that
- * all processes agree, whatever the order of names, and a server that comes or goes moves no key between the others.
- * Of equal points the one of the first name in alphabetical order counts.
+ * Consistent hashing (Karger et al. 1997): a key belongs to the server of the first point at or after its hash on a
+ * ring of 2³² positions, and each server has `nodes` points. The points depend only on the server's name and the
+ * seed, so that all processes agree regardless of the order of names, and adding or removing a server moves no key
+ * between the others. If two points are equal, the alphabetically first name wins.
  */
 export class HashRing {
   readonly #hash: KeyedHash
@@ -35,7 +38,7 @@ export class HashRing {
   /** 12 to 16 bytes each. */
   readonly #points: RingPoints
 
-  /** `names`: one or more, all different, none empty. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_SEED`. */
+  /** `names`: at least one, all different, none empty. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_SEED`. */
   constructor(names: readonly string[], options: HashRingOptions = {}) {
     const { seed = Uint8Array.from(PUBLISHED_SEED), nodes = NODES } = optionsOf('HashRing', options, ['seed', 'nodes'])
     this.#names = checkedNames(names)
@@ -44,7 +47,7 @@ export class HashRing {
     this.#points = new RingPoints(marksOf(this.#hash, this.#names, nodes))
   }
 
-  /** The server of a key. Throws `SLUICE_BAD_KEY` for what is no string. */
+  /** Returns the server of a key. Throws `SLUICE_BAD_KEY` if it is not a string. */
   serverOf(key: string): string {
     if (typeof key !== 'string') {
       throw new SluiceError('SLUICE_BAD_KEY', `key: expected a string, received ${kindOf(key)}`)
@@ -62,7 +65,7 @@ function marksOf(hash: KeyedHash, names: readonly string[], nodes: number): Floa
     hash.text(name)
     const { low, high } = hash
     for (let node = 0; node < nodes; node++) {
-      // both halves, so that no two names share a run of points
+      // both halves, so that no two names share a sequence of points
       const point = scattered((scattered((low + imul(node, STEP)) | 0) + high) | 0) >>> 0
       marks[at++] = RingPoints.markOf(point, owner)
     }

@@ -49,8 +49,9 @@ interface Home {
 }
 
 /**
- * Backends that answer at once, of which each counts the keys that a ring gives it: time, outages and what is known are
- * each one's own. A request with keys of several is taken by one after the other, and taken back where a later one denies.
+ * Distributes keys over synchronous backends by a ring. Each backend has its own time, outages and knowledge. A
+ * request with keys of several backends takes them one after the other, and refunds earlier ones if a later one
+ * denies.
  */
 export class RingBackend implements Backend<Answer> {
   readonly name: string
@@ -60,7 +61,7 @@ export class RingBackend implements Backend<Answer> {
   readonly #ring: Pick<HashRing, 'serverOf'>
   readonly #backends: ReadonlyMap<string, Backend<Answer>>
 
-  /** `backends`: one or more, by the names that the ring knows. */
+  /** `backends`: at least one, by the names that the ring uses. */
   constructor(ring: Pick<HashRing, 'serverOf'>, backends: ReadonlyMap<string, Backend<Answer>>) {
     const [first] = backends.values()
     this.name = first.name

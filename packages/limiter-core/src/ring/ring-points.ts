@@ -3,20 +3,20 @@ export const MOST_POINTS: number = 2 ** 21
 const RING_END = 2 ** 32 - 1
 
 /**
- * Points on a ring of 2³² places, each of them owned by one of several. A place belongs to the owner of the first point
- * at or after it: of points at 1e9, 2e9 and 3e9, 1.5e9 to that of the second, and what is behind the last one to that
- * of the first.
+ * Points on a ring of 2³² positions, each with an owner. A position belongs to the owner of the first point at or
+ * after it: with points at 1e9, 2e9 and 3e9, position 1.5e9 belongs to the second owner, and positions after the last
+ * point to the first.
  */
 export class RingPoints {
   /** Ascending, then the end of the ring, where the first one begins again. */
   readonly #points: Uint32Array
   /** The owner of each point. */
   readonly #owners: Uint32Array
-  /** Of each part of the ring, its first point: there are about as many parts as points, so a search has two steps. */
+  /** First point of each part of the ring. There are about as many parts as points, so a search takes two steps. */
   readonly #starts: Uint32Array
   readonly #partBits: number
 
-  /** `marks`: one or more of what `markOf` answers. Sorts them; of equal points the one of the first owner counts. */
+  /** `marks`: at least one result of `markOf`. Sorts them; if points are equal, the first owner wins. */
   constructor(marks: Float64Array) {
     marks.sort()
     this.#points = Uint32Array.from([...marks, RING_END * MOST_POINTS], (mark) => mark / MOST_POINTS)
@@ -39,7 +39,7 @@ export class RingPoints {
   }
 }
 
-/** Of each part of 2^`partBits` places, the index of the first point in or after it. */
+/** Returns, for each part of 2^`partBits` positions, the index of the first point in or after it. */
 function startsOf(points: Uint32Array, partBits: number): Uint32Array {
   let at = 0
   return new Uint32Array(2 ** (32 - partBits)).map((_, part) => {

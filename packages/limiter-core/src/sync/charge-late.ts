@@ -7,16 +7,19 @@ export function lateMs({ policy, variants }: CompiledPolicy): number {
   return drainPerMs(policy) > 0 && !variants ? 0 : policy.windowMs
 }
 
-/** After so long units that fitted when they were taken matter no more. Those that drain have left a full bucket by then. */
+/**
+ * Returns the time after which units that fitted when they were taken no longer matter. By then draining algorithms
+ * are full again.
+ */
 export function mattersMs(compiled: CompiledPolicy): number {
   const perMs = compiled.variants ? 0 : drainPerMs(compiled.policy)
   return perMs > 0 ? compiled.capacity / perMs : forgetsMs(compiled)
 }
 
 /**
- * Charges units that were taken at `takenAt`, or gives them back where they are below 0. Those that drain do so since
- * their take. A window that another process opened a moment later counts them as well: they would else be lost. Answers
- * the units that found their place.
+ * Charges units that were taken at `takenAt`; negative units are refunds. Draining units drain from the time of their
+ * take. A window that another process opened slightly later counts them too, because they would be lost otherwise.
+ * Returns the units that were applied.
  */
 export function chargeLate(
   compiled: CompiledPolicy,
@@ -34,7 +37,7 @@ export function chargeLate(
   return moved + compiled.adjust(cells, at, now, rest, now)
 }
 
-/** Undoes `chargeLate` in cells of its own, at 0. */
+/** Undoes `chargeLate` in separate cells, at offset 0. */
 export function takeBack(
   compiled: CompiledPolicy,
   cells: Float64Array,

@@ -5,14 +5,15 @@ export interface LedgerHealthDeps {
   readonly ledger: Pick<SyncLedger, 'partitions' | 'serverOf'>
   readonly silentMs: number
   readonly clock: Clock
-  /** The answers of `isFailing` and `isSilent` are others now. */
+  /** Called when `isFailing` or `isSilent` has changed. */
   readonly changed: () => void
 }
 
 /**
- * Which servers of a ledger answer. A partition fails from the first exchange of its server that failed, and is silent
- * once none was answered for `silentMs`; until its server answers again. One that another server has taken over waits
- * for an answer of that one; where nobody asks that one it is taken to be well, since it would wait for ever.
+ * Tracks which servers of a ring answer. A partition fails from the first failed exchange of its server, and is
+ * silent after `silentMs` without a reply, until its server answers again. A partition that moved to another server
+ * waits for a reply of that server; if nothing is sent to it, it is assumed to work, because the wait would never
+ * end.
  */
 export class LedgerHealth {
   readonly #deps: LedgerHealthDeps
@@ -20,7 +21,7 @@ export class LedgerHealth {
   readonly #silent: boolean[]
   /** By partition: the server that was asked last and has not answered. */
   readonly #asked: (string | undefined)[]
-  /** By server: ends the wait for an answer. */
+  /** By server: ends the wait for a reply. */
   readonly #waits = new Map<string, () => void>()
   #failures = 0
   #silences = 0
@@ -37,7 +38,7 @@ export class LedgerHealth {
     return this.#failures + this.#silences > 0
   }
 
-  /** No partition can be asked. */
+  /** Whether no partition can be asked. */
   get isDown(): boolean {
     return this.#failures === this.#failing.length
   }
@@ -57,7 +58,7 @@ export class LedgerHealth {
     this.#ask(partition, server)
     if (this.#waits.has(server)) return
     const silence = (): void => {
-      // an exchange that is sent again waits anew, for whoever has the partition then
+      // a repeated exchange waits again, for the server that has the partition then
       this.#waits.delete(server)
       this.#mark(server, this.#silent, true)
       this.#forgive()
@@ -85,12 +86,12 @@ export class LedgerHealth {
     return true
   }
 
-  /** Waits for nobody any more. */
+  /** Stops waiting. */
   close(): void {
     for (const server of this.#waits.keys()) this.#endWait(server)
   }
 
-  /** Nobody waits for the server that a partition had before. */
+  /** Stops waiting for the previous server of a partition. */
   #ask(partition: number, server: string | undefined): void {
     const before = this.#asked[partition]
     if (before === server) return

@@ -4,17 +4,20 @@ import { chargeLate } from './charge-late.ts'
 import { PARTITIONS, partitionOf } from './partition-of.ts'
 import type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
 
-/** Cells live so much longer than they count, as those in Redis do where tests hand in a clock. */
+/** How long cells are kept after they have expired, as in Redis if tests pass a clock. */
 const KEPT_LONGER_MS = 600_000
 
 interface Entry {
   readonly cells: Float64Array
   endsAt: number
-  /** What the key would have by what was told of it alone, and since when it is told of. */
+  /** State of the key from reports alone, and since when it is reported. */
   reported?: { readonly cells: Float64Array; readonly since: number }
 }
 
-/** The counts of a fleet in the memory of one process, for simulations: number for number what the script of Redis does. */
+/**
+ * The counts of a fleet in the memory of one process, for simulations. It gives exactly the same results as the Redis
+ * script.
+ */
 export class MemorySyncLedger {
   readonly #clock: Pick<Clock, 'now'>
   readonly #entries = new Map<string, Entry>()
@@ -80,7 +83,8 @@ export class MemorySyncLedger {
     let isChanged = isNew && known !== undefined && this.#makeGood(entry, compiled, cells, known)
     for (let take = 0; isNew && take < takes.length; take += 2) {
       const moved = chargeLate(compiled, cells, 0, now, takes[take + 1], Math.min(now, takes[take]))
-      // what moved nothing leaves no trace, not even that time has passed; variants may move where their plan does not
+      // a report that changes nothing leaves no trace, not even that time has passed; variants may change although
+      // their plan does not
       isChanged ||= moved !== 0 || compiled.variants !== undefined
     }
     if (isChanged) {
@@ -91,7 +95,7 @@ export class MemorySyncLedger {
     return [...cells]
   }
 
-  /** What several know from before is one count of which each knows a part: the most of it counts, once. */
+  /** Knowledge of several processes describes one count of which each knows a part: the largest part counts once. */
   #makeGood(entry: Entry, compiled: CompiledPolicy, cells: Float64Array, known: PriorUsage): boolean {
     const now = this.#clock.now()
     if (known.ageMs === undefined) {
@@ -101,7 +105,7 @@ export class MemorySyncLedger {
     }
     entry.reported ??= { cells: cells.slice(), since: now }
     const { reported } = entry
-    // what was heard later was counted here
+    // later reports were counted here
     if (now - known.ageMs > reported.since || !isMissing(compiled, reported.cells, 0, now, known)) return false
     const missing = known.used - usedUnits(compiled, reported.cells, now)
     makeGood(compiled, reported.cells, 0, now, known)

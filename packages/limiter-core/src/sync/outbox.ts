@@ -1,33 +1,33 @@
 import type { Counter } from '../contracts.ts'
 import { PendingUsage } from './pending-usage.ts'
 
-/** Bounds of units, by which usage is told apart that must wait: each four times the one before. */
+/** Number of size classes for pending usage; each bound is four times the previous one. */
 const SIZES = 16
-/** Keys that are looked at for one that is taken. */
+/** Number of keys that are checked per key that is taken. */
 const LOOKS = 4
 const FEW_PLACES = 1_024
 
-/** Whether what goes to a partition may go now. */
+/** Whether reports to a partition may be sent now. */
 type Accepts = (partition: number) => boolean
 
 /**
- * What waits to be reported, one for each key. The row of a key knows its place, so that none is looked up by name. What
- * a tick looks through lies in bytes beside the places: a hundred thousand objects are too many to be looked at.
+ * Pending reports, one per key. The row of a key stores its position, so that no look-up by name is needed. A tick
+ * scans size bytes instead of a hundred thousand objects.
  */
 export class Outbox {
   readonly #most: number
   #places: (PendingUsage | undefined)[] = []
   #free: number[] = []
-  /** By place: 0 where it is free, else 1 and the size. */
+  /** By position: 0 if it is free, otherwise 1 plus the size class. */
   #sizes = new Uint8Array(FEW_PLACES)
   #partitions = new Uint16Array(FEW_PLACES)
   #isUrgent = new Uint8Array(FEW_PLACES)
-  /** Places of what is urgent, the oldest first; among them some that are not any more. */
+  /** Positions of urgent keys, the oldest first; some may no longer be urgent. */
   #urgent: number[] = []
   #urgentSize = 0
   #size = 0
 
-  /** So many keys wait at most. */
+  /** `most` is the largest number of keys that may wait. */
   constructor(most: number) {
     this.#most = most
   }
@@ -40,13 +40,13 @@ export class Outbox {
     return this.#urgentSize > 0
   }
 
-  /** What waits at `place`, where that is of this key: 0 is no place. */
+  /** Returns the pending usage at `place` if it belongs to this key; position 0 is never used. */
   find(place: number, key: string, counter: Counter): PendingUsage | undefined {
     const usage = this.#places[place - 1]
     return usage?.key === key && usage.counter.name === counter.name ? usage : undefined
   }
 
-  /** The place of a key that waits from now on; 0 where there is no room for one more. */
+  /** Adds a key and returns its position; 0 if there is no room. */
   add(counter: Counter, key: string, partition: number): number {
     if (this.#size >= this.#most) return 0
     this.#size++
@@ -58,7 +58,7 @@ export class Outbox {
     return at + 1
   }
 
-  /** Adds units to what waits at `place`, as `PendingUsage.add` does. */
+  /** Adds units to the pending usage at `place`, see `PendingUsage.add`. */
   count(place: number, units: number, takenAt: number, spanMs: number): void {
     const usage = this.#places[place - 1] as PendingUsage
     usage.add(units, takenAt, spanMs)
@@ -74,7 +74,7 @@ export class Outbox {
     this.#urgent.push(at)
   }
 
-  /** Takes out at most `most` that are urgent and accepted. Looks at a few times as many, the oldest first. */
+  /** Removes and returns at most `most` urgent and accepted keys. Checks a few times as many, the oldest first. */
   takeUrgent(most: number, accepts: Accepts): PendingUsage[] {
     const urgent = this.#urgent
     const taken: PendingUsage[] = []
@@ -91,7 +91,7 @@ export class Outbox {
     return taken
   }
 
-  /** Takes out at most `most` that are accepted, those of the most units first. */
+  /** Removes and returns at most `most` accepted keys, those with the most units first. */
   take(most: number, accepts: Accepts): PendingUsage[] {
     const taken: PendingUsage[] = []
     const least = this.#leastOf(most)
@@ -101,19 +101,19 @@ export class Outbox {
     return taken
   }
 
-  /** Removes what waits of a key. */
+  /** Removes the pending usage of a key. */
   drop(place: number, key: string, counter: Counter): void {
     if (this.find(place, key, counter)) this.#remove(place - 1)
   }
 
-  /** Removes all, and answers how many units they were, those of refunds among them. */
+  /** Removes everything and returns the number of units, including refunds. */
   clear(): number {
     let units = 0
     for (const [at, usage] of this.#places.entries()) if (usage) units += Math.abs(this.#remove(at).units)
     return units
   }
 
-  /** Moves those of these sizes that are accepted. */
+  /** Moves accepted keys with these size classes. */
   #move(taken: PendingUsage[], most: number, accepts: Accepts, from: number, to: number): void {
     for (let at = 0; at < this.#places.length && taken.length < most; at++) {
       const size = this.#sizes[at]
@@ -143,7 +143,10 @@ export class Outbox {
     return usage
   }
 
-  /** Nothing waits: places that rows still name are of no key. Whoever goes through an array keeps it. */
+  /**
+   * Resets all positions when nothing waits; positions stored in rows no longer belong to a key. A caller that
+   * iterates over an old array keeps it.
+   */
   #reset(): void {
     this.#places = []
     this.#free = []

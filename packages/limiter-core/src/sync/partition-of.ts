@@ -1,4 +1,4 @@
-/** Parts into which keys are dealt, by default: a call for each keeps every script short. */
+/** Default number of partitions. One call per partition keeps every script short. */
 export const PARTITIONS = 64
 
 /** The partition of a key, 0 to `partitions` - 1. FNV-1a, since all processes must agree. */

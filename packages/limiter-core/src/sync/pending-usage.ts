@@ -14,7 +14,7 @@ export class PendingUsage {
   /** Instants and units by turns, the first take of each span. */
   readonly takes: number[] = []
   units = 0
-  /** What is known of the key, where the ledger may have lost it. */
+  /** Knowledge about the key, if the ledger may have lost it. */
   known: PriorUsage | undefined
 
   constructor(counter: Counter, key: string, partition: number) {
@@ -24,8 +24,8 @@ export class PendingUsage {
   }
 
   /**
-   * Units, negative ones of a refund, that were taken at `takenAt`. The first few stand each by itself; then those of one
-   * span go as one take. Where they are many, those that matter no more are forgotten.
+   * Adds units taken at `takenAt`; negative units are refunds. The first entries are separate; then units within one
+   * span are merged. If there are many, entries that no longer matter are dropped.
    */
   add(units: number, takenAt: number, spanMs: number): void {
     const { takes } = this
@@ -41,7 +41,7 @@ export class PendingUsage {
     takes.push(takenAt, units)
   }
 
-  /** What was taken before `instant` counts nowhere any more. */
+  /** Drops what was taken before `instant`. */
   forget(instant: number): void {
     const { takes } = this
     let kept = 0
@@ -56,7 +56,7 @@ export class PendingUsage {
     takes.length = kept
   }
 
-  /** Nothing of it is to be reported any more, nor what is known of the key. */
+  /** Drops all units and the knowledge about the key. */
   clear(): void {
     this.units = 0
     this.known = undefined

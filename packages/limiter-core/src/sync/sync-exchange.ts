@@ -13,13 +13,13 @@ import type { SyncTerms } from './sync-terms.ts'
 
 /** An exchange that has no answer by then is begun again; each is safe to repeat. */
 const ANSWER_MS = 250
-/** By which part of it a tick is longer or shorter. */
+/** Fraction by which the length of a tick varies randomly. */
 const JITTER = 0.1
-/** Keys of one call: a script that has more holds up everybody else on its server. */
+/** Most keys per call: a longer script would block other clients of its server. */
 const MOST_KEYS = 500
-/** Keys whose calls are made in one turn of the event loop, and of one early exchange: some 3 ms. */
+/** Keys whose calls are prepared in one turn of the event loop, and keys of one early exchange: about 3 ms. */
 const KEYS_A_TURN = 500
-/** Keys of an answer that is adopted where it comes. */
+/** Largest reply that is adopted in the turn in which it arrives. */
 const KEYS_AT_ONCE = 100
 /** Keys from one tick to the next. */
 const MOST_KEYS_A_TICK = 20_000
@@ -29,7 +29,7 @@ export interface SyncExchangeDeps {
   readonly ledger: SyncLedger
   readonly terms: SyncTerms
   readonly clock: Clock
-  /** Of the moments of ticks. */
+  /** Source of random tick times. */
   readonly random?: (() => number) | undefined
   readonly observers: Observers
   readonly outbox: Outbox
@@ -42,11 +42,11 @@ export interface SyncExchangeDeps {
 }
 
 /**
- * Reports what this process took and hears what all did: each tick all of it, and what is urgent soon after it became
- * so, in one go of at most one call for each partition. While nothing waits there are no ticks.
+ * Reports what this process took and receives what all processes took: everything at each tick, and urgent keys soon
+ * after they become urgent, with at most one call per partition. There are no ticks while nothing waits.
  */
 export class SyncExchange {
-  /** How many processes report lately, where the ledger tells. */
+  /** Number of processes that report, if the ledger provides it. */
   nodes: number | undefined
   readonly #deps: SyncExchangeDeps
   readonly #partitions: SyncPartition[]
@@ -59,7 +59,7 @@ export class SyncExchange {
   #keysThisTick = 0
   #lastTurn: Promise<void> = Promise.resolve()
   #cancelAgain: (() => void) | undefined
-  /** Reports what is left, without ticks. */
+  /** Set while `close` sends the remaining reports, without ticks. */
   #isClosing = false
   #isClosed = false
   #sentAt = Number.NEGATIVE_INFINITY
@@ -72,7 +72,7 @@ export class SyncExchange {
     this.#partitions = Array.from({ length: ledger.partitions }, (_, index) => new SyncPartition(index))
   }
 
-  /** Something waits for the next tick: a tick after the last one, or after rest at a moment of its own in each process. */
+  /** Schedules the next tick: one tick after the last one, or, after a pause, at a random time. */
   wake(): void {
     if (this.#cancelTick || this.#isClosing) return
     const { clock, terms } = this.#deps
@@ -82,7 +82,7 @@ export class SyncExchange {
 
   /** Something is urgent: it is sent as soon as the last exchange is long enough ago. */
   soon(): void {
-    // while nobody answers a tick is soon enough
+    // while the ledger does not answer, the next tick is soon enough
     if (this.#isSoon || this.#deps.health.isDown || this.#isClosing) return
     this.#isSoon = true
     const { clock, terms } = this.#deps
@@ -93,19 +93,22 @@ export class SyncExchange {
     })
   }
 
-  /** What was sent of these keys has been counted by now, or never is. Others are not waited for: they may never rest. */
+  /**
+   * Resolves when everything sent for these keys has been counted or never will be. Does not wait for other keys,
+   * which may never settle.
+   */
   async recall(keys: readonly CountedKey[]): Promise<void> {
     const partitions = keys.map(({ key }) => this.#partitions[this.#deps.ledger.partitionOf(key)])
     for (const [index, partition] of partitions.entries()) partition.drop(keys[index])
     await Promise.all(partitions.map(({ attempt }) => attempt))
   }
 
-  /** Whatever was sent is answered or has failed. */
+  /** Resolves when everything sent has been answered or has failed. */
   async #settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
-  /** Reports what is left, for at most `closeMs`; answers how many units it did not. */
+  /** Sends the remaining reports for at most `closeMs`; resolves with the number of unreported units. */
   async close(): Promise<number> {
     const { clock, terms, outbox } = this.#deps
     this.#isClosing = true
@@ -134,7 +137,7 @@ export class SyncExchange {
     }
   }
 
-  /** Who fails at once is not asked again at once. */
+  /** Prevents that a server that fails at once is called again at once. */
   #gap(): Promise<void> {
     const { clock, terms } = this.#deps
     return new Promise((resolve) => {
@@ -158,7 +161,7 @@ export class SyncExchange {
     metrics.deferred.set(outbox.size)
     metrics.tickMs.observe(clock.now() - startedAt)
     void this.#countNodes()
-    // what waits for an answer of its partition has its tick from then on
+    // reports that wait for a reply of their partition continue at the next tick
     if (this.#underWay.size === 0) this.#tickAgain()
   }
 
@@ -175,7 +178,10 @@ export class SyncExchange {
     return this.#deps.outbox.take(MOST_KEYS_A_TICK, this.#accepting())
   }
 
-  /** What waits for an answer of its partition is left for then; what goes to a server that fails, for the next tick. */
+  /**
+   * Reports for a partition with a pending reply are left for later; reports for a failing server are left for the
+   * next tick.
+   */
   #sendUrgent(): void {
     const { outbox, health } = this.#deps
     const left = MOST_KEYS_A_TICK - this.#keysThisTick
@@ -185,7 +191,7 @@ export class SyncExchange {
     this.#send(outbox.takeUrgent(Math.min(left, KEYS_A_TURN), mayGo))
   }
 
-  /** Accepts what there is room for in a batch of its partition. */
+  /** Returns a filter that accepts keys while their partition's batch has room. */
   #accepting(): (partition: number) => boolean {
     const room = this.#partitions.map(({ isFree }) => (isFree ? MOST_KEYS : 0))
     let left = MOST_KEYS_A_TICK - this.#keysThisTick
@@ -197,7 +203,7 @@ export class SyncExchange {
     }
   }
 
-  /** Sends batches of these, and again those that were not answered. */
+  /** Sends batches with these reports, and resends unanswered batches. */
   #send(taken: readonly PendingUsage[]): void {
     const byPartition = new Map<number, PendingUsage[]>()
     for (const usage of taken) {
@@ -219,7 +225,7 @@ export class SyncExchange {
     this.#keysThisTick += keys
   }
 
-  /** Answers that come in one go are adopted in turns of the event loop of their own. */
+  /** Yields to the event loop, so that replies that arrive together are adopted in separate turns. */
   async #ownTurn(): Promise<void> {
     const before = this.#lastTurn
     const turn = before.then(() => new Promise<void>((resolve) => afterThisTurn(resolve)))
@@ -230,7 +236,7 @@ export class SyncExchange {
   /** Lets others have their turns of the event loop first. */
   async #exchangeAfter(turns: number, batch: SyncBatch, askedAt: number): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
-    // its units were told as dropped
+    // its units have been reported as dropped
     if (this.#isClosed) return
     this.#partitions[batch.partition].forget(askedAt)
     this.#deps.sending(batch)
@@ -267,7 +273,7 @@ export class SyncExchange {
     try {
       this.nodes = (await ledger.nodes(clock.now() + ANSWER_MS)) ?? this.nodes
     } catch {
-      // the next tick asks again
+      // the next tick retries
     }
   }
 

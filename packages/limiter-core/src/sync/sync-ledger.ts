@@ -1,52 +1,58 @@
 import type { CountedKey, Counter, PriorUsage } from '../contracts.ts'
 
-/** What one process took of a key since it last reported it. Instants are of the process clock. */
+/** What one process took of a key since its last report. Instants are process times. */
 export interface ReportedTakes extends CountedKey {
-  /** Instants and units by turns; units below 0 give back. Empty where the key is asked for alone. */
+  /** Alternating instants and units; negative units are refunds. Empty if the key is only read. */
   readonly takes: readonly number[]
-  /** What this process knows of the key and the ledger may have lost. */
+  /** Knowledge of this process about the key that the ledger may have lost. */
   readonly known?: PriorUsage | undefined
 }
 
-/** What one process reports at a time, of keys of one partition. */
+/** A report of one process for keys of one partition. */
 export interface SyncBatch {
   readonly partition: number
-  /** Counts up by one with each batch of this process and partition; a batch that is sent again keeps its number. */
+  /** Increases by one with each batch of this process and partition. A repeated batch keeps its number. */
   readonly number: number
   readonly takes: readonly ReportedTakes[]
-  /** It comes after an answer of `lost`, with what is known of its keys: it counts whatever batches before it are lost. */
+  /**
+   * Set for a batch that follows a `lost` reply and contains the knowledge about its keys: it counts although earlier
+   * batches are lost.
+   */
   readonly afterLoss?: boolean | undefined
 }
 
-/** What a ledger answers to a batch. */
+/** The reply of a ledger to a batch. */
 export interface SyncAnswer {
-  /** In the order of the batch: the cells of each key as they are now, by the process clock; an error of that key alone. */
+  /** In the order of the batch: the current cells of each key, in process time; or an error of that key alone. */
   readonly cells: readonly (readonly number[] | Error)[]
   /**
-   * True where an earlier batch of this process is not counted there any more: what is known here may be gone. Nothing
-   * of this batch is counted then: it is to come under the next number, as one `afterLoss`.
+   * Whether an earlier batch of this process is missing in the ledger, so that its data may be lost. Nothing of this
+   * batch was counted: it must be sent again with the next number and `afterLoss`.
    */
   readonly lost: boolean
 }
 
-/** Adds up what all processes took. One for each process, of which it knows who it is. */
+/** Adds up what all processes took. Each process has its own instance, which the ledger can identify. */
 export interface SyncLedger {
-  /** Keys are dealt over so many partitions, which are asked each by itself. */
+  /** Number of partitions over which keys are distributed. Each partition is called separately. */
   readonly partitions: number
   /** 0 to `partitions` - 1, the same for a key in all processes. */
   partitionOf(key: string): number
   /** The server that counts a partition now: while one is silent the others are not. Without it one counts all. */
   serverOf?(partition: number): string
   /**
-   * Counts a batch once, however often it comes under its number, and answers the cells of its keys. Rejects where no
-   * answer came by `deadlineAt` of the process clock: the batch may be counted.
+   * Counts a batch once, however often it arrives with its number, and returns the cells of its keys. Rejects if no
+   * reply arrived by `deadlineAt` (process time); the batch may be counted then.
    */
   exchange(batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer>
   /** Makes keys as good as new for all processes. */
   resetAll(keys: readonly CountedKey[]): Promise<void>
-  /** Processes that report lately, this one among them; asked once a tick. Undefined where that is not known. */
+  /**
+   * Number of processes that reported recently, including this one; called once per tick. Undefined if it is not
+   * known.
+   */
   nodes?(deadlineAt: number): Promise<number | undefined>
-  /** Opens what it counts by, from a counter of the backend. */
+  /** Prepares for a counter of the backend. */
   open?(counter: Counter): void
   close?(): Promise<void> | void
 }

@@ -12,7 +12,7 @@ const STALENESS_MS = [100, 500, 1_000, 5_000, 10_000, 15_000, 30_000, 60_000]
 
 const TRANSITION = 'from to'
 
-/** Parts of a limit that are used, from the least: the names under which metrics and cadences know them. */
+/** Tiers by the used part of a limit, from the least used, as named in metrics. */
 export const TIERS = ['idle', 'low', 'normal', 'hot'] as const
 export type Tier = (typeof TIERS)[number]
 
@@ -23,7 +23,7 @@ export function tierOf(pressure: number): Tier {
   return pressure < 0.8 ? 'normal' : 'hot'
 }
 
-/** What a synced backend counts of itself; names, labels and buckets are those of PostHog's global limiter. No key is a label. */
+/** Metrics of a synced backend. Names, labels and buckets follow PostHog's global limiter. Keys are never labels. */
 export class SyncMetrics implements MetricSource {
   readonly allowed: CounterSeries
   readonly limited: CounterSeries

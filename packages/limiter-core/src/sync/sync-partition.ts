@@ -4,12 +4,12 @@ import type { PendingUsage } from './pending-usage.ts'
 import type { SyncBatch } from './sync-ledger.ts'
 
 /**
- * What goes to one partition: one batch at a time, sent again under its number until it is answered, so that it counts
- * once whatever is lost on the way.
+ * The reports to one partition: one batch at a time, resent with its number until it is answered, so that it counts
+ * once whatever gets lost.
  */
 export class SyncPartition {
   readonly index: number
-  /** Ends when what is under way is answered or has failed. */
+  /** Resolves when the pending call is answered or has failed. */
   attempt: Promise<void> | undefined
   #number = 0
   #batch: SyncBatch | undefined
@@ -29,7 +29,7 @@ export class SyncPartition {
     return this.#isUnderWay ? undefined : this.#batch
   }
 
-  /** What gives back goes last: the take may be of another usage, where the process forgot the key in between. */
+  /** Puts refunds last: their take may be part of another report, if the process forgot the key in between. */
   begin(usages: readonly PendingUsage[]): SyncBatch {
     const refunds = usages.filter(({ units }) => units < 0)
     const takes = refunds.length > 0 ? [...usages.filter(({ units }) => units >= 0), ...refunds] : usages
@@ -47,7 +47,10 @@ export class SyncPartition {
     this.#batch = undefined
   }
 
-  /** Nothing of the batch was counted, since batches before it were lost: it goes again, under the next number. */
+  /**
+   * Prepares the batch to be sent again with the next number, because earlier batches were lost and nothing of it was
+   * counted.
+   */
   refused(): void {
     this.#isUnderWay = false
     if (this.#batch) this.#batch = { ...this.#batch, number: ++this.#number, afterLoss: true }
@@ -57,21 +60,21 @@ export class SyncPartition {
     this.#isUnderWay = false
   }
 
-  /** What was sent of a key and is not counted yet is not to count any more: it leaves the batch, whose number stays. */
+  /** Removes a key from the pending batch, which keeps its number, so that its units do not count. */
   drop({ key, counter }: CountedKey): void {
     for (const usage of (this.#batch?.takes ?? []) as readonly PendingUsage[]) {
       if (usage.key === key && usage.counter.name === counter.name) usage.clear()
     }
   }
 
-  /** What was taken so long before `now` that it matters no more leaves the batch: it waited for an outage to end. */
+  /** Removes takes that no longer matter at `now`, after waiting for the end of an outage. */
   forget(now: number): void {
     for (const usage of (this.#batch?.takes ?? []) as readonly PendingUsage[]) {
       usage.forget(now - mattersMs(usage.counter.compiled))
     }
   }
 
-  /** Units that are sent and unanswered, those of refunds among them. */
+  /** Number of sent and unanswered units, including refunds. */
   get units(): number {
     const takes = (this.#batch?.takes ?? []) as readonly PendingUsage[]
     return takes.reduce((sum, { units }) => sum + Math.abs(units), 0)

@@ -1,25 +1,40 @@
 import { badOption } from '../errors/bad-option.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
 
-/** How often and how much processes tell one another. */
+/** How often and how much processes report. */
 export interface SyncOptions {
-  /** How often a process reports what it took, in ms or as a duration, from 100 ms; default: 1 s. Each wait varies by a tenth. */
+  /**
+   * Time between two reports of a process: milliseconds, or a duration, from 100 ms. Default: 1 s. Varies randomly by
+   * a tenth.
+   */
   readonly tickMs?: Duration | undefined
   /** At least so long lies between two reports, in ms or as a duration: 1 ms to `tickMs`; default: 50 ms. */
   readonly gapMs?: Duration | undefined
-  /** The part of a limit that a process gives away between two answers: more than 0, at most 1; default: 0.25, or 1 / `nodes` where that is more. At least one unit. */
+  /**
+   * Part of a limit that a process may admit between two replies: above 0, at most 1. Default: 0.25, or 1 / `nodes`
+   * if that is more. At least one unit.
+   */
   readonly burst?: number | undefined
-  /** How many units of a key a process may keep to itself: 1 % of a limit over all processes, and at most so many; default: 10. */
+  /**
+   * Largest number of units of a key that a process does not report; also at most 1 % of a limit over all processes.
+   * 0 reports every unit. Default: 10.
+   */
   readonly floor?: number | undefined
-  /** How many processes share the limits; default: as many as report. */
+  /** Number of processes that share the limits. Default: the number of processes that report. */
   readonly nodes?: number | undefined
-  /** After so long without an answer the failure rule answers, in ms or as a duration, at least `tickMs`; default: 3 s. */
+  /**
+   * Time without a reply after which the failure rule applies: milliseconds, or a duration, at least `tickMs`.
+   * Default: 3 s.
+   */
   readonly silentMs?: Duration | undefined
-  /** How long `close` reports what is left, in ms or as a duration; default: 1 s. */
+  /** How long `close` tries to send the remaining reports: milliseconds, or a duration. Default: 1 s. */
   readonly closeMs?: Duration | undefined
-  /** How many keys are known at once, at most; default: 300,000. Those that used least are forgotten first. */
+  /** Largest number of keys in memory; the least used are forgotten first. Default: 300,000. */
   readonly maxKeys?: number | undefined
-  /** Counts denied requests, too: who is over a limit stays denied until its demand falls below; default: `admitted`. */
+  /**
+   * What to count. `all` also counts denied requests: a client above its limit stays denied until its demand falls
+   * below the limit. Default: `admitted`.
+   */
   readonly count?: 'admitted' | 'all' | undefined
 }
 

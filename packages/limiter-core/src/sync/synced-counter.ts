@@ -2,18 +2,18 @@ import type { Answer, Charge, CompiledPolicy, Counter, Decision, Moment } from '
 import type { MemoryCounter } from '../memory/memory-counter.ts'
 import type { SyncedPolicy } from './synced-policy.ts'
 
-/** What takes one charge of a counter that all processes share. */
+/** Takes one charge of a shared counter. */
 interface TakeOne {
   takeOne(counter: SyncedCounter, key: string, cost: number, moment?: Moment): Decision
 }
 
 export type SyncedCharge = Charge<SyncedCounter>
 
-/** One policy of which all processes count in one ledger, and each decides by what it knows of it. */
+/** A policy that all processes count in one ledger; each process decides by its own knowledge. */
 export class SyncedCounter implements Counter<Answer> {
   readonly compiled: CompiledPolicy
   readonly name: string
-  /** What this process knows. */
+  /** The local knowledge. */
   readonly local: MemoryCounter<SyncedPolicy>
   readonly #backend: TakeOne
   readonly #closed: (counter: SyncedCounter) => void

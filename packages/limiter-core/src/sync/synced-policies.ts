@@ -2,11 +2,11 @@ import type { AlgorithmName, CompiledPolicy } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
 import type { SyncTerms } from './sync-terms.ts'
 
-/** Those whose cells hold sums and instants, to which units of several processes can be added. */
+/** Algorithms whose cells contain sums and instants, to which units of several processes can be added. */
 export const SYNCED_ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra']
 const LEAST_WINDOW_TICKS = 4
 
-/** Throws `SLUICE_BAD_POLICY` where what all took cannot be known in time. */
+/** Throws `SLUICE_BAD_POLICY` if the counts of all processes cannot be exchanged in time for the policy. */
 export function checkSynced(
   { name: owner, algorithms: kept }: { readonly name: string; readonly algorithms: readonly AlgorithmName[] },
   { policy, variants }: CompiledPolicy,

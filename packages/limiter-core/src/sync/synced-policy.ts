@@ -12,13 +12,13 @@ const HELD = 2
 const PLACE = 3
 const OWN_CELLS = 4
 
-/** Where the row of a key lies. */
+/** The position of a key's row. */
 export interface Row {
   cells: Float64Array
   at: number
 }
 
-/** What a ledger answered of a key that was asked for at an instant, and what of it waits to be reported since. */
+/** The reply of a ledger for a key that was requested at an instant, and the units pending since. */
 export interface Adopted {
   readonly cells: readonly number[]
   readonly askedAt: number
@@ -26,9 +26,9 @@ export interface Adopted {
 }
 
 /**
- * A policy over what all processes took of a key, as far as this one knows: cells of the policy, and behind them when
- * they were asked for, the units that this process took and the cells of the ledger lack, how many of these it keeps to
- * itself, and the place of the others in the outbox.
+ * A policy over the usage of all processes, as far as this process knows: the cells of the policy, followed by the
+ * time when they were requested, the units that this process took and the ledger's cells lack, the unreported part of
+ * these, and the position of the others in the outbox.
  */
 export class SyncedPolicy implements TablePolicy {
   readonly policy: Policy
@@ -36,7 +36,7 @@ export class SyncedPolicy implements TablePolicy {
   readonly cells: number
   readonly capacity: number
   readonly variants: readonly PolicyVariant[] | undefined
-  /** As the limiter has it. */
+  /** The policy of the limiter. */
   readonly inner: CompiledPolicy
   readonly shown: CompiledPolicy
   /** Units that this process may keep to itself, while so many share the limit. */
@@ -44,7 +44,7 @@ export class SyncedPolicy implements TablePolicy {
   floorNodes = 0
   /** Takes of one span are reported as one, an eighth of a window long. */
   readonly spanMs: number
-  /** How many processes are taken to do as this one does: more than 1 while nobody tells what the others take. */
+  /** Number of processes that are assumed to behave like this one: above 1 while no reports of the others arrive. */
   scale = 1
   /** The row that was spent from or adjusted last. */
   readonly row: Row = { cells: new Float64Array(0), at: 0 }
@@ -70,7 +70,7 @@ export class SyncedPolicy implements TablePolicy {
     if (cost === 0) return 0
     const waitMs = this.inner.waitMs(cells, at, now, cost * this.scale + this.#unseen(cells, at, now))
     if (waitMs > 0) return waitMs === Number.POSITIVE_INFINITY && cost <= this.capacity ? RETRY_AFTER_MS : waitMs
-    // others may have taken as much: the next answer tells
+    // other processes may have taken as much: the next reply will show it
     return this.scale === 1 && this.#isBurst(cells, at, now, cost) ? this.#gapMs : 0
   }
 
@@ -102,13 +102,13 @@ export class SyncedPolicy implements TablePolicy {
     return keptMs.call(this.inner, cells, at, now)
   }
 
-  /** What is known of a key without its cells, as the tail does: nothing of it is to be reported. */
+  /** Adopts knowledge without cells, as from the tail; nothing of it has to be reported. */
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.inner.adopt(cells, at, now, used, resetAfterMs)
     cells.fill(0, at + this.#own, at + this.cells)
   }
 
-  /** Adopts cells of the ledger, and what this process took since on top. */
+  /** Returns an adopter for cells of the ledger, plus what this process took since. */
   adopterOf({ cells: heard, askedAt, unreported }: Adopted): Pick<CompiledPolicy, 'adopt'> {
     return {
       adopt: (cells, at, now) => {
@@ -126,7 +126,7 @@ export class SyncedPolicy implements TablePolicy {
     }
   }
 
-  /** When what is known of a key was asked for; 0 where it never was. */
+  /** Returns when the knowledge about a key was requested; 0 if it never was. */
   askedAt({ cells, at }: Row): number {
     return cells[at + this.#own + ASKED_AT]
   }
@@ -146,8 +146,8 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   /**
-   * What all took of a key when it was last asked for, without what of this process waits for an answer; undefined where
-   * it never was, or is as good as new.
+   * Returns the usage by all processes at the last request, without units of this process that are unanswered;
+   * undefined if there was no request or the key is unused.
    */
   known(row: Row, now: number, unanswered: readonly (PendingUsage | undefined)[]): PriorUsage | undefined {
     const { inner } = this
@@ -163,7 +163,7 @@ export class SyncedPolicy implements TablePolicy {
     return { used, resetAfterMs, ageMs: Math.max(0, now - askedAt) }
   }
 
-  /** Keeps units of a key to itself, where with them it keeps `floor` at most. */
+  /** Keeps units of a key unreported, if the total stays within `floor`. */
   hold({ cells, at }: Row, units: number, floor: number): boolean {
     const held = at + this.#own + HELD
     if (units < 0 || cells[held] + units > floor || cells[at + this.#own + PLACE] !== 0) return false
@@ -171,7 +171,7 @@ export class SyncedPolicy implements TablePolicy {
     return true
   }
 
-  /** Units that were kept back, and are to be reported now at `place` of the outbox. */
+  /** Returns the unreported units, which are now reported at `place` of the outbox. */
   handOver({ cells, at }: Row, place: number): number {
     const held = cells[at + this.#own + HELD]
     cells[at + this.#own + HELD] = 0
@@ -188,7 +188,10 @@ export class SyncedPolicy implements TablePolicy {
     chargeLate(this.inner, cells, at, now, units, takenAt)
   }
 
-  /** What the other processes took since the last answer, if each did as this one. What no longer counts is none of it. */
+  /**
+   * Estimates what the other processes took since the last reply, if each behaves like this one. Expired units are
+   * not included.
+   */
   #unseen(cells: Float64Array, at: number, now: number): number {
     if (this.scale === 1) return 0
     const used = this.capacity - this.inner.remaining(cells, at, now)
@@ -198,7 +201,7 @@ export class SyncedPolicy implements TablePolicy {
   #isBurst(cells: Float64Array, at: number, now: number, cost: number): boolean {
     const pending = cells[at + this.#own + PENDING]
     if (pending <= 0 || cost === 0 || pending + cost <= this.#burst) return false
-    // units that no longer count say nothing of what others may have taken
+    // expired units do not indicate what others may have taken
     const used = this.capacity - this.inner.remaining(cells, at, now)
     return used > 0 && Math.min(pending, used) + cost > this.#burst
   }

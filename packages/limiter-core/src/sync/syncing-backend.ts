@@ -40,33 +40,32 @@ const LEAST_BYTES = 2 ** 20
 const LOCAL: AnswerSource = { name: 'local', counted: false }
 const FIXED = { allow: ALLOW, deny: DENY } as const
 
-/** Who answers while the ledger is silent. */
+/** What decides while the ledger is silent. */
 export interface SilenceRule {
   readonly source: 'local' | 'allow' | 'deny'
-  /** Of `local`: the part of each limit that this process gives by itself; default: that of one node. */
+  /** For `local`: the part of each limit that this process admits on its own. Default: the part of one node. */
   readonly share?: number | undefined
 }
 
 export interface SyncingDeps {
-  /** As it stands in `decision.source`. */
+  /** Value of `decision.source`. */
   readonly name: string
   /** Equal for backends that count in one place. */
   readonly identity?: object | undefined
   readonly ledger: SyncLedger
   readonly terms: SyncTerms
   readonly rule: SilenceRule
-  /** Those that the ledger can add up; default: those whose cells hold sums and instants. */
+  /** Algorithms that the ledger can add up. Default: those whose cells contain sums and instants. */
   readonly algorithms?: readonly AlgorithmName[] | undefined
   readonly clock?: Clock | undefined
-  /** Of the moments of ticks, as `Math.random`, which is the default. */
+  /** Source of random tick times. Default: `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
 /**
- * Decides by what this process knows of all others, at once and without asking anybody; what it took is reported to a
- * ledger a moment later, whose answer tells what all took.
- * Promise: no unit is lost or counted twice in the ledger; what passes above a limit is bounded by what the fleet takes
- * between two exchanges.
+ * Decides synchronously, by what this process knows about all processes. Taken units are reported to a ledger shortly
+ * afterwards, whose reply contains what all processes took. Guarantee: no unit is lost or counted twice in the
+ * ledger; the excess above a limit is bounded by what all processes take between two exchanges.
  */
 export class SyncingBackend implements Backend<Answer>, MetricSource {
   readonly name: string
@@ -175,7 +174,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
     for (const { counter, key, cost } of charges) {
       if (cost === 0) continue
-      // what is charged late drains from now on
+      // a late charge drains from now on
       const isDebt = cost > 0 && lateMs(counter.compiled) === 0
       this.#reports.aim(counter, key, now)
       this.#reports.report(counter, key, cost, isDebt ? now : then)
@@ -187,7 +186,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   async resetAll(asked: readonly CountedKey[]): Promise<void> {
     const keys = asked as readonly SyncedCharge[]
     this.#forget(keys)
-    // what was sent before would count after the reset
+    // reports that were sent earlier would count after the reset
     await this.#exchange.recall(keys)
     await this.#ledger.resetAll(keys)
     this.#forget(keys)
@@ -206,7 +205,10 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     return this.#metrics.metrics()
   }
 
-  /** Reports what is left, for at most `closeMs`; observers hear how many units could not be reported. Once, however often it is called. */
+  /**
+   * Sends the remaining reports for at most `closeMs`; observers receive the number of unreported units. Further
+   * calls return the same promise.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -220,7 +222,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     this.#memory.close()
   }
 
-  /** Of a take that must wait for an answer, since this process gave away as much as it may without one. */
+  /** Decision for a take that must wait for a reply, because this process has spent its burst. */
   #burstDecision({ policy, retryAfterMs, resetAfterMs, takenAt, counted, source }: SoleDecision): Decision {
     return new SourcedDecision(source, policy, 0, retryAfterMs, resetAfterMs, takenAt, retryAfterMs, counted)
   }
@@ -249,8 +251,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 
   /**
-   * Sees to it that keys whose server fails or is silent are answered accordingly. Answers who answers them all alike:
-   * nobody, unless one is silent and the rule says so.
+   * Updates keys whose server fails or is silent. Returns the rule that decides all charges: undefined unless a
+   * server is silent and the rule is a fixed one.
    */
   #applyHealth(charges: readonly CountedKey<SyncedCounter>[]): typeof ALLOW | undefined {
     const health = this.#health
@@ -268,8 +270,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 
   /**
-   * While the ledger fails each process takes all others to do as it does: a short window would else be given away several
-   * times before the ledger counts as silent.
+   * While the ledger fails, each process assumes that all others behave like itself; otherwise a short window would
+   * be admitted several times before the ledger counts as silent.
    */
   get #outageScale(): number {
     const { source, share } = this.#rule
@@ -282,7 +284,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     for (const { local } of this.#counters) local.compiled.scale = 1
   }
 
-  /** What passes is counted here, and reported later. */
+  /** Applies a fixed rule. Admitted units are counted here and reported later. */
   #answerAlike(rule: typeof ALLOW, charges: readonly SyncedCharge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#clock.now()
     this.#decided(rule === ALLOW, { counted: false, source: rule.source })

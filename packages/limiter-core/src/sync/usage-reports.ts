@@ -11,14 +11,14 @@ import type { SyncedPolicy } from './synced-policy.ts'
 
 /** Keys that wait to be reported. */
 const MOST_PENDING = 200_000
-/** Of what was free of a key: who has spent so much of it since it was asked for asks again. */
+/** Part of the free units of a key after whose use the process asks the ledger again. */
 const EARLY_PART = 0.02
-/** So many processes may spend their early parts together; each of more spends less before it asks. */
+/** Number of processes that may each use the whole part; in larger fleets each process uses less before it asks. */
 const EARLY_NODES = 20
-/** Ticks after which what is known of a key is asked for anew. */
+/** Ticks after which the knowledge about a key is outdated. */
 const STALE_TICKS = 2
 
-/** How often a key is asked for at least, by how much of it is used (PostHog's cadence). */
+/** Longest time between two requests for a key, by how much of it is used (PostHog's intervals). */
 const SYNC_MS = 15_000
 const ASKED_AFTER_MS = { idle: Number.POSITIVE_INFINITY, low: 4 * SYNC_MS, normal: SYNC_MS, hot: SYNC_MS / 2 } as const
 
@@ -30,17 +30,17 @@ export interface UsageReportsDeps {
   readonly metrics: SyncMetrics
 }
 
-/** What this process took and the ledger is to hear of: when each key is reported, and what is made of the answer. */
+/** Decides when each key is reported to the ledger, and applies the replies. */
 export class UsageReports {
   readonly outbox: Outbox = new Outbox(MOST_PENDING)
   /** Units that found no place to wait in. */
   dropped = 0
-  /** Sends what waits. */
+  /** Sends pending reports. */
   exchange: Pick<SyncExchange, 'wake' | 'soon' | 'nodes'> | undefined
   readonly #deps: UsageReportsDeps
-  /** Keys of the answers since the metrics were last read, by tier. */
+  /** Number of keys in replies since the metrics were last read, by tier. */
   readonly #tiers: number[] = TIERS.map(() => 0)
-  /** By partition: what was asked for until then the ledger may have lost. */
+  /** By partition: counts reported before this time may be lost in the ledger. */
   readonly #lostAt: number[]
 
   constructor(deps: UsageReportsDeps) {
@@ -48,12 +48,12 @@ export class UsageReports {
     this.#lostAt = new Array(deps.ledger.partitions).fill(Number.NEGATIVE_INFINITY)
   }
 
-  /** How many processes share the limits, as far as is known. */
+  /** Number of processes that share the limits, as far as known. */
   get nodes(): number {
     return this.#deps.terms.nodes ?? this.exchange?.nodes ?? 1
   }
 
-  /** Tells the metrics what is so now. */
+  /** Updates the metrics. */
   measure(): void {
     const { pending, tiers, nodes, cacheBytes } = this.#deps.metrics
     pending.set(this.outbox.size)
@@ -80,7 +80,7 @@ export class UsageReports {
     else hits.add(1)
     const floor = this.#floorOf(policy)
     if (floor > 0 && policy.hold(row, cost, floor)) {
-      // what others took of it meanwhile is asked for at the next tick
+      // what other processes took in the meantime is requested at the next tick
       if (now - policy.askedAt(row) > askAfterMs(policy, remaining)) this.report(counter, key, 0, now)
       return
     }
@@ -90,13 +90,16 @@ export class UsageReports {
     if (fleetPending >= (remaining + pending) * EARLY_PART || this.#isStale(policy, now)) this.#markUrgent(place)
   }
 
-  /** A take did not fit. Others may have given units back since the key was last asked for. */
+  /** Handles a take that did not fit. Other processes may have refunded units since the last request. */
   denied(counter: SyncedCounter, key: string, now: number): void {
     this.aim(counter, key, now)
     if (this.#isStale(counter.local.compiled, now)) this.#markUrgent(this.report(counter, key, 0, now))
   }
 
-  /** Adds units of the row that the policy points at to what waits; answers its place, 0 where there is no room. */
+  /**
+   * Adds units of the row that the policy points at to the pending reports; returns the position, 0 if there is no
+   * room.
+   */
   report(counter: SyncedCounter, key: string, units: number, takenAt: number): number {
     const policy = counter.local.compiled
     let place = policy.place(policy.row)
@@ -117,14 +120,14 @@ export class UsageReports {
     return place
   }
 
-  /** Forgets what waits of a key. */
+  /** Drops the pending report of a key. */
   drop(counter: SyncedCounter, key: string): void {
     this.aim(counter, key, this.#deps.clock.now())
     const policy = counter.local.compiled
     this.outbox.drop(policy.place(policy.row), key, counter)
   }
 
-  /** Before each sending of a batch: what is known of its keys goes along where the ledger may have lost it. */
+  /** Called before a batch is sent: adds the knowledge about its keys if the ledger may have lost it. */
   prepare({ partition, takes }: SyncBatch): void {
     const lostAt = this.#lostAt[partition]
     if (lostAt === Number.NEGATIVE_INFINITY) return
@@ -139,7 +142,7 @@ export class UsageReports {
     }
   }
 
-  /** Adopts what the ledger answered to a batch that was sent at `askedAt`. */
+  /** Applies the reply to a batch that was sent at `askedAt`. */
   answered({ partition, takes }: SyncBatch, { cells, lost }: SyncAnswer, askedAt: number): void {
     if (lost) {
       this.#lostAt[partition] = askedAt
@@ -195,7 +198,9 @@ export class UsageReports {
   }
 }
 
-/** For how long what is known of a key that this process hardly uses holds: the fuller it is, the shorter. */
+/**
+ * Returns how long the knowledge about a key that this process hardly uses is valid: the fuller the key, the shorter.
+ */
 function askAfterMs({ capacity, policy: { windowMs } }: SyncedPolicy, remaining: number): number {
   const pressure = 1 - remaining / capacity
   // at the pace of the window so far, half of the time until it is full

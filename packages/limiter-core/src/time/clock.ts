@@ -5,10 +5,10 @@ import { optionalWith } from '../options/options.ts'
 /** The longest timer: `setTimeout` fires at once above it. */
 export const MAX_TIMER_MS: number = 2 ** 31 - 1
 
-// a timer keeps the async context it was made in, and with it a request's data: ours are all made in this one
+// a timer keeps the async context in which it was created, including request data: all timers are created in this one
 const outside = new AsyncResource('sluice.clock', { requireManualDestroy: true })
 
-/** Of a timer that ends what somebody awaits. */
+/** For a timer whose result is awaited. */
 export const AWAITED: TimerOptions = { keepAlive: true }
 
 /** `performance.now()` for limits, `Date.now()` for calendars, timers of any length. */
@@ -27,7 +27,9 @@ export const systemClock: Clock = {
   },
 }
 
-/** The clock of an option: the system's where there is none, and where one has no `wall` or no `after` of its own. */
+/**
+ * Returns the clock of an option: the system clock if there is none, which also supplies a missing `wall` or `after`.
+ */
 export function clockOf(clock: Partial<Clock> | undefined): Clock {
   if (clock === undefined) return systemClock
   optionalWith('clock', clock, ['now'], 'a clock with now, wall and after')

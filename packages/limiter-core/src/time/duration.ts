@@ -11,8 +11,9 @@ const MS: Readonly<Record<DurationUnit, number>> = { ms: 1, s: 1_000, m: 60_000,
 const SHAPE = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
 
 /**
- * Milliseconds of a duration. Throws `SLUICE_BAD_DURATION`: a bare number below 1,000 is refused, since 60 is nearly
- * always a mistake for 60 seconds (write `'60ms'` where it is none); so is a duration without a whole millisecond.
+ * Returns the milliseconds of a duration. Throws `SLUICE_BAD_DURATION` for a number below 1,000, because 60 is
+ * usually a mistake for 60 seconds (write `'60ms'` otherwise), and for a duration that is not a whole number of
+ * milliseconds.
  */
 export function parseDuration(value: unknown, option: string): number {
   const ms = typeof value === 'string' ? textMs(value) : bareMs(value)
@@ -26,8 +27,8 @@ export function parseDuration(value: unknown, option: string): number {
 }
 
 /**
- * Milliseconds of an option whose name says so, like `maxWaitMs`: a number of ms, of any size from 0, or a duration.
- * Throws `SLUICE_BAD_DURATION`.
+ * Returns the milliseconds of an option such as `maxWaitMs`: a number of 0 or more, or a duration. Throws
+ * `SLUICE_BAD_DURATION`.
  */
 export function parseMs(value: unknown, option: string): number {
   const ms = typeof value === 'string' ? wholeTextMs(value) : value
@@ -39,7 +40,7 @@ export function parseMs(value: unknown, option: string): number {
 }
 
 /**
- * Milliseconds of an option that bounds something, so that 0 would mean none: from 1 to the longest timer, or a
+ * Returns the milliseconds of an option for which 0 would mean "no limit": from 1 to the longest timer, or a
  * duration. Throws `SLUICE_BAD_DURATION`.
  */
 export function parseTimerMs(value: unknown, option: string): number {
@@ -51,7 +52,7 @@ export function parseTimerMs(value: unknown, option: string): number {
   )
 }
 
-/** Undefined where a text is no duration of whole milliseconds, from 1. */
+/** Returns undefined if the string is not a duration of at least one whole millisecond. */
 function wholeTextMs(value: string): number | undefined {
   const ms = textMs(value)
   return Number.isSafeInteger(ms) && Number(ms) >= 1 ? ms : undefined

@@ -1,6 +1,9 @@
 import type { Clock } from '../contracts.ts'
 
-/** Calls `run` each `tickMs`, from a random moment on, so that a fleet does not ask all at once. Returns what stops it. */
+/**
+ * Calls `run` every `tickMs`, starting at a random time, so that processes do not call at the same moment. Returns a
+ * function that stops it.
+ */
 export function everyTick(clock: Clock, tickMs: number, run: () => void): () => void {
   let cancel = clock.after(Math.random() * tickMs, next)
   function next(): void {

@@ -1,6 +1,9 @@
 import { afterThisTurn } from './clock.ts'
 
-/** What is to be sent together: all that comes until it is sent, which is once however often it was scheduled. */
+/**
+ * Items that are sent together: everything that is added until the batch is sent, which happens once however often it
+ * was scheduled.
+ */
 export class TurnBatch<T> {
   readonly #send: (batch: TurnBatch<T>) => void
   #items: T[] = []
@@ -15,7 +18,7 @@ export class TurnBatch<T> {
     return this.#items.length
   }
 
-  /** `when` runs what it is given when the batch is to be sent; it is not asked where that is scheduled already. */
+  /** `when` schedules the given function; it is not called if the batch is already scheduled. */
   add(item: T, when?: (send: () => void) => void): void {
     this.#items.push(item)
     if (!this.#isScheduled) this.schedule(when)
@@ -27,7 +30,7 @@ export class TurnBatch<T> {
     when(this.flush)
   }
 
-  /** Sends now. What was scheduled stays so, and sends what has come by then. */
+  /** Sends now. A scheduled flush stays scheduled and sends what has been added by then. */
   readonly flush = (): void => {
     this.#isScheduled = false
     this.#send(this)
