@@ -145,7 +145,9 @@ describe.each(settings)('Express under %s decorators', (setting) => {
     const app = serving(users, 'greeting')
     expect([users.greeting(), users.greeting()]).toEqual(['hello from anna', 'hello from anna'])
     expect(stage.warnings.texts).toEqual([
-      expect.stringContaining('@RateLimit greeting: called with no arguments, and not counted'),
+      expect.stringContaining(
+        '@RateLimit greeting: expected the request and the response of the framework, received no arguments; the call is not counted',
+      ),
     ])
     expect(await statuses(app, '/greeting', '/greeting')).toEqual([200, 429])
   })

@@ -16,9 +16,9 @@ const got: Readonly<Record<Misuse, Readonly<Record<(typeof settings)[number], st
   'a class': accessor('a class', 'a class or the parameter of a constructor'),
   'a field of no handler': accessor('a field that holds a number', 'a field, whose value'),
   'an error handler': everywhere('4 parameters'),
-  'a method, without options': everywhere('what it decorates'),
-  'a static method, without options': everywhere('what it decorates'),
-  'a class, without options': accessor('what it decorates', 'a function'),
+  'a method, without options': everywhere('no arguments'),
+  'a static method, without options': everywhere('no arguments'),
+  'a class, without options': accessor('no arguments', 'a function'),
   'undefined options': everywhere('undefined'),
   'a handler for options': everywhere('a function'),
   'an unknown option': everywhere('an unknown option "windowMs"'),
@@ -41,7 +41,7 @@ describe.each(settings)('a decorator under the setting %s', (setting) => {
     expect(define).toThrow(
       expect.objectContaining({
         code: 'SLUICE_BAD_OPTION',
-        message: expect.stringMatching(new RegExp(`expected , received ${got[misuse][setting]}.*`)),
+        message: expect.stringMatching(new RegExp(`expected .+, received ${got[misuse][setting]}.*`)),
       }),
     )
   })

@@ -16,11 +16,14 @@ type Middleware = ConnectMiddleware<IncomingMessage, ServerResponse>
 type Limit = Middleware & { close(): void }
 type Handler = WrappedHandler<IncomingMessage, ServerResponse>
 
-/** Options of `guardContinue`: one of the two at least. */
+/** Options of `guardContinue`; at least one is required. */
 export interface ContinueGuardOptions {
-  /** Options, or the very limiter of `node:http` that is in front of the handler: a request counts once in it. */
+  /**
+   * Options, or the limiter of this package that is already in front of the handler. An existing limiter counts each
+   * request once, in the guard or in front of the handler.
+   */
   readonly rateLimit?: RateLimitOptions<IncomingMessage, ServerResponse> | (Middleware & RateHandle) | undefined
-  /** As `rateLimit`: options, or the cap that is in front of the handler. */
+  /** Options, or the cap of this package that is already in front of the handler. */
   readonly inflightLimit?:
     | InflightLimitOptions<IncomingMessage, ServerResponse>
     | (Middleware & InflightHandle)
@@ -28,21 +31,21 @@ export interface ContinueGuardOptions {
 }
 
 export interface ContinueGuard {
-  /** Leaves the server as it was. Limiters that were handed in go on. */
+  /** Removes the guard from the server. Limiters that were passed in stay open. */
   close(): void
 }
 
-/** A server of `node:http`, `node:https` or `node:http2`. */
+/** A `node:http`, `node:https` or `node:http2` server. */
 type Server = Pick<EventEmitter, 'on' | 'off' | 'emit' | 'listenerCount'>
 
 /**
- * Limits requests that ask by `Expect: 100-continue` whether to send their body: a denied one is answered before the
- * upload, any other is told to go on and becomes a request of the server. Throws coded errors for bad options, and for
- * a server that has a `checkContinue` listener: it would ask for the body whatever this one finds.
+ * Limits requests with `Expect: 100-continue` before their body is sent. A denied request is answered before the
+ * upload; any other request receives `100 Continue` and is emitted as a `request` of the server. Throws coded errors
+ * for invalid options, and if the server already has a `checkContinue` listener, which would request every body.
  */
 export function guardContinue(server: Server, options: ContinueGuardOptions): ContinueGuard {
   const { rateLimit: rate, inflightLimit: cap } = optionsOf('guardContinue', options, ['rateLimit', 'inflightLimit'])
-  if (rate === undefined && cap === undefined) throw bad('options', kindOf(options), 'rateLimit or inflightLimit in it')
+  if (rate === undefined && cap === undefined) throw bad('options', 'neither', 'rateLimit, inflightLimit or both')
   checkServer(server)
   const limits = [limitOf('rateLimit', rate, rateLimit), limitOf('inflightLimit', cap, inflightLimit)].flat()
   const listener = limits.reduceRight<Handler>(
@@ -62,7 +65,7 @@ export function guardContinue(server: Server, options: ContinueGuardOptions): Co
   }
 }
 
-/** None, the limiter that was handed in, or one that is made of options. */
+/** Returns the limiter that was passed in, a limiter created from options, or none. */
 function limitOf<Options>(
   option: string,
   given: Options | Limit | undefined,
@@ -71,7 +74,7 @@ function limitOf<Options>(
   if (given === undefined) return []
   if (typeof given !== 'function') return [make(given as Options)]
   if (typeof (given as Limit).wrap !== 'function')
-    throw bad(option, kindOf(given), `options, or what ${option}(options) makes`)
+    throw bad(option, kindOf(given), `options or a limiter created by ${option}(options)`)
   return [given as Limit]
 }
 
@@ -82,12 +85,12 @@ function checkServer(server: Server): void {
   if (server.listenerCount('checkContinue') > 0) {
     throw bad(
       'server',
-      'a second checkContinue listener',
-      'to be the only one: any other asks for the body all the same',
+      'a server with a checkContinue listener, which would request the bodies of denied requests',
+      'a server without a checkContinue listener',
     )
   }
 }
 
-function bad(option: string, got: string, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `guardContinue: ${option}: expected ${expected}, received ${got}`)
+function bad(option: string, received: string, expected: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_OPTION', `guardContinue: ${option}: expected ${expected}, received ${received}`)
 }

@@ -6,7 +6,7 @@ import { Exchange } from './exchange/exchange.ts'
 import { warnUntrustedProxy } from './exchange/proxy-trust.ts'
 import { limitersFor } from './limits/limiters.ts'
 
-/** A request of `node:http`. It has no route; proxies are not trusted. */
+/** A `node:http` request. It has no route, and no proxy is trusted. */
 export class PlainExchange extends Exchange<IncomingMessage, ServerResponse> {
   get ip(): string | undefined {
     if (this.incoming.headers['x-forwarded-for'] !== undefined) warnUntrustedProxy()
@@ -24,23 +24,26 @@ type NodeLimiters = DecoratedLimiters<Args, IncomingMessage, ServerResponse, Mid
 
 const limiters: NodeLimiters = withDecorators(limitersFor(connectMount(PlainExchange)))
 
-/** Limits rates: `createServer(rateLimit(options).wrap(handler))`, or as `(req, res, next)` middleware. */
+/** Limits request rates: `createServer(rateLimit(options).wrap(handler))`, or as `(req, res, next)` middleware. */
 export const rateLimit: NodeLimiters['rateLimit'] = limiters.rateLimit
 
-/** Caps requests in progress: `createServer(inflightLimit(options).wrap(handler))`, or as middleware. */
+/** Caps concurrent requests: `createServer(inflightLimit(options).wrap(handler))`, or as `(req, res, next)` middleware. */
 export const inflightLimit: NodeLimiters['inflightLimit'] = limiters.inflightLimit
 
-/** Delays requests of who asks too often: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+/** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: NodeLimiters['slowDown'] = limiters.slowDown
 
-/** One place to inject backend, clock and observers from. */
+/** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: NodeLimiters['createSluice'] = limiters.createSluice
 
-/** Limits rates in front of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
+/** Decorator that limits the request rate of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
 export const RateLimit: NodeLimiters['RateLimit'] = limiters.RateLimit
 
-/** Caps requests that a method has in progress: `@InflightLimit({ limit: 4 })`. */
+/** Decorator that caps the concurrent requests of a method: `@InflightLimit({ limit: 4 })`. */
 export const InflightLimit: NodeLimiters['InflightLimit'] = limiters.InflightLimit
 
-/** Delays who asks a method too often: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+/**
+ * Decorator that delays frequent requests of a client to a method:
+ * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
+ */
 export const SlowDown: NodeLimiters['SlowDown'] = limiters.SlowDown

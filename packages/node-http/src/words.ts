@@ -1,4 +1,4 @@
-// the words of every framework's package, whatever it mounts limits as
+// the exports that the packages of all frameworks have in common
 export * from '@sluice/limiter-core'
 export {
   type ConnectionLimit,

@@ -2,8 +2,8 @@ import type { Next } from './next.ts'
 import { nextTick } from './next-tick.ts'
 
 /**
- * Goes on with a check when it has come, outside of its promise: what a handler throws or rejects with goes where it
- * would go without us. `onThrow` is the framework's, where it would have caught what its handler throws.
+ * Continues after an asynchronous check, outside of its promise, so that errors of a handler surface where they would
+ * without a limiter. `onThrow` receives synchronous errors if the framework would have caught them.
  */
 export function afterCheck<T>(
   check: Promise<T>,
@@ -14,7 +14,7 @@ export function afterCheck<T>(
     try {
       return go(outcome)
     } catch (error) {
-      // on a server without a framework nobody catches
+      // without a framework, the error is an uncaught exception of the process
       if (!onThrow) throw error
       return onThrow(error)
     }

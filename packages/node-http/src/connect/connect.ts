@@ -8,23 +8,24 @@ import type { Next } from './next.ts'
 
 export type ConnectHandler<Req, Res> = (req: Req, res: Res, next: Next) => unknown
 
-/** A handler behind a limiter: for a server itself, which has no `next`, and for frameworks, which have one. */
+/** A handler behind a limiter. Servers call it without `next`, frameworks with it. */
 export type WrappedHandler<Req, Res> = (req: Req, res: Res, next?: Next) => unknown
 
-/** Middleware, or around a single handler. */
+/** A limiter as `(req, res, next)` middleware, which can also be put in front of a single handler. */
 export interface ConnectMiddleware<Req, Res> {
   (req: Req, res: Res, next: Next): void
   /**
-   * A handler that runs for requests that pass. A cap holds its place until the handler's promise settles, too. The
-   * handler may ask for another request than a limiter knows: of HTTP/2, or with the parameters of its route.
+   * Returns a handler that runs `handler` for allowed requests. A cap also waits for the handler's promise before it
+   * releases its permit. `handler` may have a more specific request type: HTTP/2, or with the parameters of its route.
    */
   wrap<R = Req, S = Res>(handler: ConnectHandler<R, S>): WrappedHandler<R, S>
 }
 
 const NEEDS_WRAP =
-  "holdUntil: got 'handler' for a middleware, which never learns when a handler is done: expected .wrap(handler)"
+  "holdUntil: expected 'response' for a middleware, received 'handler'; a middleware cannot detect when a handler " +
+  'finishes, so permits are released when the response ends; use .wrap(handler) to wait for the handler'
 
-/** A kind of exchange, by what it is made of. */
+/** Constructor of an exchange. */
 type ExchangeClass<Req, Res> = new (
   raw: Req,
   res: Res,
@@ -32,14 +33,14 @@ type ExchangeClass<Req, Res> = new (
   outgoing: ServerResponse,
 ) => Exchange<Req, Res>
 
-/** Puts limits in front of `(req, res, next)` handlers, whose requests are shown as `Shown`. */
+/** Returns a function that mounts limits in front of `(req, res, next)` handlers. `Adapted` is the exchange they see. */
 export function connectMount<Req extends IncomingMessage, Res extends ServerResponse>(
-  Shown: ExchangeClass<Req, Res>,
+  Adapted: ExchangeClass<Req, Res>,
 ): (limit: HttpLimit<Req, Res>) => ConnectMiddleware<Req, Res> {
   return (limit) => {
     const middleware = (req: Req, res: Res, next: Next): void => {
       if (limit.holdUntil === 'handler') limit.report.warnOnce('SLUICE_BAD_OPTION', () => NEEDS_WRAP)
-      const exchange = new Shown(req, res, req, res)
+      const exchange = new Adapted(req, res, req, res)
       const admission = limit.admit(exchange)
       if (admission === 'passed' || admission === 'held') {
         next()
@@ -51,8 +52,8 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
     }
     const wrap =
       (handler: ConnectHandler<Req, Res>): WrappedHandler<Req, Res> =>
-      (req, res, next = lastOfAll) => {
-        const exchange = new Shown(req, res, req, res)
+      (req, res, next = endOfChain) => {
+        const exchange = new Adapted(req, res, req, res)
         const admission = limit.admit(exchange)
         const go = (outcome: Admission<Req, Res>): unknown =>
           follow(outcome, exchange, next, (holder) => held(handler(req, res, next), holder))
@@ -62,7 +63,7 @@ export function connectMount<Req extends IncomingMessage, Res extends ServerResp
   }
 }
 
-/** Does the work behind a limit, or answers for it. */
+/** Runs the work behind a limit, or sends its denial. */
 function follow<Req, Res>(
   admission: Admission<Req, Res>,
   exchange: Exchange<Req, Res>,
@@ -74,21 +75,21 @@ function follow<Req, Res>(
   return admission === 'gone' ? undefined : answerDenied(exchange, admission, next)
 }
 
-/** What follows a limiter; told the exchange that holds a place. */
+/** The work behind a limit. `holder` is the exchange of a request that holds a permit. */
 type Work = (holder?: Holder) => unknown
 type Holder = Pick<Exchange<unknown, unknown>, 'life'>
 
-/** Where a server has no `next`: nothing follows, and an error is nobody's but the server's. */
-function lastOfAll(error?: unknown): void {
+/** Default `next` for servers without a framework: rethrows errors, and otherwise does nothing. */
+function endOfChain(error?: unknown): void {
   if (error !== undefined) throw error
 }
 
-/** The work of a handler, which the permits of its request wait for from now on. */
+/** Makes the permits of `holder` wait for `work`, the result of a handler. Returns the result. */
 export function held(work: unknown, holder: Holder | undefined): unknown {
   if (!holder || !isPromise(work)) return work
-  // of a thenable that runs when it is asked, such as a query, only one may ask
+  // `then` is called once: a lazy thenable, such as a query, runs again on each call
   const done = Promise.resolve(work)
   holder.life.holdUntil(done)
-  // holding it would hide its rejection from the process, so what is handed on is one that nobody has looked at yet
+  // `holdUntil` handles a rejection of `done`; a new promise keeps it unhandled for the caller
   return done.then((value) => value)
 }

@@ -1,2 +1,2 @@
-/** The real one, whatever fake timers a test of the application puts in its place later. */
+/** The real `process.nextTick`, even if a test of the application installs fake timers later. */
 export const nextTick: typeof process.nextTick = process.nextTick

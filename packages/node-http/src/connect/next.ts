@@ -1,2 +1,2 @@
-/** Goes on with what follows a limiter, or hands an error to the framework. */
+/** Continues with the next handler, or passes an error to the framework. */
 export type Next = (error?: unknown) => void

@@ -4,19 +4,19 @@ import { isPromise, type MaybePromise, messageOf, warnOnce } from '@sluice/limit
 import { nextTick } from '../connect/next-tick.ts'
 import { WaitingConnection } from './waiting-connection.ts'
 
-/** A server of `node:net` or of what is made of it. */
+/** A `node:net` server, or a server that is built on one: TLS, HTTP, HTTPS or HTTP/2. */
 export type ConnectionServer = Pick<EventEmitter, 'on' | 'off' | 'emit'>
 
-/** Whether a connection may be served. Must not throw nor reject, and must answer within a bound. */
+/** Returns whether a connection may be served. Must not throw or reject, and must settle within a bounded time. */
 export type ConnectionGate = (socket: Socket) => MaybePromise<boolean>
 
-// registered: an ESM and a CommonJS copy may meet on one server
+// Symbol.for: an ESM and a CommonJS copy of this package may use the same server
 const GATES = Symbol.for('sluice.connectionGates@1')
 
 /**
- * What is asked of each connection of a server before its listeners are told of it. Those of TLS and HTTP take a socket
- * over at once, whoever listens beside them, so that `connection` itself waits: nothing is read, said or negotiated until
- * every gate has answered. They are asked one after the other, the first that was added first.
+ * Checks each connection of a server before its `connection` listeners run. The listeners of TLS and HTTP take over a
+ * socket at once, so the `connection` event itself is held back: nothing is read, written or negotiated until every
+ * gate has decided. Gates are checked one after the other, in the order in which they were added.
  */
 export class ConnectionGates {
   readonly #server: ConnectionServer
@@ -25,7 +25,7 @@ export class ConnectionGates {
   readonly #gated: EventEmitter['emit']
   #gates: readonly ConnectionGate[] = []
 
-  /** The gates of a server; made when first asked for. */
+  /** Returns the gates of a server; the first call creates them. */
   static of(server: ConnectionServer): ConnectionGates {
     const home = server as ConnectionServer & { [GATES]?: ConnectionGates | undefined }
     home[GATES] ??= new ConnectionGates(server)
@@ -45,17 +45,17 @@ export class ConnectionGates {
     server.emit = this.#gated
   }
 
-  /** Returns a function that takes the gate away. */
+  /** Adds a gate. Returns a function that removes it. */
   add(gate: ConnectionGate): () => void {
     this.#gates = [...this.#gates, gate]
     return () => {
       this.#gates = this.#gates.filter((other) => other !== gate)
-      if (this.#gates.length === 0) this.#leave()
+      if (this.#gates.length === 0) this.#restore()
     }
   }
 
-  /** Leaves the server as it was, unless somebody else has put something over it. */
-  #leave(): void {
+  /** Restores the original `emit` of the server, unless other code has replaced it since. */
+  #restore(): void {
     if (this.#server.emit !== this.#gated) return
     if (this.#hadOwnEmit) this.#server.emit = this.#emit
     else Reflect.deleteProperty(this.#server, 'emit')
@@ -64,20 +64,20 @@ export class ConnectionGates {
 
   #onConnection(args: unknown[]): boolean {
     const socket = args[0] as Socket
-    const passes = this.#ask(this.#gates, socket)
+    const passes = this.#check(this.#gates, socket)
     if (!isPromise(passes)) return passes ? this.#emitConnection(args) : refuse(socket)
     const waiting = new WaitingConnection(socket)
-    // outside of the promise, so that what listeners throw rejects nothing
+    // outside of the promise, so that an error of a listener does not reject it
     passes.then((passed) => nextTick(() => this.#decided(waiting, args, passed)))
     return true
   }
 
-  /** Every gate in turn, at once as long as each of them answers at once. */
-  #ask(gates: readonly ConnectionGate[], socket: Socket): MaybePromise<boolean> {
+  /** Checks the gates in turn. Returns a promise only if a gate does. */
+  #check(gates: readonly ConnectionGate[], socket: Socket): MaybePromise<boolean> {
     for (const [index, gate] of gates.entries()) {
       const passes = gate(socket)
       if (isPromise(passes)) {
-        return passes.then((passed) => passed && !socket.destroyed && this.#ask(gates.slice(index + 1), socket))
+        return passes.then((passed) => passed && !socket.destroyed && this.#check(gates.slice(index + 1), socket))
       }
       if (!passes) return false
     }
@@ -91,8 +91,12 @@ export class ConnectionGates {
     try {
       this.#emitConnection(args)
     } catch (error) {
-      // Node, too, would have had nobody to tell but the process
-      warnOnce('SLUICE_HOOK_FAILED', () => `a listener to connections threw: ${messageOf(error)}`, 'connection')
+      // this runs in a later tick, where no caller can catch the error
+      warnOnce(
+        'SLUICE_HOOK_FAILED',
+        () => `a connection listener threw, and the connection is closed: ${messageOf(error)}`,
+        'connection',
+      )
       refuse(socket)
     }
   }

@@ -30,23 +30,23 @@ export interface ConnectionLimitOptions
 
 /** A cap on connections. */
 export interface ConnectionLimit {
-  /** The cap behind it: to count open connections, of a key or of the whole process. */
+  /** The underlying cap, to count open connections of a key or of the whole process. */
   readonly limiter: InflightLimiter
-  /** Lets new connections pass. Those that are open are counted until they close. */
+  /** Stops limiting new connections. Open connections stay counted until they close. */
   close(): void
 }
 
 const OPTIONS = ['limit', 'name', 'key', 'weight', 'backend', 'shared', 'skip', 'mode', 'observers', 'clock'] as const
 
-/** Milliseconds that a connection waits for an answer that comes later. */
-const WAITS_MS = 5_000
-const TOO_LATE = `a connection was closed: nobody said within ${WAITS_MS} ms whether it has a place`
+/** Maximum time that a connection waits for an asynchronous decision. */
+const DECISION_TIMEOUT_MS = 5_000
+const TOO_LATE = `a connection was closed because its key, skip or backend took more than ${DECISION_TIMEOUT_MS} ms`
 
 /**
- * Caps the TCP connections of a server of `node:net`, `tls`, `http`, `https` or `http2`: of the process, or with
- * `key: byIp()` of each client address. One too many is closed without a word, before TLS and HTTP see a byte of it.
- * Where the answer comes later the connection waits for it, five seconds at most; of several the first one is asked
- * first. Throws coded errors for bad options.
+ * Caps the TCP connections of a `node:net`, `tls`, `http`, `https` or `http2` server: in total, or with `key: byIp()`
+ * for each client address. Connections above the limit are closed without a response, before TLS or HTTP receives a
+ * byte. If the decision is asynchronous, the connection waits for it, and is closed after five seconds. Several caps
+ * of one server are checked in the order of their registration. Throws coded errors for invalid options.
  */
 export function limitConnections(server: ConnectionServer, options: ConnectionLimitOptions): ConnectionLimit {
   if (typeof server?.on !== 'function' || typeof server.off !== 'function' || typeof server.emit !== 'function') {
@@ -57,7 +57,7 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   }
   const { name = DEFAULT_NAMES.limitConnections, ...rest } = optionsOf('limitConnections', options, OPTIONS)
   const gate = new InflightGate<Socket, never>({ name, ...rest })
-  const deadlines = new Deadlines(clockOf(options.clock), WAITS_MS)
+  const deadlines = new Deadlines(clockOf(options.clock), DECISION_TIMEOUT_MS)
   const leave = ConnectionGates.of(server).add((socket) => {
     const check = gate.check(viewOf(socket))
     return isPromise(check) ? inTime(check, socket, deadlines, gate.report) : admit(socket, check)
@@ -69,7 +69,7 @@ export function limitConnections(server: ConnectionServer, options: ConnectionLi
   return { limiter: gate.limiter, close }
 }
 
-/** What comes too late changes nothing: the connection is closed by then, and its place goes straight back. */
+/** Waits for a decision. After the deadline the connection is closed, and a late permit is released at once. */
 function inTime(
   check: Promise<CapCheck | undefined>,
   socket: Socket,
@@ -85,7 +85,7 @@ function inTime(
   return deadlines.race(admitted, { answered: (passes) => passes, failed: refused, late: refused })
 }
 
-/** Whether it may be served. The permit comes back when the socket closes, at once where it has. */
+/** Returns whether the connection may be served. Its permit is released when the socket closes, or now if it has. */
 function admit(socket: Socket, check: CapCheck | undefined): boolean {
   if (!check) return !socket.destroyed
   if (!check.permit) return false
@@ -94,7 +94,7 @@ function admit(socket: Socket, check: CapCheck | undefined): boolean {
   return !socket.destroyed
 }
 
-/** A connection has an address, and nothing yet that a request has. */
+/** Presents a connection to the cap. It has an address, but no headers and no route. */
 function viewOf(raw: Socket): RequestView<Socket> {
   return { raw, ip: raw.remoteAddress, method: 'CONNECT', route: undefined, header: () => undefined }
 }

@@ -1,22 +1,21 @@
 import type { Duplex } from 'node:stream'
 
 /**
- * A connection of which nobody knows yet whether it may be served. Nothing but the socket's own buffer takes what the
- * client sends: it stays there for whoever is told of the connection, and a full one stops the client. A client that
- * resets, or ends its side before it said anything, is gone; one that spoke and ended its side may still read, and whoever
- * is told of the connection finds out.
+ * A connection that waits for the decision of its caps. Received data stays in the buffer of the socket, for the
+ * `connection` listeners; a full buffer stops the client. A client that resets the connection, or ends its side before
+ * it has sent data, has left. A client that has sent data and then ended its side may still read, so it is kept.
  */
 export class WaitingConnection {
   readonly #socket: Duplex
 
   constructor(socket: Duplex) {
     this.#socket = socket
-    // nobody else listens yet, and a client that resets must not end the process
+    // the server's listeners are not attached yet, and a reset by the client must not crash the process
     socket.on('error', ignore)
     socket.on('end', this.#left)
   }
 
-  /** Waits no longer. False where the client is gone. */
+  /** Stops waiting. Returns false if the client has left. */
   done(): boolean {
     this.#socket.off('end', this.#left)
     if (this.#socket.destroyed) return false

@@ -3,23 +3,24 @@ import type { LimiterMakers, Limiters, Sluice, SluiceOptions } from '../limits/l
 import { type LimitDecorator, limitDecorator } from './limit-decorator.ts'
 import type { Wrapping } from './limited-method.ts'
 
-/** The options of a limiter, or one that is made already and may be shared, looked at and closed. */
+/** Options of a limiter, or an existing limiter, which several methods can share and the application can close. */
 type Given<Make extends (options: never) => unknown> = Parameters<Make>[0] | ReturnType<Make>
 
 /**
- * Limits in front of methods that handle requests. Of options each decorated method has a limiter of its own, shared by
- * all instances. Stacked ones all count, the uppermost first. `Args` is what the framework calls a handler with.
+ * Decorators that put limits in front of methods that handle requests. With options, each decorated method has a
+ * separate limiter, shared by all instances of its class. Stacked decorators all count, the topmost first. `Args` are
+ * the arguments that the framework passes to a handler.
  */
 interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown> {
-  /** Limits rates: `@RateLimit({ limit: 100, window: '1m' })`. Throws coded errors where the class is defined. */
+  /** Limits the request rate: `@RateLimit({ limit: 100, window: '1m' })`. Throws coded errors at class definition. */
   RateLimit(limit: Given<LimiterMakers<Req, Res, Mounted, Extra>['rateLimit']>): LimitDecorator<Args>
-  /** Caps requests in progress: `@InflightLimit({ limit: 4 })`. A place is held until the method's promise settles, too. */
+  /** Caps concurrent requests: `@InflightLimit({ limit: 4 })`. Permits also wait for the method's promise to settle. */
   InflightLimit(cap: Given<LimiterMakers<Req, Res, Mounted, Extra>['inflightLimit']>): LimitDecorator<Args>
-  /** Delays who asks too often: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+  /** Delays frequent clients: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
   SlowDown(slow: Given<LimiterMakers<Req, Res, Mounted, Extra>['slowDown']>): LimitDecorator<Args>
 }
 
-/** The public words of a framework, decorators among them. */
+/** Functions that the package of a framework exports, including decorators. */
 export interface DecoratedLimiters<Args extends readonly unknown[], Req, Res, Mounted, Extra = unknown>
   extends Limiters<Req, Res, Mounted, Extra>,
     LimitDecorators<Args, Req, Res, Mounted, Extra> {
@@ -28,7 +29,7 @@ export interface DecoratedLimiters<Args extends readonly unknown[], Req, Res, Mo
   ): Sluice<Req, Res, Mounted, Extra, B> & LimitDecorators<Args, Req, Res, Mounted, Extra>
 }
 
-/** Adds decorators to the words of a framework. They need no more of what it mounts than `.wrap(handler)`. */
+/** Adds decorators to the functions of a framework. What the framework mounts only needs to have `.wrap(handler)`. */
 export function withDecorators<Args extends readonly unknown[], Req, Res, Mounted extends Wrappable, Extra = unknown>(
   limiters: Limiters<Req, Res, Mounted, Extra>,
 ): DecoratedLimiters<Args, Req, Res, Mounted, Extra> {
@@ -42,7 +43,7 @@ export function withDecorators<Args extends readonly unknown[], Req, Res, Mounte
   }
 }
 
-/** `Wrapping`, whatever handlers it is for. */
+/** `Wrapping` for any type of handler. */
 interface Wrappable {
   wrap(handler: never): unknown
 }
@@ -59,7 +60,7 @@ function decoratorsOf<Args extends readonly unknown[], Req, Res, Mounted extends
   }
 }
 
-/** Rest arguments are those of a decorator: who forgets the options decorates with the maker itself. */
+/** More than one argument means that the call with options is missing: the function itself was used as a decorator. */
 function maker<Args extends readonly unknown[], Options extends object, Made extends Wrappable>(
   word: string,
   make: (options: Options) => Made,
@@ -69,10 +70,10 @@ function maker<Args extends readonly unknown[], Options extends object, Made ext
     if (typeof given === 'object' && given !== null && forgotten.length === 0) {
       return limitDecorator(word, () => make(given as Options) as unknown as Wrapping)
     }
-    const got = forgotten.length > 0 ? 'what it decorates' : kindOf(given)
+    const received = forgotten.length > 0 ? 'no arguments' : kindOf(given)
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `@${word}: expected options or a limiter: @${word}({ … }), received ${got}`,
+      `@${word}: expected options or a limiter, as in @${word}({ … }), received ${received}`,
     )
   }
 }

@@ -1,13 +1,13 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core/http'
 import { type AnyHandler, limitedMethod, type Wrapping } from './limited-method.ts'
 
-/** A method that a framework calls with `Args`. Written as a method, so that it may ask for a narrower request. */
+/** A method that a framework calls with `Args`. Method syntax permits parameters with narrower request types. */
 type HandlerMethod<Args extends readonly unknown[]> = { handle(...args: Args): unknown }['handle']
 
-/** Decorates handlers, of instances or static, as a standard decorator and under `experimentalDecorators`. */
+/** Decorates instance and static handlers, as a standard decorator and under `experimentalDecorators`. */
 export interface LimitDecorator<Args extends readonly unknown[]> {
   <This, Method extends HandlerMethod<Args>>(method: Method, context: ClassMethodDecoratorContext<This, Method>): Method
-  /** A field that holds a handler. Under `experimentalDecorators` fields cannot be decorated. */
+  /** Decorates a field that holds a handler; not possible under `experimentalDecorators`. */
   <This, Method extends HandlerMethod<Args>>(
     nothing: undefined,
     context: ClassFieldDecoratorContext<This, Method>,
@@ -19,14 +19,13 @@ export interface LimitDecorator<Args extends readonly unknown[]> {
   ): TypedPropertyDescriptor<Method>
 }
 
-/** What standard decorators are told of what they decorate. */
 type Context = Pick<DecoratorContext, 'kind' | 'name'>
 
-const EXPECTED = 'expected a method that handles requests'
+const EXPECTED = 'a method that handles requests'
 
 /**
- * A decorator named `word`. `limitFor` makes the limit of one decorated method, which all instances share. Throws
- * `SLUICE_BAD_OPTION` where it stands on anything else than a handler.
+ * Creates a decorator named `word`. `limitFor` creates the limit of one decorated method, shared by all instances. The
+ * decorator throws `SLUICE_BAD_OPTION` for anything but a handler.
  */
 export function limitDecorator<Args extends readonly unknown[]>(
   word: string,
@@ -56,7 +55,7 @@ function standard({ word, limitFor }: Decoration, value: unknown, { kind, name }
   const limit = limitFor()
   return (initial: unknown) => {
     if (typeof initial === 'function') return limitedMethod(limit, initial as AnyHandler, label)
-    throw refused(label, `a field that holds ${kindOf(initial)}`, 'expected one that holds a handler')
+    throw refused(label, `a field that holds ${kindOf(initial)}`, 'a field that holds a handler')
   }
 }
 
@@ -70,13 +69,13 @@ function legacy({ word, limitFor }: Decoration, name: unknown, descriptor?: Part
   if (typeof descriptor === 'number') throw refused(label, 'a parameter', EXPECTED)
   if (descriptor?.get || descriptor?.set) throw refused(label, 'an accessor', EXPECTED)
   const instead = `${String(name)}(…) { … } instead of ${String(name)} = (…) => { … }`
-  throw refused(label, 'a field, whose value experimentalDecorators do not show', `${EXPECTED}: write ${instead}`)
+  throw refused(label, 'a field, whose value experimentalDecorators does not expose', `${EXPECTED} (write ${instead})`)
 }
 
 function labelOf(word: string, name: unknown): string {
   return name === undefined ? `@${word}` : `@${word} ${String(name)}`
 }
 
-function refused(label: string, got: string, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `${label}: got ${got}, ${expected}`)
+function refused(label: string, received: string, expected: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_OPTION', `${label}: expected ${expected}, received ${received}`)
 }

@@ -1,25 +1,25 @@
 import { kindOf, SluiceError, warnOnce } from '@sluice/limiter-core/http'
 
-/** A handler of whatever framework. */
+/** A handler of any framework. */
 export type AnyHandler = (this: unknown, ...args: unknown[]) => unknown
 
-/** A limit as every framework mounts it: it can stand in front of a single handler. */
+/** A mounted limit that can be put in front of a single handler. */
 export interface Wrapping {
   wrap(handler: AnyHandler): AnyHandler
 }
 
-// a fourth one makes an error handler in Express, and what it is called with first is no request
-const MOST_PARAMETERS = 3
+// Express treats a function with four parameters as an error handler, whose first argument is not a request
+const MAX_PARAMETERS = 3
 
 /**
- * `method` behind `limit`, with its `this`, its name and its number of parameters. `label` names it in messages. A call
- * that shows no request goes through uncounted, and is warned about once.
+ * Returns `method` behind `limit`, with the same `this`, name and number of parameters. `label` identifies it in
+ * messages. A call without a request and a response is not counted, and prints one warning.
  */
 export function limitedMethod(limit: Wrapping, method: AnyHandler, label: string): AnyHandler {
-  if (method.length > MOST_PARAMETERS) {
+  if (method.length > MAX_PARAMETERS) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `${label}: expected at most ${MOST_PARAMETERS}: a handler of requests, not of errors, received ${method.length} parameters`,
+      `${label}: expected a request handler with at most ${MAX_PARAMETERS} parameters, received ${method.length} parameters`,
     )
   }
   function limited(this: unknown, ...args: unknown[]): unknown {
@@ -29,13 +29,13 @@ export function limitedMethod(limit: Wrapping, method: AnyHandler, label: string
     }
     let waited = false
     const run = (...handed: unknown[]): unknown =>
-      // who called may still catch what is thrown at once; later there is its `next`, or the promise that it got
+      // a synchronous error reaches the caller; a later error goes to `next`, or else rejects the returned promise
       waited && typeof args[2] !== 'function' ? inPromise(() => method.apply(this, handed)) : method.apply(this, handed)
     const answer = limit.wrap(run)(...args)
     waited = true
     return answer
   }
-  // Express tells by the length what a function is for, and frameworks show the name
+  // Express recognizes error handlers by `length`, and frameworks display `name`
   return Object.defineProperties(limited, {
     name: { value: method.name, configurable: true },
     length: { value: method.length, configurable: true },
@@ -46,10 +46,10 @@ async function inPromise(work: () => unknown): Promise<unknown> {
   return work()
 }
 
-/** Every framework calls a handler with something that has headers, and with something to answer by. */
+/** Whether the arguments start with a request, which has headers, and a response, as every framework passes them. */
 function isShownRequest([request, answer]: readonly unknown[]): boolean {
   if (!isObject(request) || !isObject(request.headers)) return false
-  // a context of Koa is both
+  // a Koa context is both
   return isObject(answer) || typeof answer === 'function' || (isObject(request.req) && isObject(request.res))
 }
 
@@ -58,10 +58,10 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function notCounted(label: string, args: readonly unknown[]): string {
-  const got =
+  const received =
     args
       .slice(0, 2)
       .map((arg) => kindOf(arg))
       .join(', ') || 'no arguments'
-  return `${label}: called with ${got}, and not counted: expected all that the framework calls a handler with`
+  return `${label}: expected the request and the response of the framework, received ${received}; the call is not counted`
 }

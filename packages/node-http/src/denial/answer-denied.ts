@@ -12,7 +12,7 @@ import { cutOff } from '../lifecycle/response-end.ts'
 import { writeDenialHead } from './denial-writer.ts'
 import type { DeniedRequest } from './denied-request.ts'
 
-/** The error that a framework's error handling sees of a denial, in the shape that http-errors made usual. */
+/** Error that the error handling of a framework receives for a denial, in the shape of http-errors. */
 export interface DenialError extends SluiceError {
   status: number
   statusCode: number
@@ -21,8 +21,8 @@ export interface DenialError extends SluiceError {
 }
 
 /**
- * Answers a denied request in the way of whoever denied. Never throws; does nothing where an answer is under way already. A
- * promise where the user's own answer is one.
+ * Answers a denied request as the options of the denying limiter require. Never throws; does nothing if a response has
+ * already been started. Returns a promise if a custom `denied` function does.
  */
 export function answerDenied<Req, Res>(
   exchange: Exchange<Req, Res>,
@@ -36,7 +36,7 @@ export function answerDenied<Req, Res>(
   return undefined
 }
 
-/** The answer behind a head that stands already (`writeDenialHead`). Never throws. */
+/** Sends the body of a denial after `writeDenialHead`. Never throws. */
 export function answerBody<Req, Res>(
   exchange: Exchange<Req, Res>,
   refusal: DeniedRequest<Req, Res>,
@@ -54,20 +54,20 @@ function answerOwn<Req, Res>(
   denied: DeniedAnswer<Req, Res>,
 ): MaybePromise<void> {
   const failed = (error: unknown): void => {
-    report.hookFailed('denied', error, 'and the usual answer stands in')
+    report.hookFailed('denied', error, 'and the default response is sent')
     const { outgoing } = exchange
     if (!exchange.answered) {
-      // what it did to status and headers before it failed is no part of the usual answer
+      // overwrites the status and headers that the function set before it failed
       writeDenialHead(exchange, context.denial, lines)
       exchange.send(context.denial)
     } else if (outgoing.headersSent && !outgoing.writableEnded) {
-      // half an answer must not look like a whole one, and its reader must not wait for the rest
+      // a partial response must not look complete, and its reader must not wait for the rest
       cutOff(exchange.incoming, outgoing)
     }
   }
   try {
     const answered = denied(exchange.raw, exchange.res, context)
-    // by way of a promise of ours: a thenable may call back twice
+    // through a native promise, because a thenable may call back twice
     if (isPromise(answered))
       return Promise.resolve(answered)
         .then((value) => exchange.conclude(value))
@@ -78,7 +78,7 @@ function answerOwn<Req, Res>(
   }
 }
 
-/** The error of a denial, for frameworks that answer errors. */
+/** Creates the error of a denial, for the error handling of a framework. */
 function denialError({ denial, decision }: DeniedContext, lines: readonly HeaderLine[]): DenialError {
   const policies = decision ? violatedNames(denial) : []
   const error = new SluiceError('SLUICE_DENIED', `denied${policies.length > 0 ? ` by ${policies.join(', ')}` : ''}`)

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HeaderLine, HttpDenial } from '@sluice/limiter-core'
 import type { Exchange } from '../exchange/exchange.ts'
 
-/** Any framework's exchange. */
+/** Exchange of any framework. */
 type AnyExchange = Exchange<unknown, unknown>
 
-/** An unread upload of at most this many bytes is read and dropped, so that the connection can be kept. */
+/** An unread upload of at most this size is read and dropped, so that the connection can be reused. */
 const SMALL_BODY_BYTES = 64 * 1024
-/** What an application may have said of the answer that is not sent now. */
-const OF_ANOTHER_ANSWER: ReadonlySet<string> = new Set([
+/** Headers that describe the regular response, which is not sent. */
+const RESPONSE_HEADERS: ReadonlySet<string> = new Set([
   'etag',
   'last-modified',
   'expires',
@@ -19,7 +19,7 @@ const OF_ANOTHER_ANSWER: ReadonlySet<string> = new Set([
   'content-language',
   'transfer-encoding',
   'trailer',
-  // of limiters that passed before: where the one that denies writes none, theirs would still tell of units left
+  // set by limiters that allowed the request: they would show remaining units if the denying limiter writes no headers
   'ratelimit',
   'ratelimit-policy',
   'x-ratelimit-limit',
@@ -27,26 +27,26 @@ const OF_ANOTHER_ANSWER: ReadonlySet<string> = new Set([
   'x-ratelimit-reset',
 ])
 
-/** Writes header lines, and shows them to pages of other origins where the request came from one. */
+/** Writes header lines. If the request has an Origin, it also exposes them to cross-origin pages. */
 export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLine[]): void {
   if (exchange.answered) return
   for (const [name, value] of lines) exchange.setHeader(name, value)
   if (exchange.incoming.headers.origin !== undefined) expose(exchange, lines)
 }
 
-/** Status and headers of a denial; the body is the caller's to send. */
+/** Writes status and headers of a denial. The caller sends the body. */
 export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines: readonly HeaderLine[]): void {
-  for (const name of exchange.headerNames) if (OF_ANOTHER_ANSWER.has(name)) exchange.removeHeader(name)
+  for (const name of exchange.headerNames) if (RESPONSE_HEADERS.has(name)) exchange.removeHeader(name)
   exchange.setStatus(denial.status)
   const { retryAfterSeconds: wait } = denial
   writeHeaderLines(exchange, wait === undefined ? lines : [['Retry-After', String(wait)], ...lines])
-  // caches that do not know 429 store it under a Cache-Control that was meant for the answer itself
+  // a cache that does not know 429 would store the denial if the application allowed caching of the regular response
   exchange.setHeader('Cache-Control', 'no-store')
   const { incoming } = exchange
   if (incoming.httpVersionMajor < 2 && hasLargeBody(incoming)) exchange.setHeader('Connection', 'close')
 }
 
-// draining first would delay the answer by the whole upload, and keeping the connection would make the server read it
+// reading a large upload first would delay the response, and keeping the connection open would require reading it
 function hasLargeBody(req: IncomingMessage): boolean {
   if (req.complete) return false
   if (req.headers['transfer-encoding'] !== undefined) return true

@@ -1,15 +1,15 @@
 import type { DeniedContext, HeaderLine, LimiterReport, RateLimitOptions } from '@sluice/limiter-core/http'
 
-/** How a limiter wants its denials answered. */
+/** Options of a limiter that decide how its denials are answered. */
 interface AnswerOptions<Req, Res> extends Pick<RateLimitOptions<Req, Res>, 'denied'> {
-  /** Hands an error to the framework instead of answering. */
+  /** Whether to pass an error to the framework instead of sending a response. */
   readonly next?: boolean | undefined
 }
 
-/** A denial, the header lines that go with it, and how whoever denied wants it answered. */
+/** A denial, its header lines, and the answer options of the limiter that denied. */
 export interface DeniedRequest<Req, Res> extends DeniedContext {
   readonly lines: readonly HeaderLine[]
   readonly answer: AnswerOptions<Req, Res>
-  /** Of the limiter that denied. */
+  /** Report of the limiter that denied. */
   readonly report: LimiterReport
 }

@@ -3,8 +3,8 @@ import type { HttpDenial, RequestView } from '@sluice/limiter-core'
 import { RequestLifecycle } from '../lifecycle/request-lifecycle.ts'
 
 /**
- * A request as limiters see it and its response as they write it, whatever the framework is. `Req` and `Res` are what
- * the framework's users know; beneath them are a request and a response of node:http.
+ * A request and its response as limiters read and write them, independent of the framework. `Req` and `Res` are the
+ * types of the framework; `incoming` and `outgoing` are the underlying `node:http` objects.
  */
 export abstract class Exchange<Req, Res> implements RequestView<Req> {
   readonly raw: Req
@@ -18,7 +18,7 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
     this.res = res
     this.incoming = incoming
     this.outgoing = outgoing
-    // first of all: a handler that speaks to its `sluice` must not fail for requests that nobody counts
+    // sets `req.sluice` in any case, so that handlers can use it for requests that are not counted
     this.life = RequestLifecycle.of(incoming, outgoing)
   }
 
@@ -37,7 +37,8 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
     return this.incoming.method ?? 'GET'
   }
 
-  // Node joins repeated headers: `valid, junk1` and `valid, junk2` would be two keys of one client
+  // returns undefined for a repeated header: Node joins the values, so that one client could have many keys, such as
+  // `valid, junk1` and `valid, junk2`
   header(name: string): string | undefined {
     const { headers, rawHeaders } = this.incoming
     const value = headers[name]
@@ -50,12 +51,12 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
     return times === 1 ? value : undefined
   }
 
-  /** True once an answer is under way, so that nothing can be added to it. */
+  /** Whether the response has been sent or started, so that nothing can be added to it. */
   get answered(): boolean {
     return this.outgoing.headersSent || this.outgoing.writableEnded
   }
 
-  /** Of the headers that were set so far, in lower case. */
+  /** Names of the headers set so far, in lower case. */
   get headerNames(): readonly string[] {
     return this.outgoing.getHeaderNames()
   }
@@ -74,17 +75,17 @@ export abstract class Exchange<Req, Res> implements RequestView<Req> {
 
   setStatus(status: number): void {
     this.outgoing.statusCode = status
-    // left to Node, which knows the status that is sent in the end
+    // Node derives the message from the status that is finally sent
     if (this.incoming.httpVersionMajor < 2) this.outgoing.statusMessage = ''
   }
 
-  /** Writes the body of the usual answer; status and headers stand. */
+  /** Sends the default body of a denial, after status and headers have been set. */
   send(denial: HttpDenial): void {
     this.setHeader('Content-Type', denial.contentType)
     this.setHeader('Content-Length', String(denial.body.length))
     this.outgoing.end(denial.body)
   }
 
-  /** Told what the user's own answer returned, where that is the answer itself. */
+  /** Receives the return value of a custom `denied` function, for frameworks that send returned values. */
   conclude(_returned: unknown): void {}
 }

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 
-/** A request of Express 4 or 5, by where its route is found. */
+/** The parts of an Express 4 or 5 request that lead to its route. */
 interface ExpressRequest {
   readonly method: string
   readonly route?: ExpressRoute | undefined
@@ -9,15 +9,15 @@ interface ExpressRequest {
 
 interface ExpressRoute {
   readonly path: unknown
-  /** In lower case; `_all` where it was declared for every method. */
+  /** Method names in lower case; `_all` if the route was declared for every method. */
   readonly methods?: Readonly<Record<string, unknown>>
 }
 
 interface ExpressApplication {
-  /** Of Express 4, where `router` throws. */
+  /** Express 4 only, where reading `router` throws. */
   readonly _router?: Router
   readonly router?: Router
-  /** The patterns at which applications were mounted in one another. */
+  /** Returns the patterns at which this application and its parent applications are mounted. */
   path?(): string
 }
 
@@ -27,23 +27,23 @@ interface Router {
 
 interface Layer {
   readonly route?: unknown
-  /** A handler; a router, where it has a stack. */
+  /** A handler, or a router if it has a stack. */
   readonly handle?: unknown
-  /** The pattern of a mount; Express 5.0 to 5.2 do not keep it. */
+  /** Pattern of a mount; missing in Express 5.0 to 5.2. */
   readonly rawPath?: unknown
-  /** What Express 4 made of the pattern. */
+  /** Pattern of a mount, as compiled by Express 4. */
   readonly regexp?: RegExp
-  /** True of a mount at the root. */
+  /** Whether the layer is mounted at the root. */
   readonly slash?: boolean
 }
 
-/** A route that is in no stack that we can see: its router was called by a handler of the application's. */
-const SOMEWHERE = '/(mounted)'
+/** Replaces the mounts of a route whose router is in no known stack, because a handler calls it. */
+const UNKNOWN_MOUNT = '/(mounted)'
 const patterns = new WeakMap<object, WeakMap<object, string>>()
 
 /**
- * The pattern of a request's route, behind those of the mounts above it. `baseUrl` is what the client wrote, so the
- * route is looked for where it was declared: of a router that was mounted twice the first place counts.
+ * Returns the pattern of a request's route, after the patterns of the mounts that lead to it. `baseUrl` would contain
+ * what the client sent, so the route is searched in the stacks. If a router is mounted twice, the first place counts.
  */
 export function expressPattern({ route, app }: ExpressRequest): string | undefined {
   if (route?.path === undefined) return undefined
@@ -55,7 +55,7 @@ export function expressPattern({ route, app }: ExpressRequest): string | undefin
   return pattern
 }
 
-/** The method under which a request's route counts: its own, where that was declared by itself. */
+/** Returns the method under which a request is counted: GET for HEAD and for routes of all methods, otherwise its own. */
 export function expressMethod({ route, method }: ExpressRequest): string {
   const { methods = {} } = route ?? {}
   const isForAll = '_all' in methods || Object.keys(methods).length >= METHODS.length
@@ -63,10 +63,10 @@ export function expressMethod({ route, method }: ExpressRequest): string {
 }
 
 function mountsAbove(route: ExpressRoute, app: ExpressApplication | undefined): string {
-  return within(app?._router ?? app?.router, route, new Set()) ?? SOMEWHERE
+  return within(app?._router ?? app?.router, route, new Set()) ?? UNKNOWN_MOUNT
 }
 
-/** `seen`: a router may be mounted in itself. */
+/** Returns the mounts between `handle` and the route. `seen` stops at routers that are mounted in themselves. */
 function within(handle: unknown, route: ExpressRoute, seen: Set<unknown>): string | undefined {
   const { stack } = (handle ?? {}) as Partial<Router>
   if (!Array.isArray(stack) || seen.has(handle)) return undefined
@@ -83,6 +83,6 @@ function mountOf({ rawPath, regexp, slash }: Layer, index: number): string {
   if (slash) return ''
   if (rawPath !== undefined) return String(rawPath).replace(/\/$/, '')
   if (!regexp) return `/(${index})`
-  // ^\/teams\/?(?=\/|$) was written /teams
+  // Express 4 compiles /teams to ^\/teams\/?(?=\/|$)
   return regexp.source.replace(/(?<=^|\|)\^|\\\/\?\(\?=\\\/\|\$\)/g, '').replace(/\\([/.])/g, '$1')
 }

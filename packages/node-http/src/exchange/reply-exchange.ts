@@ -5,7 +5,7 @@ import { type FastifyTrust, warnAboutFastifyTrust } from './proxy-trust.ts'
 import { type RoutedRequest, routeConfigOf, routePattern } from './route-config.ts'
 import { routeMethod } from './route-method.ts'
 
-/** A request of Fastify, by what is asked of it. */
+/** The parts of a Fastify request that the exchange uses. */
 interface ReplyRequest extends RoutedRequest {
   readonly raw: IncomingMessage
   readonly ip: string
@@ -13,7 +13,7 @@ interface ReplyRequest extends RoutedRequest {
   sluice?: RequestSluice | undefined
 }
 
-/** A reply of Fastify, by what is asked of it. */
+/** The parts of a Fastify reply that the exchange uses. */
 interface Reply {
   readonly raw: object
   readonly sent: boolean
@@ -27,8 +27,8 @@ interface Reply {
 }
 
 /**
- * A request of Fastify, be it Fastify's own or Nest's on Fastify, which know no type of each other. Proxies are trusted
- * as `trustProxy` says.
+ * A request of Fastify, or of Nest on Fastify, whose types are unrelated. Fastify's `trustProxy` decides which proxies
+ * are trusted.
  */
 export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends Exchange<Req, Res> {
   constructor(request: Req, reply: Res) {
@@ -41,7 +41,7 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
     return this.raw.ip
   }
 
-  /** Known from the first hook on; undefined where no route matched. */
+  /** Available from the first hook on; undefined if no route matched. */
   get route(): string | undefined {
     return routePattern(routeConfigOf(this.raw).url)
   }
@@ -62,12 +62,12 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
     return this.res.getHeader(name)
   }
 
-  // kept by Fastify until it writes the head of the answer, which costs less than setting it there
+  // the reply keeps headers until the head is written, which costs less than setting them on the raw response
   override setHeader(name: string, value: string): void {
     this.res.header(name, value)
   }
 
-  // other middleware writes to the response beneath, which the reply does not forget with its own
+  // other middleware may have set the header on the raw response, from which the reply does not remove it
   override removeHeader(name: string): void {
     this.res.removeHeader(name)
     super.removeHeader(name)
@@ -78,14 +78,14 @@ export class ReplyExchange<Req extends ReplyRequest, Res extends Reply> extends 
     this.res.code(status)
   }
 
-  // Fastify adds a charset to the type of text that it serializes itself; bytes would be sent behind the head, not with it
+  // Fastify adds a charset to the type of strings that it serializes itself, and sends bytes apart from the head
   override send(denial: HttpDenial): void {
     this.setHeader('Content-Type', denial.contentType)
     this.res.serializer(String)
     this.res.send(denial.body)
   }
 
-  /** As of handlers: a value is the answer, and the reply itself says that one is on its way. */
+  /** Sends a returned value, as for handlers. A returned reply means that the function sends the response itself. */
   override conclude(returned: unknown): void {
     if (returned !== undefined && returned !== this.res && !this.answered) this.res.send(returned)
   }

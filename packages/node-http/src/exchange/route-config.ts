@@ -1,15 +1,15 @@
-/** What a route of Fastify was declared with; `url` and `method` are its own. A request without a route has neither. */
+/** Config of a Fastify route. Fastify adds `url` and `method`; both are missing if no route matched. */
 export interface RouteConfig {
   readonly url?: string | undefined
   readonly method?: string | readonly string[] | undefined
 }
 
-/** A request of Fastify, by where its route is found. */
+/** The part of a Fastify request that leads to its route. */
 export interface RoutedRequest {
   readonly routeOptions?: { readonly config: RouteConfig }
 }
 
-/** Fastify 4 kept it in three properties in turn, and warns where one of the older ones is looked at. */
+/** Fastify 4 moved the config twice, and warns if the property of an older release is read. */
 interface Fastify4Request {
   readonly routeConfig?: RouteConfig
   readonly context: { readonly config: RouteConfig }
@@ -20,7 +20,7 @@ export function routeConfigOf(request: RoutedRequest): RouteConfig {
   return request.routeOptions?.config ?? older.routeConfig ?? older.context.config
 }
 
-/** Fastify 4 takes the two spellings of the root of a prefix for two routes. */
+/** Removes a trailing slash: Fastify 4 has two routes, with and without it, for the root of a prefix. */
 export function routePattern(url: string | undefined): string | undefined {
   return url?.replace(/(?<=.)\/$/, '')
 }

@@ -15,30 +15,37 @@ import { HttpRateLimit } from '../limits/http-rate-limit.ts'
 import { HttpSlowDown } from '../limits/http-slow-down.ts'
 import { type SharedWith, sharing } from '../limits/limiters.ts'
 
-/** What one part of an application says: the whole of it, a class, a route. `false` removes what is said above it. */
+/**
+ * Limits that one part of an application declares: the application, a class or a route. `false` removes the limits of
+ * that kind which the part inherits.
+ */
 export interface LayerOptions<Req, Res, Extra = unknown> {
   readonly rateLimit?: (RateLimitOptions<Req, Res> & Extra) | false | undefined
   readonly slowDown?: (SlowDownOptions<Req, Res> & Extra) | false | undefined
   readonly inflightLimit?: (InflightLimitOptions<Req, Res> & Extra) | false | undefined
-  /** Names of policies and of caps from above that do not count here; true for all of them. */
+  /** Names of inherited policies and caps that do not apply here; true for all of them. */
   readonly skipLimits?: readonly string[] | true | undefined
 }
 
 /**
- * The limits of one part of an application. A part below it says what differs: a policy or a cap of the same name
- * replaces, another name stands beside. Each part that is not overridden goes on counting with its upper one.
+ * The limits of one part of an application. An inner part inherits them and declares what differs: a policy or cap
+ * with the same name replaces the inherited one, one with another name is added. Inherited limits that are not replaced
+ * share their counts with the outer part.
  */
 export class LimitLayer<Req, Res> {
-  /** Rates first, then speed, so that nobody waits who is denied; caps last, so that nobody holds a place who waits. */
+  /**
+   * Rates come first, then slow-downs, so that denied requests are not delayed; caps come last, so that delayed requests
+   * hold no permits.
+   */
   readonly limits: readonly HttpLimit<Req, Res>[]
   readonly #rate: HttpRateLimit<Req, Res> | undefined
   readonly #slows: readonly HttpSlowDown<Req, Res>[]
   readonly #caps: readonly HttpInflightLimit<Req, Res>[]
-  /** Limits and parts that were made here, and end with it. */
+  /** Limits and inner layers that this layer created and closes. */
   readonly #opened: Closables
   readonly #inherited: Inherited
 
-  /** The uppermost layer, which says nothing. Limits that have none above them get what is `shared`. */
+  /** Creates the outermost layer, without limits. Limits that inherit from no other limit use the `shared` options. */
   static none<Req, Res>(
     adapterOptions: readonly string[] = [],
     shared: SharedWith = sharing({}),
@@ -66,8 +73,9 @@ export class LimitLayer<Req, Res> {
   }
 
   /**
-   * The layer of a part; `routeScope` names it, equal in all processes. Options that the part does not say are those of
-   * `above`: this layer, unless the part says several things one after the other. Throws coded errors for bad options.
+   * Creates the layer of an inner part, which `routeScope` identifies in all processes. Options that the part omits are
+   * inherited from `above`: this layer, unless one part declares several sets of limits in a row, which all inherit from
+   * the layer outside of the part. Throws coded errors for invalid options.
    */
   below(options: LayerOptions<Req, Res>, routeScope: string, above: LimitLayer<Req, Res> = this): LimitLayer<Req, Res> {
     const skips = skipsOf(options.skipLimits)
@@ -93,7 +101,7 @@ export class LimitLayer<Req, Res> {
     this.#opened.clear()
   }
 
-  /** Lets all go on that wait, here and in all parts below; nobody is delayed from then on. */
+  /** Releases all delayed requests of this layer and its inner layers, and delays no further ones. */
   letGo(): void {
     for (const one of this.#opened) one.letGo?.()
   }
@@ -157,28 +165,28 @@ interface Parts<Req, Res> {
   readonly caps: readonly HttpInflightLimit<Req, Res>[]
 }
 
-/** Where limits are made. */
+/** The part of an application for which limits are created. */
 interface Part<Req, Res> {
   readonly routeScope: string
-  /** Whose options they inherit. */
+  /** Layer from which options are inherited. */
   readonly above: LimitLayer<Req, Res>
   readonly opened: Closables
 }
 
-/** What every layer below the uppermost one has of it. */
+/** Settings of the outermost layer that all inner layers use. */
 interface Inherited {
   readonly adapterOptions: readonly string[]
   readonly shared: SharedWith
 }
 
-/** What a layer ends, and those of it that let requests wait. */
+/** Limits and layers to close. Slow-downs and layers have `letGo`. */
 type Closables = Set<{ close(): void; letGo?(): void }>
 type Skips = readonly string[] | true
 
 function skipsOf(skipLimits: unknown): Skips {
   if (skipLimits === undefined || skipLimits === true) return skipLimits ?? []
   if (Array.isArray(skipLimits) && skipLimits.every((name) => typeof name === 'string')) return skipLimits
-  const message = `skipLimits: expected true or names of policies and caps, received ${kindOf(skipLimits)}`
+  const message = `skipLimits: expected true or an array of names of policies and caps, received ${kindOf(skipLimits)}`
   throw new SluiceError('SLUICE_BAD_OPTION', message)
 }
 

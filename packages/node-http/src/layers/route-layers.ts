@@ -3,24 +3,24 @@ import { errorAt } from './error-at.ts'
 import type { LayerOptions, LimitLayer } from './limit-layer.ts'
 import type { RouteScopeNames } from './route-scope-names.ts'
 
-/** A route as its framework tells of it. Where no route matched, there is no `url`. */
+/** A route as its framework describes it. `url` is missing if no route matched. */
 export interface RouteOfLayers<Options> {
   readonly url?: string | undefined
   readonly method?: string | readonly string[] | undefined
-  /** What else a request must be for it, as a version or a host: in it routes of one method and `url` differ. */
+  /** Further conditions, such as a version or a host, that distinguish routes with the same method and `url`. */
   readonly constraints?: string | undefined
-  /** What it says of limits. */
+  /** Limits that the route declares. */
   readonly own: Options | undefined
 }
 
-/** The layers of the routes of one part of an application: one for each route that says something. */
+/** The layers of the routes of one part of an application: one for each route that declares limits. */
 export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   readonly above: LimitLayer<Req, Res>
   readonly #check: (own: Options) => void
   readonly #names: RouteScopeNames
   readonly #known = new WeakMap<Options, Map<string, LimitLayer<Req, Res>>>()
 
-  /** `names` are the application's. `check` throws coded errors for what is none of a route's options. */
+  /** `names` is shared by the whole application. `check` throws coded errors for options that a route cannot have. */
   constructor(above: LimitLayer<Req, Res>, names: RouteScopeNames, check: (own: Options) => void) {
     this.above = above
     this.#names = names
@@ -28,8 +28,8 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
   }
 
   /**
-   * The same one for a HEAD as for the route that takes the GET, and another one for each route, though they were given
-   * the same object. Throws coded errors that name the route.
+   * Returns the layer of a route. Each route has a separate layer, even if several declare limits with the same object;
+   * only the GET and the HEAD route of a URL share one. Throws coded errors that name the route.
    */
   of(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
     const { own } = route
@@ -43,13 +43,17 @@ export class RouteLayers<Req, Res, Options extends LayerOptions<Req, Res>> {
     return layer
   }
 
-  /** As `of`, for a route that could not be refused at start-up: what it says is ignored where it is bad, with a warning. */
+  /** Like `of`, for a route found after start-up: invalid options are ignored with a warning. */
   ofLate(route: RouteOfLayers<Options>): LimitLayer<Req, Res> {
     try {
       return InHandlerDetector.late(() => this.of(route))
     } catch (error) {
       const { code, message } = error as SluiceError
-      warnOnce(code, `it is ignored, as its route was declared before the plugin: ${message}`, routeScopeOf(route))
+      warnOnce(
+        code,
+        `invalid limits of a route declared before the plugin are ignored: ${message}`,
+        routeScopeOf(route),
+      )
       return this.above
     }
   }

@@ -1,11 +1,11 @@
 /**
- * Names the route scopes of an application, so that two of one name differ. Equal in all processes that declare their
- * parts in the same order.
+ * Makes the names of the route scopes of an application unique, by appending `~2`, `~3` and so on. The results are equal
+ * in all processes that declare their parts in the same order.
  */
 export class RouteScopeNames {
   readonly #alike = new Map<string, unknown[]>()
 
-  /** `part` is what has the name: the same one has the same name again. */
+  /** Returns the unique name of `part`, the object that has the name. The same part always receives the same name. */
   of(name: string, part: unknown): string {
     const alike = this.#alike.get(name) ?? []
     this.#alike.set(name, alike)

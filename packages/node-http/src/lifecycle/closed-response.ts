@@ -3,15 +3,15 @@ import type { ServerResponse } from 'node:http'
 type CloseListener = (this: ServerResponse) => void
 
 /**
- * Lets everyone know that the response is closed whose connection or stream has closed: whatever waits for it, such as
- * `stream.pipeline`, `stream.finished` or a reply of Fastify, would wait for ever. Node before 24 emits no `close` for a
- * pipelined response of HTTP/1 whose turn never came (nodejs/node#62534), and one of HTTP/2 does not tell those who come
- * after its `close` that they are too late.
+ * Makes all listeners receive the `close` of a response whose connection or stream has closed. Otherwise
+ * `stream.pipeline`, `stream.finished` or a Fastify reply could wait forever: before version 24, Node emits no `close`
+ * for a pipelined HTTP/1 response whose turn never came (nodejs/node#62534), and an HTTP/2 response does not call
+ * listeners that are added after its `close`.
  */
 export function closeResponse(res: ServerResponse): void {
-  // in turns of their own: first comes what Node emits, and a listener that throws silences nobody
+  // in separate ticks: events emitted by Node come first, and a listener that throws does not stop the next step
   process.nextTick(() => {
-    // undefined in HTTP/2, where Node has emitted it
+    // `closed` is undefined in HTTP/2, where Node has already emitted `close`
     if (res.closed === false) res.destroy()
     process.nextTick(() => {
       if (res.closed) return
@@ -21,7 +21,7 @@ export function closeResponse(res: ServerResponse): void {
   })
 }
 
-/** A listener that comes after `close` is called as if it had come before. */
+/** Calls a `close` listener that was added after the event. */
 function callLateListener(this: ServerResponse, event: string | symbol, listener: CloseListener): void {
   if (event === 'close') process.nextTick(() => listener.call(this))
 }

@@ -4,18 +4,18 @@ import { type HeldPermit, releasePermit } from './release-permit.ts'
 type Done = () => void
 
 /**
- * A promise that was collected as garbage is pending for ever: its work waits for what cannot come any more, such as
- * the `drain` of a response that was abandoned. That work is over.
+ * A promise that has been garbage-collected can never settle: its work waits for an event that cannot occur, such as
+ * the `drain` of an abandoned response. Such work counts as finished.
  */
 const collected = new FinalizationRegistry<Done>((done) => done())
 
 /**
- * The permits of a request: released once the request is over and all work that they wait for is done. Refers to
- * nothing of the request, so that work which only its response could settle may be collected.
+ * The permits of a request. They are released when the request has ended and all work they wait for has settled. Holds
+ * no reference to the request, so that work which only the response could settle can be garbage-collected.
  */
 export class HeldPermits {
   readonly #permits: HeldPermit[] = []
-  // until the end; from then on only what can still settle a promise keeps it alive
+  // keeps promises alive until the request ends; afterwards only the code that can settle a promise does
   #works: Map<Done, Promise<unknown>> | undefined
   #pending = 0
   #outcome: PermitOutcome | undefined
@@ -25,7 +25,7 @@ export class HeldPermits {
     this.#releaseWhenDone()
   }
 
-  /** Keeps the permits until `work` settles, or never can. */
+  /** Keeps the permits until `work` settles or can no longer settle. */
   waitFor(work: Promise<unknown>): void {
     this.#pending++
     let isDone = false
@@ -44,7 +44,7 @@ export class HeldPermits {
     work.then(done, done)
   }
 
-  /** The request is over. */
+  /** Marks the request as ended. */
   end(outcome: PermitOutcome): void {
     this.#outcome = outcome
     for (const [done, work] of this.#works ?? []) collected.register(work, done)

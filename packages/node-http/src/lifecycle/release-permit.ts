@@ -1,14 +1,14 @@
 import { isPromise, type LimiterReport, type Permit, type PermitOutcome } from '@sluice/limiter-core/http'
 
-/** A permit, and who hears where it is not taken back. */
+/** A permit, and the report that receives a failure of its release. */
 export interface HeldPermit {
   readonly permit: Permit
   readonly report: LimiterReport
 }
 
-/** Gives a permit back. One of a backend of the user's may throw or reject, which must end nobody else's work. */
+/** Releases a permit. A custom backend may throw or reject, which is reported and must not stop the caller. */
 export function releasePermit({ permit, report }: HeldPermit, outcome: PermitOutcome): void {
-  const failed = (error: unknown): void => report.backendFailed(error, 'a permit was not taken back')
+  const failed = (error: unknown): void => report.backendFailed(error, 'a permit could not be released')
   try {
     const released: unknown = permit.release(outcome)
     if (isPromise(released)) Promise.resolve(released).catch(failed)

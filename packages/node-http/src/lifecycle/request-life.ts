@@ -7,24 +7,24 @@ import type { HeldPermit } from './release-permit.ts'
 /** How a request ended. */
 export type Ending = SettleContext
 
-/** What is held while a request lives, and who is told of its end. How the end shows itself is the subclasses' affair. */
+/** Permits and callbacks of a request until it ends. Subclasses detect the end. */
 export abstract class RequestLife extends RequestRecord {
   #endings: ((ending: Ending) => void)[] | undefined
   #held: HeldPermits | undefined
   #settling = false
   #ending: Ending | undefined
 
-  /** True when nobody will read an answer any more, so that the handler need not run. */
+  /** Whether the request has ended or its client has left, so that the handler need not run. */
   abstract get gone(): boolean
 
-  /** Called whenever the end matters to someone: from the first time on, the subclass must see it. */
+  /** Called each time something depends on the end. The subclass must detect the end from the first call on. */
   protected abstract listen(): void
 
   protected get ended(): boolean {
     return this.#ending !== undefined
   }
 
-  /** Runs `run` once, when the request is over: answered whole, aborted, or never to be answered. */
+  /** Calls `run` once when the request ends: the response was sent completely, was aborted, or can never be sent. */
   onEnd(run: (ending: Ending) => void): void {
     const bound = AsyncResource.bind(run)
     const ending = this.#ending
@@ -33,25 +33,25 @@ export abstract class RequestLife extends RequestRecord {
     this.listen()
   }
 
-  /** Settles what the request took once it is over, by the policies' own `settle`. */
+  /** Settles the costs of the request with the `settle` functions of its policies when it ends. */
   settleAtEnd(req: unknown, res: unknown): void {
     if (this.#settling) return
     this.#settling = true
     this.onEnd((how) => this.settleAll(req, res, how))
   }
 
-  /** Releases the permit when the request is over and all held work is done. */
+  /** Adds a permit, which is released when the request has ended and all held work has settled. */
   hold(held: HeldPermit): void {
     this.#permits.add(held)
     this.listen()
   }
 
-  /** Keeps permits until `work` settles, or nothing is left that could settle it. */
+  /** Keeps permits until `work` settles or can no longer settle. */
   override holdUntil(work: PromiseLike<unknown>): void {
     this.#permits.waitFor(Promise.resolve(work))
   }
 
-  /** The first end counts. */
+  /** Ends the request. Only the first call has an effect. */
   protected endAs(ending: Ending): void {
     if (this.#ending) return
     this.#ending = ending
@@ -71,11 +71,11 @@ function outcomeOf({ completed }: Ending): PermitOutcome {
   return completed ? 'success' : 'dropped'
 }
 
-/** An ending must reach everyone: one listener that throws must not keep a permit. */
+/** Runs a callback so that an error in it does not stop other callbacks or the release of permits. */
 function guarded(run: () => void): void {
   try {
     run()
   } catch (error) {
-    warnOnce('SLUICE_HOOK_FAILED', () => `a listener to the end of a response threw: ${messageOf(error)}`, 'onEnd')
+    warnOnce('SLUICE_HOOK_FAILED', () => `a callback at the end of a response threw: ${messageOf(error)}`, 'onEnd')
   }
 }

@@ -6,15 +6,15 @@ import { hasConnection, isComplete, isGone, onAbandoned, watchStream } from './r
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** What Sluice knows of the request; present behind a limiter. */
+    /** The decisions of the request, and methods to change what it was charged. Set by the first limiter. */
     sluice?: RequestSluice
   }
 }
 
 /**
- * The life of one response, from the first limiter that meets it to its end. No single signal tells the end of every
- * response: on-finished misses pipelined responses that never got their turn, `close` misses a client who left before
- * anyone listened, and a stalled stream of HTTP/2 has none. Together they miss none, and the first one counts.
+ * Lifecycle of one response, from its first limiter to its end. No single event reports the end of every response:
+ * on-finished misses pipelined responses that never got their turn, `close` misses clients that left before there was a
+ * listener, and a stalled HTTP/2 stream emits nothing. Together these signals miss no end; the first one counts.
  */
 export class RequestLifecycle extends RequestLife {
   readonly #req: IncomingMessage
@@ -23,10 +23,10 @@ export class RequestLifecycle extends RequestLife {
   #listening = false
   #forgetCarrier: (() => void) | undefined
 
-  /** The one lifecycle of a response; made when first asked for, and `req.sluice` from then on. */
+  /** Returns the lifecycle of a response. The first call creates it and assigns it to `req.sluice`. */
   static of(req: IncomingMessage, res: ServerResponse): RequestLifecycle {
     const known = req.sluice as RequestLifecycle | undefined
-    // not by `instanceof`: two versions of a package may meet in one process
+    // not `instanceof`: two versions of this package may be loaded in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new RequestLifecycle(req, res)
     if (req.httpVersionMajor >= 2) watchStream(res)
@@ -52,10 +52,10 @@ export class RequestLifecycle extends RequestLife {
     const over = isGone(this.#req, this.#res)
     this.#res.prependListener('close', end)
     this.#forgetCarrier = onAbandoned(this.#req, this.#res, end)
-    // last: it puts a property on the response, after which all that Express's has is looked up anew
+    // last: on-finished adds a property to the response, after which V8 looks up Express's properties again
     if (hasConnection(this.#res)) onFinished(this.#res, end)
     else this.#res.on('finish', end)
-    // a client who left before has no signal left to send; the caller's own turn comes first
+    // a client that has already left causes no further event; the microtask lets the caller finish first
     if (over) Promise.resolve().then(end)
   }
 

@@ -6,20 +6,20 @@ import { closeResponse } from './closed-response.ts'
 import { stalledStreams } from './stalled-streams.ts'
 import { unreadConnections } from './unread-connections.ts'
 
-/** What carries a response: its connection, or in HTTP/2 its stream. */
+/** Transport of a response: its connection, or its stream in HTTP/2. */
 type Carrier = Duplex
 
-// one listener a socket, however many requests it carries: a pipelined response that never gets its turn has no
-// signal of its own, and a listener for each would pile up on a connection that is kept alive
+// one listener per socket, regardless of its number of requests: a pipelined response that never gets its turn emits
+// no event, and one listener per response would accumulate on a keep-alive connection
 const waiting = new WeakMap<Carrier, Set<() => void>>()
 
-/** Runs `run` when what carries the response closes. Returns a function that forgets it. */
+/** Calls `run` when the carrier closes. Returns a function that cancels the call. */
 export function onCarrierClose(carrier: Carrier, run: () => void): () => void {
   const known = waiting.get(carrier)
   const runs = known ?? new Set()
   if (!known) {
     waiting.set(carrier, runs)
-    // first in line: a listener that throws silences all that come after it, Node's own among them
+    // prepended, because a listener that throws prevents all later listeners, including Node's own
     carrier.prependOnceListener('close', () => {
       for (const one of [...runs]) one()
     })
@@ -29,19 +29,20 @@ export function onCarrierClose(carrier: Carrier, run: () => void): () => void {
 }
 
 /**
- * Runs `run` when the response has lost what carries it, which may be before its turn came, and closes the response for
- * everyone. Returns a function that forgets `run`.
+ * Calls `run` when the carrier of a response closes, possibly before the response got its turn, and makes all listeners
+ * receive the `close` of the response. Returns a function that cancels `run`.
  */
 export function onAbandoned(req: IncomingMessage, res: ServerResponse, run: () => void): () => void {
   const carrier = carrierOf(req, res)
   if (!carrier) return () => {}
-  // its close has been emitted for those who listened then
+  // the carrier has already emitted `close` to its earlier listeners
   if (carrier.closed) closeResponse(res)
   const forget = onCarrierClose(carrier, () => {
     run()
     closeResponse(res)
   })
-  // a stream of HTTP/2 carries one response, and has finished before it closes, also where its client reset it
+  // an HTTP/2 stream carries only this response, and finishes before it closes even if the client resets it: there is
+  // nothing to clean up, and `closeResponse` must still run
   if (req.httpVersionMajor >= 2) return () => {}
   if (!isReadable(carrier)) return forget
   unreadConnections.add(req)
@@ -51,13 +52,13 @@ export function onAbandoned(req: IncomingMessage, res: ServerResponse, run: () =
   }
 }
 
-/** Sees to it that a response of HTTP/2 that can't be sent any more ends, whoever waits for it. */
+/** Ensures that an HTTP/2 response which can no longer be sent ends. */
 export function watchStream(res: ServerResponse): void {
   const stream = streamOf(res)
   if (stream) stalledStreams.add(stream)
 }
 
-/** Whether nobody will read the response any more, or nothing is left to be sent. */
+/** Whether the response has been sent completely, or its client has left. */
 export function isGone(req: IncomingMessage, res: ServerResponse): boolean {
   if (res.writableFinished || res.destroyed || res.closed) return true
   const carrier = carrierOf(req, res)
@@ -65,14 +66,14 @@ export function isGone(req: IncomingMessage, res: ServerResponse): boolean {
   return carrier.destroyed || carrier.closed
 }
 
-// undefined where a stream of HTTP/2 is gone, and where no connection carries the response: an adapter of serverless
-// functions and mocks of tests put an object with an address in its place
+// undefined if the HTTP/2 stream is gone, or without a connection: adapters of serverless functions and mocks of tests
+// use a plain object with an address as the socket
 function carrierOf(req: IncomingMessage, res: ServerResponse): Carrier | undefined {
   if (req.httpVersionMajor >= 2) return streamOf(res)
   return isEmitter(req.socket) ? req.socket : undefined
 }
 
-/** Whether the response emits what its socket does, which an object in place of a socket never will. */
+/** Whether the response follows the events of its socket. A plain object in place of a socket emits none. */
 export function hasConnection(res: ServerResponse): boolean {
   return !res.socket || isEmitter(res.socket)
 }
@@ -81,12 +82,12 @@ function isEmitter(socket: unknown): boolean {
   return typeof (socket as Partial<Socket> | undefined)?.prependOnceListener === 'function'
 }
 
-// a request that a test injects has an emitter with an address
+// a request injected by a test has an event emitter with an address as its socket
 function isReadable(carrier: Carrier): boolean {
   return typeof (carrier as Partial<Socket>).isPaused === 'function'
 }
 
-/** Whether the response was sent whole. HTTP/2 tells `finish` for a stream that the client reset, too. */
+/** Whether the response was sent completely. HTTP/2 also emits `finish` for a stream that the client has reset. */
 export function isComplete(req: IncomingMessage, res: ServerResponse): boolean {
   if (!res.writableFinished) return false
   if (req.httpVersionMajor < 2) return res.errored === null || res.errored === undefined
@@ -94,13 +95,13 @@ export function isComplete(req: IncomingMessage, res: ServerResponse): boolean {
   return !stream || (!stream.aborted && stream.rstCode === 0)
 }
 
-/** Ends a response in the middle, so that its reader learns that it is not whole. */
+/** Aborts a response that was partly sent, so that its reader notices that it is incomplete. */
 export function cutOff(req: IncomingMessage, res: ServerResponse): void {
   if (req.httpVersionMajor < 2) res.destroy()
   else streamOf(res)?.close(constants.NGHTTP2_INTERNAL_ERROR)
 }
 
-// the compatibility API hides the stream behind the type of HTTP/1
+// the compatibility API of HTTP/2 has a stream, which the HTTP/1 types do not declare
 function streamOf(res: ServerResponse): Http2Stream | undefined {
   return (res as { stream?: Http2Stream }).stream
 }

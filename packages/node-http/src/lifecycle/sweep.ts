@@ -1,13 +1,13 @@
 import { systemClock } from '@sluice/limiter-core/http'
 
-/** Looks at items again and again, for what no event tells. One timer for all of them, and none where there are none. */
+/** Periodically checks items for conditions that no event reports. One timer serves all items; it stops without items. */
 export class Sweep<T> {
   readonly #everyMs: number
   readonly #isDone: (item: T) => boolean
   readonly #items = new Set<T>()
   #isWaiting = false
 
-  /** `isDone` is asked of each item every `everyMs`, and says whether it need not be looked at any more. */
+  /** `isDone` is called for each item every `everyMs` milliseconds. An item is removed when it returns true. */
   constructor(everyMs: number, isDone: (item: T) => boolean) {
     this.#everyMs = everyMs
     this.#isDone = isDone
@@ -24,10 +24,10 @@ export class Sweep<T> {
 
   #wait(): void {
     this.#isWaiting = true
-    systemClock.after(this.#everyMs, () => this.#look())
+    systemClock.after(this.#everyMs, () => this.#check())
   }
 
-  #look(): void {
+  #check(): void {
     for (const item of this.#items) if (this.#isDone(item)) this.#items.delete(item)
     this.#isWaiting = false
     if (this.#items.size > 0) this.#wait()

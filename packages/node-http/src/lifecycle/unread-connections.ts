@@ -5,7 +5,7 @@ import { Sweep } from './sweep.ts'
 
 const CHECK_MS = 5_000
 
-/** How long a connection of HTTP/1 may be unread and silent behind a whole request. */
+/** Time after which an HTTP/1 connection is destroyed if Node neither reads nor writes it after a complete request. */
 const UNREAD_MS = 30_000
 
 interface Silence {
@@ -16,8 +16,9 @@ interface Silence {
 const silences = new WeakMap<Socket, Silence>()
 
 /**
- * Destroys connections that nobody reads nor writes. Node stops reading a connection whose pipelined responses pile up
- * behind one that does not come, and then cannot see that its client has left: what is held for it would be so for good.
+ * Destroys connections that are neither read nor written. Node stops reading a connection while pipelined responses
+ * queue behind an unfinished one, and then cannot detect that the client has left, so its permits would never be
+ * released.
  */
 export const unreadConnections: Sweep<IncomingMessage> = new Sweep(CHECK_MS, (req) => {
   const { socket } = req
@@ -30,7 +31,7 @@ function isForgotten({ complete, socket }: IncomingMessage, now: number): boolea
     silences.delete(socket)
     return false
   }
-  // a body that waits for its reader has its bound in the server's requestTimeout
+  // the server's requestTimeout limits the wait for an incomplete body
   if (!complete) return false
   const { bytesWritten } = socket
   const silence = silences.get(socket)

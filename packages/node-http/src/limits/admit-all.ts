@@ -2,7 +2,7 @@ import { isPromise, type MaybePromise } from '@sluice/limiter-core/http'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Admission, type HttpLimit, isDeniedRequest } from './http-limit.ts'
 
-/** Runs limits one after the other until one denies. Answers at once while each of them does. */
+/** Checks limits in order until one denies. Returns a promise only if a limit does. */
 export function admitAll<Req, Res>(
   limits: readonly HttpLimit<Req, Res>[],
   exchange: Exchange<Req, Res>,

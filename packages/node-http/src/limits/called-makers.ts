@@ -3,8 +3,9 @@ import { SluiceError } from '@sluice/limiter-core'
 const MAKERS = ['rateLimit', 'inflightLimit', 'slowDown'] as const
 
 /**
- * The same, which throw where a framework is handed them uncalled: `app.use(rateLimit)` would answer 500 to each request.
- * `property` is what the framework reads of a middleware.
+ * Makes `rateLimit`, `inflightLimit` and `slowDown` throw if they are mounted without being called: with
+ * `app.use(rateLimit)`, every request would receive a 500. `property` is a property that the framework reads from each
+ * mounted function. Returns `makers`.
  */
 export function mustBeCalled<T extends Readonly<Record<(typeof MAKERS)[number], unknown>>>(
   makers: T,
@@ -13,8 +14,8 @@ export function mustBeCalled<T extends Readonly<Record<(typeof MAKERS)[number], 
   for (const name of MAKERS) {
     Object.defineProperty(makers[name], property, {
       get() {
-        const expected = `expected what it makes: app.use(${name}({ … }))`
-        throw new SluiceError('SLUICE_BAD_OPTION', `app.use: got ${name} itself, ${expected}`)
+        const message = `app.use: expected the result of ${name}({ … }), received the function ${name} itself`
+        throw new SluiceError('SLUICE_BAD_OPTION', message)
       },
     })
   }

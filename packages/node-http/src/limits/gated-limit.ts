@@ -8,22 +8,22 @@ import {
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Admission, HttpLimit } from './http-limit.ts'
 
-/** What decides over requests: a gate of rates, of speed or of requests in progress. */
+/** Framework-independent part of a limit: a rate gate, a slow-down gate or an in-flight gate. */
 interface RequestGate<Req, Check> {
   readonly report: LimiterReport
   readonly shownNames: readonly string[]
-  /** Undefined for a request that is not counted. */
+  /** Returns undefined if the request is not counted. */
   check(view: RequestView<Req>): MaybePromise<Check | undefined>
 }
 
 interface GatedLimitOptions {
-  /** Requests pass unseen. */
+  /** Whether requests pass without a check. */
   readonly off: boolean
-  /** A request that passes holds a permit. Default: false. */
+  /** Whether an allowed request holds a permit. Default: false. */
   readonly holds?: boolean
 }
 
-/** A limit on requests whose gate is asked once for each of them. */
+/** Base class of limits on requests. It checks each request once, even if the request meets the limit again. */
 export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>, Check extends object>
   implements HttpLimit<Req, Res>
 {
@@ -43,9 +43,9 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>> {
     if (this.#off) return 'passed'
     if (this.#detector.isNew) this.#detector.used()
-    // the permit that it holds already waits for this handler, too
+    // checked before: the permit of the first check must also wait for this handler
     if (!exchange.life.meets(this.gate)) return this.#holds ? 'held' : 'passed'
-    // nobody waits for an answer, and no signal would bring the permit back
+    // the client has left, so no event would release a permit
     if (this.#holds && exchange.life.gone) return 'gone'
     const check = this.gate.check(exchange)
     if (isPromise(check)) return check.then((counted) => (counted ? this.admitted(counted, exchange) : 'passed'))
@@ -54,6 +54,6 @@ export abstract class GatedLimit<Req, Res, Gate extends RequestGate<Req, Check>,
 
   abstract close(): void
 
-  /** What becomes of a request that was counted. */
+  /** Turns the check of a counted request into an admission. */
   protected abstract admitted(check: Check, exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
 }

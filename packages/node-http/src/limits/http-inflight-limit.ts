@@ -4,13 +4,13 @@ import { releasePermit } from '../lifecycle/release-permit.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 
-/** A cap on requests in progress. */
+/** A cap on concurrent requests. */
 export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGate<Req, Res>, CapCheck> {
   constructor(gate: InflightGate<Req, Res>) {
     super(gate, { off: gate.mode === 'off', holds: true })
   }
 
-  /** From the options of a framework's `inflightLimit`; `adapterOptions` are the names that only this framework has. */
+  /** Creates a cap from the options of `inflightLimit`; `adapterOptions` are names of options that the adapter reads. */
   static of<Req, Res>(
     options: InflightLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],

@@ -4,41 +4,45 @@ import type { DeniedRequest } from '../denial/denied-request.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
 /**
- * What becomes of a request: it goes on, it goes on and holds a place, nobody is left to answer, or it is denied.
- * The first two have their headers written already.
+ * Outcome of a limit for one request: allowed (`passed`), allowed and holding a permit (`held`), finished or abandoned
+ * by the client so that nothing remains to be done (`gone`), or denied. For `passed` and `held` the response headers
+ * have been written.
  */
 export type Admission<Req, Res> = 'passed' | 'held' | 'gone' | DeniedRequest<Req, Res>
 
-/** A limit on requests, as adapters run it: of rates, of requests in progress, or of speed. */
+/** A limit as adapters use it: a rate limit, a slow-down or a cap on concurrent requests. */
 export interface HttpLimit<Req, Res> {
   readonly holdUntil?: 'response' | 'handler' | undefined
   readonly report: LimiterReport
-  /** Answers at once when keys, costs and backend do; never throws and never rejects. */
+  /** Checks a request. Returns a promise only if a key, a cost or the backend does; never throws or rejects. */
   admit(exchange: Exchange<Req, Res>): MaybePromise<Admission<Req, Res>>
   close(): void
 }
 
-/** What every limiter of rates has besides its framework's idiom. */
+/** Members of a rate limit in every framework. */
 export interface RateHandle {
-  /** The limiter behind it (of the first plan): to peek, charge and reset outside of requests. */
+  /** The underlying limiter (of the first plan), to peek, charge and reset outside of requests. */
   readonly limiter: Limiter
   close(): void
 }
 
-/** What every cap has besides its framework's idiom. */
+/** Members of a cap in every framework. */
 export interface InflightHandle {
-  /** The cap behind it: to count what is held, or to hold places outside of requests. */
+  /** The underlying cap, to count held permits or to acquire permits outside of requests. */
   readonly limiter: InflightLimiter
   close(): void
 }
 
-/** What every slow-down has besides its framework's idiom. */
+/** Members of a slow-down in every framework. */
 export interface SlowHandle {
-  /** What counts behind it: to peek, charge and reset outside of requests. Its limit is `after` and the whole curve. */
+  /**
+   * The underlying limiter, to peek, charge and reset outside of requests. Its limit is `after` plus the number of
+   * steps of the delay curve.
+   */
   readonly limiter: Limiter
-  /** Requests that wait. */
+  /** Returns the number of requests that are being delayed. */
   waiting(): number
-  /** Lets all go on that wait; nobody is delayed from then on. */
+  /** Releases all delayed requests at once, and delays no further ones. */
   close(): void
 }
 

@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 
-/** A limit of rates on requests. */
+/** A limit on request rates. */
 export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, Res>, RateCheck<Req, Res>> {
   readonly #wall: () => number
 
@@ -14,7 +14,7 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     this.#wall = () => clock.wall()
   }
 
-  /** From the options of a framework's `rateLimit`; `adapterOptions` are the names that only this framework has. */
+  /** Creates a limit from the options of `rateLimit`; `adapterOptions` are names of options that the adapter reads. */
   static of<Req, Res>(
     options: RateLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],

@@ -11,13 +11,13 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { GatedLimit } from './gated-limit.ts'
 import type { Admission } from './http-limit.ts'
 
-/** What became of a request that was over, as observers are told. */
+/** Outcome of a request above `after`, as reported to observers. */
 type Outcome = 'waits' | 'denied' | 'shadow'
 
-/** A limit of speed on requests: who asks too often waits. */
+/** A limit that delays the requests of clients that send too many. */
 export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Req, Res>, SlowCheck<Req, Res>> {
   readonly #clock: Clock
-  /** Lets each request go on that waits. */
+  /** Callbacks that release the delayed requests. */
   readonly #waiting = new Set<() => void>()
   #closed = false
 
@@ -26,7 +26,7 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
     this.#clock = clockOf(gate.options.clock)
   }
 
-  /** From the options of a framework's `slowDown`; `adapterOptions` are the names that only this framework has. */
+  /** Creates a limit from the options of `slowDown`; `adapterOptions` are names of options that the adapter reads. */
   static of<Req, Res>(
     options: SlowDownOptions<Req, Res>,
     adapterOptions: readonly string[] = [],
@@ -34,12 +34,12 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
     return new HttpSlowDown(new SlowDownGate(options, adapterOptions))
   }
 
-  /** Requests that wait. */
+  /** Number of requests that are being delayed. */
   get waiting(): number {
     return this.#waiting.size
   }
 
-  /** All go on that wait, and nobody waits any longer. */
+  /** Releases all delayed requests at once, and delays no further ones. */
   letGo(): void {
     this.#closed = true
     for (const goOn of [...this.#waiting]) goOn()
@@ -89,10 +89,10 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
         this.#waiting.delete(goOn)
         resolve(admission)
       }
-      // an answer that something else gave meanwhile leaves nothing to do for what follows
+      // if other code has sent a response in the meantime, the handlers must not run
       const goOn = (): void => done(life.gone || outgoing.writableEnded ? 'gone' : 'passed')
       this.#waiting.add(goOn)
-      // a clock of the user's may not wait at all, and some return nothing to cancel
+      // a custom clock may call back at once, or return no cancel function
       cancel = this.#clock.after(delayMs, goOn, AWAITED)
       life.onEnd(() => done('gone'))
     })

@@ -19,36 +19,39 @@ import type { HttpLimit, InflightHandle, RateHandle, SlowHandle } from './http-l
 import { HttpRateLimit } from './http-rate-limit.ts'
 import { HttpSlowDown } from './http-slow-down.ts'
 
-/** What all limiters of an application share. */
+/** Options that all limiters of an application share. */
 export interface SluiceOptions<B extends Backend = Backend<Answer>> extends FailoverOptions {
   readonly backend?: B | undefined
   readonly clock?: Clock | undefined
-  /** Told of everything, besides the observers of each limiter. */
+  /** Receive the events of all limiters, in addition to the observers of each limiter. */
   readonly observers?: readonly Observer[] | undefined
 }
 
-/** The makers of limiters of a framework. `Mounted` is what the framework takes: a middleware, a hook. */
+/** Functions that create the limiters of a framework. `Mounted` is what the framework accepts: a middleware or a hook. */
 export interface LimiterMakers<Req, Res, Mounted, Extra = unknown> {
   rateLimit(options: RateLimitOptions<Req, Res> & Extra): Mounted & RateHandle
   inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
   slowDown(options: SlowDownOptions<Req, Res> & Extra): Mounted & SlowHandle
 }
 
-/** One place to inject from: limiters made here share a backend and what becomes of it when it fails, a clock and observers, unless they say otherwise. */
+/**
+ * Functions that create limiters with a shared backend, rule for backend failures and clock, unless the options of a
+ * limiter override them, and with shared observers.
+ */
 export interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
   extends LimiterMakers<Req, Res, Mounted, Extra> {
-  /** Answers at once where the shared backend does. */
+  /** Creates a framework-free limiter. Its methods are synchronous if the shared backend is. */
   limiter(options: LimiterOptions): B extends Backend<Answer> ? Limiter<Decision> : Limiter
 }
 
-/** The public words of a framework. */
+/** Functions that the package of a framework exports. */
 export interface Limiters<Req, Res, Mounted, Extra = unknown> extends LimiterMakers<Req, Res, Mounted, Extra> {
   createSluice<B extends Backend = Backend<Answer>>(options?: SluiceOptions<B>): Sluice<Req, Res, Mounted, Extra, B>
 }
 
 /**
- * Makes the words of a framework. `mount` turns a limit into what the framework takes; `adapterOptions` are the names of
- * options that only this framework has.
+ * Creates the functions that the package of a framework exports. `mount` turns a limit into what the framework accepts;
+ * `adapterOptions` are names of options that only this framework has.
  */
 export function limitersFor<Req, Res, Mounted extends object, Extra = unknown>(
   mount: (limit: HttpLimit<Req, Res>) => Mounted,
@@ -76,15 +79,15 @@ interface Watchable {
   readonly observers?: readonly Observer[] | undefined
 }
 
-/** Adds what is shared to the options of one limiter, which win. */
+/** Adds shared options to the options of a limiter, which take precedence. Observers of both are used. */
 export interface SharedWith {
-  /** To options of limiters that count rates. */
+  /** Adds all shared options, for rate limits and slow-downs. */
   counted<T extends Watchable>(options: T): T
-  /** To options of limiters that have no backend of rates. */
+  /** Adds the shared clock and observers, for caps: the shared backend does not count concurrent requests. */
   watched<T extends Watchable>(options: T): T
 }
 
-/** Names of what all limiters of an application share. */
+/** Names of the options that all limiters of an application share. */
 export const SLUICE_OPTIONS: readonly (keyof SluiceOptions)[] = [
   'backend',
   'onBackendError',
@@ -93,11 +96,11 @@ export const SLUICE_OPTIONS: readonly (keyof SluiceOptions)[] = [
   'observers',
 ]
 
-/** Throws coded errors for what cannot be shared. */
+/** Compiles shared options. Throws coded errors if they are invalid. */
 export function sharing(options: SluiceOptions<Backend>): SharedWith {
   const { backend, onBackendError, deadlineMs, clock, observers = [] } = options
   compileFailover(options)
-  // throws for what is no list of observers
+  // throws if `observers` is not a list of observers
   new Observers(observers)
   const watched = <T extends Watchable>(options: T): T =>
     added(options, clock && { clock }, (given) =>
@@ -111,7 +114,7 @@ export function sharing(options: SluiceOptions<Backend>): SharedWith {
   return { watched, counted: (options) => watched(added(options, counted)) }
 }
 
-/** What is no object of options is left for their reader to refuse. */
+/** Returns a value that is not an object unchanged; the code that reads the options rejects it. */
 function added<T extends Watchable>(options: T, before: object = {}, after: (given: T) => object = () => ({})): T {
   if (typeof options !== 'object' || options === null) return options
   return { ...withInherited(options, before), ...after(options) }

@@ -5,33 +5,33 @@ import { answerDenied } from '../denial/answer-denied.ts'
 import type { DeniedRequest } from '../denial/denied-request.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 
-/** Answers a denied upgrade as a request would be, and closes its connection. */
+/** Sends the denial of an upgrade like that of a request, and closes the connection. */
 export function denyUpgrade(
   exchange: Exchange<IncomingMessage, ServerResponse>,
   socket: Duplex,
   refusal: DeniedRequest<IncomingMessage, ServerResponse>,
 ): void {
   const { outgoing } = exchange
-  noticeLeaving(socket, () => outgoing.writableEnded)
+  detectDisconnect(socket, () => outgoing.writableEnded)
   afterEarlierAnswers(socket, () => {
     outgoing.shouldKeepAlive = false
     outgoing.assignSocket(socket as Socket)
     outgoing.once('finish', () => closeWhenSent(socket))
     answerDenied(exchange, refusal)
-    // in this very turn: who else listens to upgrades shall find a socket that cannot be written
+    // at once, so that other `upgrade` listeners find a socket that is no longer writable
     if (outgoing.writableEnded) socket.end()
   })
 }
 
-/** Nobody reads the socket but us, and one that is not read never tells that its client has left. */
-function noticeLeaving(socket: Duplex, answered: () => boolean): void {
+/** Reads and drops data, because a socket that is not read never reports that its client has left. */
+function detectDisconnect(socket: Duplex, answered: () => boolean): void {
   socket.once('end', () => {
     if (!answered()) socket.destroy()
   })
   socket.resume()
 }
 
-/** A client that pipelines would take our answer for that of a request before. */
+/** Waits for the responses of earlier pipelined requests, so that the client does not mistake the denial for one. */
 function afterEarlierAnswers(socket: Duplex, run: () => void): void {
   if (socket.destroyed) return
   const { _httpMessage: earlier } = socket as { _httpMessage?: ServerResponse | null }
@@ -39,7 +39,7 @@ function afterEarlierAnswers(socket: Duplex, run: () => void): void {
   else run()
 }
 
-/** Servers leave sockets half open: a client that never closes its side would keep this one for ever. */
+/** Destroys the socket after the response: HTTP servers allow half-open sockets, which a client could keep forever. */
 function closeWhenSent(socket: Duplex): void {
   socket.end()
   if (socket.writableFinished) socket.destroy()

@@ -21,21 +21,21 @@ import { type UpgradeAdmission, type UpgradeCheck, type UpgradeListener, upgrade
 import { UpgradeLife } from './upgrade-life.ts'
 import { WaitingSocket } from './waiting-socket.ts'
 
-/** A cap on open sockets: a place is held until the socket closes. */
+/** Options of a cap on open sockets. A permit is held until the socket closes. */
 export type SocketCapOptions = Omit<InflightLimitOptions<IncomingMessage, ServerResponse>, 'holdUntil'>
 
-/** Options of `limitUpgrade`: one of the two at least. */
+/** Options of `limitUpgrade`; at least one is required. */
 export interface UpgradeLimitOptions {
-  /** Upgrades in a window, of each client address unless `key` says otherwise. */
+  /** Limits upgrades per window. Default key: the client address. */
   readonly rateLimit?: RateLimitOptions<IncomingMessage, ServerResponse> | undefined
-  /** Sockets open at once. Of several caps, as of the process and of each client, each has a name of its own. */
+  /** Caps open sockets. Several caps, such as one in total and one per client, need different names. */
   readonly inflightLimit?: SocketCapOptions | readonly SocketCapOptions[] | undefined
 }
 
-/** A listener for `upgrade`, and what is behind it. */
+/** A listener for `upgrade` events, with its limiters. */
 export interface UpgradeLimit {
   (req: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** The limiter of rates: to peek, charge and reset outside of upgrades. */
+  /** The rate limiter, to peek, charge and reset outside of upgrades. Undefined without `rateLimit`. */
   readonly limiter: Limiter | undefined
   /** The caps, in the order of the options: to count open sockets. */
   readonly caps: readonly InflightLimiter[]
@@ -45,15 +45,16 @@ export interface UpgradeLimit {
 type Limits = HttpLimit<IncomingMessage, ServerResponse>[]
 
 /**
- * Limits upgrades: `server.on('upgrade', limitUpgrade(options, upgrade))`. `upgrade` runs for those that pass, once they
- * have; the others are answered as requests are, and closed. Without it the server's other listeners must come later,
- * and leave a socket alone that is no longer `writable`. Throws coded errors for bad options.
+ * Limits upgrades: `server.on('upgrade', limitUpgrade(options, upgrade))`. `upgrade` runs after an upgrade has been
+ * allowed; a denied upgrade receives a response like a request, and its connection is closed. Without `upgrade`, other
+ * listeners of the server must be registered later and must ignore sockets that are not `writable`. Throws coded errors
+ * for invalid options.
  */
 export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeListener): UpgradeLimit {
   const { rateLimit, inflightLimit } = optionsOf('limitUpgrade', options, ['rateLimit', 'inflightLimit'])
   if (upgrade !== undefined && typeof upgrade !== 'function') throw bad('upgrade', kindOf(upgrade), 'a function')
   if (rateLimit === undefined && inflightLimit === undefined) {
-    throw bad('options', kindOf(options), 'rateLimit or inflightLimit in it')
+    throw bad('options', 'neither', 'rateLimit, inflightLimit or both')
   }
   const rates = rateLimit === undefined ? [] : [HttpRateLimit.of<IncomingMessage, ServerResponse>(rateLimit)]
   const caps = capsOf(inflightLimit)
@@ -70,7 +71,7 @@ export function limitUpgrade(options: UpgradeLimitOptions, upgrade?: UpgradeList
 
 function inFrontOf(upgrade: UpgradeListener, check: UpgradeCheck): UpgradeListener {
   return (req, socket, head) => {
-    // another limit has answered already
+    // another limit has already denied the upgrade
     if (!socket.writable) return
     const exchange = upgradeExchange(req, socket)
     const go = (admission: UpgradeAdmission, read: Buffer): void => {
@@ -93,18 +94,18 @@ function capsOf(options: UpgradeLimitOptions['inflightLimit']): HttpInflightLimi
   if (options === undefined) return []
   const caps = [options].flat().map((one) => {
     if (typeof one === 'object' && one !== null && 'holdUntil' in one) {
-      throw bad('inflightLimit', 'holdUntil', 'none: a place is held until the socket closes')
+      throw bad('inflightLimit', 'holdUntil', 'options without holdUntil (permits are held until the socket closes)')
     }
     return new InflightGate<IncomingMessage, ServerResponse>(one)
   })
   const names = caps.map(({ limiter }) => limiter.name)
-  if (names.length === 0) throw bad('inflightLimit', kindOf(options), 'one cap at least')
+  if (names.length === 0) throw bad('inflightLimit', kindOf(options), 'at least one cap')
   if (new Set(names).size < names.length) {
-    throw bad('inflightLimit', names.join(', '), 'a name of its own for each cap')
+    throw bad('inflightLimit', `the names ${names.join(', ')}`, 'a different name for each cap')
   }
   return caps.map((gate) => new HttpInflightLimit(gate))
 }
 
-function bad(option: string, got: string, expected: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_OPTION', `limitUpgrade: ${option}: expected ${expected}, received ${got}`)
+function bad(option: string, received: string, expected: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_OPTION', `limitUpgrade: ${option}: expected ${expected}, received ${received}`)
 }

@@ -1,15 +1,15 @@
 import type { Duplex } from 'node:stream'
 import { nextTick } from '../connect/next-tick.ts'
 
-/** A client that sends more than this to nobody is cut off. */
-const MOST_BYTES = 64 * 1024
+/** The socket is destroyed if its client sends more than this before a listener reads it. */
+const MAX_UNREAD_BYTES = 64 * 1024
 
 /**
- * Watches a socket that passed for as long as nobody reads it, as where no listener is for its path: nothing but
- * reading shows that a client has left, whose place would stay held. What came is given back to who reads later.
+ * Reads the socket of an allowed upgrade until a listener does, which may be never if no listener handles its path. Only
+ * reading shows that a client has left, whose permit would otherwise stay held. A later reader receives all data.
  */
 export function watchWhileUnread(socket: Duplex): void {
-  // the other listeners have their turn first
+  // after the other `upgrade` listeners have run
   nextTick(() => {
     if (!socket.destroyed && !isRead(socket)) watch(socket)
   })
@@ -23,7 +23,7 @@ function watch(socket: Duplex): void {
       kept.push(chunk)
       bytes += chunk.length
     }
-    if (bytes > MOST_BYTES) socket.destroy()
+    if (bytes > MAX_UNREAD_BYTES) socket.destroy()
   }
   const left = (): void => {
     socket.destroy()

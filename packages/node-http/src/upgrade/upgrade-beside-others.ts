@@ -9,19 +9,23 @@ import { watchWhileUnread } from './unread-socket.ts'
 import { type UpgradeAdmission, type UpgradeCheck, type UpgradeListener, upgradeExchange } from './upgrade-exchange.ts'
 import { UpgradeLife } from './upgrade-life.ts'
 
-const EXPECTED = 'expected limitUpgrade(options, upgrade), which runs upgrade for those alone who pass'
-const TOO_LATE = `limitUpgrade: got another 'upgrade' listener before it, which upgrades whom it denies: ${EXPECTED}`
-// registered: two versions of a package may meet in one process
+const USE_LISTENER = 'use limitUpgrade(options, upgrade), which runs upgrade only for allowed clients'
+const TOO_LATE =
+  "limitUpgrade: there is another 'upgrade' listener before it, which also upgrades denied clients; their sockets are " +
+  `destroyed; ${USE_LISTENER}`
+// Symbol.for: two versions of this package may be loaded in one process
 const BESIDE = Symbol.for('sluice.upgradeBesideOthers')
-const CANNOT_WAIT = `limitUpgrade: got an answer that comes later, and other listeners do not wait: ${EXPECTED}`
+const CANNOT_WAIT =
+  'limitUpgrade: a key or a backend decides asynchronously, and other listeners do not wait for it; sockets of denied ' +
+  `clients are destroyed if a listener has written to them; ${USE_LISTENER}`
 
 /**
- * A listener beside the server's others, which run whatever this one finds. Who is denied is answered where nobody can
- * have written to the socket before, else cut off.
+ * Returns an `upgrade` listener that cannot hold back the other listeners of the server. A denied client receives a
+ * response if no other listener can have written to its socket before; otherwise the socket is destroyed.
  */
 export function besideOthers(check: UpgradeCheck): UpgradeListener {
   const listener = function (this: unknown, req: IncomingMessage, socket: Duplex): unknown {
-    // another limit has answered already
+    // another limit has already denied the upgrade
     if (!socket.writable) return undefined
     const exchange = upgradeExchange(req, socket)
     const first = isFirst(this, listener)
@@ -42,7 +46,7 @@ export function besideOthers(check: UpgradeCheck): UpgradeListener {
   return Object.assign(listener, { [BESIDE]: true })
 }
 
-/** Limits that are beside others may come first: they leave alone who passes. */
+/** Ignores earlier listeners of this kind, because they do not write to the sockets of allowed upgrades. */
 function isFirst(server: unknown, listener: object): boolean {
   if (!(server instanceof EventEmitter)) return true
   const listeners = server.listeners('upgrade')

@@ -5,26 +5,25 @@ import type { Admission } from '../limits/http-limit.ts'
 import { PlainExchange } from '../node-http.ts'
 import { UpgradeLife } from './upgrade-life.ts'
 
-/** Takes what an `upgrade` event tells. */
+/** A listener for `upgrade` events. */
 export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => unknown
 
-/** What becomes of an upgrade. */
+/** Outcome of the limits for an upgrade. */
 export type UpgradeAdmission = Admission<IncomingMessage, ServerResponse>
 
-/** Asks every limit. */
+/** Checks all limits. */
 export type UpgradeCheck = (exchange: PlainExchange) => MaybePromise<UpgradeAdmission>
 
-/** An upgrade as limits see it. */
 class UpgradeExchange extends PlainExchange {
-  // whatever it names: no browser sends a preflight with an upgrade, and one dressed as such would have a second cap
+  // browsers never send a preflight with an upgrade; a client that sends OPTIONS would get the separate preflight count
   override get method(): string {
     return 'GET'
   }
 }
 
-/** The exchange of an upgrade; its response is sent to those alone who are denied. */
+/** Creates the exchange of an upgrade. Its response is sent only if the upgrade is denied. */
 export function upgradeExchange(req: IncomingMessage, socket: Duplex): PlainExchange {
-  // nobody else may listen yet, and a client that resets must not end the process
+  // there may be no other listener yet, and a reset by the client must not crash the process
   socket.on('error', ignore)
   UpgradeLife.of(req, socket)
   const res = new ServerResponse(req)

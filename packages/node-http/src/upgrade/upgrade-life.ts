@@ -4,16 +4,19 @@ import { systemClock } from '@sluice/limiter-core/http'
 import { RequestLife } from '../lifecycle/request-life.ts'
 import { onCarrierClose } from '../lifecycle/response-end.ts'
 
-/** The life of an upgrade: it ends when its socket closes, and is complete where it began and no error closed it. */
+/**
+ * Lifecycle of an upgrade. It ends when the socket closes, and is `completed` if the upgrade was allowed and the socket
+ * closed without an error.
+ */
 export class UpgradeLife extends RequestLife {
   readonly #socket: Duplex
   #startedAt: number | undefined
   #begun = false
 
-  /** The one life of an upgrade; made when first asked for, and `req.sluice` from then on. */
+  /** Returns the lifecycle of an upgrade. The first call creates it and assigns it to `req.sluice`. */
   static of(req: IncomingMessage, socket: Duplex): UpgradeLife {
     const known = req.sluice as UpgradeLife | undefined
-    // not by `instanceof`: two versions of a package may meet in one process
+    // not `instanceof`: two versions of this package may be loaded in one process
     if (typeof known?.settleAtEnd === 'function') return known
     const made = new UpgradeLife(socket)
     req.sluice = made
@@ -25,7 +28,7 @@ export class UpgradeLife extends RequestLife {
     this.#socket = socket
   }
 
-  /** It passed: from now on the socket is the listener's. */
+  /** Marks the upgrade as allowed. From now on the socket belongs to the listener. */
   begin(): void {
     this.#begun = true
   }
@@ -40,7 +43,7 @@ export class UpgradeLife extends RequestLife {
     const end = (): void => this.#end()
     const over = this.gone
     onCarrierClose(this.#socket, end)
-    // a client who left before has no signal left to send; the caller's own turn comes first
+    // a client that has already left causes no further event; the microtask lets the caller finish first
     if (over) Promise.resolve().then(end)
   }
 

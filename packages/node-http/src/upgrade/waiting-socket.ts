@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream'
 
-/** More than this is left in the socket, so that a client cannot fill memory while it waits. */
-const MOST_BYTES = 64 * 1024
+/** Further data stays in the socket, so that a waiting client cannot fill memory. */
+const MAX_KEPT_BYTES = 64 * 1024
 
 /**
- * A socket whose upgrade is not decided yet. It is read, since nothing else shows that a client has left, and what came
- * is kept for the listener. A client that has ended its side is gone.
+ * A socket whose upgrade is not decided yet. It is read, because only reading shows that a client has left; the data is
+ * kept for the listener. A client that ends its side counts as gone.
  */
 export class WaitingSocket {
   readonly #socket: Duplex
@@ -20,7 +20,7 @@ export class WaitingSocket {
     socket.on('end', this.#left)
   }
 
-  /** Waits no longer. Returns what came so far: the head, and all that was read behind it. */
+  /** Stops waiting. Returns the data received so far: the head and everything read after it. */
   done(): Buffer {
     this.#socket.off('readable', this.#keep)
     this.#socket.off('end', this.#left)
@@ -28,7 +28,7 @@ export class WaitingSocket {
   }
 
   readonly #keep = (): void => {
-    while (this.#bytes < MOST_BYTES) {
+    while (this.#bytes < MAX_KEPT_BYTES) {
       const chunk: Buffer | null = this.#socket.read()
       if (chunk === null) return
       this.#kept.push(chunk)
