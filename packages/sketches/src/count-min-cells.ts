@@ -1,22 +1,28 @@
 import { type CellBits, type Cells, FULL } from './cells.ts'
 import { SketchError } from './sketch-error.ts'
 
-/** Cells in rows, `at` being the index of a key's cell in each row. A full cell stays full: nobody knows what it held. */
+/**
+ * Cells in rows; `at` contains the index of a key's cell in each row. A full cell stays full, because its count is no
+ * longer known.
+ */
 export interface CountMinCells {
   readonly cells: Cells
-  /** Adds, and answers the smallest of the key's cells. */
+  /** Adds `amount`, and returns the smallest cell of the key. */
   add(at: Int32Array, amount: number): number
   estimate(at: Int32Array): number
-  /** Subtracts, and answers the smallest. No cell that is not full may have less than `amount`: ask `estimate`. */
+  /**
+   * Subtracts `amount`, and returns the smallest cell. Every cell that is not full must contain at least `amount`;
+   * check `estimate` first.
+   */
   remove(at: Int32Array, amount: number): number
-  /** Adds each cell of `others` times `weight`: ask `leavesNoDebt` where that is negative. */
+  /** Adds each cell of `others` times `weight`. For a negative weight, check `leavesNoDebt` first. */
   merge(others: Cells, weight: number): void
 }
 
-/** Each count goes to all rows, so that what was added can be taken out again. */
+/** Adds each count to all rows, so that it can be removed again. */
 export class LinearCells implements CountMinCells {
   readonly cells: Cells
-  /** As int32, so that it is no double. */
+  /** An int32, to avoid a double. */
   readonly #full: number
 
   constructor(cells: Cells) {
@@ -87,12 +93,15 @@ export class LinearCells implements CountMinCells {
   }
 }
 
-/** What a cell holds less than where `amount` fits. In whole numbers of 32 bits, which are faster than doubles. */
+/**
+ * Returns the largest value of a cell to which `amount` can be added. Uses 32-bit integers, which are faster than
+ * doubles.
+ */
 export function roomFor(amount: number, full: number): number {
   return amount < full ? (full - amount) >>> 0 : 0
 }
 
-/** What a cell that held `seen` holds with `amount` more; `room` is `roomFor` of it. */
+/** Returns the new value of a cell that contained `seen`; `room` is the result of `roomFor`. */
 export function raised(seen: number, amount: number, room: number, full: number): number {
   return seen < room ? (seen + amount) >>> 0 : full
 }
@@ -107,7 +116,7 @@ export function leastOf(cells: Cells, at: Int32Array, full: number): number {
   return least
 }
 
-/** Whether no cell would fall below 0 with `others` times `weight` added. Full ones stay full. */
+/** Whether no cell would fall below 0 after adding `others` times `weight`. Full cells stay full. */
 export function leavesNoDebt(cells: Cells, others: Cells, weight: number): boolean {
   if (weight >= 0) return true
   const full = fullOf(cells)
@@ -144,7 +153,7 @@ function rowProduct(mine: Cells, others: Cells, from: number, to: number): numbe
   return sum
 }
 
-/** What a full one of `cells` holds. */
+/** Returns the value of a full cell. */
 export function fullOf(cells: Cells): number {
   return FULL[(8 * cells.BYTES_PER_ELEMENT) as CellBits]
 }

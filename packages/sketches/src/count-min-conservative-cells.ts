@@ -2,7 +2,10 @@ import type { Cells } from './cells.ts'
 import { type CountMinCells, fullOf, LinearCells, leastOf, raised, roomFor } from './count-min-cells.ts'
 import { SketchError } from './sketch-error.ts'
 
-/** Only cells that are too small for the key are raised, as far as they are: other keys gain less from it. */
+/**
+ * Raises only the cells that are too small for the key, and only as far as necessary, which reduces the error of
+ * other keys.
+ */
 export class ConservativeCells implements CountMinCells {
   readonly cells: Cells
   readonly #linear: LinearCells

@@ -13,11 +13,11 @@ export interface CountMinOptions extends SeedOption {
   readonly cells?: CellBits | undefined
   /** Raises only the cells that are too small: smaller estimates, and no `remove`, `innerProduct` or shared memory. */
   readonly conservative?: boolean | undefined
-  /** In memory that worker threads share by `buffer` and `attach`. The seed must be said. */
+  /** Whether worker threads share the memory by `buffer` and `attach`. Requires `seed`. */
   readonly shared?: boolean | undefined
 }
 
-/** What `fromError` is told beside the error. */
+/** Options of `fromError` besides the error. */
 export type CountMinCellOptions = Omit<CountMinOptions, 'width' | 'depth'>
 
 export interface CountMinShape {
@@ -28,7 +28,7 @@ export interface CountMinShape {
   readonly shared: boolean
 }
 
-/** Which number of a head holds the total, where threads do not share it. */
+/** Index of the total in the header, if threads do not share it. */
 export const TOTAL = 0
 
 const CONSERVATIVE = 1
@@ -52,7 +52,7 @@ export function shapeOfOptions(options: CountMinOptions): CountMinShape {
 function checkShared(conservative: boolean, seed: unknown): void {
   // the smallest cell and the raise are two steps, and a thread between them loses its count
   if (conservative) throw new SketchError('SLUICE_BAD_OPTION', 'shared: a conservative sketch cannot be shared')
-  // each thread draws a seed of its own where none is said
+  // without a seed, each thread would draw its own
   if (seed === undefined) throw new SketchError('SLUICE_BAD_OPTION', 'seed: threads share a sketch by an explicit seed')
 }
 
@@ -69,7 +69,7 @@ export function bufferOf(shape: CountMinShape, seed: SketchSeed): SketchBuffer {
   return SketchBuffer.create('countMin', cellBytesOf(shape), { seed, shape: wordsOf(shape), shared: shape.shared })
 }
 
-/** What a buffer that `keptBytes` allowed was made with. */
+/** Returns the options of a buffer that `keptBytes` accepted. */
 export function optionsOfKept(kept: SketchBuffer, seed: SketchSeed, shared: boolean): CountMinOptions {
   const words = [0, 1, 2, 3].map((n) => kept.shape(n))
   const { bits, ...shape } = shapeOf(words, shared) as CountMinShape
@@ -83,7 +83,7 @@ export function checkTotal(kept: SketchBuffer): void {
   throw new SketchError('SLUICE_BAD_BYTES', `expected a whole number from 0, received a total of ${total}`)
 }
 
-/** A sum of totals. It stays finite, however often large ones are merged, so that it can be read back. */
+/** Returns a sum of totals that stays finite after any number of merges, so that it can be read back. */
 export function heldTotal(total: number): number {
   return Math.min(total, Number.MAX_VALUE)
 }
@@ -93,7 +93,10 @@ function wordsOf({ width, depth, bits, conservative, shared }: CountMinShape): n
   return [width, depth, bits, (conservative ? CONSERVATIVE : 0) | (shared ? SHARED : 0)]
 }
 
-/** What four words of a head mean; undefined where there is no such sketch. `shared`: it has to be in shared memory, or must not. */
+/**
+ * Returns the shape in four words of a header; undefined if it is invalid. `shared`: whether it must be in shared
+ * memory.
+ */
 function shapeOf([width, depth, bits, flags]: readonly number[], shared: boolean): CountMinShape | undefined {
   if (width < 1 || width > MOST_COLUMNS || depth < 1 || depth > MOST_ROWS) return undefined
   if (bits !== 8 && bits !== 16 && bits !== 32) return undefined
@@ -134,7 +137,7 @@ export function checkWeight(weight: number): void {
   )
 }
 
-/** What a conservative sketch says to `what`. */
+/** Returns the error for an operation that a conservative sketch does not support. */
 export function refused(what: string): SketchError {
   const why = 'a conservative count-min does not know whose count a cell holds'
   return new SketchError('SLUICE_SKETCH_UNSUPPORTED', `${what}: ${why}`)

@@ -2,18 +2,21 @@ import type { Cells } from './cells.ts'
 import { type CountMinCells, fullOf, leastOf } from './count-min-cells.ts'
 import type { SketchBuffer } from './sketch-buffer.ts'
 
-/** Where the head of a shared sketch keeps what its first row does not hold. */
+/** Offset in the header of a shared sketch for the part of the total that its first row does not contain. */
 const BESIDE_AT = 48
-/** No honest total comes near. One out of hostile bytes ends here, and neither in a `RangeError` nor below 0. */
+/**
+ * Upper bound for totals read from bytes, far above any real total, so that hostile bytes cause neither a
+ * `RangeError` nor a negative number.
+ */
 const MOST_BESIDE = 2 ** 62
 const MOST_HELD = BigInt(MOST_BESIDE)
 
 /**
- * Linear cells that threads share without a lock: each is compared and exchanged until nobody came between, so that none
- * loses a count and none overflows.
+ * Linear cells that threads share without a lock. Each cell is updated by compare-and-exchange until no other thread
+ * interferes, so that no count is lost and no cell overflows.
  *
- * There is no total to keep, since one number that all threads write would be the slowest cell of all. The first row
- * adds up to it, but for what full cells did not take, which is kept beside.
+ * There is no stored total, because a number that all threads write would be the slowest cell. The total is the sum
+ * of the first row plus what full cells did not take, which is stored separately.
  */
 export class SharedCells implements CountMinCells {
   readonly cells: Cells
@@ -37,7 +40,7 @@ export class SharedCells implements CountMinCells {
     return least
   }
 
-  /** Plain reads: what another thread writes at this moment is before or after, and nobody could tell. */
+  /** Plain reads: a concurrent write counts as before or after. */
   estimate(at: Int32Array): number {
     return leastOf(this.cells, at, this.#full)
   }
@@ -62,7 +65,7 @@ export class SharedCells implements CountMinCells {
     return { cells, total: this.#totalOf(cells) }
   }
 
-  /** Takes over what `others`, which were merged, did not hold of their total. */
+  /** Takes over the part of the total that the cells of merged `others` did not contain. */
   mergeBeside(others: Cells, total: number, weight: number): void {
     this.#keepBeside(weight * (total - firstRow(others, this.#width)))
   }
@@ -97,7 +100,7 @@ export class SharedCells implements CountMinCells {
   }
 }
 
-/** Where two threads take out more than there was, it stops at 0. */
+/** Stops at 0 if two threads remove more than there was. */
 function exchanged(seen: number, amount: number, full: number): number {
   if (seen === full) return full
   const sum = seen + amount

@@ -33,11 +33,11 @@ import { SketchError, wholeAmount } from './sketch-error.ts'
 import { type SeedOption, type SketchKey, type SketchSeed, seedOf } from './sketch-seed.ts'
 
 /**
- * How often each key was counted, in `depth` rows of `width` cells (Cormode and Muthukrishnan 2005). A key has one cell
- * in each row, and its estimate is the smallest of them: never too small, and too large by more than e / width of all
- * that was counted with chance e^-depth at most. That is chance over the seed: who knows it can forge keys that meet.
- * An estimate of a full cell (255, 65,535 or 2³² - 1) says so much or more. What was removed without having been added
- * is missing from other keys.
+ * Count-min sketch: how often each key was counted, in `depth` rows of `width` cells (Cormode and Muthukrishnan
+ * 2005). A key has one cell per row, and its estimate is the smallest of them: never too small, and too large by more
+ * than e / width of the total with probability at most e^-depth. The probability is over the seed; with a known seed,
+ * colliding keys can be forged. An estimate of a full cell (255, 65,535 or 2³² - 1) is a lower bound. Removing what
+ * was never added reduces the counts of other keys.
  */
 export class CountMin implements Sketch<CountMin> {
   readonly width: number
@@ -50,7 +50,7 @@ export class CountMin implements Sketch<CountMin> {
   readonly delta: number
   readonly #shape: CountMinShape
   readonly #buffer: SketchBuffer
-  /** Of the head, where `TOTAL` is the total. */
+  /** Floats of the header; `TOTAL` is the index of the total. */
   readonly #floats: Float64Array
   readonly #rows: KeyRows
   readonly #cells: CountMinCells
@@ -59,7 +59,7 @@ export class CountMin implements Sketch<CountMin> {
   /** The same cells, where they are a thread's own, in four rows that have a quarter of the hash each. */
   readonly #quarters: LinearCells | ConservativeCells | undefined
 
-  /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` and `attach` found. */
+  /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is a buffer found by `fromBytes` or `attach`. */
   constructor(options: CountMinOptions, kept?: SketchBuffer) {
     const shape = shapeOfOptions(options)
     const { width, depth, bits, shared } = shape
@@ -82,14 +82,17 @@ export class CountMin implements Sketch<CountMin> {
   }
 
   /**
-   * One whose estimates are too large by more than `epsilon` of the total with chance `delta` at most: ⌈e / epsilon⌉
-   * columns and ⌈ln 1/delta⌉ rows, 2719 x 5 for 0.001 and 0.01. Throws `SLUICE_BAD_OPTION`.
+   * Creates a sketch whose estimates are too large by more than `epsilon` of the total with probability at most
+   * `delta`: ⌈e / epsilon⌉ columns and ⌈ln 1/delta⌉ rows, 2719 x 5 for 0.001 and 0.01. Throws `SLUICE_BAD_OPTION`.
    */
   static fromError(epsilon: number, delta: number, options: CountMinCellOptions = {}): CountMin {
     return new CountMin({ ...options, ...sizeOfError(epsilon, delta) })
   }
 
-  /** What `toBytes` made, in memory of its own. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` under another seed. */
+  /**
+   * Reads the result of `toBytes` into new memory. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` for
+   * another seed.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): CountMin {
     const seed = seedOf(options)
     const kept = SketchBuffer.read('countMin', bytes, keptBytes(false), seed)
@@ -97,7 +100,7 @@ export class CountMin implements Sketch<CountMin> {
     return new CountMin(optionsOfKept(kept, seed, false), kept)
   }
 
-  /** The sketch whose `buffer` another thread handed over. Throws like `fromBytes`. */
+  /** Attaches to the `buffer` of another thread's sketch. Throws like `fromBytes`. */
   static attach(buffer: SharedArrayBuffer, options: { readonly seed: SketchSeed | Uint8Array | string }): CountMin {
     const seed = seedOf(options)
     const kept = SketchBuffer.attach('countMin', buffer, keptBytes(true), seed)
@@ -109,15 +112,18 @@ export class CountMin implements Sketch<CountMin> {
     return this.#shared?.total ?? this.#floats[TOTAL]
   }
 
-  /** The memory that threads share, to be handed to `attach`. Throws `SLUICE_SKETCH_UNSUPPORTED` where it is not shared. */
+  /**
+   * The shared memory, to be passed to `attach` in another thread. Throws `SLUICE_SKETCH_UNSUPPORTED` if the sketch
+   * is not shared.
+   */
   get buffer(): SharedArrayBuffer {
     if (this.#shared !== undefined) return this.#buffer.buffer as SharedArrayBuffer
     throw new SketchError('SLUICE_SKETCH_UNSUPPORTED', 'this count-min is not in shared memory: say shared: true')
   }
 
-  /** Counts `key` so many times, a whole number from 0, and answers its estimate after that. Throws `SLUICE_BAD_AMOUNT`. */
+  /** Counts `key` `amount` times, an integer of 0 or more, and returns its new estimate. Throws `SLUICE_BAD_AMOUNT`. */
   add(key: SketchKey, amount = 1): number {
-    // without a call for 1, most callers can compile all of this into themselves
+    // without a call for 1, most callers can inline all of this
     if (amount !== 1) wholeAmount(amount)
     const rows = this.#rows
     const { low, high } = rows.seed.hashOf(key)
@@ -127,15 +133,15 @@ export class CountMin implements Sketch<CountMin> {
     return this.#cells.add(rows.at, amount)
   }
 
-  /** At least how often `key` was counted, less what was removed of it; of a full cell, what that holds. */
+  /** Returns at least how often `key` was counted, minus what was removed; for a full cell, the value of the cell. */
   estimate(key: SketchKey): number {
     this.#rows.aim(key)
     return this.#cells.estimate(this.#rows.at)
   }
 
   /**
-   * Takes back what was added, and answers the estimate after that. Throws `SLUICE_BAD_AMOUNT` where `key` cannot have
-   * been counted so often, and `SLUICE_SKETCH_UNSUPPORTED` where the sketch is conservative.
+   * Removes what was added, and returns the new estimate. Throws `SLUICE_BAD_AMOUNT` if `key` cannot have been
+   * counted so often, and `SLUICE_SKETCH_UNSUPPORTED` for a conservative sketch.
    */
   remove(key: SketchKey, amount = 1): number {
     if (this.conservative) throw refused('remove')
@@ -148,9 +154,9 @@ export class CountMin implements Sketch<CountMin> {
   }
 
   /**
-   * Adds what `other` counted, times a whole `weight`. Estimates of conservative sketches stay large enough, but grow as
-   * those of linear ones do. A negative weight takes out; where a cell or the total would fall below 0, and of
-   * conservative ones, it throws `SLUICE_SKETCH_UNSUPPORTED` and changes nothing.
+   * Adds the counts of `other` times `weight`, an integer. Estimates of conservative sketches stay upper bounds, but
+   * with the error of linear ones. A negative weight subtracts; for conservative sketches, or if a cell or the total
+   * would fall below 0, it throws `SLUICE_SKETCH_UNSUPPORTED` and changes nothing.
    */
   merge(other: CountMin, weight = 1): void {
     const same = this.#same(other)
@@ -165,10 +171,10 @@ export class CountMin implements Sketch<CountMin> {
   }
 
   /**
-   * The sum, over all keys, of their counts here times their counts there, such as the size of a join: never too small
-   * and, but with chance e^-depth, too large by at most e / width of the product of the totals. Infinity where full
-   * cells leave no row to tell. Throws `SLUICE_SKETCH_UNSUPPORTED` where the sketches are conservative: the cell of two keys
-   * holds less than both.
+   * Returns the sum over all keys of their counts here times their counts in `other`, such as the size of a join:
+   * never too small and, except with probability e^-depth, too large by at most e / width of the product of the
+   * totals. Infinity if every row has a full cell. Throws `SLUICE_SKETCH_UNSUPPORTED` for conservative sketches,
+   * whose shared cells contain less than the sum of their keys.
    */
   innerProduct(other: CountMin): number {
     const same = this.#same(other)
@@ -176,7 +182,7 @@ export class CountMin implements Sketch<CountMin> {
     return leastRowProduct(this.#cells.cells, same.#cells.cells, this.width)
   }
 
-  /** What other threads count meanwhile may stay or go. */
+  /** Counts that other threads add meanwhile may or may not be cleared. */
   clear(): void {
     this.#buffer.clear()
   }

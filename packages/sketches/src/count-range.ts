@@ -21,28 +21,29 @@ const BITS = 32
 const ROOT = 1
 
 /**
- * How often keys from one whole number to another were counted (the dyadic ranges of Cormode and Muthukrishnan 2005).
- * Keys are the leaves of a binary tree; a key counts for each node above it, and a range is at most two nodes a level.
+ * How often keys in a range of integers were counted (dyadic ranges of Cormode and Muthukrishnan 2005). Keys are the
+ * leaves of a binary tree; a key is counted in each node above it, and a range consists of at most two nodes per
+ * level.
  *
- *     1                        all keys
- *     2           3            depth 1, exact
- *     4     5     6     7      ...
- *     8 9 10 11 12 13 14 15    depth `bits`: key 0 is node 2^bits
+ * 1 all keys
+ *     2 3 depth 1, exact
+ *     4 5 6 7 ...
+ *     8 9 10 11 12 13 14 15 depth `bits`: key 0 is node 2^bits
  *
- * Depths with no more nodes than a count-min has cells are counted exactly, each deeper one, L of them, by a count-min
- * of its own. So an answer is never too small, and too large by more than 2 L e / width of all that was counted with
- * chance 2 L e^-depth at most.
+ * Depths with no more nodes than a count-min sketch has cells are counted exactly; each of the L deeper ones by its
+ * own count-min sketch. An answer is never too small, and too large by more than 2 L e / width of the total with
+ * probability at most 2 L e^-depth.
  */
 export class CountRange implements Sketch<CountRange> {
   readonly #shape: CountRangeShape
   readonly #buffer: SketchBuffer
   readonly #rows: KeyRows
-  /** By number of the node. */
+  /** Indexed by node number. */
   readonly #exact: Float64Array
   /** The first is for the depth after the exact ones. */
   readonly #hashed: readonly LinearCells[]
 
-  /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
+  /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is a buffer found by `fromBytes`. */
   constructor(options: CountRangeOptions, kept?: SketchBuffer) {
     const shape = rangeShape(options)
     const { bits, width, depth, exactDepth } = shape
@@ -60,7 +61,7 @@ export class CountRange implements Sketch<CountRange> {
     )
   }
 
-  /** What `toBytes` made. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` under another seed. */
+  /** Reads the result of `toBytes`. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` for another seed. */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): CountRange {
     const seed = seedOf(options)
     const kept = SketchBuffer.read('countRange', bytes, keptBytes, seed)
@@ -81,12 +82,12 @@ export class CountRange implements Sketch<CountRange> {
     return this.#exact[ROOT]
   }
 
-  /** By how much of the total a range may be too large at worst: 2 e / width for each depth that is not exact. */
+  /** Largest error of a range as a fraction of the total: 2 e / width for each depth that is not exact. */
   get epsilon(): number {
     return (2 * this.#hashed.length * Math.E) / this.#shape.width
   }
 
-  /** Counts `key` so many times. Throws `SLUICE_BAD_AMOUNT`, also where `key` is no whole number from 0 to 2^bits - 1. */
+  /** Counts `key` `amount` times. Throws `SLUICE_BAD_AMOUNT`, also if `key` is not an integer from 0 to 2^bits - 1. */
   add(key: number, amount = 1): void {
     wholeAmount(amount)
     let node = this.#leaf(key)
@@ -140,7 +141,7 @@ export class CountRange implements Sketch<CountRange> {
     )
   }
 
-  /** Of a full cell all that was counted, since nobody knows what it held. */
+  /** Returns the total for a full cell, whose count is no longer known. */
   #count(node: number, depth: number): number {
     if (depth <= this.#shape.exactDepth) return this.#exact[node]
     this.#rows.aim(node)

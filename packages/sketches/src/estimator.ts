@@ -18,15 +18,15 @@ const ROWS = 4
 const SLOTS = 1024
 
 /**
- * How much was counted of each key, of any number of keys in fixed memory: a count-min sketch whose counts may be taken
- * back. Meaning and numbers are those of the Estimator of pingora-limits (Cloudflare, 0.8).
+ * Counts any number of keys in fixed memory: a count-min sketch whose counts can be removed. Its semantics and
+ * numbers are those of the Estimator of pingora-limits (Cloudflare, 0.8).
  *
- * An answer is the least of the cells that a key has, one in each row. It is never less than what was counted of the
- * key, as long as of no key more is taken back than was counted. It is more where other keys share all of its cells:
- * of N counted in all, on average no more than N / slots, and over e · N / slots with chance e^-rows at most.
+ * An estimate is the smallest of the key's cells, one per row. It is never too small, as long as no key is
+ * decremented below zero. It is too large if other keys share all of its cells: with a total of N, by at most N /
+ * slots on average, and by more than e · N / slots with probability at most e^-rows.
  *
- * Counts stop at ±2³¹ instead of going round: 2³¹ - 1 is final until `reset`, also for `decr`; below -2³¹ nothing is
- * taken. What is lost there makes an answer too large, never too small.
+ * Counts stop at ±2³¹ instead of overflowing: 2³¹ - 1 is final until `reset`, also for `decr`, and nothing is
+ * decremented below -2³¹. What is lost there makes an estimate too large, never too small.
  */
 export class Estimator implements Sketch<Estimator> {
   readonly rows: number
@@ -48,7 +48,7 @@ export class Estimator implements Sketch<Estimator> {
     )
   }
 
-  /** Reads what `toBytes` wrote, under the same seed. Throws `SLUICE_BAD_BYTES`, `SLUICE_SKETCH_MISMATCH`. */
+  /** Reads the result of `toBytes`, with the same seed. Throws `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`. */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): Estimator {
     checkOptions('Estimator.fromBytes', options, ['seed'])
     const seed: SketchSeed = seedOf(options)
@@ -58,7 +58,7 @@ export class Estimator implements Sketch<Estimator> {
     return made
   }
 
-  /** Counts `value` more, 0 or more, and answers how much was counted of `key` so far. Throws `SLUICE_BAD_AMOUNT`. */
+  /** Adds `value`, 0 or more, and returns the new estimate of `key`. Throws `SLUICE_BAD_AMOUNT`. */
   incr(key: SketchKey, value = 1): number {
     wholeAmount(value)
     return this.#counts.addTo(key, value)
@@ -71,7 +71,7 @@ export class Estimator implements Sketch<Estimator> {
     this.#counts.take(value)
   }
 
-  /** How much was counted of `key`, or more. */
+  /** Returns how much was counted for `key`, or more. */
   get(key: SketchKey): number {
     this.#counts.keys.aim(key)
     return this.#counts.least()

@@ -2,8 +2,9 @@ import type { Sketch } from './sketch.ts'
 import { described, SketchError } from './sketch-error.ts'
 
 /**
- * What a class makes of the bytes of `other`, whose private fields are closed to it: an ESM and a CommonJS copy of this
- * package may meet in one process. Throws `SLUICE_SKETCH_MISMATCH` where `other` is no sketch of that class.
+ * Restores `other` in this copy of the class from its bytes, because its private fields are not accessible: an ESM
+ * and a CommonJS copy of this package may coexist in one process. Throws `SLUICE_SKETCH_MISMATCH` if `other` is not a
+ * sketch of that class.
  */
 export function foreignSketch<S, O>(
   { name, fromBytes }: { readonly name: string; readonly fromBytes: (bytes: Uint8Array, options?: O) => S },
@@ -22,7 +23,7 @@ function bytesOf(other: unknown): unknown {
   try {
     return (other as Sketch<unknown>).toBytes()
   } catch {
-    // what has no bytes is no sketch
+    // an object without bytes is not a sketch
     return undefined
   }
 }

@@ -10,9 +10,9 @@ export interface InflightOptions extends SeedOption {
   readonly slots?: number | undefined
 }
 
-/** What `Inflight.incr` counted. The first release takes it back, later ones do nothing; `using` releases it. */
+/** A permit of `Inflight.incr`. Only the first release has an effect; `using` releases it. */
 export interface InflightPermit extends Disposable {
-  /** In flight for the key when this was counted, itself included; or more. */
+  /** Count of the key when this permit was created, including itself; or more. */
   readonly count: number
   release(): void
 }
@@ -22,12 +22,12 @@ const ROWS = 4
 const SLOTS = 8192
 
 /**
- * How much is in flight for each key, of any number of keys in fixed memory; default: 128 KiB. Meaning and numbers
- * are those of the Inflight of pingora-limits (Cloudflare, 0.8); what is counted once is taken back once, however often
- * its permit is released.
+ * Counts concurrent work per key, for any number of keys in fixed memory; default: 128 KiB. Its semantics and numbers
+ * are those of the Inflight of pingora-limits (Cloudflare, 0.8); a permit is released once, however often `release`
+ * is called.
  *
- * An answer is never too small. It is too large for a key whose cells are all shared with others in flight: two given
- * keys share all of them with chance slots^-rows, default 2⁻⁵². Counts stop at 2³¹ - 1, as in `Estimator`.
+ * A count is never too small. It is too large if all cells of a key are shared with other keys in flight: two given
+ * keys share all cells with probability slots^-rows, 2⁻⁵² by default. Counts stop at 2³¹ - 1, as in `Estimator`.
  */
 export class Inflight {
   readonly #counts: SignedRows
@@ -49,7 +49,7 @@ export class Inflight {
     return new CountedPermit(this.#counts, { low, high, value })
   }
 
-  /** In flight for `key` now, or more. */
+  /** Returns the current count of `key`, or more. */
   get(key: SketchKey): number {
     this.#counts.keys.aim(key)
     return this.#counts.least()
@@ -62,7 +62,7 @@ interface Counted {
   readonly value: number
 }
 
-/** Keeps the hash and not the key, so that a key that is held up is no memory that is held up. */
+/** Stores the hash instead of the key, so that a permit that is held for long does not keep a large key in memory. */
 class CountedPermit implements InflightPermit {
   readonly count: number
   readonly #counts: SignedRows

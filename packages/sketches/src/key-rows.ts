@@ -6,18 +6,19 @@ export const MOST_COLUMNS: number = 2 ** 24
 export const MOST_ROWS = 32
 
 /**
- * Which cell a key has in each of `depth` rows of `width` cells.
+ * The cells of a key: one in each of `depth` rows of `width` cells.
  *
- * Up to 4 rows of a power of two up to 65,536 cells each row has 16 bits of the hash to itself. The hash is pairwise
- * independent (`@sluice/keyed-hash`), so two given keys meet in all rows with chance width^-depth exactly: 2⁻⁵² in
- * 4 × 8192. Beyond that row i is `scattered(low + i · high)`, double hashing (Kirsch and Mitzenmacher 2006) with a
- * finaliser, since without one two keys that meet in two neighbouring rows meet in all.
+ * With up to 4 rows of a power of two of cells, up to 65,536, each row uses separate 16 bits of the hash. The hash is
+ * pairwise independent (`@sluice/keyed-hash`), so two given keys collide in all rows with probability exactly
+ * width^-depth: 2⁻⁵² for 4 × 8192. With other shapes row i is `scattered(low + i · high)`: double hashing (Kirsch and
+ * Mitzenmacher 2006) with a finaliser, because without one two keys that collide in two neighbouring rows collide in
+ * all.
  */
 export class KeyRows {
   readonly width: number
   readonly depth: number
   readonly seed: SketchSeed
-  /** Of the last key: the index of its cell in each row, counted through all rows. */
+  /** Cells of the last key: their indexes over all rows. */
   readonly at: Int32Array
   /** Four rows that have 16 bits of the hash each: `low`, its upper half, `high`, its upper half. */
   readonly quarters: boolean
@@ -41,7 +42,7 @@ export class KeyRows {
     this.aimAt(hash.low, hash.high)
   }
 
-  /** `aim` for a key whose hash is known. */
+  /** Like `aim`, for a key whose hash is known. */
   aimAt(low: number, high: number): void {
     if (this.#own) this.#aimByPieces(low, high)
     else this.#aimByDoubleHashing(low, high)

@@ -1,8 +1,11 @@
-// what an object without a text of its own has
+// string of an object without its own toString()
 const NO_TEXT = '[object Object]'
 const NO_BYTES = new Uint8Array(0)
 
-/** The text under which a key counts that is neither text, integer nor bytes. A stranger may choose keys, so it never fails. */
+/**
+ * Returns the string that represents a key that is neither a string, an integer nor bytes. Never throws, because
+ * untrusted clients may choose keys.
+ */
 export function keyText(key: unknown): string {
   try {
     return String(key)
@@ -11,7 +14,7 @@ export function keyText(key: unknown): string {
   }
 }
 
-/** The bytes of any view. None where its memory went to another thread. */
+/** Returns the bytes of any view; empty if its memory was transferred to another thread. */
 export function keyBytes(key: ArrayBufferView): Uint8Array {
   if (key instanceof Uint8Array) return key
   try {

@@ -4,9 +4,9 @@ const imul: typeof Math.imul = Math.imul
 const MULTIPLIER = 0x5bd1e995
 
 /**
- * MurmurHash2 of 32 bits (Austin Appleby, public domain) of the first `length` bytes, as RedisBloom uses it: a uint32.
- * With the seed 0 `hello` has 3848350155. It is here to agree with others: there are keys that collide under every seed,
- * and who knows the algorithm can write them down.
+ * 32-bit MurmurHash2 (Austin Appleby, public domain) of the first `length` bytes, as used by RedisBloom; a uint32.
+ * With seed 0, `hello` hashes to 3848350155. Only for compatibility: some keys collide under every seed, and can be
+ * constructed from the algorithm.
  */
 export function murmurHash2(bytes: Uint8Array, length: number, seed: number): number {
   let hash = seed ^ length

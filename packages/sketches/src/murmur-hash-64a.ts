@@ -1,30 +1,29 @@
 // by its name: in a vm context, such as a jest test, each look-up of the global Math costs more than a whole hash
 const imul: typeof Math.imul = Math.imul
 
-// the multiplier 0xc6a4a7935bd1e995: its halves, and those of its low half
+// the halves of the multiplier 0xc6a4a7935bd1e995, and those of its low half
 const HIGH = 0xc6a4a793
 const LOW = 0x5bd1e995
 const LOW_HIGH = 0x5bd1
 const LOW_LOW = 0xe995
 
-/** Text of up to so many characters takes no memory while it is hashed, whatever they are. */
+/** Strings up to this length are hashed without allocating memory, whatever characters they contain. */
 const KEPT_CHARACTERS = 1_365
 
 const encoder = new TextEncoder()
 const encoded = new Uint8Array(3 * KEPT_CHARACTERS)
 
 /**
- * MurmurHash64A (Austin Appleby, public domain) as Redis and RedisBloom use it, in 32-bit pieces, since a `bigint` takes
- * memory. With the seed of Redis's HyperLogLog, 0xadc83b19, `a` has the hash 0x53d2470a9b43b1a7.
+ * MurmurHash64A (Austin Appleby, public domain) as used by Redis and RedisBloom, in 32-bit parts, because a `bigint`
+ * allocates memory. With the seed of Redis's HyperLogLog, 0xadc83b19, `a` hashes to 0x53d2470a9b43b1a7.
  *
- * It is here to agree with others, and keeps nobody from choosing what a key hashes to: who knows the seed finds as
- * many keys of one hash as they like.
+ * Only for compatibility: with a known seed, any number of keys with one hash can be found.
  */
 export class MurmurHash64A {
-  /** Of the last key: two int32, so that they stay small integers. */
+  /** Hash of the last key: two int32, so that they stay small integers. */
   low = 0
   high = 0
-  /** Of the next key: a seed of 64 bits as two int32. */
+  /** Seed for the next key: 64 bits as two int32. */
   seedLow: number
   seedHigh: number
 
@@ -121,7 +120,7 @@ export class MurmurHash64A {
 function multipliedHigh(low: number, high: number): number {
   const a = low & 0xffff
   const b = low >>> 16
-  // none of these sums of partial products leaves 32 bits
+  // none of these sums of partial products exceeds 32 bits
   const first = (imul(b, LOW_LOW) + (imul(a, LOW_LOW) >>> 16)) | 0
   const second = (imul(a, LOW_HIGH) + (first & 0xffff)) | 0
   const carried = (first >>> 16) + (second >>> 16)

@@ -1,17 +1,17 @@
-/** What `Rate` knows of a key. */
+/** What `Rate` stores about a key. */
 export interface RateComponents {
   /** Counted in the interval before the current one. */
   readonly previousSamples: number
   /** Counted in the current interval so far. */
   readonly currentSamples: number
   readonly intervalMs: number
-  /** How much of the current interval is over: from 0 to 1, 1 left out. */
+  /** Elapsed fraction of the current interval, from 0 to below 1. */
   readonly currentIntervalFraction: number
 }
 
 /**
- * Per second: what was counted in the last `intervalMs` up to now, if the previous interval was an even one. For
- * `Rate.rateWith`. Unlike `Rate.rate` it moves with every sample.
+ * Returns the rate per second over the last `intervalMs`, assuming that the previous interval was even. Pass it to
+ * `Rate.rateWith`. Unlike `Rate.rate`, it changes with every sample.
  */
 export function proportionalRate(components: RateComponents): number {
   const { previousSamples, currentSamples, intervalMs, currentIntervalFraction } = components

@@ -4,7 +4,7 @@ import { SignedRows } from './signed-rows.ts'
 import { checkOptions, described, SketchError, wholeAmount, wholeOption } from './sketch-error.ts'
 import { type SeedOption, type SketchKey, seedOf } from './sketch-seed.ts'
 
-/** Where `Rate` reads time: milliseconds that do not step back. `performance` is one. */
+/** The clock of `Rate`: monotonic milliseconds. `performance` is one. */
 export interface RateClock {
   now(): number
 }
@@ -12,7 +12,7 @@ export interface RateClock {
 export interface RateOptions extends SeedOption {
   /** Whole milliseconds, at least 1. */
   readonly intervalMs: number
-  /** Asked wherever a call brings no time of its own. */
+  /** Used if a call passes no time. */
   readonly clock: RateClock
   /** Default: 4, at most 32. */
   readonly rows?: number | undefined
@@ -25,16 +25,16 @@ const ROWS = 4
 const SLOTS = 1024
 
 /**
- * How often each key comes, of any number of keys in fixed memory. Two sketches take turns: one counts the current
- * interval, the other has counted the one before. Meaning and numbers are those of the Rate of pingora-limits
- * (Cloudflare, 0.8). Counts are never too small; other keys can make them too large (`Estimator`).
+ * Rate of any number of keys in fixed memory. Two sketches alternate: one counts the current interval, the other
+ * holds the previous one. Its semantics and numbers are those of the Rate of pingora-limits (Cloudflare, 0.8). Counts
+ * are never too small; other keys can make them too large (`Estimator`).
  *
- * Intervals are not on a grid. One begins with the first call, whatever its key, that comes `intervalMs` or more after
- * the last one began. So after a quiet gap the previous interval may lie up to `intervalMs` further back than it seems:
- * `proportionalRate` is too large then, never too small. After two intervals without a call both are empty.
+ * Intervals are not aligned. An interval starts with the first call, of any key, at least `intervalMs` after the
+ * start of the last one. After a quiet period the previous interval may be up to `intervalMs` older than it seems:
+ * `proportionalRate` is then too large, never too small. After two intervals without a call both are empty.
  *
- * `nowMs` is a reading of the clock that the caller has at hand: of the same one as `clock`, and 0 or more ms after the
- * last. What is no number, or lies before the current interval, counts as its first instant, and nothing is forgotten.
+ * `nowMs` is a clock reading that the caller already has: from the same clock as `clock`, and not before the last
+ * one. NaN, or a time before the current interval, counts as its first instant, and nothing is forgotten.
  */
 export class Rate {
   readonly intervalMs: number
@@ -59,21 +59,24 @@ export class Rate {
     this.#beganAt = Number.isFinite(now) ? now : 0
   }
 
-  /** Counts `n` more, 0 or more, and answers what the current interval has counted of `key`. Throws `SLUICE_BAD_AMOUNT`. */
+  /** Counts `n` more, 0 or more, and returns the count of `key` in the current interval. Throws `SLUICE_BAD_AMOUNT`. */
   observe(key: SketchKey, n = 1, nowMs: number = this.#clock.now()): number {
     wholeAmount(n)
     this.#turn(nowMs)
     return this.#current.addTo(key, n)
   }
 
-  /** What the previous interval counted of `key`, per second: 0 in the first one, and after two without a call. */
+  /**
+   * Returns the rate of `key` per second in the previous interval: 0 in the first one, and after two intervals
+   * without a call.
+   */
   rate(key: SketchKey, nowMs: number = this.#clock.now()): number {
     this.#turn(nowMs)
     this.#keys.aim(key)
     return (this.#previous.least() * 1_000) / this.intervalMs
   }
 
-  /** What `calculate` makes of both intervals: `proportionalRate`, or a rule of your own. */
+  /** Returns what `calculate` computes from both intervals: `proportionalRate`, or your own function. */
   rateWith<T>(key: SketchKey, calculate: (components: RateComponents) => T, nowMs: number = this.#clock.now()): T {
     const { intervalMs } = this
     const currentIntervalFraction = this.#turn(nowMs) / intervalMs
@@ -83,9 +86,9 @@ export class Rate {
     return calculate({ previousSamples, currentSamples, intervalMs, currentIntervalFraction })
   }
 
-  /** Begins an interval if the last one is over. Answers how many ms of the current one are. */
+  /** Starts an interval if the last one has ended. Returns the elapsed milliseconds of the current one. */
   #turn(nowMs: number): number {
-    // what is no number has no difference, and an interval that began at such a reading would never end
+    // NaN would start an interval that never ends
     const past = typeof nowMs === 'number' ? nowMs - this.#beganAt : 0
     if (past < this.intervalMs) return Math.max(past, 0)
     if (!Number.isFinite(past)) return 0
@@ -99,7 +102,7 @@ export class Rate {
   }
 }
 
-/** What `clock` reads. Throws `SLUICE_BAD_OPTION` where it is none. */
+/** Reads the clock. Throws `SLUICE_BAD_OPTION` if it is invalid. */
 function readingOf(clock: RateClock): number {
   const reading: unknown = typeof clock?.now === 'function' ? clock.now() : undefined
   if (typeof reading === 'number') return reading

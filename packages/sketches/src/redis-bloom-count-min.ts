@@ -18,27 +18,26 @@ export interface RedisBloomCountMinOptions {
 }
 
 const BITS = 32
-/** Of a merge, either way: a cell times more could not be added exactly. */
+/** Largest weight of a merge, positive or negative: larger products would not be exact. */
 const MOST_WEIGHT = 2 ** 20
 
-/** Text of up to so many characters takes no memory while it is hashed, whatever they are. */
+/** Strings up to this length are hashed without allocating memory, whatever characters they contain. */
 const KEPT_CHARACTERS = 1_365
 const encoder = new TextEncoder()
 const encoded = new Uint8Array(3 * KEPT_CHARACTERS)
 
 /**
- * The count-min of RedisBloom, to the cell: row i is MurmurHash2 of the key's UTF-8 bytes with the seed i, modulo the
- * width; cells are uint32 that stop at 2³² - 1. `7` is the key `'7'` here, as it is for Redis. It has no seed to keep:
- * who knows the key of another can forge as many as they like that are counted as that one. Keys of strangers belong in
- * a `CountMin`.
+ * The count-min sketch of RedisBloom, identical to the cell: row i is MurmurHash2 of the key's UTF-8 bytes with seed
+ * i, modulo the width; cells are uint32 that stop at 2³² - 1. `7` is the key `'7'`, as in Redis. It has no secret
+ * seed: keys can be forged that are counted as another one. Use `CountMin` for keys of untrusted clients.
  */
 export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
   readonly #buffer: SketchBuffer
   readonly #cells: LinearCells
-  /** Of the last key. */
+  /** Cells of the last key. */
   readonly #at: Int32Array
 
-  /** As `CMS.INITBYDIM`. Throws `SLUICE_BAD_OPTION`. `kept` is what `fromBytes` found. */
+  /** Like `CMS.INITBYDIM`. Throws `SLUICE_BAD_OPTION`. `kept` is a buffer found by `fromBytes`. */
   constructor(options: RedisBloomCountMinOptions, kept?: SketchBuffer) {
     checkOptions('RedisBloomCountMin', options, ['width', 'depth'])
     const width = wholeOption('width', options.width, 1, MOST_COLUMNS)
@@ -48,7 +47,7 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
     this.#at = new Int32Array(depth)
   }
 
-  /** As `CMS.INITBYPROB`: ⌈2 / error⌉ columns and ⌈log₂ 1/probability⌉ rows, 2000 x 7 for 0.001 and 0.01. */
+  /** Like `CMS.INITBYPROB`: ⌈2 / error⌉ columns and ⌈log₂ 1/probability⌉ rows, 2000 x 7 for 0.001 and 0.01. */
   static fromError(error: number, probability: number): RedisBloomCountMin {
     return new RedisBloomCountMin({
       width: Math.ceil(2 / fractionOption('error', error)),
@@ -56,7 +55,7 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
     })
   }
 
-  /** What `toBytes` made. Throws `SLUICE_BAD_BYTES`. */
+  /** Reads the result of `toBytes`. Throws `SLUICE_BAD_BYTES`. */
   static fromBytes(bytes: Uint8Array): RedisBloomCountMin {
     const kept = SketchBuffer.read('redisBloomCountMin', bytes, keptBytes)
     checkTotal(kept)
@@ -71,12 +70,12 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
     return this.#buffer.shape(1)
   }
 
-  /** What `CMS.INFO` calls count. */
+  /** The `count` of `CMS.INFO`. */
   get total(): number {
     return this.#buffer.float(TOTAL)
   }
 
-  /** As `CMS.INCRBY`, and answers what that does: the estimate after it. Throws `SLUICE_BAD_AMOUNT`. */
+  /** Like `CMS.INCRBY`: adds `amount` and returns the new estimate. Throws `SLUICE_BAD_AMOUNT`. */
   add(key: SketchKey, amount = 1): number {
     wholeAmount(amount)
     this.#aim(key)
@@ -84,25 +83,25 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
     return this.#cells.add(this.#at, amount)
   }
 
-  /** As `CMS.QUERY`: at least how often `key` was counted; at 2³² - 1, so often or more. */
+  /** Like `CMS.QUERY`: returns at least how often `key` was counted; 2³² - 1 means that or more. */
   estimate(key: SketchKey): number {
     this.#aim(key)
     return this.#cells.estimate(this.#at)
   }
 
-  /** Adds what `other` counted, times a whole `weight`. Throws like `mergeAll`. */
+  /** Adds the counts of `other` times `weight`, an integer. Throws like `mergeAll`. */
   merge(other: RedisBloomCountMin, weight = 1): void {
     this.mergeAll([this, other], [1, weight])
   }
 
   /**
-   * As `CMS.MERGE`: becomes the sum of `sources`, each times its whole weight, default 1. What it held before is gone
-   * unless it is one of them. Throws `SLUICE_SKETCH_MISMATCH`, `SLUICE_BAD_AMOUNT`, and `SLUICE_SKETCH_UNSUPPORTED` where a
-   * cell would fall below 0 or rise above 2³² - 1; then nothing is changed.
+   * Like `CMS.MERGE`: becomes the sum of `sources`, each times its integer weight (default 1). Its previous counts
+   * are lost unless it is one of the sources. Throws `SLUICE_SKETCH_MISMATCH`, `SLUICE_BAD_AMOUNT`, and
+   * `SLUICE_SKETCH_UNSUPPORTED` if a cell would fall below 0 or exceed 2³² - 1; then nothing changes.
    */
   mergeAll(sources: readonly RedisBloomCountMin[], weights?: readonly number[]): void {
     if (!Array.isArray(sources)) throw noSources(sources)
-    // spread, so that holes are seen too
+    // spread, so that array holes are detected too
     const same = [...sources].map((source) => this.#same(source))
     const times = weights ?? same.map(() => 1)
     checkWeights(times, same.length)
@@ -153,7 +152,7 @@ export class RedisBloomCountMin implements Sketch<RedisBloomCountMin> {
   }
 }
 
-/** Writes `text` into `encoded`. Most keys are ASCII, and those are written faster by hand. */
+/** Writes a string into `encoded`. Most keys are ASCII, for which a loop is faster. */
 function writtenLength(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -185,7 +184,7 @@ function checkWeights(weights: readonly number[], count: number): void {
   )
 }
 
-/** Undefined where a sum is no uint32. */
+/** Returns undefined if a sum is not a uint32. */
 function sumsOf(sources: readonly Cells[], weights: readonly number[], count: number): Cells | undefined {
   const sums = new Uint32Array(count)
   for (let i = 0; i < count; i++) {

@@ -1,16 +1,16 @@
 import type { KeyRows } from './key-rows.ts'
 import type { SketchKey } from './sketch-seed.ts'
 
-/** The largest count of a signed cell. One that has reached it stays there: nobody knows how much more was counted. */
+/** Largest count of a signed cell. A cell that has reached it stays there, because its count is no longer known. */
 const MOST_COUNT = 2 ** 31 - 1
 const LEAST_COUNT = -(2 ** 31)
-/** Cells of a row that are looked at for an estimate. */
+/** Cells of a row that are sampled for an estimate. */
 const MOST_LOOKED = 8_192
 
 /**
- * Signed 32-bit cells under the rows of a key: what is counted may be taken back. At both edges they stop instead of
- * going round, and what is lost there only makes an answer too large: a cell that is full stays full whatever is taken
- * back, one at -2³¹ goes no lower and rises again.
+ * Signed 32-bit cells for the rows of a key, from which counts can be removed. At both limits they stop instead of
+ * overflowing, which only makes a result too large: a full cell stays full whatever is removed, and a cell at -2³¹
+ * falls no further and rises again.
  */
 export class SignedRows {
   /** Aim it before each call that takes no key. */
@@ -23,8 +23,8 @@ export class SignedRows {
   }
 
   /**
-   * Adds `value`, 0 or more, to the cells of `key`, and answers the least of them. Straight code, which reads all cells
-   * before it writes one, takes half of the time of the loop.
+   * Adds `value`, 0 or more, to the cells of `key`, and returns the smallest of them. Unrolled code that reads all
+   * cells before writing takes half the time of a loop.
    */
   addTo(key: SketchKey, value: number): number {
     const { keys, cells } = this
@@ -51,7 +51,7 @@ export class SignedRows {
     return Math.min(a, b, c, d)
   }
 
-  /** Adds `value`, 0 or more, to the cells of the key, and answers the least of them. */
+  /** Adds `value`, 0 or more, to the cells of the key, and returns the smallest of them. */
   add(value: number): number {
     const { cells } = this
     const { at, depth } = this.keys
@@ -92,7 +92,7 @@ export class SignedRows {
     return least
   }
 
-  /** Whether no cell of the key would be full with `value` more. */
+  /** Whether no cell of the key would be full after adding `value`. */
   fits(value: number): boolean {
     const { cells } = this
     const { at, depth } = this.keys
@@ -101,8 +101,8 @@ export class SignedRows {
   }
 
   /**
-   * How likely it is that a key which was never counted has `value` or more in all of its cells. Where keys fall is
-   * random, so that the first cells of a row tell for all of them.
+   * Returns the probability that a key which was never counted has `value` or more in all of its cells. Positions are
+   * random, so the first cells of a row represent all of them.
    */
   chanceOf(value: number): number {
     const { cells } = this
@@ -128,7 +128,7 @@ export class SignedRows {
   }
 }
 
-/** `room` is what a cell may hold at most for `value` to fit. */
+/** `room` is the largest value of a cell to which `value` can be added. */
 function raised(seen: number, value: number, room: number): number {
   return seen < room ? seen + value : MOST_COUNT
 }

@@ -1,7 +1,7 @@
 import { described, SketchError } from './sketch-error.ts'
 import type { SketchSeed } from './sketch-seed.ts'
 
-/** What a buffer holds. A number is never used again for something else. */
+/** Kind of a sketch in a buffer. Numbers are never reused. */
 const SKETCH_KIND = {
   countMin: 1,
   estimator: 2,
@@ -21,7 +21,7 @@ const SKETCH_KIND = {
 
 export type SketchKind = keyof typeof SKETCH_KIND
 
-/** Bytes before what a sketch keeps. One line of a cache, so that cells begin on one. */
+/** Size of the header: one cache line, so that cells start on one. */
 export const HEADER_BYTES = 64
 
 // 'SLSK' read as little-endian: a machine of the other order reads another number and refuses
@@ -37,8 +37,8 @@ const FLOATS = 4
 /**
  * A sketch in one buffer, which is also its serialised form. Little-endian:
  *
- *     0  magic 'SLSK'    4  kind, version, two bytes of 0    8  id of the seed, or 0
- *     16 four uint32 that say its shape    32 four float64    64 what the sketch keeps
+ * 0 magic 'SLSK' 4 kind, version, two zero bytes 8 id of the seed, or 0
+ *     16 four uint32: the shape 32 four float64 64 the data of the sketch
  */
 export class SketchBuffer {
   readonly kind: SketchKind
@@ -70,9 +70,9 @@ export class SketchBuffer {
   }
 
   /**
-   * What `bytes` hold, copied. Nothing is allocated before they are proved: their head here, their shape by `keptBytes`,
-   * which answers how many bytes a sketch of that shape keeps, or `undefined` where there is no such sketch. Throws
-   * `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` where they were counted under another seed.
+   * Copies a sketch from `bytes`. Nothing is allocated before they have been validated: the header here, and the
+   * shape by `keptBytes`, which returns the data size of that shape, or `undefined` for an invalid one. Throws
+   * `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` if they were counted with another seed.
    */
   static read(
     kind: SketchKind,
@@ -94,7 +94,7 @@ export class SketchBuffer {
       throw bad(`expected ${HEADER_BYTES + kept}, received ${bytes.length} bytes`)
     checkSeed(head[SEED_AT], head[SEED_AT + 1], seed)
     const read = new SketchBuffer(kind, new Uint8Array(bytes).buffer)
-    // the one that was proved: another thread may have changed that of shared memory meanwhile
+    // the validated header: another thread may have changed the one in shared memory since
     read.#words.set(head)
     return read
   }
@@ -107,7 +107,7 @@ export class SketchBuffer {
     seed?: SketchSeed,
   ): SketchBuffer {
     if (!(buffer instanceof SharedArrayBuffer)) throw bad(`expected a SharedArrayBuffer, received ${described(buffer)}`)
-    // proved on a copy, which no other thread can change meanwhile
+    // validated on a copy, which no other thread can change
     SketchBuffer.read(kind, new Uint8Array(buffer).slice(), keptBytes, seed)
     return new SketchBuffer(kind, buffer)
   }
@@ -126,7 +126,7 @@ export class SketchBuffer {
     this.#floats[FLOATS_AT + n] = value
   }
 
-  /** All four of them, for who writes one at every call. */
+  /** Returns all four, for callers that write one at every call. */
   floats(): Float64Array {
     return this.#floats.subarray(FLOATS_AT, FLOATS_AT + FLOATS)
   }
@@ -146,7 +146,7 @@ export class SketchBuffer {
     }
   }
 
-  /** A copy of all of it: what `read` reads. */
+  /** Returns a copy of everything, for `read`. */
   toBytes(): Uint8Array {
     return new Uint8Array(this.buffer).slice()
   }

@@ -37,7 +37,7 @@ export function fractionOption(option: string, value: unknown, above = 0, below 
   )
 }
 
-/** Throws `SLUICE_BAD_OPTION` where `options` are none, or have a name that is not among `names`. */
+/** Throws `SLUICE_BAD_OPTION` if `options` is not an object or has an unknown name. */
 export function checkOptions(owner: string, options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw new SketchError(
@@ -60,12 +60,14 @@ export function wholeAmount(amount: number, least = 0): number {
   throw badAmount(amount, least)
 }
 
-// apart, so that the check is small enough to be compiled into every caller
+// separate, so that the check is small enough to be inlined into every caller
 function badAmount(amount: unknown, least: number): SketchError {
   return new SketchError('SLUICE_BAD_AMOUNT', `expected a whole number from ${least}, received ${described(amount)}`)
 }
 
-/** What was got, short and safe to print whatever it is. A text may be a seed in the wrong place: only its length is told. */
+/**
+ * Describes a received value, short and safe to print. A string may be a misplaced seed, so only its length is shown.
+ */
 export function described(value: unknown): string {
   if (typeof value === 'string') return value === '' ? 'an empty string' : `a string of ${value.length} characters`
   if (typeof value === 'function') return 'a function'
@@ -74,12 +76,12 @@ export function described(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
-/** As `told`, where not even a number may be shown. */
+/** Like `described`, for values of which not even a number may be shown. */
 export function describedKind(value: unknown): string {
   return typeof value === 'number' || typeof value === 'bigint' ? 'a number' : described(value)
 }
 
-/** The name of an option; of what looks like no name only what `told` says. */
+/** Returns the name of an option; for something that does not look like a name, only what `described` returns. */
 function describedName(name: string): string {
   return /^[\w-]{1,32}$/.test(name) ? JSON.stringify(name) : described(name)
 }

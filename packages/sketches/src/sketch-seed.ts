@@ -4,29 +4,29 @@ import { keyBytes, keyText } from './key-text.ts'
 import { describedKind, SketchError } from './sketch-error.ts'
 
 /**
- * Whom or what is counted. `7` and `'7'` are two keys; bytes are the same key as the latin1 string of these bytes. A
- * number that is no safe integer, and whatever else JavaScript hands in, is counted as its text.
+ * The key that is counted. `7` and `'7'` are different keys; bytes are the same key as the latin1 string of these
+ * bytes. A number that is not a safe integer, and any other value, is counted as its string.
  */
 export type SketchKey = string | number | Uint8Array
 
-/** Where the hash of a sketch comes from. Whoever knows it can forge keys that are counted as another one. */
+/** Source of the hash of a sketch. With a known seed, keys can be forged that are counted as another key. */
 export interface SeedOption {
   /**
-   * 16 secret bytes or more, the same in all processes whose sketches shall be merged, or a `SketchSeed` made of them.
-   * Unless said a random one that this process drew, so that nobody can foretell where a key is counted; its sketches
-   * can be merged with each other, and with no others.
+   * At least 16 secret bytes, equal in all processes whose sketches are merged, or a `SketchSeed` created from them.
+   * Default: a random seed of this process, so that the cells of a key cannot be predicted; its sketches can be
+   * merged only with each other.
    */
   readonly seed?: SketchSeed | Uint8Array | string | undefined
 }
 
 /** A seed with its hash. One that is shared by many sketches spares each of them 5 KB and 20 µs. */
 export class SketchSeed {
-  /** Tells seeds apart without telling them: 8 bytes of a one-way digest, as two uint32. */
+  /** Identifies a seed without revealing it: 8 bytes of a one-way digest, as two uint32. */
   readonly idLow: number
   readonly idHigh: number
   readonly #hash: KeyedHash
 
-  /** `seed`: 16 bytes or more; text as UTF-8. Default: random. Throws `SLUICE_BAD_SEED`. */
+  /** `seed`: at least 16 bytes, or a string as UTF-8. Default: random. Throws `SLUICE_BAD_SEED`. */
   constructor(seed: Uint8Array | string = randomBytes(32)) {
     const bytes = typeof seed === 'string' ? Buffer.from(seed) : seed
     this.#hash = createKeyedHash(bytes)
@@ -35,7 +35,7 @@ export class SketchSeed {
     this.idHigh = id.readUInt32LE(4)
   }
 
-  /** Hashes `key`. The result is in `low` and `high` of what it answers, until the next call on this seed. */
+  /** Hashes `key`. The result is in `low` and `high` of the returned object, until the next call on this seed. */
   hashOf(key: SketchKey): KeyedHash {
     const hash = this.#hash
     if (typeof key === 'string') hash.text(key)
@@ -49,7 +49,7 @@ export class SketchSeed {
   }
 }
 
-// apart, so that what most keys go through is small enough to be compiled into its callers
+// separate, so that the path of most keys is small enough to be inlined
 function hashRare(hash: KeyedHash, key: SketchKey): void {
   if (ArrayBuffer.isView(key)) hash.bytes(keyBytes(key))
   else hash.text(keyText(key))
@@ -58,7 +58,7 @@ function hashRare(hash: KeyedHash, key: SketchKey): void {
 // of the process and not of this module: its ESM and its CommonJS copy shall be able to merge
 const OF_PROCESS = Symbol.for('@sluice/sketches seed')
 
-/** The seed that an option names; that of this process where it names none. Throws `SLUICE_BAD_SEED`. */
+/** Returns the seed of an option, or the seed of this process. Throws `SLUICE_BAD_SEED`. */
 export function seedOf({ seed }: SeedOption): SketchSeed {
   if (seed === undefined) return processSeed()
   if (typeof seed === 'string' || ArrayBuffer.isView(seed)) return new SketchSeed(seed)

@@ -1,9 +1,9 @@
-/** What every sketch can do. */
+/** Methods of every sketch. */
 export interface Sketch<Same> {
-  /** Adds what `other` has seen, as if this one had seen it too. `other` is not changed. Throws `SLUICE_SKETCH_MISMATCH`. */
+  /** Adds what `other` has counted, which is not changed. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: Same): void
   /** Forgets everything. */
   clear(): void
-  /** A copy of its state, for `fromBytes`. */
+  /** Returns a copy of its state, for `fromBytes`. */
   toBytes(): Uint8Array
 }

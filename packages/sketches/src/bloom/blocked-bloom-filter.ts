@@ -11,24 +11,25 @@ import { LINE_CELLS } from './bloom-shape.ts'
 
 const KIND = { kind: 'blockedBloom', owner: 'BlockedBloomFilter', bitsACell: 1 } as const
 const WORDS_A_BLOCK = LINE_CELLS / 32
-// 2³² over the golden ratio: what is left of `start` once the block is known stands in its low bits
+// 2³² divided by the golden ratio. Once the block is chosen, the remaining entropy of `start` is in its low bits.
 const SPREAD = 0x9e3779b1
 
 /**
- * `BloomFilter` with all bits of a key in one block of 512, so that a key costs one line of the cache (Putze, Sanders
- * and Singler 2007). Blocks fill unevenly, and the fuller ones answer wrongly more often, so the same rate takes more
- * bits: 9.92 a key instead of 9.59 at 0.01, 22.0 instead of 19.2 at 0.0001. `statedRate` counts that in.
+ * A `BloomFilter` that keeps all bits of a key in one block of 512, so that a key costs one cache line (Putze,
+ * Sanders and Singler 2007). Blocks fill unevenly and fuller ones have more false positives, so the same rate takes
+ * more bits: 9.92 per key instead of 9.59 at 0.01, 22.0 instead of 19.2 at 0.0001. `statedRate` includes that.
  *
- * `startOf` says the block. Within it each `scattered(high + i · step)` says three bits, by nine of its own each: steps
- * through the block, as double hashing takes them elsewhere, would be 512 · 256 and every key would have many doubles.
+ * `startOf` chooses the block. Within it each `scattered(high + i · step)` chooses three bits, by nine separate bits
+ * each. Double hashing within the block would have only 512 · 256 sequences, so that every key would have many
+ * duplicates.
  */
 export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
   readonly seed: SketchSeed
-  /** How many different keys it is built for. */
+  /** Number of different keys for which the filter was built. */
   readonly capacity: number
-  /** How many bits it has. */
+  /** Number of bits in the filter. */
   readonly bits: number
-  /** How many of them a key sets, all in one block. */
+  /** Number of bits that a key sets, all in one block. */
   readonly hashes: number
   readonly #kept: SketchBuffer
   readonly #words: Uint32Array
@@ -48,12 +49,15 @@ export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
     this.#ones = onesIn(made.words)
   }
 
-  /** What `toBytes` wrote. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` where it was filled under another seed. */
+  /**
+   * Reads the result of `toBytes`. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` if it was filled with
+   * another seed.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): BlockedBloomFilter {
     return new BlockedBloomFilter(BloomBuffer.read(KIND, bytes, options))
   }
 
-  /** False where the key was there before, as far as the filter knows. */
+  /** Adds a key. Returns false if the filter already contained it, or seemed to. */
   add(key: SketchKey): boolean {
     const { low, high } = this.seed.hashOf(key)
     const words = this.#words
@@ -70,7 +74,7 @@ export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
       }
       const word = block + ((pieces >>> 5) & 15)
       const was = words[word]
-      // without a branch: of half the bits nobody can foretell whether they are set
+      // without a branch: whether a bit is set cannot be predicted for a half-full filter
       fresh += ~(was >>> (pieces & 31)) & 1
       words[word] = was | (1 << (pieces & 31))
     }
@@ -97,14 +101,14 @@ export class BlockedBloomFilter implements Sketch<BlockedBloomFilter> {
     return true
   }
 
-  /** How many different keys were added, estimated from the bits that are set. Infinity where all of them are. */
+  /** Estimated number of different keys that were added, from the bits that are set. Infinity if all bits are set. */
   get size(): number {
     // of n keys in blocks of a Poisson number each, exp(-n / blocks · (1 - (1 - 1/512)^hashes)) of the bits stay free
     const taken = -Math.expm1(this.hashes * Math.log1p(-1 / LINE_CELLS))
     return (-Math.log1p(-this.#ones / this.bits) / taken) * (this.bits / LINE_CELLS)
   }
 
-  /** The part of all other keys that it takes for added ones now. Looks at all blocks: 5 ms for ten million keys. */
+  /** Current false positive rate. Reads all blocks: 5 ms for ten million keys. */
   get falsePositiveRate(): number {
     const words = this.#words
     let sum = 0

@@ -17,7 +17,7 @@ export function blockedRate(keys: number, hashes: number): number {
 /** The fewest blocks of 512 bits that keep `rate` at `capacity` keys, and how many bits of its block a key sets. */
 export function blockedBloomShape(capacity: number, rate: number): BloomShape {
   let best = { keys: 0, hashes: 1 }
-  // never more than a filter without blocks takes, nor less than half of that
+  // at most as many as a filter without blocks, and at least half of that
   const most = Math.min(MOST_BLOCK_HASHES, Math.ceil(-Math.log2(rate)))
   for (let hashes = Math.ceil(most / 2); hashes <= most; hashes++) {
     const keys = mostKeys(rate, ratesOfBlocks(hashes))
@@ -26,7 +26,7 @@ export function blockedBloomShape(capacity: number, rate: number): BloomShape {
   return { cells: Math.max(1, Math.ceil(capacity / best.keys)) * LINE_CELLS, hashes: best.hashes }
 }
 
-/** By halving: how many keys a block may hold on average. */
+/** Finds by bisection how many keys a block may hold on average. */
 function mostKeys(rate: number, rates: Float64Array): number {
   let [least, most] = [0, 1]
   while (most < rates.length / 2 && poissonMean(most, rates) < rate) most *= 2
@@ -50,7 +50,7 @@ function ratesOfBlocks(hashes: number): Float64Array {
 }
 
 function poissonMean(mean: number, rates: Float64Array): number {
-  // of so many keys a block every bit is set; the sum would be as long as the number is large
+  // with this many keys every bit of a block is set; the sum would be as long as the number is large
   if (mean >= rates.length) return 1
   if (mean === 0) return 0
   // beyond nine deviations lies less than 10⁻¹⁷ of all blocks

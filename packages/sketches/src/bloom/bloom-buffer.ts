@@ -4,18 +4,18 @@ import { type SeedOption, type SketchSeed, seedOf } from '../sketch-seed.ts'
 import { type BloomOptions, bloomTerms, MOST_CAPACITY } from './bloom-options.ts'
 import { type BloomShape, LINE_CELLS, MOST_BYTES, MOST_HASHES } from './bloom-shape.ts'
 
-/** Which member of the family a buffer is of. */
+/** The kind of filter in a buffer. */
 interface BloomKind {
   readonly kind: SketchKind
-  /** How it is called in errors. */
+  /** Name in error messages. */
   readonly owner: string
   /** 1, or 4 where cells are counters. */
   readonly bitsACell: number
 }
 
 /**
- * What a filter keeps, new or read back, after a head with its shape: lines of 512 cells, cells that a key takes, keys
- * that it is built for. It stands for the options of a filter that is made of bytes.
+ * The data of a new or restored filter: a header with its shape (lines of 512 cells, cells per key, capacity) and its
+ * cells. It also serves as the options of a restored filter.
  */
 export class BloomBuffer implements BloomOptions {
   readonly kept: SketchBuffer

@@ -4,37 +4,37 @@ import { scattered } from '@sluice/keyed-hash'
 export const imul: typeof Math.imul = Math.imul
 
 /**
- * Where the walk of a key begins. It is a bijection of the 64 bits, so it takes nothing from the bounds of the hash. With
- * `low` in its place the first cell would hang on two lanes of the hash alone, and of 10⁸ integers in a row the lanes of
- * some seeds fall upon one another: 1.2 % wrong answers instead of 1.0 %.
+ * Returns the start of a key's probe sequence. It is a bijection of the 64 hash bits, so it keeps the guarantees of
+ * the hash. With `low` alone, the first cell would depend on only two lanes of the hash, which coincide for
+ * consecutive integers under some seeds: 1.2 % false positives instead of 1.0 % with 10⁸ integers.
  */
 export function startOf(low: number, high: number): number {
   return low ^ scattered(high)
 }
 
 /**
- * Where the x of one round falls among cells of which there are `scale` · 2³²: a double, of which `>>>` and `&` take the
- * whole part. Below the 32 bits of the round stand 21 of the key's own, so that each of up to 2³² cells is as likely as
- * any other; 32 bits alone would give some of 3 · 2³⁰ cells twice the share of others.
+ * Maps the x of one round to a cell, where `scale` · 2³² is the number of cells. The result is a double of which
+ * `>>>` and `&` take the integer part. 21 bits of the key are added below the 32 bits of the round, so that each of
+ * up to 2³² cells is equally likely; with 32 bits alone, some of 3 · 2³⁰ cells would be twice as likely as others.
  */
 export function cellAt(x: number, high: number, scale: number): number {
   return ((scattered(x) >>> 0) + (high >>> 11) / 0x20_0000) * scale
 }
 
-/** Sets in `words` all bits of `others`, and answers how many are set then. */
+/** Sets all bits of `others` in `words`, and returns the number of bits that are set. */
 export function united(words: Uint32Array, others: Uint32Array): number {
   for (let at = 0; at < words.length; at++) words[at] |= others[at]
   return onesIn(words)
 }
 
-/** How many bits of words `from` to `to` are set. */
+/** Returns the number of bits set in words `from` to `to`. */
 export function onesIn(words: Uint32Array, from: number = 0, to: number = words.length): number {
   let sum = 0
   for (let at = from; at < to; at++) sum += onesOf(words[at])
   return sum
 }
 
-/** How many of 4-bit counters are not 0. */
+/** Returns the number of 4-bit counters that are not 0. */
 export function countersIn(words: Uint32Array): number {
   let sum = 0
   for (let at = 0; at < words.length; at++) {

@@ -11,19 +11,19 @@ import { bloomShape } from './bloom-shape.ts'
 const KIND = { kind: 'bloom', owner: 'BloomFilter', bitsACell: 1 } as const
 
 /**
- * Which keys were added? Never wrong about one that was; wrong about a stated part of those that were not (Bloom 1970).
- * At a rate of 0.01 a key sets 7 bits and the filter has 9.6 bits a key.
+ * Tests whether a key was added. Never wrong about a key that was added, and wrong about a stated fraction of other
+ * keys (Bloom 1970). At a rate of 0.01 a key sets 7 bits and the filter has 9.6 bits per key.
  *
- * Bit i of a key is at `scattered(start + i · high)` of the halves of its hash: double hashing (Kirsch and Mitzenmacher
- * 2006) with a finaliser, since without one two keys that share two bits share all.
+ * Bit i of a key is at `scattered(start + i · high)` of the halves of its hash: double hashing (Kirsch and
+ * Mitzenmacher 2006) with a finaliser, because without one two keys that share two bits share all bits.
  */
 export class BloomFilter implements Sketch<BloomFilter> {
   readonly seed: SketchSeed
-  /** How many different keys it is built for. */
+  /** Number of different keys for which the filter was built. */
   readonly capacity: number
-  /** How many bits it has. */
+  /** Number of bits in the filter. */
   readonly bits: number
-  /** How many of them a key sets. */
+  /** Number of bits that a key sets. */
   readonly hashes: number
   readonly #kept: SketchBuffer
   readonly #words: Uint32Array
@@ -43,12 +43,15 @@ export class BloomFilter implements Sketch<BloomFilter> {
     this.#ones = onesIn(made.words)
   }
 
-  /** What `toBytes` wrote. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` where it was filled under another seed. */
+  /**
+   * Reads the result of `toBytes`. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` if it was filled with
+   * another seed.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): BloomFilter {
     return new BloomFilter(BloomBuffer.read(KIND, bytes, options))
   }
 
-  /** False where the key was there before, as far as the filter knows. */
+  /** Adds a key. Returns false if the filter already contained it, or seemed to. */
   add(key: SketchKey): boolean {
     const { low, high } = this.seed.hashOf(key)
     const words = this.#words
@@ -59,7 +62,7 @@ export class BloomFilter implements Sketch<BloomFilter> {
       const at = cellAt(x, high, scale)
       const bit = at & 31
       const was = words[at >>> 5]
-      // without a branch: of half the bits nobody can foretell whether they are set
+      // without a branch: whether a bit is set cannot be predicted for a half-full filter
       fresh += ~(was >>> bit) & 1
       words[at >>> 5] = was | (1 << bit)
     }
@@ -80,7 +83,7 @@ export class BloomFilter implements Sketch<BloomFilter> {
     return true
   }
 
-  /** How many different keys were added, estimated from the bits that are set. Infinity where all of them are. */
+  /** Estimated number of different keys that were added, from the bits that are set. Infinity if all bits are set. */
   get size(): number {
     return keysBehind(this.#ones, this.bits, this.hashes)
   }

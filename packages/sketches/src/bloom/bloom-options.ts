@@ -1,13 +1,15 @@
 import { checkOptions, fractionOption, wholeOption } from '../sketch-error.ts'
 import { type SeedOption, type SketchSeed, seedOf } from '../sketch-seed.ts'
 
-/** What every Bloom filter is built from. */
+/** Options of every Bloom filter. */
 export interface BloomOptions extends SeedOption {
-  /** How many different keys it is built for: from 1 to 2,147,483,647. More may be added, at a higher rate. */
+  /**
+   * Number of different keys to build the filter for: 1 to 2,147,483,647. More can be added, at a higher false
+   * positive rate.
+   */
   readonly capacity: number
   /**
-   * The part of the keys that were never added of which it says that they were, once it holds `capacity` keys; between
-   * 10⁻⁹ and 1, neither included. Default: 0.01.
+   * False positive rate once the filter contains `capacity` keys, between 10⁻⁹ and 1, both exclusive. Default: 0.01.
    */
   readonly errorRate?: number | undefined
 }

@@ -13,7 +13,10 @@ export function rateAfter(throws: number, cells: number, hashes: number): number
   return Math.min(1, taken ** hashes * correction)
 }
 
-/** How many keys took `taken` of `cells`, each `hashes` random ones (Swamidass and Baldi 2007). Infinity when all are. */
+/**
+ * Estimates the number of keys that set `taken` of `cells`, `hashes` random ones each (Swamidass and Baldi 2007).
+ * Infinity if all are set.
+ */
 export function keysBehind(taken: number, cells: number, hashes: number): number {
   // + 0: an empty one has 0 and not -0 keys
   return Math.log1p(-taken / cells) / (hashes * Math.log1p(-1 / cells)) + 0

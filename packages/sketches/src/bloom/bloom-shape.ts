@@ -1,6 +1,6 @@
 import { rateAfter } from './bloom-rate.ts'
 
-/** Bytes that a filter may keep: 2³² bits, as many as it can tell apart. */
+/** Largest filter in bytes: 2³² bits, as many as can be addressed. */
 export const MOST_BYTES: number = 2 ** 29
 /** -log₂ of the least rate is 30. */
 export const MOST_HASHES = 32
@@ -10,7 +10,7 @@ export const LINE_CELLS = 512
 export interface BloomShape {
   /** A multiple of 512. */
   readonly cells: number
-  /** How many of them a key takes. */
+  /** Number of cells that a key uses. */
   readonly hashes: number
 }
 

@@ -12,18 +12,18 @@ const KIND = { kind: 'countingBloom', owner: 'CountingBloomFilter', bitsACell: 4
 const FULL = 15
 
 /**
- * `BloomFilter` with a counter of 4 bits in the place of each bit, so that keys can be removed, at four times the bytes
- * (Fan, Cao, Almeida and Broder 2000). A counter that is full stays full: it has lost count, and whatever were taken
- * off it could belong to a key that is still in. With the optimal number of hashes that befalls one counter of 10¹⁵.
+ * A `BloomFilter` with 4-bit counters instead of bits, so that keys can be removed, at four times the memory (Fan,
+ * Cao, Almeida and Broder 2000). A full counter stays full, because its count is no longer known and a decrement
+ * could remove a key that is still contained. With the optimal number of hashes that happens to one of 10¹⁵ counters.
  *
- * A key that was added n times is in until it was removed n times.
+ * A key that was added n times is contained until it has been removed n times.
  */
 export class CountingBloomFilter implements Sketch<CountingBloomFilter> {
   readonly seed: SketchSeed
-  /** How many different keys it is built for. */
+  /** Number of different keys for which the filter was built. */
   readonly capacity: number
   readonly counters: number
-  /** How many of them a key counts in. */
+  /** Number of counters that a key uses. */
   readonly hashes: number
   readonly #kept: SketchBuffer
   readonly #words: Uint32Array
@@ -44,20 +44,23 @@ export class CountingBloomFilter implements Sketch<CountingBloomFilter> {
     this.#taken = countersIn(made.words)
   }
 
-  /** What `toBytes` wrote. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` where it was filled under another seed. */
+  /**
+   * Reads the result of `toBytes`. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` if it was filled with
+   * another seed.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): CountingBloomFilter {
     return new CountingBloomFilter(BloomBuffer.read(KIND, bytes, options))
   }
 
-  /** False where the key was there before, as far as the filter knows. It is counted once more all the same. */
+  /** Adds a key, also if it is already contained. Returns false if the filter already contained it, or seemed to. */
   add(key: SketchKey): boolean {
     const { low, high } = this.seed.hashOf(key)
     return this.#count(low, high, this.hashes)
   }
 
   /**
-   * Takes back one `add`. False, and nothing changes, where the key is not in. Only for keys that were added: one that
-   * never was and seems to be in takes with it what belongs to others, and `has` may then deny one of them.
+   * Undoes one `add`. Returns false and changes nothing if the key is not contained. Only for keys that were added:
+   * removing a false positive decrements counters of other keys, which `has` may then deny.
    */
   remove(key: SketchKey): boolean {
     const { low, high } = this.seed.hashOf(key)
@@ -91,7 +94,7 @@ export class CountingBloomFilter implements Sketch<CountingBloomFilter> {
     return true
   }
 
-  /** How many different keys are in, estimated from the counters that are not 0. Infinity where none is. */
+  /** Estimated number of different keys, from the counters that are not 0. Infinity if none is 0. */
   get size(): number {
     return keysBehind(this.#taken, this.counters, this.hashes)
   }
@@ -131,7 +134,7 @@ export class CountingBloomFilter implements Sketch<CountingBloomFilter> {
     return this.#kept.toBytes()
   }
 
-  /** One more in the first `hashes` counters of a key. False where none of them was 0. */
+  /** Increments the first `hashes` counters of a key. Returns false if none of them was 0. */
   #count(low: number, high: number, hashes: number): boolean {
     const words = this.#words
     const scale = this.#scale

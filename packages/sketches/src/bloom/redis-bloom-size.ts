@@ -1,7 +1,7 @@
 import { checkOptions, fractionOption, wholeOption } from '../sketch-error.ts'
 import { type BloomOptions, MOST_CAPACITY } from './bloom-options.ts'
 
-/** What a filter of RedisBloom takes. */
+/** Size of a RedisBloom filter. */
 export interface RedisBloomSize {
   readonly bitsPerKey: number
   /** A multiple of 64. */
@@ -10,9 +10,9 @@ export interface RedisBloomSize {
 }
 
 /**
- * What `BF.RESERVE key rate capacity NONSCALING` of RedisBloom makes: -ln p / (ln 2)² bits a key, and that times ln 2,
- * rounded up, of hashes. A filter that may scale is built for half the rate. For comparison: `BloomFilter` takes the
- * number of hashes that needs fewer bits. Throws `SLUICE_BAD_OPTION`.
+ * Returns the size of the filter that `BF.RESERVE key rate capacity NONSCALING` creates in RedisBloom: -ln p / (ln
+ * 2)² bits per key, and ln 2 times that many hashes, rounded up. A scaling filter is built for half the rate. For
+ * comparison, `BloomFilter` chooses the number of hashes that needs fewer bits. Throws `SLUICE_BAD_OPTION`.
  */
 export function redisBloomSize(options: Omit<BloomOptions, 'seed'>): RedisBloomSize {
   checkOptions('redisBloomSize', options, ['capacity', 'errorRate'])

@@ -17,20 +17,20 @@ export interface ShareSketchOptions<S extends Sketch<S>> {
   readonly topic: string
   /** Makes an empty one, in all processes of the same shape and, where it hashes keys, under the same `seed`. */
   readonly make: () => S
-  /** Reads what others sent: `fromBytes` of its class, with the same seed. */
+  /** Reads the bytes of other processes: `fromBytes` of the sketch class, with the same seed. */
   readonly read: (bytes: Uint8Array) => S
-  /** How often what is new goes out; default: 1 s. */
+  /** Time between two messages with new counts. Default: 1 s. */
   readonly tickMs?: Duration | undefined
   /**
-   * Counts begin anew after so much time, in all processes at once: a grid of the wall clock. What is counted until the
-   * first tick of a window is still of the one before. Unless said they never do.
+   * Length after which counts start from zero in all processes at once, aligned to the wall clock. Counts up to the
+   * first tick of a window belong to the previous one. Default: counts never restart.
    */
   readonly window?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
   /**
-   * They hear `sync` with the `topic` and one of these: `unread`, the code for which a message of another process could
-   * not be read; `unsent`, the error for which ours was not taken, to be sent with the next tick; `late: true`, a message
-   * of a window that is over, or counts of ours that could not be sent until then.
+   * Receive `sync` with the `topic` and one of: `unread`, the code with which a message of another process could not
+   * be read; `unsent`, the error with which a message of this process failed, to be sent again at the next tick;
+   * `late: true`, a message of a window that has ended, or counts that could not be sent before it ended.
    */
   readonly observers?: readonly Observer[] | undefined
 }
@@ -38,11 +38,12 @@ export interface ShareSketchOptions<S extends Sketch<S>> {
 const OPTIONS = ['topic', 'make', 'read', 'tickMs', 'window', 'clock', 'observers'] as const
 
 /**
- * One sketch of a whole fleet: each process counts into its `own`, and has all of them merged in `fleet`. What is new
- * goes out once a tick, as the bytes of a sketch, and is merged by all others. Over a channel that delivers exactly
- * once, as `redisChannel` does, everything counts exactly once.
+ * Shares one sketch between processes: each process counts into `own`, and reads the merged sketch of all from
+ * `fleet`. New counts are sent once per tick as the bytes of a sketch, and merged by all others. Over a channel with
+ * exactly-once delivery, such as `redisChannel`, everything counts exactly once.
  *
- * Throws `SLUICE_BAD_OPTION`, also for a sketch above 64 MiB, `SLUICE_BAD_DURATION`, and what `read` throws for an empty sketch of `make`.
+ * Throws `SLUICE_BAD_OPTION`, also for a sketch above 64 MiB, `SLUICE_BAD_DURATION`, and what `read` throws for an
+ * empty sketch of `make`.
  */
 export function shareSketch<S extends Sketch<S>>(channel: Channel, options: ShareSketchOptions<S>): SharedSketch<S> {
   optionsOf('shareSketch', options, OPTIONS)

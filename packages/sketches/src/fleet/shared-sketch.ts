@@ -13,7 +13,7 @@ interface SharedSettings<S> {
 
 /** Made by `shareSketch`. */
 export class SharedSketch<S extends Sketch<S>> {
-  /** What this process counted since its last tick. Count into it; it stays the same object. */
+  /** Counts of this process since its last tick. Count into it; it stays the same object. */
   readonly own: S
   readonly #channel: Channel
   readonly #settings: SharedSettings<S>
@@ -23,7 +23,7 @@ export class SharedSketch<S extends Sketch<S>> {
   #window: number
   #fleet: S
   #previous: S
-  // of processes whose clocks are ahead of ours
+  // for messages of processes whose clocks are ahead
   #next: S
   /** Taken from `own` and not sent yet, by window: two of them at most. */
   readonly #unsent = new Map<number, S>()
@@ -38,7 +38,7 @@ export class SharedSketch<S extends Sketch<S>> {
     this.own = make()
     this.#blank = this.own.toBytes()
     checkSize(this.#blank, 'SLUICE_BAD_OPTION')
-    // one that reads not even its own would lose what it takes
+    // throws at start-up if `read` cannot read what `make` creates, which would lose all counts
     settings.read(this.#blank)
     this.#fleet = make()
     this.#previous = make()
@@ -47,27 +47,30 @@ export class SharedSketch<S extends Sketch<S>> {
     this.#unsubscribe = channel.subscribe(topic, (bytes) => this.#receive(bytes))
   }
 
-  /** What all processes counted in the window that runs, as of their last tick; without windows, ever. Do not change it. */
+  /**
+   * What all processes have counted in the current window, as of their last tick; without windows, ever. Do not
+   * change it.
+   */
   get fleet(): S {
     return this.#fleet
   }
 
-  /** What all processes counted in the window before, whole but for what comes late. Do not change it. */
+  /** What all processes counted in the previous window, complete except for late messages. Do not change it. */
   get previous(): S {
     return this.#previous
   }
 
-  /** Sends what is new at once instead of with the next tick. Never rejects. */
+  /** Sends new counts now instead of at the next tick. Never rejects. */
   flush(): Promise<void> {
     if (this.#closing) return this.#closing
-    // at once, however long the channel takes: what is counted from here on is of the window that runs now
+    // synchronously, however long the channel takes: later counts belong to the current window
     this.#telling(() => this.#take())
     this.#telling(() => this.#turnTo(this.#windowNow()))
     this.#sending = this.#sending.then(() => this.#sendAll())
     return this.#sending
   }
 
-  /** Sends what is left once the channel takes it, and ends. The channel is the caller's and stays open. Never rejects. */
+  /** Sends the remaining counts and stops. The channel belongs to the caller and stays open. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -79,7 +82,7 @@ export class SharedSketch<S extends Sketch<S>> {
     await this.flush()
   }
 
-  /** For whoever makes it: what stops its ticks. */
+  /** For the creator: passes the function that stops its ticks. */
   stopsBy(stop: () => void): void {
     this.#stop = stop
   }
@@ -101,7 +104,7 @@ export class SharedSketch<S extends Sketch<S>> {
 
   #keep(window: number, taken: S): void {
     const unsent = this.#unsent.get(window)
-    // others count the window before theirs, and none that is older
+    // other processes accept messages of the previous window, but not older ones
     if (window < this.#window - 1) this.#tellLate()
     else if (unsent) unsent.merge(taken)
     else this.#unsent.set(window, taken)
@@ -121,7 +124,7 @@ export class SharedSketch<S extends Sketch<S>> {
       await this.#channel.publish(topic, await packed(window, taken.toBytes()))
     } catch (error) {
       this.#tellUnsent(error)
-      // nobody has it: it goes with the next tick
+      // no process has received it: it is sent with the next tick
       this.#telling(() => this.#keep(window, taken))
       return
     }
@@ -190,7 +193,7 @@ export class SharedSketch<S extends Sketch<S>> {
     )
   }
 
-  /** The one that counts `window`, where it is not over nor far ahead. */
+  /** Returns the sketch that counts `window`, unless that has ended or is too far in the future. */
   #sketchOf(window: number): S | undefined {
     if (window === this.#window) return this.#fleet
     if (window === this.#window - 1) return this.#previous

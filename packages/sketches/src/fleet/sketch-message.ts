@@ -5,10 +5,10 @@ import { SketchError } from '../sketch-error.ts'
 const deflated = promisify<Uint8Array, object, Buffer>(deflateRaw)
 const inflated = promisify<Uint8Array, object, Buffer>(inflateRaw)
 
-/** Of the window, as a float64 in little-endian. */
+/** Size of the window number, a little-endian float64. */
 const HEAD_BYTES = 8
 
-/** Nobody sends more, and nobody makes us take memory for more. */
+/** Largest message that is sent, and for which memory is allocated. */
 const MOST_BYTES = 64 * 2 ** 20
 
 /** Throws with `code` where a sketch is larger than others would read. */
@@ -20,7 +20,10 @@ export function checkSize(sketch: Uint8Array, code: 'SLUICE_BAD_OPTION' | 'SLUIC
   )
 }
 
-/** What goes over a channel: the number of a window and the bytes of a sketch. Most cells of a tick are 0, so it is deflated. Throws `SLUICE_SKETCH_UNSUPPORTED`. */
+/**
+ * Encodes a message: the number of a window and the bytes of a sketch, compressed because most cells of a tick are 0.
+ * Throws `SLUICE_SKETCH_UNSUPPORTED`.
+ */
 export async function packed(window: number, sketch: Uint8Array): Promise<Uint8Array> {
   checkSize(sketch, 'SLUICE_SKETCH_UNSUPPORTED')
   const body = await deflated(sketch, { level: constants.Z_BEST_SPEED })

@@ -1,31 +1,34 @@
 import { FULL_CELL } from './cell-sums.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 
-/** The past cut into parts, newest first, part 0 being the unit that runs: what each of them holds of a key. */
+/**
+ * The past divided into parts, the newest first; part 0 is the current unit. Returns what each part contains of a
+ * key.
+ */
 export interface PastParts {
-  /** How many parts there are. */
+  /** Number of parts. */
   readonly parts: number
   /** First unit of each part. */
   readonly from: Float64Array
   /** First unit behind each part. */
   readonly to: Float64Array
-  /** The count of one cell of a part. A full cell says nothing of its parts: it stays full. */
+  /** Count of one cell of a part. The count of a full cell is not known in its parts, which stay full. */
   rowCount(part: number, cell: number): number
-  /** The estimate of a part, of the key whose cells are `at`: never too small. */
+  /** Estimate of the key with cells `at` in a part: never too small. */
   count(part: number, at: Int32Array): number
 }
 
 /**
- * The past cut into the shortest disjoint parts that the blocks can tell apart, newest first. Part 0 is the running
- * unit. Where a block begins before all of the level below, but ends within it, the part is their difference: both are
- * sums of the same cells, so that the difference of a cell is what a sketch of these units would hold, and the least
- * of a key's differences is a count-min estimate of them.
+ * The past divided into the shortest disjoint parts that the blocks distinguish, the newest first. Part 0 is the
+ * current unit. If a block starts before the level below but ends within it, the part is their difference: both are
+ * sums of the same cells, so the difference of a cell is what a sketch of these units would contain, and the smallest
+ * difference of a key is a count-min estimate.
  *
- *     T = 8    level 0                        ▪      part 1: [7, 8)
- *              level 1                     ▪▪▪▪      part 2: [6, 7), level 1 without level 0
- *              level 2               ▪▪▪▪▪▪▪▪▪▪      part 3: [4, 6)
+ * T = 8 level 0 ▪ part 1: [7, 8)
+ *              level 1 ▪▪▪▪ part 2: [6, 7), level 1 without level 0
+ *              level 2 ▪▪▪▪▪▪▪▪▪▪ part 3: [4, 6)
  *
- * The sum of the least is at most the least of the sums, so that no other cover by the same blocks is nearer the truth.
+ * A sum of minima is at most the minimum of the sums, so no other division by the same blocks is more accurate.
  */
 export class BlockCover implements PastParts {
   parts = 0
@@ -59,7 +62,7 @@ export class BlockCover implements PastParts {
     for (let level = 0, span = 1; level < levels; level++, span *= 2) before = this.#cutLevel(level, span, before)
   }
 
-  /** Cuts what a level adds before unit `before`; answers where that begins. */
+  /** Adds the parts that a level contributes before unit `before`; returns where the level starts. */
   #cutLevel(level: number, span: number, before: number): number {
     const blocks = this.#blocks
     const running = this.#running
@@ -86,7 +89,7 @@ export class BlockCover implements PastParts {
     return part
   }
 
-  /** The part that holds a unit; -1 where none does. */
+  /** Returns the part that contains a unit; -1 if there is none. */
   partOf(unit: number): number {
     for (let part = 0; part < this.parts; part++) {
       if (this.from[part] <= unit && unit < this.to[part]) return part

@@ -2,8 +2,8 @@ import { foldRows } from './cell-sums.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 
 /**
- * Joint aggregation: block j of time aggregation, folded j times, the paper's B[j]. Made of the blocks, and not part of
- * the bytes of a sketch: together fewer cells than two sketches. One block a level.
+ * Joint aggregation: block j of the time aggregation, folded j times (B[j] in the paper), one block per level.
+ * Computed from the blocks and not part of the bytes of a sketch; together it has fewer cells than two sketches.
  */
 export class BlockFolds {
   readonly #blocks: TimeBlocks

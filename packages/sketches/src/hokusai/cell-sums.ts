@@ -3,7 +3,7 @@ import { FULL } from '../cells.ts'
 /** The largest count that a cell holds, where it stays. */
 export const FULL_CELL: number = FULL[32]
 
-/** Adds `size` cells of `other` from `from` on to those of `cells` from `to` on. They may be the same cells. */
+/** Adds `size` cells of `other`, starting at `from`, to `cells`, starting at `to`. Both may be the same array. */
 export function addCells(cells: Uint32Array, to: number, size: number, other: Uint32Array, from: number): void {
   for (let i = 0; i < size; i++) {
     let sum = cells[to + i] + other[from + i]
@@ -31,8 +31,8 @@ export interface Rows {
 }
 
 /**
- * Folds rows of a power of two of cells to fewer: cells whose columns agree in the low bits become one, their sum, and
- * every key finds its own at `column & (width - 1)`. Folding twice is folding once to the smaller width.
+ * Folds rows of a power of two of cells into narrower ones: cells whose columns agree in the low bits are added, and
+ * every key finds its cell at `column & (width - 1)`. Folding twice equals folding once to the smaller width.
  */
 export function foldRows(to: Rows, from: Rows, depth: number): void {
   const { cells, width } = to

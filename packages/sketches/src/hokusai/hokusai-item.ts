@@ -18,14 +18,14 @@ import { UnitClock } from './unit-clock.ts'
 import { UnitSketches, unitBytes, unitsCulled } from './unit-sketches.ts'
 
 /**
- * How often a key was seen in a given unit of the past: item aggregation of Hokusai (Matusevych, Smola and Ahmed, UAI
- * 2012). One count-min sketch a unit, folded to half its width each time that its age doubles (`UnitSketches`): the
- * past stays as fine in time, and gets coarser in keys. With R units kept it takes floor(log2 R) + 2 sketches.
+ * How often a key was seen in a given past unit: item aggregation of Hokusai (Matusevych, Smola and Ahmed, UAI 2012).
+ * One count-min sketch per unit, folded to half its width each time its age doubles (`UnitSketches`): the past keeps
+ * its time resolution and loses key resolution. R kept units take floor(log2 R) + 2 sketches.
  *
- * What it says of a unit of age a is never too small, and too large by more than e · N · 2^floor(log2 a) / width with
- * chance e^-depth at most, N being what was counted in that unit. Full cells (2³² - 1) count no more.
+ * An estimate for a unit of age a is never too small, and too large by more than e · N · 2^floor(log2 a) / width with
+ * probability at most e^-depth, where N is the total of that unit. Full cells (2³² - 1) count no further.
  *
- * Time is handed in, and never goes back: a clock that steps back counts into the running unit.
+ * The caller passes the time. A clock that steps back counts into the current unit.
  */
 export class HokusaiItem implements Sketch<HokusaiItem> {
   readonly #shape: HokusaiShape
@@ -34,10 +34,13 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
   readonly #rows: KeyRows
   readonly #clock: UnitClock
   readonly #units: UnitSketches
-  /** Of the running unit. */
+  /** Cells of the current unit. */
   readonly #cells: Uint32Array
 
-  /** `retainMs` is at most `width` units; default: `width` or 4096 units, whichever is less. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
+  /**
+   * `retainMs` is at most `width` units. Default: `width` or 4096 units, whichever is less. Throws
+   * `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is a buffer found by `fromBytes`.
+   */
   constructor(options: HokusaiOptions, kept?: SketchBuffer) {
     const shape = itemShapeOf(options)
     const pastBytes = allowedBytes(unitBytes(shape))
@@ -51,12 +54,15 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
     this.#cells = new Uint32Array(this.#buffer.buffer, HEADER_BYTES + pastBytes, shape.width * shape.depth)
   }
 
-  /** Bytes that one of these options takes, and `toBytes` hands out. Throws `SLUICE_BAD_OPTION`. */
+  /** Returns the size in bytes for these options, which is also the size of `toBytes`. Throws `SLUICE_BAD_OPTION`. */
   static bytesFor(options: HokusaiOptions): number {
     return HEADER_BYTES + keptBytes(itemShapeOf(options))
   }
 
-  /** What `toBytes` made, in memory of its own. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` under another seed. */
+  /**
+   * Reads the result of `toBytes` into new memory. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` for
+   * another seed.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): HokusaiItem {
     const seed = seedOf(options)
     const kept = SketchBuffer.read('hokusaiItem', bytes, bytesOfWords, seed)
@@ -70,12 +76,12 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
     return this.#shape.unitMs
   }
 
-  /** Units before the running one that are kept. */
+  /** Number of units before the current one that are kept. */
   get retainUnits(): number {
     return this.#shape.retainUnits
   }
 
-  /** The unit that runs: floor(ms / `unitMs`) of the latest time that was handed in, 0 before. */
+  /** Number of the current unit: floor(ms / `unitMs`) of the latest time that was passed; 0 before. */
   get running(): number {
     return this.#clock.running
   }
@@ -85,7 +91,7 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
     return unitsCulled(this.#shape, this.#clock.since, this.#clock.running)
   }
 
-  /** Counts `amount`, whole and 0 or more. Throws `SLUICE_BAD_AMOUNT` for it, and for a time that is none. */
+  /** Counts `amount`, an integer of 0 or more. Throws `SLUICE_BAD_AMOUNT` for an invalid amount or time. */
   add(key: SketchKey, amount: number, nowMs: number): void {
     wholeAmount(amount)
     this.advance(nowMs)
@@ -101,7 +107,10 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
     if (unit !== this.#clock.running) this.#begin(unit)
   }
 
-  /** How often in unit number `unit`; undefined where that is no longer kept, or has not begun. */
+  /**
+   * Returns how often the key was seen in unit number `unit`; undefined if the unit is no longer kept or has not
+   * started.
+   */
   unit(key: SketchKey, unit: number): number | undefined {
     const age = this.#clock.running - wholeAmount(unit)
     if (age < 0 || age > this.#shape.retainUnits) return undefined
@@ -110,20 +119,20 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
     return age === 0 ? leastAt(this.#cells, 0, at) : this.#units.count(unit, age, at)
   }
 
-  /** What was counted in a unit, over all keys; undefined like `unit`. */
+  /** Returns the total of a unit over all keys; undefined if the unit is not available. */
   unitTotal(unit: number): number | undefined {
     const age = this.#clock.running - wholeAmount(unit)
     if (age < 0 || age > this.#shape.retainUnits) return undefined
     return age === 0 ? this.#units.totals[0] : this.#units.total(unit, age)
   }
 
-  /** Cells a row that a unit has left at this age: 0 is the running one, and beyond `retainUnits` there are none. */
+  /** Returns the cells per row of a unit at this age: 0 is the current unit; beyond `retainUnits` there are none. */
   widthAt(age: number): number {
     if (wholeAmount(age) === 0) return this.#shape.width
     return age > this.#shape.retainUnits ? 0 : this.#units.widthAt(age)
   }
 
-  /** Time goes on to that of the later one, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
+  /** Advances to the later time of both, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: HokusaiItem): void {
     const theirs = #buffer in Object(other) ? other : foreignSketch(HokusaiItem, other, { seed: this.#seed })
     this.#buffer.checkMatch(theirs.#buffer)
@@ -131,7 +140,7 @@ export class HokusaiItem implements Sketch<HokusaiItem> {
     const late = theirs.#clock.running
     if (late > running) this.#begin(late)
     if (theirs.#clock.since < 0) return
-    // another one is not changed, so that an older one goes on as a copy
+    // `other` must not be changed, so an older one is advanced as a copy
     const same = late < running ? HokusaiItem.fromBytes(theirs.toBytes(), { seed: this.#seed }) : theirs
     if (late < running) same.#begin(running)
     this.#units.merge(same.#units)

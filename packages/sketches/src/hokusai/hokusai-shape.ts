@@ -11,7 +11,7 @@ export interface HokusaiOptions extends SeedOption {
   readonly depth: number
   /** Length of a unit, in whole ms, up to 2^31. */
   readonly unitMs: number
-  /** The past is kept so long, rounded up to whole units. Default: 4096 units. */
+  /** How long the past is kept, rounded up to whole units. Default: 4096 units. */
   readonly retainMs?: number | undefined
 }
 
@@ -20,7 +20,7 @@ export interface HokusaiShape {
   readonly width: number
   readonly depth: number
   readonly unitMs: number
-  /** Whole units before the running one that can be asked for. */
+  /** Number of complete units that can be read. */
   readonly retainUnits: number
   readonly perLevel: number
   /** Levels of blocks: block length 2^0 to 2^(levels - 1) units. */
@@ -37,8 +37,8 @@ const LONGEST_MS = 2 ** 51
 const MOST_CELLS = 2 ** 29
 
 /**
- * Throws `SLUICE_BAD_OPTION`. The names of the options are checked by the caller, who knows which there are. `folds`:
- * whether units are folded as they age, so that no more of them can be kept than a row has cells.
+ * Throws `SLUICE_BAD_OPTION`. The caller checks the names of the options. `folds`: whether units are folded as they
+ * age, so that at most as many units as cells per row can be kept.
  */
 export function shapeOfOptions(
   options: HokusaiOptions,
@@ -62,7 +62,7 @@ export function wordsOfShape({ width, depth, unitMs, retainUnits, perLevel }: Ho
   return [width, depth | (perLevel << 8), unitMs, retainUnits]
 }
 
-/** Undefined where there is no such shape. */
+/** Returns undefined for an invalid shape. */
 export function shapeOfWords([width, rows, unitMs, retainUnits]: readonly number[]): HokusaiShape | undefined {
   const depth = rows & 0xff
   const perLevel = rows >>> 8
@@ -72,7 +72,7 @@ export function shapeOfWords([width, rows, unitMs, retainUnits]: readonly number
   return { width, depth, unitMs, retainUnits, perLevel, levels: levelsFor(retainUnits, perLevel) }
 }
 
-/** The options that make a sketch of the shape in the head of `kept`, which was proved by `shapeOfWords`. */
+/** Returns the options for the shape in the header of `kept`, which `shapeOfWords` has validated. */
 export function optionsOf(kept: SketchBuffer): HokusaiOptions & { readonly blocksPerLevel: number } {
   const rows = kept.shape(1)
   const unitMs = kept.shape(2)
@@ -85,7 +85,7 @@ export function optionsOf(kept: SketchBuffer): HokusaiOptions & { readonly block
   }
 }
 
-/** `bytes`, of which there are none where a sketch would be larger than any may be. Throws `SLUICE_BAD_OPTION`. */
+/** Returns `bytes`; throws `SLUICE_BAD_OPTION` if it is undefined because the sketch would be too large. */
 export function allowedBytes(bytes: number | undefined): number {
   if (bytes !== undefined) return bytes
   throw new SketchError('SLUICE_BAD_OPTION', `width, depth and retainMs: more than ${MOST_CELLS} cells`)
@@ -96,8 +96,8 @@ export function fits(cells: number): boolean {
 }
 
 /**
- * Throws `SLUICE_BAD_BYTES` unless a sketch can have counted `total` in `cells`. Where it is 0 they have to be 0 too: a
- * sketch without a total is never emptied, so that its counts would stay for ever.
+ * Throws `SLUICE_BAD_BYTES` unless a sketch can have counted `total` in `cells`. If the total is 0, the cells must be
+ * 0 too: a sketch without a total is never cleared, and its counts would stay forever.
  */
 export function checkCounted(total: number, cells: Uint32Array): void {
   const counted = Number.isSafeInteger(total) && total >= 0
@@ -105,12 +105,12 @@ export function checkCounted(total: number, cells: Uint32Array): void {
   throw new SketchError('SLUICE_BAD_BYTES', `a total of ${described(total)}, and other counts`)
 }
 
-/** 64 bytes of totals at a time, so that the cells behind them begin on a line of the cache. */
+/** Rounds up to 64 bytes of totals, so that the cells after them start on a cache line. */
 export function totalsBytes(totals: number): number {
   return Math.ceil(totals / 8) * 64
 }
 
-// a level reaches back over its whole blocks, and over what has run since: the least when it is none
+// a level covers its complete blocks, and the elapsed part of the current one: least when that is empty
 function levelsFor(retainUnits: number, perLevel: number): number {
   let levels = 1
   for (let reach = perLevel; reach < retainUnits; reach *= 2) levels++

@@ -13,16 +13,17 @@ import { UnitClock } from './unit-clock.ts'
 
 /**
  * How often a key was seen in the last n units of time, for any n: time aggregation of Hokusai (Matusevych, Smola and
- * Ahmed, UAI 2012). One count-min sketch of linear 32-bit cells for the running unit, and one for each power of two of
- * units before it (`TimeBlocks`), so that bytes grow with the logarithm of the history, and never after construction.
+ * Ahmed, UAI 2012). One count-min sketch of linear 32-bit cells for the current unit, and one for each power of two
+ * of units before it (`TimeBlocks`), so that memory grows with the logarithm of the history and never after
+ * construction.
  *
- * A stretch of time that is a union of blocks, or a difference of two, is answered as by one count-min of just these
- * events: never too small, and too large by more than e / width of what was counted in it with chance e^-depth at most.
- * Where a question cuts a stretch in two, `PartialBlock` says what becomes of it. Full cells (2³² - 1) count no more.
+ * A period that is a union of blocks, or a difference of two, is answered like one count-min sketch of exactly these
+ * events: never too small, and too large by more than e / width of the period's total with probability at most
+ * e^-depth. `PartialBlock` defines what happens if a query divides a block. Full cells (2³² - 1) count no further.
  *
- * Time is handed in, and goes on with `add` and `advance`; a silence of any length costs no more than a pass over the
- * blocks. A question changes nothing: one about a later time is answered as if that had come. A clock that steps back
- * counts into the running unit.
+ * The caller passes the time, which advances with `add` and `advance`; a pause of any length costs at most one pass
+ * over the blocks. Queries change nothing: a query for a later time is answered as if that time had come. A clock
+ * that steps back counts into the current unit.
  */
 export class HokusaiTime implements Sketch<HokusaiTime> {
   readonly #shape: HokusaiShape
@@ -33,7 +34,7 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
   readonly #blocks: TimeBlocks
   readonly #answers: TimeAnswers
 
-  /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
+  /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is a buffer found by `fromBytes`. */
   constructor(options: HokusaiTimeOptions, kept?: SketchBuffer) {
     const shape = timeShapeOf(options)
     const seed = seedOf(options)
@@ -47,12 +48,15 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     this.#answers = new TimeAnswers(this.#rows, this.#blocks, this.#clock)
   }
 
-  /** Bytes that one of these options takes, and `toBytes` hands out. Throws `SLUICE_BAD_OPTION`. */
+  /** Returns the size in bytes for these options, which is also the size of `toBytes`. Throws `SLUICE_BAD_OPTION`. */
   static bytesFor(options: HokusaiTimeOptions): number {
     return HEADER_BYTES + allowedBytes(timeBytes(timeShapeOf(options)))
   }
 
-  /** What `toBytes` made, in memory of its own. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` under another seed. */
+  /**
+   * Reads the result of `toBytes` into new memory. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` for
+   * another seed.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): HokusaiTime {
     const seed = seedOf(options)
     const kept = SketchBuffer.read('hokusaiTime', bytes, timeBytesOfWords, seed)
@@ -65,7 +69,7 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     return this.#shape.unitMs
   }
 
-  /** Units before the running one that are kept. */
+  /** Number of units before the current one that are kept. */
   get retainUnits(): number {
     return this.#shape.retainUnits
   }
@@ -75,12 +79,15 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     return this.#clock.running
   }
 
-  /** Longest blocks that held the first count or came after it, and are forgotten: all of their time is older than `retainMs`. */
+  /**
+   * Number of longest blocks since the first count that were dropped because all of their time is older than
+   * `retainMs`.
+   */
   get culled(): number {
     return this.#blocks.culledSince(this.#clock.since, this.#clock.running)
   }
 
-  /** Counts `amount`, whole and 0 or more. Throws `SLUICE_BAD_AMOUNT` for it, and for a time that is none. */
+  /** Counts `amount`, an integer of 0 or more. Throws `SLUICE_BAD_AMOUNT` for an invalid amount or time. */
   add(key: SketchKey, amount: number, nowMs: number): void {
     this.#rows.aim(key)
     this.addAimed(amount, nowMs)
@@ -92,15 +99,18 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     if (unit !== this.#clock.running) this.#begin(unit)
   }
 
-  /** How often in the running unit and the `units` before it. Units that are no longer kept add nothing. */
+  /**
+   * Returns how often the key was seen in the current unit and the `units` before it. Units that are no longer kept
+   * add nothing.
+   */
   last(key: SketchKey, units: number, nowMs: number, partial: PartialBlock = 'whole'): number {
     this.#rows.aim(key)
     return this.#answers.last(units, partial, nowMs)
   }
 
   /**
-   * How often in unit number `unit`, by the shortest stretch that holds it: `weighted` is its mean. Undefined where the
-   * unit is no longer kept, or has not begun.
+   * Returns how often the key was seen in unit number `unit`, from the shortest part that contains it; `weighted`
+   * returns the mean. Undefined if the unit is no longer kept or has not started.
    */
   unit(key: SketchKey, unit: number, partial: PartialBlock = 'whole'): number | undefined {
     this.#rows.aim(key)
@@ -112,7 +122,7 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     this.#rows.aim(key)
   }
 
-  /** `aim` for a key whose hash, of the same seed, is known. */
+  /** Like `aim`, for a key whose hash with the same seed is known. */
   aimAt(low: number, high: number): void {
     this.#rows.aimAt(low, high)
   }
@@ -128,25 +138,28 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     totals[0] = addTotals(totals[0], amount)
   }
 
-  /** How often in the last `windowMs`, a stretch that is partly in it whole: never too small. Throws `SLUICE_SKETCH_UNSUPPORTED` beyond `retainMs`. */
+  /**
+   * Returns how often the key was seen in the last `windowMs`, counting partly covered blocks completely: never too
+   * small. Throws `SLUICE_SKETCH_UNSUPPORTED` beyond `retainMs`.
+   */
   aimedWindow(windowMs: number, nowMs: number): number {
     return this.#answers.window(windowMs, nowMs)
   }
 
   /**
-   * Whole ms until `aimedWindow` is `most` or less, if nothing comes: 0 where it is, Infinity where `most` is negative.
-   * Never too short; exact where no other key shares the cells of this one.
+   * Returns the milliseconds, an integer, until `aimedWindow` is at most `most` if nothing else is counted: 0 if it
+   * is now, Infinity if `most` is negative. Never too short; exact if no other key shares all cells.
    */
   aimedWaitMs(most: number, windowMs: number, nowMs: number): number {
     return this.#answers.waitMs(most, windowMs, nowMs)
   }
 
-  /** How many parts `aimedParts` writes at most, two numbers each. */
+  /** Largest number of parts that `aimedParts` writes, two numbers each. */
   get maxParts(): number {
     return this.#blocks.totals.length
   }
 
-  /** Writes for each stretch of time, newest first, the ms at which it ends and the key's count in it; answers how many. */
+  /** Writes the end in ms and the count of the key for each part, the newest first; returns the number of parts. */
   aimedParts(into: Float64Array, nowMs: number): number {
     return this.#answers.parts(into, nowMs)
   }
@@ -156,12 +169,12 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     return this.#answers.oldest(nowMs) * this.#shape.unitMs
   }
 
-  /** All blocks of the past that are kept, level by level, newest first. */
+  /** Returns all past blocks that are kept, level by level, the newest first. */
   blocks(): HokusaiBlock[] {
     return this.#blocks.described(this.#clock.running)
   }
 
-  /** Time goes on to that of the later one, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
+  /** Advances to the later time of both, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: HokusaiTime): void {
     const theirs = #buffer in Object(other) ? other : foreignSketch(HokusaiTime, other, { seed: this.#seed })
     this.#buffer.checkMatch(theirs.#buffer)
@@ -169,7 +182,7 @@ export class HokusaiTime implements Sketch<HokusaiTime> {
     const late = theirs.#clock.running
     if (late > running) this.#begin(late)
     if (theirs.#clock.since < 0) return
-    // another one is not changed, so that an older one goes on as a copy
+    // `other` must not be changed, so an older one is advanced as a copy
     const same = late < running ? HokusaiTime.fromBytes(theirs.toBytes(), { seed: this.#seed }) : theirs
     if (late < running) same.#begin(running)
     this.#blocks.merge(same.#blocks)

@@ -16,8 +16,8 @@ import { UnitSketches, unitsCulled } from './unit-sketches.ts'
 
 /**
  * Hokusai (Matusevych, Smola and Ahmed, UAI 2012): time aggregation (`HokusaiTime`), item aggregation (`HokusaiItem`)
- * and both at once, over one stream. Its `interpolated` is what the two give together: what a key did in one unit of
- * the past, nearer to the truth than either where the key is rare.
+ * and their combination over one stream. `interpolated` combines both: the count of a key in one past unit, more
+ * accurate than either for rare keys.
  */
 export class Hokusai implements Sketch<Hokusai> {
   readonly #shape: HokusaiShape
@@ -30,7 +30,10 @@ export class Hokusai implements Sketch<Hokusai> {
   readonly #units: UnitSketches
   readonly #folds: BlockFolds
 
-  /** `retainMs` is at most `width` units; default: `width` or 4096 units, whichever is less. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is what `fromBytes` found. */
+  /**
+   * `retainMs` is at most `width` units. Default: `width` or 4096 units, whichever is less. Throws
+   * `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. `kept` is a buffer found by `fromBytes`.
+   */
   constructor(options: HokusaiOptions, kept?: SketchBuffer) {
     const shape = jointShapeOf(options)
     const bytes = allowedBytes(jointBytes(shape))
@@ -47,12 +50,18 @@ export class Hokusai implements Sketch<Hokusai> {
     this.#folds = new BlockFolds(this.#blocks)
   }
 
-  /** Bytes that `toBytes` hands out. In memory there are folded blocks beside them, in all less than two sketches of one unit. */
+  /**
+   * Returns the size of `toBytes`. In memory there are additional folded blocks, together less than two sketches of
+   * one unit.
+   */
   static bytesFor(options: HokusaiOptions): number {
     return HEADER_BYTES + allowedBytes(jointBytes(jointShapeOf(options)))
   }
 
-  /** What `toBytes` made, in memory of its own. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` under another seed. */
+  /**
+   * Reads the result of `toBytes` into new memory. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` for
+   * another seed.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): Hokusai {
     const seed = seedOf(options)
     const kept = SketchBuffer.read('hokusai', bytes, jointBytesOfWords, seed)
@@ -67,7 +76,7 @@ export class Hokusai implements Sketch<Hokusai> {
     return this.#shape.unitMs
   }
 
-  /** Units before the running one that are kept. */
+  /** Number of units before the current one that are kept. */
   get retainUnits(): number {
     return this.#shape.retainUnits
   }
@@ -82,7 +91,7 @@ export class Hokusai implements Sketch<Hokusai> {
     return unitsCulled(this.#shape, this.#clock.since, this.#clock.running)
   }
 
-  /** Counts `amount`, whole and 0 or more. Throws `SLUICE_BAD_AMOUNT` for it, and for a time that is none. */
+  /** Counts `amount`, an integer of 0 or more. Throws `SLUICE_BAD_AMOUNT` for an invalid amount or time. */
   add(key: SketchKey, amount: number, nowMs: number): void {
     wholeAmount(amount)
     this.advance(nowMs)
@@ -99,13 +108,16 @@ export class Hokusai implements Sketch<Hokusai> {
     if (unit !== this.#clock.running) this.#begin(unit)
   }
 
-  /** How often in the running unit and the `units` before it, like `HokusaiTime.last`. */
+  /** Returns how often the key was seen in the current unit and the `units` before it, see `HokusaiTime.last`. */
   last(key: SketchKey, units: number, nowMs: number, partial: PartialBlock = 'whole'): number {
     this.#rows.aim(key)
     return this.#answers.last(units, partial, nowMs)
   }
 
-  /** How often in unit number `unit`, never too small; undefined where that is no longer kept, or has not begun. */
+  /**
+   * Returns how often the key was seen in unit number `unit`, never too small; undefined if the unit is no longer
+   * kept or has not started.
+   */
   unit(key: SketchKey, unit: number): number | undefined {
     const age = this.#clock.running - wholeAmount(unit)
     if (age < 0 || age > this.#shape.retainUnits) return undefined
@@ -116,10 +128,10 @@ export class Hokusai implements Sketch<Hokusai> {
   }
 
   /**
-   * How often in unit number `unit`, as near as all three aggregations come. Where the unit alone says more than its
-   * error, e · N / width of N counts in it, that is believed. Otherwise the key's share of the block around the unit is
-   * taken for its share of the unit (`min M · A / B`, over rows), as if keys and time were independent. It can be too
-   * small, so no limit may rest on it; it is never more than `unit` answers. A fraction. Undefined like `unit`.
+   * Returns the most accurate estimate for unit number `unit`. If the unit's own estimate exceeds its error (e · N /
+   * width for N counts), it is returned. Otherwise the key's share of the block around the unit is assumed for the
+   * unit (`min M · A / B`, over rows), as if keys and time were independent. The result is a fraction, may be too
+   * small (so no limit may rely on it), and never exceeds `unit`. Undefined like `unit`.
    */
   interpolated(key: SketchKey, unit: number): number | undefined {
     const most = this.unit(key, unit)
@@ -146,14 +158,14 @@ export class Hokusai implements Sketch<Hokusai> {
     return least
   }
 
-  /** What was counted in a unit, over all keys; undefined like `unit`. */
+  /** Returns the total of a unit over all keys; undefined if the unit is not available. */
   unitTotal(unit: number): number | undefined {
     const age = this.#clock.running - wholeAmount(unit)
     if (age < 0 || age > this.#shape.retainUnits) return undefined
     return age === 0 ? this.#blocks.totals[0] : this.#units.total(unit, age)
   }
 
-  /** Time goes on to that of the later one, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
+  /** Advances to the later time of both, as if both had been one sketch. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: Hokusai): void {
     const theirs = #buffer in Object(other) ? other : foreignSketch(Hokusai, other, { seed: this.#seed })
     this.#buffer.checkMatch(theirs.#buffer)
@@ -161,7 +173,7 @@ export class Hokusai implements Sketch<Hokusai> {
     const late = theirs.#clock.running
     if (late > running) this.#begin(late)
     if (theirs.#clock.since < 0) return
-    // another one is not changed, so that an older one goes on as a copy
+    // `other` must not be changed, so an older one is advanced as a copy
     const same = late < running ? Hokusai.fromBytes(theirs.toBytes(), { seed: this.#seed }) : theirs
     if (late < running) same.#begin(running)
     this.#blocks.merge(same.#blocks)

@@ -16,7 +16,7 @@ export function jointBytes(shape: HokusaiShape): number | undefined {
   return time === undefined || units === undefined ? undefined : time + units
 }
 
-/** Bytes that a sketch of the shape in a head keeps; undefined where there is none. */
+/** Returns the bytes of a sketch with the shape in a header; undefined for an invalid shape. */
 export function jointBytesOfWords(words: readonly number[]): number | undefined {
   const shape = shapeOfWords(words)
   return shape && shape.perLevel === 1 ? jointBytes(shape) : undefined

@@ -3,8 +3,9 @@ import { FULL_CELL } from './cell-sums.ts'
 import type { TimeBlocks } from './time-blocks.ts'
 
 /**
- * How the past will be cut once a later unit runs, if nothing comes until then: what `BlockCover` would answer after
- * time had gone on, while nothing moves. Blocks only become one as they age, so each part of then is whole parts of now.
+ * The division of the past at a later unit if nothing is counted until then: what `BlockCover` would return after
+ * advancing, without changing anything. Blocks only merge as they age, so each later part consists of whole current
+ * parts.
  */
 export class LaterCover implements PastParts {
   readonly #now: BlockCover
@@ -59,7 +60,7 @@ export class LaterCover implements PastParts {
   rowCount(part: number, cell: number): number {
     const count = this.#sum(this.#first[part], this.#behind[part], cell)
     const newer = this.#sum(this.#newest[part], this.#first[part], cell)
-    // the block is full then, and says nothing of its halves
+    // the merged block is full, and the counts of its halves are no longer known
     return count + newer >= FULL_CELL ? FULL_CELL : count
   }
 

@@ -7,14 +7,15 @@ import type { UnitClock } from './unit-clock.ts'
 import { WindowWait } from './window-wait.ts'
 
 /**
- * What becomes of a stretch of time that a question cuts in two. `whole`: it counts whole, so that no answer is too
- * small. `weighted`: as if its counts were spread evenly over it; too small or too large. `none`: it is left out.
+ * What a query does with a block that it covers partly. `whole`: counts it completely, so that no result is too
+ * small. `weighted`: counts the covered fraction, as if counts were spread evenly; may be too small or too large.
+ * `none`: ignores it.
  */
 export type PartialBlock = 'whole' | 'weighted' | 'none'
 
 /**
- * What blocks say of the key that `rows` were last aimed at. A question about a later time than that which runs is
- * answered as if it had come, and moves nothing. Allocates nothing.
+ * Answers queries about the key at which `rows` were last aimed. A query for a later time is answered as if that time
+ * had come, and changes nothing. Allocates nothing.
  */
 export class TimeAnswers {
   readonly cover: BlockCover
@@ -33,13 +34,13 @@ export class TimeAnswers {
     this.#retainUnits = blocks.shape.retainUnits
   }
 
-  /** In the unit of `nowMs` and `units` before it. */
+  /** Returns the count in the unit of `nowMs` and the `units` before it. */
   last(units: number, partial: PartialBlock, nowMs: number): number {
     const running = this.#clock.unitAt(nowMs)
     return this.#since(running, running - wholeAmount(units), partial)
   }
 
-  /** In one unit; undefined where it is no longer kept, or has not begun. */
+  /** Returns the count in one unit; undefined if it is no longer kept or has not started. */
   unit(unit: number, partial: PartialBlock): number | undefined {
     wholeAmount(unit)
     const { cover } = this
@@ -54,14 +55,20 @@ export class TimeAnswers {
     return partial === 'none' && units > 1 ? 0 : count
   }
 
-  /** In the last `windowMs`, never too small. Throws `SLUICE_SKETCH_UNSUPPORTED` where so much is not kept. */
+  /**
+   * Returns the count in the last `windowMs`, never too small. Throws `SLUICE_SKETCH_UNSUPPORTED` if the window
+   * exceeds what is kept.
+   */
   window(windowMs: number, nowMs: number): number {
     this.#checkWindow(windowMs)
     const running = this.#clock.unitAt(nowMs)
     return this.#since(running, Math.floor((this.#now(nowMs) - windowMs) / this.#clock.unitMs), 'whole')
   }
 
-  /** Whole ms until `window` is `most` or less, if nothing comes. Never too short. Infinity for less than 0. */
+  /**
+   * Returns the milliseconds, an integer, until `window` is at most `most` if nothing is counted. Never too short.
+   * Infinity if `most` is negative.
+   */
   waitMs(most: number, windowMs: number, nowMs: number): number {
     const counted = this.window(windowMs, nowMs)
     if (!(typeof most === 'number' && most >= 0)) return Number.POSITIVE_INFINITY
@@ -72,7 +79,7 @@ export class TimeAnswers {
     return Math.ceil(at - nowMs)
   }
 
-  /** Writes when each part ended, in ms, and its count, newest first; answers how many parts. */
+  /** Writes the end in ms and the count of each part, the newest first; returns the number of parts. */
   parts(into: Float64Array, nowMs: number): number {
     const cover = this.#cut(this.#clock.unitAt(nowMs))
     let part = 0
@@ -83,7 +90,7 @@ export class TimeAnswers {
     return part
   }
 
-  /** The first unit of the oldest part that `parts` writes, but none before the first count. */
+  /** Returns the first unit of the oldest part that `parts` writes, not before the first count. */
   oldest(nowMs: number): number {
     const cover = this.#cut(this.#clock.unitAt(nowMs))
     return Math.max(cover.from[cover.parts - 1], this.#clock.since)
@@ -115,7 +122,7 @@ export class TimeAnswers {
     return this.#later
   }
 
-  // a clock that steps back stands at the start of the running unit
+  // a clock that steps back counts as the start of the current unit
   #now(nowMs: number): number {
     return Math.max(nowMs, this.#clock.running * this.#clock.unitMs)
   }

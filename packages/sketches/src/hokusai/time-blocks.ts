@@ -6,7 +6,7 @@ export interface HokusaiBlock {
   readonly level: number
   readonly from: number
   readonly to: number
-  /** What was counted in it, over all keys. */
+  /** Total over all keys. */
   readonly total: number
 }
 
@@ -28,7 +28,7 @@ export class TimeBlocks {
   /** Cells of a sketch. */
   readonly size: number
   readonly cells: Uint32Array
-  /** What was counted in each sketch: its total over all keys. */
+  /** Total of each sketch over all keys. */
   readonly totals: Float64Array
 
   constructor(shape: HokusaiShape, buffer: ArrayBufferLike, from: number) {
@@ -52,14 +52,14 @@ export class TimeBlocks {
     return 1 + level * this.shape.perLevel + (index % this.shape.perLevel)
   }
 
-  /** Whether a block that ended with unit `end` is all older than what is kept when `running` runs. */
+  /** Whether a block that ended with unit `end` is older than what is kept at `running`. */
   culls(end: number, running: number): boolean {
     return end <= running - this.shape.retainUnits
   }
 
   /**
-   * Ends unit `from`, and lets all units before `to` pass empty: the state is that of ending one by one, the work that
-   * of the blocks there are. Answers how many levels have new blocks.
+   * Ends unit `from` and all units before `to`, which are empty. The result equals ending them one by one, but the
+   * work depends only on the number of blocks. Returns how many levels have new blocks.
    */
   move(from: number, to: number): number {
     const { levels } = this.shape
@@ -75,7 +75,7 @@ export class TimeBlocks {
     return level
   }
 
-  /** Ends block `open` of a level, whose counts are those of the running unit and of what was carried into it. */
+  /** Ends block `open` of a level, which contains the current unit and what was carried into it. */
   #close(level: number, open: number, next: number): void {
     const { levels, perLevel } = this.shape
     const sketch = this.sketchOf(level, open)
@@ -118,7 +118,7 @@ export class TimeBlocks {
     totals[0] = addTotals(totals[0], totals[last])
   }
 
-  /** A sketch without a total has no counts either, so that a long silence costs nothing. */
+  /** A sketch with total 0 has no counts, so that a long pause costs nothing. */
   #empty(sketch: number): void {
     const { cells, totals, size } = this
     if (totals[sketch] === 0) return
@@ -136,14 +136,14 @@ export class TimeBlocks {
     }
   }
 
-  /** How many blocks of the longest level are culled, from that of unit `since` on. */
+  /** Returns how many blocks of the longest level are dropped, starting with the block of unit `since`. */
   culledSince(since: number, running: number): number {
     const span = 2 ** (this.shape.levels - 1)
     if (since < 0) return 0
     return Math.max(0, Math.floor((running - this.shape.retainUnits) / span) - Math.floor(since / span))
   }
 
-  /** The blocks that are kept when `running` runs, newest first, level by level. */
+  /** Returns the blocks that are kept at `running`, level by level, the newest first. */
   described(running: number): HokusaiBlock[] {
     const { levels, perLevel } = this.shape
     const found: HokusaiBlock[] = []
@@ -158,7 +158,7 @@ export class TimeBlocks {
     return found
   }
 
-  /** Adds what another one of the same shape, in the same unit, has counted. */
+  /** Adds the counts of another instance with the same shape at the same unit. */
   merge(other: TimeBlocks): void {
     addCells(this.cells, 0, this.cells.length, other.cells, 0)
     for (let sketch = 0; sketch < this.totals.length; sketch++) {

@@ -10,8 +10,8 @@ import {
 
 export interface HokusaiTimeOptions extends HokusaiOptions {
   /**
-   * How many blocks of each length are kept, 1 to 64. With 1, the paper's, what is counted whole may begin up to three
-   * times as far back as asked; with g it begins at most 2 / g of the window too early. Default: 1.
+   * Number of blocks of each length that are kept, 1 to 64. With 1, as in the paper, a window may count up to three
+   * times its length; with g it starts at most 2 / g of the window too early. Default: 1.
    */
   readonly blocksPerLevel?: number | undefined
 }
@@ -24,7 +24,7 @@ export function timeShapeOf(options: HokusaiTimeOptions): HokusaiShape {
   return shapeOfOptions(options, { perLevel: options.blocksPerLevel })
 }
 
-/** Bytes that a sketch of the shape in a head keeps; undefined where there is none. */
+/** Returns the bytes of a sketch with the shape in a header; undefined for an invalid shape. */
 export function timeBytesOfWords(words: readonly number[]): number | undefined {
   const shape = shapeOfWords(words)
   return shape && timeBytes(shape)

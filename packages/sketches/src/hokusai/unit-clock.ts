@@ -8,12 +8,13 @@ const SINCE = 1
 const LATEST_MS = 2 ** 52
 
 /**
- * Which unit of time runs. Unit u is [u · unitMs, (u + 1) · unitMs) of the clock that `nowMs` is read from, so that
- * sketches of processes with one clock have the same units. Kept in the head of the sketch: nothing but bytes has state.
+ * The current unit of time. Unit u is [u · unitMs, (u + 1) · unitMs) of the caller's clock, so that sketches of
+ * processes with one clock have the same units. Stored in the header of the sketch, because all state is in its
+ * bytes.
  */
 export class UnitClock {
   readonly unitMs: number
-  /** The unit that runs. It never goes back. 0 in a new sketch. */
+  /** The current unit, 0 in a new sketch. It never decreases. */
   running = 0
   /** When it ends. */
   endsMs = 0
@@ -21,7 +22,7 @@ export class UnitClock {
   since = -1
   readonly #kept: SketchBuffer
 
-  /** Throws `SLUICE_BAD_BYTES` where `kept` was read from bytes that no sketch writes. */
+  /** Throws `SLUICE_BAD_BYTES` if `kept` contains values that no sketch writes. */
   constructor(kept: SketchBuffer, unitMs: number) {
     this.#kept = kept
     this.unitMs = unitMs
@@ -42,8 +43,8 @@ export class UnitClock {
   }
 
   /**
-   * The unit of `nowMs`, but never one before that which runs: a clock that steps back counts into it. Throws
-   * `SLUICE_BAD_AMOUNT` where `nowMs` is no number up to 2^52.
+   * Returns the unit of `nowMs`, at least the current one: a clock that steps back counts into it. Throws
+   * `SLUICE_BAD_AMOUNT` if `nowMs` is not a number up to 2^52.
    */
   unitAt(nowMs: number): number {
     if (typeof nowMs === 'number') {
@@ -65,7 +66,7 @@ export class UnitClock {
     this.#kept.setFloat(SINCE, unit + 1)
   }
 
-  /** What another clock, which runs in the same unit, has seen too. */
+  /** Merges another clock at the same unit. */
   merge(since: number): void {
     if (since >= 0 && (this.since < 0 || since < this.since)) this.beginCounting(since)
   }

@@ -11,21 +11,21 @@ export function unitBytes({ width, depth, retainUnits }: HokusaiShape): number |
 }
 
 /**
- * Item aggregation: one sketch for each unit of the past, which halves its width each time that its age doubles. A unit
- * of age a (1 is the one that ended last) was folded floor(log2 a) times, so that the 2^k units of age 2^k to
- * 2^(k+1) - 1, level k, take as many cells as the youngest one alone.
+ * Item aggregation: one sketch per past unit, which halves its width each time its age doubles. A unit of age a (1 is
+ * the last one that ended) has been folded floor(log2 a) times, so that the 2^k units of age 2^k to 2^(k+1) - 1,
+ * level k, take as many cells as the youngest one alone.
  *
- *     age      1 │ 2  3 │ 4 5 6 7 │ …     each level: depth · width cells
- *     width    w │ w/2  │ w/4     │ …     unit u lies in place u mod 2^k
+ * age 1 │ 2 3 │ 4 5 6 7 │ … each level: depth · width cells
+ *     width w │ w/2 │ w/4 │ … unit u is at position u mod 2^k
  *
- * When a unit ends, one sketch of each level is folded into the next, two passes over a sketch in all.
+ * When a unit ends, one sketch of each level is folded into the next: two passes over a sketch in total.
  */
 export class UnitSketches {
   readonly #shape: HokusaiShape
   readonly #size: number
   readonly #levels: number
   readonly cells: Uint32Array
-  /** What was counted in each unit: that in place p of level k at 2^k + p. At 0 there is room for the running one. */
+  /** Totals of the units: position p of level k is at 2^k + p. Index 0 is reserved for the current unit. */
   readonly totals: Float64Array
 
   constructor(shape: HokusaiShape, buffer: ArrayBufferLike, from: number) {
@@ -80,8 +80,8 @@ export class UnitSketches {
   }
 
   /**
-   * Ends unit `from`, whose counts are the first cells of `running`, and lets all units before `to` pass empty: the
-   * state is that of ending one by one. `running` stays as it is.
+   * Ends unit `from`, whose counts are the first cells of `running`, and all units before `to`, which are empty. The
+   * result equals ending them one by one. `running` is not changed.
    */
   move(from: number, to: number, running: Uint32Array, total: number): void {
     const { retainUnits } = this.#shape
@@ -119,7 +119,7 @@ export class UnitSketches {
     return level * this.#size + (unit % 2 ** level) * (this.#size >> level)
   }
 
-  /** Adds what another one of the same shape, in the same unit, has counted. */
+  /** Adds the counts of another instance with the same shape at the same unit. */
   merge(other: UnitSketches): void {
     addCells(this.cells, 0, this.cells.length, other.cells, 0)
     for (let place = 0; place < this.totals.length; place++) {
@@ -128,7 +128,7 @@ export class UnitSketches {
   }
 }
 
-/** How many units that were counted from `since` on are no longer kept. */
+/** Returns how many units since `since` are no longer kept. */
 export function unitsCulled({ retainUnits }: HokusaiShape, since: number, running: number): number {
   return since < 0 ? 0 : Math.max(0, running - retainUnits - since)
 }

@@ -12,14 +12,14 @@ interface Wanted {
 }
 
 /**
- * When a window holds no more than so much of a key, if nothing comes. The start of a window moves on from block to
- * block, and back where blocks become one of a higher level: the first instant that fits is looked for among those at
- * which it may move on. What a later cover says of the key is at most the least sum of its rows from there on, so the
- * wait is never too short, and exact where no other key shares its cells.
+ * Computes when a window contains at most a given count of a key if nothing is counted. The start of a window
+ * advances from block to block, and moves back when blocks merge into a higher level, so the first fitting instant is
+ * searched among those at which it may advance. The estimate of a later division is at most the smallest row sum from
+ * its start on, so the wait is never too short, and exact if no other key shares all cells.
  */
 export class WindowWait {
   readonly #shape: HokusaiShape
-  /** For each part, and each row: counted in it and in all newer parts. */
+  /** For each part and row: the count in it and in all newer parts. */
   readonly #sums: Float64Array
 
   /** `parts`: how many a cover may have. */
@@ -57,7 +57,7 @@ export class WindowWait {
     }
   }
 
-  /** The block length of the level in which a window of `units` begins, or half of it. */
+  /** Returns the block length of the level in which a window of `units` starts, or half of it. */
   #spanOf(units: number): number {
     const { levels, perLevel } = this.#shape
     let span = 1
@@ -65,7 +65,7 @@ export class WindowWait {
     return span
   }
 
-  /** Whether no more than `most` is left of what began in `start` or later. */
+  /** Whether at most `most` is left of what started at `start` or later. */
   #fits(cover: PastParts, start: number, most: number): boolean {
     let part = cover.parts - 1
     while (part >= 0 && cover.from[part] < start) part--
@@ -79,7 +79,7 @@ export class WindowWait {
     return least <= most
   }
 
-  /** Where the part begins that holds the first of the `units` before `unit`, when `unit` runs. */
+  /** Returns the start of the part that contains the first of the `units` before `unit`, at the time of `unit`. */
   #startOf(unit: number, units: number): number {
     const { levels, perLevel } = this.#shape
     const first = unit - units

@@ -1,9 +1,11 @@
 /**
- * How many keys a HyperLogLog saw, from how many registers hold each rank: Ertl's improved estimator (arXiv:1702.01284,
- * algorithm 6), which needs no table of biases and no other rule for few keys. Redis has it too.
+ * Estimates the number of keys of a HyperLogLog from the number of registers with each rank: Ertl's improved
+ * estimator (arXiv:1702.01284, algorithm 6), which needs no bias table and no special rule for few keys. Redis uses
+ * it too.
  *
- * `counts[k]`: registers of rank k, 0 to `ranks`; together `registers`. `ranks`: the largest rank that a key can have,
- * which means that or more. 0 where no register is set, `Infinity` where all are at the largest rank.
+ * `counts[k]` is the number of registers with rank k, from 0 to `ranks`; their sum is `registers`. `ranks` is the
+ * largest possible rank and means that or more. Returns 0 if no register is set, and `Infinity` if all have the
+ * largest rank.
  */
 export function ertlEstimate(counts: Uint32Array, registers: number, ranks: number): number {
   let z = registers * tau((registers - counts[ranks]) / registers)
@@ -15,7 +17,7 @@ export function ertlEstimate(counts: Uint32Array, registers: number, ranks: numb
 /** 1 / (2 ln 2). */
 const ALPHA = 0.7213475204444817
 
-/** x + Σ x^(2^k) 2^(k-1): how much the registers at 0 say. Infinite at 1. */
+/** x + Σ x^(2^k) 2^(k-1): contribution of the registers with rank 0. Infinite at 1. */
 function sigma(x: number): number {
   if (x === 1) return Number.POSITIVE_INFINITY
   let power = x
@@ -31,7 +33,7 @@ function sigma(x: number): number {
   return sum
 }
 
-/** (1 - x - Σ (1 - x^(2^-k))² 2^-k) / 3: how much the registers at the largest rank say. */
+/** (1 - x - Σ (1 - x^(2^-k))² 2^-k) / 3: contribution of the registers with the largest rank. */
 function tau(x: number): number {
   if (x === 0 || x === 1) return 0
   let root = x

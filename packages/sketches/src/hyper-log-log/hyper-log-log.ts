@@ -17,18 +17,18 @@ export interface HyperLogLogOptions extends SeedOption {
 }
 
 /**
- * How many different keys were there, in 2^p bytes however many they are (Flajolet et al. 2007, with hashes of 64 bits
- * and Ertl's estimator, arXiv:1702.01284).
+ * Counts different keys in 2^p bytes, however many there are (Flajolet et al. 2007, with 64-bit hashes and Ertl's
+ * estimator, arXiv:1702.01284).
  *
- * The first p bits of a key's hash choose a register, which keeps the largest rank of all keys that met there: the place
- * of the first 1 in the other bits. The standard error is 1.04 / sqrt(2^p) of the count, and less below 2^p keys.
+ * The first p bits of a key's hash choose a register, which stores the largest rank of its keys: the position of the
+ * first 1 in the other bits. The standard error is 1.04 / sqrt(2^p) of the count, and less below 2^p keys.
  */
 export class HyperLogLog implements Sketch<HyperLogLog> {
   readonly precision: number
   readonly seed: SketchSeed
   readonly #kept: SketchBuffer
   readonly #registers: Uint8Array
-  // how many registers hold each rank, so that nobody goes through the registers to count
+  // the number of registers with each rank, so that counting does not scan the registers
   readonly #counts: Uint32Array
 
   /** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_SEED`. */
@@ -42,7 +42,10 @@ export class HyperLogLog implements Sketch<HyperLogLog> {
     this.#recount()
   }
 
-  /** What `toBytes` wrote. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` where it was counted under another seed. */
+  /**
+   * Reads the result of `toBytes`. Throws `SLUICE_BAD_BYTES`, and `SLUICE_SKETCH_MISMATCH` if it was counted with
+   * another seed.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): HyperLogLog {
     checkOptions('HyperLogLog.fromBytes', options, ['seed'])
     const seed = seedOf(options)
@@ -73,12 +76,15 @@ export class HyperLogLog implements Sketch<HyperLogLog> {
     return true
   }
 
-  /** Of different keys, about: a whole number, 0 of none. `Infinity` where all registers are full, which takes 2^64 keys. */
+  /**
+   * Returns the estimated number of different keys: an integer, 0 if there are none. `Infinity` if all registers are
+   * full, which takes about 2^64 keys.
+   */
   count(): number {
     return Math.round(ertlEstimate(this.#counts, this.#registers.length, mostRank(this.precision)))
   }
 
-  /** Afterwards it is what it were had it seen the keys of `other` too. Throws `SLUICE_SKETCH_MISMATCH`. */
+  /** Merges `other`, with the same result as if this sketch had also seen its keys. Throws `SLUICE_SKETCH_MISMATCH`. */
   merge(other: HyperLogLog): void {
     const { seed } = this
     const same = #kept in Object(other) ? other : foreignSketch(HyperLogLog, other, { seed })
@@ -108,7 +114,7 @@ export class HyperLogLog implements Sketch<HyperLogLog> {
   }
 }
 
-/** Where all other bits of a hash are 0. */
+/** The rank if all other bits of a hash are 0. */
 function mostRank(precision: number): number {
   return 64 - precision + 1
 }

@@ -1,7 +1,10 @@
 import { described, SketchError } from '../sketch-error.ts'
 import { areRuns, REGISTERS, readRuns, SparseRuns } from './sparse-runs.ts'
 
-/** 'HYLL', the form, three bytes of 0, and the cached count: 8 bytes, little-endian, whose highest bit says that it is stale. */
+/**
+ * 'HYLL', the encoding, three zero bytes, and the cached count: 8 bytes, little-endian, whose highest bit marks it as
+ * stale.
+ */
 export const FORM_HEADER_BYTES = 16
 /** The header, and 6 bits for each register from the low bits of each byte up. */
 const DENSE_BYTES = FORM_HEADER_BYTES + (REGISTERS * 6) / 8
@@ -15,7 +18,7 @@ const DENSE = 0
 const SPARSE = 1
 const STALE = 0x8000_0000
 
-/** What the bytes of Redis's HyperLogLog say. */
+/** The decoded bytes of a Redis HyperLogLog. */
 export interface RedisForm {
   /** The rank of each register, a byte each. */
   readonly registers: Uint8Array
@@ -26,7 +29,7 @@ export interface RedisForm {
   readonly cacheHigh: number
 }
 
-/** Bytes as Redis keeps them. */
+/** Encodes the bytes as Redis stores them. */
 export function writeForm({ registers, runs, cacheLow, cacheHigh }: RedisForm): Uint8Array {
   const bytes = new Uint8Array(runs ? FORM_HEADER_BYTES + runs.length : DENSE_BYTES)
   bytes.set(MAGIC)
@@ -39,7 +42,7 @@ export function writeForm({ registers, runs, cacheLow, cacheHigh }: RedisForm): 
   return bytes
 }
 
-/** Throws `SLUICE_BAD_BYTES` for what no Redis makes, before it takes memory for it. */
+/** Throws `SLUICE_BAD_BYTES` for bytes that Redis never creates, before allocating memory for them. */
 export function readForm(bytes: unknown): RedisForm {
   if (!ArrayBuffer.isView(bytes) || !(bytes instanceof Uint8Array))
     throw bad(`expected a Uint8Array, received ${described(bytes)}`)
@@ -60,7 +63,7 @@ export function readForm(bytes: unknown): RedisForm {
   }
 }
 
-/** The high half of a cached count that is not to be believed any more. */
+/** Returns the high half of a cached count, marked as stale. */
 export function stale(cacheHigh: number): number {
   return (cacheHigh | STALE) >>> 0
 }
@@ -82,7 +85,7 @@ function checkDense(bytes: Uint8Array): void {
   }
 }
 
-/** Of a dense form. */
+/** Returns the rank in a dense encoding. */
 function rankAt(bytes: Uint8Array, register: number): number {
   const bit = 6 * register
   const at = FORM_HEADER_BYTES + (bit >> 3)

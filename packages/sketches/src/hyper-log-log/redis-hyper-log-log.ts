@@ -18,17 +18,20 @@ const INDEX_BITS = 14
 const MOST_COUNT = 2 ** 63
 
 export interface RedisHyperLogLogOptions {
-  /** `hll-sparse-max-bytes` of the server whose bytes these shall equal; default: 3,000, as there. 0: dense at once. */
+  /**
+   * `hll-sparse-max-bytes` of the server whose bytes must be equal. Default: 3,000, as in Redis. 0 uses the dense
+   * encoding from the start.
+   */
   readonly sparseMaxBytes?: number | undefined
 }
 
 /**
- * The HyperLogLog of Redis 7 in this process: 16,384 registers, a standard error of 0.81 %. Its bytes equal those that a
- * server holds after the same `PFADD`s, so that `SET` and `PFMERGE` bring them there and `PFCOUNT` reads them from any
- * client. A number is added as its text, as clients send it.
+ * The HyperLogLog of Redis 7 in this process: 16,384 registers, a standard error of 0.81 %. Its bytes equal those of
+ * a server after the same `PFADD` commands, so that `SET` and `PFMERGE` can store them there and `PFCOUNT` of any
+ * client reads them. A number is added as its string, as clients send it.
  *
- * Its hash has a seed that everybody knows. Whoever chooses keys can raise the count with a few thousand of them as far as
- * they like, or choose keys that no count shows. Where strangers choose keys, and somebody relies on the count, use `HyperLogLog`.
+ * Its hash has a public seed. An attacker who chooses keys can raise the count arbitrarily with a few thousand of
+ * them, or choose keys that no count shows. Use `HyperLogLog` if untrusted clients choose keys.
  */
 export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
   readonly sparseMaxBytes: number
@@ -48,8 +51,8 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
   }
 
   /**
-   * What `GET` answers for a HyperLogLog, and what `toBytes` wrote. The count that a server cached in it is kept and not
-   * believed. Throws `SLUICE_BAD_BYTES`.
+   * Reads the reply of `GET` for a HyperLogLog, and the result of `toBytes`. A count cached by a server is kept but
+   * not trusted. Throws `SLUICE_BAD_BYTES`.
    */
   static fromBytes(bytes: Uint8Array, options: RedisHyperLogLogOptions = {}): RedisHyperLogLog {
     const { registers, runs, cacheLow, cacheHigh } = readForm(bytes)
@@ -77,12 +80,18 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
     return true
   }
 
-  /** What `PFCOUNT` answers: of different keys, about; 2^63 at most, where it answers -2^63. Leaves the bytes as they are. */
+  /**
+   * Returns the reply of `PFCOUNT`: the estimated number of different keys; at most 2^63, where Redis returns -2^63.
+   * Does not change the bytes.
+   */
   count(): number {
     return Math.min(Math.round(ertlEstimate(this.#counts, REGISTERS, MOST_RANK)), MOST_COUNT)
   }
 
-  /** `count`, which goes into the bytes as `PFCOUNT` leaves it there: whoever asks the server next is answered at once. */
+  /**
+   * Like `count`, and stores the result in the bytes as `PFCOUNT` does, so that the next `PFCOUNT` on a server is
+   * answered from the cache.
+   */
   cacheCount(): number {
     const count = this.count()
     this.#cacheLow = count % 2 ** 32
@@ -102,8 +111,8 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
   }
 
   /**
-   * What this has and `other` lacks: merged into `other` it makes up for the difference. Undefined where that is nothing.
-   * Throws `SLUICE_SKETCH_MISMATCH`.
+   * Returns a sketch with what this one contains and `other` lacks; merged into `other` it adds the difference.
+   * Undefined if there is no difference. Throws `SLUICE_SKETCH_MISMATCH`.
    */
   beyond(other: RedisHyperLogLog): RedisHyperLogLog | undefined {
     let found: RedisHyperLogLog | undefined
@@ -156,7 +165,10 @@ export class RedisHyperLogLog implements Sketch<RedisHyperLogLog> {
   }
 }
 
-/** The place of the lowest 1 in the 50 bits that do not choose the register: 1 to 50, and 51 where there is none. */
+/**
+ * Returns the position of the lowest 1 in the 50 bits that do not choose the register: 1 to 50, or 51 if there is
+ * none.
+ */
 function rankOf(low: number, high: number): number {
   if (low !== 0) return 32 - clz32(low & -low)
   return high !== 0 ? 64 - clz32(high & -high) : MOST_RANK

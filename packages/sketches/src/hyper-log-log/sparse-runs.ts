@@ -1,13 +1,13 @@
 /** Registers of Redis's HyperLogLog. */
 export const REGISTERS = 16_384
-/** The largest rank that the sparse form can say. */
+/** Largest rank of the sparse encoding. */
 export const MOST_SPARSE_RANK = 32
 
 /** XZERO of all registers. */
 const ALL_ZERO = Uint8Array.of(0x7f, 0xff)
 const LONGEST_ZERO = 64
 const LONGEST_VAL = 4
-/** Redis looks at so many runs, from the one before that it changed on, for two that it can join. */
+/** Redis checks this many runs, starting before the changed one, for two that can be merged. */
 const LOOKED_AT = 5
 
 /**
@@ -34,7 +34,7 @@ export class SparseRuns {
     this.#length = runs.length
   }
 
-  /** In bytes. */
+  /** Length in bytes. */
   get length(): number {
     return this.#length
   }
@@ -72,7 +72,7 @@ export class SparseRuns {
     return true
   }
 
-  /** Makes the register `offset` of the run at `at` a run of its own. False where it would grow beyond `mostBytes`. */
+  /** Separates the register `offset` from the run at `at`. Returns false if the result would exceed `mostBytes`. */
   #cut(at: number, offset: number, rank: number, mostBytes: number): boolean {
     const whole = this.#bytes[at]
     const old = whole < 0x80 ? 0 : rankOf(whole)
@@ -114,7 +114,7 @@ export class SparseRuns {
   }
 }
 
-/** Whether the runs from `from` to the end of `bytes` are those of all registers, and no others. */
+/** Whether the runs from `from` to the end of `bytes` cover exactly all registers. */
 export function areRuns(bytes: Uint8Array, from: number): boolean {
   let registers = 0
   let at = from
@@ -154,7 +154,7 @@ function widthOf(rank: number, span: number): number {
   return rank === 0 && span > LONGEST_ZERO ? 2 : 1
 }
 
-/** Writes a run at `at`, none of no registers, and answers where it ends. */
+/** Writes a run at `at`, unless it has no registers, and returns its end. */
 function writeRun(bytes: Uint8Array, at: number, rank: number, span: number): number {
   if (span === 0) return at
   if (rank > 0) bytes[at] = 0x80 | ((rank - 1) << 2) | (span - 1)

@@ -1,15 +1,15 @@
 interface ExactCount {
-  /** Places that were given here and are held. At least 1: a key that holds none of these is not here. */
+  /** Places that were granted here and are held. At least 1: a key without any is removed. */
   places: number
-  /** No fewer than the places that the key still holds in the sketch. It only falls. */
+  /** Upper bound of the places that the key still holds in the sketch. It only decreases. */
   earlier: number
 }
 
 /**
- * The keys of a cap that are counted exactly, each by an entry. A key comes with what the sketch said of it, which is
- * what it held there and maybe what others did. From then on nothing is added for it there, and what others add there
- * is not charged to it. It leaves when what it was given here has come back; what it still holds from before has been
- * in the sketch all the while.
+ * The exactly counted keys of a cap, one entry each. A key enters with its estimate in the sketch: its own places
+ * there, plus possibly those of others. From then on it adds nothing to the sketch, and additions of others there do
+ * not affect it. It leaves when all places granted here have been released; its earlier places have been in the
+ * sketch throughout.
  */
 export class ExactStage {
   readonly #counts = new Map<string, ExactCount>()
@@ -18,16 +18,16 @@ export class ExactStage {
     return this.#counts.has(key)
   }
 
-  /** Places that `key` holds in all, or more, where the sketch says `seen`. */
+  /** Returns the places that `key` holds, or more, if the sketch estimates `seen`. */
   held(key: string, seen: number): number {
     const count = this.#counts.get(key)
     if (!count) return seen
-    // a sketch that says less than it once did proves that less is left there
+    // an estimate that has decreased proves that fewer places are left there
     if (seen < count.earlier) count.earlier = seen
     return count.places + count.earlier
   }
 
-  /** Gives places to a key of which the sketch says `seen`. */
+  /** Grants places to a key for which the sketch estimates `seen`. */
   add(key: string, weight: number, seen: number): void {
     const count = this.#counts.get(key)
     if (count) count.places += weight
@@ -42,7 +42,7 @@ export class ExactStage {
     if (count.places === 0) this.#counts.delete(key)
   }
 
-  /** Places came back that the key held in the sketch. */
+  /** Releases places that the key held in the sketch. */
   returned(key: string, weight: number): void {
     const count = this.#counts.get(key)
     if (count) count.earlier -= weight

@@ -1,7 +1,7 @@
 import { type Policy, SluiceError } from '@sluice/limiter-core'
 import type { WindowKind } from './window-rule.ts'
 
-/** How a window of so many slots is read for a policy. Throws `SLUICE_BAD_POLICY` where it cannot be. */
+/** Returns how a policy reads a window with this many slots. Throws `SLUICE_BAD_POLICY` if it cannot. */
 export function kindInSlots(policy: Policy, slots: number): WindowKind {
   const { algorithm, slices = 1 } = policy
   if (algorithm === 'fixed-window') return 'fixed'

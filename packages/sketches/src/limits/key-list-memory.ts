@@ -6,10 +6,10 @@ interface Remembered {
   readonly untilMs: number
 }
 
-/** A longer key is asked about each time: who asks chooses it, and a million of them would fill the memory. */
+/** Longer keys are looked up every time: clients choose keys, and a million long ones would fill the memory. */
 const LONGEST_KEY = 256
 
-/** What was answered of few keys a short time ago. The oldest answer goes first. */
+/** Recent answers for a bounded number of keys. The oldest answer is evicted first. */
 export class KeyListMemory {
   readonly #clock: Clock
   readonly #forMs: number

@@ -12,47 +12,50 @@ import {
 import type { BloomOptions } from '../bloom/bloom-options.ts'
 import { wholeOption } from '../sketch-error.ts'
 
-/** A key of a list. A number is its text: `7` and `'7'` are one key, since a database and a header spell it differently. */
+/**
+ * A key of a list. Numbers are converted to strings, so `7` and `'7'` are the same key, because databases and headers
+ * represent them differently.
+ */
 export type ListKey = string | number | bigint
 
-/** What a list answers of a key of which nobody could tell whether it is on it. */
+/** Result for a key if `exact` cannot be asked. */
 export type ListErrorRule = 'present' | 'absent'
 
-/** How long, and of how many keys, what `exact` said is remembered. */
+/** How long, and for how many keys, results of `exact` are cached. */
 export interface RememberOptions {
   /** Milliseconds, from 1, or a duration. So long may a key that was taken off the list be still on it. */
   readonly forMs: Duration
-  /** From 1 to 1,000,000; default: 1,000. Who would be one more takes the place of the oldest. */
+  /** Number of cached keys, from 1 to 1,000,000; a further key replaces the oldest one. Default: 1,000. */
   readonly keys?: number | undefined
 }
 
-/** Of a block list and of an allow list. `capacity`, `errorRate` and `seed` are those of its filter. */
+/** Options of block and allow lists. `capacity`, `errorRate` and `seed` configure the filter. */
 export interface KeyListOptions extends BloomOptions {
   /**
-   * Says whether a key is on the list, where the filter cannot rule it out: a query of the database where the list
-   * lives. Asked about keys that are on it, and about `errorRate` of all others.
+   * Returns whether a key is on the list: a query of the database that stores the list. Called for keys that the
+   * filter cannot exclude: all keys on the list, and `errorRate` of the others.
    */
   readonly exact: (key: string) => MaybePromise<boolean>
-  /** In warnings and events; default: `block list` or `allow list`. */
+  /** Name in warnings and events. Default: `block list` or `allow list`. */
   readonly name?: string | undefined
   /**
-   * Who answers where `exact` throws, rejects, is late or answers neither true nor false. Default: `'present'` of a
-   * block list, `'absent'` of an allow list: nobody gets in because a database is down.
+   * Result if `exact` throws, rejects, times out or returns something other than a boolean. Default: `'present'` for
+   * a block list and `'absent'` for an allow list, so that a database outage admits no additional client.
    */
   readonly onError?: ListErrorRule | undefined
-  /** How long `exact` may take, from 1 to 60,000 ms or a duration; default: 50 ms. */
+  /** Longest time for `exact`: 1 to 60,000 ms, or a duration. Default: 50 ms. */
   readonly deadlineMs?: Duration | undefined
-  /** Spares `exact` the questions of those who ask again and again. Default: nothing is remembered. */
+  /** Caches results of `exact`. Default: no caching. */
   readonly remember?: RememberOptions | undefined
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Clock | undefined
 }
 
-/** `KeyListOptions` without those of the filter, checked. */
+/** Validated `KeyListOptions` without those of the filter. */
 export interface KeyListPlan {
   readonly name: string
   readonly exact: (key: string) => MaybePromise<boolean>
-  /** The answer where there is none. */
+  /** Result if `exact` fails. */
   readonly onError: boolean
   readonly deadlineMs: number
   /** 0 where nothing is remembered. */

@@ -9,7 +9,7 @@ import {
 } from '@sluice/limiter-core/backend'
 import type { KeyListPlan } from './key-list-options.ts'
 
-/** Told what `exact` said of a key. `asOf`: what `version` answered when it was asked. */
+/** Receives results of `exact`. `asOf` is the value of `version` at the time of the call. */
 interface StageListener {
   version(): number
   answered(key: string, answer: boolean, asOf: number): void
@@ -17,7 +17,7 @@ interface StageListener {
   ruled(): void
 }
 
-/** Each question is about a key of its own: of those that fail together every one counts. */
+/** Each call is for a different key, so that each of several simultaneous failures counts. */
 class ExactHealth extends Health {
   override failed(cause: string, error: unknown): void {
     super.failed(cause, error)
@@ -25,8 +25,8 @@ class ExactHealth extends Health {
 }
 
 /**
- * The second stage of a list: asks `exact`, and always answers, within the deadline and by the rule where need be. While
- * the breaker is open nobody waits: one question a second finds out whether `exact` answers again.
+ * The second stage of a list: calls `exact`, and always answers within the deadline, by the error rule if necessary.
+ * While the breaker is open nothing waits, and one call per second checks whether `exact` works again.
  */
 export class KeyListStage {
   readonly #plan: KeyListPlan
@@ -70,7 +70,7 @@ export class KeyListStage {
     return this.#plan.onError
   }
 
-  /** While the breaker is open: by the rule, and the question of one second goes out in the background. */
+  /** Answers by the rule while the breaker is open, and makes one background call per second. */
   #meanwhile(key: string): boolean {
     const { clock, exact } = this.#plan
     const now = clock.now()
@@ -79,7 +79,7 @@ export class KeyListStage {
   }
 }
 
-/** Throws for what says neither that a key is on the list nor that it is not. */
+/** Throws unless the result is a boolean. */
 function checkListed(answer: unknown): void {
   if (typeof answer === 'boolean') return
   throw new SluiceError('SLUICE_BAD_OPTION', `exact answered ${kindOf(answer)}, expected true or false`)

@@ -4,11 +4,11 @@ import type { ListKey } from './key-list-options.ts'
 /** Questions since the list was made, by how they were answered. */
 export interface KeyListStats {
   readonly asked: number
-  /** The filter said no, at once. */
+  /** The filter excluded the key, synchronously. */
   readonly passedByFilter: number
-  /** The filter could not say no: `asked` without `passedByFilter`. */
+  /** The filter could not exclude the key: `asked` minus `passedByFilter`. */
   readonly positives: number
-  /** Positives of which `exact` said no. */
+  /** Positives for which `exact` returned false. */
   readonly falsePositives: number
   /** Positives that were answered from memory. */
   readonly remembered: number
@@ -17,40 +17,46 @@ export interface KeyListStats {
 }
 
 /**
- * A list of millions of keys in 1.25 bytes each, of which it says who is on it: a blocked Bloom filter in front of the list
- * itself. Who is not on it is told so at once and without I/O, but for `errorRate` of them; the others wait for
- * `exact`. A key that was added is never taken for one that is not on the list before `exact` says so.
+ * A list of millions of keys in about 1.25 bytes each: a blocked Bloom filter in front of the list itself. A key that
+ * is not on the list is answered synchronously and without I/O, except for `errorRate` of them; the others wait for
+ * `exact`. A key that was added is never reported as absent unless `exact` says so.
  */
 export interface KeyList {
   readonly name: string
-  /** Puts a key into the filter; whoever adds it to the list where `exact` looks does that first. Throws `SLUICE_BAD_KEY`. */
+  /**
+   * Adds a key to the filter. Add a key here before adding it to the list that `exact` reads. Throws
+   * `SLUICE_BAD_KEY`.
+   */
   add(key: ListKey): void
-  /** Adds all of them, and answers how many they were. Throws or rejects as `keys` does, and with `SLUICE_BAD_KEY`. */
+  /** Adds all keys and returns their number. Throws or rejects with the errors of `keys`, and with `SLUICE_BAD_KEY`. */
   addAll(keys: Iterable<ListKey>): number
   addAll(keys: AsyncIterable<ListKey>): Promise<number>
   /**
-   * Whether a key is on the list. False at once where the filter rules it out, and for what is no key. Never throws and
-   * never rejects; waits `deadlineMs` at most.
+   * Returns whether a key is on the list. False synchronously if the filter excludes it, and for invalid keys. Never
+   * throws and never rejects; waits for at most `deadlineMs`.
    */
   has(key: ListKey): MaybePromise<boolean>
   readonly stats: KeyListStats
-  /** How many different keys the filter holds, estimated. Those that were taken off the list are still in it. */
+  /** Estimated number of different keys in the filter, including keys that were removed from the list. */
   readonly size: number
-  /** The part of all others about which `exact` is asked now. More than was promised once it holds more than `capacity`. */
+  /**
+   * Current fraction of other keys for which `exact` is called. Exceeds `errorRate` if the filter contains more than
+   * `capacity` keys.
+   */
   readonly falsePositiveRate: number
   /** Bytes of the filter. */
   readonly bytes: number
   /** The filter, for `load` and `merge` of lists of the same seed. */
   toBytes(): Uint8Array
   /**
-   * Puts the filter of `toBytes` in the place of this one, of whatever size it is; a key that it lacks is on the list no
-   * more. Throws `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`, and leaves the list as it is.
+   * Replaces the filter with the result of `toBytes`, of any size; keys that it lacks are no longer on the list.
+   * Throws `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`, and then changes nothing.
    */
   load(bytes: Uint8Array): void
   /** Adds all keys of another list of the same `capacity`, `errorRate` and seed. Throws like `load`. */
   merge(bytes: Uint8Array): void
-  /** Forgets what it remembers of answers, as after keys were taken off the list. */
+  /** Clears the cached results of `exact`, for example after keys were removed from the list. */
   forgetAnswers(): void
-  /** Whoever waits is answered by the rule; ends its timer. */
+  /** Answers pending calls by the error rule and stops the timer. */
   close(): void
 }

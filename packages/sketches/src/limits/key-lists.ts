@@ -7,8 +7,8 @@ import { type KeyListOptions, keyListPlan, type ListErrorRule, type ListKey } fr
 import { KeyListStage } from './key-list-stage.ts'
 
 /**
- * Who must not pass. Where `exact` does not answer, whom the filter takes for blocked stays blocked, and with them
- * `errorRate` of all others; `onError: 'absent'` lets all of them pass. Throws `SLUICE_BAD_OPTION`,
+ * Creates a list of keys that must not pass. If `exact` fails, keys that the filter contains stay blocked, and with
+ * them `errorRate` of all others; `onError: 'absent'` admits all of them. Throws `SLUICE_BAD_OPTION`,
  * `SLUICE_BAD_DURATION` and `SLUICE_BAD_SEED`.
  */
 export function blockList(options: KeyListOptions): KeyList {
@@ -16,8 +16,8 @@ export function blockList(options: KeyListOptions): KeyList {
 }
 
 /**
- * Who may pass. Where `exact` does not answer, nobody is on it; `onError: 'present'` trusts the filter, which lets
- * `errorRate` of all others pass. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_SEED`.
+ * Creates a list of keys that may pass. If `exact` fails, no key is on it; `onError: 'present'` trusts the filter,
+ * which admits `errorRate` of all others. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION` and `SLUICE_BAD_SEED`.
  */
 export function allowList(options: KeyListOptions): KeyList {
   return new FilteredList('allow list', options, 'absent')
@@ -29,7 +29,7 @@ class FilteredList implements KeyList {
   readonly #stage: KeyListStage
   readonly #memory: KeyListMemory
   #filter: BlockedBloomFilter
-  /** Goes up with each change of the list: a no that was on its way meanwhile is not remembered. */
+  /** Incremented with each change of the list, so that a negative result of an earlier call is not cached. */
   #version = 0
   #asked = 0
   #passed = 0
@@ -87,7 +87,7 @@ class FilteredList implements KeyList {
   addAll(keys: Iterable<ListKey>): number
   addAll(keys: AsyncIterable<ListKey>): Promise<number>
   addAll(keys: Iterable<ListKey> | AsyncIterable<ListKey>): MaybePromise<number> {
-    // a text is an iterable, too, of keys that nobody meant
+    // a string is iterable too, but its characters are not meant as keys
     if (typeof keys !== 'object' || keys === null) throw badKey('addAll', keys, 'an array, a set or rows of keys')
     if (isAsync(keys)) return this.#addEach(keys)
     let added = 0
@@ -150,7 +150,7 @@ class FilteredList implements KeyList {
   }
 }
 
-/** Undefined for what is no key, which is on no list, since `add` refuses it. */
+/** Returns undefined for an invalid key, which cannot be on the list. */
 function textOf(key: ListKey): string | undefined {
   if (typeof key === 'string') return key
   return typeof key === 'number' || typeof key === 'bigint' ? String(key) : undefined

@@ -1,8 +1,8 @@
 import type { Clock, Moment } from '@sluice/limiter-core'
 
-/** What time it is: what callers say, else what the backend's own clock says. */
+/** The time of a call: the caller's, or the backend's own clock. */
 export class LastReading {
-  /** In ms. */
+  /** In milliseconds. */
   now = 0
   readonly #clock: Clock
 
@@ -10,13 +10,13 @@ export class LastReading {
     this.#clock = clock
   }
 
-  /** Reads the time anew. */
+  /** Reads the time and stores it. */
   read(moment: Moment | undefined): number {
     this.now = this.at(moment)
     return this.now
   }
 
-  /** As `read`, for a question that changes nothing. A reading that is no number is as good as none. */
+  /** Like `read`, for a query that changes nothing. A time of NaN is ignored. */
   at(moment: Moment | undefined): number {
     const given = moment?.now ?? this.#clock.now()
     const now = isReading(given) ? given : this.#clock.now()
@@ -24,8 +24,8 @@ export class LastReading {
   }
 
   /**
-   * By the own clock, if it has gone on from the last reading by less than `withinMs`; else the last one: who
-   * hands in the time may read another clock, which this one must not move.
+   * Returns the own clock if it is within `withinMs` after the last reading, otherwise the last reading: a caller may
+   * use another clock, which the own clock must not change.
    */
   own(withinMs: number): number {
     const now = this.#clock.now()

@@ -1,11 +1,11 @@
 import type { WindowMemory } from './window-memory.ts'
 import type { WindowRule } from './window-rule.ts'
 
-/** What is told of a policy that noise is about to deny. */
+/** An alarm: noise is about to deny requests of a policy. */
 export interface Saturation {
   readonly policy: string
   readonly limit: number
-  /** Of the keys that have taken nothing, those for which noise is half of the limit, or will be soon. */
+  /** Fraction of unused keys for which noise is half of the limit, or will be soon. */
   readonly share: number
   /** Units that a key which has taken nothing is taken to have used, on average; the limit at most. */
   readonly noise: number
@@ -15,10 +15,10 @@ export interface Saturation {
 interface Watched {
   readonly policy: string
   readonly rule: WindowRule
-  /** Of the samples of one look: those above the bar, and the noise of all. */
+  /** For the samples of one check: those above the threshold, and the total noise. */
   high: number
   noise: number
-  /** When it was told of; NaN where it may be told again. */
+  /** Time of the last alarm; NaN if another one is allowed. */
   alarmedAt: number
   /** Counters with this policy. */
   counters: number
@@ -31,9 +31,9 @@ const LEAST_SAMPLES = 256
 const MOST_SAMPLES = 8_192
 
 /**
- * Asks now and then what would be answered of keys that nobody has seen. All of that is noise. Where it reaches half of
- * a limit, a client who uses the other half is denied: once half of the stated share of keys are there, the policy is
- * told of, once a slot, with a history once in half of its window. Costs nothing while nobody listens.
+ * Samples keys that were never counted, whose estimates are pure noise. If the noise reaches half of a limit, a
+ * client that uses the other half is denied. An alarm is raised when half of `falseDenialRate` of the keys are
+ * affected, at most once per slot, or with a history once per half window. Costs nothing without observers.
  */
 export class SaturationAlarm {
   readonly #memory: WindowMemory
@@ -75,7 +75,7 @@ export class SaturationAlarm {
     this.#aimAt(least)
   }
 
-  /** So many more units were counted. */
+  /** Adds counted units. */
   add(units: number): void {
     this.#units += units
   }
@@ -85,7 +85,7 @@ export class SaturationAlarm {
     return this.#units >= this.#between
   }
 
-  /** A new slot has begun: what was told long enough ago may be told again. */
+  /** Called at the start of a slot: allows alarms that are old enough to be repeated. */
   turned(now: number): void {
     for (const watched of this.#watched.values()) {
       if (!(Math.abs(now - watched.alarmedAt) < this.#memory.alarmAgainAfterMs(watched.rule)))
@@ -94,7 +94,7 @@ export class SaturationAlarm {
     this.#units = Number.POSITIVE_INFINITY
   }
 
-  /** Policies that are to be told of. Points the memory at other keys. */
+  /** Returns the policies with an alarm. Aims the memory at other keys. */
   look(now: number): Saturation[] {
     this.#units = 0
     const quiet = [...this.#watched.values()].filter(({ alarmedAt }) => Number.isNaN(alarmedAt))

@@ -2,41 +2,41 @@ import type { Clock, Duration } from '@sluice/limiter-core'
 import { type CellBits, cellBitsOf } from '../cells.ts'
 import { checkOptions, described, fractionOption, SketchError, wholeOption } from '../sketch-error.ts'
 
-/** How much of the past is kept, so that policies may have windows of any length. */
+/** How much history is kept, so that policies can have windows of any length. */
 export interface HistoryOptions {
-  /** Windows are multiples of it. */
+  /** Windows must be multiples of this duration. */
   readonly unit: Duration
   /** The longest window. */
   readonly keep: Duration
   /**
-   * Blocks of each length, 1 to 64; default: 4. What counts whole begins at most 2 / n of a window before it (with 1
-   * up to two windows), for n times the memory.
+   * Number of blocks of each length, 1 to 64. Default: 4. A window starts at most 2 / n of its length too early (with
+   * 1: up to twice its length), for n times the memory.
    */
   readonly blocksPerLevel?: number | undefined
 }
 
 export interface SketchBackendOptions {
-  /** All that is ever kept, in bytes; default: 4 MiB, from 64 KiB to 2 GiB. Allocated at once. */
+  /** Memory of the backend in bytes, allocated at once: 64 KiB to 2 GiB. Default: 4 MiB. */
   readonly bytes?: number
   /**
-   * 16 secret bytes or more, text as UTF-8, from which the places of keys are drawn; default: random. Whoever knows
-   * it can make keys that are counted as somebody else's.
+   * At least 16 secret bytes, or a string as UTF-8, from which the positions of keys are derived. Default: random.
+   * With a known seed, keys can be forged that are counted as other keys.
    */
   readonly seed?: Uint8Array | string | undefined
-  /** Slots of the window, 1 to 60; default: 2. Each draws places of its own. Not with `history`. */
+  /** Number of slots of the window, 1 to 60, each with its own positions. Default: 2. Not allowed with `history`. */
   readonly slots?: number | undefined
   /** Bits of a cell; default: 16, for limits up to 65,534. 8 hold limits up to 254, 32 up to 4,294,967,294. Not with `history`, which has 32. */
   readonly cells?: CellBits | undefined
   /** Counts more closely, and takes nothing back: refunds are dropped. Default: off. Not with `history`. */
   readonly conservative?: boolean | undefined
-  /** The share of clients that noise may deny before observers hear `saturated`; default: 0.01. */
+  /** Fraction of clients that noise may deny before observers receive `saturated`. Default: 0.01. */
   readonly falseDenialRate?: number | undefined
   /** Windows of any length, instead of one in slots. */
   readonly history?: HistoryOptions | undefined
   readonly clock?: Clock | undefined
 }
 
-/** Options with nothing left to say. */
+/** Validated options with all defaults. */
 export interface SketchBackendPlan {
   readonly bytes: number
   readonly slots: number

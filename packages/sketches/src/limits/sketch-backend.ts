@@ -28,15 +28,15 @@ import { WindowHistory } from './window-history.ts'
 import type { WindowMemory } from './window-memory.ts'
 
 const NAME = 'sketch'
-/** Tables of hashes, words of slots, what Node pools for them: within `bytes` as well. */
+/** Hash tables, slot words and Node's pools, which are included in `bytes`. */
 const BYTES_BESIDE = 24 * 2 ** 10
-/** Of the bytes, for keys that were made as good as new. */
+/** Divisor of the memory for keys that were reset. */
 const FORGIVEN_PART = 32
 
 /**
- * Limits any number of keys in fixed memory: in count-min sketches instead of a count for each key. No key is ever
- * counted too low, so nobody gets more than with exact counts, whatever a flood does; noise of other keys may count one
- * too high. Answers at once, keeps no keys, has no timers. Throws `SLUICE_BAD_OPTION`.
+ * Limits any number of keys in fixed memory, with count-min sketches instead of a count per key. No key is counted
+ * too low, so no client gets more than with exact counts, whatever a flood does; other keys may raise a count.
+ * Synchronous, stores no keys, has no timers. Throws `SLUICE_BAD_OPTION`.
  */
 export function sketchBackend(options: SketchBackendOptions = {}): Backend<Answer> {
   return infallible(new SketchBackend(options))
@@ -56,7 +56,7 @@ class SketchBackend implements Backend<Answer> {
   readonly #alarm: SaturationAlarm
   readonly #observers = new Observers()
   readonly #notRefunded = new Set<string>()
-  // told when an answer is ready: an observer may take, and must not meet counts in the middle of their work
+  // reported when an answer is ready: an observer may take, and must not meet unfinished counts
   readonly #unreported: [ObserverEvent, Readonly<Record<string, unknown>>][] = []
 
   constructor(options: SketchBackendOptions) {
@@ -133,7 +133,7 @@ class SketchBackend implements Backend<Answer> {
   adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const charges = asked as readonly SketchCharge[]
     const now = this.#now(moment)
-    // none at all means now, as a later one does
+    // NaN means now, as does a time in the future
     const then = Number.isNaN(takenAt) ? Number.POSITIVE_INFINITY : takenAt
     const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
     return this.#answer(verdicts, now)
@@ -195,7 +195,7 @@ class SketchBackend implements Backend<Answer> {
     return this.#verdict(charge, 0)
   }
 
-  /** Whether it is to be said that this policy's refunds are dropped: the first time. */
+  /** Whether to report that refunds of this policy are dropped, which is done once. */
   #refusesRefund({ name }: Policy): boolean {
     if (this.#memory.refunds || this.#notRefunded.has(name)) return false
     this.#notRefunded.add(name)
@@ -223,7 +223,7 @@ class SketchBackend implements Backend<Answer> {
     for (const event of this.#unreported.splice(0)) this.#observers.event(...event)
   }
 
-  /** Behind a clock that stepped back units are counted in the running slot, so that a refund has to go there. */
+  /** After a clock stepped back, units are counted in the current slot, so refunds must go there. */
   #takenAt(now: number): number {
     return Math.max(now, this.#memory.countsFrom)
   }

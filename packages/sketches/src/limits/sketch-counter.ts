@@ -1,13 +1,13 @@
 import type { Answer, CompiledPolicy, Counter, Moment, SourcedDecision } from '@sluice/limiter-core/backend'
 import type { CounterWindow } from './window-counts.ts'
 
-/** What takes one charge of a counter in sketches. */
+/** Takes one charge of a counter in sketches. */
 interface TakeOne {
   takeOne(counter: SketchCounter, key: string, cost: number, moment?: Moment): SourcedDecision
   closeCounter(counter: SketchCounter): void
 }
 
-/** One policy, counted in sketches. */
+/** A policy counted in sketches. */
 export class SketchCounter implements Counter<Answer> {
   readonly compiled: CompiledPolicy
   readonly name: string

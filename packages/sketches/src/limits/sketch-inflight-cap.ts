@@ -11,17 +11,17 @@ import {
 import type { SignedRows } from '../signed-rows.ts'
 import type { ExactStage } from './exact-stage.ts'
 
-/** What a cap counts with. */
+/** Dependencies of a cap. */
 export interface SketchInflightCapDeps {
   /** The cells of all caps. */
   readonly counts: SignedRows
-  /** Reads the clock, where anybody wants to know how long a permit is held. */
+  /** Reads the clock, if an observer needs hold times. */
   readonly now: () => number
   /** Takes permits back that are held too long. */
   readonly bound: MaxHoldTimer | undefined
   /** The second stage of all caps of this name. */
   readonly exact: ExactStage | undefined
-  /** Places that a key may have in the cells: what would be more goes to the second stage. */
+  /** Places that a key may have in the cells; further places go to the second stage. */
   readonly trigger: number
 }
 
@@ -48,9 +48,9 @@ class SketchPermit extends HeldPermit {
   }
 }
 
-/** One cap on cells that it shares with others. */
+/** A cap on cells that it shares with others. */
 export class SketchInflightCap {
-  /** When it was last asked whether it is about to be what others hold: a cap that is loud hides no other one. */
+  /** Time of the last saturation check, per cap, so that one saturated cap does not hide another. */
   lookedAt: number = Number.NEGATIVE_INFINITY
   readonly #limit: number
   readonly #means: SketchInflightCapDeps
@@ -112,7 +112,7 @@ export class SketchInflightCap {
     exact?.returned(key, weight)
   }
 
-  /** What the cells say of `key`: its own places, and what others hold in all of them. */
+  /** Returns the estimate of the cells for `key`: its own places, and those of others that share all cells. */
   #seen(key: string): number {
     const { keys } = this.#counts
     const { low, high } = keys.seed.hashOf(key)

@@ -62,7 +62,7 @@ export class SketchInflightTable implements InflightBackend {
     return this.#of(cap).count(key)
   }
 
-  /** Ends the timers: whoever holds a permit now may keep it. */
+  /** Stops the timers; permits that are held now are not revoked. */
   close(): void {
     this.#maxHoldTimers.close()
   }
@@ -94,11 +94,11 @@ export class SketchInflightTable implements InflightBackend {
     return stage
   }
 
-  /** Tells of a cap that is about to be what others hold. */
+  /** Reports a cap that is nearly full because of other keys. */
   #look({ name, limit }: Cap, counting: SketchInflightCap): void {
     const { clock, observers } = this.#parts
     const now = clock.now()
-    // false for a reading that is no number too
+    // false for NaN too
     if (!(Math.abs(now - counting.lookedAt) >= LOOK_EVERY_MS)) return
     counting.lookedAt = now
     const share = this.#counts.chanceOf(Math.ceil(limit / 2))

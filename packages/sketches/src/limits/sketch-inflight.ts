@@ -10,14 +10,14 @@ export interface SketchInflightOptions extends SeedOption {
   /** Cells of a row; default: 8,192, at most 2²⁴. 4 bytes each. Take more than 8 for each place in flight at once. */
   readonly slots?: number | undefined
   /**
-   * From how many places on a key is counted exactly: a share of the limit, above 0 and below 1, or a whole number.
-   * Default: never.
+   * Number of places from which a key is counted exactly: a fraction of the limit, between 0 and 1 exclusive, or an
+   * integer. Default: never.
    */
   readonly trigger?: number | undefined
   readonly clock?: Clock | undefined
   /**
-   * Told `event('saturated', { backend, cap, limit, share })` while one key in a hundred or more, their `share`, finds
-   * half of its limit taken by others before it holds anything. Asked after a denial, once a second at most for each cap.
+   * Receive `event('saturated', { backend, cap, limit, share })` while at least one key in a hundred (`share`) finds
+   * half of its limit taken by other keys. Checked after a denial, at most once per second and cap.
    */
   readonly observers?: readonly Observer[] | undefined
 }
@@ -27,14 +27,15 @@ const ROWS = 4
 const SLOTS = 8192
 
 /**
- * Permits of this process, counted in a fixed number of cells whatever the number of keys: the `backend` of any number
- * of caps, each of which is told apart by its name and brings its limit. `docs/sketch-inflight.md` has the arithmetic.
+ * Counts the permits of this process in a fixed number of cells, whatever the number of keys. Use it as the `backend`
+ * of any number of caps, which are distinguished by name and have their own limits. `docs/sketch-inflight.md`
+ * explains the error.
  *
- * No key ever holds more places than the limit. A key whose cells are all shared with others in flight may be denied
- * below it, by as many places as they hold in the emptiest of these cells. With `trigger` a key is charged with no more
- * of that than there was when it reached the trigger, and what it holds above it is not charged to others.
+ * No key ever holds more places than the limit. A key whose cells are all shared with other keys in flight may be
+ * denied early, by as many places as they hold in its emptiest cell. With `trigger`, this error stays what it was
+ * when the key reached the trigger, and places above it do not affect others.
  *
- * Answers at once. Throws coded errors for bad options.
+ * Synchronous. Throws coded errors for invalid options.
  */
 export function sketchInflight(options: SketchInflightOptions = {}): InflightBackend {
   checkOptions('sketchInflight', options, OPTIONS)

@@ -1,6 +1,6 @@
 /**
- * Time cut into slots: n of them make a window, and slot 0 begins at the first count. A gap without traffic shifts
- * nothing. Every boundary is worked out from the origin, so that no error adds up.
+ * Time divided into slots, n of which form a window; slot 0 starts at the first count. Periods without traffic shift
+ * nothing. Boundaries are computed from the origin, so that errors do not accumulate.
  */
 export class SlotGrid {
   readonly windowMs: number
@@ -25,7 +25,7 @@ export class SlotGrid {
     return this.startOf(slot + 1) <= at ? slot + 1 : slot
   }
 
-  /** Moves the grid so that `slot` begins at `at`. */
+  /** Moves the grid so that `slot` starts at `at`. */
   shift(slot: number, at: number): void {
     this.origin = at - (slot * this.windowMs) / this.slots
   }

@@ -9,12 +9,12 @@ export const ROWS = 4
 const { imul, min } = Math
 
 /**
- * The counts of one slot: four rows of cells and where keys lie in them, drawn anew for each slot. A key comes as the 64
- * bits of its hash; its place is vector multiply-shift over the four halves of these, as in `@sluice/keyed-hash`, so two
- * keys meet in a given row with chance 1 / width over the draw of the slot, whatever they did in the slot before.
+ * The counts of one slot: four rows of cells, with positions that are drawn for each slot. Positions are computed by
+ * vector multiply-shift over the four halves of a key's 64-bit hash, as in `@sluice/keyed-hash`, so that two keys
+ * collide in a given row with probability 1 / width, independent of earlier slots.
  */
 export class SlotMatrix {
-  /** Of the slot. */
+  /** Number of the slot. */
   number = 0
   /** Whether anything was counted. */
   fresh = true
@@ -31,7 +31,7 @@ export class SlotMatrix {
     this.#full = FULL[bits]
   }
 
-  /** Forgets what it holds, and becomes the slot `number`. */
+  /** Clears the counts and starts slot `number`. */
   begin(number: number, secret: SlotSecret): void {
     if (!this.fresh) this.#cells.fill(0)
     this.number = number
@@ -53,7 +53,7 @@ export class SlotMatrix {
     this.#spread((one >>> 16) | (two & 0xffff0000), (three >>> 16) | (four & 0xffff0000) | 1)
   }
 
-  /** Of the key aimed at: no less than what was counted of it. */
+  /** Returns at least the count of the selected key. */
   units(): number {
     const cells = this.#cells
     const at = this.#at
@@ -83,7 +83,7 @@ export class SlotMatrix {
     }
   }
 
-  /** Takes back what `add` added. A cell that is full has lost count, and stays full. */
+  /** Undoes `add`. A full cell stays full, because its count is no longer known. */
   subtract(units: number): void {
     const cells = this.#cells
     for (let row = 0; row < ROWS; row++) {

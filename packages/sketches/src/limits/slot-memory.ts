@@ -17,9 +17,9 @@ export interface SlotMemoryOptions {
 }
 
 /**
- * One window in slots: a count-min matrix for each slot of the window and one for the slot that lies partly outside.
- * They take turns; each begins empty, and with places drawn anew. So two keys that meet in one slot do not in the next,
- * and what an attacker finds out about places lasts for a window and a slot at most.
+ * One window in slots: a count-min matrix for each slot of the window, plus one for the slot that is partly outside.
+ * They rotate; each starts empty with new positions. Two keys that collide in one slot do not in the next, and what
+ * an attacker learns about positions is useful for at most a window and a slot.
  */
 export class SlotMemory implements WindowMemory {
   readonly spans: WindowSpans
@@ -40,7 +40,7 @@ export class SlotMemory implements WindowMemory {
     this.#secret = secret
     this.refunds = !options.conservative
     this.spans = new WindowSpans(slots + 1)
-    // a matrix begins on a word, whatever its cells
+    // a matrix starts on a word boundary, whatever its cell size
     const each = Math.floor(bytes / (slots + 1) / 4) * 4
     this.width = Math.floor(each / (ROWS * (cells / 8)))
     const buffer = new ArrayBuffer(each * (slots + 1))
@@ -97,7 +97,7 @@ export class SlotMemory implements WindowMemory {
       this.#begin(slot, slot - running)
       return true
     }
-    // what is counted stays, as if it had been counted just now
+    // existing counts are kept, as if they had been counted now
     if (this.#isSetBack(now)) {
       grid.shift(running, now)
       this.#place()
@@ -109,7 +109,7 @@ export class SlotMemory implements WindowMemory {
     return this.#isSetBack(now) ? this.countsFrom : now
   }
 
-  /** Whether a clock was set back by more than is kept. */
+  /** Whether the clock was set back by more than what is kept. */
   #isSetBack(now: number): boolean {
     const { length } = this.spans
     return length > 0 && (this.#grid as SlotGrid).slotAt(now) < this.#slots[length - 1].number - this.#slots.length
@@ -165,7 +165,7 @@ export class SlotMemory implements WindowMemory {
     this.spans.units[at] = slot.units()
   }
 
-  /** Where the slot of an instant stands among those kept; -1 where it is gone. */
+  /** Returns the index of the slot of an instant; -1 if it is no longer kept. */
   #indexAt(at: number): number {
     const { length } = this.spans
     if (length === 0) return -1
@@ -174,7 +174,7 @@ export class SlotMemory implements WindowMemory {
     return Math.max(-1, length - 1 - (running - slot))
   }
 
-  /** Windows that follow one another are apart: nothing is moved in one that is over. */
+  /** Fixed windows are independent: nothing is changed in one that has ended. */
   #sameWindow(at: number, { kind }: WindowRule): boolean {
     const { slots } = this.#options
     const running = this.#slots[this.#slots.length - 1].number

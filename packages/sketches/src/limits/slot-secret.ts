@@ -5,11 +5,11 @@ import { describedKind, SketchError } from '../sketch-error.ts'
 const LEAST_BYTES = 16
 const WORDS_A_SLOT = 11
 
-/** From which everything that decides where a key is counted is drawn. Whoever knows it can forge keys that meet. */
+/** The source of all positions of keys. With a known secret, colliding keys can be forged. */
 export class SlotSecret {
   readonly #bytes: Uint8Array
 
-  /** `seed`: 16 bytes or more, text as UTF-8. Default: 32 random bytes. Throws `SLUICE_BAD_OPTION`. */
+  /** `seed`: at least 16 bytes, or a string as UTF-8. Default: 32 random bytes. Throws `SLUICE_BAD_OPTION`. */
   constructor(seed: unknown = randomBytes(32)) {
     const bytes = typeof seed === 'string' ? Buffer.from(seed) : seed
     if (!(bytes instanceof Uint8Array) || bytes.length < LEAST_BYTES) {
@@ -19,12 +19,12 @@ export class SlotSecret {
     this.#bytes = Uint8Array.from(bytes)
   }
 
-  /** A hash of its own for each purpose. */
+  /** Returns a separate hash for each purpose. */
   hashFor(purpose: string): KeyedHash {
     return createKeyedHash(this.#drawn(purpose))
   }
 
-  /** 11 words that nobody can tell from those of other slots. */
+  /** Returns 11 pseudo-random words for a slot. */
   wordsOf(slot: number): Int32Array {
     const drawn = this.#drawn(`slot ${slot}`)
     const words = new Int32Array(WORDS_A_SLOT)

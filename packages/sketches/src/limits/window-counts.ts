@@ -5,26 +5,26 @@ import type { ForgivenKeys } from './window-forgiven.ts'
 import type { WindowMemory } from './window-memory.ts'
 import type { WindowRule } from './window-rule.ts'
 
-/** Hears of each policy that is asked, and of the end of it. */
+/** Receives each policy that is read, and its end. */
 interface PolicyWatch {
   watch(policy: string, rule: WindowRule): void
   unwatch(policy: string, rule: WindowRule): void
 }
 
-/** How one counter reads and writes what is counted. */
+/** How one counter reads and writes its counts. */
 export interface CounterWindow {
   readonly policy: string
   readonly rule: WindowRule
-  /** Those of larger plans, into which a take must fit as well: all plans read the same units. */
+  /** Rules of larger plans, which a take must fit too: all plans read the same units. */
   readonly larger: readonly WindowRule[]
   /** The hash of the counter's name. */
   readonly low: number
   readonly high: number
-  /** False once it is closed, until it is asked again. */
+  /** False after it was closed, until it is used again. */
   isBound: boolean
 }
 
-/** One key of one policy at a time, read out of a `WindowMemory`: `aim`, then ask and change it. */
+/** Reads and changes one key of one policy at a time in a `WindowMemory`: call `aim` first. */
 export class WindowCounts {
   readonly #memory: WindowMemory
   readonly #forgiven: ForgivenKeys
@@ -49,11 +49,11 @@ export class WindowCounts {
     this.#watch = watch
   }
 
-  /** Throws `SLUICE_BAD_POLICY` where the policy is none that the memory can keep. */
+  /** Throws `SLUICE_BAD_POLICY` if the memory cannot count the policy. */
   open(compiled: CompiledPolicy, name: string): CounterWindow {
     const { policy, variants = [] } = compiled
     const rule = this.#memory.ruleOf(policy)
-    // first, since larger plans have to be kept beside it
+    // first, because larger plans are bound in addition
     this.#memory.bind(rule)
     const larger = variants.filter(({ role }) => role === 'larger')
     const rules = larger.map((variant) => this.#memory.ruleOf(variant.compiled.policy))
@@ -130,26 +130,26 @@ export class WindowCounts {
     if (this.#entry >= 0) this.#forgiven.move(this.#entry, cost)
   }
 
-  /** Adds units to what was taken at `takenAt`, or takes them back; answers those that found their place. */
+  /** Adds units to what was taken at `takenAt`, or refunds them; returns the units that were applied. */
   adjust(units: number, takenAt: number): number {
     const { rule } = this.#window as CounterWindow
     if (this.#entry < 0) return this.#memory.adjust(units, takenAt, this.#now, rule)
-    // what was forgiven needs no refund, and must not be taken from what came after
+    // units before a reset need no refund, and must not be taken from later ones
     if (units < 0 && takenAt < this.#forgiven.since(this.#entry)) return 0
     const most = units > 0 ? units : Math.max(units, -this.#forgiven.unitsOf(this.#entry))
     const moved = most === 0 ? 0 : this.#memory.adjust(most, takenAt, this.#now, rule)
     return moved === 0 ? 0 : this.#forgiven.move(this.#entry, moved)
   }
 
-  /** Counts what a caller knows more of the key as taken now: when exactly it was taken nobody can say any more. */
+  /** Counts what the caller knows in addition as taken now, because its exact time is unknown. */
   takeOver({ used, resetAfterMs }: PriorUsage): void {
     const more = Math.ceil(used) - ((this.#window as CounterWindow).rule.limit - this.remaining())
-    // what is no number, or has no end, would stay
+    // NaN and Infinity would never expire
     const ends = resetAfterMs > 0 && resetAfterMs <= Number.MAX_SAFE_INTEGER
     if (ends && more > 0) this.spend(more)
   }
 
-  /** Makes the key as good as new: what was taken before `at` is forgiven. */
+  /** Resets the key: what was taken before `at` is forgiven. */
   forgive(at: number): void {
     const { rule } = this.#window as CounterWindow
     if (this.#entry < 0 && rule.used(this.#memory.spans, this.#now) === 0) return

@@ -4,17 +4,17 @@ const UNITS = 0
 const SINCE = 1
 
 /**
- * Keys that were made as good as new. A sketch cannot forget one key: to subtract what it answers would take from others
- * what is theirs. So what a key takes from then on is counted here too, exactly, and of the two counts the smaller holds.
- * Neither is ever too low. A bounded number of keys: one more takes the place of the one that was reset first, whose
- * earlier units then count again until they leave the window.
+ * Keys that were reset. A sketch cannot forget a key, because subtracting its estimate would take counts of other
+ * keys. Instead, the later takes of a reset key are also counted here, exactly, and the smaller of both counts
+ * applies. Neither is ever too low. The number of keys is bounded: a further one replaces the earliest reset, whose
+ * units then count again until they leave the window.
  */
 export class ForgivenKeys {
   readonly most: number
   readonly #hashes: Int32Array
   /** Units since the reset, and when that was. */
   readonly #numbers: Float64Array
-  // after this nothing of what was reset is left in the sketch
+  // after this, nothing that was reset is left in the sketch
   #untilMs = Number.NEGATIVE_INFINITY
 
   constructor(bytes: number) {
@@ -24,7 +24,7 @@ export class ForgivenKeys {
     this.#numbers = new Float64Array(2 * this.most).fill(Number.NEGATIVE_INFINITY)
   }
 
-  /** Where a key stands; -1 where it does not. */
+  /** Returns the index of a key; -1 if it is not stored. */
   find(low: number, high: number, now: number, keptMs: number): number {
     if (now >= this.#untilMs) return -1
     const first = this.#setOf(low)
@@ -61,7 +61,7 @@ export class ForgivenKeys {
     return this.#numbers[2 * entry + SINCE]
   }
 
-  /** Adds units, or takes them back, never below 0; answers those that found their place. */
+  /** Adds or refunds units, never below 0; returns the units that were applied. */
   move(entry: number, units: number): number {
     const before = this.unitsOf(entry)
     const after = Math.max(0, before + units)

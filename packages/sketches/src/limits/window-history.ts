@@ -16,9 +16,9 @@ const MOST_UNITS = 2 ** 32 - 1
 const LATEST_MS = 2 ** 52
 
 /**
- * Windows of any length over one `HokusaiTime`: the running unit, and blocks of the past that double their length. A
- * block that lies partly in a window counts by that part, or whole. Places are drawn once and for good, since blocks of
- * different times become one. Nothing can be taken back.
+ * Windows of any length over one `HokusaiTime`: the current unit, and past blocks of doubling length. A block that is
+ * partly in a window counts proportionally or completely. Positions are drawn once, because blocks of different times
+ * are merged. Nothing can be refunded.
  */
 export class WindowHistory implements WindowMemory {
   readonly spans: WindowSpans
@@ -32,7 +32,7 @@ export class WindowHistory implements WindowMemory {
   readonly #parts: Float64Array
   #shortestMs: number
   #turnedAt = Number.NEGATIVE_INFINITY
-  // what to add to a reading, where the clock was set back by more than is kept
+  // added to clock readings after the clock was set back by more than what is kept
   #offsetMs = 0
 
   /** Throws `SLUICE_BAD_DURATION`, and `SLUICE_BAD_OPTION` where `bytes` hold no such history. */
@@ -78,7 +78,7 @@ export class WindowHistory implements WindowMemory {
 
   unbind(): void {}
 
-  /** What turns for the shortest window turns too often for a longer one. */
+  /** An alarm may repeat with the policy's own window, because shorter windows turn too often for longer ones. */
   alarmAgainAfterMs({ windowMs }: WindowRule): number {
     return windowMs / 2
   }
@@ -95,7 +95,7 @@ export class WindowHistory implements WindowMemory {
     return true
   }
 
-  /** A clock that was set back by more than is kept stands at the start of the running unit. */
+  /** A clock that was set back by more than what is kept counts as the start of the current unit. */
   asOf(now: number): number {
     const behindMs = this.#behindMs(now)
     return behindMs > this.keptMs ? now + behindMs : Math.min(now, LATEST_MS - this.#offsetMs)
@@ -114,20 +114,20 @@ export class WindowHistory implements WindowMemory {
     this.#read(now)
   }
 
-  /** What is charged late is counted now, a little too long. */
+  /** Late charges are counted now, slightly too long. */
   adjust(units: number, _takenAt: number, now: number): number {
     if (units < 0) return 0
     this.add(units, now)
     return units
   }
 
-  /** Nothing that is counted is kept so long: time begins again. */
+  /** Restarts when everything counted is older than what is kept. */
   #beginAgain(now: number): void {
     this.#history.clear()
     this.#offsetMs = -now
   }
 
-  /** How long ago `now` was when the running unit began. */
+  /** Returns how long ago `now` was when the current unit started. */
   #behindMs(now: number): number {
     return this.#history.running * this.#unitMs - (now + this.#offsetMs)
   }
@@ -155,7 +155,7 @@ export class WindowHistory implements WindowMemory {
 
 type WaitMs = (most: number, windowMs: number, now: number) => number
 
-/** Blocks become longer as they age, so when a key is free is for the history to say: never too soon. */
+/** Blocks grow as they age, so the history computes when a key is free: never too early. */
 class WholeBlocks extends WindowRule {
   readonly #waitMs: WaitMs
 
@@ -173,7 +173,7 @@ class WholeBlocks extends WindowRule {
 function widthFor(bytes: number, bytesFor: (width: number) => number): number {
   const missing = bytesFor(LEAST_WIDTH) - bytes
   if (missing > 0) {
-    // a thirty-second of what is added goes to resets
+    // a thirty-second of what is added is for resets
     const more = Math.ceil((missing * 32) / 31)
     throw new SketchError('SLUICE_BAD_OPTION', `bytes: expected ${more} more, received too few for this history`)
   }

@@ -4,17 +4,20 @@ import type { WindowSpans } from './window-spans.ts'
 
 /** Counts of all keys, by time, in memory that is fixed when it is made. Keys come as the 64 bits of their hash. */
 export interface WindowMemory {
-  /** Of the key that was aimed at last. */
+  /** Parts of the selected key. */
   readonly spans: WindowSpans
-  /** How one policy reads it. Throws `SLUICE_BAD_POLICY` where it cannot keep the policy beside those that are bound. */
+  /**
+   * Returns how a policy reads the counts. Throws `SLUICE_BAD_POLICY` if it cannot be counted together with the bound
+   * policies.
+   */
   ruleOf(policy: Policy): WindowRule
-  /** A policy of this rule is asked from now on. */
+  /** Binds the rule of a policy that is now in use. */
   bind(rule: WindowRule): void
-  /** No limiter has a policy here any more: where nothing was counted either, the next one may have any window. */
+  /** Called when no limiter has a policy here: if nothing was counted either, the next one may have any window. */
   unbind(): void
-  /** Makes time stand at `now`; true where what is counted from now on lies in another slot. Before anything counts. */
+  /** Advances to `now`; returns true if further counts belong to another slot. Call it before counting. */
   turn(now: number): boolean
-  /** The instant as of which a question about `now` is answered where time is not made to stand there. */
+  /** Returns the instant at which a query about `now` is answered without advancing. */
   asOf(now: number): number
   /** Makes ready to count: the first count begins the time of all keys. */
   open(now: number): void
@@ -23,15 +26,15 @@ export interface WindowMemory {
   /** Counts units now. */
   add(units: number, now: number): void
   /**
-   * Adds units, or takes them back where negative, when they were taken, a later instant being now; answers those that
-   * found their place.
+   * Adds units, or refunds negative ones, at the time when they were taken; a time in the future means now. Returns
+   * the units that were applied.
    */
   adjust(units: number, takenAt: number, now: number, rule: WindowRule): number
-  /** How long after an alarm the next one of the same policy may come, at the start of a slot. */
+  /** Milliseconds after which an alarm of the same policy may repeat, at the start of a slot. */
   alarmAgainAfterMs(rule: WindowRule): number
-  /** What is counted now is kept as of this instant or a later one. */
+  /** What is counted now is stored with this instant or a later one. */
   readonly countsFrom: number
-  /** Ms after which nothing is left of what is counted now. */
+  /** Milliseconds after which nothing is left of what is counted now. */
   readonly keptMs: number
   /** False where nothing can be taken back. */
   readonly refunds: boolean

@@ -2,8 +2,8 @@ import { firstWholeMs } from '@sluice/limiter-core/backend'
 import type { WindowSpans } from './window-spans.ts'
 
 /**
- * How a stretch that lies partly outside of a window counts: whole, by the part that is inside, or, `fixed`, never, since
- * windows follow one another and each is made of whole stretches.
+ * How a part counts that is partly outside of a window: completely, by the fraction inside, or, for `fixed`, not at
+ * all, because fixed windows consist of whole parts.
  */
 export type WindowKind = 'whole' | 'weighted' | 'fixed'
 
@@ -13,16 +13,16 @@ const LEFT_MS = 2
 const LENGTH_MS = 3
 
 /**
- * What one policy says of counted stretches of time: a pure function of `WindowSpans` and the time. Everything is
- * compared after multiplying by the length of a stretch, so that whole units and whole ms give exact answers.
- * Promise, where no stretch says too little: at most one limit in any window if they count whole, less than two if
- * weighted or fixed.
+ * Evaluates a policy over counted parts: a pure function of `WindowSpans` and the time. All comparisons are
+ * multiplied by the length of a part, so that whole units and milliseconds give exact results. Guarantee, if no part
+ * is too small: at most one limit in any window with whole parts, less than two with weighted or fixed ones.
  */
 export class WindowRule {
   readonly kind: WindowKind
   readonly limit: number
   readonly windowMs: number
-  // of the time last asked about: units of whole stretches, those of the one cut, how much of it is inside, its length
+  // at the last time that was evaluated: units of whole parts, units of the divided part, its fraction inside, its
+  // length
   readonly #sums = new Float64Array(4)
 
   constructor(kind: WindowKind, limit: number, windowMs: number) {
@@ -31,7 +31,10 @@ export class WindowRule {
     this.windowMs = windowMs
   }
 
-  /** Whole ms until `cost` fits, if nothing else comes: 0 fits now, Infinity never. */
+  /**
+   * Returns the milliseconds, an integer, until `cost` fits if nothing else is counted: 0 if it fits now, Infinity if
+   * never.
+   */
   waitMs(spans: WindowSpans, now: number, cost: number): number {
     if (cost === 0) return 0
     if (cost > this.limit) return Number.POSITIVE_INFINITY
@@ -61,7 +64,7 @@ export class WindowRule {
     return sums[WHOLE] + (sums[PART] * sums[LEFT_MS]) / sums[LENGTH_MS]
   }
 
-  /** Ms until nothing of what is counted now counts any more. */
+  /** Returns the milliseconds until nothing that is counted now counts any longer. */
   resetAfterMs(spans: WindowSpans, now: number): number {
     const { from, to, units } = spans
     for (let i = spans.length - 1; i >= 0; i--) {
@@ -106,7 +109,7 @@ export class WindowRule {
     return origin + Math.floor((at - origin) / this.windowMs) * this.windowMs
   }
 
-  /** About when `cost` fits: the stretch with which enough has left, or the part of it. */
+  /** Estimates when `cost` fits: the part with which enough units leave, or the fraction of it. */
   #freeAt(spans: WindowSpans, now: number, cost: number): number {
     const { from, to, units, length } = spans
     if (this.kind === 'fixed') return this.#startOf(spans, now) + this.windowMs

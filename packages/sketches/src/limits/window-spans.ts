@@ -1,16 +1,16 @@
 /**
- * What was counted of one key, by stretches of time that follow one another, the oldest first. One object, filled anew
- * for each key: read it before the next one is asked for.
+ * The counts of one key in consecutive parts of time, the oldest first. The object is reused for each key: read it
+ * before the next query.
  */
 export class WindowSpans {
   /** When a stretch begins and ends, in ms. */
   readonly from: Float64Array
   readonly to: Float64Array
-  /** Units of the key within it; `SATURATED` where nobody knows how many. */
+  /** Units of the key in each part; `SATURATED` if unknown. */
   readonly units: Float64Array
   /** Stretches filled. */
   length = 0
-  /** Where one of the windows that follow one another begins: those of `fixed-window`. */
+  /** Start of a fixed window. */
   origin = 0
 
   constructor(most: number) {
@@ -20,5 +20,5 @@ export class WindowSpans {
   }
 }
 
-/** Stands for the units of a cell that is full: more than any limit, and still exact in sums and differences. */
+/** Represents the units of a full cell: above any limit, and still exact in sums and differences. */
 export const SATURATED: number = 2 ** 50

@@ -3,7 +3,7 @@ export function between(a: number, b: number, share: number): number {
   return a < b ? held(a, b, there(a, b, share)) : held(b, a, there(a, b, share))
 }
 
-/** What `share` leads from `a` to `x`, a number between `a` and a larger `b`. */
+/** Returns the fraction of the way from `a` to `b` at which `x` lies, where `b` is larger than `a`. */
 export function shareOfWay(a: number, b: number, x: number): number {
   const way = b - a
   return way - way === 0 ? (x - a) / way : (x / 2 - a / 2) / (b / 2 - a / 2)

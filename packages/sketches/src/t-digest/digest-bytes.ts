@@ -15,12 +15,12 @@ export function bufferRoom(compression: number): number {
 export interface DigestState {
   readonly compression: number
   readonly scale: DigestScale
-  /** From which end the next fold begins. */
+  /** Which end the next fold starts from. */
   backwards: boolean
-  /** What all values weigh together. */
+  /** Total weight of all values. */
   count: number
   centroids: WeightedValues
-  /** Values that wait, in the order in which they came. */
+  /** Values that have not been folded yet, in the order of arrival. */
   readonly fresh: WeightedValues
 }
 
@@ -43,7 +43,7 @@ export function digestBytes({ compression, scale, backwards, centroids, fresh }:
   return new Uint8Array(made.buffer)
 }
 
-/** What `digestBytes` wrote. Throws `SLUICE_BAD_BYTES` where no digest can have written it. */
+/** Reads the result of `digestBytes`. Throws `SLUICE_BAD_BYTES` if no digest can have written it. */
 export function readDigest(bytes: Uint8Array): DigestState {
   const read = SketchBuffer.read('tDigest', bytes, keptBytes)
   const [compression, flags, centroidsUsed, freshUsed] = [0, 1, 2, 3].map((n) => read.shape(n))
@@ -66,7 +66,7 @@ function keptBytes([compression, flags, centroids, fresh]: readonly number[]): n
   return 16 * (centroids + fresh)
 }
 
-/** Their sum; past 2^53 - 1 it is no safe integer. */
+/** Returns the total weight; above 2^53 - 1 it is not a safe integer. */
 function weightChecked({ values, weights, used }: WeightedValues): number {
   let sum = 0
   for (let at = 0; at < used; at++) {

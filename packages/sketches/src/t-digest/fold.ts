@@ -1,37 +1,37 @@
 import { between } from './between.ts'
 import type { WeightedValues } from './weighted-values.ts'
 
-// by its name: in a vm context, such as a jest test, each look-up of the global Math is dear
+// a local constant: in a vm context, such as a jest test, each look-up of the global Math is expensive
 const min = Math.min
 
 /**
- * How fine a digest is along its quantiles q. `k1`: δ/(2π)·asin(2q - 1), `k2`: δ/Z·ln(q/(1 - q)) with
- * Z = 4·ln(n/δ) + 24, where δ is the compression and n the count. `k2` is finer at both ends.
+ * How resolution is distributed over the quantiles q. `k1`: δ/(2π)·asin(2q - 1); `k2`: δ/Z·ln(q/(1 - q)) with Z =
+ * 4·ln(n/δ) + 24, where δ is the compression and n the count. `k2` is finer at both ends.
  */
 export type DigestScale = 'k1' | 'k2'
 
-/** What a fold is told: the limit of weights, and from which end to begin. */
+/** Parameters of a fold: the limit of weights, and which end to start from. */
 interface FoldRule {
   readonly compression: number
   readonly scale: DigestScale
-  /** What all values weigh together. */
+  /** Total weight of all values. */
   readonly count: number
   readonly backwards: boolean
 }
 
 /**
- * Room for any centroids that a fold may leave. Two neighbours weigh more together than one may, so their number is
- * at most 2·δ between the ends; the ends add what is left of the geometric series by which weights grow there, and
- * for a δ far below ln(n) that series is all there is.
+ * Returns the largest number of centroids that a fold may leave. Two neighbours together exceed the weight of one, so
+ * there are at most 2·δ between the ends; the ends add the rest of the geometric series by which weights grow there,
+ * which dominates if δ is far below ln(n).
  */
 export function centroidRoom(compression: number): number {
   return 2 * compression + 60
 }
 
 /**
- * Takes ascending values together to as few centroids as the scale allows: the merging digest of Dunning and Ertl
- * (arXiv:1902.04023). A centroid may weigh what the scale allows at both of its ends, whichever is less; that is
- * nothing at q = 0 and q = 1, so that the first and the last value always stay what they are.
+ * Merges ascending values into as few centroids as the scale allows: the merging digest of Dunning and Ertl
+ * (arXiv:1902.04023). The weight of a centroid is limited by the scale at both of its ends; it is 0 at q = 0 and q =
+ * 1, so that the first and last values are kept unchanged.
  */
 export function fold(ascending: WeightedValues, rule: FoldRule, into: WeightedValues): void {
   const { count, backwards } = rule
@@ -67,7 +67,10 @@ export function fold(ascending: WeightedValues, rule: FoldRule, into: WeightedVa
   else into.used = at + 1
 }
 
-/** With a of the count before a point and b after it, a centroid there may weigh factor·a·b; k1: its square may. */
+/**
+ * Between a weight of a before a point and b after it, a centroid may weigh factor·a·b; for k1, that applies to its
+ * square.
+ */
 function weightFactor({ scale, compression, count }: FoldRule): number {
   if (scale === 'k1') return (2 * Math.sin(Math.PI / compression)) ** 2
   return (4 * Math.log(count / compression) + 24) / (compression * count)

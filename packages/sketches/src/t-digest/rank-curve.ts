@@ -2,18 +2,21 @@ import { between, shareOfWay } from './between.ts'
 import type { WeightedValues } from './weighted-values.ts'
 
 /**
- * Centroids as one rising curve of the value over the rank, which `quantileOf` and `cdfOf` read in the two directions.
+ * Centroids as a rising curve of the value over the rank, which `quantileOf` and `cdfOf` read in both directions.
  *
- *     value            ┌──●──   A centroid of one value, and those at both ends whatever they weigh, are known: level
- *                 ╱●╱──┘        over all of their ranks. Any other is a point at the middle of its ranks, and straight
- *     ──●──┐ ╱●╱                lines lead from each to the next.
- *          └╱        rank
+ * value ┌──●── A centroid of one value, and those at both ends whatever they weigh, are known: level
+ *                 ╱●╱──┘ over all of their ranks. Any other is a point at the middle of its ranks, and straight
+ *     ──●──┐ ╱●╱ lines connect each point with the next.
+ *          └╱ rank
  */
 function isKnown(centroids: WeightedValues, at: number): boolean {
   return centroids.weights[at] === 1 || at === 0 || at === centroids.used - 1
 }
 
-/** The value at rank q·count, counted from 0: of known ones the one whose ranks begin there. NaN where there is none. */
+/**
+ * Returns the value at rank q·count, counted from 0: among known values the one whose ranks start there. NaN if there
+ * are no values.
+ */
 export function quantileOf(centroids: WeightedValues, count: number, q: number): number {
   const { values, weights, used } = centroids
   const rank = q * count
@@ -33,7 +36,7 @@ export function quantileOf(centroids: WeightedValues, count: number, q: number):
   return used === 0 ? Number.NaN : values[used - 1]
 }
 
-/** The share of values below `x`, with half of those that are `x`. NaN where there is no value. */
+/** Returns the fraction of values below `x`, plus half of those equal to `x`. NaN if there are no values. */
 export function cdfOf(centroids: WeightedValues, count: number, x: number): number {
   const { values, weights, used } = centroids
   if (used === 0) return Number.NaN

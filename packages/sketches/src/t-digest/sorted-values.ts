@@ -3,15 +3,15 @@ import { WeightedValues } from './weighted-values.ts'
 /** Runs that are sorted by insertion before they are merged. A power of two. */
 const RUN = 16
 
-// two sides that a merge sort goes to and fro between. Shared by all digests: nothing is kept here between two calls
+// two buffers between which the merge sort alternates. Shared by all digests: they contain nothing between two calls
 let near = new WeightedValues(512)
 let far = new WeightedValues(512)
 
 /**
- * The values of `fresh` and those of `sorted`, which are in order already, in ascending order; equal ones by weight, so
- * that their order of arrival makes no difference. What it answers is good until the next call. A merge sort: no order of
- * arrival makes it slow, and without a branch on the comparison it takes two thirds of what
- * `Float64Array.prototype.sort` takes for values alone.
+ * Merges the values of `fresh` with the ordered ones of `sorted` in ascending order; equal values are ordered by
+ * weight, so that their order of arrival does not matter. The result is valid until the next call. A merge sort: no
+ * order of arrival makes it slow, and without branches on comparisons it takes two thirds of the time of
+ * `Float64Array.prototype.sort`.
  */
 export function sortedValues(fresh: WeightedValues, sorted: WeightedValues): WeightedValues {
   const { used } = fresh
@@ -71,7 +71,8 @@ function mergeRuns(low: number, middle: number, high: number): void {
   while (left < middle && right < high) {
     const x = values[left]
     const y = values[right]
-    // 1 where the left one goes first: an index made of it costs less than a branch that is foretold wrongly half the time
+    // 1 if the left one comes first: computing an index from it costs less than a branch that is mispredicted half the
+    // time
     const first = +(x < y) | (+(x === y) & +(weights[left] <= weights[right]))
     const chosen = right + ((left - right) & -first)
     toValues[at] = values[chosen]

@@ -15,7 +15,7 @@ import { sortedValues } from './sorted-values.ts'
 import { WeightedValues } from './weighted-values.ts'
 
 export interface TDigestOptions {
-  /** δ: about how many centroids are kept, from 10 to 1,000; default: 100. */
+  /** δ: approximate number of centroids, from 10 to 1,000. Default: 100. */
   readonly compression?: number | undefined
   /** Default: `k2`, the finest at both ends. `k1` is finer in the middle. */
   readonly scale?: DigestScale | undefined
@@ -32,15 +32,15 @@ export interface Centroid {
 /**
  * Quantiles of a stream of numbers in a few kilobytes: a merging t-digest (Dunning and Ertl, arXiv:1902.04023).
  *
- * Values wait in a buffer of 5·δ and are then folded into at most about δ centroids, from the lower and the upper end in
- * turn. As long as no two values were taken together, all answers are exact; after that the rank of a quantile is off by
- * about one centroid's weight at most: Z·q(1 - q)/δ of all by `k2`, 2·sin(π/δ)·√(q(1 - q)) by `k1`, and by less than a
- * quarter of that on ordinary streams, merged or not. Reading changes nothing: what a digest answers later does not depend
- * on whether it was asked before.
+ * Values wait in a buffer of 5·δ and are then folded into at most about δ centroids, alternately from the lower and
+ * the upper end. Until two values have been merged, all results are exact; after that the rank of a quantile is off
+ * by at most about the weight of one centroid: Z·q(1 - q)/δ of all values with `k2`, 2·sin(π/δ)·√(q(1 - q)) with
+ * `k1`, and by less than a quarter of that on ordinary streams, merged or not. Reading changes nothing: later results
+ * do not depend on earlier reads.
  */
 export class TDigest implements Sketch<TDigest> {
   #state: DigestState
-  /** Where a fold goes, and what is read: `#state` folded, as long as `#folded`. */
+  /** Target of a fold, and the data that is read: the folded `#state`, while `#folded` is true. */
   #view: WeightedValues
   #folded = true
 
@@ -58,7 +58,7 @@ export class TDigest implements Sketch<TDigest> {
     this.#view = new WeightedValues(room)
   }
 
-  /** What `toBytes` wrote. Throws `SLUICE_BAD_BYTES`. */
+  /** Reads the result of `toBytes`. Throws `SLUICE_BAD_BYTES`. */
   static fromBytes(bytes: Uint8Array): TDigest {
     const state = readDigest(bytes)
     const digest = new TDigest({ compression: state.compression, scale: state.scale })
@@ -75,17 +75,17 @@ export class TDigest implements Sketch<TDigest> {
     return this.#state.scale
   }
 
-  /** How many values were added, each as often as it weighs. Exact. */
+  /** Number of values that were added, each counted by its weight. Exact. */
   get count(): number {
     return this.#state.count
   }
 
-  /** The smallest value. Exact; NaN where there is none. */
+  /** The smallest value. Exact; NaN if there are no values. */
   get min(): number {
     return this.quantile(0)
   }
 
-  /** The largest value. Exact; NaN where there is none. */
+  /** The largest value. Exact; NaN if there are no values. */
   get max(): number {
     return this.quantile(1)
   }
@@ -103,8 +103,8 @@ export class TDigest implements Sketch<TDigest> {
   }
 
   /**
-   * The value below which the share `q` of all values lies, `q` from 0 to 1; NaN where there is none. Throws
-   * `SLUICE_BAD_AMOUNT`.
+   * Returns the value below which the fraction `q` of all values lies, `q` from 0 to 1; NaN if there are no values.
+   * Throws `SLUICE_BAD_AMOUNT`.
    */
   quantile(q: number): number {
     if (!(typeof q === 'number' && q >= 0 && q <= 1)) {
@@ -114,7 +114,7 @@ export class TDigest implements Sketch<TDigest> {
   }
 
   /**
-   * The share of all values that lie below `x`, with half of those that are `x`; NaN where there is none. Throws
+   * Returns the fraction of values below `x`, plus half of those equal to `x`; NaN if there are no values. Throws
    * `SLUICE_BAD_AMOUNT` for NaN.
    */
   cdf(x: number): number {
@@ -124,15 +124,15 @@ export class TDigest implements Sketch<TDigest> {
     return cdfOf(this.#read(), this.#state.count, x)
   }
 
-  /** In ascending order: what answers are made of. */
+  /** Returns the centroids in ascending order. */
   centroids(): Centroid[] {
     const { values, weights, used } = this.#read()
     return Array.from({ length: used }, (_, at) => ({ mean: values[at], weight: weights[at] }))
   }
 
   /**
-   * Adds the centroids of `other`, and what waits in it. Throws `SLUICE_SKETCH_MISMATCH` where it has another compression
-   * or scale, and `SLUICE_BAD_AMOUNT` where the count would pass 2^53 - 1.
+   * Adds the centroids and the buffered values of `other`. Throws `SLUICE_SKETCH_MISMATCH` if its compression or
+   * scale differs, and `SLUICE_BAD_AMOUNT` if the count would exceed 2^53 - 1.
    */
   merge(other: TDigest): void {
     // always by its bytes, since it may be this one
@@ -147,8 +147,8 @@ export class TDigest implements Sketch<TDigest> {
   }
 
   /**
-   * Folds what waits now. Answers stay what they are, and `toBytes` gets as short as it can be: 64 bytes and 16 for each
-   * centroid.
+   * Folds the buffered values now. Results do not change, and `toBytes` becomes as short as possible: 64 bytes plus
+   * 16 per centroid.
    */
   compress(): void {
     if (this.#state.fresh.used === 0) return
@@ -180,13 +180,13 @@ export class TDigest implements Sketch<TDigest> {
   #push(value: number, weight: number): void {
     const { fresh } = this.#state
     if (fresh.used === fresh.values.length) this.compress()
-    // + 0: of the two zeros only one is kept
+    // + 0 turns -0 into 0
     fresh.push(value + 0, weight)
     this.#state.count += weight
     this.#folded = false
   }
 
-  /** All of it as centroids. */
+  /** Returns everything as centroids. */
   #read(): WeightedValues {
     const { centroids, fresh } = this.#state
     if (fresh.used === 0) return centroids

@@ -1,4 +1,4 @@
-/** Values side by side with how often each was seen: what waits in a buffer, or the centroids of a digest. */
+/** Values and how often each was seen: a buffer, or the centroids of a digest. */
 export class WeightedValues {
   readonly values: Float64Array
   readonly weights: Float64Array

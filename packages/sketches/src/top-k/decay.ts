@@ -1,6 +1,6 @@
 import { scattered } from '@sluice/keyed-hash'
 
-/** What happens with a chance of 2^-33 or less is taken for what never happens, and nobody draws. */
+/** Events with a probability of 2^-33 or less are treated as impossible, without drawing a random number. */
 const NEVER_BITS = 33
 /** An amount is below 2^53. */
 const AMOUNT_BITS = 53
@@ -12,15 +12,16 @@ export function isDecay(base: unknown): base is number {
 }
 
 /**
- * The chance that one unit of a stranger takes one from a count: `base` to the power of the count, so that small counts
- * go and large ones stay. Drawn from a generator with one word of state, whose numbers are the same for the same state.
+ * The probability that one unit of another key decrements a count: `base` to the power of the count, so that small
+ * counts disappear and large ones stay. Drawn from a generator with one word of state, whose sequence depends only on
+ * that state.
  */
 export class Decay {
   readonly base: number
-  /** Of the generator; a uint32. */
+  /** State of the generator, a uint32. */
   state: number
   readonly #chances: Float64Array
-  /** From here on one unit never hits, and from the next one on no amount does. */
+  /** From this count on, one unit never decrements it; from the next one on, no amount does. */
   readonly #never: number
   readonly #neverAny: number
 
@@ -38,7 +39,7 @@ export class Decay {
     return count < this.#never && this.#draw() < this.#chance(count)
   }
 
-  /** How many units come until one hits: 1 or more, Infinity where none ever does. */
+  /** Returns how many units arrive until one decrements the count: 1 or more; Infinity if none ever does. */
   unitsToHit(count: number): number {
     if (this.base === 1) return 1
     if (count >= this.#neverAny) return Number.POSITIVE_INFINITY

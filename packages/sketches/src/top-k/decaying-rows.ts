@@ -7,8 +7,8 @@ import type { Decay } from './decay.ts'
 const SPREAD = 0x9e3779b1
 
 /**
- * Rows of buckets, each of which counts one key, told from others by a fingerprint of 32 bits. A key that finds a
- * bucket taken decays its count, and has the bucket once that is 0.
+ * Rows of buckets that each count one key, identified by a 32-bit fingerprint. A key that finds its bucket occupied
+ * decrements the count, and takes the bucket when it reaches 0.
  */
 export class DecayingRows {
   readonly width: number
@@ -31,7 +31,7 @@ export class DecayingRows {
     this.counts = new Uint32Array(width * depth)
   }
 
-  /** `amount`: 1 or more. Answers the largest count that the key has now; 0 where it has no bucket. */
+  /** `amount`: 1 or more. Returns the largest count of the key; 0 if it has no bucket. */
   add(key: string, amount: number): number {
     this.#aim(key)
     const { depth } = this
@@ -58,8 +58,8 @@ export class DecayingRows {
   }
 
   /**
-   * One fingerprint on both sides: the sum, which is no more than came of it on both. Two of them: the larger stays as
-   * it is, which is no more than came of it either. The same whichever side is merged into the other.
+   * Merges buckets: with equal fingerprints the sum, which does not exceed the true count of both; with different
+   * ones the larger, unchanged. The result does not depend on which side is merged into the other.
    */
   merge(other: DecayingRows): void {
     const { counts, fingerprints } = this
@@ -112,7 +112,7 @@ export class DecayingRows {
     return counts[bucket] === 0 ? 1 : 0
   }
 
-  /** Answers how many of the units count for the key; 0 where the bucket was not emptied. */
+  /** Returns how many of the units count for the key; 0 if the bucket was not emptied. */
   #strikes(bucket: number, amount: number): number {
     const decay = this.#decay
     let count = this.counts[bucket]

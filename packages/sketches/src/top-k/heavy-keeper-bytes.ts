@@ -7,22 +7,22 @@ import { type HeavyKeeperShape, MOST_BUCKETS } from './heavy-keeper-options.ts'
 import { MOST_KEY_BYTES, readKeys, writeKeys } from './key-bytes.ts'
 import { MOST_KEYS } from './ranked-keys.ts'
 
-/** One of those that came most. */
+/** One of the most frequent keys. */
 export interface HeavyKey {
   /** A key of more than 256 characters is shown as its first 256, '…' and a digest. */
   readonly key: string
-  /** What came of it, or less. */
+  /** Count of the key, or less. */
   readonly count: number
 }
 
-/** All that a HeavyKeeper knows but its seed. */
+/** The complete state of a HeavyKeeper except its seed. */
 export interface HeavyKeeperState extends HeavyKeeperShape {
-  /** Where its generator stands: a uint32. */
+  /** State of its generator, a uint32. */
   readonly drawn: number
   readonly total: number
   readonly fingerprints: Uint32Array
   readonly counts: Uint32Array
-  /** In the order of the heap. */
+  /** In heap order. */
   readonly counted: readonly HeavyKey[]
 }
 

@@ -13,7 +13,7 @@ const DEPTH = 3
 const DECAY = 0.9
 
 export interface HeavyKeeperOptions extends SeedOption {
-  /** How many keys it shows: from 1 to 2^20. */
+  /** Number of keys to report, from 1 to 2^20. */
   readonly k: number
   /** Buckets of a row, 8 bytes each; default: the power of two from 8k on, and 64 or more. */
   readonly width?: number | undefined

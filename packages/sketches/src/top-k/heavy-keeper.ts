@@ -11,14 +11,14 @@ import { byUnits, RankedKeys } from './ranked-keys.ts'
 import { sumOf } from './sum-of.ts'
 
 /**
- * Who came most, by a fixed table that small keys wear away and large ones do not (HeavyKeeper: Gong et al., USENIX ATC
- * 2018; RedisBloom's TOPK). A key has a bucket in each row where it can keep one, and the k with the largest counts are
- * shown. From the moment on that a key is shown all that comes of it is counted.
+ * The most frequent keys, in a fixed table that small keys erode and large keys do not (HeavyKeeper: Gong et al.,
+ * USENIX ATC 2018; RedisBloom's TOPK). A key has a bucket in each row where it can hold one, and the k keys with the
+ * largest counts are reported. From the moment a key is reported, all of its units are counted.
  *
- *     estimate <= what came of it
+ * estimate <= true count
  *
- * but where two keys share a bucket and its fingerprint of 32 bits: n keys make that happen to a given one with chance
- * depth · n / width · 2^-32 at most. Nothing bounds how much is missing; `SpaceSaving` bounds it.
+ * except if two keys share a bucket and its 32-bit fingerprint, which happens to a given key among n with probability
+ * at most depth · n / width · 2^-32. The error is not bounded; `SpaceSaving` bounds it.
  */
 export class HeavyKeeper implements Sketch<HeavyKeeper> {
   readonly k: number
@@ -44,7 +44,10 @@ export class HeavyKeeper implements Sketch<HeavyKeeper> {
     this.#ranked = new RankedKeys(k)
   }
 
-  /** What `toBytes` wrote, with the seed that it was counted under. Throws `SLUICE_BAD_BYTES`, `SLUICE_SKETCH_MISMATCH`. */
+  /**
+   * Reads the result of `toBytes`, with the seed under which it was counted. Throws `SLUICE_BAD_BYTES` and
+   * `SLUICE_SKETCH_MISMATCH`.
+   */
   static fromBytes(bytes: Uint8Array, options: SeedOption = {}): HeavyKeeper {
     checkOptions('HeavyKeeper.fromBytes', options, ['seed'])
     const seed = seedOf(options)
@@ -64,8 +67,8 @@ export class HeavyKeeper implements Sketch<HeavyKeeper> {
   }
 
   /**
-   * Answers the key that had to make way for this one among the k, as `top` shows it. `amount`: whole, from 0, which
-   * changes nothing. Throws `SLUICE_BAD_AMOUNT`, also where all together would pass 2^53 - 1.
+   * Counts a key. Returns the key that it replaced among the k, as `top` shows it. `amount`: an integer; 0 changes
+   * nothing. Throws `SLUICE_BAD_AMOUNT`, also if the total would exceed 2^53 - 1.
    */
   add(key: string, amount = 1): string | undefined {
     const total = sumOf(this.#total, amount)
@@ -80,21 +83,23 @@ export class HeavyKeeper implements Sketch<HeavyKeeper> {
     return undefined
   }
 
-  /** What came of it, or less; 0 where it is not known. */
+  /** Returns the count of a key, or less; 0 if it is not known. */
   estimate(key: string): number {
     return this.#countOf(keptKey(key))
   }
 
-  /** The `n` that came most, default all k, in falling order of their counts; equal ones by key. Throws `SLUICE_BAD_AMOUNT`. */
+  /**
+   * Returns the `n` most frequent keys (default: all k) by descending count, then by key. Throws `SLUICE_BAD_AMOUNT`.
+   */
   top(n: number = this.k): HeavyKey[] {
     return this.#counted().sort(byRank).slice(0, wholeAmount(n))
   }
 
   /**
-   * Of a key that one side shows, what both sides know of it is added up, and the k largest are shown. Of two buckets of
-   * one key the counts are added up; of two keys the larger count stays, as it is: both are no more than what came, so
-   * the sums are none either. Throws `SLUICE_SKETCH_MISMATCH` where `other` has another k, shape, decay or seed, and
-   * `SLUICE_BAD_AMOUNT` where the totals together would pass 2^53 - 1.
+   * Merges `other`. For a key that one side reports, the counts of both sides are added, and the k largest are
+   * reported. For two buckets of one key the counts are added; for two keys the larger count stays. Neither exceeds
+   * the true counts, so the results do not either. Throws `SLUICE_SKETCH_MISMATCH` if `other` has another k, shape,
+   * decay or seed, and `SLUICE_BAD_AMOUNT` if the totals together would exceed 2^53 - 1.
    */
   merge(other: HeavyKeeper): void {
     const theirs = this.#sameAs(other)
@@ -149,7 +154,7 @@ export class HeavyKeeper implements Sketch<HeavyKeeper> {
     return slot === undefined ? this.#rows.estimate(kept) : this.#ranked.counts[slot]
   }
 
-  /** In the order of the heap. */
+  /** In heap order. */
   #counted(): HeavyKey[] {
     const { counts, keys } = this.#ranked
     return keys.map((_, position) => {
@@ -173,7 +178,7 @@ export class HeavyKeeper implements Sketch<HeavyKeeper> {
   }
 }
 
-/** Where the generator starts: as secret as the seed. */
+/** Initial state of the generator: as secret as the seed. */
 function firstState(seed: SketchSeed): number {
   return seed.hashOf('@sluice/sketches heavyKeeper').low >>> 0
 }

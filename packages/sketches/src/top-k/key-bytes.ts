@@ -7,8 +7,8 @@ export const MOST_KEY_BYTES: number = 4 + 2 * CUT_KEY
 const WIDE = 0x8000_0000
 
 /**
- * Keys as bytes: a uint32 each, its length in characters and whether they take two bytes; then all characters. Latin1
- * takes one byte, the rest the units of UTF-16, in which a lone surrogate stays what it is.
+ * Encodes keys: a uint32 per key with its length in characters and whether they take two bytes; then all characters.
+ * Latin1 takes one byte, others their UTF-16 units, which preserves lone surrogates.
  */
 export function writeKeys(keys: readonly string[]): Buffer {
   const characters = keys.map((key) => Buffer.from(key, isLatin1(key) ? 'latin1' : 'utf16le'))

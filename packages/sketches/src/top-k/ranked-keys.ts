@@ -1,6 +1,6 @@
 import { detached } from './kept-key.ts'
 
-/** More keys than that are no summary. */
+/** Largest number of keys in a summary. */
 export const MOST_KEYS: number = 2 ** 20
 
 const FIRST_ROOM = 64
@@ -17,7 +17,7 @@ export class RankedKeys {
   readonly capacity: number
   /** By slot, from 0 to `size`. */
   readonly keys: string[] = []
-  /** By slot. Whole numbers; read only. Another array once there is more room. */
+  /** By slot. Integers; read-only. Replaced by another array when it grows. */
   counts!: Float64Array
   #slots = new Map<string, number>()
   #heap!: Int32Array
@@ -36,7 +36,7 @@ export class RankedKeys {
     return this.keys.length === this.capacity
   }
 
-  /** The least count; 0 where there is no key. */
+  /** Smallest count; 0 if there is no key. */
   get least(): number {
     return this.keys.length === 0 ? 0 : this.counts[this.#heap[0]]
   }
@@ -56,7 +56,7 @@ export class RankedKeys {
     this.#sink(slot)
   }
 
-  /** Only while it is not `full`, and for a key that is not among them. Answers its slot. */
+  /** Adds a key that is not contained, only while it is not `full`. Returns its slot. */
   insert(key: string, count: number): number {
     const slot = this.keys.length
     if (slot === this.counts.length) this.#grow()
@@ -68,7 +68,10 @@ export class RankedKeys {
     return slot
   }
 
-  /** Puts a key that is not among them in the place of the least one, with a count not below its. Answers its slot. */
+  /**
+   * Replaces the smallest key with one that is not contained, with a count of at least the smallest. Returns its
+   * slot.
+   */
   replaceLeast(key: string, count: number): number {
     const slot = this.#heap[0]
     const own = detached(key)
@@ -136,7 +139,7 @@ export class RankedKeys {
   }
 }
 
-/** By UTF-16 units: the same order on every machine, whatever its language. */
+/** Compares by UTF-16 units: the same order on every machine, whatever its locale. */
 export function byUnits(a: string, b: string): number {
   if (a === b) return 0
   return a < b ? -1 : 1

@@ -9,12 +9,12 @@ export interface Counted {
   readonly error: number
 }
 
-/** All that a Space-Saving knows. */
+/** The complete state of a Space-Saving summary. */
 export interface SpaceSavingState {
   readonly capacity: number
   readonly total: number
   readonly floor: number
-  /** In the order of the heap. */
+  /** In heap order. */
   readonly counted: readonly Counted[]
 }
 
@@ -68,7 +68,7 @@ function isSound({ capacity, total, floor, counted }: SpaceSavingState): boolean
     if (!isWhole(count, Math.max(floor, 1), total) || !isWhole(error, 0, Math.min(floor, count - 1))) return false
     sum += count
   }
-  // merged ones may have lost counts of keys that had to go; without such keys none is lost
+  // merged summaries may have lost counts of evicted keys; without such keys no count is lost
   return floor === 0 ? sum === total : sum <= total
 }
 

@@ -7,35 +7,40 @@ import { type Counted, readSpaceSaving, type SpaceSavingState, writeSpaceSaving 
 import { sumOf } from './sum-of.ts'
 
 export interface SpaceSavingOptions {
-  /** How many keys are counted at a time, k: from 1 to 2^20. No count is off by more than a k-th of the stream. */
+  /**
+   * Number of keys that are counted at a time, k: from 1 to 2^20. The error of a count is at most 1/k of the stream.
+   */
   readonly capacity: number
 }
 
-/** One of those that came most. */
+/** One of the most frequent keys. */
 export interface CountedKey {
   /** A key of more than 256 characters is shown as its first 256, '…' and a digest. */
   readonly key: string
-  /** What came of it, or more: too high by `error` at most. */
+  /** Count of the key, or more: too high by at most `error`. */
   readonly count: number
   /** 0 where the count is exact. */
   readonly error: number
-  /** True where it certainly is one of the n that were asked for: as much came of it as may have come of any other. */
+  /**
+   * Whether the key is certainly among the requested n: its count is at least as large as that of any other key can
+   * be.
+   */
   readonly guaranteed: boolean
 }
 
 /**
- * Who came most, in k counters (Metwally, Agrawal and El Abbadi 2005). A key that is not among the k takes the place of
- * the least one and inherits its count, as its error. Of a stream of N units, for every key:
+ * The most frequent keys in k counters (Metwally, Agrawal and El Abbadi 2005). A key that is not among the k replaces
+ * the smallest one and inherits its count as its error. For a stream of N units, for every key:
  *
- *     count - error <= what came of it <= count     error <= N/k     above N/k it is among the k
+ * count - error <= true count <= count error <= N/k above N/k it is among the k
  *
- * That holds for every stream, also one that somebody makes to break it, and nothing is hashed: there is no seed.
- * `add` is O(log k) whatever the amount, and allocates nothing for a key that is among the k.
+ * This holds for every stream, including adversarial ones, and nothing is hashed, so there is no seed. `add` is O(log
+ * k) for any amount, and allocates nothing for a key that is among the k.
  */
 export class SpaceSaving implements Sketch<SpaceSaving> {
   readonly capacity: number
   readonly #ranked: RankedKeys
-  /** By slot: how much of its count may be of others. */
+  /** By slot: how much of its count may belong to other keys. */
   #errors: number[] = []
   #total = 0
   #floor = 0
@@ -47,7 +52,7 @@ export class SpaceSaving implements Sketch<SpaceSaving> {
     this.#ranked = new RankedKeys(this.capacity)
   }
 
-  /** What `toBytes` wrote. Throws `SLUICE_BAD_BYTES`. */
+  /** Reads the result of `toBytes`. Throws `SLUICE_BAD_BYTES`. */
   static fromBytes(bytes: Uint8Array): SpaceSaving {
     const state = readSpaceSaving(bytes)
     const sketch = new SpaceSaving({ capacity: state.capacity })
@@ -81,19 +86,19 @@ export class SpaceSaving implements Sketch<SpaceSaving> {
     else this.#errors[ranked.insert(kept, amount)] = 0
   }
 
-  /** At least what came of it; too high by `error(key)` at most. `floor` where it is not among the k. */
+  /** Returns at least the count of a key, too high by at most `error(key)`; `floor` if it is not among the k. */
   estimate(key: string): number {
     return this.#countOf(keptKey(key))
   }
 
-  /** By how much `estimate(key)` may be too high. `floor` where it is not among the k. */
+  /** Returns by how much `estimate(key)` may be too high; `floor` if it is not among the k. */
   error(key: string): number {
     return this.#errorOf(keptKey(key))
   }
 
   /**
-   * The `n` that came most, default all k, in falling order of their counts; equal ones by error, then by key.
-   * Throws `SLUICE_BAD_AMOUNT`.
+   * Returns the `n` most frequent keys (default: all k) by descending count, then by error, then by key. Throws
+   * `SLUICE_BAD_AMOUNT`.
    */
   top(n: number = this.capacity): CountedKey[] {
     const wanted = wholeAmount(n)
@@ -103,11 +108,11 @@ export class SpaceSaving implements Sketch<SpaceSaving> {
   }
 
   /**
-   * Counts of a key add up. Of one that is not among the k of a side `floor` may have come there, which is added to its
-   * count and its error. The k largest stay. All bounds hold for both streams together, N/k of their sum included,
-   * however often and in whatever order is merged (Agarwal et al. 2012); only which of nearly equal keys stay depends on
-   * the order. Throws `SLUICE_SKETCH_MISMATCH` where `other` has another capacity, and `SLUICE_BAD_AMOUNT` where the
-   * totals together would pass 2^53 - 1.
+   * Merges `other`. Counts of a key are added. A key that is not among the k of one side may have had `floor` units
+   * there, which is added to its count and its error. The k largest stay. All bounds hold for both streams together,
+   * including N/k of their sum, in any order and number of merges (Agarwal et al. 2012); only the choice among nearly
+   * equal keys depends on the order. Throws `SLUICE_SKETCH_MISMATCH` if `other` has another capacity, and
+   * `SLUICE_BAD_AMOUNT` if the totals together would exceed 2^53 - 1.
    */
   merge(other: SpaceSaving): void {
     const theirs = #ranked in Object(other) ? other : foreignSketch(SpaceSaving, other)
@@ -151,7 +156,7 @@ export class SpaceSaving implements Sketch<SpaceSaving> {
     return slot === undefined ? this.#floor : this.#errors[slot]
   }
 
-  /** In the order of the heap. */
+  /** In heap order. */
   #counted(): Counted[] {
     const { counts, keys } = this.#ranked
     return keys.map((_, position) => {

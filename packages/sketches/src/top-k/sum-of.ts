@@ -1,6 +1,6 @@
 import { SketchError, wholeAmount } from '../sketch-error.ts'
 
-/** `total` and `amount` together; throws `SLUICE_BAD_AMOUNT` where that is no whole number from 0 to 2^53 - 1. */
+/** Returns `total` plus `amount`; throws `SLUICE_BAD_AMOUNT` unless it is an integer from 0 to 2^53 - 1. */
 export function sumOf(total: number, amount: number): number {
   const sum = total + wholeAmount(amount)
   if (sum <= Number.MAX_SAFE_INTEGER) return sum
