@@ -7,7 +7,7 @@ export function unanswered(message: string, options?: ErrorOptions): SluiceError
 }
 
 /**
- * Returns Sluice errors unchanged and wraps other errors, e.g. those of a database client, in
+ * Returns Sluice errors unchanged and wraps other errors, e.g. of a database client, in
  * `SLUICE_COUNTERS_UNAVAILABLE`.
  */
 export function failureOf(what: string, error: unknown): unknown {

@@ -61,32 +61,42 @@ describe('a quota', () => {
     limiter.close()
   })
 
-  test.each<[string, object, string, string]>([
-    ['an unknown option', { window: '1m' }, 'SLUICE_BAD_OPTION', 'quota: got an unknown option "window"'],
+  test.each<[string, object, string, RegExp]>([
+    [
+      'an unknown option',
+      { window: '1m' },
+      'SLUICE_BAD_OPTION',
+      /quota: expected .+, received an unknown option "window"/,
+    ],
     [
       'no period',
       { per: undefined },
       'SLUICE_BAD_OPTION',
-      `quota: per: expected one of 'day', 'week',, received undefined`,
+      /quota: per: expected one of 'day', 'week', 'month', received undefined/,
     ],
-    ['an unknown period', { per: 'toString' }, 'SLUICE_BAD_OPTION', 'quota: per: got "toString"'],
+    ['an unknown period', { per: 'toString' }, 'SLUICE_BAD_OPTION', /quota: per: expected .+, received "toString"/],
     [
       'no backend',
       { backend: undefined },
       'SLUICE_BAD_OPTION',
-      'quota: backend: expected one of quotas, received undefined',
+      /quota: backend: expected a backend from createQuotas\(\), received undefined/,
     ],
-    ['memory', { backend: memoryBackend() }, 'SLUICE_BAD_OPTION', 'quota: backend: got one that keeps no calendars'],
-    ['no units', { limit: 0 }, 'SLUICE_BAD_LIMIT', `policy 'quota': limit: got 0`],
-    ['no name', { name: '' }, 'SLUICE_BAD_NAME', 'name: got ""'],
-    ['an unknown zone', { timeZone: 'Mars' }, 'SLUICE_BAD_POLICY', 'calendar.timeZone: got "Mars"'],
-    ['day 32', { anchor: 32 }, 'SLUICE_BAD_POLICY', 'calendar.anchor: got 32'],
-    ['an anchor of days', { per: 'day', anchor: 1 }, 'SLUICE_BAD_POLICY', 'calendar.anchor: expected none, received 1'],
-    ['a carry-over below 0', { carryOver: -1 }, 'SLUICE_BAD_POLICY', 'calendar.carryOver: got -1'],
-    ['an unknown mode', { mode: 'on' }, 'SLUICE_BAD_OPTION', 'mode: got "on"'],
-    ['overrides that are none', { overrides: {} }, 'SLUICE_BAD_OPTION', 'overrides: got an object'],
+    [
+      'memory',
+      { backend: memoryBackend() },
+      'SLUICE_BAD_OPTION',
+      /quota: backend: expected .+, received a backend that keeps no calendars/,
+    ],
+    ['no units', { limit: 0 }, 'SLUICE_BAD_LIMIT', /policy 'quota': limit: expected .+, received 0/],
+    ['no name', { name: '' }, 'SLUICE_BAD_NAME', /name: expected .+, received ""/],
+    ['an unknown zone', { timeZone: 'Mars' }, 'SLUICE_BAD_POLICY', /calendar.timeZone: expected .+, received "Mars"/],
+    ['day 32', { anchor: 32 }, 'SLUICE_BAD_POLICY', /calendar.anchor: expected .+, received 32/],
+    ['an anchor of days', { per: 'day', anchor: 1 }, 'SLUICE_BAD_POLICY', /calendar.anchor: expected n.+, received 1/],
+    ['a carry-over below 0', { carryOver: -1 }, 'SLUICE_BAD_POLICY', /calendar.carryOver: expected .+, received -1/],
+    ['an unknown mode', { mode: 'on' }, 'SLUICE_BAD_OPTION', /mode: expected .+, received "on"/],
+    ['overrides that are none', { overrides: {} }, 'SLUICE_BAD_OPTION', /overrides: expected .+, received an object/],
   ])('is refused with %s', (_, options, code, message) => {
     const build = (): unknown => quota({ limit: 10, per: 'month', backend, ...options } as QuotaOptions)
-    expect(build).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
+    expect(build).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
   })
 })

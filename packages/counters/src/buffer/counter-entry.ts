@@ -1,7 +1,7 @@
 import type { CounterReading } from '@sluice/limiter-core'
 import type { LedgerEntry } from '../ledger/counter-ledger.ts'
 
-/** One counter in a process: the last known total of the ledger and the process's own units that are not in it yet. */
+/** A counter in this process: the last known total of the ledger and the process's own units that are not in it yet. */
 export class CounterEntry {
   readonly id: string
   #total = 0

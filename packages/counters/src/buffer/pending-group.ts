@@ -12,7 +12,7 @@ export interface PendingGroupOptions {
 export class PendingGroup {
   readonly entries: readonly CounterEntry[]
   readonly turn: number
-  /** When the caller was told that the group may still be counted. A reset after this time drops the group. */
+  /** When the call timed out although the group may still be counted. A reset after this time drops the group. */
   abandonedAt: number | undefined
   readonly #group: TokenGroup
   readonly #decided: (outcome: GroupOutcome) => void

@@ -5,6 +5,7 @@ import {
   checkTopic,
   type Duration,
   isTopic,
+  kindOf,
   messageOf,
   optionsOf,
   parseTimerMs,
@@ -16,24 +17,24 @@ import type { GossipTopic } from './gossip-topics.ts'
 import type { LogItem } from './replica-log.ts'
 
 export interface GossipChannelOptions {
-  /** How long messages are kept for replicas that are away or come later. Default: 1 min; 1 s to 1 h. */
+  /** How long messages are kept for replicas that are unreachable or join later. Default: 1 min. Range: 1 s to 1 h. */
   readonly retainMs?: Duration | undefined
-  /** So many bytes of this process are kept at most; the oldest messages go first. Default: 16 MiB. */
+  /** Maximum number of bytes of own messages to keep; the oldest are dropped first. Default: 16 MiB. Up to 1 GiB. */
   readonly maxRetainedBytes?: number | undefined
-  /** The largest message. Default: 256 KiB; up to 4 MiB. */
+  /** Maximum size of a message in bytes. Default: 256 KiB. Up to 4 MiB. */
   readonly maxMessageBytes?: number | undefined
 }
 
 type Receive = (bytes: Uint8Array) => void
 
-/** A message, or a part of one: topic, bytes in base64, number of the part from 0, how many there are. */
+/** A message or a part of one: topic, bytes in base64, index of the part from 0, number of parts. */
 type PartValue = readonly [topic: string, base64: string, index: number, count: number]
 
 interface PartialMessage {
   readonly topic: string
   readonly count: number
   readonly parts: Buffer[]
-  /** Of the last one that came. */
+  /** Clock of the last received part. */
   readonly clock: number
 }
 
@@ -41,20 +42,21 @@ const OPTIONS = ['retainMs', 'maxRetainedBytes', 'maxMessageBytes'] as const
 const KIND = 'message'
 const LEAST_RETAIN_MS = 1_000
 const MOST_RETAIN_MS = 3_600_000
-/** In base64 a quarter of a message between replicas. */
+/** In base64 a quarter of the largest message between replicas. */
 const PART_BYTES = 12_288
-/** Of the largest message that a channel may send. */
+/** Number of parts of the largest message that a channel may send. */
 const MOST_PARTS = Math.ceil((4 * 2 ** 20) / PART_BYTES)
 
 /**
- * A channel without a server: what one process publishes every other one that listens receives, exactly once and in the
- * order of that process; never its own. It takes about log n ticks of the node. Whoever is away for longer than
- * `retainMs` is told: `sync` with `missed`. One for each node.
+ * Creates a channel that needs no server. Every other process that subscribes receives each published message exactly
+ * once, in the order of its publisher; a process never receives its own messages. Delivery takes about log n ticks of
+ * the node. When a process missed messages because it was unreachable for longer than `retainMs`, its observers receive
+ * `sync` with `missed`. A node supports one channel.
  *
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
 export function gossipChannel(node: GossipNode, options: GossipChannelOptions = {}): GossipChannel {
-  if (!(node instanceof GossipNode)) throw badOption('gossipChannel: node', node, 'what createGossip answers')
+  if (!(node instanceof GossipNode)) throw badOption('gossipChannel: node', node, 'a node created by createGossip')
   const {
     retainMs = 60_000,
     maxRetainedBytes = 16 * 2 ** 20,
@@ -62,7 +64,7 @@ export function gossipChannel(node: GossipNode, options: GossipChannelOptions = 
   } = optionsOf('gossipChannel', options, OPTIONS)
   const retained = parseTimerMs(retainMs, 'gossipChannel: retainMs')
   if (retained < LEAST_RETAIN_MS || retained > MOST_RETAIN_MS) {
-    throw badOption('gossipChannel: retainMs', retainMs, '1 s to 1 h')
+    throw badOption('gossipChannel: retainMs', retainMs, 'a duration from 1 s to 1 h')
   }
   return new GossipChannel(node, {
     retainMs: retained,
@@ -77,28 +79,28 @@ interface ChannelBounds {
   readonly maxMessageBytes: number
 }
 
-/** Made by `gossipChannel`. */
+/** Publish-subscribe channel over gossip, created by `gossipChannel`. */
 export class GossipChannel implements Channel, GossipTopic, MetricSource {
   readonly #node: GossipNode
   readonly #bounds: ChannelBounds
   readonly #receivers = new Map<string, Set<{ readonly receive: Receive }>>()
-  /** Of each replica, the message of which parts are still to come. */
+  /** Incomplete message of each replica, until its remaining parts arrive. */
   readonly #partial = new Map<string, PartialMessage>()
-  /** Clocks and bytes of what this process published and is kept, the oldest first. */
+  /** Clocks and sizes of the own messages that are still kept, oldest first. */
   #published: { readonly clock: number; readonly bytes: number }[] = []
   #publishedBytes = 0
   readonly #messages = new CounterMetric({
     name: 'sluice_gossip_channel_messages_total',
-    help: 'Messages of channels, by what became of them here: published, received by those of others.',
+        help: 'Channel messages, by direction: published by this process, received from other replicas.',
     labels: ['direction'],
   })
   readonly #missed = new CounterMetric({
     name: 'sluice_gossip_channel_missed_total',
-    help: 'How often messages of another replica were gone before they came here.',
+        help: 'How often another replica discarded messages before this process received them.',
   })
-  /** Ever written: each has a key of its own. */
+  /** Number of parts written so far; gives each part a unique key. */
   #parts = 0
-  /** Own items up to this clock have had to go. */
+  /** Own items up to this clock are no longer kept. */
   #droppedTo = 0
   #isClosed = false
 
@@ -109,15 +111,15 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
   }
 
   /**
-   * Sends `bytes` to all others. Nothing is sent once the channel was closed. Throws `SLUICE_BAD_MESSAGE` for bytes above
-   * `maxMessageBytes`, and for a topic that is not 1 to 128 printable ASCII characters without braces.
+   * Sends `bytes` to all other replicas. Does nothing after `close`. Throws `SLUICE_BAD_MESSAGE` if `bytes` is not a
+   * `Uint8Array` of at most `maxMessageBytes`, or `topic` is not 1 to 128 printable ASCII characters without braces.
    */
   publish(topic: string, bytes: Uint8Array): void {
     checkTopic('publish', topic)
     const { maxMessageBytes } = this.#bounds
     if (!(bytes instanceof Uint8Array) || bytes.byteLength > maxMessageBytes) {
-      const got = bytes instanceof Uint8Array ? `${bytes.byteLength} bytes` : 'no Uint8Array'
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: expected at most ${maxMessageBytes} bytes, received ${got}`)
+            const expected = `a Uint8Array of at most ${maxMessageBytes} bytes`
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: expected ${expected}, received ${kindOf(bytes)}`)
     }
     if (this.#isClosed) return
     this.#messages.add(1, 'published')
@@ -129,7 +131,10 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
     }
   }
 
-  /** Calls `receive` with each message of others, until what it answers is called. Throws `SLUICE_BAD_MESSAGE` for such a topic. */
+  /**
+   * Calls `receive` with each message of other replicas on `topic`, and returns a function that ends the subscription.
+   * Throws `SLUICE_BAD_MESSAGE` for an invalid topic.
+   */
   subscribe(topic: string, receive: Receive): () => void {
     checkTopic('subscribe', topic)
     if (this.#isClosed) return () => {}
@@ -145,22 +150,22 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
     yield* this.#missed.metrics()
     yield {
       name: 'sluice_gossip_channel_retained_bytes',
-      help: 'Bytes of messages of this process that are kept for replicas that are away or come later.',
+            help: 'Bytes of own messages kept for replicas that are unreachable or join later.',
       type: 'gauge',
       samples: [{ labels: {}, value: this.#publishedBytes }],
     }
   }
 
-  /** Ends; the node goes on, and what was published still reaches the others. */
+  /** Ends all subscriptions. The node keeps running, and messages already published still reach the other replicas. */
   close(): void {
     this.#isClosed = true
     this.#receivers.clear()
   }
 
-  /** For its node. */
+  /** Called by the node. */
   received(replica: string, { value, bornAt, clock }: LogItem): boolean {
     const part = partOf(value)
-    // a replica that keeps messages for longer, or has no channel, may still have it
+    // replicas with a longer `retainMs`, or without a channel, may still send expired messages
     if (this.#isOver(bornAt)) return false
     if (!part) return true
     const [topic, base64, index, count] = part
@@ -168,7 +173,7 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
     const parts = index === 0 ? [] : (partial?.parts ?? [])
     const isNext = index === parts.length && (index === 0 || (partial?.topic === topic && partial.count === count))
     this.#partial.delete(replica)
-    // the parts before it were missed
+    // earlier parts of this message were missed
     if (!isNext) return true
     parts.push(Buffer.from(base64, 'base64'))
     if (parts.length < count) this.#partial.set(replica, { topic, count, parts, clock })
@@ -176,18 +181,18 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
     return true
   }
 
-  /** For its node. */
+  /** Called by the node. */
   missed(replica: string): void {
     this.#partial.delete(replica)
     this.#missed.add(1)
     for (const topic of this.#receivers.keys()) this.#node.observers.event('sync', { topic, missed: true })
   }
 
-  /** For its node. */
+  /** Called by the node. */
   isOld({ clock, bornAt }: LogItem, replica: string): boolean {
     const isOver = this.#isOver(bornAt)
     if (replica !== this.#node.replica) {
-      // its replica is gone, or its other parts are missed
+      // the remaining parts will not arrive: their replica is gone, or they were missed
       if (isOver && this.#partial.get(replica)?.clock === clock) this.#partial.delete(replica)
       return isOver
     }
@@ -223,7 +228,7 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
   }
 }
 
-/** Undefined for what no channel of this release writes. */
+/** Returns undefined if no channel of this release writes such a value. */
 function partOf(value: unknown): PartValue | undefined {
   if (!Array.isArray(value) || value.length !== 4) return undefined
   const [topic, base64, index, count] = value as readonly unknown[]

@@ -6,23 +6,26 @@ import { LogTransfer } from './log-transfer.ts'
 import type { MessageSeal } from './message-seal.ts'
 import type { Clocks, ReplicaTable } from './replica-table.ts'
 
-/** Of a message beside its clocks and parts. */
+/** Bytes of a message besides its clocks and parts. */
 const HEAD_BYTES = 512
-/** A clock and the name of its replica. */
+/** Bytes of a clock with the name of its replica. */
 const CLOCK_BYTES = 40
-/** In one exchange, which ends at its deadline in any case; what is left comes with the next one. */
+/** Maximum number of rounds of one exchange. Its timeout limits it as well; the next exchange transfers the rest. */
 const MOST_ROUNDS = 4_096
 
 export interface ExchangeListener {
-  /** Before anything is told: what is not written yet may be. */
+  /** Called before clocks are sent, so that pending changes can be written first. */
   beforeExchange(): void
-  /** Another replica has all logs as far as these clocks. */
+  /** Called when another replica reports up to which clocks it has the logs. */
   known(replica: string, clocks: Clocks): void
-  /** Bytes of a message of this replica, or of the answer to it. */
+  /** Called with the bytes of each message that this replica sends and of each reply that it receives. */
   carried(bytes: { readonly sent?: number; readonly received?: number }): void
 }
 
-/** What replicas say to each other: who asks tells its clocks, hears what it lacks, and sends what the other lacks. */
+/**
+ * Exchanges items with other replicas: the asking replica sends its clocks, receives the items that it lacks, and
+ * pushes the items that the other one lacks.
+ */
 export class GossipExchange {
   readonly #table: ReplicaTable
   readonly #seal: MessageSeal
@@ -36,7 +39,10 @@ export class GossipExchange {
     this.#listener = listener
   }
 
-  /** Answers the replica that it asked, once both know the same, or a good deal more than before. */
+  /**
+   * Exchanges items with a peer and returns the name of the replica that replied. Both have the same items afterwards,
+   * unless `signal` aborts or `MOST_ROUNDS` is reached first.
+   */
   async ask(peer: GossipPeer, signal: AbortSignal): Promise<string> {
     this.#listener.beforeExchange()
     const transfer = new LogTransfer()
@@ -50,23 +56,26 @@ export class GossipExchange {
       const parts = transfer.wholeParts(answer, (replica, clock) => this.#table.wants(replica, clock))
       const isMoved = this.#table.merge(parts, this.#clock.now())
       const isPushed = await this.#push(peer, answer, pushed, signal)
-      // what is not wanted may have filled the first answer
+      // unwanted logs may have filled the first answer
       const isCrowded = round === 1 && this.#refused(named).length > 0
       const isLeft = isCrowded || transfer.isCut || (isMoved && this.#table.isBehind(answer.clocks))
       if ((!isPushed && !isLeft) || signal.aborted || round === MOST_ROUNDS) return answer.from
     }
   }
 
-  /** Throws `SLUICE_BAD_MESSAGE` and `SLUICE_GOSSIP_FORGED`. */
+  /**
+   * Processes a message of another replica and returns the reply. Throws `SLUICE_BAD_MESSAGE` and
+   * `SLUICE_GOSSIP_FORGED`.
+   */
   answer(bytes: Uint8Array): Uint8Array {
     const message = decoded(this.#seal.opened(bytes))
     const { nonce } = message
     const from = this.#table.own.replica
     if (message.kind === 'ask') {
       this.#listener.beforeExchange()
-      // one that has its own address among its peers asks itself, and is no other one
+      // a replica whose peers include its own address also asks itself
       if (message.from !== from) this.#listener.known(message.from, message.clocks)
-      // of what the other one has and this one forgot, too, or that would be sent again and again
+      // includes empty logs that the other one named, because it would send their items in every exchange otherwise
       const clocks = this.#table.clocks(message.clocks)
       const behind = new Map([...message.clocks, ...message.cursors])
       const parts = this.#partsBehind(behind, clocks.size, true)
@@ -79,7 +88,7 @@ export class GossipExchange {
         parts,
       })
     }
-    if (message.kind !== 'push') throw unasked()
+    if (message.kind !== 'push') throw unexpectedMessage()
     this.#seal.checkTicket(message.ticket)
     this.#table.merge(message.parts, this.#clock.now())
     return this.#sealed({ kind: 'done', from, nonce })
@@ -92,12 +101,12 @@ export class GossipExchange {
     signal: AbortSignal,
   ): Promise<AnswerMessage> {
     const nonce = randomBytes(12).toString('base64url')
-    // what is not wanted would take the place of what is
+    // without cursors, unwanted logs would take the place of wanted ones
     const cursors = new Map([...this.#refused(named), ...cut])
     const clocks = this.#table.clocks(named)
     const ask = { kind: 'ask', from: this.#table.own.replica, nonce, clocks, cursors } as const
     const answer = await this.#send(peer, ask, signal)
-    if (answer.kind !== 'answer' || answer.nonce !== nonce) throw unasked()
+    if (answer.kind !== 'answer' || answer.nonce !== nonce) throw unexpectedMessage()
     return answer
   }
 
@@ -105,20 +114,20 @@ export class GossipExchange {
     return this.#table.refused(named).map((replica) => [replica, named.get(replica) ?? 0])
   }
 
-  /** False where the other lacks nothing; `pushed` is what it was sent before. */
+  /** Sends what the peer lacks, and returns false if it lacks nothing. `pushed`: what was sent to it before. */
   async #push(
     peer: GossipPeer,
     { ticket, clocks }: AnswerMessage,
     pushed: Map<string, number>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    // a long log is asked for by whoever lacks it
+    // a log that is too long for one message is not pushed: the peer asks for it in parts
     const parts = this.#partsBehind(new Map([...clocks, ...pushed]), 0, false)
     if (parts.length === 0) return false
     for (const { replica, upTo } of parts) pushed.set(replica, upTo)
     const nonce = randomBytes(12).toString('base64url')
     const done = await this.#send(peer, { kind: 'push', from: this.#table.own.replica, nonce, ticket, parts }, signal)
-    if (done.kind !== 'done' || done.nonce !== nonce) throw unasked()
+    if (done.kind !== 'done' || done.nonce !== nonce) throw unexpectedMessage()
     return true
   }
 
@@ -130,7 +139,7 @@ export class GossipExchange {
     return decoded(this.#seal.opened(answer))
   }
 
-  /** `named`: clocks that are in the message beside them. */
+  /** `named`: number of clocks in the same message. */
   #partsBehind(clocks: Clocks, named: number, mayCut: boolean): ReturnType<ReplicaTable['partsBehind']> {
     const room = MOST_MESSAGE_BYTES - HEAD_BYTES - CLOCK_BYTES * named
     return this.#table.partsBehind(clocks, { now: this.#clock.now(), maxBytes: room, mayCut })
@@ -141,9 +150,9 @@ export class GossipExchange {
   }
 }
 
-function unasked(): SluiceError {
+function unexpectedMessage(): SluiceError {
   return new SluiceError(
     'SLUICE_BAD_MESSAGE',
-    'gossip: expected the next one, received a message that nobody asked for',
+    'gossip: expected an ask, a push or the reply to the last request, received another message',
   )
 }

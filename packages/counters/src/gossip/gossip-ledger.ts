@@ -18,19 +18,19 @@ import { usageOf, usageValue } from './usage-item.ts'
 import { UsageTable } from './usage-table.ts'
 
 const KIND = 'limit'
-/** Of the item by which replicas know how many they are, and what time it is. */
+/** Key of the item by which replicas count each other and agree on a fleet time. */
 const TIME_KEY = `${KIND}:time`
 const TIME_MS = 2_000
-/** Who did not write that for so long is gone. */
+/** A replica whose last time item is older than this is considered gone. */
 const GONE_MS = 10_000
-/** Of the other replicas; more than a fleet should have. */
+/** Maximum number of other replicas that are tracked; more than a fleet should have. */
 const MOST_REPLICAS = 10_000
 const KEY = /^limit:[\w-]{22}$/
 
 /**
- * What all replicas took of each key: each writes how many units it took in which slot of time, under a key of its log
- * that a later item replaces, so that nothing is counted twice however it comes. An exchange asks nobody: it answers what
- * is known here.
+ * Sync ledger over gossip: the units that all replicas took of each key. Each replica writes its own units by time
+ * slot, with one log item per key. A later item replaces the earlier one, so lost, repeated or reordered messages never
+ * count a unit twice. `exchange` makes no network call; it returns what this process knows.
  */
 export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
   readonly partitions: number = PARTITIONS
@@ -38,17 +38,17 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
   readonly #time: FleetTime
   readonly #table: UsageTable
   readonly #policies = new WeakMap<CompiledPolicy, readonly SlotPolicy[]>()
-  /** By partition: the number of the last batch that was counted. */
+  /** Number of the last counted batch, by partition. A repeated batch is not counted again. */
   readonly #numbers: number[] = new Array(PARTITIONS).fill(0)
-  /** When each other replica was last known to be there. */
+  /** When the last known time item of each other replica was written. */
   readonly #seenAt = new Map<string, number>()
   readonly #unshared = new CounterMetric({
     name: 'sluice_gossip_limit_unshared_total',
-    help: 'Keys of which no more is shared what this process took, since others are used more.',
+        help: 'Keys no longer shared with other replicas, dropped to make room for another key.',
   })
   readonly #refused = new CounterMetric({
     name: 'sluice_gossip_limit_refused_total',
-    help: 'What others took and is not counted here: malformed, or of more keys than there is room for.',
+        help: 'Items of other replicas that are not counted: malformed, or beyond the number of keys kept in memory.',
   })
   readonly #stop: () => void
 
@@ -97,23 +97,23 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
       labels: { of },
       value,
     }))
-    const help = 'Keys whose use is known: what this process took, what of it all others have, what these took.'
+        const help = 'Keys with known usage: used by this process, shared with other replicas, received from others.'
     yield { name: 'sluice_gossip_limit_keys', help, type: 'gauge', samples }
     yield* this.#unshared.metrics()
     yield* this.#refused.metrics()
   }
 
-  /** For its node. */
+  /** Called by the node. */
   received(replica: string, { key, value, bornAt }: LogItem): boolean {
-    if (key === TIME_KEY) this.#heardTime(replica, value, bornAt)
-    else if (!this.#heardUsage(replica, key, value, bornAt)) this.#refused.add(1)
+    if (key === TIME_KEY) this.#receivedTime(replica, value, bornAt)
+    else if (!this.#receivedUsage(replica, key, value, bornAt)) this.#refused.add(1)
     return true
   }
 
-  /** For its node. What was missed is replaced by what comes after it, or counts nowhere any more. */
+  /** Called by the node. Missed items need no action: later items replace them, or they no longer count. */
   missed(): void {}
 
-  /** For its node. */
+  /** Called by the node. */
   isOld({ key, bornAt }: LogItem, replica: string): boolean {
     const ageMs = this.#node.clock.now() - bornAt
     if (key === TIME_KEY) return ageMs > GONE_MS
@@ -147,17 +147,17 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
     this.#node.write(`${KIND}:${id}`, usageValue(usage.usage(), this.#node.clock.now()))
   }
 
-  #heardUsage(replica: string, key: string, value: unknown, bornAt: number): boolean {
-    const heard = KEY.test(key) ? usageOf(value, bornAt) : undefined
-    if (!heard) return false
+  #receivedUsage(replica: string, key: string, value: unknown, bornAt: number): boolean {
+    const received = KEY.test(key) ? usageOf(value, bornAt) : undefined
+    if (!received) return false
     const id = key.slice(KIND.length + 1)
-    const usage = this.#table.heard(id, replica, heard)
-    // what this process took before the reset is of nobody any more
-    if (usage?.reset(heard.resetAt) && this.#table.isShared(id)) this.#share(id)
+    const usage = this.#table.heard(id, replica, received)
+    // units that this process took before the reset no longer count, so the shared item must be written again
+    if (usage?.reset(received.resetAt) && this.#table.isShared(id)) this.#share(id)
     return usage !== undefined
   }
 
-  #heardTime(replica: string, value: unknown, bornAt: number): void {
+  #receivedTime(replica: string, value: unknown, bornAt: number): void {
     const isOld = this.#node.clock.now() - bornAt > GONE_MS
     const isRoom = this.#seenAt.has(replica) || this.#seenAt.size < MOST_REPLICAS
     if (!Number.isSafeInteger(value) || (value as number) < 0 || isOld || !isRoom) {
@@ -188,7 +188,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
   }
 }
 
-/** 132 bits: no two keys meet, and none is told in messages. */
-function idOf(key: string, count: string): string {
-  return createHash('sha256').update(`${count}\0${key}`).digest('base64url').slice(0, 22)
+/** Returns a 132-bit hash: collisions are negligible, and messages do not contain the key. */
+function idOf(key: string, counterName: string): string {
+  return createHash('sha256').update(`${counterName}\0${key}`).digest('base64url').slice(0, 22)
 }

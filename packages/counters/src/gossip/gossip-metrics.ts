@@ -3,33 +3,33 @@ import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
 import { codeOf } from '../metrics/code-of.ts'
 import { BUCKETS_MS } from '../metrics/time-buckets.ts'
 
-/** Codes of ours are fewer; ways of your own may fail with others. */
+/** Maximum number of results with a recorded time. Sluice has fewer codes, but custom peers may fail with others. */
 const MOST_RESULTS = 100
 
-/** What a replica did, what it refused, and how long that is ago. */
+/** Metrics of a gossip node: exchanges, rejected messages, bytes, and the age of received items. */
 export class GossipMetrics implements MetricSource {
   readonly #exchanges = new CounterMetric({
     name: 'sluice_gossip_exchanges_total',
-    help: 'Exchanges with other replicas that this one began, by result.',
+    help: 'Exchanges with other replicas started by this one, by result.',
     labels: ['result'],
   })
   readonly #refused = new CounterMetric({
     name: 'sluice_gossip_refused_total',
-    help: 'Messages of others that were refused, by code.',
+    help: 'Messages of other replicas that were rejected, by error code.',
     labels: ['code'],
   })
   readonly #bytes = new CounterMetric({
     name: 'sluice_gossip_bytes_total',
-    help: 'Bytes of messages and answers, by direction: sent, received.',
+    help: 'Bytes of messages and replies, by direction: sent, received.',
     labels: ['direction'],
   })
   readonly #sent = this.#bytes.labels('sent')
   readonly #received = this.#bytes.labels('received')
-  /** Of the clock, by result. */
+  /** Process time of the last exchange, by result. */
   readonly #exchangedAt = new Map<string, number>()
   readonly #ageMs = new HistogramMetric({
     name: 'sluice_gossip_age_ms',
-    help: 'How old what others wrote was when it came here, in milliseconds.',
+    help: 'Age of items written by other replicas when they arrived, in milliseconds.',
     buckets: BUCKETS_MS,
   })
   readonly #clock: Clock
@@ -48,7 +48,7 @@ export class GossipMetrics implements MetricSource {
     }
   }
 
-  /** `sent` and `received`: bytes of a message and of its answer, in whichever order. */
+  /** Counts the bytes of a message and of its reply. */
   carried({ sent = 0, received = 0 }: { readonly sent?: number; readonly received?: number }): void {
     this.#sent.add(sent)
     this.#received.add(received)
@@ -66,7 +66,7 @@ export class GossipMetrics implements MetricSource {
     const replicas = { labels: {}, value: this.#replicas() }
     yield {
       name: 'sluice_gossip_replicas',
-      help: 'Replicas of which something is kept.',
+      help: 'Replicas whose logs hold at least one item.',
       type: 'gauge',
       samples: [replicas],
     }
@@ -75,7 +75,7 @@ export class GossipMetrics implements MetricSource {
     yield* this.#bytes.metrics()
     yield {
       name: 'sluice_gossip_exchange_age_ms',
-      help: 'How long the last exchange of each result is ago, in milliseconds.',
+      help: 'Time since the last exchange with each result, in milliseconds.',
       type: 'gauge',
       samples: this.#exchangeAges(),
     }

@@ -26,35 +26,42 @@ import { ReplicaTable } from './replica-table.ts'
 
 export interface GossipOptions {
   /**
-   * The other replicas: addresses at which their `handler` answers, or ways of your own; or a function that answers them
-   * now, such as one that asks DNS. This replica may be among them. A few are enough where these know the others.
+   * The other replicas: addresses served by their `handler`, or custom transports; or a function that returns the
+   * current list, such as a DNS lookup, called each time a peer is selected. The list may include this replica. A few
+   * peers are enough if they know the others.
    */
   readonly peers: GossipPeers | (() => MaybePromise<GossipPeers>)
-  /** The same for the whole fleet, 16 bytes or more: others are not heard. Required unless all peers are on this machine. */
+  /**
+   * Secret shared by the whole fleet, at least 16 bytes. Messages sealed with another secret are rejected. Required if
+   * a peer address is not on this machine.
+   */
   readonly secret?: string | undefined
-  /** How often this replica asks one of the others, by chance. Default: 100 ms. */
+  /** Interval between exchanges with a randomly selected peer. Default: 100 ms. */
   readonly tickMs?: Duration | undefined
-  /** How long an exchange may take. Default: 1 s. */
+  /** Timeout of one exchange. Default: 1 s. */
   readonly waitMs?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
-  /** Which peer is next: 0 or more, less than 1. Default: `Math.random`. */
+  /** Random numbers from 0 (inclusive) to 1 (exclusive) that select the next peer. Default: `Math.random`. */
   readonly random?: (() => number) | undefined
-  /** They hear `backendFailed` for exchanges that failed and messages that were refused. */
+  /** Receive `backendFailed` for each failed exchange and each rejected message. */
   readonly observers?: readonly Observer[] | undefined
 }
 
 const OPTIONS = ['peers', 'secret', 'tickMs', 'waitMs', 'clock', 'random', 'observers'] as const
-/** A silent peer holds one of them for `waitMs`. */
+/** Maximum number of concurrent exchanges started by ticks. An unresponsive peer occupies one for `waitMs`. */
 const MOST_EXCHANGES = 4
 const DROP_MS = 1_000
-/** How far an empty log was known is remembered for so long: its replica may write again, and what was missed is told. */
+/**
+ * How long the clock of an empty log is kept. If its replica writes again within this time, missed items are reported.
+ */
 const EMPTY_MS = 3_600_000
 const REPLICA_BYTES = 12
 
 /**
- * One replica of a fleet that agrees without a server: each tells one of the others, by chance, what that one lacks and
- * hears what it lacks itself (push-pull anti-entropy; Demers et al., Epidemic algorithms, 1987), so that all know all
- * after about log n ticks (Karp et al., Randomized rumor spreading, 2000). `gossipChannel` stands on it.
+ * Creates one replica of a fleet that shares state without a server. At each tick it sends a random peer the items that
+ * the peer lacks and receives the items that it lacks itself (push-pull anti-entropy; Demers et al., Epidemic
+ * algorithms, 1987), so all replicas have an item after about log n ticks (Karp et al., Randomized rumor spreading,
+ * 2000). `gossipChannel`, `gossipCounters` and `gossipBackend` are built on it.
  *
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
@@ -69,7 +76,7 @@ export function createGossip(options: GossipOptions): GossipNode {
     observers,
   } = optionsOf('createGossip', options, OPTIONS)
   if (!Array.isArray(peers) && typeof peers !== 'function') {
-    throw badOption('createGossip: peers', peers, 'an array of addresses, or a function that answers one')
+    throw badOption('createGossip: peers', peers, 'an array of addresses, or a function that returns one')
   }
   if (typeof random !== 'function') throw badOption('createGossip: random', random, 'a function')
   const ownClock = clockOf(clock)
@@ -93,11 +100,14 @@ interface NodeSettings {
   readonly observers: Observers
 }
 
-/** Made by `createGossip`. */
+/** One replica of a gossip fleet, created by `createGossip`. */
 export class GossipNode implements MetricSource {
-  /** The name of this replica, of this start of it. */
+  /** Random name of this replica. It changes with each start of the process. */
   readonly replica: string = newName()
-  /** For `node:http`, Express, Koa and Fastify, as of `counterService`: answers the messages of other replicas. */
+  /**
+   * Request handler that answers the messages of other replicas, for `node:http`, Express, Koa and Fastify; mounted
+   * like the handler of `counterService`.
+   */
   readonly handler: (req: IncomingMessage, res: ServerResponse) => Promise<void>
   readonly #settings: NodeSettings
   readonly #table: ReplicaTable
@@ -142,11 +152,14 @@ export class GossipNode implements MetricSource {
     return this.#metrics.metrics()
   }
 
-  /** What a message of another replica is answered with, for transports of your own. Throws `SLUICE_BAD_MESSAGE` and `SLUICE_GOSSIP_FORGED`. */
+  /**
+   * Processes a message of another replica and returns the reply; for custom transports. Throws `SLUICE_BAD_MESSAGE`,
+   * `SLUICE_GOSSIP_FORGED` and, after `close`, `SLUICE_GOSSIP_UNAVAILABLE`.
+   */
   answer(message: Uint8Array): Uint8Array {
     try {
       this.#metrics.carried({ received: message.byteLength })
-      if (this.#isClosed) throw new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', 'gossip: this replica is closed')
+      if (this.#isClosed) throw new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', 'gossip: this replica is closed and answers no messages')
       const answer = this.#exchange.answer(message)
       this.#metrics.carried({ sent: answer.byteLength })
       return answer
@@ -157,37 +170,47 @@ export class GossipNode implements MetricSource {
     }
   }
 
-  /** For what stands on a node: hears of all items whose keys begin with `<kind>:`. Throws `SLUICE_BAD_OPTION` where something does. */
+  /**
+   * Registers a topic that receives all items whose keys start with `<kind>:`. Throws `SLUICE_BAD_OPTION` if the kind
+   * is already registered on this node.
+   */
   attach(kind: string, topic: GossipTopic): void {
     this.#topics.attach(kind, topic)
   }
 
-  /** Writes an item, which all others will have; `bornAt` is earlier for one that stood in another log. Throws `SLUICE_BAD_MESSAGE` for a key above 1,024 characters, and above 32 KiB of JSON. */
+  /**
+   * Writes an item, which is replicated to all other replicas. `log` defaults to the log of this node; `bornAt` is
+   * earlier than now for an item copied from another log. Throws `SLUICE_BAD_MESSAGE` for a key of more than 1,024
+   * characters, and for an item of more than 32 KiB of JSON.
+   */
   write(key: string, value: unknown, log?: ReplicaLog, bornAt: number = this.clock.now()): LogItem {
     return this.#table.write({ key, value, bytes: itemBytes(key, value) }, bornAt, log)
   }
 
-  /** The logs as far as they are known here. */
+  /** Logs of all replicas, as far as this replica has received them. */
   get logs(): Pick<ReplicaTable, 'logOf' | 'forget' | 'restore' | 'release'> {
     return this.#table
   }
 
-  /** A log beside that of the node, for what stands on it: replicas on which nothing has this kind do not take it over. */
+  /** Opens another log of this process. Replicas on which no topic has this kind do not replicate it. */
   openLog(kind: string): ReplicaLog {
     return this.#table.open(logName(kind, newName()), this.clock.now())
   }
 
-  /** Asks one of the others, by chance, unless many exchanges wait for answers. Done by itself each `tickMs`; never rejects. */
+  /**
+   * Exchanges with a random peer, unless `MOST_EXCHANGES` are running. Called automatically every `tickMs`; never
+   * rejects.
+   */
   async tick(): Promise<void> {
     if (this.#running < MOST_EXCHANGES) await this.askOne()
   }
 
-  /** Asks one of the others, by chance. Answers whether one answered; never rejects. */
+  /** Exchanges with a random peer and returns whether another replica replied. Never rejects. */
   async askOne(): Promise<boolean> {
     return !this.#isClosed && (await this.#ask(() => this.#settings.peers.next()))
   }
 
-  /** Asks all others at once. Answers how many answered, and how many there are; never rejects. */
+  /** Exchanges with all peers at once. Returns how many were asked and how many replied. Never rejects. */
   async askAll(): Promise<{ readonly answered: number; readonly asked: number }> {
     const { peers } = this.#settings
     const others = await peers.others().catch(() => [])
@@ -198,16 +221,16 @@ export class GossipNode implements MetricSource {
     }
   }
 
-  /** Tells one of the others what is left, and ends. What this replica wrote lives on in the others. Never rejects. */
+  /** Stops after a last exchange with one peer, which then has what this replica wrote. Never rejects. */
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
-    // however many exchanges wait for silent peers
+    // not limited by `MOST_EXCHANGES`: all of these may be waiting for unresponsive peers
     await this.askOne()
     this.#isClosed = true
     this.#topics.ended()
   }
 
-  /** Whether it answered, and is another one. Never rejects. */
+  /** Returns whether a replica other than this one replied. Never rejects. */
   async #ask(next: () => Promise<GossipPeer | undefined>): Promise<boolean> {
     this.#running++
     try {
@@ -226,7 +249,7 @@ export class GossipNode implements MetricSource {
     }
   }
 
-  /** Undefined where there is nobody to ask, or no time left. */
+  /** Returns undefined if there is no peer or no time left. */
   async #askPeer(
     next: () => Promise<GossipPeer | undefined>,
     signal: AbortSignal,
@@ -241,7 +264,7 @@ export class GossipNode implements MetricSource {
     const deadline = new AbortController()
     const late = new Promise<never>((_, reject) => {
       deadline.signal.addEventListener('abort', () => {
-        reject(new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', `gossip: got no answer within ${waitMs} ms`))
+        reject(new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', `gossip: a peer did not reply within ${waitMs} ms; the next tick retries`))
       })
     })
     const cancel = clock.after(waitMs, () => deadline.abort(), AWAITED)

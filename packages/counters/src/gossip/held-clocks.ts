@@ -7,10 +7,10 @@ interface Waiter {
   readonly settle: () => void
 }
 
-/** How far other replicas have the logs of this one, and who waits for that. */
+/** Tracks how far other replicas have received the logs of this one, and resolves callers that wait for it. */
 export class HeldClocks {
   readonly #clock: Clock
-  /** By log, then by node. */
+  /** Received clocks, by log and node. */
   readonly #clocks = new Map<string, Map<string, number>>()
   readonly #waiters = new Set<Waiter>()
 
@@ -22,7 +22,7 @@ export class HeldClocks {
     return this.#waiters.size > 0
   }
 
-  /** A node has a log as far as `clock`: that was true once, and holds for as long as it runs. */
+  /** Records that a node has a log up to `clock`. This remains true while the node runs. */
   learn(log: string, node: string, clock: number): void {
     const clocks = this.#clocks.get(log) ?? new Map<string, number>()
     this.#clocks.set(log, clocks)
@@ -39,14 +39,14 @@ export class HeldClocks {
     this.#clocks.delete(log)
   }
 
-  /** Drops what is known of nodes that are gone. */
+  /** Forgets all nodes except those in `nodes`. */
   keepOnly(nodes: ReadonlySet<string>): void {
     for (const clocks of this.#clocks.values()) {
       for (const node of clocks.keys()) if (!nodes.has(node)) clocks.delete(node)
     }
   }
 
-  /** Answers true once so many other nodes have a log as far as `clock`, false after `waitMs`. */
+  /** Resolves with true once `others` other nodes have the log up to `clock`, or with false after `waitMs`. */
   held(
     log: string,
     clock: number,

@@ -3,6 +3,7 @@ import { badOption } from '@sluice/limiter-core/backend'
 import { type GossipPeer, HttpPeer } from './gossip-peer.ts'
 import type { MessageSeal } from './message-seal.ts'
 
+/** Peers of a replica: HTTP addresses or custom transports. */
 export type GossipPeers = readonly (string | GossipPeer)[]
 
 export interface PeerListOptions {
@@ -11,28 +12,28 @@ export interface PeerListOptions {
   readonly random: () => number
 }
 
-/** Whom a replica may ask: as given, without those that turned out to be itself. */
+/** Peers that a replica may ask, without the ones that turned out to be the replica itself. */
 export class PeerList {
   readonly #options: PeerListOptions
   /** Names of peers that turned out to be this replica. */
   readonly #own = new Set<string>()
 
-  /** Throws `SLUICE_BAD_OPTION` for what is no peer, and for one on another machine without a secret. */
+  /** Throws `SLUICE_BAD_OPTION` for an invalid peer, and for an address of another machine if there is no secret. */
   constructor(options: PeerListOptions) {
     this.#options = options
     if (typeof options.peers !== 'function') peersOf(options.peers, options.seal)
   }
 
-  /** One of them, by chance; undefined where there is none. */
+  /** Returns a random peer, or undefined if there is none. */
   async next(): Promise<GossipPeer | undefined> {
     const all = await this.#given()
     const others = all.filter(({ name }) => !this.isOwn(name))
-    // at an address that several replicas share another one may answer next
+    // replicas may share an address, so another one may answer there next time
     const next = others.length > 0 ? others : all
     return next[Math.floor(this.#options.random() * next.length)]
   }
 
-  /** All that are not known to be this replica. */
+  /** Returns all peers that are not known to be this replica. */
   async others(): Promise<readonly GossipPeer[]> {
     return (await this.#given()).filter(({ name }) => !this.isOwn(name))
   }
@@ -52,16 +53,19 @@ export class PeerList {
   }
 }
 
-/** Throws `SLUICE_BAD_OPTION` for what is no peer, and for one on another machine without a secret. */
+/**
+ * Converts addresses to peers. Throws `SLUICE_BAD_OPTION` for an invalid peer, and for an address of another machine if
+ * there is no secret.
+ */
 function peersOf(given: GossipPeers, seal: MessageSeal): readonly GossipPeer[] {
   if (!Array.isArray(given)) throw badOption('gossip: peers', given, 'an array of addresses')
   return given.map((peer: string | GossipPeer) => {
     if (typeof peer !== 'string') {
       if (typeof peer?.exchange === 'function' && typeof peer.name === 'string') return peer
-      throw badOption('gossip: peers', peer, 'addresses, or peers with a name and exchange')
+      throw badOption('gossip: peers', peer, 'an address, or a peer with a name and an exchange function')
     }
     const made = new HttpPeer(peer)
     if (made.isLocal || seal.hasSecret) return made
-    throw badOption('gossip: secret', undefined, 'one, since a peer is on another machine')
+    throw badOption('gossip: secret', undefined, 'a secret, because a peer is on another machine')
   })
 }

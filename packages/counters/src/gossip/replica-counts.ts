@@ -87,7 +87,7 @@ export class ReplicaCounts implements GossipTopic {
     this.#stop()
   }
 
-  /** For its node. */
+  /** Called by the node. */
   received(replica: string, item: LogItem): boolean {
     const { key, value } = item
     if (key.startsWith(COUNTER)) this.#receivedAmount(replica, key.slice(COUNTER.length), item)
@@ -97,26 +97,26 @@ export class ReplicaCounts implements GossipTopic {
     return true
   }
 
-  /** For its node. */
+  /** Called by the node. */
   ended(): void {
     this.#stop()
   }
 
-  /** For its node: nothing of these logs is dropped by its age. */
+  /** Called by the node. Items of these logs do not expire. */
   isOld(): boolean {
     return false
   }
 
-  /** For its node. */
+  /** Called by the node. */
   missed(): void {}
 
-  /** For its node. */
+  /** Called by the node. */
   limitOf(replica: string): number {
     if (this.#marks.isFolded(replica)) return 0
     return this.#own.votes.has(replica) ? this.#members.votedClock(replica) : Number.POSITIVE_INFINITY
   }
 
-  /** For its node. */
+  /** Called by the node. */
   beforeExchange(): void {
     if (this.#isClosed) return
     this.#own.flush()
@@ -125,7 +125,7 @@ export class ReplicaCounts implements GossipTopic {
     this.#vote()
   }
 
-  /** For its node. */
+  /** Called by the node. */
   known(node: string, clocks: Clocks): void {
     for (const log of clocks.keys()) this.#markAnew(log)
     const knowsAny = [...clocks.keys()].some((log) => log.startsWith(`${KIND}-`))

@@ -10,7 +10,7 @@ export interface CounterSplit {
   /** Whether concurrent calls count in different parts, so that other parts can change while a call is under way. */
   readonly writesMany: boolean
   /**
-   * Returns the index of the part in which a token counts, then those of parts in which it may have counted earlier.
+   * Returns the index of the part in which a token counts, then of other parts in which it may have counted earlier.
    */
   partsForToken(hash: string): Iterable<number>
   /** Returns a version of the sum that grows whenever a part is written; 0 if no part was ever written. */

@@ -4,14 +4,14 @@ import { wholeWithin } from '../counter-options.ts'
 import { dayOf, type HourlyOptions, hourOf, keptHoursOf, MOST_DAYS } from './utc-hours.ts'
 
 /**
- * One sketch for each UTC hour; the sketches of old hours are merged into the sketch of their day. It does not read a
+ * Sketches by UTC hour; the sketches of old hours are merged into the sketch of their day. It does not read a
  * clock: callers pass `now` in epoch ms, and the newest `now` of a write decides which hours and days are kept.
  */
 export class HourlySketches<Kind extends Sketch<Kind>> {
   readonly #make: () => Kind
   readonly #keptHours: number
   readonly #keptDays: number
-  /** By hour number since 1970. */
+  /** Sketches by hour number since 1970. */
   readonly #hours = new Map<number, Kind>()
   readonly #days = new Map<number, Kind>()
   /** Newest hour number; -Infinity before the first write. */

@@ -15,7 +15,7 @@ import type { CounterSplit } from './counter-split.ts'
 import { exactSum } from './exact-sum.ts'
 import { readingOf } from './split-reading.ts'
 
-/** One id and delta of a call, with the parts of the counter. */
+/** An id and delta of a call, with the parts of the counter. */
 interface SplitDelta {
   readonly id: string
   readonly delta: number

@@ -3,27 +3,27 @@ import { GRACE, grantOf, type LeaseAsk, type LeaseGrant } from '@sluice/limiter-
 import { includedLeft, type QuotaAccount } from './quota-account.ts'
 import type { LeaseState, PeriodState } from './quota-state.ts'
 
-/** How long an owner may be away and still report what it spent of a lease that has ended. */
+/** Time after the end of a lease during which its owner can still report what it spent. */
 export const REPORTED_WITHIN_MS = 3_600_000
-/** Leases that have ended and are remembered at most, of one key. */
-const MOST_ENDED = 64
+/** Maximum number of ended leases remembered for one key. */
+const MAX_ENDED = 64
 
 export interface QuotaLeaseTerms {
-  /** Milliseconds. */
+  /** Duration of a lease in ms. */
   readonly leaseMs: number
-  /** The largest part of what is left that one owner gets beyond what its requests wait for. */
+  /** Maximum part of the remaining units that an owner receives beyond the units its requests are waiting for. */
   readonly fraction: number
 }
 
-/** What a lease, and what its end left behind, is named in the journal. */
+/** Returns the id of a lease in journal entries. */
 export function leaseRef({ owner, seq }: Pick<LeaseState, 'owner' | 'seq'>): string {
   return `${owner}:${seq}`
 }
 
-/** Answers what a process asks of its lease of an open account. */
+/** Handles the lease request of a process for an open account. */
 export function askLease(account: QuotaAccount, ask: LeaseAsk, terms: QuotaLeaseTerms): LeaseGrant {
   const lease = account.leases.find(({ owner }) => owner === ask.owner)
-  // a later ask was here before: what this one says is no longer so
+  // a later request was handled before, so the contents of this one are outdated
   const isStale = lease !== undefined && ask.seq <= lease.seq
   const untilEndMs = Math.max(1, Math.floor(account.current.endsAt - account.now))
   const leaseMs = Math.min(terms.leaseMs, untilEndMs)
@@ -42,14 +42,14 @@ export function askLease(account: QuotaAccount, ask: LeaseAsk, terms: QuotaLease
     retryAfterMs: waitMs(account, ask.need, free, leftMs),
     resetAfterMs: leftMs,
     availableAfterMs: charged > 0 ? leftMs : 0,
-    // what is not kept must not be spent
+    // a duration of 0 keeps the owner from spending units that it was not allowed to keep
     leaseMs: kept === ask.keep ? leaseMs : 0,
     fund: fundOf(account, granted > 0),
     now: account.now,
   }
 }
 
-/** Charges leases that have ended without a report, and forgets those of long ago. */
+/** Charges leases that ended without a report, and removes old ended leases. */
 export function settleLeases(account: QuotaAccount): void {
   for (const lease of account.leases) {
     if (lease.endsAt > account.now || lease.units === 0) continue
@@ -60,18 +60,18 @@ export function settleLeases(account: QuotaAccount): void {
     lease.units = 0
   }
   const ended = account.leases.filter(({ endsAt, units }) => units === 0 && endsAt <= account.now)
-  const tooMany = new Set(ended.slice(0, -MOST_ENDED))
+  const tooMany = new Set(ended.slice(0, -MAX_ENDED))
   account.removeLeases(
     (lease) => tooMany.has(lease) || (ended.includes(lease) && lease.endsAt + REPORTED_WITHIN_MS <= account.now),
   )
 }
 
-/** Gives units back that were charged for a lease without a report; answers how many of them there still were. */
+/** Gives back units charged for a lease without a report. Returns the number of units given back. */
 export function creditLease(account: QuotaAccount, ref: string, label: string, units: number): number {
   const period = account.period(label)
   if (!period) return 0
   const lease = account.leases.find(({ owner }) => ref.startsWith(`${owner}:`))
-  // its owner has reported meanwhile: what is still charged is for leases of others
+  // the owner has reported since then, so the remaining stranded units belong to other leases
   const settled = lease && leaseRef(lease) !== ref ? 0 : (lease?.settled ?? units)
   const credited = Math.min(units, settled, period.stranded)
   account.strand(period, -credited, account.now)
@@ -80,8 +80,8 @@ export function creditLease(account: QuotaAccount, ref: string, label: string, u
 }
 
 /**
- * Charges what the owner spent and was not charged for; from now on it has on lease what it keeps. Answers how much that
- * is: what it has of another period, or of a lease that nobody knows, must fit into this one.
+ * Charges the units that the owner spent and that were not charged yet, and leases it the units it keeps. Returns the
+ * number of units kept: units of another period or of an unknown lease are kept only if they fit.
  */
 function report(account: QuotaAccount, ask: LeaseAsk, lease: LeaseState | undefined, leaseMs: number): number {
   const period = (lease && account.period(lease.period)) ?? account.current
@@ -92,7 +92,7 @@ function report(account: QuotaAccount, ask: LeaseAsk, lease: LeaseState | undefi
   }
   const spent = ask.spent - (lease?.base === ask.base ? lease.charged : 0)
   account.charge(period, spent, account.now)
-  // a flood of denied asks changes nothing
+  // an empty report is not stored, so that a flood of denied requests causes no writes
   const isEmpty = (lease?.units ?? 0) === 0 && ask.keep === 0 && spent === 0
   const isHeld = lease?.period === account.current.label
   const kept = isHeld || ask.keep <= account.free ? ask.keep : 0
@@ -112,7 +112,9 @@ function waitMs(account: QuotaAccount, need: number, free: number, leftMs: numbe
   return need > account.nextCapacity ? Number.POSITIVE_INFINITY : leftMs
 }
 
-/** Where units come from that were taken or lent last; where none were, which of both had none. */
+/**
+ * Returns the fund from which units were just taken or leased, or, if they did not fit, the fund that was exhausted.
+ */
 export function fundOf(account: QuotaAccount, fits: boolean): Fund {
   const { current, topUps } = account
   if (!fits) return topUps.any ? 'top-up' : 'included'

@@ -2,10 +2,10 @@ import type { QuotaEntry } from '../ledger/quota-table.ts'
 import type { QuotaAccount } from './quota-account.ts'
 import type { ReservationState } from './quota-state.ts'
 
-/** What became of a reservation: once, whoever asks for it first. */
+/** How a reservation ended. Each reservation ends once, by the first call or by expiring. */
 export type ReservationEnd = 'posted' | 'voided' | 'expired'
 
-/** Sets units aside, of an open account, where they fit; the same id again answers the same. */
+/** Reserves units of an open account if they fit. The same id returns the existing reservation. */
 export function reserveUnits(
   account: QuotaAccount,
   { id, units, forMs }: { readonly id: string; readonly units: number; readonly forMs: number },
@@ -23,7 +23,10 @@ export function reservedEntry({ id, units, period }: ReservationState): QuotaEnt
   return { kind: 'reserved', token: reserveToken(id), ref: id, units, period }
 }
 
-/** Charges `units` of a reservation, all of them unless said, and frees the rest; undefined where there is none. */
+/**
+ * Charges `units` of a reservation, by default all of them, and releases the rest; undefined if there is no
+ * reservation.
+ */
 export function endReservation(
   account: QuotaAccount,
   id: string,
@@ -38,7 +41,7 @@ export function endReservation(
   return kind
 }
 
-/** Ends those whose time is over. */
+/** Ends expired reservations. */
 export function expireReservations(account: QuotaAccount): void {
   for (const { id, endsAt } of account.reservations) {
     const expired = endsAt <= account.now ? account.release(id) : undefined

@@ -10,34 +10,34 @@ import { WriteDoubts } from './write-doubts.ts'
 import { WriteTurns } from './write-turns.ts'
 import { stampWriter, usageOf } from './writer-stamps.ts'
 
-/** What a process last knew of a stored account. */
+/** Last known state of a stored account. */
 interface Known {
   readonly version: number
   readonly text: string
-  /** As it is stored, which may be another text; undefined where nothing is. */
+  /** The stored text, which may differ from `text`; undefined if the account is not stored. */
   readonly stored: string | undefined
 }
 
 const HOUR_MS = 3_600_000
 
-/** One account in one process: what is known of it, and what waits to be written. */
+/** An account in this process: its last known state and the changes that wait to be written. */
 export class AccountSlot {
   readonly id: AccountId
   readonly terms: QuotaTerms
   readonly #writer: string
   #known: Known | undefined
-  /** Whether `#known` was read since somebody last waited. */
+  /** Whether `#known` was read for the waiting changes. An older state cannot confirm that a change has no effect. */
   #isFresh = false
-  /** The last own write that is known to stand. */
+  /** Number of the last own write that is known to be applied. */
   #seq = 0
-  /** The last own write that was sent; no two have one number. */
+  /** Number of the last own write that was sent. Numbers are never reused. */
   #sentSeq = 0
-  /** The last state that is known to have stood. */
+  /** Last state known to have been stored, used to detect a database that lost writes. */
   #kept: string | undefined
   #waiting: PendingChange[] = []
   #sent: readonly PendingChange[] = []
   #sentText = ''
-  /** Writes down again what a database that was behind has lost, beside whatever is written next. */
+  /** Restores writes that the database lost. It is written alone, before other changes. */
   #recovery: Recovery | undefined
   readonly #doubts = new WriteDoubts()
   readonly #turns: WriteTurns
@@ -65,10 +65,10 @@ export class AccountSlot {
     return this.#waiting.length > 0
   }
 
-  /** How long it is to wait for its turn among the writers of its account, in ms; 0 for not at all. */
+  /** Returns how long to wait for this process's turn among the writers of the account, in ms; 0 for no wait. */
   turnMs(now: number, writeMs: number): number {
     const waitMs = this.#turns.waitMs(now, writeMs)
-    // another one has written by then
+    // other processes will have written by then
     if (waitMs > 0) this.#known = undefined
     return waitMs
   }
@@ -77,7 +77,7 @@ export class AccountSlot {
     this.#waiting.push(change)
   }
 
-  /** What the table has; undefined where it has none. */
+  /** Accepts the account read from the table, undefined if it is not stored. `now` is the database's time. */
   read(stored: StoredAccount | undefined, now: number): void {
     const state = stored ? stateOf(stored.state) : emptyState()
     const found = state.writers.find(({ writer }) => writer === this.#writer)?.seq ?? 0
@@ -88,20 +88,20 @@ export class AccountSlot {
     this.#known = { version, text, stored: stored?.state }
     this.#isFresh = true
     this.#seq = Math.max(found, this.#seq)
-    // what is not written down yet is still only known here
+    // a recovery that is not written yet needs the previous #kept
     if (!this.#recovery) this.#kept = text
     this.#doubts.read(version, found)
     this.#turns.read(state.writers, now)
   }
 
   /**
-   * The next write, at `now` of the database; undefined where nothing is to be written, or where what is known is to be read
-   * first, since it says that nothing changes.
+   * Returns the next write, at database time `now`; undefined if there is nothing to write, or if the account must be
+   * read first because its cached state shows no change.
    */
   compose(now: number): AccountChange | undefined {
     const known = this.#known
     if (!known) return undefined
-    // what is recovered has its tokens back before anybody may use them
+    // recovered tokens must be stored before other changes may use them
     const changes = this.#recovery ? [] : this.#nextChanges()
     const state = stateOf(known.text)
     const before = usageOf(state)
@@ -109,7 +109,7 @@ export class AccountSlot {
     this.#recovery?.apply(account)
     for (const change of changes) change.apply(account)
     this.#sent = changes
-    // a write that may still come does not, where another one has its version
+    // a write with unknown outcome cannot be applied later once this write has taken its version
     const isNeeded = this.#recovery !== undefined || this.#doubts.any || !account.journal.isEmpty
     if (!isNeeded && textOf(state) === known.text) return this.#unchanged()
     this.#sentSeq = Math.max(this.#sentSeq, this.#seq) + 1
@@ -119,7 +119,7 @@ export class AccountSlot {
     return this.#changeOf(account, known, changes[0]?.token)
   }
 
-  /** The write stands. */
+  /** Called when the write was applied. */
   written(): void {
     const known = this.#known as Known
     this.#known = { version: known.version + 1, text: this.#sentText, stored: this.#sentText }
@@ -132,7 +132,7 @@ export class AccountSlot {
     this.#finish()
   }
 
-  /** The write was refused: what is there is not what was known, or a token was used. */
+  /** Called when the write was rejected because the stored state has changed or a token was used. */
   refused(now: number): void {
     this.#turns.refused(now)
     this.#readAgain()
@@ -144,7 +144,7 @@ export class AccountSlot {
     this.#sent = []
   }
 
-  /** What the first change that waits would count once, where that was counted. */
+  /** Called when the token of the first waiting change was already used. */
   tokenUsed(): void {
     this.#waiting.shift()?.used?.()
   }
@@ -153,7 +153,7 @@ export class AccountSlot {
     return this.#waiting[0]?.token
   }
 
-  /** No answer came; `isSent`: to a write, which may stand. */
+  /** Called when a call failed or timed out. If `isSent`, the write may still have been applied. */
   failed(error: unknown, isSent: boolean): void {
     const sent = this.#sent
     this.#sent = []
@@ -162,11 +162,11 @@ export class AccountSlot {
     const waiting = this.#waiting
     this.#waiting = []
     for (const change of [...sent, ...waiting]) change.failed(error)
-    // what was not sent does not stand
+    // changes that were not sent are not applied
     for (const change of isSent ? waiting : [...sent, ...waiting]) change.settled?.(false)
   }
 
-  /** All up to one with a token, or that one. */
+  /** Takes the changes before the next change with a token, or that change alone if it is the first. */
   #nextChanges(): PendingChange[] {
     const at = this.#waiting.findIndex(({ token }) => token !== undefined)
     return this.#waiting.splice(0, at < 0 ? this.#waiting.length : Math.max(1, at))
@@ -205,7 +205,7 @@ export class AccountSlot {
       version: known.version + 1,
       basedOn: known.stored && stateHash(known.stored),
       state: this.#sentText,
-      // what happened in an hour is written in that hour, and in its period
+      // usage must be written in the hour and the period to which it was charged
       from: hour,
       until: Math.min(hour + HOUR_MS, periods.at(account.now).endsAt),
       dueAt,

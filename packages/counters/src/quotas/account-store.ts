@@ -8,42 +8,42 @@ import { AccountSlot } from './account-slot.ts'
 import type { PendingChange } from './pending-change.ts'
 import type { QuotaAccount, QuotaTerms } from './quota-account.ts'
 
-/** Accounts of which a process remembers what it last knew. */
-const MOST_KEPT = 10_000
-/** How many old accounts are looked at for some that nobody waits for. */
-const LOOKED_AT = 16
-/** Accounts in one statement. */
-const MOST_AT_ONCE = 256
-/** Others write in the time of the machine, also where a test has a clock of its own that stands still. */
+/** Number of accounts kept in memory; only idle accounts are evicted. */
+const MAX_KEPT = 10_000
+/** Maximum number of old accounts examined at each eviction. */
+const MAX_EXAMINED = 16
+/** Maximum number of accounts in one statement. */
+const MAX_AT_ONCE = 256
+/** Other processes write in real time, even if a test uses a clock that stands still. */
 const TURN_CLOCK = systemClock
 
 export interface AccountStoreOptions {
   readonly clock: Clock
-  /** How long a statement may take, in ms. */
+  /** Timeout of a statement, in ms. */
   readonly waitMs: number
-  /** Told of every notice that was written. */
+  /** Called with notices after they have been written. */
   readonly noticed: (notices: AccountChange['notices']) => void
 }
 
 /**
- * The accounts that this process works on. Changes of one turn of the event loop go in one statement; each is applied to
- * what is known of its account, and applied again where that has changed meanwhile.
+ * The accounts that this process works on. Changes of one event loop turn share a statement. Each change is applied to
+ * the last known state of its account, and again to the new state if the stored account has changed.
  */
 export class AccountStore {
   readonly #table: QuotaTable
   readonly #options: AccountStoreOptions
   readonly #deadline: AnswerDeadline
-  /** Of this start of this process. */
+  /** Identifies this start of this process. */
   readonly #writer: string = randomBytes(9).toString('base64url')
-  /** By name and key; those that were used last are at the end. */
+  /** Slots by name and key, the least recently used first. */
   readonly #slots = new Map<string, AccountSlot>()
   readonly #busy = new Set<AccountSlot>()
   readonly #batch = new TurnBatch<AccountSlot>((batch) => this.#workAll(batch.take()))
   #offsetMs: number | undefined
   #idle: (() => void)[] = []
-  /** How long it takes to read an account and to write it, of late. */
+  /** Moving average of the time to read and write an account, in ms. */
   #writeMs = 2
-  /** Of those who wait for their turn: what stops that. */
+  /** Accounts that wait for their turn, with functions that cancel the wait. */
   readonly #turns = new Map<AccountSlot, () => void>()
   #isClosed = false
 
@@ -53,17 +53,17 @@ export class AccountStore {
     this.#deadline = new AnswerDeadline(options.clock, options.waitMs)
   }
 
-  /** By the clock of the database, or a little before; undefined until it answered. */
+  /** Time of the database, or slightly earlier; undefined before its first reply. */
   get now(): number | undefined {
     return this.#offsetMs === undefined ? undefined : this.#options.clock.now() + this.#offsetMs
   }
 
-  /** What to add to a reading of the process clock for one of the database, or a little less. */
+  /** Difference between the database's time and the process clock, or slightly less. */
   get offsetMs(): number {
     return this.#offsetMs ?? this.#options.clock.wall() - this.#options.clock.now()
   }
 
-  /** Settles when the change stands, or nobody knows. */
+  /** Adds a change, whose callbacks report when it is applied or its outcome is unknown. */
   add(id: AccountId, terms: QuotaTerms, change: PendingChange): void {
     const slot = this.#slotOf(id, terms)
     slot.add(change)
@@ -71,8 +71,9 @@ export class AccountStore {
   }
 
   /**
-   * Resolves with what `apply` answered when it stood; `used` answers in its place where the token was used before. Rejects
-   * where nobody knows whether it stands, `certain` ones when it is known not to.
+   * Applies a change. Resolves with the result of `apply` once it is stored, or with that of `used` if the token was
+   * used before. If the outcome is unknown, rejects at once; with `certain`, only once the change is known not to be
+   * applied.
    */
   change<R>(
     id: AccountId,
@@ -113,19 +114,19 @@ export class AccountStore {
     })
   }
 
-  /** Finds out what became of writes without an answer. */
+  /** Determines the outcome of writes without a reply. */
   settleDoubts(): void {
     if (this.#isClosed) return
     for (const slot of this.#slots.values()) if (slot.hasDoubt) this.#schedule(slot)
   }
 
-  /** When nothing is under way, nor waits to be. */
+  /** Resolves when no account has work under way or waiting. */
   idle(): Promise<void> {
     if (this.#busy.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
-  /** Gives up what is under way; nothing is sent from here on, and what is asked fails. */
+  /** Aborts all work. Nothing is sent afterwards, and new changes fail. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const [slot, stop] of this.#turns) {
@@ -136,13 +137,13 @@ export class AccountStore {
     await this.idle()
   }
 
-  #refusesNow(slot: AccountSlot): boolean {
+  #failIfClosed(slot: AccountSlot): boolean {
     if (this.#isClosed) slot.failed(closedStore(), false)
     return this.#isClosed
   }
 
-  /** Sends nothing once this is closed. */
-  async #ask<T>(call: () => Promise<T>): Promise<T> {
+  /** Runs a table call with a timeout. Rejects without calling the table after `close`. */
+  async #call<T>(call: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw closedStore()
     return this.#deadline.within(call())
   }
@@ -152,15 +153,18 @@ export class AccountStore {
     const slot = this.#slots.get(at) ?? new AccountSlot(id, terms, this.#writer)
     this.#slots.delete(at)
     this.#slots.set(at, slot)
-    if (this.#slots.size > MOST_KEPT) this.#forget()
+    if (this.#slots.size > MAX_KEPT) this.#evict()
     return slot
   }
 
-  /** Of the oldest those that nobody waits for: more than come, so that a crowd is forgotten when it is over. */
-  #forget(): void {
-    let looked = 0
+  /**
+   * Evicts idle accounts among the oldest. It examines more than one account per added account, so that the number
+   * shrinks again after a flood of keys.
+   */
+  #evict(): void {
+    let examined = 0
     for (const [at, slot] of this.#slots) {
-      if (looked++ === LOOKED_AT || this.#slots.size <= MOST_KEPT) return
+      if (examined++ === MAX_EXAMINED || this.#slots.size <= MAX_KEPT) return
       this.#slots.delete(at)
       if (!slot.isIdle) this.#slots.set(at, slot)
     }
@@ -172,7 +176,7 @@ export class AccountStore {
   }
 
   #schedule(slot: AccountSlot): void {
-    if (this.#busy.has(slot) || this.#refusesNow(slot)) return
+    if (this.#busy.has(slot) || this.#failIfClosed(slot)) return
     this.#busy.add(slot)
     const waitMs = slot.turnMs(TURN_CLOCK.now(), this.#writeMs)
     if (waitMs === 0) this.#batch.add(slot, queueMicrotask)
@@ -184,12 +188,12 @@ export class AccountStore {
   }
 
   #workAll(slots: readonly AccountSlot[]): void {
-    for (let from = 0; from < slots.length; from += MOST_AT_ONCE) {
-      void this.#work(slots.slice(from, from + MOST_AT_ONCE))
+    for (let from = 0; from < slots.length; from += MAX_AT_ONCE) {
+      void this.#work(slots.slice(from, from + MAX_AT_ONCE))
     }
   }
 
-  /** Never rejects. */
+  /** Reads and writes accounts. Never rejects. */
   async #work(slots: readonly AccountSlot[]): Promise<void> {
     const sent = new Set<AccountSlot>()
     const from = TURN_CLOCK.now()
@@ -199,7 +203,7 @@ export class AccountStore {
       const composed = this.#composed(slots)
       for (const [slot] of composed) sent.add(slot)
       const refused = composed.length > 0 ? await this.#commit(composed) : []
-      // from here on it is known what became of each write
+      // from here on the outcome of each write is known
       sent.clear()
       if (composed.length > 0) this.#writeMs += (TURN_CLOCK.now() - from - this.#writeMs) / 8
       await Promise.all(refused.map((slot) => this.#findToken(slot)))
@@ -214,19 +218,19 @@ export class AccountStore {
       this.#busy.delete(slot)
       if (slot.hasWork) this.#schedule(slot)
     }
-    if (this.#busy.size === 0) for (const tell of this.#idle.splice(0)) tell()
+    if (this.#busy.size === 0) for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   async #read(slots: readonly AccountSlot[]): Promise<void> {
-    const { now, accounts } = await this.#ask(() => this.#table.read(slots.map(({ id }) => id)))
-    this.#heard(now)
+    const { now, accounts } = await this.#call(() => this.#table.read(slots.map(({ id }) => id)))
+    this.#updateOffset(now)
     const found = new Map(accounts.map((account) => [accountPlace(account), account]))
     for (const slot of slots) {
       const stored = found.get(accountPlace(slot.id))
       try {
         slot.read(stored, now)
       } catch (error) {
-        // a state of a later release keeps this account alone
+        // a state written by a later release fails this account only
         slot.failed(error, false)
       }
     }
@@ -240,11 +244,11 @@ export class AccountStore {
     })
   }
 
-  /** Answers those whose write was refused, maybe for its token. */
+  /** Commits writes. Returns the slots whose write was rejected, possibly because of a token. */
   async #commit(composed: readonly (readonly [AccountSlot, AccountChange])[]): Promise<readonly AccountSlot[]> {
     const changes = composed.map(([, change]) => change)
-    const { now, written } = await this.#ask(() => this.#table.commit(changes))
-    this.#heard(now)
+    const { now, written } = await this.#call(() => this.#table.commit(changes))
+    this.#updateOffset(now)
     for (const [index, [slot, change]] of composed.entries()) {
       if (!written[index]) slot.refused(TURN_CLOCK.now())
       else {
@@ -255,23 +259,23 @@ export class AccountStore {
     return composed.flatMap(([slot], index) => (written[index] ? [] : [slot]))
   }
 
-  /** Of a change that was refused: was it for its token? Where nobody answers, this account alone is at fault. */
+  /** Checks whether a change was rejected because of its token. If the check fails, only this account fails. */
   async #findToken(slot: AccountSlot): Promise<void> {
     const { firstToken } = slot
     if (firstToken === undefined) return
     try {
-      const used = await this.#ask(() => this.#table.usedToken(slot.id, firstToken))
+      const used = await this.#call(() => this.#table.usedToken(slot.id, firstToken))
       if (used) slot.tokenUsed()
     } catch (error) {
       slot.failed(error, false)
     }
   }
 
-  #heard(now: number): void {
+  #updateOffset(now: number): void {
     this.#offsetMs = now - this.#options.clock.now()
   }
 }
 
 function closedStore(): Error {
-  return unanswered('these quotas are closed')
+  return unanswered('the quotas are closed')
 }

@@ -2,43 +2,45 @@ import { Temporal } from '@js-temporal/polyfill'
 import type { PolicyCalendar } from '@sluice/limiter-core/backend'
 import { LocalHours } from './local-hours.ts'
 
-/** A day, week or month of a time zone: from `startsAt` up to and without `endsAt`, in epoch ms. */
+/** A day, week or month of a time zone, from `startsAt` (inclusive) to `endsAt` (exclusive), in epoch ms. */
 export interface CalendarPeriod {
-  /** The local date on which it begins, such as `2026-11-01`: the same by the zone data of every process. */
+  /**
+   * Local date on which the period begins, e.g. `2026-11-01`. It does not depend on the time zone data of a process.
+   */
   readonly label: string
   readonly startsAt: number
   readonly endsAt: number
 }
 
 /**
- * The periods of a calendar. They tile time: each begins with the first instant of its date, where that has no midnight
- * the first one after it, where it has two the earlier one. A date that a zone skipped has no day of its own. Times are
- * epoch ms; those that are none, or are beyond the year 271821, throw a `RangeError`.
+ * The periods of a calendar, which follow each other without gaps. Each period begins with the first instant of its
+ * date, which is the earlier midnight if there are two and later if midnight is skipped. Dates that the time zone
+ * skipped have no period. Times are epoch ms; invalid times and times after the year 271821 throw a `RangeError`.
  */
 export class CalendarPeriods {
   readonly #calendar: PolicyCalendar
   readonly #hours: LocalHours
   #last: CalendarPeriod | undefined
 
-  /** `calendar` is one that was checked: `compilePolicy` does it. */
+  /** `calendar` must have been validated by `compilePolicy`. */
   constructor(calendar: PolicyCalendar) {
     this.#calendar = calendar
     this.#hours = new LocalHours(calendar.timeZone)
   }
 
-  /** The period that holds an instant. One that holds the last instant that was asked for costs nothing. */
+  /** Returns the period that contains an instant. The last period is cached. */
   at(epochMs: number): CalendarPeriod {
     const last = this.#last
     if (last && last.startsAt <= epochMs && epochMs < last.endsAt) return last
     let period = this.#beginningAt(this.#firstDate(this.#dateAt(epochMs)))
-    // a clock may go back to the date before, after the first midnight of a date
+    // after the first midnight of a date, clocks may be set back to the previous date
     while (epochMs >= period.endsAt) period = this.after(period)
     while (epochMs < period.startsAt) period = this.before(period)
     this.#last = period
     return period
   }
 
-  /** The one that ends when this one begins. */
+  /** Returns the previous period. */
   before(period: CalendarPeriod): CalendarPeriod {
     let date = Temporal.PlainDate.from(period.label)
     let before: CalendarPeriod
@@ -49,7 +51,7 @@ export class CalendarPeriods {
     return before
   }
 
-  /** The one that begins when this one ends. */
+  /** Returns the next period. */
   after(period: CalendarPeriod): CalendarPeriod {
     let date = Temporal.PlainDate.from(period.label)
     let after: CalendarPeriod
@@ -60,7 +62,10 @@ export class CalendarPeriods {
     return after
   }
 
-  /** When the local hour began that holds an instant, in epoch ms. An hour that is repeated is two, in most zones. */
+  /**
+   * Returns the start of the local hour that contains an instant, in epoch ms. In most zones, a repeated hour is two
+   * hours.
+   */
   hourAt(epochMs: number): number {
     return this.#hours.startAt(epochMs)
   }
@@ -78,7 +83,7 @@ export class CalendarPeriods {
     return date.toZonedDateTime(this.#calendar.timeZone).epochMilliseconds
   }
 
-  /** The first date of the period that has this one. */
+  /** Returns the first date of the period that contains a date. */
   #firstDate(date: Temporal.PlainDate): Temporal.PlainDate {
     const { per, anchor = 1 } = this.#calendar
     if (per === 'day') return date
@@ -88,7 +93,7 @@ export class CalendarPeriods {
     return isEarlier ? anchoredIn(date.subtract({ months: 1 }), anchor) : anchored
   }
 
-  /** The first date of the period after the one that begins with this date. */
+  /** Returns the first date of the period after the one that begins on `date`. */
   #nextDate(date: Temporal.PlainDate): Temporal.PlainDate {
     const { per, anchor = 1 } = this.#calendar
     if (per === 'month') return anchoredIn(date.add({ months: 1 }), anchor)
@@ -96,7 +101,7 @@ export class CalendarPeriods {
   }
 }
 
-/** The date of the same month on which its period begins: its last one where it is too short. */
+/** Returns the anchor date in the month of `date`; the last day of the month if the month is too short. */
 function anchoredIn(date: Temporal.PlainDate, anchor: number): Temporal.PlainDate {
   return date.with({ day: anchor }, { overflow: 'constrain' })
 }

@@ -16,27 +16,28 @@ import type { QuotaUsed } from './quota-notices.ts'
 import { Quotas } from './quotas.ts'
 
 export interface QuotasOptions extends LeaseOptions {
-  /** How long a statement may take. Default: 5 s. Requests wait for none of them longer than their `deadlineMs`. */
+  /** Timeout of a database statement. Default: 5 s. Requests wait for statements no longer than their `deadlineMs`. */
   readonly waitMs?: Duration | undefined
   /**
-   * Called when a key has used 80 or 100 per cent of what its period includes: at least once for each, by any one process,
-   * and again each minute while it rejects.
+   * Called when a key has used 80 or 100 percent of the units included in its period: at least once for each, in one of
+   * the processes, and again every minute while it rejects.
    */
   readonly onUsed?: ((notice: QuotaUsed) => MaybePromise<void>) | undefined
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Partial<Clock> | undefined
-  /** For tests: epoch ms in the place of the database's clock. */
+  /** Replaces the database's clock in tests; returns epoch ms. */
   readonly serverTime?: (() => number) | undefined
 }
 
 const OPTIONS = [...LEASE_OPTIONS, 'waitMs', 'onUsed', 'observers', 'clock', 'serverTime'] as const
-/** Quotas last for days: a lease of a few seconds keeps the database quiet. */
+/** Default `leaseMs`. Quotas last for days, so leases of several seconds are fine and spare the database. */
 const LEASE_MS = 10_000
 
 /**
- * Keeps quotas in a ledger of counters: `postgresLedger` or `embeddedLedger`, whose `migrate()` makes the tables. Each
- * process leases a part of what a key has left and spends it without asking; `fraction` (0.1) and `leaseMs` (10 s) are those
- * of `leasedBackend`. Quotas of fewer than 80 units are asked of the database each time.
+ * Creates quotas in a ledger from `postgresLedger` or `embeddedLedger`, whose `migrate()` creates the tables. Each
+ * process leases part of a key's remaining units and spends them without calling the database; `fraction` (default:
+ * 0.1) and `leaseMs` (default: 10 s) work as in `leasedBackend`. Quotas of fewer than 80 units call the database for
+ * each request.
  *
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
@@ -44,7 +45,7 @@ export function createQuotas(ledger: CounterLedger, options: QuotasOptions = {})
   const given = optionsOf('createQuotas', options, OPTIONS)
   const { waitMs = 5_000, onUsed, observers, clock, serverTime, leaseMs = LEASE_MS, fraction } = given
   if (typeof ledger?.openQuotas !== 'function') {
-    throw badOption('createQuotas: ledger', ledger, 'a ledger of counters, as postgresLedger makes it')
+    throw badOption('createQuotas: ledger', ledger, 'a counter ledger such as postgresLedger(pool)')
   }
   optionalFunction('createQuotas: onUsed', onUsed)
   optionalFunction('createQuotas: serverTime', serverTime)

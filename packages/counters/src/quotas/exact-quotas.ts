@@ -29,15 +29,15 @@ export interface ExactQuotasOptions {
   readonly opened: (counter: QuotaCounter) => () => void
 }
 
-/** Quotas asked in the database, each charge by itself: those too small to be leased, and what is adjusted of all. */
+/** Quotas that call the database for each charge: quotas too small to be leased, and adjustments of all quotas. */
 export class ExactQuotas implements Backend<Promise<Answer>> {
   readonly name: string
   readonly keepsCalendars = true
   readonly algorithms = ['fixed-window'] as const
   readonly #options: ExactQuotasOptions
-  /** By idempotency key: adjustments that are not settled. */
+  /** Adjustments that are under way or were completed recently, by idempotency key. */
   readonly #adjusting = new Map<string, Promise<Answer>>()
-  /** Stops timers that forget them. */
+  /** Functions that cancel the timers which remove completed adjustments. */
   readonly #forgetting = new Set<() => void>()
   #isClosed = false
 
@@ -46,14 +46,14 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     this.#options = options
   }
 
-  /** Throws `SLUICE_BAD_POLICY` for a policy without a calendar, and for plans of one name whose calendars differ. */
+  /** Throws `SLUICE_BAD_POLICY` if the policy has no calendar, or if its plans have different calendars. */
   open(compiled: CompiledPolicy, name: string): QuotaCounter {
     const { policy, variants } = compiled
     if (!policy.calendar || variants) {
-      const got = variants ? 'plans with several calendars' : 'a window'
+      const received = variants ? 'plans with different calendars' : 'a window'
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': expected a quota of one calendar, as quota() makes it, received ${got} on ${this.name}`,
+        `policy '${policy.name}' on ${this.name}: expected one calendar, as created by quota(), received ${received}`,
       )
     }
     let closed = (): void => {}
@@ -82,7 +82,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     if (id === undefined) return this.#adjust(asked, takenAt)
     const underWay = this.#adjusting.get(id) ?? this.#adjust(asked, takenAt)
     this.#adjusting.set(id, underWay)
-    // what is asked for again meanwhile, and whoever asks a little later, gets this answer
+    // repeated calls receive the same answer, also for a short time after it has arrived
     underWay.then(
       () => this.#forgetLater(id),
       () => this.#adjusting.delete(id),
@@ -119,12 +119,12 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
     for (const charge of charges) owed.add(charge as QuotaCharge, takenAt + store.offsetMs)
   }
 
-  /** The state of each key tells what was lost of it; see `recoveredState`. */
+  /** Always false: losses are detected and repaired for each key; see `recoveryOf`. */
   mayHaveLost(): boolean {
     return false
   }
 
-  /** What nobody waited for is given back. */
+  /** Always false: units taken after the caller stopped waiting are given back. */
   mayCountUnanswered(): boolean {
     return false
   }
@@ -140,7 +140,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
       store.add(accountOf(charge), counter.terms, {
         apply: (account) => {
           account.open(counter.limit)
-          // whoever waited is gone: nothing is to be spent
+          // the caller no longer waits, so nothing is spent
           isTaken = !late() && account.take(cost)
           answer = this.#answerOf([verdictOf(charge, account, isTaken)], account.now)
         },
@@ -169,7 +169,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
       account.charge(account.periodAt(takenAt), cost, takenAt)
       return true
     }
-    // whoever asks again under the same key must not be counted twice
+    // a retry under the same idempotency key must not count twice
     return this.#each(asked, adjust, true)
   }
 
@@ -211,7 +211,7 @@ function resetPeriod(account: QuotaAccount): void {
   account.strand(current, -current.stranded, account.now)
 }
 
-/** `fits`: whether the charge was taken, or could be. */
+/** Returns the verdict of a charge. `fits` is whether it was taken, or could be taken. */
 function verdictOf({ counter, cost, advisory }: QuotaCharge, account: QuotaAccount, fits: boolean): ChargeVerdict {
   const { current, now, free } = account
   const leftMs = Math.ceil(current.endsAt - now)
@@ -223,5 +223,5 @@ function verdictOf({ counter, cost, advisory }: QuotaCharge, account: QuotaAccou
 }
 
 function lateAnswer(): Error {
-  return Object.assign(new Error('the database of quotas answered after the deadline'), { code: 'LATE' })
+  return Object.assign(new Error('the quota database replied after the deadline'), { code: 'LATE' })
 }

@@ -4,21 +4,22 @@ const HOUR_MS = 3_600_000
 const NS_PER_MS = 1e6
 
 /**
- * The hours of a time zone. They tile time: each begins on a whole hour of local time, or where clocks are set to another
- * hour. One that is set back within itself is longer, and one that lacks its beginning shorter.
+ * The hours of a time zone, which follow each other without gaps. An hour begins at a whole hour of local time, or when
+ * clocks are set to another hour. An hour is longer if clocks are set back within it, and shorter if its beginning is
+ * skipped.
  */
 export class LocalHours {
   readonly #timeZone: string
   #startsAt = Number.POSITIVE_INFINITY
-  /** Until then all is of that hour. */
+  /** All instants until this one are in the hour that begins at `#startsAt`. */
   #knownUntil = Number.NEGATIVE_INFINITY
 
-  /** `timeZone` is one that this process knows. */
+  /** `timeZone` must be supported by this process. */
   constructor(timeZone: string) {
     this.#timeZone = timeZone
   }
 
-  /** When the hour began that holds an instant, both in epoch ms. Within the last hour that was asked for it costs nothing. */
+  /** Returns the start of the hour that contains an instant, both in epoch ms. The last hour is cached. */
   startAt(epochMs: number): number {
     if (epochMs >= this.#startsAt && epochMs < this.#knownUntil) return this.#startsAt
     const time = this.#timeAt(epochMs)
@@ -29,17 +30,17 @@ export class LocalHours {
     return this.#startsAt
   }
 
-  /** `wholeAt`: when it would have begun had nobody set a clock. */
+  /** Returns the start of the hour of `time`. `wholeAt` is its start unless clocks were set within the hour. */
   #startOf(time: Temporal.ZonedDateTime, wholeAt: number): number {
     if (!this.#isSetBetween(time, wholeAt)) return wholeAt
-    // a change at the very instant is the last one, too
+    // 'previous' excludes the given instant, so search from just after it
     const changedAt = changeOf(time.add({ nanoseconds: 1 }), 'previous')
     const before = this.#timeAt(changedAt - 1)
     const isSame = before.hour === time.hour && before.toPlainDate().equals(time.toPlainDate())
     return isSame ? this.#startOf(before, before.epochMilliseconds - msIntoHour(before)) : changedAt
   }
 
-  /** Whether clocks were set in between. To look for when they are takes milliseconds. */
+  /** Whether clocks are set between the two instants. It avoids the search for the change, which takes milliseconds. */
   #isSetBetween(time: Temporal.ZonedDateTime, epochMs: number): boolean {
     return this.#timeAt(epochMs).offsetNanoseconds !== time.offsetNanoseconds
   }
@@ -49,7 +50,7 @@ export class LocalHours {
   }
 }
 
-/** When clocks are set next, or were set last. */
+/** Returns when clocks are set next, or were set last. */
 function changeOf(time: Temporal.ZonedDateTime, direction: 'next' | 'previous'): number {
   return time.getTimeZoneTransition(direction)?.epochMilliseconds ?? time.epochMilliseconds
 }

@@ -2,20 +2,20 @@ import type { Charge, Clock } from '@sluice/limiter-core/backend'
 import type { AccountStore } from './account-store.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
 
-/** Keys and hours of which units are kept at most; some 300 bytes each. */
-const MOST_KEPT = 100_000
-/** Sent at once: one statement. */
-const AT_ONCE = 256
+/** Maximum number of sums, one for each key and hour; about 300 bytes each. */
+const MAX_KEPT = 100_000
+/** Maximum number of sums being charged at once, in one statement. */
+const MAX_AT_ONCE = 256
 const HOUR_MS = 3_600_000
 const RETRY_MS = 1_000
-/** Between two goes at what is owed, while somebody waits for all of it. */
+/** Pause between attempts while `drained` waits. */
 const DRAIN_MS = 50
 
-/** Units of one key that were let pass within an hour. */
+/** Units of one key that were allowed within an hour and are not charged yet. */
 interface OwedSum {
   readonly key: string
   readonly counter: QuotaCounter
-  /** By the database's clock: of the first of them. */
+  /** When the first of the units were allowed, in epoch ms of the database's clock. */
   readonly passedAt: number
   units: number
 }
@@ -23,11 +23,13 @@ interface OwedSum {
 export interface OwedUnitsOptions {
   readonly store: AccountStore
   readonly clock: Clock
-  /** Told of units for which there was no room. */
+  /** Called with units that could not be kept or charged. */
   readonly lost: (units: number) => void
 }
 
-/** Units that passed while the database did not answer: kept, and charged when it does, beyond the limit too. */
+/**
+ * Units that were allowed while the database was unavailable. They are charged when it replies, even beyond the limit.
+ */
 export class OwedUnits {
   readonly #options: OwedUnitsOptions
   #kept = new Map<string, OwedSum>()
@@ -40,7 +42,7 @@ export class OwedUnits {
     this.#options = options
   }
 
-  /** Units that are not charged yet; those of a write without an answer among them. */
+  /** Units not charged yet, including units in writes without a reply. */
   units = 0
 
   add({ key, counter, cost }: Charge<QuotaCounter>, passedAt: number): void {
@@ -53,18 +55,18 @@ export class OwedUnits {
     this.#schedule(0)
   }
 
-  /** Charges what is owed, as far as the database answers. */
+  /** Starts to charge owed units. */
   flush(): void {
     this.#stopTimer?.()
     this.#stopTimer = undefined
-    const sums = [...this.#kept].slice(0, AT_ONCE - this.#underWay)
+    const sums = [...this.#kept].slice(0, MAX_AT_ONCE - this.#underWay)
     for (const [at, sum] of sums) {
       this.#kept.delete(at)
       this.#charge(sum)
     }
   }
 
-  /** Resolves when all that is owed is charged, or when it is stopped. */
+  /** Resolves when all owed units are charged, or after `stop`. */
   async drained(): Promise<void> {
     const { store, clock } = this.#options
     while (!this.#isStopped) {
@@ -79,7 +81,7 @@ export class OwedUnits {
     }
   }
 
-  /** What is not charged yet is lost. */
+  /** Stops charging and reports the units not charged yet as lost. */
   stop(): void {
     this.#isStopped = true
     this.#stopTimer?.()
@@ -92,7 +94,7 @@ export class OwedUnits {
     this.#underWay++
     this.#options.store.add(accountOf(sum), counter.terms, {
       apply: (account) => {
-        // before the one that runs: what is left of it may be carried over
+        // charged before the current period is opened, because unused units of the earlier period may be carried over
         const period = account.periodOf(passedAt, counter.limit)
         account.open(counter.limit).charge(period, units, passedAt)
       },
@@ -113,7 +115,7 @@ export class OwedUnits {
     const at = `${Math.floor(sum.passedAt / HOUR_MS)} ${sum.counter.name.length} ${sum.counter.name} ${sum.key}`
     const kept = this.#kept.get(at)
     if (kept) kept.units += sum.units
-    else if (this.#kept.size < MOST_KEPT) this.#kept.set(at, { ...sum })
+    else if (this.#kept.size < MAX_KEPT) this.#kept.set(at, { ...sum })
     else {
       this.units -= sum.units
       this.#options.lost(sum.units)

@@ -1,16 +1,19 @@
 import type { QuotaAccount } from './quota-account.ts'
 
-/** What somebody wants to become of an account. */
+/** A change of an account, with callbacks that report its outcome. */
 export interface PendingChange {
-  /** Makes it count once, however often it is asked for. Such a change is written alone. */
+  /** Makes the change count only once. A change with a token is written alone. */
   readonly token?: string | undefined
-  /** Changes an account whose ended leases are settled; may be called again, on another one, where that changed meanwhile. */
+  /**
+   * Changes an account whose ended leases are settled. It is called again with the new state if the account has
+   * changed.
+   */
   apply(account: QuotaAccount): void
-  /** It stands. */
+  /** Called when the change has been applied. */
   done(): void
-  /** Its token was used before. */
+  /** Called if the token was used before. */
   used?(): void
-  /** Nobody knows whether it stands; `settled` says so later. */
+  /** Called if the change failed or its outcome is unknown; `settled` then reports whether it was applied. */
   failed(error: unknown): void
   settled?(stands: boolean): void
 }

@@ -4,27 +4,27 @@ import { QuotaJournal } from './quota-journal.ts'
 import type { LeaseState, PeriodState, QuotaState, ReservationState } from './quota-state.ts'
 import { TopUps } from './top-ups.ts'
 
-/** Closed periods that are kept beside the one that runs, for what is reported late. */
+/** Number of past periods kept for late reports. */
 const CLOSED_PERIODS = 3
-/** Per cent of what a period includes, upwards. */
+/** Percentages of the included units at which a notice is written, in ascending order. */
 const THRESHOLDS = [80, 100] as const
 
-/** What decides the periods of an account, the same for all keys of one quota. */
+/** Rules for the periods of an account, the same for all keys of a quota. */
 export interface QuotaTerms {
   readonly periods: CalendarPeriods
-  /** Units that were left of a period and are there in the next one, at most. */
+  /** Maximum number of unused units carried over to the next period. */
   readonly carryOver: number
 }
 
 /**
- * One key under one quota at one instant: what it may spend, and what becomes of it. Pure: reads no clock, and changes
- * nothing but the state that it was given and its journal.
+ * State of a key under a quota at one instant, with the rules for spending and charging its units. It reads no
+ * clock and changes only the given state and its journal.
  *
- * For each period, exactly: `limit + carried + toppedUp = used + stranded + left`, where `left` is negative by what was
- * charged beyond all of it.
+ * For each period, exactly: `limit + carried + toppedUp = used + stranded + left`, where `left` is negative by the
+ * units charged beyond the limit.
  */
 export class QuotaAccount {
-  /** By the clock of the database, in epoch ms. */
+  /** Time of the database, in epoch ms. */
   readonly now: number
   readonly journal: QuotaJournal = new QuotaJournal()
   readonly topUps: TopUps
@@ -51,19 +51,19 @@ export class QuotaAccount {
     return this.#state.periods
   }
 
-  /** The one that runs. Of an account that was not opened: the last one, if any. */
+  /** The current period; if the account was not opened, its last period. */
   get current(): PeriodState {
     const period = this.#current ?? this.#state.periods.at(-1)
-    if (!period) throw new Error('a quota that was never opened has no period')
+    if (!period) throw new Error('the account has no period: call open() first')
     return period
   }
 
-  /** What the plan that asked last includes; undefined where none ever did. */
+  /** Units included by the plan that used the account last; undefined if no plan has used it. */
   get lastLimit(): number | undefined {
     return this.#state.periods.at(-1)?.limit
   }
 
-  /** Begins the period that runs now, where it has not begun, for a plan that includes `limit`. */
+  /** Makes the period at `now` the current one, creating it if needed, for a plan that includes `limit` units. */
   open(limit: number): this {
     const calendar = this.#terms.periods.at(this.now)
     const period = this.period(calendar.label) ?? this.#begin(calendar)
@@ -77,13 +77,16 @@ export class QuotaAccount {
     return this.#state.periods.find((one) => one.label === label)
   }
 
-  /** The period in which `at` is, as far as it is kept; else the one nearest to it. */
+  /** Returns the stored period that contains `at`, or the nearest one. */
   periodAt(at: number): PeriodState {
     const { periods } = this.#state
     return periods.find(({ endsAt }) => at < endsAt) ?? this.current
   }
 
-  /** The period in which `at` was, begun where it is not there; one before all that are kept is the first of those. */
+  /**
+   * Returns the period that contains `at`, creating it if needed; the oldest stored period if `at` is before all of
+   * them.
+   */
   periodOf(at: number, limit: number): PeriodState {
     const calendar = this.#terms.periods.at(Math.min(at, this.now))
     const { periods } = this.#state
@@ -97,38 +100,41 @@ export class QuotaAccount {
     return begun
   }
 
-  /** Units that may be spent or lent now. */
+  /** Units that can be spent, reserved or leased now. */
   get free(): number {
     const left = includedLeft(this.current) + this.topUps.left(this.now)
     return Math.max(0, left - this.pendingIn(this.current))
   }
 
-  /** The most units that the key has in this period, all of it. */
+  /** All units of the key in the current period, spent or not. */
   get capacity(): number {
     return included(this.current) + this.current.toppedUp + this.topUps.left(this.now)
   }
 
-  /** Units that the next period has at most, as things are: what never fits into it never fits. */
+  /** Maximum units of the next period as things stand. Larger requests never fit. */
   get nextCapacity(): number {
     const carried = Math.min(this.#terms.carryOver, includedLeft(this.current))
     return this.current.limit + carried + this.topUps.left(this.now)
   }
 
-  /** Units of a period on lease or reserved. */
+  /** Returns the units of a period that are on lease or reserved. */
   pendingIn({ label }: PeriodState): number {
     const ofPeriod = ({ period }: { readonly period: string }): boolean => period === label
     const sum = (all: readonly { readonly units: number }[]): number => all.reduce((units, one) => units + one.units, 0)
     return sum(this.leases.filter(ofPeriod)) + sum(this.reservations.filter(ofPeriod))
   }
 
-  /** Spends units that fit; false where they do not, and nothing is spent. */
+  /** Spends units. Returns false and spends nothing if they do not fit. */
   take(units: number): boolean {
     if (units > this.free) return false
     this.charge(this.current, units, this.now)
     return true
   }
 
-  /** Charges units that were spent at `at`, beyond what is left, too; negative ones are given back, as far as there are any. */
+  /**
+   * Charges units that were spent at `at`, even beyond the limit. Negative units are given back, at most as many as
+   * were used.
+   */
   charge(period: PeriodState, units: number, at: number): void {
     const change = Math.max(units, -period.used)
     if (change === 0) return
@@ -138,7 +144,9 @@ export class QuotaAccount {
     this.#notice(period)
   }
 
-  /** Charges units of which nobody said that they were spent; negative ones take that back. */
+  /**
+   * Charges units of a lease without a report. Negative units reverse such a charge, at most as many as were charged.
+   */
   strand(period: PeriodState, units: number, at: number): void {
     const change = Math.max(units, -period.stranded)
     period.stranded += change
@@ -147,7 +155,7 @@ export class QuotaAccount {
     this.#notice(period)
   }
 
-  /** Writes units into the journal that the state has. */
+  /** Adds units to the journal without changing the state. */
   journalAgain(period: PeriodState, units: Partial<Omit<UsageLine, 'hour'>>): void {
     this.journal.add(this.#hourIn(period, this.now), units)
   }
@@ -156,7 +164,7 @@ export class QuotaAccount {
     this.#state.reservations.push(reservation)
   }
 
-  /** Removes a reservation; undefined where there is none. */
+  /** Removes and returns a reservation; undefined if there is none. */
   release(id: string): ReservationState | undefined {
     const found = this.reservations.find((one) => one.id === id)
     this.#state.reservations = this.reservations.filter((one) => one !== found)
@@ -167,7 +175,7 @@ export class QuotaAccount {
     this.#state.leases = this.leases.filter((lease) => !which(lease))
   }
 
-  /** When something of it ends by itself; undefined where nothing does. */
+  /** When the next lease or reservation ends; undefined if there is none. */
   get dueAt(): number | undefined {
     const ends = [...this.leases.filter(({ units }) => units > 0), ...this.reservations].map(({ endsAt }) => endsAt)
     return ends.length > 0 ? Math.min(...ends) : undefined
@@ -198,12 +206,15 @@ export class QuotaAccount {
     const earlier = this.#state.periods.filter(({ startsAt }) => startsAt < calendar.startsAt).at(-1)
     if (!earlier) return 0
     const left = Math.min(carryOver, Math.max(0, includedLeft(earlier) - this.pendingIn(earlier)))
-    // of a period in which nobody came all is left
+    // all units of the unused periods in between are left
     const isNext = periods.before(calendar).label === earlier.label
     return isNext ? left : Math.min(carryOver, earlier.limit + left)
   }
 
-  /** Draws what a change of a period's use needs from top-ups, or gives back what it does not need any more. */
+  /**
+   * Draws the units that a change of a period's usage needs from top-ups, or returns units that are no longer needed.
+   * Returns the units drawn, negative if they were returned.
+   */
   #fund(period: PeriodState, change: number): number {
     const beyond = Math.max(0, period.used + period.stranded - included(period))
     if (change > 0) {
@@ -218,7 +229,7 @@ export class QuotaAccount {
     return -back
   }
 
-  /** The hour of `at`, or the nearest one of the period. */
+  /** Returns the hour of `at`, or the nearest hour of the period. */
   #hourIn({ startsAt, endsAt }: PeriodState, at: number): number {
     return this.#terms.periods.hourAt(Math.max(startsAt, Math.min(at, endsAt - 1)))
   }
@@ -234,12 +245,12 @@ export class QuotaAccount {
   }
 }
 
-/** Units that a period has without top-ups. */
+/** Returns the units of a period without top-ups. */
 export function included({ limit, carried }: PeriodState): number {
   return limit + carried
 }
 
-/** Those of them that nothing was charged to. */
+/** Returns the included units of a period that are not charged. */
 export function includedLeft(period: PeriodState): number {
   return Math.max(0, included(period) - (period.used + period.stranded - period.toppedUp))
 }

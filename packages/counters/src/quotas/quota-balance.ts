@@ -1,36 +1,39 @@
 import { included, type QuotaAccount } from './quota-account.ts'
 
 /**
- * What a key has and what became of it, at one moment. Exactly: `included + carried + toppedUp + topUpLeft = used + stranded
- * + onLease + reserved + left`; `left` is below 0 by what was charged beyond all of it.
+ * Balance of a key at one moment. Exactly: `included + carried + toppedUp + topUpLeft = used + stranded + onLease +
+ * reserved + left`, where `left` is negative by the units charged beyond the limit.
  */
 export interface QuotaBalance {
-  /** Local date on which the period began. */
+  /** Local date on which the period began, e.g. `2026-11-01`. */
   readonly period: string
-  /** Epoch ms. */
+  /** Start of the period, in epoch ms. */
   readonly startsAt: number
-  /** Epoch ms. */
+  /** End of the period, in epoch ms. */
   readonly endsAt: number
-  /** Units of the plan. */
+  /** Units included in the plan. */
   readonly included: number
-  /** Units that were left of the period before. */
+  /** Units carried over from the previous period. */
   readonly carried: number
-  /** Units of top-ups that were spent in this period. */
+  /** Units of top-ups spent in this period. */
   readonly toppedUp: number
-  /** Units of top-ups that may still be spent. */
+  /** Unspent units of top-ups. */
   readonly topUpLeft: number
   readonly used: number
-  /** Units that were charged for leases whose owners never reported. */
+  /** Units charged for leases that ended without a report. */
   readonly stranded: number
-  /** Units that processes hold and have not reported yet: spent already, or not. */
+  /** Units leased to processes that have not reported them yet, spent or not. */
   readonly onLease: number
   readonly reserved: number
   readonly left: number
-  /** Units that may be taken, reserved or leased now. What was charged beyond all is on the bill: a top-up does not pay it. */
+  /**
+   * Units that can be taken, reserved or leased now. Units charged beyond the limit are billed; a top-up does not pay
+   * for them.
+   */
   readonly available: number
 }
 
-/** Of an open account. */
+/** Returns the balance of an open account. */
 export function balanceOf(account: QuotaAccount): QuotaBalance {
   const { current, topUps, now } = account
   const { label, startsAt, endsAt, limit, carried, toppedUp, used, stranded } = current

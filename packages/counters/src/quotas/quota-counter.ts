@@ -5,10 +5,10 @@ import { CalendarPeriods } from './calendar-periods.ts'
 import type { QuotaTerms } from './quota-account.ts'
 import { storedKey } from './stored-key.ts'
 
-/** A quota of one plan, opened under the name of its count. */
+/** The quota of one plan, opened under a counter name. */
 export class QuotaCounter extends PlainCounter<Promise<Answer>> {
   readonly terms: QuotaTerms
-  /** Units that its plan includes in each period. */
+  /** Units included in each period. */
   readonly limit: number
   readonly #closed: () => void
 
@@ -30,7 +30,7 @@ export class QuotaCounter extends PlainCounter<Promise<Answer>> {
   }
 }
 
-/** The account of a key. */
+/** Returns the account id of a key. */
 export function accountOf({ key, counter }: CountedKey): AccountId {
   return { name: counter.name, key: storedKey(key) }
 }

@@ -1,15 +1,15 @@
 import { countName, SluiceError, shown } from '@sluice/limiter-core/backend'
 import type { QuotaCounter } from './quota-counter.ts'
 
-/** Which quota is meant. */
+/** Identifies a quota. */
 export interface QuotaName {
-  /** The name of the policy. May be left out where limiters of this process have one quota only. */
+  /** Name of the policy. Optional if the limiters of this process have only one quota. */
   readonly policy?: string | undefined
-  /** That of its limiter. Default: `default`. */
+  /** Scope of the limiter. Default: `default`. */
   readonly scope?: string | undefined
 }
 
-/** The quotas that limiters of this process have opened, by the names of their counts. */
+/** The quotas that limiters of this process have opened, by counter name. */
 export class QuotaCounts {
   readonly #open = new Map<string, Set<QuotaCounter>>()
 
@@ -17,7 +17,7 @@ export class QuotaCounts {
     return [...this.#open.keys()]
   }
 
-  /** Returns a function that removes it. */
+  /** Adds a counter and returns a function that removes it. */
   add(counter: QuotaCounter): () => void {
     const counters = this.#open.get(counter.name) ?? new Set()
     this.#open.set(counter.name, counters.add(counter))
@@ -27,13 +27,16 @@ export class QuotaCounts {
     }
   }
 
-  /** One of this count; undefined where no limiter has it open. */
+  /** Returns a counter of this name; undefined if no limiter has opened one. */
   byName(name: string): QuotaCounter | undefined {
     const [counter] = this.#open.get(name) ?? []
     return counter
   }
 
-  /** Of several plans that with the smallest limit. Throws `SLUICE_BAD_OPTION` where none is meant, or several are. */
+  /**
+   * Returns the counter of a quota, and of several plans the one with the smallest limit. Throws `SLUICE_BAD_OPTION` if
+   * the name matches no quota or several.
+   */
   of({ policy, scope = 'default' }: QuotaName): QuotaCounter {
     const named = policy === undefined ? this.names : this.names.filter((name) => isNamed(name, scope, policy))
     if (named.length !== 1) throw this.#unknown(policy, scope, named.length)
@@ -42,10 +45,11 @@ export class QuotaCounts {
   }
 
   #unknown(policy: string | undefined, scope: string, found: number): SluiceError {
-    const got = policy === undefined ? `none of ${found}` : `${shown(policy)} in scope ${shown(scope)}`
+    const received =
+      policy === undefined ? `no name, with ${found} quotas open` : `${shown(policy)} in scope ${shown(scope)}`
     return new SluiceError(
       'SLUICE_BAD_OPTION',
-      `quotas: policy: expected the name of one that a limiter has, received ${got}`,
+      `quotas: policy: expected the name of a quota of an open limiter, received ${received}`,
     )
   }
 }

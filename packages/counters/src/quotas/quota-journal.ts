@@ -1,6 +1,6 @@
 import type { QuotaEntry, QuotaNotice, UsageLine } from '../ledger/quota-table.ts'
 
-/** What one change of an account writes beside its state. */
+/** Rows that a change of an account writes in addition to its state. */
 export class QuotaJournal {
   readonly entries: QuotaEntry[] = []
   readonly notices: QuotaNotice[] = []

@@ -3,7 +3,7 @@ import { askLease, type QuotaLeaseTerms } from './account-leases.ts'
 import type { AccountStore } from './account-store.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
 
-/** Who has how much of which quota on lease, kept with the accounts. */
+/** Leases of quotas, stored in their accounts. */
 export class QuotaLedger implements LeaseLedger {
   readonly #store: AccountStore
   readonly #terms: QuotaLeaseTerms

@@ -1,7 +1,7 @@
 import type { Metric, MetricSource } from '@sluice/limiter-core/backend'
 import type { OwedUnits } from './owed-units.ts'
 
-/** What a process knows of its quotas. */
+/** Metrics of the quotas in this process. */
 export class QuotaMetrics implements MetricSource {
   readonly #owed: OwedUnits
 

@@ -2,23 +2,23 @@ import type { Clock, MaybePromise, Observers } from '@sluice/limiter-core/backen
 import type { QuotaTable, StoredNotice } from '../ledger/quota-table.ts'
 import { listedKey } from './stored-key.ts'
 
-/** How long a process has to deliver a notice before another one does. */
+/** Time within which a process must deliver a notice before another process may claim it. */
 const CLAIM_MS = 60_000
 const AT_ONCE = 100
 
-/** That a key has used 80 or 100 per cent of what a period includes. */
+/** Notice that a key has used 80 or 100 percent of the units included in a period. */
 export interface QuotaUsed {
-  /** The same for each delivery of one notice: whoever keeps the ids acts once. */
+  /** Same id for each delivery of a notice, so that receivers can ignore repeated deliveries. */
   readonly id: string
   readonly policy: string
   readonly key: string
-  /** Local date on which the period began. */
+  /** Local date on which the period began, e.g. `2026-11-01`. */
   readonly period: string
-  /** Per cent: 80 or 100. */
+  /** Percentage: 80 or 100. */
   readonly threshold: number
-  /** Units used when it was reached. */
+  /** Units used when the threshold was reached. */
   readonly used: number
-  /** Units that the period includes, those carried over among them. */
+  /** Units included in the period, with units carried over. */
   readonly included: number
 }
 
@@ -30,7 +30,7 @@ export interface QuotaNoticesOptions {
   readonly onUsed: ((notice: QuotaUsed) => MaybePromise<void>) | undefined
 }
 
-/** Delivers notices that were written, each until somebody has taken it. */
+/** Delivers written notices, with retries until `onUsed` accepts them. */
 export class QuotaNotices {
   readonly #options: QuotaNoticesOptions
   readonly #underWay = new Set<Promise<void>>()
@@ -41,8 +41,8 @@ export class QuotaNotices {
   }
 
   /**
-   * Never rejects: what fails is delivered again, by whichever process comes first. Without `onUsed` observers hear of it,
-   * and it is left to a process that has one.
+   * Delivers notices. Never rejects: failed deliveries are retried by any process. Without `onUsed`, only observers are
+   * notified, and delivery is left to a process with `onUsed`.
    */
   deliver(notices: readonly StoredNotice[]): Promise<void> {
     const delivered = this.#deliver(notices)
@@ -50,12 +50,12 @@ export class QuotaNotices {
     return delivered.finally(() => this.#underWay.delete(delivered))
   }
 
-  /** Resolves when all are delivered that anybody has begun to. */
+  /** Resolves when all deliveries under way have ended. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay)
   }
 
-  /** What is not delivered yet is left to others. */
+  /** Stops deliveries; undelivered notices are left to other processes. */
   close(): void {
     this.#isClosed = true
   }
@@ -66,7 +66,7 @@ export class QuotaNotices {
     if (ids.length > 0 && !this.#isClosed) await this.#options.table.delivered(ids).catch(() => {})
   }
 
-  /** Those that a process began to deliver and did not. */
+  /** Delivers notices that another process claimed but did not deliver. */
   async deliverLate(names: readonly string[]): Promise<void> {
     const { onUsed, table } = this.#options
     if (onUsed && !this.#isClosed) await this.deliver(await table.undelivered(names, CLAIM_MS, AT_ONCE))

@@ -7,39 +7,42 @@ import type { QuotaName } from './quota-counts.ts'
 import { instantOf } from './quota-options.ts'
 import { listedKey, storedKey } from './stored-key.ts'
 
-/** Lines read at once. */
+/** Rows per read and per CSV chunk. */
 const PAGE = 1_000
 const BY = ['hour', 'day', 'week', 'month'] as const
 const COLUMNS = ['key', 'from', 'until', 'used', 'stranded', 'toppedUp'] as const
 
 export interface UsageOptions extends QuotaName {
-  /** Epoch ms or a date: hours from this one on. */
+  /** First hour, as epoch ms or a `Date` (inclusive). */
   readonly from: number | Date
-  /** Epoch ms or a date: hours before this one. */
+  /** End of the range, as epoch ms or a `Date` (exclusive). */
   readonly to: number | Date
-  /** By the time zone of the quota; weeks and months by its anchor where it is one of them. Default: `day`. */
+  /**
+   * Length of the reported spans, in the time zone of the quota. The anchor of the quota applies if the length is the
+   * quota's own period. Default: `day`.
+   */
   readonly by?: (typeof BY)[number] | undefined
 }
 
-/** The names of `UsageOptions`, for `optionsOf`. */
+/** Names of the options in `UsageOptions`, for `optionsOf`. */
 const USAGE_OPTIONS = ['policy', 'scope', 'from', 'to', 'by'] as const
 
-/** Units of one key in one span of time. */
+/** Usage of one key in one span of time. */
 export interface QuotaUsage {
   readonly key: string
-  /** Epoch ms. */
+  /** Start of the span, in epoch ms. */
   readonly from: number
-  /** Epoch ms: the first instant after it. */
+  /** End of the span (exclusive), in epoch ms. */
   readonly until: number
-  /** Units that were spent, those beyond the limit too. */
+  /** Units spent, including units beyond the limit. */
   readonly used: number
-  /** Units that were charged for leases whose owners never reported. */
+  /** Units charged for leases that ended without a report. */
   readonly stranded: number
-  /** Of both: what top-ups paid for. */
+  /** Part of `used` and `stranded` that was paid from top-ups. */
   readonly toppedUp: number
 }
 
-/** What was used, from the rows that no change of a plan touches. */
+/** Usage reports. They read rows of usage, which changes of a plan do not affect. */
 export class QuotaReports {
   readonly #table: QuotaTable
 
@@ -47,7 +50,7 @@ export class QuotaReports {
     this.#table = table
   }
 
-  /** Spans in which something was used, by key and time; `key` undefined: all keys. */
+  /** Returns spans with usage, ordered by key and time. `key` undefined means all keys. */
   async *usage(counter: QuotaCounter, key: string | undefined, options: UsageOptions): AsyncGenerator<QuotaUsage> {
     const periods = periodsBy(counter, options)
     let sum: QuotaUsage | undefined
@@ -67,7 +70,10 @@ export class QuotaReports {
     if (sum) yield sum
   }
 
-  /** The same as CSV (RFC 4180), a part at a time. Keys that a spreadsheet would take for formulas begin with `'`. */
+  /**
+   * Returns the usage of all keys as chunks of CSV (RFC 4180). Keys that a spreadsheet would take for formulas begin
+   * with `'`.
+   */
   async *csv(counter: QuotaCounter, options: UsageOptions): AsyncGenerator<string> {
     yield `${COLUMNS.join(',')}\r\n`
     let rows: QuotaUsage[] = []
@@ -90,13 +96,13 @@ export class QuotaReports {
   }
 }
 
-/** Throws `SLUICE_BAD_OPTION`. */
+/** Returns validated options. Throws `SLUICE_BAD_OPTION`. */
 export function usageOptions(owner: string, options: UsageOptions): UsageOptions {
   const { from, to, by = 'day', ...named } = optionsOf(owner, options, USAGE_OPTIONS)
-  if (!BY.includes(by)) throw badOption(`${owner}: by`, by, BY.join(', '))
+  if (!BY.includes(by)) throw badOption(`${owner}: by`, by, `one of ${BY.join(', ')}`)
   instantOf(`${owner}: from`, from)
   instantOf(`${owner}: to`, to)
-  if (Number(from) > Number(to)) throw badOption(`${owner}: from`, from, '`to` or before it')
+  if (Number(from) > Number(to)) throw badOption(`${owner}: from`, from, 'a time that is not after `to`')
   return { ...named, from, to, by }
 }
 

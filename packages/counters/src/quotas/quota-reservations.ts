@@ -5,11 +5,11 @@ import type { AccountStore } from './account-store.ts'
 import { accountOf, type QuotaCounter } from './quota-counter.ts'
 import type { ReservationState } from './quota-state.ts'
 
-/** Units that are set aside for one purpose until they are posted or voided, or end by themselves. */
+/** Units reserved for one purpose until they are posted, voided or expire. */
 export interface QuotaReservation {
   readonly id: string
   readonly units: number
-  /** Epoch ms of the database's clock: by then what was not posted is free again. */
+  /** When the reservation expires and unposted units are released, in epoch ms of the database's clock. */
   readonly endsAt: number
 }
 
@@ -19,7 +19,7 @@ export interface ReservedUnits {
   readonly forMs: number
 }
 
-/** Reserve, then post what was really used, or void: two phases, each exactly once. */
+/** Two-phase charges: reserve units, then post the units really used, or void. Each phase happens exactly once. */
 export class QuotaReservations {
   readonly #store: AccountStore
   readonly #table: QuotaTable
@@ -29,7 +29,10 @@ export class QuotaReservations {
     this.#table = table
   }
 
-  /** Undefined where the units do not fit. The same id again answers the same reservation, while it stands. */
+  /**
+   * Reserves units; undefined if they do not fit. The same id returns the same reservation until it ends. Throws
+   * `SLUICE_TOKEN_REUSED` if the reservation of the id has ended.
+   */
   async reserve(counter: QuotaCounter, key: string, reserved: ReservedUnits): Promise<QuotaReservation | undefined> {
     const id = accountOf({ key, counter })
     const { terms, limit } = counter
@@ -39,12 +42,12 @@ export class QuotaReservations {
       apply: (account) => reserveUnits(account.open(account.lastLimit ?? limit), reserved),
       used: ended,
     })
-    // what does not fit writes nothing, and so nobody looked for its token
+    // a reservation that does not fit is not written, so its token has not been checked
     if (!reservation && (await this.#table.usedToken(id, token))) ended()
     return reservation
   }
 
-  /** Answers how it ended, now or before. Throws `SLUICE_NO_RESERVATION`. */
+  /** Ends a reservation and returns how it ended, now or earlier. Throws `SLUICE_NO_RESERVATION`. */
   async end(counter: QuotaCounter, key: string, id: string, units: number | undefined): Promise<ReservationEnd> {
     const account = accountOf({ key, counter })
     const ended = await this.#store.change(account, counter.terms, { apply: (one) => endReservation(one, id, units) })
@@ -53,12 +56,12 @@ export class QuotaReservations {
     if (before) return before.kind as ReservationEnd
     throw new SluiceError(
       'SLUICE_NO_RESERVATION',
-      'reservation: expected one that reserve() answered, received an id that nobody reserved for this key',
+      'reservation: expected an id returned by reserve() for this key, received an unknown id',
     )
   }
 }
 
 function ended(): never {
-  const message = 'reservation: expected another one, received an id whose reservation has ended'
+  const message = 'reservation: expected a new id, received the id of a reservation that has ended'
   throw new SluiceError('SLUICE_TOKEN_REUSED', message)
 }

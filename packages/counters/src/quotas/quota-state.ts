@@ -1,16 +1,16 @@
 import { SluiceError } from '@sluice/limiter-core/backend'
 
-/** What is kept of one key under one quota: its periods, its top-ups, and what is not decided yet. Times are epoch ms. */
+/** Stored state of one key under one quota: periods, top-ups, leases and reservations. Times are epoch ms. */
 export interface QuotaState {
-  /** By their start; the last few. */
+  /** The last few periods, ordered by start. */
   periods: PeriodState[]
-  /** In the order in which they were bought. */
+  /** Ordered by purchase. */
   topUps: TopUpState[]
   leases: LeaseState[]
   reservations: ReservationState[]
-  /** Who wrote lately, so that a write of which no answer came is found again. */
+  /** Processes that wrote recently, so that the outcome of a write without a reply can be determined. */
   writers: WriterState[]
-  /** When the last of those wrote that are not listed any more; 0 where all are. */
+  /** Time of the last write of any writer removed from `writers`; 0 if none was removed. */
   forgottenAt: number
 }
 
@@ -18,41 +18,41 @@ export interface PeriodState {
   readonly label: string
   readonly startsAt: number
   readonly endsAt: number
-  /** What the plan includes; that of the plan which asked last. */
+  /** Units included by the plan that used the account last. */
   limit: number
-  /** What was left of the period before. */
+  /** Units carried over from the previous period. */
   carried: number
-  /** Units that were spent, those beyond the limit too. */
+  /** Units spent, including units beyond the limit. */
   used: number
-  /** Units that were charged for leases whose owners never reported. */
+  /** Units charged for leases that ended without a report. */
   stranded: number
-  /** Units of both that top-ups paid for. */
+  /** Part of `used` and `stranded` that was paid from top-ups. */
   toppedUp: number
-  /** The largest share, in per cent, of which a notice was written; 0 for none. */
+  /** Highest percentage for which a notice was written; 0 for none. */
   noticed: number
 }
 
 export interface TopUpState {
-  /** Under which it was bought. */
+  /** Token of the purchase. */
   readonly token: string
   readonly units: number
   left: number
-  /** Infinity is null. */
+  /** Null if the top-up never expires. */
   readonly endsAt: number | null
 }
 
 export interface LeaseState {
   readonly owner: number
-  /** Label of the period that its units are of. */
+  /** Label of the period to which the units belong. */
   period: string
-  /** On lease, neither spent nor returned. */
+  /** Units on lease that are neither charged nor returned. */
   units: number
   endsAt: number
   seq: number
   base: number
   /** Units charged since `base`. */
   charged: number
-  /** Of a lease that ended without a report: units that were charged for it. */
+  /** Units charged because the lease ended without a report. */
   settled: number
 }
 
@@ -61,7 +61,7 @@ export interface ReservationState {
   readonly period: string
   readonly units: number
   readonly endsAt: number
-  /** By the clock of the database; not there where an earlier release reserved. */
+  /** When it was reserved, by the database's clock; missing in reservations of earlier releases. */
   readonly madeAt?: number
 }
 
@@ -69,26 +69,26 @@ export interface WriterState {
   readonly writer: string
   readonly seq: number
   readonly at: number
-  /** Units that it charged in all, by the label of their period; without what it gave back under a token. */
+  /** Total units charged by the writer, by the label of the period, without refunds. */
   readonly charged?: Readonly<Record<string, number>>
 }
 
-/** Of what `textOf` writes. */
+/** Version of the format that `textOf` writes. */
 const VERSION = 1
 
 export function emptyState(): QuotaState {
   return { periods: [], topUps: [], leases: [], reservations: [], writers: [], forgottenAt: 0 }
 }
 
-/** As it is stored. Equal texts are equal states. */
+/** Serializes a state. Equal states have equal texts. */
 export function textOf({ periods, topUps, leases, reservations, writers, forgottenAt }: QuotaState): string {
   return JSON.stringify({ v: VERSION, periods, topUps, leases, reservations, writers, forgottenAt })
 }
 
-/** The state of a stored text. Throws `SLUICE_COUNTER_TABLES` for one of a later release. */
+/** Parses a stored state. Throws `SLUICE_COUNTER_TABLES` if a later release wrote it. */
 export function stateOf(text: string): QuotaState {
   const { v, ...state } = JSON.parse(text) as QuotaState & { readonly v: number }
-  // what earlier releases wrote lacks it
+  // states of earlier releases have no forgottenAt
   if (v === VERSION) return { ...state, forgottenAt: state.forgottenAt ?? 0 }
-  throw new SluiceError('SLUICE_COUNTER_TABLES', `a quota: expected version ${VERSION}, received version ${v}`)
+  throw new SluiceError('SLUICE_COUNTER_TABLES', `quota account: expected version ${VERSION}, received version ${v}`)
 }

@@ -36,21 +36,21 @@ import { type QuotaReservation, QuotaReservations } from './quota-reservations.t
 import { listedKey, storedKey, storedListed } from './stored-key.ts'
 import { topUpEntry } from './top-ups.ts'
 
-/** How often it looks for leases that have ended, notices that nobody delivered, and writes without an answer. */
+/** Interval at which ended leases, undelivered notices and writes without a reply are handled. */
 const TICK_MS = 5_000
-const DUE_AT_ONCE = 256
-const CLOSES_WITHIN_MS = 1_000
+const MAX_DUE = 256
+const CLOSE_MS = 1_000
 
-/** A lease without a report: units that were charged, and that nobody may have spent. */
+/** Units charged for a lease that ended without a report. They may not have been spent. */
 export interface QuotaStranded {
-  /** Of a key that is stored as its hash, in place of it: `\\sha256:` and 43 characters. */
+  /** The key, or `\\sha256:` and 43 characters for a key longer than 512 bytes, which is stored as its hash. */
   readonly key: string
-  /** Local date on which the period began. */
+  /** Local date on which the period began, e.g. `2026-11-01`. */
   readonly period: string
-  /** The lease. */
+  /** Id of the lease. */
   readonly ref: string
   readonly units: number
-  /** Epoch ms. */
+  /** When the units were charged, in epoch ms. */
   readonly at: number
 }
 
@@ -70,7 +70,9 @@ interface QuotaParts extends QuotasDeps {
   readonly notices: QuotaNotices
 }
 
-/** Quotas by the calendar in a database, spent from leases. Made by `createQuotas`; a backend for what `quota` makes. */
+/**
+ * Calendar quotas in a database, spent from leases. Created by `createQuotas`; the backend of policies from `quota`.
+ */
 export class Quotas extends LeasingBackend implements MetricSource {
   readonly #parts: QuotaParts
   readonly #reports: QuotaReports
@@ -90,7 +92,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     this.#reservations = new QuotaReservations(store, table)
     this.#metrics = new QuotaMetrics(owed)
     this.#stopTick = everyTick(clock, TICK_MS, () => {
-      // by itself: a call that is never answered must not keep them from it
+      // independent of the tick, which a call without a reply may block
       store.settleDoubts()
       this.#ticking ??= this.#tick().finally(() => {
         this.#ticking = undefined
@@ -98,13 +100,16 @@ export class Quotas extends LeasingBackend implements MetricSource {
     })
   }
 
-  /** What a key has, by its plan of last time; of a key that never came by the smallest one. */
+  /**
+   * Returns the balance of a key under the plan that it used last, or under the plan with the smallest limit if it is
+   * new.
+   */
   balance(key: string, options: QuotaName = {}): Promise<QuotaBalance> {
     const counter = this.#counterOf('balance', options, [])
     return this.#change(counter, key, (account) => balanceOf(account.open(account.lastLimit ?? counter.limit)))
   }
 
-  /** Units beside those of the plan, spent after them. Answers false where the token had counted. */
+  /** Adds units that are spent after the included units. Returns false if the token was already used. */
   async topUp(key: string, units: number, options: TopUpOptions): Promise<boolean> {
     const counter = this.#counterOf('topUp', options, ['token', 'expiresAt'])
     const token = `top-up:${tokenOf('topUp', options.token)}`
@@ -116,7 +121,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     })
   }
 
-  /** Gives units back that were used, as many as there are. Answers false where the token had counted. */
+  /** Gives used units back, at most as many as the period has. Returns false if the token was already used. */
   async refund(key: string, units: number, options: RefundOptions): Promise<boolean> {
     const counter = this.#counterOf('refund', options, ['token', 'at'])
     const token = `refund:${tokenOf('refund', options.token)}`
@@ -132,15 +137,16 @@ export class Quotas extends LeasingBackend implements MetricSource {
     })
   }
 
-  /** Sets units aside, or answers undefined where they do not fit. */
+  /** Reserves units. Returns undefined if they do not fit. */
   reserve(key: string, units: number, options: ReserveOptions = {}): Promise<QuotaReservation | undefined> {
     const counter = this.#counterOf('reserve', options, ['forMs', 'id'])
     return this.#reservations.reserve(counter, key, reservedOf(units, options))
   }
 
   /**
-   * Charges what was used of a reservation, all of it unless said, and frees the rest; what is above it is charged, too.
-   * Answers how the reservation ended, now or before. Rejects with `SLUICE_NO_RESERVATION`.
+   * Charges the units that were used of a reservation, by default all of them, and releases the rest. Units beyond the
+   * reservation are charged, too. Returns how the reservation ended, now or earlier. Rejects with
+   * `SLUICE_NO_RESERVATION` if the key has no such reservation.
    */
   post(
     key: string,
@@ -152,12 +158,12 @@ export class Quotas extends LeasingBackend implements MetricSource {
     return this.#reservations.end(counter, key, tokenOf('post', id), units)
   }
 
-  /** Frees a reservation. Answers how it ended, now or before. Rejects with `SLUICE_NO_RESERVATION`. */
+  /** Releases a reservation. Returns how it ended, now or earlier. Rejects with `SLUICE_NO_RESERVATION`. */
   void(key: string, id: string, options: QuotaName = {}): Promise<ReservationEnd> {
     return this.#reservations.end(this.#counterOf('void', options, []), key, tokenOf('void', id), 0)
   }
 
-  /** What a key used, by hour, day, week or month. */
+  /** Returns the usage of a key by hour, day, week or month. */
   async usage(key: string, options: UsageOptions): Promise<readonly QuotaUsage[]> {
     const checked = usageOptions('usage', options)
     const spans: QuotaUsage[] = []
@@ -165,13 +171,13 @@ export class Quotas extends LeasingBackend implements MetricSource {
     return spans
   }
 
-  /** What all keys used, as CSV, a part at a time: for `Readable.from`. */
+  /** Returns the usage of all keys as chunks of CSV, e.g. for `Readable.from`. */
   csv(options: UsageOptions): AsyncIterable<string> {
     const checked = usageOptions('csv', options)
     return this.#reports.csv(this.#parts.counts.of(checked), checked)
   }
 
-  /** Leases whose owners never reported, and for which units are charged: at most 1,000, the oldest first. */
+  /** Returns at most 1,000 leases that ended without a report and have charged units, the oldest first. */
   async stranded(options: QuotaName & { readonly key?: string | undefined } = {}): Promise<readonly QuotaStranded[]> {
     const { name } = this.#counterOf('stranded', options, ['key'])
     const key = options.key === undefined ? undefined : storedKey(options.key)
@@ -185,7 +191,9 @@ export class Quotas extends LeasingBackend implements MetricSource {
     }))
   }
 
-  /** Gives back what was charged for a lease without a report; answers how many units that were. Once for each lease. */
+  /**
+   * Gives back the units charged for a lease without a report, once per lease. Returns the number of units given back.
+   */
   async credit({ key, ref, period, units }: QuotaStranded, options: QuotaName = {}): Promise<number> {
     const counter = this.#counterOf('credit', options, [])
     const token = `credit:${ref}:${period}`
@@ -206,15 +214,16 @@ export class Quotas extends LeasingBackend implements MetricSource {
     return this.#parts.observers.add(observer)
   }
 
-  /** Resolves when nothing is under way at the database. */
+  /** Resolves when no database call is under way. */
   async idle(): Promise<void> {
     await this.#ticking
     await this.#parts.store.idle()
   }
 
   /**
-   * Gives all leases back and charges what is owed, as far as the database answers within two seconds; an event `quota` tells
-   * what is `lost`. Then it sends nothing more, and whatever needs the database fails. Its client stays open.
+   * Returns all leases and charges owed units, within about two seconds. Units that could not be charged by then are
+   * reported in a `quota` event as `lost`. Afterwards nothing is sent, and calls that need the database reject. The
+   * database client stays open.
    */
   override async close(): Promise<void> {
     this.#stopTick()
@@ -222,7 +231,7 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const { owed, clock, notices, store } = this.#parts
     let stop = (): void => {}
     const late = new Promise<void>((resolve) => {
-      stop = clock.after(CLOSES_WITHIN_MS, resolve, AWAITED)
+      stop = clock.after(CLOSE_MS, resolve, AWAITED)
     })
     await Promise.race([Promise.all([owed.drained().then(() => notices.idle()), this.#ticking]), late])
     stop()
@@ -256,14 +265,14 @@ export class Quotas extends LeasingBackend implements MetricSource {
     const { store, counts, notices, table } = this.#parts
     if (counts.names.length === 0) return
     try {
-      for (const id of await table.due(counts.names, DUE_AT_ONCE)) {
+      for (const id of await table.due(counts.names, MAX_DUE)) {
         const counter = counts.byName(id.name)
-        // what has ended is settled before any change
+        // every change first settles ended leases and reservations, so an empty change is enough
         if (counter) store.change(id, counter.terms, { apply: () => {} }).catch(() => {})
       }
       await notices.deliverLate(counts.names)
     } catch {
-      // the next tick comes
+      // retried at the next tick
     }
   }
 }

@@ -5,24 +5,24 @@ import type { QuotaAccount } from './quota-account.ts'
 import type { LeaseState, PeriodState, QuotaState, ReservationState, TopUpState, WriterState } from './quota-state.ts'
 import { topUpEntry } from './top-ups.ts'
 
-/** What a database has of an account, and a state of it that once stood there. */
+/** The stored state of an account and a state that was stored earlier. */
 interface Histories {
   readonly stored: QuotaState
   readonly kept: QuotaState
 }
 
-/** What a database that was behind gets back. */
+/** Restores writes that a database lost. */
 export interface Recovery {
-  /** What it has, with what else was known; of what is lost of a period's use nothing is charged yet. */
+  /** The stored state merged with the earlier one. Lost usage of periods is not charged in it yet. */
   readonly state: QuotaState
-  /** Charges what each lost write did, and enters what has a token, so that it still counts once under it. */
+  /** Charges the lost usage, and adds the entries of lost tokens, so that each token still counts once. */
   readonly apply: (account: QuotaAccount) => void
 }
 
 /**
- * What to do where the database lost a write that `kept` has, as one after a failover to a server that was behind;
- * undefined where it lost none. Each process charges what the writers that it knows have charged, and says so under
- * their names: whoever else comes charges what is still missing, and no unit twice.
+ * Returns how to restore writes in `kept` that the database lost, e.g. after a failover to a server that was behind;
+ * undefined if no write was lost. Each process charges what the writers known to it have charged, and records this
+ * under their names. Other processes then charge only what is still missing, and no unit is charged twice.
  */
 export function recoveryOf(histories: Histories, now: number): Recovery | undefined {
   const lost = lostWriters(histories)
@@ -60,7 +60,10 @@ function joinedState({ stored, kept }: Histories, lost: readonly WriterState[], 
   }
 }
 
-/** One that both had and that is on one side alone has ended on the other; one made since is not known there. */
+/**
+ * Merges reservations. A reservation missing on one side has ended there if it was made before the last shared write;
+ * newer reservations are kept.
+ */
 function joinedReservations({ stored, kept }: Histories): ReservationState[] {
   const sharedUntil = lastShared({ stored, kept })
   const isNew = ({ madeAt = Number.POSITIVE_INFINITY }: ReservationState): boolean => madeAt > sharedUntil
@@ -71,7 +74,10 @@ function joinedReservations({ stored, kept }: Histories): ReservationState[] {
   ]
 }
 
-/** Writers of whom the database has an earlier write than `kept`; one that it has forgotten is none. */
+/**
+ * Returns the writers with a later write in `kept` than in the database, except writers the database has removed as
+ * inactive.
+ */
 function lostWriters({ stored, kept }: Histories): readonly WriterState[] {
   const found = new Map(stored.writers.map((one) => [one.writer, one.seq]))
   return kept.writers.filter(({ writer, seq, at }) => seq > (found.get(writer) ?? (at > stored.forgottenAt ? 0 : seq)))
@@ -82,7 +88,7 @@ function chargedBy({ writer, charged }: WriterState, label: string, stored: Quot
   return (charged?.[label] ?? 0) - (before?.charged?.[label] ?? 0)
 }
 
-/** When a write was made that both have. */
+/** Returns the time of the last write included in both states. */
 function lastShared({ stored, kept }: Histories): number {
   const known = new Map(kept.writers.map(({ writer, seq }) => [writer, seq]))
   const shared = stored.writers.filter(({ writer, seq }) => seq <= (known.get(writer) ?? -1))
@@ -103,17 +109,17 @@ function emptied(period: PeriodState): PeriodState {
   return { ...period, used: 0, stranded: 0, toppedUp: 0 }
 }
 
-/** What was spent of it is charged again. */
+/** Restores all units of a top-up; the units spent of it are charged again. */
 function whole(topUp: TopUpState): TopUpState {
   return { ...topUp, left: topUp.units }
 }
 
-/** What was charged for it is charged when the account is next looked at, with an entry of its own. */
+/** Restores the settled units of a lease; they are charged again, with an entry, when the account is next settled. */
 function unsettled(lease: LeaseState): LeaseState {
   return { ...lease, units: lease.units + lease.settled, settled: 0 }
 }
 
-/** What was charged for an earlier one stays so until its owner reports. */
+/** Returns the later of two leases. Units charged for the earlier one stay charged until the owner reports. */
 function laterLease(one: LeaseState, other: LeaseState): LeaseState {
   return other.seq > one.seq ? { ...other, settled: one.settled } : one
 }

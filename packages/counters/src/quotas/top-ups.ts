@@ -2,16 +2,19 @@ import type { QuotaEntry } from '../ledger/quota-table.ts'
 import type { TopUpState } from './quota-state.ts'
 
 /**
- * Top-ups of which nothing may be spent any more, since all is spent or they have ended, are kept until there are so many:
- * a refund finds where its units came from. Those that have ended give nothing, and what they gave stays in its period.
+ * Maximum number of spent or expired top-ups that are kept, so that a refund can return units to the top-ups they came
+ * from. Expired top-ups accept no units; units drawn from them remain charged to them in their period.
  */
-const MOST_OVER = 32
+const MAX_ENDED = 32
 
 export function topUpEntry(token: string, units: number): QuotaEntry {
   return { kind: 'top-up', token, ref: null, units, period: null }
 }
 
-/** Units that were bought beside what a period includes: spent after that, those first that end first. */
+/**
+ * Units bought in addition to those a period includes. They are spent after the included units, the earliest to expire
+ * first.
+ */
 export class TopUps {
   readonly #all: TopUpState[]
 
@@ -19,23 +22,23 @@ export class TopUps {
     this.#all = all
   }
 
-  /** Whether any was ever bought, as far as is remembered. */
+  /** Whether any top-up is known. */
   get any(): boolean {
     return this.#all.length > 0
   }
 
-  /** Units that may be spent at `now`. */
+  /** Returns the units that can be spent at `now`. */
   left(now: number): number {
     return this.#live(now).reduce((sum, { left }) => sum + left, 0)
   }
 
   add(topUp: TopUpState, now: number): void {
     this.#all.push(topUp)
-    const over = this.#all.filter(({ left, endsAt }) => left === 0 || (endsAt !== null && endsAt <= now))
-    for (const one of over.slice(0, -MOST_OVER)) this.#all.splice(this.#all.indexOf(one), 1)
+    const ended = this.#all.filter(({ left, endsAt }) => left === 0 || (endsAt !== null && endsAt <= now))
+    for (const one of ended.slice(0, -MAX_ENDED)) this.#all.splice(this.#all.indexOf(one), 1)
   }
 
-  /** Spends as many units as are left, at most `units`; answers how many. */
+  /** Spends up to `units` and returns the number spent. */
   draw(units: number, now: number): number {
     let drawn = 0
     for (const topUp of this.#live(now)) {
@@ -46,7 +49,7 @@ export class TopUps {
     return drawn
   }
 
-  /** Gives units back to those that were drawn last; answers how many found their place. */
+  /** Returns units to the top-ups drawn from last. Returns the number of units that were accepted. */
   giveBack(units: number, now: number): number {
     let back = 0
     for (const topUp of this.#live(now).reverse()) {
@@ -57,7 +60,7 @@ export class TopUps {
     return back
   }
 
-  /** By their end; of one end in the order in which they were bought. */
+  /** Returns top-ups that have not expired, ordered by expiry, then by purchase. */
   #live(now: number): TopUpState[] {
     const live = this.#all.filter(({ endsAt }) => endsAt === null || endsAt > now)
     return live.sort((one, other) => (one.endsAt ?? Infinity) - (other.endsAt ?? Infinity) || 0)

@@ -1,17 +1,17 @@
 import type { PendingChange } from './pending-change.ts'
 
-/** A write that was sent, and of which no answer came. */
+/** A write that was sent without receiving a reply. */
 interface Doubt {
-  /** Its number among those of its process. */
+  /** Number of the write in this process. */
   readonly number: number
-  /** The version that the account has if it stands. */
+  /** Version of the account if the write is applied. */
   readonly version: number
   readonly changes: readonly PendingChange[]
 }
 
 /**
- * Writes of one account of which nobody knows whether they stand. One that is not there yet may still come, since its
- * statement may be under way, until another write has its version.
+ * Writes of one account whose outcome is unknown. A write that is not stored yet may still be applied, because its
+ * statement may be running, until another write has taken its version.
  */
 export class WriteDoubts {
   #open: readonly Doubt[] = []
@@ -24,7 +24,7 @@ export class WriteDoubts {
     this.#open = [...this.#open, doubt]
   }
 
-  /** The table has this version, and of this process the write of this number. */
+  /** Settles doubts by the stored version and the number of this process's last stored write. */
   read(version: number, number: number): void {
     this.#settle((doubt) => {
       if (doubt.number === number) return true
@@ -32,7 +32,7 @@ export class WriteDoubts {
     })
   }
 
-  /** A later write stands: none of these does. */
+  /** Called when a later write was applied: none of the doubtful writes can be applied any longer. */
   overtaken(): void {
     this.#settle(() => false)
   }

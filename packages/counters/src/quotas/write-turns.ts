@@ -1,18 +1,20 @@
 import type { WriterState } from './quota-state.ts'
 
-/** So many writes in a row find another one's in their place before a process waits for its turn. */
-const MOST_AT_ONCE = 3
-/** So many other writers within that time take turns from the first write on. */
+/** Number of consecutive rejected writes that a process accepts before it waits for turns. */
+const MAX_REFUSALS = 3
+/** Number of other recent writers from which a process waits for turns without a rejection. */
 const CROWD = 4
-/** One begins when the one before it has so much of its write behind it: to read takes as long as to write. */
+/** Part of a write after which the next writer begins. Reading takes as long as writing, so the two can overlap. */
 const TURN_SHARE = 0.5
-const MOST_DOUBLED = 5
-/** How long after such a row writes go on taking turns, and how long ago a writer wrote that still takes its own. */
+/** Maximum number of times the range of random positions is doubled. */
+const MAX_DOUBLINGS = 5
+/** Time for which turns are used after rejections, and age up to which a writer counts as recent, in ms. */
 const TURNS_MS = 1_000
 
 /**
- * When a process writes an account that many write at once: whoever wrote longest ago goes first, by what the account says
- * of its writers. No two processes need to hear of each other, and an account of few writers knows no turns.
+ * Decides when a process writes an account that many processes write at once: the process whose last write is the
+ * oldest goes first, according to the writers listed in the account. Processes need not communicate, and accounts with
+ * few writers are written without waiting.
  */
 export class WriteTurns {
   readonly #writer: string
@@ -26,19 +28,19 @@ export class WriteTurns {
     this.#writer = writer
   }
 
-  /** The account names these writers, at `now` of the database. */
+  /** Records the writers listed in the account, at database time `now`. */
   read(writers: readonly WriterState[], now: number): void {
     this.#writers = writers
     this.#readAt = now
   }
 
-  /** A write says so, and stands unless it is refused. */
+  /** Records the writers listed in a write that is being sent. */
   composed(writers: readonly WriterState[], now: number): void {
     this.#sent = { writers, now }
   }
 
   refused(now: number): void {
-    if (++this.#refusals > MOST_AT_ONCE) this.#until = now + TURNS_MS
+    if (++this.#refusals > MAX_REFUSALS) this.#until = now + TURNS_MS
   }
 
   written(): void {
@@ -46,17 +48,20 @@ export class WriteTurns {
     if (this.#sent) this.read(this.#sent.writers, this.#sent.now)
   }
 
-  /** How long to wait for the next write, in ms, where one takes `writeMs`; 0 for at once. `now` is of the process. */
+  /**
+   * Returns how long to wait before the next write, in ms, if a write takes `writeMs`; 0 for no wait. `now` is a
+   * reading of the process's clock.
+   */
   waitMs(now: number, writeMs: number): number {
     const others = this.#writers.filter(({ writer, at }) => writer !== this.#writer && this.#readAt - at < TURNS_MS)
     if (now >= this.#until && others.length < CROWD) return 0
     const own = this.#writers.find(({ writer }) => writer === this.#writer)
-    const before = own ? others.filter(({ at }) => at < own.at).length : this.#drawn()
+    const before = own ? others.filter(({ at }) => at < own.at).length : this.#randomPosition()
     return before * writeMs * TURN_SHARE
   }
 
-  /** The place of one whom nobody knows yet, among more of them each time. */
-  #drawn(): number {
-    return Math.random() * 2 ** Math.min(this.#refusals, MOST_DOUBLED)
+  /** Returns a random position for a process that is not listed; the range doubles with each rejection. */
+  #randomPosition(): number {
+    return Math.random() * 2 ** Math.min(this.#refusals, MAX_DOUBLINGS)
   }
 }

@@ -1,28 +1,28 @@
 import type { QuotaJournal } from './quota-journal.ts'
 import type { QuotaState, WriterState } from './quota-state.ts'
 
-/** How long a writer that is silent is listed. */
+/** Time after its last write for which a writer stays listed. */
 const WRITER_MS = 24 * 3_600_000
 
-/** What a state says of its writers, and of the use of its periods by their labels. */
+/** Writers of a state and the usage of its periods by label. */
 interface Usage {
   readonly writers: readonly WriterState[]
   readonly used: ReadonlyMap<string, number>
 }
 
-/** What a state said before a write, what that makes of it, and what is entered beside it. */
+/** A write: the usage before it, the new state, and the rows written with the state. */
 interface Write {
   readonly before: Usage
   readonly state: QuotaState
   readonly journal: QuotaJournal
 }
 
-/** To be taken before a write changes the state. */
+/** Returns the writers and usage of a state. Must be called before a write changes the state. */
 export function usageOf({ writers, periods }: QuotaState): Usage {
   return { writers, used: new Map(periods.map(({ label, used }) => [label, used])) }
 }
 
-/** Lists a write under its writer, with what it charges, and forgets writers of long ago. */
+/** Records a write and its charges under its writer, and removes inactive writers. */
 export function stampWriter({ before, state, journal }: Write, { writer, seq, at }: WriterState): void {
   const own = before.writers.find((one) => one.writer === writer)
   const others = state.writers.filter((one) => one.writer !== writer)
@@ -38,7 +38,10 @@ export function stampWriter({ before, state, journal }: Write, { writer, seq, at
   ]
 }
 
-/** Whoever gives units back under a token does so again where that was lost. */
+/**
+ * Returns the units refunded. They are not part of a writer's charges, because a lost refund is repeated under its
+ * token.
+ */
 function refunded({ entries }: QuotaJournal, label: string): number {
   return entries.reduce(
     (sum, { kind, period, units }) => (kind === 'refund' && period === label ? sum - units : sum),

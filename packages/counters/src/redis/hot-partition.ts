@@ -33,7 +33,7 @@ const MAX_TRIES = 20
 /** Number of outdated reads in one call after which the ledger is assumed to have lost the number of the epoch. */
 const LATE_READS = 5
 
-/** One partition of the counters: counts in Redis and hands pending units over to the ledger. */
+/** A partition of the counters: counts in Redis and hands pending units over to the ledger. */
 export class HotPartition {
   readonly #options: HotPartitionOptions
   readonly #requests: TurnBatch<PendingCount>
@@ -164,7 +164,7 @@ export class HotPartition {
     }
   }
 
-  /** Resolves decided requests and returns those that lacked totals, after reading these totals. */
+  /** Resolves decided requests. Reads the totals that the other requests lacked, and returns these requests. */
   async #settled(
     pending: readonly PendingCount[],
     { epoch, outcomes, readings }: CountAnswer,
