@@ -17,15 +17,18 @@ import { ExpressExchange } from './express-exchange.ts'
 declare global {
   namespace Express {
     interface Request {
-      /** What Sluice knows of the request; present behind a limiter. */
+      /** The decisions of the request, and methods to change what it was charged. Set by the first limiter. */
       sluice?: RequestSluice
     }
   }
 }
 
-/** Options that limiters of Express have besides the others. */
+/** Additional options of Express limiters. */
 export interface ExpressOptions {
-  /** Hands denials to Express as errors with `status`, `headers` and `code: 'SLUICE_DENIED'`. */
+  /**
+   * Whether to pass denials to the error handlers of Express, as errors with `status`, `headers` and
+   * `code: 'SLUICE_DENIED'`. Default: false.
+   */
   readonly next?: boolean
 }
 
@@ -35,12 +38,15 @@ export type ExpressInflightLimitOptions = InflightLimitOptions<Request, Response
 type Args = readonly [req: Request, res: Response, next: Next]
 type ExpressLimiters = DecoratedLimiters<Args, Request, Response, ExpressMiddleware, ExpressOptions>
 
-/** A request or a response, whatever their types are. */
+/** An Express request or response of any type. */
 interface OfExpress {
   readonly app: Application
 }
 
-/** Middleware, or around a single handler. It names no request, so that handlers behind it know their route's parameters. */
+/**
+ * Express middleware that can also be put in front of a single handler. Its signature does not contain the type of the
+ * request, so that Express can infer the route parameters of the handlers behind it.
+ */
 export interface ExpressMiddleware extends Pick<ConnectMiddleware<Request, Response>, 'wrap'> {
   (req: OfExpress, res: OfExpress, next: Next): void
 }
@@ -51,23 +57,26 @@ const limiters: ExpressLimiters = mustBeCalled(
   'handle',
 )
 
-/** Limits rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`, by client address unless `key` says otherwise. */
+/** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */
 export const rateLimit: ExpressLimiters['rateLimit'] = limiters.rateLimit
 
-/** Caps requests in progress: `app.use(inflightLimit({ limit: 200 }))`, of the whole process unless `key` is given. */
+/** Caps concurrent requests: `app.use(inflightLimit({ limit: 200 }))`, in the whole process unless `key` is set. */
 export const inflightLimit: ExpressLimiters['inflightLimit'] = limiters.inflightLimit
 
-/** Delays requests of who asks too often: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+/** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: ExpressLimiters['slowDown'] = limiters.slowDown
 
-/** One place to inject backend, clock and observers from. */
+/** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: ExpressLimiters['createSluice'] = limiters.createSluice
 
-/** Limits rates in front of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
+/** Decorator that limits the request rate of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
 export const RateLimit: ExpressLimiters['RateLimit'] = limiters.RateLimit
 
-/** Caps requests that a method has in progress: `@InflightLimit({ limit: 4 })`. */
+/** Decorator that caps the concurrent requests of a method: `@InflightLimit({ limit: 4 })`. */
 export const InflightLimit: ExpressLimiters['InflightLimit'] = limiters.InflightLimit
 
-/** Delays who asks a method too often: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+/**
+ * Decorator that delays frequent requests of a client to a method:
+ * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
+ */
 export const SlowDown: ExpressLimiters['SlowDown'] = limiters.SlowDown

@@ -14,25 +14,29 @@ type Limits = readonly HttpLimit<FastifyRequest, FastifyReply>[]
 
 export type Done = (error?: Error) => void
 
-/** Written as a method, so that it may ask for a narrower request. */
+/** Written with method syntax, which permits handlers with narrower request types. */
 type Handler = { handle(this: FastifyInstance, request: FastifyRequest, reply: FastifyReply): unknown }['handle']
 
-/** A request or a reply, whatever its application's types and protocol are. */
+/** A request or a reply of any application and protocol. */
 interface OfFastify {
   readonly raw: object
 }
 
-/** A hook: `onRequest`, `preValidation` or `preHandler`, of an application, a part of it or a route. */
+/** A hook for `onRequest`, `preValidation` or `preHandler` of an application, a child instance or a route. */
 export interface FastifyHook {
   (request: OfFastify, reply: OfFastify, done: Done): void
-  /** A handler that runs for requests that pass. A cap holds its place until the handler's promise settles, too. */
+  /**
+   * Returns a handler that runs `handler` for allowed requests. A cap also waits for the handler's promise before it
+   * releases its permit.
+   */
   wrap<H extends Handler>(handler: H): H
 }
 
 const NEEDS_WRAP =
-  "holdUntil: got 'handler' for a hook, which never learns when a handler is done: expected .wrap(handler), or the plugin"
+  "holdUntil: expected 'response' for a hook, received 'handler'; a hook cannot detect when a handler finishes, so " +
+  'permits are released when the response ends; use .wrap(handler) or the plugin to wait for the handler'
 
-/** Puts a limit in front of handlers. */
+/** Mounts a limit as a hook. */
 export function fastifyMount(limit: HttpLimit<FastifyRequest, FastifyReply>): FastifyHook {
   const limits = [limit]
   const hook = (request: OfFastify, reply: OfFastify, done: Done): void => {
@@ -42,7 +46,7 @@ export function fastifyMount(limit: HttpLimit<FastifyRequest, FastifyReply>): Fa
   return Object.assign(hook, { wrap: <H extends Handler>(handler: H) => wrapped(limits, handler) as H })
 }
 
-/** Lets a request into what follows, or answers it. Makes no promise where the limits answer at once. */
+/** Checks limits in a hook: calls `done`, or answers the request. Creates no promise if the limits decide synchronously. */
 export function enter(limits: Limits, request: FastifyRequest, reply: FastifyReply, done: Done): void {
   const exchange = new ReplyExchange(request, reply)
   const go = (admission: Outcome): void => {
@@ -62,7 +66,7 @@ function wrapped(limits: Limits, handler: Handler): Handler {
   }
 }
 
-/** Runs a handler's `work` for a request that passes, or answers it. `life` is that of a request that holds a place. */
+/** Runs `work` for an allowed request, or answers the request. `life` is given if the request holds a permit. */
 export function runBehind(
   limits: Limits,
   request: FastifyRequest,
@@ -76,15 +80,15 @@ export function runBehind(
   if (!isPromise(admission)) return go(admission)
   return admission.then((outcome) => {
     const done = go(outcome)
-    // a promise of nothing would be an empty answer; the reply itself says that one is on its way
+    // a promise of undefined would send an empty response; returning the reply means that a response follows
     return done === undefined ? reply : done
   })
 }
 
-/** What a handler returned, for Fastify to await. The places of its request are held until it settles, too. */
+/** Makes the permits of a request wait for the result of its handler. Returns the result, for Fastify to await. */
 export function heldWork(life: RequestLife, work: unknown, reply: FastifyReply): unknown {
   if (!isPromise(work)) return work
-  // a query that runs when it is awaited must run once, and a reply that is awaited twice is still one answer
+  // a lazy thenable, such as a query, must be awaited only once; a reply may be awaited several times
   const awaited: PromiseLike<unknown> = work === (reply as unknown) ? work : Promise.resolve(work)
   life.holdUntil(awaited)
   return awaited
@@ -92,10 +96,10 @@ export function heldWork(life: RequestLife, work: unknown, reply: FastifyReply):
 
 type Outcome = Admission<FastifyRequest, FastifyReply>
 
-/** False where the request ends here. */
+/** Returns whether the handler may run; otherwise ends the request. */
 function passes(outcome: Outcome, exchange: ReplyExchange<FastifyRequest, FastifyReply>): boolean {
   if (outcome === 'passed' || outcome === 'held') return true
-  // nobody is left to answer, and Fastify need not wait for an answer either
+  // the client has left: `hijack` stops Fastify from waiting for a response
   if (outcome === 'gone') exchange.res.hijack()
   else answerDenied(exchange, outcome, (error) => exchange.res.send(error))
   return false

@@ -12,11 +12,11 @@ import { FASTIFY_OPTIONS, type FastifyOptions, type FastifyRouteLimits } from '.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What Sluice knows of the request; present behind a limiter. */
+    /** The decisions of the request, and methods to change what it was charged. Set by the first limiter. */
     sluice?: RequestSluice | undefined
   }
   interface FastifyContextConfig {
-    /** What this route says of limits; read by the plugin `sluice`. */
+    /** Limits of the route, read by the plugin `sluice`. */
     sluice?: FastifyRouteLimits | undefined
   }
 }
@@ -29,23 +29,26 @@ type FastifyLimiters = DecoratedLimiters<Args, FastifyRequest, FastifyReply, Fas
 
 const limiters: FastifyLimiters = withDecorators(limitersFor(fastifyMount, FASTIFY_OPTIONS))
 
-/** Limits rates: `app.addHook('onRequest', rateLimit({ limit: 100, window: '1m' }))`, or as a hook of a route. */
+/** Limits request rates: `app.addHook('onRequest', rateLimit({ limit: 100, window: '1m' }))`, or as a hook of a route. */
 export const rateLimit: FastifyLimiters['rateLimit'] = limiters.rateLimit
 
-/** Caps requests in progress: `app.addHook('onRequest', inflightLimit({ limit: 200 }))`, or as a hook of a route. */
+/** Caps concurrent requests: `app.addHook('onRequest', inflightLimit({ limit: 200 }))`, or as a hook of a route. */
 export const inflightLimit: FastifyLimiters['inflightLimit'] = limiters.inflightLimit
 
-/** Delays requests of who asks too often: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+/** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: FastifyLimiters['slowDown'] = limiters.slowDown
 
-/** One place to inject backend, clock and observers from. */
+/** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: FastifyLimiters['createSluice'] = limiters.createSluice
 
-/** Limits rates in front of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
+/** Decorator that limits the request rate of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
 export const RateLimit: FastifyLimiters['RateLimit'] = limiters.RateLimit
 
-/** Caps requests that a method has in progress: `@InflightLimit({ limit: 4 })`. */
+/** Decorator that caps the concurrent requests of a method: `@InflightLimit({ limit: 4 })`. */
 export const InflightLimit: FastifyLimiters['InflightLimit'] = limiters.InflightLimit
 
-/** Delays who asks a method too often: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+/**
+ * Decorator that delays frequent requests of a client to a method:
+ * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
+ */
 export const SlowDown: FastifyLimiters['SlowDown'] = limiters.SlowDown

@@ -2,17 +2,19 @@ import { type HttpLimit, RequestLifecycle, type RouteConfig } from '@sluice/node
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { heldWork, runBehind } from './fastify-mount.ts'
 
+/** Marks requests whose limits have been checked. */
 export const ADMITTED: unique symbol = Symbol.for('sluice.fastify.admitted')
+/** Constraints of a route, in its config. */
 export const CONSTRAINTS: unique symbol = Symbol.for('sluice.fastify.constraints')
-/** A handler that signals its end to caps. */
-export const SIGNALS_END: unique symbol = Symbol.for('sluice.fastify.tells')
-/** A handler that checks the limits which no hook has checked. */
-export const CHECKS_LIMITS: unique symbol = Symbol.for('sluice.fastify.asks')
+/** Marks the config of a route whose handler reports its end to caps. */
+export const SIGNALS_END: unique symbol = Symbol.for('sluice.fastify.signalsEnd')
+/** Marks the config of a route whose handler checks limits that no hook has checked. */
+export const CHECKS_LIMITS: unique symbol = Symbol.for('sluice.fastify.checksLimits')
 
-/** A request, and whether its limits were checked. */
+/** A request that knows whether its limits have been checked. */
 export type Met = FastifyRequest & { [ADMITTED]?: boolean }
 
-/** What a route was declared with, and what its handler does. */
+/** Config of a route, with the marks of this plugin. */
 export type Config = RouteConfig &
   FastifyContextConfig & {
     readonly [SIGNALS_END]?: true
@@ -22,19 +24,19 @@ export type Config = RouteConfig &
 
 type LimitsOf = (app: FastifyInstance, request: FastifyRequest) => readonly HttpLimit<FastifyRequest, FastifyReply>[]
 
-/** Makes the handler of a route signal its end, for caps that wait for that. */
+/** Wraps the handler of a route so that caps with `holdUntil: 'handler'` wait for it. */
 export function signalsEnd(route: RouteOptions): void {
   const { handler } = route
   route.config = { ...route.config, [SIGNALS_END]: true } as FastifyContextConfig
   route.handler = function (request, reply) {
     const life = RequestLifecycle.of(request.raw, reply.raw)
-    // the place came back when the client left: another request may be in it by now
+    // the client has left and the permit has been released, possibly to another request: the handler must not run
     if (life.gone) return void reply.hijack()
     return heldWork(life, handler.call(this, request, reply), reply)
   }
 }
 
-/** Makes the handler of a route check the limits first: a hook of ours would run before those that are added after it. */
+/** Wraps the handler of a route so that limits are checked after all `preHandler` hooks, including later added ones. */
 export function checksAfterHooks(route: RouteOptions, limitsOf: LimitsOf): void {
   const { handler } = route
   route.config = { ...route.config, [CHECKS_LIMITS]: true } as FastifyContextConfig

@@ -1,23 +1,28 @@
 import type { Backend, LayerOptions, SluiceOptions } from '@sluice/node-http/adapter'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** When limits are asked: `onRequest`, before a body is read, or `preHandler`, when hooks know who asks. */
+/** When limits are checked: `onRequest`, before the body is read, or `preHandler`, after hooks have set the user. */
 export type FastifyPhase = 'onRequest' | 'preHandler'
 
-/** What limiters of Fastify take besides what all take. */
+/** Additional options of Fastify limiters. */
 export interface FastifyOptions {
-  /** Hands denials to the error handler as errors with `statusCode`, `headers` and `code: 'SLUICE_DENIED'`. */
+  /**
+   * Whether to pass denials to the error handler, as errors with `statusCode`, `headers` and `code: 'SLUICE_DENIED'`.
+   * Default: false.
+   */
   readonly next?: boolean
 }
 
-/** Names of `FastifyOptions`. */
 export const FASTIFY_OPTIONS: readonly string[] = ['next']
 
-/** What a route says of limits, in `config: { sluice: … }`. The same name replaces, another adds, `false` removes. */
+/**
+ * Limits of a route, in `config: { sluice: … }`. A limit with the same name replaces the inherited one, another name
+ * adds a limit, and `false` removes the inherited limits.
+ */
 export interface FastifyRouteLimits extends LayerOptions<FastifyRequest, FastifyReply, FastifyOptions> {
-  /** `onRequest` unless the application says otherwise. */
+  /** Default: the phase of the application, which is `onRequest` unless set. */
   readonly phase?: FastifyPhase | undefined
 }
 
-/** What an application says of limits, or a part of it. */
+/** Options of the plugin `sluice`, for an application or a child instance. */
 export interface FastifySluiceOptions extends FastifyRouteLimits, SluiceOptions<Backend> {}

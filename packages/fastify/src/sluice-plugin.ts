@@ -43,20 +43,20 @@ import {
 
 type Layer = LimitLayer<FastifyRequest, FastifyReply>
 
-/** What a request meets. */
+/** Limits of a route, and the phase in which they are checked. */
 interface Part {
   readonly limits: Layer['limits']
   readonly phase: FastifyPhase
 }
 
-/** What was said for an instance, which its children inherit. */
+/** Limits of an instance, which its child instances inherit. */
 interface Registration {
   readonly layer: Layer
   readonly phase: FastifyPhase
   readonly routes: RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>
-  /** By config, of which every route has one of its own. */
+  /** Cached by the config object, which is unique for each route. */
   readonly parts: WeakMap<object, Part>
-  /** Of the instances and routes of the whole application. */
+  /** Shared by all instances of the application. */
   readonly names: RouteScopeNames
 }
 
@@ -68,31 +68,31 @@ const ROUTE = ['rateLimit', 'slowDown', 'inflightLimit', 'skipLimits', 'phase'] 
 const APPLICATION = [...ROUTE, ...SLUICE_OPTIONS] as const
 
 /**
- * Limits of an application: `await app.register(sluice, { rateLimit: { limit: 100, window: '1m' } })`. Registered once
- * more in a child it says what is different for the routes there.
+ * Limits an application: `await app.register(sluice, { rateLimit: { limit: 100, window: '1m' } })`. If it is registered
+ * again in a child instance, its options change the limits for the routes of that instance.
  */
 export const sluice: FastifyPluginAsync<FastifySluiceOptions> = fp(
   async (app: Home, options: FastifySluiceOptions) => {
-    const own = checked('register(sluice)', withoutFastifys(options), APPLICATION)
+    const own = validated('register(sluice)', withoutRegisterOptions(options), APPLICATION)
     const above = app[HOME]
-    const layer = above ? layerBelow(app, above, own) : uppermostLayer(app, own)
+    const layer = above ? childLayer(app, above, own) : rootLayer(app, own)
     const phase = own.phase ?? above?.phase ?? 'onRequest'
     const names = above?.names ?? new RouteScopeNames()
     const routes = new RouteLayers<FastifyRequest, FastifyReply, FastifyRouteLimits>(layer, names, (route) =>
-      checked('config.sluice', route, ROUTE),
+      validated('config.sluice', route, ROUTE),
     )
     app[HOME] = { layer, phase, routes, parts: new WeakMap(), names }
   },
   { name: '@sluice/fastify', fastify: '>=4 <6' },
 )
 
-/** Fastify hands a plugin what is meant for itself, too. */
-function withoutFastifys(options: FastifySluiceOptions): FastifySluiceOptions {
+/** Removes the options of `register` itself, which Fastify also passes to plugins. */
+function withoutRegisterOptions(options: FastifySluiceOptions): FastifySluiceOptions {
   const { prefix, logLevel, logSerializers, ...own } = options as Record<string, unknown>
   return own
 }
 
-function checked<T extends FastifyRouteLimits>(owner: string, own: T, known: readonly (keyof T & string)[]): T {
+function validated<T extends FastifyRouteLimits>(owner: string, own: T, known: readonly (keyof T & string)[]): T {
   const { phase } = optionsOf(owner, own, known)
   if (phase === undefined || phase === 'onRequest' || phase === 'preHandler') return own
   throw new SluiceError(
@@ -101,36 +101,37 @@ function checked<T extends FastifyRouteLimits>(owner: string, own: T, known: rea
   )
 }
 
-const uppermost = new WeakMap<object, FastifyInstance[]>()
+/** Outermost instances with the plugin, by server. */
+const roots = new WeakMap<object, FastifyInstance[]>()
 
-function uppermostLayer(app: Home, options: FastifySluiceOptions): Layer {
-  const others = uppermost.get(app.server) ?? []
+function rootLayer(app: Home, options: FastifySluiceOptions): Layer {
+  const others = roots.get(app.server) ?? []
   if (others.some((other) => Object.prototype.isPrototypeOf.call(app, other))) {
-    // its routes would meet the limits of the part alone
-    const expected = 'expected it before its parts'
-    throw new SluiceError('SLUICE_BAD_OPTION', `register(sluice): got an application after a part of it, ${expected}`)
+    // the routes of the child would not have the limits of the application
+    const expected = 'expected the application before its child instances'
+    throw new SluiceError('SLUICE_BAD_OPTION', `register(sluice): ${expected}, received a child instance first`)
   }
-  uppermost.set(app.server, [...others, app])
-  const nothing: Layer = LimitLayer.none(FASTIFY_OPTIONS, sharing(options))
+  roots.set(app.server, [...others, app])
+  const root: Layer = LimitLayer.none(FASTIFY_OPTIONS, sharing(options))
   const { rateLimit, slowDown, inflightLimit, skipLimits } = options
-  const layer = nothing.below({ rateLimit, slowDown, inflightLimit, skipLimits }, 'default')
-  closing(app, nothing)
-  watch(app)
+  const layer = root.below({ rateLimit, slowDown, inflightLimit, skipLimits }, 'default')
+  closeWith(app, root)
+  addHooks(app)
   warnAboutFastifyOption(app)
   return layer
 }
 
-/** Who waits goes on before the server waits for its last answers; limits end with the last request. */
-function closing(app: Home, layer: Layer): void {
+/** Releases delayed requests before the server waits for its last responses, and closes the limits after them. */
+function closeWith(app: Home, layer: Layer): void {
   app.addHook('onClose', async () => layer.close())
   try {
     app.addHook('preClose', async () => layer.letGo())
   } catch {
-    // the first versions of Fastify 4 know no such hook
+    // early versions of Fastify 4 do not have this hook
   }
 }
 
-function layerBelow(app: Home, above: Registration, options: FastifySluiceOptions): Layer {
+function childLayer(app: Home, above: Registration, options: FastifySluiceOptions): Layer {
   const { rateLimit, slowDown, inflightLimit, skipLimits } = options
   const { counted, watched } = sharing(options)
   const own = {
@@ -142,27 +143,27 @@ function layerBelow(app: Home, above: Registration, options: FastifySluiceOption
   return above.layer.below(own, above.names.of(`${app.prefix}/*`, own))
 }
 
-/** One hook for each phase covers routes that were there before, those of children, and requests without a route. */
-function watch(app: Home): void {
+/** Adds one hook per phase. They cover earlier routes, routes of child instances, and requests without a route. */
+function addHooks(app: Home): void {
   if (!app.hasRequestDecorator('sluice')) app.decorateRequest('sluice', undefined)
   app.decorateRequest(ADMITTED, false)
   app.addHook('onRequest', function (this: Home, request, reply, done) {
     const part = partOf(this, request)
-    if (part.phase === 'onRequest') meet(part, request, reply, done)
+    if (part.phase === 'onRequest') check(part, request, reply, done)
     else done()
   })
-  // for routes that were there before, and for who was sent past the hook above, as by `callNotFound`
+  // for routes declared before the plugin, and for requests that skip the hook above, such as with `callNotFound`
   app.addHook('preHandler', function (this: Home, request: Met, reply, done) {
     const config: Config = routeConfigOf(request)
     if (request[ADMITTED] || config[CHECKS_LIMITS]) done()
-    else meet(partOf(this, request), request, reply, done)
+    else check(partOf(this, request), request, reply, done)
   })
   app.addHook('onRoute', function (this: Home, route) {
     prepare(this[HOME] as Registration, route)
   })
 }
 
-function meet({ limits }: Part, request: Met, reply: FastifyReply, done: Done): void {
+function check({ limits }: Part, request: Met, reply: FastifyReply, done: Done): void {
   request[ADMITTED] = true
   enter(limits, request, reply, done)
 }
@@ -174,11 +175,12 @@ function partOf(app: Home, request: FastifyRequest): Part {
   if (known) return known
   const layer = routes.ofLate(routeOf(config, config[CONSTRAINTS]))
   const { limits } = layer
-  // of a route that is ignored the phase is ignored as well
+  // if the options of a route are ignored, so is its phase
   const part = { limits, phase: layer === routes.above ? phase : (config.sluice?.phase ?? phase) }
   if (config.url !== undefined && !config[SIGNALS_END] && limits.some(waitsForHandler)) {
-    const got = `got 'handler' for the route ${config.url}, which was declared before the plugin`
-    warnOnce('SLUICE_BAD_OPTION', `holdUntil: ${got}: expected await app.register(sluice, …) before it`)
+    const received = `received 'handler' for the route ${config.url}, which was declared before the plugin`
+    const then = 'its permits are released when the response ends; await app.register(sluice, …) before the route'
+    warnOnce('SLUICE_BAD_OPTION', `holdUntil: expected 'response', ${received}; ${then}`)
   }
   parts.set(config, part)
   return part
@@ -192,11 +194,11 @@ function routeOf({ url, method, sluice }: Config, constraints: string | undefine
   return { url: routePattern(url), method, constraints, own: sluice }
 }
 
-/** Refuses a route whose config is bad, and makes its handler do what no hook can. */
+/** Throws if the config of a route is invalid, and wraps its handler for what hooks cannot do. */
 function prepare({ routes, phase }: Registration, route: RouteOptions): void {
   const { url, method, constraints, config } = route
   const own = Object.entries(constraints ?? {}).map(([name, value]) => `${name}=${String(value)}`)
-  // requests show no constraints of their route, but its config
+  // requests do not expose the constraints of their route, but they expose its config
   if (own.length > 0) route.config = { ...config, [CONSTRAINTS]: own.join() } as FastifyContextConfig
   const { limits } = routes.of(routeOf({ ...config, url, method }, own.join()))
   if (limits.some(waitsForHandler)) signalsEnd(route)

@@ -1,15 +1,15 @@
 import { Exchange, type HttpDenial, routeMethod, warnTrustsAnyone, warnUntrustedProxy } from '@sluice/node-http/adapter'
 import type { Context, Response } from 'koa'
 
-/** What routers of Koa tell of a request. */
+/** Properties that Koa routers set on the context of a request. */
 interface RouterContext {
   readonly method: string
   readonly _matchedRoute?: unknown
-  /** All whose pattern is met, whatever the method. */
+  /** All routes whose pattern matches the path, for any method. */
   readonly matched?: readonly { readonly path: unknown; readonly methods: readonly string[] }[]
 }
 
-/** A request of Koa. Proxies are trusted as `app.proxy` and `app.maxIpsCount` say. */
+/** A Koa request. `app.proxy` and `app.maxIpsCount` decide which proxies are trusted. */
 export class KoaExchange extends Exchange<Context, Response> {
   constructor(ctx: Context) {
     super(ctx, ctx.response, ctx.req, ctx.res)
@@ -20,35 +20,36 @@ export class KoaExchange extends Exchange<Context, Response> {
     const { app, request } = this.raw
     if (this.incoming.headers['x-forwarded-for'] === undefined) return request.ip
     if (!app.proxy) warnUntrustedProxy()
-    // 0 is no bound
-    else if (!app.maxIpsCount && /^x-forwarded-for$/i.test(app.proxyIpHeader)) warnTrustsAnyone('no app.maxIpsCount')
+    // 0 means unlimited
+    else if (!app.maxIpsCount && /^x-forwarded-for$/i.test(app.proxyIpHeader))
+      warnTrustsAnyone('app.proxy is true without app.maxIpsCount')
     return request.ip
   }
 
-  /** Known in middleware of a route and later; in `router.use` it is the pattern of the router. */
+  /** Available in middleware of a route and in its handlers; in `router.use` it is the pattern of the router. */
   get route(): string | undefined {
     return this.raw._matchedRoute?.toString()
   }
 
-  /** Of all that the router has at this pattern for the request: whichever of them runs, a client has one key. */
+  /** Depends on all routes with this pattern that accept the request, so that a client has one key in all of them. */
   override get routeMethod(): string | undefined {
     const { matched = [], _matchedRoute: pattern, method } = this.raw as RouterContext
     const lists = matched.filter(({ path }) => path === pattern).map(({ methods }) => methods)
-    const meant = lists.filter((methods) => methods.length === 0 || methods.includes(method))
-    // middleware of a router is for every method, and so lists none
-    if (meant.some((methods) => methods.length === 0)) return routeMethod([])
-    const [widest] = meant.sort((a, b) => b.length - a.length)
+    const accepting = lists.filter((methods) => methods.length === 0 || methods.includes(method))
+    // middleware of a router runs for all methods, and lists none
+    if (accepting.some((methods) => methods.length === 0)) return routeMethod([])
+    const [widest] = accepting.sort((a, b) => b.length - a.length)
     return widest && routeMethod(widest)
   }
 
-  // a status that Koa has not heard of would become 200 with the body
+  // set through Koa, which would otherwise change the status to 200 when the body is set
   override setStatus(status: number): void {
     this.raw.status = status
   }
 
   override send(denial: HttpDenial): void {
     this.setHeader('Content-Type', denial.contentType)
-    // for a request that Koa was told to leave alone it sends nothing, and nobody else will
+    // with `ctx.respond = false`, Koa sends no response
     if (this.raw.respond === false) super.send(denial)
     else this.raw.body = denial.body
   }

@@ -16,9 +16,9 @@ import {
 import type { Context, Middleware, Next, Response } from 'koa'
 import { KoaExchange } from './koa-exchange.ts'
 
-/** What limiters put into `ctx.state`, for applications that name its type: `new Koa<MyState & SluiceState>()`. */
+/** Properties that limiters add to `ctx.state`, for applications with a typed state: `new Koa<MyState & SluiceState>()`. */
 export interface SluiceState {
-  /** What Sluice knows of the request; present behind a limiter. */
+  /** The decisions of the request, and methods to change what it was charged. Set by the first limiter. */
   sluice?: RequestSluice
 }
 
@@ -30,13 +30,16 @@ export type KoaRateLimitOptions = RateLimitOptions<Context, Response>
 export type KoaInflightLimitOptions = InflightLimitOptions<Context, Response>
 type KoaLimiters = DecoratedLimiters<readonly [ctx: Context, next: Next], Context, Response, KoaMiddleware>
 
-/** Middleware of Koa, or around a single handler. */
+/** Koa middleware that can also be put in front of a single handler. */
 export interface KoaMiddleware extends Middleware {
-  /** A handler that runs for requests that pass. A cap holds its place until the handler's promise settles, too. */
+  /**
+   * Returns a handler that runs `handler` for allowed requests. A cap also waits for the handler's promise before it
+   * releases its permit.
+   */
   wrap<Ctx = Context>(handler: (ctx: Ctx, next: Next) => unknown): (ctx: Ctx, next: Next) => unknown
 }
 
-/** Puts a limit in front of what follows it. Makes no promise where the limit answers at once. */
+/** Mounts a limit in front of the next middleware. Creates no promise if the limit decides synchronously. */
 function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
   const run = (ctx: Context, work: () => unknown, waits: boolean): unknown => {
     const exchange = new KoaExchange(ctx)
@@ -53,17 +56,20 @@ function koaMount(limit: HttpLimit<Context, Response>): KoaMiddleware {
 }
 
 const limiters: KoaLimiters = mustBeCalled(withDecorators(limitersFor(koaMount)), '_name')
-/** Limits rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`, by client address unless `key` says otherwise. */
+/** Limits request rates: `app.use(rateLimit({ limit: 100, window: '1m' }))`. Default key: the client address. */
 export const rateLimit: KoaLimiters['rateLimit'] = limiters.rateLimit
-/** Caps requests in progress: `app.use(inflightLimit({ limit: 200 }))`, of the whole process unless `key` is given. */
+/** Caps concurrent requests: `app.use(inflightLimit({ limit: 200 }))`, in the whole process unless `key` is set. */
 export const inflightLimit: KoaLimiters['inflightLimit'] = limiters.inflightLimit
-/** Delays requests of who asks too often: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+/** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
 export const slowDown: KoaLimiters['slowDown'] = limiters.slowDown
-/** One place to inject backend, clock and observers from. */
+/** Creates limiter functions that share a backend, a clock and observers. */
 export const createSluice: KoaLimiters['createSluice'] = limiters.createSluice
-/** Limits rates in front of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
+/** Decorator that limits the request rate of a method: `@RateLimit({ limit: 100, window: '1m' })`. */
 export const RateLimit: KoaLimiters['RateLimit'] = limiters.RateLimit
-/** Caps requests that a method has in progress: `@InflightLimit({ limit: 4 })`. */
+/** Decorator that caps the concurrent requests of a method: `@InflightLimit({ limit: 4 })`. */
 export const InflightLimit: KoaLimiters['InflightLimit'] = limiters.InflightLimit
-/** Delays who asks a method too often: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+/**
+ * Decorator that delays frequent requests of a client to a method:
+ * `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`.
+ */
 export const SlowDown: KoaLimiters['SlowDown'] = limiters.SlowDown

@@ -3,7 +3,7 @@ import type { ExecutionContext } from '@nestjs/common'
 import { Exchange, RequestLife, systemClock } from '@sluice/node-http/adapter'
 import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
-/** The life of a call that has no response of its own: it ends when its handler is done. */
+/** Lifecycle of a call without an HTTP response. It ends when the handler has finished. */
 export class CallLife extends RequestLife {
   readonly #startedAt = systemClock.now()
 
@@ -18,10 +18,10 @@ export class CallLife extends RequestLife {
   }
 }
 
-/** What a call has in the place of a response: nothing of it is ever sent, and so it never ends. */
+/** Stands in for the response of a call. It is never sent, and never ends. */
 const NO_RESPONSE = { headersSent: false, writableEnded: false } as ServerResponse
 
-/** A call of a GraphQL resolver or of a gateway's message: it is counted, and there is no response to write to. */
+/** A call of a GraphQL resolver, or a message of a gateway or microservice. It is counted, but has no HTTP response. */
 export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
   readonly call: CallLife
   readonly route: string
@@ -29,13 +29,13 @@ export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
   constructor(context: ExecutionContext) {
     const raw = requestOf(context)
     const call = new CallLife()
-    const seen = raw?.raw ?? raw?.request ?? raw?.extra?.request ?? raw
+    const request = raw?.raw ?? raw?.request ?? raw?.extra?.request ?? raw
     const incoming = {
-      headers: seen?.headers ?? raw?.handshake?.headers ?? {},
-      rawHeaders: seen?.rawHeaders ?? [],
+      headers: request?.headers ?? raw?.handshake?.headers ?? {},
+      rawHeaders: request?.rawHeaders ?? [],
       method: context.getType().toUpperCase(),
       httpVersionMajor: 1,
-      socket: seen?.socket ?? raw?._socket ?? {},
+      socket: request?.socket ?? raw?._socket ?? {},
       sluice: call,
     }
     super(raw, undefined, incoming as unknown as IncomingMessage, NO_RESPONSE)
@@ -47,22 +47,22 @@ export class CallExchange extends Exchange<PlatformRequest, PlatformResponse> {
     return this.raw?.ip ?? this.raw?.handshake?.address ?? this.peer
   }
 
-  /** The kind of the call. */
+  /** Type of the call, such as `GRAPHQL` or `WS`. */
   override get routeMethod(): string {
     return this.method
   }
 
-  // nothing is ever written
+  // true, so that nothing is written
   override get answered(): boolean {
     return true
   }
 }
 
-/** What key functions are given: the HTTP request that carries a GraphQL call, the client of a socket, a context. */
+/** Returns what key functions receive: the HTTP request of a GraphQL call, the client of a socket, or a context. */
 function requestOf(context: ExecutionContext): PlatformRequest {
   const [first, second, third] = context.getArgs()
   const type = context.getType<string>()
   if (type === 'graphql') return third?.req ?? third?.request ?? third?.extra?.request ?? third
-  // elsewhere the first one is what the sender wrote, who must not name its own address
+  // in other types of calls the first argument is data from the sender, which could contain a forged address
   return type === 'ws' ? first : second
 }

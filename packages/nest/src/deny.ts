@@ -5,7 +5,7 @@ import type { NestExchange, PlatformRequest, PlatformResponse } from './nest-exc
 import { SluiceDenied } from './sluice-denied.ts'
 import { deniedOver } from './sluice-filter.ts'
 
-/** Throws what the context knows how to tell its client. A promise where that has to be loaded. */
+/** Throws the exception that the context can send to its client. Asynchronous if its class has to be loaded. */
 export function deny(
   context: ExecutionContext,
   exchange: NestExchange,
@@ -21,7 +21,7 @@ export function deny(
 
 type Exceptions = Readonly<Record<string, new (error: object) => Error>>
 
-// senders of messages receive this class of exceptions alone, and who has such senders has the package
+// clients of gateways and microservices receive only this class of exceptions; applications with them have the package
 async function refuseMessage(denied: SluiceDenied, from: string, name: string): Promise<never> {
   const { [name]: Exception } = (await import(from)) as Exceptions
   throw new Exception({ status: 'error', message: denied.message, ...denied.extensions })

@@ -2,10 +2,10 @@ import type { ExecutionContext } from '@nestjs/common'
 import { CallExchange } from './call-exchange.ts'
 import { httpExchange, type NestExchange } from './nest-exchange.ts'
 
-// guards and interceptors are given contexts of their own, around one array of arguments
+// guards and interceptors receive different contexts with the same array of arguments
 const calls = new WeakMap<object, CallExchange>()
 
-/** The exchange of what Nest is about to run: of a request over HTTP, or of a call that has no response. */
+/** Returns the exchange of an HTTP request, or of a call without an HTTP response. */
 export function exchangeOf(context: ExecutionContext): NestExchange {
   const args = context.getArgs()
   const [req, res] = args

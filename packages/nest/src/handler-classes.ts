@@ -10,7 +10,7 @@ export interface HandlerClass {
   readonly methods: readonly Callable[]
 }
 
-/** The classes of an application, as they stand once its modules are scanned. */
+/** Returns the controllers and providers of an application with their methods, after its modules have been scanned. */
 export function handlerClasses(modules: ModulesContainer): HandlerClass[] {
   const scanner = new MetadataScanner()
   const known = [...modules.values()].flatMap(({ controllers, providers }) => [
@@ -24,7 +24,7 @@ export function handlerClasses(modules: ModulesContainer): HandlerClass[] {
   })
 }
 
-/** A class and those that it extends, the base first. */
+/** Returns a class and its base classes, the outermost base first. */
 export function lineOf(owner: Callable): Callable[] {
   const base = Object.getPrototypeOf(owner)
   return typeof base === 'function' && base !== Function.prototype ? [...lineOf(base), owner] : [owner]

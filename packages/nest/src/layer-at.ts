@@ -5,12 +5,12 @@ import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 export type NestLimitLayer = LimitLayer<PlatformRequest, PlatformResponse>
 export type NestRateOptions = RateLimitOptions<PlatformRequest, PlatformResponse>
 
-/** The options behind the name of a policy; throws `SLUICE_UNKNOWN_POLICY` where there is none. */
+/** Returns the options of a named policy. Throws `SLUICE_UNKNOWN_POLICY` if the module has no such policy. */
 export type PolicyNamed = (name: string) => NestRateOptions
 
 /**
- * The layer of a route scope that says these words. What is removed is removed first, whatever the order. Throws coded
- * errors that name the route scope.
+ * Creates the layer of a class or method from its decorators. Removals (`false`, `@SkipLimits`) apply first, regardless
+ * of the order of the decorators. Throws coded errors that name the route scope.
  */
 export function layerAt(
   routeScope: string,
@@ -43,13 +43,13 @@ function removedBy(words: readonly NestLayer[]): NestLayer | undefined {
   return { ...Object.fromEntries(removed.map((kind) => [kind, false])), skipLimits }
 }
 
-/** Of two words of one name in one route scope the second would silently replace the first. */
+/** Throws if two decorators of a class or method use the same name: the second limit would replace the first one. */
 function checkNames(words: readonly NestLayer[]): void {
   for (const kind of KINDS) {
     const seen = new Set<unknown>()
     for (const name of words.flatMap((word) => namesOf(word[kind] || undefined, DEFAULT_NAMES[kind]))) {
       if (seen.has(name)) {
-        throw new SluiceError('SLUICE_DUPLICATE_POLICY', `expected names of their own, received two named '${name}'`)
+        throw new SluiceError('SLUICE_DUPLICATE_POLICY', `${kind}: expected unique names, received two named '${name}'`)
       }
       seen.add(name)
     }

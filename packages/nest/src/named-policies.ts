@@ -5,11 +5,14 @@ import type { SluiceModuleOptions } from './sluice-options.ts'
 
 type Policies = NonNullable<SluiceModuleOptions['policies']>
 
-/** Policies that wait to be named. Each has one count, wherever it is named. */
+/** Policies of the module that decorators use by name. Each has one count, shared by all its uses. */
 export class NamedPolicies {
   readonly #options = new Map<string, NestRateOptions>()
 
-  /** Of an import of the module; a later one replaces what has the same name. Throws where a name stands there twice. */
+  /**
+   * Adds the policies of one import of the module. A policy replaces one with the same name from an earlier import.
+   * Throws `SLUICE_DUPLICATE_POLICY` if one import has a name twice, and `SLUICE_BAD_NAME` for a policy without a name.
+   */
   add({ policies = [], backend, clock, rateLimit }: SluiceModuleOptions): void {
     if (policies.length === 0) return
     const time = clock ?? rateLimit?.clock
@@ -22,7 +25,7 @@ export class NamedPolicies {
     for (const policy of policies) {
       const name = nameOf(policy)
       if (names.has(name)) {
-        const message = `policies: expected names of their own, received two named ${shown(name, 'name')}`
+        const message = `policies: expected unique names, received two policies named ${shown(name, 'name')}`
         throw new SluiceError('SLUICE_DUPLICATE_POLICY', message)
       }
       names.add(name)
@@ -37,16 +40,13 @@ export class NamedPolicies {
   readonly named = (name: string): NestRateOptions => {
     const options = this.#options.get(name)
     if (options) return options
-    const names =
-      [...this.#options.keys()].map((one) => shown(one, 'name')).join(', ') || 'policies in SluiceModule.forRoot'
-    throw new SluiceError(
-      'SLUICE_UNKNOWN_POLICY',
-      `@RateLimit: expected one of ${names}, received ${shown(name, 'name')}`,
-    )
+    const names = [...this.#options.keys()].map((one) => shown(one, 'name')).join(', ')
+    const expected = names === '' ? 'a name from `policies` of SluiceModule, which is empty' : `one of ${names}`
+    throw new SluiceError('SLUICE_UNKNOWN_POLICY', `@RateLimit: expected ${expected}, received ${shown(name, 'name')}`)
   }
 }
 
-// the memory of the whole process would share counts between applications whose policies have the same name
+// the process-wide backend would share counts between applications that have policies with the same name
 function ownMemory(clock: SluiceModuleOptions['clock']): Backend {
   return memoryBackend(clock ? { clock } : {})
 }
@@ -58,5 +58,5 @@ function scopeIn(scope: string | undefined): string {
 function nameOf(policy: Policies[number]): string {
   const { name } = optionsOf<{ readonly name?: string }>('policies', policy, Object.keys(policy ?? {}) as ['name'])
   if (name !== undefined) return name
-  throw new SluiceError('SLUICE_BAD_NAME', 'policies: expected a name for @RateLimit, received one without a name')
+  throw new SluiceError('SLUICE_BAD_NAME', 'policies: expected a name for each policy, received a policy without one')
 }

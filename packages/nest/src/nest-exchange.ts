@@ -7,22 +7,22 @@ import {
   warnAboutExpressTrust,
 } from '@sluice/node-http/adapter'
 
-/** A request of whichever platform Nest runs on: Express's or Fastify's own. */
+/** Request of the platform on which Nest runs: Express's or Fastify's. */
 // biome-ignore lint/suspicious/noExplicitAny: the two platforms have no type in common, and neither is imported
 export type PlatformRequest = any
-/** A response of whichever platform: Express's response or Fastify's reply. */
+/** Response of the platform on which Nest runs: Express's response or Fastify's reply. */
 // biome-ignore lint/suspicious/noExplicitAny: the two platforms have no type in common, and neither is imported
 export type PlatformResponse = any
 
-/** A request that Nest handles; the life behind it ends with the response, or with the handler where there is none. */
+/** A request or call that Nest handles. Its lifecycle ends with the response, or for a call with the handler. */
 export type NestExchange = Exchange<PlatformRequest, PlatformResponse>
 
-/** The exchange of a request over HTTP. The platform is known by what it has, so that neither is imported. */
+/** Returns the exchange of an HTTP request. Detects the platform by its objects, so that neither has to be imported. */
 export function httpExchange(req: PlatformRequest, res: PlatformResponse): NestExchange {
   return res.raw ? new ReplyExchange(req, res) : new ExpressResponseExchange(req, res)
 }
 
-/** Proxies are trusted as `app.set('trust proxy', …)` says. */
+/** A request of platform-express. `app.set('trust proxy', …)` decides which proxies are trusted. */
 class ExpressResponseExchange extends Exchange<PlatformRequest, PlatformResponse> {
   constructor(req: IncomingMessage, res: ServerResponse) {
     super(req, res, req, res)

@@ -25,7 +25,7 @@ export type NestRateLimitOptions = RateLimitOptions<PlatformRequest, PlatformRes
 export type NestInflightLimitOptions = InflightLimitOptions<PlatformRequest, PlatformResponse>
 export type NestSlowDownOptions = SlowDownOptions<PlatformRequest, PlatformResponse>
 
-/** The makers of single limits, for `@UseGuards` and `@UseInterceptors`. */
+/** Functions that create single limits, for `@UseGuards` and `@UseInterceptors`. */
 export interface NestMakers {
   rateLimit(options: NestRateLimitOptions): CanActivate & RateHandle
   inflightLimit(options: NestInflightLimitOptions): NestInterceptor & InflightHandle
@@ -39,7 +39,7 @@ interface NestLimiters extends NestMakers {
   createSluice<B extends Backend = Backend<Answer>>(options?: SluiceOptions<B>): NestSluice<B>
 }
 
-/** A cap is an interceptor, which learns of the end of its handler; every other limit is a guard. */
+/** Mounts a cap as an interceptor, which can observe the end of the handler, and any other limit as a guard. */
 function nestMount(limit: HttpLimit<PlatformRequest, PlatformResponse>): Partial<CanActivate & NestInterceptor> {
   const limits = [limit]
   if (!('holdUntil' in limit)) {
@@ -51,7 +51,8 @@ function nestMount(limit: HttpLimit<PlatformRequest, PlatformResponse>): Partial
       const admit = () => admitAll(limits, exchange)
       const given = { exchange, context, next }
       if (exchange instanceof CallExchange) return ending(within(limits, given, admit), exchange.call)
-      // a response ends in any case: asked now, so that a cap which is built while a request is handled is noticed
+      // checked now rather than on subscription, so that a cap created during the request is detected; the permit is
+      // released in any case, because a response always ends
       const admission = admit()
       return within(limits, given, () => admission)
     },
@@ -60,14 +61,17 @@ function nestMount(limit: HttpLimit<PlatformRequest, PlatformResponse>): Partial
 
 const limiters = limitersFor(nestMount) as Limiters<PlatformRequest, PlatformResponse, object> as NestLimiters
 
-/** A guard of its own, beside the module's limits: `@UseGuards(rateLimit({ limit: 100, window: '1m' }))`. */
+/** Guard that limits request rates, without the module: `@UseGuards(rateLimit({ limit: 100, window: '1m' }))`. */
 export const rateLimit: NestLimiters['rateLimit'] = limiters.rateLimit
 
-/** An interceptor of its own: `@UseInterceptors(inflightLimit({ limit: 4 }))`. */
+/** Interceptor that caps concurrent requests, without the module: `@UseInterceptors(inflightLimit({ limit: 4 }))`. */
 export const inflightLimit: NestLimiters['inflightLimit'] = limiters.inflightLimit
 
-/** A guard that delays: `@UseGuards(slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' }))`. */
+/**
+ * Guard that delays frequent requests of a client, without the module:
+ * `@UseGuards(slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' }))`.
+ */
 export const slowDown: NestLimiters['slowDown'] = limiters.slowDown
 
-/** One place to inject backend, clock and observers of single guards and interceptors from. */
+/** Creates the functions above with a shared backend, clock and observers. */
 export const createSluice: NestLimiters['createSluice'] = limiters.createSluice

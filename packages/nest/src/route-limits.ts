@@ -19,19 +19,19 @@ import { moduleOptions, type SluiceModuleOptions } from './sluice-options.ts'
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 type Words = readonly LimitWord[]
 
-/** What holds for one handler. */
+/** Limits of one handler. */
 export interface HandlerLimits {
-  /** Of rates and of speed, for the guard. */
+  /** Rate limits and slow-downs, checked by the guard. */
   readonly rates: Limits
-  /** For the interceptor. */
+  /** Caps, checked by the interceptor. */
   readonly caps: Limits
 }
 
 const applications = new WeakMap<ModulesContainer, RouteLimits>()
 
 /**
- * The limits of an application by handler: what its method says over what its class says over what the module says.
- * However often the module is imported, an application has one of these, so that no request counts twice.
+ * The limits of an application, by handler. A method overrides its class, and a class overrides the module. All imports
+ * of the module in an application share one instance, so that no request is counted twice.
  */
 export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown {
   readonly #modules: ModulesContainer
@@ -39,19 +39,19 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   readonly #tops: NestLimitLayer[] = []
   #all: NestLimitLayer = LimitLayer.none()
   /**
-   * By class and by what the handler says, not by the handler: of controllers that are made for each request a tracer
-   * wraps every one anew, and copies what was said.
+   * Cached by class and by the list of decorators, not by handler: for controllers created per request, a tracer wraps
+   * each handler again and copies the list.
    */
   readonly #handlers = new WeakMap<Callable, Map<Words, HandlerLimits>>()
   readonly #classes = new Map<Callable, NestLimitLayer>()
-  /** Marks on the lives of requests; of this application alone. */
+  /** Marks on the lifecycles of requests that this application has checked. */
   readonly #met = { rates: Symbol('rates met'), caps: Symbol('caps met') }
-  /** Each import of the module is a provider of its own, and all of them are this one. */
+  /** Whether `onModuleInit` has run: Nest calls it for each import of the module. */
   #checked = false
-  /** Equal in all processes that run the same code; two classes of one name are told apart. */
+  /** Distinguishes classes with the same name; equal in all processes that run the same code. */
   readonly #names = new RouteScopeNames()
 
-  /** The one of an application, which these options join. Throws coded errors. */
+  /** Adds the options of one import to the limits of the application, and returns them. Throws coded errors. */
   static join(modules: ModulesContainer, options: SluiceModuleOptions): RouteLimits {
     const limits = applications.get(modules) ?? new RouteLimits(modules)
     applications.set(modules, limits)
@@ -63,16 +63,16 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     this.#modules = modules
   }
 
-  /** Throws coded errors for whatever is said wrong anywhere in the application. */
+  /** Validates the limits of all classes. Throws coded errors. */
   onModuleInit(): void {
     if (this.#checked) return
     this.#checked = true
-    // also of those that nobody names
+    // validates policies that no decorator uses, too
     for (const options of this.#policies.all) this.#all.below({ rateLimit: options }, 'policies').close()
     for (const one of handlerClasses(this.#modules)) this.#resolveAll(one)
   }
 
-  /** Who waits goes on before the server waits for its last answers. */
+  /** Releases delayed requests before the server waits for its last responses. */
   beforeApplicationShutdown(): void {
     for (const top of this.#tops) top.letGo()
   }
@@ -81,7 +81,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     for (const top of this.#tops) top.close()
   }
 
-  /** True from the second time on: what is bound twice counts once. */
+  /** Returns true if the request has been checked before, so that a guard or interceptor bound twice counts once. */
   met(life: object, part: keyof HandlerLimits): boolean {
     const marks = life as Record<symbol, true | undefined>
     const mark = this.#met[part]
@@ -90,7 +90,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     return false
   }
 
-  /** Never throws: where a class that came late says something wrong, what is above it holds. */
+  /** Returns the limits of a handler. Never throws: invalid limits found after start-up are ignored with a warning. */
   of(owner: Callable, handler: Callable): HandlerLimits {
     const words = wordsOn(handler)
     const known = this.#handlers.get(owner)?.get(words)
@@ -98,7 +98,8 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     try {
       return InHandlerDetector.late(() => this.#resolve(owner, handler))
     } catch (error) {
-      warnOnce('SLUICE_BAD_OPTION', () => `a limit is left out: ${messageOf(error)}`, messageOf(error))
+      const message = `invalid limits of a handler are ignored, and the limits of the module apply: ${messageOf(error)}`
+      warnOnce('SLUICE_BAD_OPTION', message, messageOf(error))
       return this.#keep(owner, words, this.#all)
     }
   }
@@ -106,7 +107,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   #add(options: SluiceModuleOptions): void {
     const { rateLimit, slowDown, inflightLimit } = options
     this.#policies.add(options)
-    // a module that is imported once more stands below those before it
+    // a later import inherits the limits of the earlier ones
     const above =
       this.#tops.length > 0 ? this.#all : LimitLayer.none<PlatformRequest, PlatformResponse>([], sharing(options))
     const routeScope = this.#tops.length > 0 ? `module ${this.#tops.length + 1}` : ''
@@ -117,7 +118,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
   #resolveAll({ owner, methods }: HandlerClass): void {
     const hasWords = (target: object): boolean => wordsOn(target).length > 0
     if (!lineOf(owner).some(hasWords) && !methods.some(hasWords)) return
-    // a class that two modules provide is one
+    // two modules may provide the same class
     for (const handler of methods) {
       if (!this.#handlers.get(owner)?.has(wordsOn(handler))) this.#resolve(owner, handler)
     }
@@ -138,7 +139,7 @@ export class RouteLimits implements OnModuleInit, BeforeApplicationShutdown, OnA
     return limits
   }
 
-  /** What a base class says is said for each class that extends it, and is counted with that class. */
+  /** Returns the layer of a class. It inherits the decorators of its base classes, but not their counts. */
   #ofClass(owner: Callable): NestLimitLayer {
     const known = this.#classes.get(owner)
     if (known) return known

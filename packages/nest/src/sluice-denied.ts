@@ -1,23 +1,23 @@
 import { HttpException } from '@nestjs/common'
 import { type Decision, type DeniedRequest, violatedNames } from '@sluice/node-http/adapter'
 
-/** What a GraphQL client reads under `extensions` of the error. */
+/** The `extensions` of the error that a GraphQL client receives. */
 export interface DeniedExtensions {
   readonly code: 'SLUICE_DENIED'
-  /** Whole seconds; absent where no wait helps. */
+  /** Seconds until the request can succeed, an integer; missing if it never can. */
   readonly retryAfter?: number
   readonly violatedPolicies: readonly string[]
 }
 
 /**
- * A denial, for exception filters. `getStatus()` and `getResponse()` are the status and the problem of the usual
- * answer, whose headers stand on the response already.
+ * Exception of a denial, for exception filters. `getStatus()` and `getResponse()` return the status and the problem
+ * document of the default response. Its headers are already set on the response.
  */
 export class SluiceDenied extends HttpException {
   readonly code = 'SLUICE_DENIED'
-  /** Whole seconds to wait; undefined where no wait helps. */
+  /** Seconds until the request can succeed, an integer; undefined if it never can. */
   readonly retryAfter: number | undefined
-  /** Absent for a cap, which makes no decision. */
+  /** Undefined for a cap, which makes no decision. */
   readonly decision: Decision | undefined
   readonly extensions: DeniedExtensions
 

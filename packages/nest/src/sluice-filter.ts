@@ -5,7 +5,7 @@ import { SluiceDenied } from './sluice-denied.ts'
 
 const answers = new WeakMap<SluiceDenied, () => void>()
 
-/** The exception of a denial over HTTP. The head is written now, so that it stands whoever answers. */
+/** Creates the exception of an HTTP denial. Writes status and headers now, for whichever filter sends the response. */
 export function deniedOver(
   exchange: NestExchange,
   refusal: DeniedRequest<PlatformRequest, PlatformResponse>,
@@ -16,7 +16,7 @@ export function deniedOver(
   return denied
 }
 
-/** Answers denials that no filter of the application catches. Where there is no response they go on as errors. */
+/** Answers denials that the filters of the application do not catch. Rethrows denials of calls without a response. */
 export class SluiceFilter implements ExceptionFilter<SluiceDenied> {
   catch(denied: SluiceDenied, _host: ArgumentsHost): void {
     const answer = answers.get(denied)

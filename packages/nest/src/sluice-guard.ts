@@ -7,7 +7,10 @@ import { RouteLimits } from './route-limits.ts'
 
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 
-/** Asks the rates of a handler. It runs for every route unless the module is told `bind: false`; met twice, it counts once. */
+/**
+ * Checks the rates and slow-downs of a handler. Runs for every route unless the module has `bind: false`. If it is bound
+ * twice, a request is still counted once.
+ */
 export class SluiceGuard implements CanActivate {
   readonly #limits: RouteLimits
 
@@ -25,11 +28,11 @@ export class SluiceGuard implements CanActivate {
 Injectable()(SluiceGuard)
 Inject(RouteLimits)(SluiceGuard, undefined, 0)
 
-/** True, or a denial thrown. Answers at once while the limits do. */
+/** Returns true, or throws the denial. Returns a promise only if a limit does. */
 export function mayPass(limits: Limits, exchange: NestExchange, context: ExecutionContext): boolean | Promise<boolean> {
   const go = (admission: Awaited<ReturnType<typeof admitAll>>): boolean | Promise<boolean> => {
     if (typeof admission === 'object') return deny(context, exchange, admission)
-    // nobody is left to answer, and `false` would be answered
+    // the client has left: returning `false` would make Nest send a response
     return admission === 'gone' ? new Promise<never>(() => {}) : true
   }
   const admission = admitAll(limits, exchange)

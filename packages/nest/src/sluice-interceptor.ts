@@ -10,7 +10,10 @@ import { RouteLimits } from './route-limits.ts'
 
 type Limits = readonly HttpLimit<PlatformRequest, PlatformResponse>[]
 
-/** Asks the caps of a handler, and ends the life of a call that has no response. Met twice, it counts once. */
+/**
+ * Checks the caps of a handler, and ends the lifecycle of a call without a response. If it is bound twice, a request is
+ * still counted once.
+ */
 export class SluiceInterceptor implements NestInterceptor {
   readonly #limits: RouteLimits
 
@@ -33,20 +36,20 @@ Inject(RouteLimits)(SluiceInterceptor, undefined, 0)
 
 type Admitted = ReturnType<typeof admitAll<PlatformRequest, PlatformResponse>>
 
-/** What an interceptor was given. */
+/** Arguments of an interceptor, with the exchange. */
 export interface Intercepted {
   readonly exchange: NestExchange
   readonly context: ExecutionContext
   readonly next: CallHandler
 }
 
-/** The handler's work for those who find a place. `admit` is asked when someone waits for the work. */
+/** Runs the handler if the caps allow it. `admit` is called on subscription. */
 export function within(caps: Limits, intercepted: Intercepted, admit: () => Admitted): Observable<unknown> {
   const { exchange, context, next } = intercepted
   const waits = caps.some(({ holdUntil }) => holdUntil === 'handler')
   const go = (admission: Awaited<Admitted>): Observable<unknown> => {
     if (typeof admission === 'object') return defer(() => deny(context, exchange, admission))
-    // nobody is left to answer, but who counts what begins and ends must hear of the end; without a value it were an error
+    // the client has left, but other interceptors must see an end; an observable without a value would be an error
     if (admission === 'gone') return of(undefined)
     return admission === 'held' && waits ? held(next, exchange) : next.handle()
   }
@@ -56,7 +59,7 @@ export function within(caps: Limits, intercepted: Intercepted, admit: () => Admi
   })
 }
 
-/** The permit also waits for the handler: until its observable completes, fails or is let go. */
+/** Makes the permit also wait for the handler: until its observable completes, fails or is unsubscribed. */
 function held(next: CallHandler, { life }: NestExchange): Observable<unknown> {
   let done = (): void => {}
   life.holdUntil(
@@ -67,7 +70,7 @@ function held(next: CallHandler, { life }: NestExchange): Observable<unknown> {
   return next.handle().pipe(finalize(() => done()))
 }
 
-/** Ends the life of a call when its work completes, fails or is let go. */
+/** Ends the lifecycle of a call when its observable completes, fails or is unsubscribed. */
 export function ending(work: Observable<unknown>, call: CallLife): Observable<unknown> {
   let completed = false
   const complete = (): void => {

@@ -7,23 +7,27 @@ import { SluiceGuard } from './sluice-guard.ts'
 import { SluiceInterceptor } from './sluice-interceptor.ts'
 import type { SluiceModuleAsyncOptions, SluiceModuleOptions, SluiceModulePlacement } from './sluice-options.ts'
 
-/** Imports that were made: each is told apart, also where Nest knows modules by what they say. */
-let made = 0
+/** Number of imports created. It makes each import unique, because Nest merges dynamic modules with equal content. */
+let imported = 0
 
-/** Limits of a Nest application. Imported more than once, its limits stand below one another and count once. */
+/**
+ * Limits a Nest application. If it is imported several times, a later import inherits the limits of the earlier ones,
+ * and no request is counted twice.
+ */
 export class SluiceModule {
-  /** Throws where the module is imported without options: it would limit nothing. */
+  /** Throws if the module is imported without `forRoot` or `forRootAsync`, because it would limit nothing. */
   constructor(limits?: RouteLimits) {
     if (limits) return
-    const got = 'got it in `imports` as it is, which limits nothing'
-    throw new SluiceError('SLUICE_BAD_OPTION', `SluiceModule: ${got}, expected SluiceModule.forRoot(options)`)
+    const expected = 'expected SluiceModule.forRoot(options) in `imports`'
+    throw new SluiceError('SLUICE_BAD_OPTION', `SluiceModule: ${expected}, received SluiceModule, which limits nothing`)
   }
 
-  /** Bad options fail when the application is created, with a code. */
+  /** Imports the module. Invalid options throw coded errors when the application is created. */
   static forRoot({ global, bind, ...options }: SluiceModuleOptions & SluiceModulePlacement = {}): DynamicModule {
     return moduleOf({ inject: [], useFactory: () => options }, { global, bind })
   }
 
+  /** Imports the module with options from a factory, which can inject providers. */
   static forRootAsync({
     imports = [],
     inject = [],
@@ -42,7 +46,7 @@ function moduleOf(
   own: Omit<FactoryProvider<SluiceModuleOptions>, 'provide'>,
   { global = true, bind = true }: SluiceModulePlacement,
 ): DynamicModule {
-  const options = { provide: Symbol(`options of SluiceModule ${++made}`), ...own }
+  const options = { provide: Symbol(`options of SluiceModule ${++imported}`), ...own }
   const bound: Provider[] = [
     { provide: APP_GUARD, useExisting: SluiceGuard },
     { provide: APP_INTERCEPTOR, useExisting: SluiceInterceptor },
@@ -69,8 +73,8 @@ function limitsOf(options: symbol): FactoryProvider {
 const answering = new WeakSet<ApplicationConfig>()
 
 /**
- * Filters of the application go before ours, whatever they catch: of global filters the last one is asked first, and
- * providers of `APP_FILTER` come after this. There is no public way to be the first of them.
+ * Adds the filter so that filters of the application run before it: Nest asks the last global filter first, and adds
+ * `APP_FILTER` providers later. Nest has no public API to add the first global filter.
  */
 function answerLast(moduleRef: ModuleRef): void {
   const { container } = moduleRef as unknown as { container?: { applicationConfig?: ApplicationConfig } }

@@ -15,40 +15,43 @@ import type { PlatformRequest, PlatformResponse } from './nest-exchange.ts'
 
 type Policies = PoliciesOptions<PlatformRequest, PlatformResponse>['policies']
 
-/** The limits of an application. */
+/** Options of `SluiceModule.forRoot`. */
 export interface SluiceModuleOptions extends SluiceOptions<Backend> {
-  /** Rates that count nothing until `@RateLimit('name')` names them. All who name one share its count. */
+  /** Policies for `@RateLimit('name')`, which count nothing otherwise. All decorators with one name share its count. */
   readonly policies?: Policies | undefined
-  /** For every route. */
+  /** Rate limit of all routes together. */
   readonly rateLimit?: RateLimitOptions<PlatformRequest, PlatformResponse> | undefined
-  /** For every route. */
+  /** Slow-down of all routes together. */
   readonly slowDown?: SlowDownOptions<PlatformRequest, PlatformResponse> | undefined
-  /** For every route. */
+  /** Cap on the concurrent requests of all routes together. */
   readonly inflightLimit?: InflightLimitOptions<PlatformRequest, PlatformResponse> | undefined
 }
 
-/** How the module stands in the application. */
+/** Options of `SluiceModule.forRoot` and `forRootAsync` that decide where the limits apply. */
 export interface SluiceModulePlacement {
-  /** Default: true. Guard and interceptor can be used in every module. */
+  /** Whether every module can use the guard and the interceptor. Default: true. */
   readonly global?: boolean | undefined
-  /** Default: true. Guard and interceptor run for every route. `false` leaves it to `@UseGuards(SluiceGuard)`. */
+  /**
+   * Whether the guard and the interceptor run for every route. If false, bind them with `@UseGuards(SluiceGuard)` and
+   * `@UseInterceptors(SluiceInterceptor)`. Default: true.
+   */
   readonly bind?: boolean | undefined
 }
 
-/** Options that come of providers. */
+/** Options of `SluiceModule.forRootAsync`. */
 export interface SluiceModuleAsyncOptions extends SluiceModulePlacement, Pick<ModuleMetadata, 'imports'> {
-  // biome-ignore lint/suspicious/noExplicitAny: tokens of providers, as Nest types them
+  // biome-ignore lint/suspicious/noExplicitAny: Nest's type of injection tokens
   readonly inject?: any[]
-  // biome-ignore lint/suspicious/noExplicitAny: what is injected
+  // biome-ignore lint/suspicious/noExplicitAny: a factory can inject values of any type
   readonly useFactory: (...injected: any[]) => SluiceModuleOptions | Promise<SluiceModuleOptions>
 }
 
 const OPTIONS = ['policies', 'rateLimit', 'slowDown', 'inflightLimit', ...SLUICE_OPTIONS] as const
 
-/** Throws `SLUICE_BAD_OPTION` for what is none of the options. */
+/** Validates the options of the module and returns them. Throws `SLUICE_BAD_OPTION`. */
 export function moduleOptions(options: SluiceModuleOptions): SluiceModuleOptions {
   optionsOf<SluiceModuleOptions>('SluiceModule', options, OPTIONS)
   const { policies = [] } = options
   if (Array.isArray(policies)) return options
-  throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected a list of policies, received ${kindOf(policies)}`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `policies: expected an array of policies, received ${kindOf(policies)}`)
 }
