@@ -80,7 +80,7 @@ export function optionsOfKept(kept: SketchBuffer, seed: SketchSeed, shared: bool
 export function checkTotal(kept: SketchBuffer): void {
   const total = kept.float(TOTAL)
   if (Number.isInteger(total) && total >= 0) return
-  throw new SketchError('SLUICE_BAD_BYTES', `expected a whole number from 0, received a total of ${total}`)
+  throw new SketchError('SLUICE_BAD_BYTES', `total: expected an integer from 0, received ${total}`)
 }
 
 /** Returns a sum of totals that stays finite after any number of merges, so that it can be read back. */
@@ -133,7 +133,7 @@ export function checkWeight(weight: number): void {
   if (Number.isInteger(weight) && Math.abs(weight) < 2 ** 31) return
   throw new SketchError(
     'SLUICE_BAD_AMOUNT',
-    `weight: expected a whole number of 31 bits, received ${described(weight)}`,
+    `weight: expected an integer within 31 bits, received ${described(weight)}`,
   )
 }
 

@@ -148,7 +148,8 @@ export class CountMin implements Sketch<CountMin> {
     wholeAmount(amount)
     const seen = this.estimate(key)
     const most = seen === fullOf(this.#cells.cells) ? this.total : seen
-    if (amount > most) throw new SketchError('SLUICE_BAD_AMOUNT', `expected ${most} or less, received ${amount}`)
+    if (amount > most)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `amount: expected at most ${most}, received ${amount}`)
     if (this.#shared === undefined) this.#floats[TOTAL] -= amount
     return this.#cells.remove(this.#rows.at, amount)
   }

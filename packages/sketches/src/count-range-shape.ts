@@ -34,7 +34,7 @@ export function rangeShape(options: CountRangeOptions): CountRangeShape {
   if (keptBytesOf(shape) <= MOST_BYTES) return shape
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `width, depth: expected 4 GiB, received ${keptBytesOf(shape)} bytes in all`,
+    `width, depth: expected at most 4 GiB in total, received ${keptBytesOf(shape)} bytes`,
   )
 }
 

@@ -68,7 +68,7 @@ export class CountRange implements Sketch<CountRange> {
     const read = new CountRange({ bits: kept.shape(0), width: kept.shape(1), depth: kept.shape(2), seed }, kept)
     const wrong = read.#exact.find((count) => !Number.isInteger(count) || count < 0)
     if (wrong !== undefined)
-      throw new SketchError('SLUICE_BAD_BYTES', `expected whole numbers from 0, received a count of ${wrong}`)
+      throw new SketchError('SLUICE_BAD_BYTES', `counts: expected integers from 0, received ${wrong}`)
     return read
   }
 
@@ -104,7 +104,8 @@ export class CountRange implements Sketch<CountRange> {
     let from = this.#leaf(low)
     // the first node after the range
     let to = this.#leaf(high) + 1
-    if (low > high) throw new SketchError('SLUICE_BAD_AMOUNT', `got a range from ${low} to ${high}`)
+    if (low > high)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `range: expected low at most high, received ${low} to ${high}`)
     let sum = 0
     for (let depth = this.#shape.bits; from < to; depth--) {
       if (from % 2 === 1) sum += this.#count(from++, depth)
@@ -137,7 +138,7 @@ export class CountRange implements Sketch<CountRange> {
     if (Number.isInteger(key) && key >= 0 && key < keys) return keys + key
     throw new SketchError(
       'SLUICE_BAD_AMOUNT',
-      `expected a whole number from 0 to ${keys - 1}, received ${described(key)}`,
+      `key: expected an integer from 0 to ${keys - 1}, received ${described(key)}`,
     )
   }
 

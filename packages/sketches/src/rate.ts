@@ -108,6 +108,6 @@ function readingOf(clock: RateClock): number {
   if (typeof reading === 'number') return reading
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `clock: expected what reads ms by now(), as performance, received ${described(clock)}`,
+    `clock: expected an object with now(), such as performance, received ${described(clock)}`,
   )
 }

@@ -168,7 +168,10 @@ function keptBytes([width, depth, ...rest]: readonly number[]): number | undefin
 }
 
 function noSources(got: unknown): SketchError {
-  return new SketchError('SLUICE_SKETCH_MISMATCH', `expected a list of RedisBloomCountMin, received ${described(got)}`)
+  return new SketchError(
+    'SLUICE_SKETCH_MISMATCH',
+    `sources: expected an array of RedisBloomCountMin, received ${described(got)}`,
+  )
 }
 
 function isWeight(weight: number): boolean {
@@ -180,7 +183,7 @@ function checkWeights(weights: readonly number[], count: number): void {
   if (wrong < 0 && weights?.length === count) return
   throw new SketchError(
     'SLUICE_BAD_AMOUNT',
-    `weights: expected ${count} whole numbers to ±2^20, received ${described(wrong < 0 ? weights?.length : weights[wrong])}`,
+    `weights: expected ${count} integers within ±2^20, received ${described(wrong < 0 ? weights?.length : weights[wrong])}`,
   )
 }
 

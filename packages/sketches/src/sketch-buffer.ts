@@ -82,16 +82,16 @@ export class SketchBuffer {
   ): SketchBuffer {
     if (!ArrayBuffer.isView(bytes) || !(bytes instanceof Uint8Array))
       throw bad(`expected a Uint8Array, received ${described(bytes)}`)
-    if (bytes.length < HEADER_BYTES) throw bad(`expected ${HEADER_BYTES} or more, received ${bytes.length} bytes`)
+    if (bytes.length < HEADER_BYTES) throw bad(`expected at least ${HEADER_BYTES} bytes, received ${bytes.length}`)
     // copied by the constructor: `slice` of a Buffer copies nothing
     const head = new Uint32Array(new Uint8Array(bytes.subarray(0, HEADER_BYTES)).buffer)
-    if (head[0] !== MAGIC) throw bad('expected those of toBytes(), received bytes that begin like no sketch')
+    if (head[0] !== MAGIC) throw bad('expected the result of toBytes(), received other bytes')
     if (head[KIND_AT] !== (SKETCH_KIND[kind] | (VERSION << 8)))
       throw bad(`expected a ${kind} of version ${VERSION}, received another kind or version`)
     const kept = keptBytes([...head.subarray(WORDS_AT, WORDS_AT + WORDS)])
-    if (kept === undefined) throw bad(`expected one that it can have, received a shape that no ${kind} has`)
+    if (kept === undefined) throw bad(`expected a valid shape of a ${kind}, received another`)
     if (bytes.length !== HEADER_BYTES + kept)
-      throw bad(`expected ${HEADER_BYTES + kept}, received ${bytes.length} bytes`)
+      throw bad(`expected ${HEADER_BYTES + kept} bytes, received ${bytes.length}`)
     checkSeed(head[SEED_AT], head[SEED_AT + 1], seed)
     const read = new SketchBuffer(kind, new Uint8Array(bytes).buffer)
     // the validated header: another thread may have changed the one in shared memory since

@@ -24,7 +24,7 @@ export function wholeOption(option: string, value: unknown, least: number, most:
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `${option}: expected a whole number from ${least} to ${most}, received ${described(value)}`,
+    `${option}: expected an integer from ${least} to ${most}, received ${described(value)}`,
   )
 }
 
@@ -49,7 +49,7 @@ export function checkOptions(owner: string, options: unknown, names: readonly st
   if (unknown !== undefined) {
     throw new SketchError(
       'SLUICE_BAD_OPTION',
-      `${owner}: expected one of ${names.join(', ')}, received ${describedName(unknown)}`,
+      `${owner}: expected an option out of ${names.join(', ')}, received ${describedName(unknown)}`,
     )
   }
 }
@@ -62,7 +62,10 @@ export function wholeAmount(amount: number, least = 0): number {
 
 // separate, so that the check is small enough to be inlined into every caller
 function badAmount(amount: unknown, least: number): SketchError {
-  return new SketchError('SLUICE_BAD_AMOUNT', `expected a whole number from ${least}, received ${described(amount)}`)
+  return new SketchError(
+    'SLUICE_BAD_AMOUNT',
+    `amount: expected an integer from ${least}, received ${described(amount)}`,
+  )
 }
 
 /**

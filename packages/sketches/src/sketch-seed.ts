@@ -66,7 +66,7 @@ export function seedOf({ seed }: SeedOption): SketchSeed {
   if (typeof seed?.hashOf === 'function' && Number.isInteger(seed.idLow) && Number.isInteger(seed.idHigh)) return seed
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `seed: expected bytes, text or a SketchSeed, received ${describedKind(seed)}`,
+    `seed: expected bytes, a string or a SketchSeed, received ${describedKind(seed)}`,
   )
 }
 

@@ -17,13 +17,13 @@ import { Stage } from './adapter/stage.ts'
 import type { TestRunner } from './suite-runner.ts'
 
 export interface AdapterContractOptions {
-  /** What the framework has no way to do; its sentences are left out. */
+  /** Features that the framework lacks; their tests are skipped. */
   readonly without?: readonly Feature[]
 }
 
 /**
- * What every adapter keeps: one suite, run unchanged by each framework over a real socket. `makeApp` builds an
- * application of the framework from a description that knows none.
+ * The contract of every adapter: one suite that each framework runs unchanged over a real socket. `makeApp` builds an
+ * application of the framework from a framework-independent description.
  */
 export function adapterContract(
   runner: TestRunner,

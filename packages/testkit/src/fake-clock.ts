@@ -8,7 +8,7 @@ export interface FakeClockOptions {
   readonly wallMs?: number
 }
 
-/** A clock that stands still until it is told to move. Hand it to whatever takes a `clock`. */
+/** A clock that moves only when the test moves it. Pass it as the option `clock`. */
 export class FakeClock implements Clock {
   #nowMs: number
   // how far the wall clock is ahead: a sum of every way would not be exact where timers fall due at fractions
@@ -30,20 +30,23 @@ export class FakeClock implements Clock {
     return this.#nowMs + this.#aheadMs
   }
 
-  /** Runs `run` once when the clock has been moved by `ms`; 0 and less: at the next `advance`, were it of 0 ms. Never keeps the process alive. */
+  /**
+   * Runs `run` once when the clock has moved by `ms`; with 0 or less, at the next `advance`, even of 0 ms. Never
+   * keeps the process alive.
+   */
   after(ms: number, run: () => void): () => void {
     const timer = this.#timers.add(this.#nowMs + Math.max(0, ms), run)
     return () => this.#timers.cancel(timer)
   }
 
-  /** Timers that are set and have neither run nor been cancelled. */
+  /** Number of timers that have neither run nor been cancelled. */
   get pending(): number {
     return this.#timers.size
   }
 
   /**
-   * Moves both readings by `ms`, 0 or more. Timers that fall due run in the order of their times, each with the clock
-   * at its time; those that they set run too if they fall due on the way. Promises settle after it returns.
+   * Moves both readings by `ms`, 0 or more. Due timers run in the order of their times, with the clock set to each
+   * time; timers that they set run too if they become due. Promises settle after it returns.
    */
   advance(ms: number): void {
     if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY))

@@ -8,7 +8,7 @@ import {
   PlainCounter,
 } from '@sluice/limiter-core/backend'
 
-/** The counters of a backend that stands in front of another one, each for one of the backend behind. */
+/** The counters of a backend that wraps another one, each with its counter of the wrapped backend. */
 export class FrontCounters {
   readonly #behind: Backend
   readonly #counters = new WeakMap<Counter, Counter>()

@@ -8,8 +8,8 @@ import { BuildingStage } from './adapter/stage.ts'
 import type { TestRunner } from './suite-runner.ts'
 
 /**
- * What every adapter keeps that knows its routes before requests come: a route's word goes before its part's, and that
- * before the application's; the same name replaces, another adds, `false` removes, and nothing counts twice.
+ * The contract of adapters that know routes before requests arrive: a route overrides its part, and a part overrides
+ * the application; the same name replaces, another adds, `false` removes, and nothing counts twice.
  */
 export function overridesContract(runner: TestRunner, makeApp: MakeLayeredApp): void {
   const stage = new BuildingStage(makeApp)

@@ -1,10 +1,10 @@
 /** Numbers that look random and are the same for the same seed, on every machine. */
 export interface SeededRandom {
-  /** From 0 to 1, 1 left out; 32 bits of it. */
+  /** Returns a number from 0 to below 1, with 32 random bits. */
   next(): number
   /** A whole number from 0 to `below`, `below` left out; `below` from 1 to 2^32. */
   whole(below: number): number
-  /** One of `choices`, each as likely; undefined where there is none. */
+  /** Returns one of `choices`, all equally likely; undefined if there are none. */
   pick<T>(choices: readonly T[]): T
 }
 
@@ -32,7 +32,7 @@ export function baseSeed(): number {
 }
 
 /**
- * Runs `body` with `runs` seeds in a row, from `baseSeed`. What it throws comes with the seed in its message:
+ * Runs `body` with `runs` consecutive seeds, starting at `baseSeed`. Errors contain the seed in their message:
  * `SLUICE_SEED=<seed>` starts there the next time.
  */
 export async function eachSeed(

@@ -8,13 +8,13 @@ export interface Timer {
 
 const LEAST_SWEPT = 64
 
-/** Timers by the times at which they are due, those of one time in the order in which they were set: a binary heap. */
+/** Timers in the order in which they are due, then in the order in which they were set: a binary heap. */
 export class TimerHeap {
   #heap: Timer[] = []
   #orders = 0
   #cancelled = 0
 
-  /** Timers that are neither taken nor cancelled. */
+  /** Number of timers that have neither been taken nor cancelled. */
   get size(): number {
     return this.#heap.length - this.#cancelled
   }
@@ -26,7 +26,7 @@ export class TimerHeap {
     return timer
   }
 
-  /** It is left where it is, and passed over when it is due, unless most are. */
+  /** The timer stays in the heap and is skipped when it is due, unless most timers are cancelled. */
   cancel(timer: Timer): void {
     if (timer.isCancelled) return
     timer.isCancelled = true

@@ -4,7 +4,7 @@ import type { SeededRandom } from './seeded-random.ts'
 export interface Arrival {
   /** Ms since the start of the stream; never less than that of the arrival before. */
   readonly atMs: number
-  /** Who asks: 0 is the busiest. */
+  /** Number of the client: 0 is the busiest. */
   readonly key: number
 }
 

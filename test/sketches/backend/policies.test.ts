@@ -27,7 +27,7 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
       'a limit above 8 bits',
       { cells: 8 },
       { ...perMinute, limit: 255 },
-      /SLUICE_BAD_POLICY: .* expected at most 254, received limit 255/,
+      /SLUICE_BAD_POLICY: .* expected a limit of at most 254 with cells of 8 bits, received 255/,
     ],
     [
       'a fixed window with a history',
@@ -49,7 +49,7 @@ describe('a policy that a sketchBackend cannot keep is refused when the limiter 
   test('a second window without a history', () => {
     const two: PolicyInput[] = [perMinute, { ...perMinute, name: 'hour', window: '1h' }]
     expect(refusal({}, ...two)).toMatch(
-      /SLUICE_BAD_POLICY: policy 'hour': got a window of 3600000 ms, .* give it a history/,
+      /SLUICE_BAD_POLICY: policy 'hour': expected a window of .* received 3600000 ms; use the history option/,
     )
     expect(refusal(history, ...two)).toBe('kept')
   })

@@ -44,8 +44,11 @@ export class BloomBuffer implements BloomOptions {
     const { cells, hashes } = shapeOf(capacity, rate)
     const bytes = (cells * bitsACell) / 8
     if (bytes > MOST_BYTES) {
-      const got = `got ${capacity} keys at a rate of ${rate}, which take ${bytes} bytes`
-      throw new SketchError('SLUICE_BAD_OPTION', `${owner}: ${got}, expected what takes at most ${MOST_BYTES}`)
+      const received = `${capacity} keys at a rate of ${rate}, which take ${bytes} bytes`
+      throw new SketchError(
+        'SLUICE_BAD_OPTION',
+        `${owner}: expected a filter of at most ${MOST_BYTES} bytes, received ${received}`,
+      )
     }
     const shape = [cells / LINE_CELLS, hashes, capacity]
     return new BloomBuffer(SketchBuffer.create(kind, bytes, { seed, shape }), seed)

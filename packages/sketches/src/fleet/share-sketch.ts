@@ -63,7 +63,7 @@ export function shareSketch<S extends Sketch<S>>(channel: Channel, options: Shar
   })
   const tick = parseMs(tickMs, 'shareSketch: tickMs')
   if (tick < 1)
-    throw new SluiceError('SLUICE_BAD_DURATION', `shareSketch: tickMs: expected 1 ms or more, received ${tick}`)
+    throw new SluiceError('SLUICE_BAD_DURATION', `shareSketch: tickMs: expected at least 1 ms, received ${tick}`)
   shared.stopsBy(everyTick(clock, tick, () => void shared.flush()))
   return shared
 }

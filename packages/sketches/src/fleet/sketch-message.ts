@@ -16,7 +16,7 @@ export function checkSize(sketch: Uint8Array, code: 'SLUICE_BAD_OPTION' | 'SLUIC
   if (sketch.length <= MOST_BYTES) return
   throw new SketchError(
     code,
-    `shareSketch: expected ${MOST_BYTES} at most, received a sketch of ${sketch.length} bytes`,
+    `shareSketch: expected a sketch of at most ${MOST_BYTES} bytes, received ${sketch.length}`,
   )
 }
 
@@ -35,7 +35,11 @@ export async function packed(window: number, sketch: Uint8Array): Promise<Uint8A
 
 /** Throws `SLUICE_BAD_BYTES`. */
 export async function unpacked(message: Uint8Array): Promise<{ readonly window: number; readonly sketch: Uint8Array }> {
-  if (message.length < HEAD_BYTES) throw new SketchError('SLUICE_BAD_BYTES', `got ${message.length} bytes`)
+  if (message.length < HEAD_BYTES)
+    throw new SketchError(
+      'SLUICE_BAD_BYTES',
+      `message: expected at least ${HEAD_BYTES} bytes, received ${message.length}`,
+    )
   const window = new DataView(message.buffer, message.byteOffset).getFloat64(0, true)
   try {
     const sketch = await inflated(message.subarray(HEAD_BYTES), { maxOutputLength: MOST_BYTES })

@@ -129,12 +129,12 @@ export class TimeAnswers {
 
   #checkWindow(windowMs: number): void {
     if (!(typeof windowMs === 'number' && windowMs > 0))
-      throw new SketchError('SLUICE_BAD_AMOUNT', `expected a window in ms, received ${described(windowMs)}`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `window: expected milliseconds, received ${described(windowMs)}`)
     if (Math.ceil(windowMs / this.#clock.unitMs) <= this.#retainUnits) return
     const keptMs = this.#retainUnits * this.#clock.unitMs
     throw new SketchError(
       'SLUICE_SKETCH_UNSUPPORTED',
-      `got a window of ${described(windowMs)} ms, and keeps ${keptMs} ms`,
+      `window: expected at most ${keptMs} ms, which this sketch keeps, received ${described(windowMs)}`,
     )
   }
 }

@@ -35,7 +35,10 @@ export class UnitClock {
     const since = this.#kept.float(SINCE) - 1
     const honest = Number.isSafeInteger(running) && Number.isSafeInteger(since) && since >= -1 && since <= running
     if (!honest || running < 0 || running * this.unitMs > LATEST_MS) {
-      throw new SketchError('SLUICE_BAD_BYTES', `got the units ${since} and ${running}`)
+      throw new SketchError(
+        'SLUICE_BAD_BYTES',
+        `bytes: expected units that a sketch can have, received ${since} and ${running}`,
+      )
     }
     this.running = running
     this.since = since
@@ -51,7 +54,7 @@ export class UnitClock {
       if (nowMs < this.endsMs) return this.running
       if (nowMs <= LATEST_MS) return Math.floor(nowMs / this.unitMs)
     }
-    throw new SketchError('SLUICE_BAD_AMOUNT', `expected a time in ms up to 2^52, received ${described(nowMs)}`)
+    throw new SketchError('SLUICE_BAD_AMOUNT', `time: expected milliseconds up to 2^52, received ${described(nowMs)}`)
   }
 
   begin(unit: number): void {

@@ -54,7 +54,7 @@ export class HyperLogLog implements Sketch<HyperLogLog> {
     const most = mostRank(kept.shape(0))
     for (let at = 0; at < registers.length; at++) {
       if (registers[at] <= most) continue
-      throw new SketchError('SLUICE_BAD_BYTES', `expected ${most} at most, received a rank of ${registers[at]}`)
+      throw new SketchError('SLUICE_BAD_BYTES', `rank: expected at most ${most}, received ${registers[at]}`)
     }
     const read = new HyperLogLog({ precision: kept.shape(0), seed })
     read.#registers.set(registers)

@@ -49,8 +49,7 @@ export function readForm(bytes: unknown): RedisForm {
   checkHead(bytes)
   const dense = bytes[FORM_AT] === DENSE
   if (dense) checkDense(bytes)
-  else if (!areRuns(bytes, FORM_HEADER_BYTES))
-    throw bad(`expected those of ${REGISTERS} registers, received other runs`)
+  else if (!areRuns(bytes, FORM_HEADER_BYTES)) throw bad(`expected runs of ${REGISTERS} registers, received others`)
   const registers = new Uint8Array(REGISTERS)
   if (dense) unpack(bytes, registers)
   else readRuns(bytes, FORM_HEADER_BYTES, registers)
@@ -71,17 +70,17 @@ export function stale(cacheHigh: number): number {
 function checkHead(bytes: Uint8Array): void {
   const form = bytes[FORM_AT]
   if (bytes.length < FORM_HEADER_BYTES)
-    throw bad(`expected ${FORM_HEADER_BYTES} or more, received ${bytes.length} bytes`)
-  if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw bad("expected 'HYLL', received another beginning")
-  if (form !== DENSE && form !== SPARSE) throw bad(`expected 0, dense, or 1, sparse, received form ${form}`)
-  if (bytes[5] + bytes[6] + bytes[7] > 0) throw bad('expected 0, received something where a header has nothing')
+    throw bad(`expected at least ${FORM_HEADER_BYTES} bytes, received ${bytes.length}`)
+  if (MAGIC.some((byte, at) => bytes[at] !== byte)) throw bad("expected bytes that start with 'HYLL', received others")
+  if (form !== DENSE && form !== SPARSE) throw bad(`expected encoding 0 (dense) or 1 (sparse), received ${form}`)
+  if (bytes[5] + bytes[6] + bytes[7] > 0) throw bad('expected zeros in the unused header bytes, received others')
 }
 
 function checkDense(bytes: Uint8Array): void {
-  if (bytes.length !== DENSE_BYTES) throw bad(`expected ${DENSE_BYTES}, received ${bytes.length} bytes`)
+  if (bytes.length !== DENSE_BYTES) throw bad(`expected ${DENSE_BYTES} bytes, received ${bytes.length}`)
   for (let register = 0; register < REGISTERS; register++) {
     const rank = rankAt(bytes, register)
-    if (rank > MOST_RANK) throw bad(`expected ${MOST_RANK} at most, received a rank of ${rank}`)
+    if (rank > MOST_RANK) throw bad(`expected ranks of at most ${MOST_RANK}, received ${rank}`)
   }
 }
 

@@ -10,7 +10,7 @@ export function kindInSlots(policy: Policy, slots: number): WindowKind {
   const got = algorithm === 'sliding-window' ? `slices: ${slices}` : algorithm
   throw refused(
     policy,
-    `expected fixed-window, or sliding-window with one slice or as many as this sketchBackend has slots, here ${slots}, received ${got}`,
+    `expected fixed-window, or sliding-window with 1 or ${slots} slices (the slots of this sketchBackend), received ${got}`,
   )
 }
 

@@ -82,5 +82,5 @@ export class KeyListStage {
 /** Throws unless the result is a boolean. */
 function checkListed(answer: unknown): void {
   if (typeof answer === 'boolean') return
-  throw new SluiceError('SLUICE_BAD_OPTION', `exact answered ${kindOf(answer)}, expected true or false`)
+  throw new SluiceError('SLUICE_BAD_OPTION', `exact: expected true or false, received ${kindOf(answer)}`)
 }

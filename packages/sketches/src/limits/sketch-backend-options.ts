@@ -73,5 +73,5 @@ function checkHistory(options: SketchBackendOptions): void {
   checkOptions('history', options.history, ['unit', 'keep', 'blocksPerLevel'])
   const unused = ONLY_SLOTS.find((option) => options[option] !== undefined)
   if (unused === undefined) return
-  throw new SketchError('SLUICE_BAD_OPTION', `${unused}: expected one of the two, received it beside history`)
+  throw new SketchError('SLUICE_BAD_OPTION', `${unused}: expected either ${unused} or history, received both`)
 }

@@ -68,7 +68,11 @@ export class SketchInflightTable implements InflightBackend {
   }
 
   #of(cap: Cap | undefined): SketchInflightCap {
-    if (!cap) throw new SluiceError('SLUICE_BAD_LIMIT', 'sketchInflight: expected a cap that asks, received no limit')
+    if (!cap)
+      throw new SluiceError(
+        'SLUICE_BAD_LIMIT',
+        'sketchInflight: expected a cap with a limit, received a call without a cap',
+      )
     const known = this.#caps.get(cap)
     if (known) return known
     const made = this.#made(cap)

@@ -55,6 +55,6 @@ function triggerRule(trigger: number | undefined): ((limit: number) => number) |
   if (trigger > 0 && trigger < 1) return (limit) => Math.ceil(trigger * limit)
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `sketchInflight: trigger: expected a share above 0 and below 1, or a whole number from 1, received ${described(trigger)}`,
+    `sketchInflight: trigger: expected a fraction between 0 and 1, or an integer from 1, received ${described(trigger)}`,
   )
 }

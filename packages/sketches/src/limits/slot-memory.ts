@@ -59,14 +59,14 @@ export class SlotMemory implements WindowMemory {
     if (policy.limit > most) {
       throw refused(
         policy,
-        `expected at most ${most}, which cells of ${cells} bits hold; give cells: 32, received limit ${policy.limit}`,
+        `expected a limit of at most ${most} with cells of ${cells} bits, received ${policy.limit}; set cells: 32`,
       )
     }
     const { windowMs } = this.#grid ?? policy
     if (policy.windowMs === windowMs) return rule
     throw refused(
       policy,
-      `expected ${windowMs} ms as all of this sketchBackend; give it a history, or the policy a backend of its own, received a window of ${policy.windowMs} ms`,
+      `expected a window of ${windowMs} ms, like the other policies of this sketchBackend, received ${policy.windowMs} ms; use the history option or a separate backend`,
     )
   }
 

@@ -60,15 +60,18 @@ export class WindowHistory implements WindowMemory {
   ruleOf(policy: Policy): WindowRule {
     const { algorithm, slices = 1, windowMs, limit } = policy
     if (algorithm !== 'sliding-window')
-      throw refused(policy, `expected sliding-window, which is all that a history keeps, received ${algorithm}`)
+      throw refused(
+        policy,
+        `expected algorithm sliding-window, the only one that a history supports, received ${algorithm}`,
+      )
     if (windowMs % this.#unitMs !== 0 || windowMs > this.#keepMs) {
       throw refused(
         policy,
-        `expected a multiple of ${this.#unitMs} ms up to ${this.#keepMs} ms, which this history keeps, received a window of ${windowMs} ms`,
+        `expected a window that is a multiple of ${this.#unitMs} ms, at most ${this.#keepMs} ms, received ${windowMs} ms`,
       )
     }
     if (limit >= FULL[32])
-      throw refused(policy, `expected at most ${FULL[32] - 1}, which a history holds, received limit ${limit}`)
+      throw refused(policy, `expected a limit of at most ${FULL[32] - 1} with a history, received ${limit}`)
     return slices === 1 ? new WindowRule('weighted', limit, windowMs) : new WholeBlocks(limit, windowMs, this.#waitMs)
   }
 
@@ -175,7 +178,7 @@ function widthFor(bytes: number, bytesFor: (width: number) => number): number {
   if (missing > 0) {
     // a thirty-second of what is added is for resets
     const more = Math.ceil((missing * 32) / 31)
-    throw new SketchError('SLUICE_BAD_OPTION', `bytes: expected ${more} more, received too few for this history`)
+    throw new SketchError('SLUICE_BAD_OPTION', `bytes: expected ${more} more bytes for this history, received too few`)
   }
   let width = LEAST_WIDTH
   while (width < 2 ** 24 && bytesFor(2 * width) <= bytes) width *= 2

@@ -96,7 +96,7 @@ export class TDigest implements Sketch<TDigest> {
    */
   add(value: number, weight = 1): void {
     if (!Number.isFinite(value)) {
-      throw new SketchError('SLUICE_BAD_AMOUNT', `expected a finite number, received ${described(value)}`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `value: expected a finite number, received ${described(value)}`)
     }
     this.#checkCount(wholeAmount(weight, 1))
     this.#push(value, weight)
@@ -108,7 +108,7 @@ export class TDigest implements Sketch<TDigest> {
    */
   quantile(q: number): number {
     if (!(typeof q === 'number' && q >= 0 && q <= 1)) {
-      throw new SketchError('SLUICE_BAD_AMOUNT', `expected a number from 0 to 1, received ${described(q)}`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `q: expected a number from 0 to 1, received ${described(q)}`)
     }
     return quantileOf(this.#read(), this.#state.count, q)
   }
@@ -119,7 +119,7 @@ export class TDigest implements Sketch<TDigest> {
    */
   cdf(x: number): number {
     if (typeof x !== 'number' || Number.isNaN(x)) {
-      throw new SketchError('SLUICE_BAD_AMOUNT', `expected a number, received ${described(x)}`)
+      throw new SketchError('SLUICE_BAD_AMOUNT', `x: expected a number, received ${described(x)}`)
     }
     return cdfOf(this.#read(), this.#state.count, x)
   }
@@ -174,7 +174,7 @@ export class TDigest implements Sketch<TDigest> {
 
   #checkCount(added: number): void {
     if (this.#state.count + added <= Number.MAX_SAFE_INTEGER) return
-    throw new SketchError('SLUICE_BAD_AMOUNT', `got ${added}, but the count would pass 2^53 - 1`)
+    throw new SketchError('SLUICE_BAD_AMOUNT', `count: expected at most 2^53 - 1 in total, received ${added} more`)
   }
 
   #push(value: number, weight: number): void {

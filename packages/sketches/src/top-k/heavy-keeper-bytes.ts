@@ -63,7 +63,7 @@ export function readHeavyKeeper(bytes: Uint8Array, seed: SketchSeed): HeavyKeepe
     !isWhole(size, 0, Math.min(k, Math.floor(rest / (COUNTED_BYTES + 4)))) ||
     rest > size * (COUNTED_BYTES + MOST_KEY_BYTES)
   ) {
-    throw new SketchError('SLUICE_BAD_BYTES', `expected ${k} at most, and their bytes, received ${size} keys`)
+    throw new SketchError('SLUICE_BAD_BYTES', `expected at most ${k} keys and their bytes, received ${size} keys`)
   }
   const keys = readKeys(Buffer.from(read.buffer, from + COUNTED_BYTES * size, rest - COUNTED_BYTES * size), size)
   const numbers = new Float64Array(read.buffer, from, size)
@@ -79,7 +79,7 @@ export function readHeavyKeeper(bytes: Uint8Array, seed: SketchSeed): HeavyKeepe
     counted: keys.map((key, n) => ({ key, count: numbers[n] })),
   }
   if (isSound(state)) return state
-  throw new SketchError('SLUICE_BAD_BYTES', 'expected those of toBytes(), received counts that contradict each other')
+  throw new SketchError('SLUICE_BAD_BYTES', 'expected the result of toBytes(), received contradictory counts')
 }
 
 function keptBytes([k, width, depth, rest]: readonly number[]): number | undefined {

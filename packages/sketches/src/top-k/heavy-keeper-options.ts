@@ -51,6 +51,6 @@ function decayOption(decay: unknown): number {
   if (isDecay(decay)) return decay
   throw new SketchError(
     'SLUICE_BAD_OPTION',
-    `decay: expected a number above 0, up to 0.999 or 1, received ${described(decay)}`,
+    `decay: expected a number above 0, at most 0.999, or 1, received ${described(decay)}`,
   )
 }

@@ -28,14 +28,14 @@ export function readKeys(list: Buffer, count: number): string[] {
     const wide = word >= WIDE
     const length = wide ? word - WIDE : word
     if (length > WHOLE_KEY && length !== CUT_KEY) {
-      throw new SketchError('SLUICE_BAD_BYTES', `expected ${WHOLE_KEY} at most, received a key of ${length} characters`)
+      throw new SketchError('SLUICE_BAD_BYTES', `expected keys of at most ${WHOLE_KEY} characters, received ${length}`)
     }
     const to = from + (wide ? 2 * length : length)
     keys.push(list.toString(wide ? 'utf16le' : 'latin1', from, to))
     from = to
   }
   if (from === list.length) return keys
-  throw new SketchError('SLUICE_BAD_BYTES', `expected ${from}, received ${list.length} bytes of keys`)
+  throw new SketchError('SLUICE_BAD_BYTES', `expected ${from} bytes of keys, received ${list.length}`)
 }
 
 function isLatin1(key: string): boolean {

@@ -50,7 +50,7 @@ export function readSpaceSaving(bytes: Uint8Array): SpaceSavingState {
   const counted = keys.map((key, n) => ({ key, count: numbers[n], error: numbers[size + n] }))
   const state = { capacity, total: read.float(0), floor: read.float(1), counted }
   if (isSound(state)) return state
-  throw new SketchError('SLUICE_BAD_BYTES', 'expected those of toBytes(), received counts that contradict each other')
+  throw new SketchError('SLUICE_BAD_BYTES', 'expected the result of toBytes(), received contradictory counts')
 }
 
 function keptBytes([capacity, size, listBytes, none]: readonly number[]): number | undefined {

@@ -6,6 +6,6 @@ export function sumOf(total: number, amount: number): number {
   if (sum <= Number.MAX_SAFE_INTEGER) return sum
   throw new SketchError(
     'SLUICE_BAD_AMOUNT',
-    `expected 2^53 - 1 together at most, received ${amount} on top of ${total}`,
+    `amount: expected a total of at most 2^53 - 1, received ${amount} in addition to ${total}`,
   )
 }

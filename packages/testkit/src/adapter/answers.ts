@@ -5,7 +5,7 @@ import { Gate, ok, type Stage, statuses } from './stage.ts'
 import { until } from './until.ts'
 import { Watcher } from './watcher.ts'
 
-/** Answers and observers of the user's own. */
+/** Custom denial responses, and observers. */
 export function answers({ describe, test }: TestRunner, stage: Stage): void {
   describe('an own status', () => {
     test('stands on the response and in the problem', () => ownStatus(stage))

@@ -6,13 +6,13 @@ import type {
   SlowDownOptions,
 } from '@sluice/limiter-core'
 
-/** A request as the hooks and handlers of the contract see it, whatever the framework calls it. */
+/** A request as the hooks and handlers of the contract see it, independent of the framework. */
 export interface HookRequest {
   readonly method: string
   header(name: string): string | undefined
 }
 
-/** A response as hooks see it. `send` returns what the framework wants back from an own answer. */
+/** A response as hooks see it. `send` returns what the framework expects from a custom denial response. */
 export interface HookResponse {
   readonly statusCode: number
   /** Sets the status, and no more. */
@@ -20,17 +20,17 @@ export interface HookResponse {
   send(reply: Reply): unknown
 }
 
-/** An answer in no framework's idiom. Where it is silent, what stands on the response already is kept. */
+/** A response independent of the framework. Omitted members keep what is already set on the response. */
 export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-/** What a handler is given. */
+/** The arguments of a handler. */
 export interface Exchange {
   readonly request: HookRequest
-  /** What the framework's users find on their request. */
+  /** The object that handlers find on their request. */
   readonly sluice: RequestSluice | undefined
 }
 
@@ -41,13 +41,13 @@ export type CapOptions = InflightLimitOptions<HookRequest, HookResponse>
 
 export type SlowOptions = SlowDownOptions<HookRequest, HookResponse>
 
-/** A limiter to build, once for each spec: one spec that stands twice is one limiter met twice. */
+/** A limiter to create, one per spec: a spec that is used twice is one limiter that is met twice. */
 export type LimiterSpec =
   | { readonly kind: 'rate'; readonly options: RateOptions }
   | { readonly kind: 'cap'; readonly options: CapOptions }
   | { readonly kind: 'slow'; readonly options: SlowOptions }
 
-/** Answers every method at its path. */
+/** A route for every method at its path. */
 export interface Route {
   readonly path: string
   readonly limits?: readonly LimiterSpec[]
@@ -73,7 +73,7 @@ export interface RunningApp {
 
 export type MakeApp = (description: AppDescription) => MaybePromise<RunningApp>
 
-/** What a framework may lack, with the sentences about it. */
+/** A feature that a framework may lack, which skips the tests about it. */
 export type Feature = 'built-per-request' | 'met-twice'
 
 export function rate(options: RateOptions): LimiterSpec {

@@ -49,7 +49,7 @@ const fails: Readonly<Record<string, Fail>> = {
 }
 const silent: Fail = () => new Promise<never>(() => {})
 
-/** In memory, answering as a server over a network would. */
+/** A memory backend that answers asynchronously, like a server over a network. */
 function laterBackend(stage: Stage): Backend {
   const memory = memoryBackend({ clock: stage.clock })
   const counters = new FrontCounters(memory)
@@ -114,7 +114,7 @@ function ratesOver(fail: Fail, watcher: Watcher, options: FailoverOptions = {}):
 async function failsOver(stage: Stage, fail: Fail): Promise<void> {
   const watcher = new Watcher()
   const site = await stage.behind([ratesOver(fail, watcher)], async ({ sluice }) => {
-    // what is charged counts as well
+    // late charges count too
     await sluice?.charge(1)
     return { body: `${sluice?.decision?.counted} ${sluice?.decision?.source}` }
   })
@@ -146,7 +146,7 @@ function capsOver(fail: Fail): (watcher: Watcher) => LimiterSpec {
 async function failing(stage: Stage, built: (watcher: Watcher) => LimiterSpec): Promise<void> {
   const watcher = new Watcher()
   const site = await stage.behind([built(watcher)], async ({ sluice }) => {
-    // a handler need not know that nothing was counted
+    // a handler need not check whether the request was counted
     await sluice?.charge(1)
     return { body: `${sluice?.decisions.length}` }
   })

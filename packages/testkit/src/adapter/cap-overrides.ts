@@ -8,7 +8,7 @@ import { Watcher } from './watcher.ts'
 
 type LayeredStage = BuildingStage<LayeredDescription>
 
-/** Which caps hold a request where a route and the application each have one. */
+/** Which caps apply to a request if a route and the application each have one. */
 export function capOverrides({ describe, test }: TestRunner, stage: LayeredStage): void {
   describe('a cap of a route', () => {
     test('that is not there leaves the application’s', () => placesOf(stage, undefined, '1 of all, 0 of its own'))
@@ -55,7 +55,7 @@ async function denies(stage: LayeredStage): Promise<void> {
   const denied = await site.ask()
   assert.equal(denied.status, 429)
   assert.deepEqual(JSON.parse(denied.body)['violated-policies'], ['own'])
-  // the place that the application's cap gave to the denied request comes back with its answer
+  // the denied request releases its place in the application's cap
   await until(() => all.held === 1)
   gate.open()
   assert.equal((await answer).status, 200)

@@ -8,13 +8,13 @@ export interface Asked {
   readonly agent?: Agent
 }
 
-/** A response: header names in lower case, body bytes as latin1 text, so that a byte is a character. */
+/** A response: header names in lower case, and the body as latin1, so that each byte is a character. */
 export interface Answered {
   readonly status: number
   readonly reason: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** True where it came on a connection that had carried another one. */
+  /** Whether the connection had carried another request before. */
   readonly reused: boolean
 }
 
@@ -24,14 +24,14 @@ export interface Pending {
   abort(): void
 }
 
-// a server or a framework writes these whatever a limiter says
+// headers that servers or frameworks write, independent of limiters
 const OF_THE_SERVER = ['date', 'connection', 'keep-alive', 'x-powered-by', 'transfer-encoding']
 
-/** Sends a request over a socket of its own unless `agent` says otherwise. */
+/** Sends a request over a separate socket unless `agent` is set. */
 export function start(port: number, { method = 'GET', path = '/', headers = {}, body, agent }: Asked = {}): Pending {
   const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: agent ?? false })
   const answer = answered(sent)
-  // a client who leaves does not look at what came of it
+  // a client that disconnects ignores the outcome
   answer.catch(() => {})
   sent.end(body)
   return { answer, abort: () => sent.destroy() }

@@ -9,10 +9,10 @@ import { until } from './until.ts'
 
 const KIB = 1_024
 const UPLOAD_BYTES = 20 * KIB * KIB
-// what two kernel buffers of a loopback connection can hold when nobody reads
+// the capacity of two kernel buffers of a loopback connection without a reader
 const BUFFERED_BYTES = 14 * KIB * KIB
 
-/** What becomes of the connection on which a request was denied. */
+/** What happens to the connection of a denied request. */
 export function connections({ describe, test }: TestRunner, stage: Stage): void {
   describe('the connection of a denied request', () => {
     test('is kept and used again', () => keptAlive(stage))
@@ -58,7 +58,7 @@ async function smallUpload(stage: Stage): Promise<void> {
   agent.destroy()
 }
 
-/** Sends the head of an upload, and answers what came back when the server has closed. */
+/** Sends the headers of an upload, and returns the received data once the server has closed the connection. */
 async function uploadHead(
   site: Site,
   line: string,

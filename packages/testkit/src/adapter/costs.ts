@@ -8,7 +8,7 @@ import { Watcher } from './watcher.ts'
 
 type Cost = CostSource<HookRequest, HookResponse>
 
-/** What requests cost, at once and in the end. */
+/** Costs of requests, initial and final. */
 export function costs({ describe, test }: TestRunner, stage: Stage): void {
   describe('a cost', () => {
     test('is what its function says, at once or later', () => byFunction(stage))
@@ -121,7 +121,7 @@ async function keptByUndefined(stage: Stage): Promise<void> {
   assert.equal(await left(site), 'r=2')
 }
 
-/** A request of which the client heard nothing; resolves when its end has been dealt with. */
+/** Sends a request and disconnects before the response; resolves when its end has been handled. */
 async function hangUp(stage: Stage, cost: Cost): Promise<{ site: Site; gate: Gate }> {
   const watcher = new Watcher()
   const gate = new Gate()

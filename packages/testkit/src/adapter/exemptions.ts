@@ -8,7 +8,7 @@ import { Watcher } from './watcher.ts'
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 
-/** Who is not counted: by `skip`, and by keys, which speak for their own policies alone. */
+/** Exemptions by `skip` and by keys, which apply only to their own policies. */
 export function exemptions({ describe, test }: TestRunner, stage: Stage): void {
   describe('exemption', () => {
     test('skip leaves a request uncounted and unmarked, at once or later', () => skipped(stage))
@@ -105,7 +105,7 @@ async function shown(stage: Stage): Promise<void> {
   const { headers } = await site.ask(asStaff)
   assert.deepEqual(applied, [['address']])
   assert.equal(headers['ratelimit-policy'], '"address";q=9;w=60')
-  // the handler gave back what was counted, and nothing of what was not
+  // the handler refunded counted units and nothing else
   assert.equal(await unitsLeft(site), '200, guest 8, address 8')
 }
 

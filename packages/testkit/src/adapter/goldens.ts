@@ -13,7 +13,7 @@ const CAPACITY =
   '{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",' +
   '"title":"Temporary Reduced Capacity","status":503,"violated-policies":["inflight"]}'
 
-/** The golden responses, byte for byte but for what the server itself adds. */
+/** The golden responses, byte for byte except for headers of the server. */
 export function goldens({ describe, test }: TestRunner, stage: Stage): void {
   describe('golden responses', () => {
     test('A: an allowed request shows its policy', () => allowed(stage))

@@ -7,7 +7,7 @@ import { ok, type Site, type Stage } from './stage.ts'
 
 const ROUTES = [{ path: '/', handler: ok }]
 
-/** What stands on a response besides the goldens: other methods, other origins, caches, dialects. */
+/** Headers beyond the golden responses: other methods, origins, caches and dialects. */
 export function headers({ describe, test }: TestRunner, stage: Stage): void {
   describe('HEAD', () => {
     test('is denied with the headers of GET and without a body', () => head(stage))

@@ -10,7 +10,7 @@ type Built = (hook: Hook, watcher: Watcher) => LimiterSpec
 
 const WIDE = { limit: 10, window: '1m' } as const
 
-// what a limiter looks like whose hook of this name fails
+// a limiter whose hook with this name fails
 const withHook: Readonly<Record<string, Built>> = {
   key: (key, watcher) => rate({ ...WIDE, key, observers: [watcher] }),
   cost: (cost, watcher) => rate({ ...WIDE, cost, observers: [watcher] }),
@@ -33,13 +33,13 @@ const fails: Readonly<Record<string, () => unknown>> = {
   'answers a promise of a symbol': async () => Symbol('odd'),
 }
 
-/** Functions of the user's: whatever they do, requests are answered. */
+/** User functions: whatever they do, requests are answered. */
 export function hooks(runner: TestRunner, stage: Stage): void {
   const { describe, test } = runner
   describe('a hook that fails', () => {
     for (const [hook, built] of Object.entries(withHook)) {
       for (const [how, fail] of Object.entries(fails)) {
-        // any value says yes or no
+        // any value is accepted as true or false
         if (hook.startsWith('skip') && how.startsWith('answers')) continue
         test(`${hook} ${how}: requests pass, and it is warned about once`, () => failing(stage, built, fail as Hook))
       }

@@ -7,7 +7,7 @@ import { type Stage, statuses } from './stage.ts'
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 
-/** Who is denied by a key, whatever other keys say. */
+/** Denials by a key, whatever other keys return. */
 export function keyDenials({ describe, test }: TestRunner, stage: Stage): void {
   describe('a key of DENY', () => {
     test('denies whatever other policies say, in any order, at once or later', () => denied(stage))

@@ -11,7 +11,7 @@ type LayerOptions = Partial<RateOptions>
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 
-/** What a route says of its policies is of them alone: how their denials are answered, what headers show, who stands in. */
+/** Settings of a route apply to its own policies only: denial responses, headers and failure rules. */
 export function layerAnswers({ describe, test }: TestRunner, stage: LayeredStage): void {
   describe('a denial on a route that answers in its own way', () => {
     test('has the status of the layer whose policy denied', () => denialsOfEach(stage, { status: 403 }, 403, ''))

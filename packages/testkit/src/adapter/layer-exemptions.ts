@@ -10,7 +10,7 @@ type LayerOptions = Partial<RateOptions>
 
 const MINUTE = { window: '1m', algorithm: 'fixed-window' } as const
 
-/** Whom a route's word exempts, and from what: from the policies of the layer that says so, and from no other. */
+/** Exemptions of a route apply to the policies of their layer only. */
 export function layerExemptions({ describe, test }: TestRunner, stage: LayeredStage): void {
   describe('exemption by a route', () => {
     test('by its key is from its own policy: the application’s counts', () => fromItsOwn(stage, { key: () => EXEMPT }))

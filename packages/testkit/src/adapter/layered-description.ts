@@ -2,7 +2,7 @@ import type { MaybePromise } from '@sluice/limiter-core'
 import type { CapOptions, Handler, RateOptions, RunningApp, SlowOptions } from './app-description.ts'
 import { type HookBridge, nativeOptions } from './native-options.ts'
 
-/** What one part of an application says of limits. */
+/** The limits of one layer of an application. */
 export interface LayerSpec {
   readonly rateLimit?: RateOptions | false
   readonly slowDown?: SlowOptions | false
@@ -10,18 +10,18 @@ export interface LayerSpec {
   readonly skipLimits?: readonly string[] | true
 }
 
-/** Answers every method at its path. */
+/** A route for every method at its path. */
 export interface LayeredRoute {
   readonly path: string
   readonly layer?: LayerSpec
   readonly handler?: Handler
 }
 
-/** An application whose routes are known before requests come, as in Fastify and Nest. */
+/** An application whose routes are known before requests arrive, as in Fastify and Nest. */
 export interface LayeredDescription {
   readonly app: LayerSpec
   readonly routes: readonly LayeredRoute[]
-  /** A part with a word of its own: a child plugin, a class. */
+  /** A part with its own layer: a child plugin or a class. */
   readonly group?: { readonly layer: LayerSpec; readonly routes: readonly LayeredRoute[] }
 }
 

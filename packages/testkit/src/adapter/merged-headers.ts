@@ -6,7 +6,7 @@ import { Gate, type Stage } from './stage.ts'
 import { type ListItem, parseList } from './structured-list.ts'
 import { until } from './until.ts'
 
-/** What several limiters on one request say together. */
+/** Merged headers of several limiters on one request. */
 export function mergedHeaders({ describe, test }: TestRunner, stage: Stage): void {
   describe('several limiters on one request', () => {
     test('end in one valid list of each field', () => listed(stage))

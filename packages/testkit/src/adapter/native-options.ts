@@ -1,6 +1,6 @@
 import type { HookRequest, HookResponse } from './app-description.ts'
 
-/** How a framework's own request and response look to the contract's hooks. */
+/** Converts a framework's request and response for the hooks of the contract. */
 export interface HookBridge<Req, Res> {
   request(req: Req): HookRequest
   response(res: Res): HookResponse

@@ -1,4 +1,4 @@
-/** `make` that answers with the same thing where it is asked for the same one again. */
+/** Returns `make` with a cache per argument. */
 export function onceEach<T extends object, U>(make: (one: T) => U): (one: T) => U {
   const made = new Map<T, U>()
   return (one) => {

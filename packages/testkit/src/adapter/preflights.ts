@@ -13,7 +13,7 @@ export const PREFLIGHT = {
   headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
 }
 
-/** Requests that are shaped as CORS preflights, which anybody can send to any handler. */
+/** Requests that look like CORS preflights, which any client can send to any handler. */
 export function preflights({ describe, test }: TestRunner, stage: Stage): void {
   describe('CORS preflights', () => {
     test('have a count of their own beside each policy, with its limit', () => counted(stage))
@@ -68,7 +68,7 @@ async function nameless(stage: Stage): Promise<void> {
   const site = await stage.behind([named, own])
   assert.deepEqual(await statuses(site, 3, PREFLIGHT), [200, 200, 429])
   assert.equal((await site.ask({ headers: { 'x-user': 'ann' } })).status, 200)
-  // that nobody is named is no fault of the application's
+  // a missing principal is not an error of the application
   assert.deepEqual([watcher.count('keyFallback'), stage.warnings.codes], [0, []])
   assert.equal((await site.ask()).status, 429)
 }

@@ -7,7 +7,7 @@ import { type BuildingStage, type Site, statuses } from './stage.ts'
 
 type LayeredStage = BuildingStage<LayeredDescription>
 
-/** Whose rates count where a route, its part and the application each have a word. */
+/** Which rates apply if a route, its part and the application each declare some. */
 export function rateOverrides({ describe, test }: TestRunner, stage: LayeredStage): void {
   describe('rates of a route', () => {
     test('that says nothing are the application’s, counted with its other routes', () => shared(stage))

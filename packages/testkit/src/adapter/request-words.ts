@@ -6,7 +6,7 @@ import { Gate, ok, type Site, type Stage } from './stage.ts'
 import { until } from './until.ts'
 import { Watcher } from './watcher.ts'
 
-/** What handlers may ask and say of their request. */
+/** The API of handlers for their request. */
 export function requestWords({ describe, test }: TestRunner, stage: Stage): void {
   describe('a handler', () => {
     test('sees every decision, and the one that binds', () => decisions(stage))
@@ -47,7 +47,7 @@ function speaking(speak: Speak): Handler {
   }
 }
 
-/** A site of two policies whose handler speaks on requests with `x-speak`. */
+/** Creates a site with two policies whose handler acts on requests with `x-speak`. */
 function spoken(stage: Stage, speak: Speak, options: Partial<RateOptions> = {}): Promise<Site> {
   const limits = [rate({ policies: [WIDE, TIGHT], clock: stage.clock, ...options } as RateOptions)]
   const handler = speaking(speak)

@@ -30,7 +30,7 @@ function slowed(stage: Stage, options: Partial<SlowOptions> = {}): ReturnType<ty
   return slow({ ...CURVE, clock: stage.clock, ...options })
 }
 
-/** Sends a request, and goes on once it waits. */
+/** Sends a request, and resolves when it is being delayed. */
 async function waiting(stage: Stage, site: Site, asked?: Asked): Promise<Pending> {
   const before = stage.clock.pending
   const request = site.start(asked)

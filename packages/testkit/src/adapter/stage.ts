@@ -11,7 +11,7 @@ export interface Site {
   start(asked?: Asked): Pending
 }
 
-/** Where the sentences of a contract play: it builds applications, and clears away after each sentence. */
+/** Builds the applications of a contract, and cleans up after each test. */
 export class BuildingStage<Description> {
   readonly warnings: Warnings = new Warnings()
   readonly #makeApp: (description: Description) => MaybePromise<RunningApp>
@@ -22,7 +22,7 @@ export class BuildingStage<Description> {
     this.#makeApp = makeApp
   }
 
-  /** Stands still unless a sentence moves it; new for each sentence. */
+  /** A clock that only the test moves; new for each test. */
   get clock(): FakeClock {
     return this.#clock
   }
@@ -47,7 +47,7 @@ export class BuildingStage<Description> {
   }
 }
 
-/** The stage of applications whose limiters stand one after the other. */
+/** Builds applications with limiters in sequence. */
 export class Stage extends BuildingStage<AppDescription> {
   /** An application of one route at `/` behind these limiters. */
   behind(limits: readonly LimiterSpec[], handler: Handler = ok): Promise<Site> {
@@ -59,7 +59,7 @@ export function ok(): Reply {
   return { body: 'ok' }
 }
 
-/** A handler that answers when the test says so. */
+/** A handler that responds when the test opens the gate. */
 export class Gate {
   entered = 0
   open: () => void = () => {}
@@ -74,7 +74,7 @@ export class Gate {
   }
 }
 
-/** Asks one after the other. */
+/** Sends requests one after the other and returns their statuses. */
 export async function statuses(site: Site, times: number, asked?: Asked): Promise<number[]> {
   const all: number[] = []
   for (let time = 0; time < times; time++) all.push((await site.ask(asked)).status)

@@ -13,8 +13,8 @@ const KEY = /^[a-z*][a-z0-9_.*-]*/
 const SEPARATOR = /^, (?=.)/
 
 /**
- * Reads a list of strings with parameters (RFC 9651 section 3.1), in its canonical spelling alone: what a strict client
- * drops as a whole must not come from us. Throws at the place where the list ends to be one.
+ * Parses a list of strings with parameters (RFC 9651 section 3.1) in canonical form only, because strict clients drop
+ * anything else. Throws at the position of the first error.
  */
 export function parseList(text: string): ListItem[] {
   const items: ListItem[] = []

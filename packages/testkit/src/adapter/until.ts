@@ -1,6 +1,6 @@
 import { systemClock } from '@sluice/limiter-core/backend'
 
-/** Waits until `condition` holds, and not longer. Rejects with `what` where it never does. */
+/** Waits until `condition` is true. Rejects with `what` if it never is. */
 export async function until(
   condition: () => boolean,
   { timeoutMs = 15_000, what = 'the awaited condition' }: { timeoutMs?: number; what?: string } = {},

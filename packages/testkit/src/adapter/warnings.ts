@@ -1,6 +1,6 @@
 import { forgetWarnings } from '@sluice/limiter-core/backend'
 
-/** Hears the suite's warnings instead of the terminal, each as often as it came. */
+/** Captures warnings of the suite instead of printing them. */
 export class Warnings {
   readonly #warnings: { readonly code: string; readonly text: string }[] = []
   readonly #emitWarning = process.emitWarning
@@ -19,7 +19,7 @@ export class Warnings {
     process.emitWarning = this.#emitWarning
   }
 
-  /** Codes in the order in which they came. */
+  /** Codes in order of arrival. */
   get codes(): string[] {
     return this.#warnings.map(({ code }) => code)
   }

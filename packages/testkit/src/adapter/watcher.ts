@@ -7,16 +7,16 @@ interface WatchedRequest {
   readonly type: string
 }
 
-/** An observer that keeps what it saw. */
+/** An observer that records events. */
 export class Watcher implements Observer {
   readonly decisions: Decision[] = []
-  /** Of decisions, and of permits that were asked for: what was read of their requests, and nothing that keeps one. */
+  /** The request data of decisions and acquired permits, without references to the requests. */
   readonly requests: WatchedRequest[] = []
   readonly events: { readonly name: string; readonly data: Readonly<Record<string, unknown>> }[] = []
   acquired = 0
   released = 0
   denied = 0
-  /** The most permits that were held at once, and the fewest: never below none. */
+  /** The largest and the smallest number of permits held at once; never below zero. */
   mostHeld = 0
   fewestHeld = 0
 
@@ -49,7 +49,7 @@ export class Watcher implements Observer {
     this.events.push({ name, data })
   }
 
-  /** How often an event came. */
+  /** Returns how often an event was reported. */
   count(name: string): number {
     return this.events.filter((event) => event.name === name).length
   }

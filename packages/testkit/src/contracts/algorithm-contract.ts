@@ -16,7 +16,7 @@ interface Case {
   readonly driver: PolicyDriver
 }
 
-/** What every algorithm keeps, whatever it promises: run by each of them with the test functions of your runner. */
+/** The contract of every algorithm. Runs with the test functions of your test runner. */
 export function algorithmContract({ describe, test }: TestRunner, algorithm: Algorithm): void {
   const cases = (): Case[] =>
     contractPolicies(algorithm.name).map((policy) => ({ policy, driver: new PolicyDriver(algorithm.compile(policy)) }))
@@ -40,7 +40,7 @@ export function algorithmContract({ describe, test }: TestRunner, algorithm: Alg
   })
 }
 
-/** Does `count` random deeds, and answers when the last one was. */
+/** Applies `count` random commands, and returns the time of the last one. */
 function live({ policy, driver }: Case, random: SeededRandom, count: number): number {
   let now = 1 + random.whole(1_000_000)
   const takes: number[] = [now]

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import type { AnsweredVerdict } from '@sluice/limiter-core'
 import { type BackendBench, type Claim, charge, minute, remaining } from './backend-claims.ts'
 
-/** Moves the clock to the instant that a verdict tells of: there more is left, and one ms earlier it is not. */
+/**
+ * Moves the clock to the instant of a verdict, and checks that more units are available then, and not one ms earlier.
+ */
 async function assertGrows({ backend, clock }: BackendBench, verdict: AnsweredVerdict): Promise<void> {
   const { remaining: left, resetAfterMs, availableAfterMs } = verdict
   if (availableAfterMs === undefined) return
@@ -14,7 +16,7 @@ async function assertGrows({ backend, clock }: BackendBench, verdict: AnsweredVe
   assert.ok((await remaining(backend, minute, 'a')) > left, `${left} are left after the ${availableAfterMs} ms`)
 }
 
-/** Claims about when more is left, by their names. A backend that leaves it out keeps them. */
+/** Claims about when more units become available. A backend that omits that value passes them. */
 export const availableClaims: Readonly<Record<string, Claim>> = {
   'tells of no time until more is left where a key is full': async ({ backend }) => {
     for (const take of ['takeAll', 'peekAll'] as const) {

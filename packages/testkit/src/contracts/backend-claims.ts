@@ -5,7 +5,7 @@ import { hostileKeys } from './hostile-keys.ts'
 import { openedCounter } from './opened-counters.ts'
 import { assertSameVerdict } from './same-verdict.ts'
 
-/** What is under test, the clock that it reads, and a policy to stand beside the first. */
+/** The backend under test, its clock, and a second policy. */
 export interface BackendBench {
   readonly backend: Backend
   readonly clock: FakeClock
@@ -19,7 +19,7 @@ export const START_MS = 1_000
 
 export const minute: Policy = { name: 'minute', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 }
 
-/** The policy beside the first: of an hour, or of the same window. */
+/** Returns the second policy: with a window of an hour, or with the same window. */
 export function policyBeside(oneWindow: boolean): Policy {
   return { name: 'hour', algorithm: 'fixed-window', limit: 8, windowMs: oneWindow ? minute.windowMs : 3_600_000 }
 }

@@ -15,16 +15,16 @@ import { peekClaims } from './peek-claims.ts'
 import { planClaims } from './plan-claims.ts'
 
 /**
- * A new backend, empty as far as the contract can see, that reads time from `clock` alone: also one whose server has
- * the time, by the seam that its tests use. The contract moves the clock and never waits.
+ * Creates an empty backend that reads the time only from `clock`, for backends with server time by their test option.
+ * The contract moves the clock and never waits.
  */
 export type MakeBackend = (clock: Clock) => MaybePromise<Backend>
 
-/** What a backend keeps otherwise than the contract says, by its design. */
+/** Deliberate deviations of a backend from the contract. */
 export interface BackendContractOptions {
-  /** Its windows are not each key's own, so that the reference models say nothing of it: a model of its own does. */
+  /** Whether its windows are shared by keys, so that the reference models do not apply and it has its own model. */
   readonly ownModels?: boolean
-  /** Those that it keeps; default: all. */
+  /** Algorithms that it supports. Default: all. */
   readonly algorithms?: readonly AlgorithmName[]
   /** All its policies have one window. */
   readonly oneWindow?: boolean
@@ -37,8 +37,8 @@ const allAlgorithms = Object.keys(algorithms) as AlgorithmName[]
 const claims = { ...backendClaims, ...availableClaims, ...peekClaims, ...planClaims }
 
 /**
- * What every backend keeps, whether it answers at once or later. Runs with the test functions of your runner, against
- * reference models that know no backend.
+ * The contract of every backend, synchronous or not. Runs with the test functions of your test runner, against
+ * reference models that are independent of any backend.
  */
 export function backendContract(
   { describe, test }: TestRunner,

@@ -46,13 +46,13 @@ export async function equalsReference(
   }
 }
 
-/** A peek that changes nothing, whatever it answers. */
+/** Reads the state at another time, which must change nothing. */
 async function peekAtAnotherTime(backend: Backend, now: number, policy: Policy, random: SeededRandom): Promise<void> {
   const charges = someCharges(backend, random, policy, random.whole(3))
   await backend.peekAll(charges, { now: now + random.pick(otherTimes(policy.windowMs)) })
 }
 
-/** One charge, or with it one of a second policy, for the same key or another, enforced or advisory. */
+/** Returns one charge, possibly with a second one: another policy, the same or another key, enforced or advisory. */
 function someCharges(backend: Backend, random: SeededRandom, policy: Policy, cost: number): Charge[] {
   const first = chargeOf(backend, policy, random.pick(KEYS), cost, random.whole(4) === 0)
   if (random.whole(2) === 0) return [first]
@@ -63,7 +63,7 @@ function someCharges(backend: Backend, random: SeededRandom, policy: Policy, cos
   ])
 }
 
-/** The log, unless the backend keeps none. */
+/** Uses the log, unless the backend does not support it. */
 function policyBeside({ algorithms }: Backend): Policy {
   const algorithm = algorithms?.includes('sliding-log') === false ? 'fixed-window' : 'sliding-log'
   return { name: 'beside', algorithm, limit: 12, windowMs: 20_000 }

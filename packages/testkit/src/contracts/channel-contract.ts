@@ -12,7 +12,7 @@ export interface ChannelFleet {
   close(): MaybePromise<void>
 }
 
-/** A channel of the fleet, and what it received on a topic, as text. */
+/** A channel of the fleet, and what it received on a topic, as strings. */
 interface Member {
   readonly channel: Channel
   readonly received: string[]
@@ -30,7 +30,7 @@ const RUNS = 3
 const LARGE_BYTES = 60_000
 const BAD_TOPICS = ['', '}', 'a{b', 'ä', 'a\nb', 'x'.repeat(129), undefined, null, 5]
 
-/** What all channels keep while nobody is away: what outages cost is each one's own. */
+/** The contract of every channel while all members are connected; the effects of outages are specific to each. */
 export function channelContract({ describe, test }: TestRunner, makeFleet: () => MaybePromise<ChannelFleet>): void {
   const onBench = async (run: (bench: ChannelBench) => Promise<void>): Promise<void> => {
     const fleet = await makeFleet()

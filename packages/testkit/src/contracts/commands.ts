@@ -1,7 +1,7 @@
 import type { Policy } from '@sluice/limiter-core'
 import type { SeededRandom } from '../seeded-random.ts'
 
-/** What may happen to a key. */
+/** An action on a key. */
 export type Command =
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'take' | 'peek'; readonly cost: number }

@@ -1,7 +1,8 @@
 import type { AlgorithmName, Policy } from '@sluice/limiter-core'
 
 const MINUTE = 60_000
-// limits whose units are no whole ms, one unit, a burst apart from the limit; windows that slices divide
+// limits whose units are not whole ms, single units, a burst that differs from the limit, windows that are divisible by
+// slices
 const SHAPES: Readonly<Record<AlgorithmName, readonly Partial<Policy>[]>> = {
   'fixed-window': [{ limit: 1 }, { limit: 7 }, { limit: 1_000 }],
   'sliding-window': [

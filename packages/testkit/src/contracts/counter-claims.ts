@@ -4,7 +4,7 @@ import { afterThisTurn } from '@sluice/limiter-core/backend'
 import type { FakeClock } from '../fake-clock.ts'
 import { hostileKeys } from './hostile-keys.ts'
 
-/** What a claim about counters is made on. */
+/** The environment of a claim about counters. */
 export interface CounterBench {
   readonly clock: FakeClock
   readonly durable: boolean
@@ -13,7 +13,7 @@ export interface CounterBench {
 
 const LARGEST = Number.MAX_SAFE_INTEGER
 
-/** What all counters keep, by its claim. */
+/** The contract of all counters, by claim. */
 export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Promise<void>>> = {
   'begins at 0, and answers each increment with the value that it made': async ({ open }) => {
     const counters = await open()
@@ -258,7 +258,7 @@ export const counterClaims: Readonly<Record<string, (bench: CounterBench) => Pro
   },
 }
 
-/** Resolves once `isSo` is; gives up after many reads, each a round trip. */
+/** Resolves once `isSo` returns true; gives up after many reads, each a round trip. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (let reads = 0; reads < 1_000; reads++) {
     if (await isSo()) return

@@ -14,11 +14,11 @@ export interface CounterFleet {
   close(): MaybePromise<void>
 }
 
-/** Makes a fleet whose processes have the time of `clock`. */
+/** Creates a fleet whose processes use `clock`. */
 export type MakeCounterFleet = (clock: FakeClock) => MaybePromise<CounterFleet>
 
 export interface CounterContractOptions {
-  /** Whether what `durable` confirms outlives every process. Default: true. */
+  /** Whether increments confirmed as `durable` survive all processes. Default: true. */
   readonly durable?: boolean
   /** Whether tokens count once; otherwise they are refused. Default: true. */
   readonly tokens?: boolean
@@ -27,7 +27,7 @@ export interface CounterContractOptions {
 const RUNS = 4
 const STEPS = 60
 
-/** What all counters keep, wherever they keep it. */
+/** The contract of all counters, wherever they are stored. */
 export function counterContract(
   { describe, test }: TestRunner,
   makeFleet: MakeCounterFleet,
@@ -109,7 +109,7 @@ async function passing(clock: FakeClock, done: Promise<void>): Promise<void> {
   })
   while (!isDone) {
     await new Promise((resolve) => systemClock.after(1, () => resolve(undefined), { keepAlive: true }))
-    // about as fast as real time does, which is what a real ledger needs to answer
+    // about as fast as real time, which a real ledger needs to answer
     clock.advance(2)
   }
   await end

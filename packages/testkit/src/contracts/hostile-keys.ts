@@ -1,4 +1,4 @@
-/** Keys that have broken tables, protocols and parsers: each of them is a client of its own. */
+/** Keys that have broken tables, protocols and parsers: each must be a separate client. */
 export const hostileKeys: readonly string[] = [
   '',
   ' ',

@@ -4,7 +4,7 @@ import { FakeClock } from '../fake-clock.ts'
 import { eachSeed, type SeededRandom } from '../seeded-random.ts'
 import type { TestRunner } from '../suite-runner.ts'
 
-/** What a cap under test must be made of. */
+/** Parameters of the cap under test. */
 export interface MadeInflightOptions {
   readonly limit: number
   readonly clock: Clock
@@ -13,13 +13,13 @@ export interface MadeInflightOptions {
   readonly maxHoldMs?: number
 }
 
-/** A new cap that reads time from `clock` alone, and on which nobody holds a place. */
+/** Creates a cap without held places that reads the time only from `clock`. */
 export type MakeInflightLimiter = (options: MadeInflightOptions) => MaybePromise<InflightLimiter>
 
 interface Bench {
   readonly limiter: InflightLimiter
   readonly clock: FakeClock
-  /** What observers were events, in order. */
+  /** Observed events, in order. */
   readonly events: readonly string[]
 }
 
@@ -29,7 +29,7 @@ const RUNS = 15
 // of reads, each a round trip: a release may still be on its way
 const PATIENCE = 200
 
-/** What every in-flight cap keeps, whether its permits come at once or later. */
+/** The contract of every in-flight cap, synchronous or not. */
 export function inflightContract({ describe, test }: TestRunner, makeLimiter: MakeInflightLimiter): void {
   const onBench = async (run: (bench: Bench) => Promise<void>, maxHoldMs?: number): Promise<void> => {
     const clock = new FakeClock()

@@ -2,7 +2,7 @@ import { algorithms, type Backend, type Counter, type Policy } from '@sluice/lim
 
 const opened = new WeakMap<Backend, Map<string, Counter>>()
 
-/** The counter of a policy on a backend, within a scope: opened when it is first asked for. */
+/** Returns the counter of a policy on a backend, within a scope, opened on first use. */
 export function openedCounter(backend: Backend, scope: string, policy: Policy): Counter {
   const counters = opened.get(backend) ?? new Map<string, Counter>()
   opened.set(backend, counters)

@@ -8,7 +8,9 @@ interface PlanBench {
   left(plan: 'free' | 'pro'): Promise<number>
 }
 
-/** One policy that is 5 a minute in one plan, and 700 by another algorithm, in the bench's longer window, in the other. */
+/**
+ * Returns a policy with 5 per minute in one plan, and 700 by another algorithm and in the longer window in the other.
+ */
 function planBench(bench: BackendBench): PlanBench {
   const plans: Readonly<Record<'free' | 'pro', Policy>> = {
     free: { name: 'quota', algorithm: 'fixed-window', limit: 5, windowMs: 60_000 },
@@ -26,7 +28,7 @@ function planBench(bench: BackendBench): PlanBench {
   return { bench, charge, left }
 }
 
-/** Claims about what several plans use of one key, by their names. */
+/** Claims about the usage of one key under several plans. */
 export const planClaims: Readonly<Record<string, (bench: BackendBench) => Promise<void>>> = {
   'counts what is used under one plan in all plans, each by its own algorithm and window': async (on) => {
     const { bench, charge, left } = planBench(on)

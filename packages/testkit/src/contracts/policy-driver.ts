@@ -1,10 +1,10 @@
 import { availableAfterMs, type CompiledPolicy, type Verdict } from '@sluice/limiter-core/backend'
 
-/** Cells before and after those of the key under test, to see that a policy stays within its own. */
+/** Guard cells before and after those of the key under test, to detect that a policy writes outside of its own. */
 const MARGIN = 3
 const MARK = 4_711
 
-/** One key of a compiled policy, on its own: what a backend does around it, without the backend. */
+/** Runs one key of a compiled policy as a backend would. */
 export class PolicyDriver {
   readonly compiled: CompiledPolicy
   readonly cells: Float64Array
@@ -16,7 +16,7 @@ export class PolicyDriver {
     this.reset()
   }
 
-  /** As good as new. */
+  /** Resets the key. */
   reset(): void {
     this.cells.fill(0, this.at, this.at + this.compiled.cells)
   }
@@ -28,17 +28,17 @@ export class PolicyDriver {
     return this.#verdict(now, retryAfterMs)
   }
 
-  /** What `take` would answer. */
+  /** Returns what `take` would return. */
   peek(now: number, cost: number): Verdict {
     return this.#verdict(now, this.compiled.waitMs(this.cells, this.at, now, cost))
   }
 
-  /** Charges or refunds units; returns those that found their place. */
+  /** Charges or refunds units; returns the units that were applied. */
   adjust(now: number, units: number, takenAt: number): number {
     return units === 0 ? 0 : this.compiled.adjust(this.cells, this.at, now, units, Math.min(now, takenAt))
   }
 
-  /** Takes over what another backend knew. */
+  /** Adopts the usage known to another backend. */
   adopt(now: number, used: number, resetAfterMs: number): void {
     this.compiled.adopt(this.cells, this.at, now, used, resetAfterMs)
   }

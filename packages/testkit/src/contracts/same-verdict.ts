@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import type { AnsweredVerdict, Policy, Verdict } from '@sluice/limiter-core'
 
-// the stated epsilon of what counts in doubles
+// the documented tolerance of floating-point algorithms
 const EPSILON_MS = 0.001
 const IN_DOUBLES: readonly string[] = ['token-bucket', 'gcra']
 
 type AnsweredNumbers = Omit<AnsweredVerdict, 'policy' | 'shadow'>
 
 /**
- * Fails unless two verdicts of a policy are equal: exactly, but for the reset of buckets, which may differ by the
- * stated 1 µs, or by what a double can tell apart where the reset is years ahead. A backend may leave out when more is
- * available.
+ * Fails unless two verdicts of a policy are equal. Only the reset of buckets may differ by the documented 1 µs, or by
+ * the precision of a double if it is years ahead. A backend may omit when more is available.
  */
 export function assertSameVerdict(policy: Policy, got: AnsweredNumbers, expected: Verdict, about: string): void {
   const plain = ({ allowed, remaining, retryAfterMs, resetAfterMs, availableAfterMs }: AnsweredNumbers): Verdict => ({

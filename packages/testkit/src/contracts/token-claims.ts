@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { CounterBench } from './counter-claims.ts'
 
-/** What counters keep that count a token once, by its claim. */
+/** The contract of counters that support idempotency tokens, by claim. */
 export const tokenClaims: Readonly<Record<string, (bench: CounterBench) => Promise<void>>> = {
   'counts a token once, in whichever process': async ({ open, durable }) => {
     const [one, other] = [await open(), await open()]
@@ -33,7 +33,7 @@ export const tokenClaims: Readonly<Record<string, (bench: CounterBench) => Promi
   },
 }
 
-/** What counters keep that have no place where a token is decided. */
+/** The contract of counters that do not support tokens. */
 export const noTokenClaims: Readonly<Record<string, (bench: CounterBench) => Promise<void>>> = {
   'refuses a token, and counts nothing': async ({ open }) => {
     const counters = await open()

@@ -12,15 +12,15 @@ import type { SeededRandom } from '../seeded-random.ts'
 
 const GIVES_UP_AFTER_MS = 100
 
-/** What may happen to messages between processes and the ledger that they lease from. */
+/** Faults of messages between processes and their lease ledger. */
 export interface LeaseNetwork {
-  /** One message in so many is lost; 0: none. */
+  /** One in this many messages is lost; 0: none. */
   readonly lostOneIn: number
-  /** One in so many takes seconds. */
+  /** One in this many messages takes seconds. */
   readonly lateOneIn: number
 }
 
-/** A process of a fleet that leases: it may be stopped, wake up, or be gone for good. */
+/** A process of a leasing fleet. It can be stopped, resumed and killed. */
 export class LeasedProcess {
   readonly backend: LeasingBackend
   state: 'runs' | 'stopped' | 'gone' = 'runs'
@@ -66,7 +66,7 @@ export class LeasedFleet {
   readonly terms: LeaseTerms
   readonly processes: LeasedProcess[] = []
   asks = 0
-  /** What becomes of asks on their way: as they are, unless a test breaks them. */
+  /** Changes requests in transit; the default passes them unchanged. */
   tamper: (ask: LeaseAsk) => LeaseAsk = (ask) => ask
   readonly #random: SeededRandom
   readonly #network: LeaseNetwork
@@ -84,18 +84,21 @@ export class LeasedFleet {
     return process
   }
 
-  /** How fast the clock of the next process runs. */
+  /** Clock rate of the next process. */
   nextRate(): number {
     return this.#random.pick([0.96, 1, 1.04])
   }
 
-  /** Brings asks to the ledger and the answer back. */
+  /** Delivers requests to the ledger and returns its replies. */
   carry(from: LeasedProcess, asks: readonly LeaseAsk[]): Promise<readonly LeaseGrant[]> {
     this.asks += asks.length
     return this.deliver(from, () => this.ledger.ask(asks.map(this.tamper)))
   }
 
-  /** Brings a message to the ledger and its answer back. A process gives up after 100 ms; what it sent may yet arrive. */
+  /**
+   * Delivers a message to the ledger and its reply back. The process gives up after 100 ms; the message may still
+   * arrive.
+   */
   deliver<T>(from: LeasedProcess, ask: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const late = (): void => reject(new Error('late'))
@@ -113,7 +116,7 @@ export class LeasedFleet {
     const untilMs = this.clock.now() + ms
     while (this.clock.now() < untilMs) {
       this.clock.advance(Math.min(5, untilMs - this.clock.now()))
-      // twice: what a promise brings about may be another one
+      // twice: a settled promise may create another one
       for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
     }
   }

@@ -44,7 +44,7 @@ export class NodeClock implements Clock {
     }
   }
 
-  /** Timers that the process has set and that have neither run nor been cancelled. */
+  /** Number of timers that the process has set and that have neither run nor been cancelled. */
   get pending(): number {
     return this.#timers
   }
@@ -53,18 +53,18 @@ export class NodeClock implements Clock {
     return this.#isStopped
   }
 
-  /** Runs what comes to the process: now, or when it goes on. */
+  /** Runs a delivery to the process: now, or when it resumes. */
   deliver(run: () => void): void {
     if (this.#isStopped) this.#due.push(run)
     else run()
   }
 
-  /** Nothing of the process runs from now on. */
+  /** Simulates a suspended process: stops all timers and pending work. */
   stop(): void {
     this.#isStopped = true
   }
 
-  /** It goes on, with all that became due meanwhile. */
+  /** Resumes the process, including everything that became due in the meantime. */
   resume(): void {
     this.#isStopped = false
     for (const run of this.#due.splice(0)) this.deliver(run)

@@ -21,11 +21,11 @@ interface Entry {
   /** Undefined until it was read once. */
   syncedAt: number | undefined
   pending: number
-  /** As it was read last, a part of the threshold. */
+  /** As of the last read, as a fraction of the threshold. */
   pressure: number
 }
 
-/** What `check` answers. The level holds the units of the check itself. */
+/** Result of `check`. The level includes the units of the check itself. */
 export interface PublishedAnswer {
   readonly limited: boolean
   readonly level: number
@@ -36,13 +36,13 @@ export function epochOf(unixSeconds: number, windowSeconds: number): number {
   return Math.floor(unixSeconds / windowSeconds)
 }
 
-/** The estimate of a window that slides, of two epochs: the older one counts by the part of it that is left. */
+/** Estimates a sliding window from two epochs: the older one counts by its remaining fraction. */
 export function weightedCount(previous: number, current: number, unixSeconds: number, windowSeconds: number): number {
   const progress = (unixSeconds % windowSeconds) / windowSeconds
   return previous * (1 - progress) + current
 }
 
-/** What is left of an estimate that leaks evenly, and units on top that do not. */
+/** Returns an evenly leaking estimate, plus pending units that do not leak. */
 export function effectiveLevel(estimate: number, elapsedMs: number, pending: number, leakPerSecond: number): number {
   return Math.max(0, estimate - (leakPerSecond * elapsedMs) / 1_000) + pending
 }
@@ -53,7 +53,7 @@ export function tierOf(pressure: number): 'idle' | 'low' | 'normal' | 'hot' {
   return pressure < NORMAL ? 'normal' : 'hot'
 }
 
-/** How long an estimate holds, in ms; undefined for an idle key. */
+/** Returns how long an estimate is valid in ms; undefined for an idle key. */
 export function syncIntervalMs(pressure: number, syncSeconds: number): number | undefined {
   const parts = { idle: undefined, low: 4, normal: 1, hot: 0.5 }
   const part = parts[tierOf(pressure)]
@@ -74,8 +74,8 @@ export class PublishedStore {
 }
 
 /**
- * The global rate limiter that PostHog published in 2026, as a model to compare with, in its later form: two epochs, an
- * estimate that leaks, units of this process that never do, denied units counted. `tick` stands for its background loop.
+ * The global rate limiter that PostHog published in 2026, as a model for comparison, in its later form: two epochs, a
+ * leaking estimate, local units that never leak, denied units counted. `tick` represents its background loop.
  */
 export class PublishedLimiter {
   readonly #options: Required<PublishedOptions>
@@ -111,7 +111,7 @@ export class PublishedLimiter {
     return { limited: level >= this.#options.threshold, level }
   }
 
-  /** Writes what was counted, then reads what is due. */
+  /** Writes counts, then reads due keys. */
   tick(): void {
     const { store, clock, threshold, windowSeconds } = this.#options
     for (const { key, epoch, units } of this.#unwritten.values()) store.add(key, epoch, units)

@@ -1,6 +1,6 @@
 import type { SyncAnswer, SyncBatch } from '@sluice/limiter-core/sync'
 
-/** A batch as it is on its way: a copy, whatever becomes of its units meanwhile, with its instants so many ms later. */
+/** Copies a batch in transit, independent of later changes to its units, with its instants shifted by `laterMs`. */
 export function sentBatch(batch: SyncBatch, laterMs: number): SyncBatch {
   const takes = batch.takes.map(({ key, counter, known, takes: units }) => ({
     key,
@@ -11,7 +11,7 @@ export function sentBatch(batch: SyncBatch, laterMs: number): SyncBatch {
   return { ...batch, takes }
 }
 
-/** What is answered to that batch, with the instants in its cells so many ms later. */
+/** Copies the reply to a batch, with the instants in its cells shifted by `laterMs`. */
 export function sentAnswer({ takes }: SyncBatch, answer: SyncAnswer, laterMs: number): SyncAnswer {
   const cells = answer.cells.map((one, index) => {
     const { instants } = takes[index].counter.compiled

@@ -22,9 +22,9 @@ import type { SeededRandom } from '../seeded-random.ts'
 import { NodeClock } from './node-clock.ts'
 import { sentAnswer, sentBatch } from './sync-message.ts'
 
-/** What happens to messages between processes and their ledger. */
+/** Faults of messages between processes and their ledger. */
 export interface Network {
-  /** One way, in ms. */
+  /** One-way delay in ms. */
   readonly delayMs: number
   /** The part of messages that is lost, each way; default: 0. */
   readonly loss?: number
@@ -39,9 +39,9 @@ export interface SyncedFleetOptions {
   readonly random: SeededRandom
   readonly sync?: SyncOptions
   readonly onBackendError?: 'allow' | 'deny' | 'local'
-  /** How fast the clock of a node runs; default: 1. */
+  /** Clock rate of a node. Default: 1. */
   readonly rateOf?: (node: number) => number
-  /** Beside `policy`, of all nodes. */
+  /** Additional policies of all nodes. */
   readonly morePolicies?: readonly PolicyInput[]
 }
 
@@ -82,7 +82,7 @@ export class SyncedFleet {
     return this.#nodes
   }
 
-  /** Kills a node, with all that it had not reported, and starts another in its place, which knows nothing. */
+  /** Kills a node, including everything unreported, and starts an empty one in its place. */
   restart(node: number): void {
     this.#nodes[node].clock.stop()
     this.#nodes[node] = this.#start(this.#options, node)
@@ -93,13 +93,13 @@ export class SyncedFleet {
     const untilMs = this.clock.now() + ms
     await this.settle()
     while (this.clock.now() < untilMs) {
-      // what answers bring about may set timers
+      // replies may set timers
       this.clock.advance(Math.min(1, untilMs - this.clock.now()))
       if (this.#hasArrived) await this.settle()
     }
   }
 
-  /** Runs what was promised. */
+  /** Waits for promises that are ready to settle. */
   async settle(): Promise<void> {
     this.#hasArrived = false
     await new Promise<void>((resolve) => afterThisTurn(resolve))
@@ -110,7 +110,7 @@ export class SyncedFleet {
     return this.ledger.used({ key, counter: this.#counters[policy] })
   }
 
-  /** Units that the cells of a window in the ledger hold, those above its limit too. */
+  /** Returns the units in the ledger's cells of a window, including those above its limit. */
   units(key: string, policy = 0): number {
     const counter = this.#counters[policy]
     const { instants = [] } = counter.compiled
@@ -121,7 +121,7 @@ export class SyncedFleet {
 
   async close(): Promise<void> {
     const closed = Promise.all(this.nodes.map(({ backend }) => backend.close()))
-    // each way begins with what was promised meanwhile
+    // each direction first settles pending promises
     for (let passedMs = 0; passedMs < 2_000; passedMs += 10) await this.pass(10)
     await closed
   }
@@ -139,7 +139,7 @@ export class SyncedFleet {
   }
 
   #connected(ledger: SyncLedger, node: NodeClock): SyncLedger {
-    // as the ledger of Redis does, instants are told by how far both clocks are apart when they are sent
+    // like the Redis ledger, instants are converted by the clock difference at the time of sending
     const aheadMs = (): number => node.now() - this.clock.now()
     const exchange = async (batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer> => {
       const sent = sentBatch(batch, -aheadMs())

@@ -5,8 +5,8 @@ import { msOf, type Rule, TICKS_PER_MS, ticksOf } from './rule.ts'
 const EPSILON_PER_MS = 1_000n
 
 /**
- * Used units drain at limit / window and may fill up to the capacity. Kept as units times the window in ticks, which
- * drain by `limit` a tick, so that every number is whole.
+ * Used units drain at limit / window, up to the capacity. Stored as units times the window in ticks, which drain by
+ * `limit` per tick, so that all numbers are integers.
  */
 export function bucketRule(policy: Policy): Rule {
   const limit = BigInt(policy.limit)
@@ -34,7 +34,7 @@ export function bucketRule(policy: Policy): Rule {
         write(now, before + units * length)
         return Number(units)
       }
-      // a take that has drained, or may have, leaves nothing to give back
+      // units that have drained, or may have, cannot be refunded
       const left = -units * length - (now - takenAt) * limit
       const refund = left < 0n ? 0n : left < before ? left : before
       write(now, before - refund)

@@ -26,7 +26,7 @@ export class EpochBook {
     return this.#units.get(epoch) ?? 0n
   }
 
-  /** Adds units to an epoch, never leaving it below 0; returns what was added. */
+  /** Adds units to an epoch, never below 0; returns what was added. */
   add(epoch: bigint, units: bigint): number {
     const before = this.unitsOf(epoch)
     this.#units.set(epoch, added(before, units))

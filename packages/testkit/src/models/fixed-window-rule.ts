@@ -1,7 +1,7 @@
 import type { Policy } from '@sluice/limiter-core'
 import { added, msOf, type Rule, ticksOf } from './rule.ts'
 
-/** A window opens at the first take after the last one ended; a window without units is none. */
+/** A window starts at the first take after the last one ended; a window without units does not exist. */
 export function fixedWindowRule(policy: Policy): Rule {
   const limit = BigInt(policy.limit)
   const length = ticksOf(policy.windowMs)

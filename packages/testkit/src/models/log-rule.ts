@@ -1,7 +1,7 @@
 import type { Policy } from '@sluice/limiter-core'
 import { msOf, type Rule, ticksOf } from './rule.ts'
 
-/** One time for each unit. A unit counts until a window after its take, that instant left out. */
+/** One timestamp per unit. A unit counts until one window after its take, exclusive. */
 export function logRule(policy: Policy): Rule {
   const length = ticksOf(policy.windowMs)
   let times: bigint[] = []
@@ -19,7 +19,7 @@ export function logRule(policy: Policy): Rule {
         times = [...before, ...new Array<bigint>(fitting).fill(takenAt)]
         return fitting
       }
-      // now, at which nothing was taken: whoever refunds does not say when, and means what was taken last
+      // now, at which nothing was taken: a refund without a time refers to the newest units
       const newest =
         takenAt >= now && before.every((time) => time < takenAt) ? before.toSorted((a, b) => Number(b - a)) : []
       const mine = newest.length > 0 ? newest : before.filter((time) => time === takenAt)

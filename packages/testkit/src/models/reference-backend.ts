@@ -5,7 +5,7 @@ import { type ReferenceModel, referenceModel } from './reference-model.ts'
 export class ReferenceBackend {
   readonly #models = new Map<string, ReferenceModel>()
 
-  /** All enforced charges or none; advisory ones where every charge fits. */
+  /** Takes all enforced charges or none; advisory ones if every charge fits. */
   take(charges: readonly Charge[], now: number): PolicyVerdict[] {
     const asked = this.peek(charges, now)
     if (asked.some((verdict) => !verdict.allowed && !verdict.shadow)) return asked
@@ -15,12 +15,12 @@ export class ReferenceBackend {
     )
   }
 
-  /** What `take` would answer of each charge by itself. */
+  /** Returns what `take` would return for each charge alone. */
   peek(charges: readonly Charge[], now: number): PolicyVerdict[] {
     return charges.map((charge) => named(charge, this.#model(charge).peek(now, charge.cost)))
   }
 
-  /** Charges and refunds of what was taken at `takenAt`. */
+  /** Charges and refunds units taken at `takenAt`. */
   adjust(charges: readonly Charge[], takenAt: number, now: number): PolicyVerdict[] {
     return charges.map((charge) => {
       this.#model(charge).adjust(now, charge.cost, takenAt)

@@ -7,7 +7,7 @@ import { slicedWindowRule } from './sliced-window-rule.ts'
 import { twoEpochRule } from './two-epoch-rule.ts'
 
 /**
- * What one key of one policy is promised: slow, exact (BigInt), and written without a look at any implementation.
+ * The guarantee for one key of one policy: slow, exact (BigInt), and written independently of any implementation.
  * `now` never steps back; times are multiples of 1/1024 ms.
  */
 export interface ReferenceModel {
@@ -15,9 +15,9 @@ export interface ReferenceModel {
   readonly capacity: number
   /** Spends `cost`, whole units from 0, if it fits. */
   take(now: number, cost: number): Verdict
-  /** What `take` would answer. */
+  /** Returns what `take` would return. */
   peek(now: number, cost: number): Verdict
-  /** Charges or refunds whole units of the take made at `takenAt`; returns those that found their place. */
+  /** Charges or refunds units of the take made at `takenAt`, an integer; returns the units that were applied. */
   adjust(now: number, units: number, takenAt: number): number
 }
 
@@ -60,7 +60,7 @@ function ruleOf(policy: Policy): Rule {
   return bucketRule(policy)
 }
 
-/** The first whole ms after which the cost fits: found by asking, since what fits once goes on to fit. */
+/** Finds the first whole ms at which the cost fits, by trying: once it fits, it keeps fitting. */
 function waitMs(rule: Rule, now: bigint, cost: number, capacity: number): number {
   const fitsAfter = (ms: bigint): boolean => cost === 0 || rule.fits(now + ms * TICKS_PER_MS, BigInt(cost))
   if (fitsAfter(0n)) return 0

@@ -1,7 +1,7 @@
 /** Model time counts in 1/1024 ms: whole, halved and fractional readings of a clock are exact in it. */
 export const TICKS_PER_MS = 1_024n
 
-/** What is written down of one key, and what follows from it. All times in ticks, all units whole. */
+/** The state of one key, and its rules. All times in ticks, all units integers. */
 export interface Rule {
   fits(now: bigint, cost: bigint): boolean
   record(now: bigint, cost: bigint): void
@@ -10,7 +10,7 @@ export interface Rule {
   resetAfterMs(now: bigint): number
 }
 
-/** Exact ticks of a time in ms; throws `RangeError` where there are none. */
+/** Converts milliseconds to exact ticks; throws `RangeError` if that is impossible. */
 export function ticksOf(ms: number): bigint {
   const ticks = ms * Number(TICKS_PER_MS)
   if (!Number.isSafeInteger(ticks))

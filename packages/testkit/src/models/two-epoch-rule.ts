@@ -3,9 +3,9 @@ import { EpochBook } from './epoch-book.ts'
 import { msOf, type Rule, ticksOf } from './rule.ts'
 
 /**
- * Epochs of one window. The one before counts by the part of it that a window ending now still covers, and not at all
- * once its last unit has left. When that was is known where the epoch before it did not count any more; else it is taken
- * for the end of the epoch.
+ * Epochs of one window. The previous epoch counts by the part that a window ending now still covers, and no longer
+ * once its last unit has left. That time is known if the epoch before it no longer counted; otherwise the end of the
+ * epoch is assumed.
  */
 export function twoEpochRule(policy: Policy): Rule {
   return new TwoEpochRule(BigInt(policy.limit), ticksOf(policy.windowMs))
@@ -38,7 +38,7 @@ class TwoEpochRule implements Rule {
 
   adjust(now: bigint, units: bigint, takenAt: bigint): number {
     if (now >= takenAt + this.#length) return 0
-    // what moves nothing leaves the epochs as they are
+    // a refund without effect leaves the epochs unchanged
     if (units < 0n && this.#held(this.#book.epochOf(takenAt), now) === 0n) return 0
     if (this.#idle(now)) this.#restart(takenAt)
     this.#settle(now)
@@ -67,7 +67,7 @@ class TwoEpochRule implements Rule {
     return moved
   }
 
-  /** What can be given back of an epoch. */
+  /** Returns the units of an epoch that can be refunded. */
   #held(epoch: bigint, now: bigint): bigint {
     return epoch < this.#book.epochOf(now) && !this.#counts(now) ? 0n : this.#book.unitsOf(epoch)
   }
@@ -96,7 +96,7 @@ class TwoEpochRule implements Rule {
     this.#lasts.clear()
   }
 
-  /** Forgets an epoch of which nothing counts any more: from here on the last unit of this one is known. */
+  /** Forgets an epoch that no longer counts, so that the last unit of the current one becomes known. */
   #settle(now: bigint): void {
     const running = this.#book.epochOf(now)
     const units = this.#book.unitsOf(running - 1n)
