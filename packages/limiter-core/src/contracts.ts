@@ -1,6 +1,6 @@
 /**
- * Every noun of the suite, one file each. Backends, adapters and observers depend on these; they depend on nothing.
- * All durations are milliseconds, all times are readings of a `Clock`.
+ * The contracts of Sluice, one file each. Backends, adapters and observers depend on them, and they depend on nothing.
+ * Unless stated otherwise, durations are in milliseconds and times are readings of a `Clock`.
  */
 
 export type * from './contracts/answer.ts'

@@ -1,16 +1,20 @@
 import type { AnsweredVerdict } from './verdict.ts'
 
-/**
- * The verdicts of several charges, in their order. A combination of several backends may omit charges that were not
- * read.
- */
+/** Result of a backend call that reads or changes several charges. */
 export interface Answer {
+  /**
+   * One verdict per charge, in the order of the charges. If several backends are combined, charges that were not read
+   * after a denial have no verdict.
+   */
   readonly verdicts: readonly AnsweredVerdict[]
+  /** Clock reading of the backend at which the charges were decided. */
   readonly takenAt: number
-  /** One clock reading per charge, if several backends with different clocks answered together. */
+  /** `takenAt` of each verdict. Present only if several backends, whose clocks may differ, answered together. */
   readonly takenAts?: readonly number[] | undefined
+  /** Whether the backend counted the charges. False if it failed and the failure rule answered. */
   readonly counted: boolean
-  /** One value per charge, if several backends answered together. */
+  /** `counted` of each verdict. Present only if several backends answered together. */
   readonly countedEach?: readonly boolean[] | undefined
+  /** What produced the answer: `memory`, `redis`, `local`, ... */
   readonly source: string
 }

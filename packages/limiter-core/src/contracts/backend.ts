@@ -9,74 +9,88 @@ import type { Moment } from './moment.ts'
 import type { Observer } from './observer.ts'
 import type { AlgorithmName } from './policy.ts'
 
-/** Stores the counts of policies. */
+/** Stores the counts of policies. `A` is `Answer` for a synchronous backend and `Promise<Answer>` for a remote one. */
 export interface Backend<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
+  /** Name in warnings and metrics, such as `memory` or `redis`. */
   readonly name: string
-  /** Equal for backends of this process that count in one place: equal names on them are one count. */
+  /**
+   * Object shared by all backends of this process that use the same storage: counters with equal names on such
+   * backends share a count. Default: the backend itself.
+   */
   readonly identity?: object | undefined
   /**
-   * Whether the backend always answers synchronously. Synchronous backends are called before others. Failover is put
-   * in front of them all the same.
+   * Whether the backend always answers synchronously. Default: false. If a request uses several backends, synchronous
+   * ones are called first. Synchronous backends still get failover, because they can throw.
    */
   readonly synchronous?: boolean
-  /** True for one that counts for its own process: N processes admit up to N limits. */
+  /** Whether each process has its own counts, so that N processes admit up to N times the limit. Default: false. */
   readonly perProcess?: boolean
   /**
-   * Algorithms that the backend supports. Default: all. A policy without an algorithm uses one of them; `open`
-   * refuses others.
+   * Supported algorithms. Default: all. The default algorithm of a policy is chosen from them, and `open` throws for
+   * other algorithms.
    */
   readonly algorithms?: readonly AlgorithmName[] | undefined
-  /** Whether windows can follow `policy.calendar`. Limiters refuse a policy with a calendar on other backends. */
+  /**
+   * Whether the backend supports `Policy.calendar`. Default: false, and a limiter throws `SLUICE_BAD_POLICY` for a
+   * policy with a calendar.
+   */
   readonly keepsCalendars?: boolean | undefined
   /**
-   * Opens a counter for a policy and a name; called once per policy when a limiter is created. Throws a `SluiceError`
-   * if the backend cannot count the policy. The counter is closed when the limiter is closed, or if the limiter
-   * cannot be created. Each distinct override limit has its own counter with the same name, opened with `isOverride`
-   * when the limit first appears. A key has one limit at a time, so that counters of the same name never interpret
-   * each other's state.
+   * Returns a counter for a policy. Called once per policy when a limiter is created. Throws a `SluiceError` if the
+   * backend cannot count the policy. The limiter closes the counter when it is closed, or at once if the limiter cannot
+   * be created.
+   *
+   * Each distinct override limit has its own counter with the same `name`, opened with `isOverride` when the limit
+   * first appears. A key has one limit at a time, so counters with the same name never read each other's state.
    */
   open(compiled: CompiledPolicy, name: string, isOverride?: boolean): Counter<A>
   /**
-   * Takes all enforced charges or none. Advisory charges are taken if all charges fit; they never prevent an enforced
-   * charge.
+   * Takes all enforced charges, or none of them if one does not fit. Advisory charges are taken if all charges fit,
+   * and never cause a denial.
    */
   takeAll(charges: readonly Charge[], moment?: Moment): A
   /** Returns what `takeAll` would return, and changes nothing. */
   peekAll(charges: readonly Charge[], moment?: Moment): A
   /**
-   * Adds `cost` units (negative: a refund) to what was taken at `takenAt`. A time in the future means now. A refund
-   * never creates a key.
+   * Adds `cost` units to takes made at `takenAt`; a negative cost is a refund. A `takenAt` in the future means now.
+   * A refund never creates a key.
    */
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): A
-  /** Makes keys as good as new. */
+  /** Removes all usage and debt of keys. */
   resetAll(keys: readonly CountedKey[]): MaybePromise<void>
-  /** Reports evictions, tails, breakers and syncs to an observer. Returns a function that unsubscribes. */
+  /**
+   * Reports evictions, breaker changes, synchronisation and other internal events to an observer. Returns a function
+   * that unsubscribes.
+   */
   observe?(observer: Observer): () => void
   /**
-   * Like `takeAll`, but uses only units that this process holds, without a call. Used during an outage. Returns
-   * undefined if a call would be needed.
+   * Takes charges from units that this process already holds, such as leased units, without a remote call. Returns
+   * undefined if a remote call would be needed. Used while the backend is unavailable.
    */
   takeHeld?(charges: readonly Charge[], moment?: Moment): Answer | undefined
   /** Reports when the connection is lost and when it has recovered. Returns a function that unsubscribes. */
   interrupted?(listener: (event: Interruption) => void): () => void
   /**
-   * Whether counts of a key that are up to `ageMs` old may be lost; true if that is not known yet. Without this
-   * method, counts may be lost after every interruption.
+   * Whether counts of a key that the backend reported up to `ageMs` ago may have been lost since then; true if this is
+   * not known yet. A backend without this method may have lost all counts after every interruption.
    */
   mayHaveLost?(counted: CountedKey, ageMs: number): boolean
   /**
-   * Whether a take that has just started may be counted although its reply never arrives. False for units that this
-   * process spends itself once it holds them. Default: true.
+   * Whether a take that has just started may be counted even if its reply never arrives. False if this process spends
+   * the units itself once it holds them. Default: true.
    */
   mayCountUnanswered?(counted: CountedKey): boolean
   /**
-   * Reports units that the failure rule admitted instead of the backend; negative units are refunds. The backend
-   * counts them later, even above the limit, and then receives no other report about them. `takenAt` is the process
-   * time of the decision. Never throws. A late reply must not be counted twice: if the backend `mayCountUnanswered`
-   * and did count, refund the units here; otherwise the backend undoes the take itself.
+   * Receives units that the failure rule admitted while the backend was unavailable; negative units are refunds.
+   * The backend counts them later, even above the limit, and receives no `Charge.known` about them. `takenAt` is the
+   * process time of the decision. Must not throw.
+   *
+   * Units are counted once even if the original reply arrives late: if `mayCountUnanswered` is true and the take was
+   * counted, the caller refunds the units through this method; otherwise the backend undoes the take itself.
    */
   passed?(charges: readonly Charge[], takenAt: number): void
-  /** Units of a key that this process holds in addition to the count. Default: none. Changes nothing. */
+  /** Returns the units of a key that this process holds, and changes nothing. Default: no units. */
   heldOf?(counted: CountedKey): readonly HeldUnits[]
+  /** Stops timers and releases connections that the backend opened itself. */
   close?(): MaybePromise<void>
 }

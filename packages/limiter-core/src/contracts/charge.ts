@@ -1,15 +1,12 @@
 import type { CountedKey, Counter } from './counter.ts'
 import type { PriorUsage } from './prior-usage.ts'
 
-/** A charge to one key of one policy. Its counter was opened by the backend that is called. */
+/** Units to take from one key of one policy. The counter was opened by the backend that receives the charge. */
 export interface Charge<C extends Counter = Counter> extends CountedKey<C> {
-  /** Integer of 0 or more; 0 reads without taking. For `adjustAll`: an integer, negative for a refund. */
+  /** Units, an integer of 0 or more; 0 reads without taking. In `adjustAll` negative units are a refund. */
   readonly cost: number
-  /** Whether the policy is in shadow mode: the charge is counted as if enforced, and never denies. */
+  /** Whether the policy is in shadow mode: the charge is counted as if enforced, but never denies. Default: false. */
   readonly advisory?: boolean
-  /**
-   * What the caller knows about this key and the backend may have lost. The backend restores it first. Used by
-   * `takeAll` and `adjustAll`.
-   */
+  /** Usage of the key that the backend may have lost. `takeAll` and `adjustAll` restore it before they count. */
   readonly known?: PriorUsage | undefined
 }

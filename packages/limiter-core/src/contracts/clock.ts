@@ -1,17 +1,14 @@
-/** The only source of time. Deadlines, leases, sweeps and ticks all use it, so that tests can control time. */
+/** The only source of time: limits, deadlines, leases and timers all use it, so that tests can control time. */
 export interface Clock {
-  /** Monotonic milliseconds since an arbitrary start; may have a fraction; never steps back. */
+  /** Returns monotonic milliseconds since an arbitrary start. May have a fraction; never decreases. */
   now(): number
-  /** Epoch milliseconds. For calendars and for headers that need a date; a limit never reads it. */
+  /** Returns epoch milliseconds. Used for calendars and headers that contain a date, never for limits. */
   wall(): number
-  /**
-   * Runs `run` once after `ms` milliseconds. Returns a function that cancels the timer. The timer keeps the process
-   * alive only with `keepAlive`.
-   */
+  /** Calls `run` once after `ms` milliseconds. Returns a function that cancels the timer. */
   after(ms: number, run: () => void, options?: TimerOptions): () => void
 }
 
 export interface TimerOptions {
-  /** Whether a caller awaits the result of the timer, so that the process must not exit before. Default: false. */
+  /** Whether the timer keeps the process alive, because a caller awaits its result. Default: false. */
   readonly keepAlive?: boolean
 }

@@ -1,71 +1,75 @@
 import type { AlgorithmName, Policy } from './policy.ts'
 
-/** Compiles policies. Zeroed cells are a new key for every algorithm. */
+/** Compiles policies of one algorithm. */
 export interface Algorithm {
   readonly name: AlgorithmName
-  /** Part of every stored name, so that two releases with different cells can run side by side. */
+  /** Part of every stored name, so that two releases with different cell layouts can run side by side. */
   readonly version: number
   /**
-   * Compiles a policy. Throws a `SluiceError` if this algorithm cannot count it. `largestLimit` is the largest limit
-   * that will use the same cells (plans); default: `policy.limit`. `chargedBeside` means that other variants charge
-   * the same cells without a check, so that usage may exceed every limit; a policy without room for all of it keeps
-   * the newest usage.
+   * Returns the compiled policy. Throws a `SluiceError` if this algorithm cannot count the policy.
+   *
+   * `largestLimit` is the largest limit that will use the same cells, for plans and overrides. Default:
+   * `policy.limit`. `chargedBeside` means that other plans charge the same cells without checking this policy, so
+   * usage may exceed its limit; if the cells have no room for all usage, the newest is kept. Default: false.
    */
   compile(policy: Policy, largestLimit?: number, chargedBeside?: boolean): CompiledPolicy
 }
 
-/** A policy with derived constants: a pure function of its cells. All numbers are finite doubles. */
+/**
+ * A policy with its derived constants. It has no state: the state of a key is `cells` numbers in `cells[at]` and
+ * following, which its methods read and write. All numbers are finite doubles.
+ */
 export interface CompiledPolicy {
   readonly policy: Policy
   readonly version: number
-  /** Float64 cells a key. All zero is a new key. */
+  /** Number of Float64 cells per key. Cells that are all zero are an unused key. */
   readonly cells: number
   /**
-   * Cells that hold an instant; a reader with another clock shifts these. A cell with 0 holds none. Undefined if the
-   * cells mean nothing to another process.
+   * Indexes of the cells that hold a time, or 0 for none. A reader with another clock must shift these cells. Undefined
+   * if another process cannot interpret the cells.
    */
   readonly instants?: readonly number[] | undefined
-  /** For a log: the number of timestamps that fit. Undefined for other algorithms. */
+  /** Maximum number of timestamps in a log; undefined for other algorithms. */
   readonly room?: number
-  /** The most units that a fresh key can give at once: `limit`, or `burst` where the algorithm has one. */
+  /** Units that an unused key admits at once: `burst` if the policy has one, otherwise `limit`. */
   readonly capacity: number
-  /** Whole ms until `cost` fits: 0 fits now, Infinity never. Writes nothing. */
+  /** Returns the milliseconds, an integer, until `cost` fits: 0 if it fits now, Infinity if never. Changes nothing. */
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number
-  /** Takes `cost`, which fits. */
+  /** Takes `cost` units. The caller has checked that they fit. */
   spend(cells: Float64Array, at: number, now: number, cost: number): void
   /**
-   * Adds (positive) or refunds (negative) `units` to the take made at `takenAt`. A refund never raises a key above
-   * its capacity and never lands in another window. Returns the units that were applied; a charge to a window that
-   * has passed applies none.
+   * Adds `units` to the take made at `takenAt`; negative units are a refund. A refund never raises `remaining` above
+   * the capacity and never applies to another window. Returns the units that were applied; 0 for a window that has
+   * passed.
    */
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number
-  /** Whole units that fit now; 0 for a key in debt. */
+  /** Returns the integer units that fit now; 0 for a key in debt. */
   remaining(cells: Float64Array, at: number, now: number): number
-  /** Milliseconds until the key is as good as new; 0 when it is. */
+  /** Returns the milliseconds until the key is unused again; 0 for an unused key. */
   resetAfterMs(cells: Float64Array, at: number, now: number): number
-  /** Builds the cells of a key of which another backend knew that `used` units are spent and when it will be new again. */
+  /** Writes the cells of a key for which another backend reported `used` units and `resetAfterMs`. */
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void
   /**
-   * All variants, if plans with one policy name use several kinds of cells. A backend that reads `policy` instead of
-   * calling the methods must read these too.
+   * All variants, if plans with the same policy name have different cell layouts. A backend that reads `policy`
+   * instead of calling the methods must read these too.
    */
   readonly variants?: readonly PolicyVariant[] | undefined
-  /** Milliseconds until the cells hold nothing; `resetAfterMs` unless there are `variants`. */
+  /** Returns the milliseconds until the cells hold nothing. Default: `resetAfterMs`; differs only with `variants`. */
   keptMs?(cells: Float64Array, at: number, now: number): number
 }
 
-/** The form of a policy in one or several plans, with its own cells. */
+/** One cell layout of a policy that has different forms in different plans. */
 export interface PolicyVariant {
   readonly compiled: CompiledPolicy
-  /** Offset of its cells among the cells of all variants. */
+  /** Offset of the variant's cells within the cells of all variants. */
   readonly at: number
   /**
-   * A take must fit the plan's `own` variant and every `larger` variant. It is charged to the `charged` variants
-   * without a check.
+   * How a take uses the variant. A take must fit the plan's `own` variant and every `larger` variant; `charged`
+   * variants are charged without a check.
    */
   readonly role: 'own' | 'larger' | 'charged'
-  /** Units that drain in a millisecond; 0 where they end with a window. */
+  /** Units that drain per millisecond; 0 for a window, whose units end together. */
   readonly perMs: number
-  /** The most units that a variant holds if it is only charged and drains. */
+  /** Maximum number of units that a `charged` variant holds if it drains. */
   readonly ceiling: number
 }

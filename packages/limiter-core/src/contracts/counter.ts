@@ -4,7 +4,7 @@ import type { Decision } from './decision.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Moment } from './moment.ts'
 
-/** The decision of a backend that returns `A`: synchronous if the backend is, otherwise a promise. */
+/** Return type of a take on a backend that returns `A`: a decision, a promise of it, or either. */
 export type DecisionOf<A extends MaybePromise<Answer>> =
   A extends Promise<unknown> ? Promise<Decision> : A extends Answer ? Decision : MaybePromise<Decision>
 
@@ -14,15 +14,15 @@ export type DecisionOf<A extends MaybePromise<Answer>> =
  */
 export interface Counter<A extends MaybePromise<Answer> = MaybePromise<Answer>> {
   readonly compiled: CompiledPolicy
-  /** `scope/policy/algorithm@version`. */
+  /** Name of the count: `scope/policy/algorithm@version`. */
   readonly name: string
-  /** Takes `cost` units of a key, or none. `cost` is an integer of 0 or more; 0 reads without taking. */
+  /** Takes `cost` units of a key if all of them fit. `cost` is an integer of 0 or more; 0 reads without taking. */
   take(key: string, cost: number, moment?: Moment): DecisionOf<A>
-  /** Releases what was opened. Counts are kept. */
+  /** Releases the resources of the counter. Counts are kept. */
   close?(): void
 }
 
-/** A key of a counter. */
+/** A key and the counter that counts it. */
 export interface CountedKey<C extends Counter = Counter> {
   readonly key: string
   readonly counter: C

@@ -2,24 +2,29 @@ import type { PolicyVerdict } from './verdict.ts'
 
 /** The combined result of all policies of one request. */
 export interface Decision {
+  /** Whether every enforced policy allows the request. */
   readonly allowed: boolean
   /**
-   * One verdict per policy that was checked, in the order of the policies. If policies count on several backends, a
-   * later backend is not called once an earlier one has denied.
+   * Verdicts of the policies that were checked, in the order of the policies. If policies count on several backends,
+   * backends after a denial are not called and their policies have no verdict.
    */
   readonly verdicts: readonly PolicyVerdict[]
-  /** A denied one, else the one nearest its end. A shadow policy binds only where every policy is one. */
+  /**
+   * The verdict to report to the client: the denied verdict with the longest wait or, if the request is allowed, the
+   * verdict with the smallest part of its limit left. A verdict in shadow mode is chosen only if all policies are in
+   * shadow mode.
+   */
   readonly binding: PolicyVerdict
-  /** The largest of the denied ones; 0 when allowed. */
+  /** Longest `retryAfterMs` of the denied verdicts; 0 if allowed. */
   readonly retryAfterMs: number
-  /** Clock reading of the backend. Pass it to `charge`, so that a refund finds its window. */
+  /** Clock reading of the backend. Pass it to `charge`, so that a refund applies to the window of the take. */
   readonly takenAt: number
-  /** One clock reading per verdict, if several backends answered together. */
+  /** `takenAt` of each verdict. Present only if several backends, whose clocks may differ, answered together. */
   readonly takenAts?: readonly number[] | undefined
-  /** False when the backend failed and the failure rule answered. */
+  /** Whether the backend counted the request. False if it failed and the failure rule decided. */
   readonly counted: boolean
-  /** `counted` of each verdict, where several backends answered together. */
+  /** `counted` of each verdict. Present only if several backends answered together. */
   readonly countedEach?: readonly boolean[] | undefined
-  /** The source of the decision: `memory`, `redis`, `local`, ... */
+  /** What made the decision: `memory`, `redis`, `local`, ... Several sources are joined by `+`. */
   readonly source: string
 }

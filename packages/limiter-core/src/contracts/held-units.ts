@@ -1,9 +1,9 @@
-/** Units of a key that one process holds apart from the count. */
+/** Units of a key that one process may still spend and that the count already contains as used. */
 export interface HeldUnits {
-  /** `lease`: leased and not yet spent; the count treats these units as used. */
+  /** `lease`: units that are leased and not yet spent. */
   readonly kind: 'lease'
-  /** Whole units, at least 1. */
+  /** Integer, at least 1. */
   readonly units: number
-  /** Milliseconds until they go back. */
+  /** Milliseconds until unspent units are returned. */
   readonly endsAfterMs: number
 }

@@ -2,26 +2,23 @@ import type { MaybePromise } from './maybe-promise.ts'
 import type { ObservedRequest } from './observer.ts'
 import type { Denial, Permit } from './permit.ts'
 
-/** A named promise: at most `limit` places for each key. */
+/** A named limit on concurrent work: at most `limit` places per key. */
 export interface Cap {
   readonly name: string
-  /** The part of an application that it caps: equal names of different parts are different caps. */
+  /** Part of the application that the cap applies to. Caps with the same name in different parts are separate. */
   readonly place?: string | undefined
-  /** Whole places, at least 1. */
+  /** Places per key, an integer of at least 1. */
   readonly limit: number
-  /** Milliseconds after which a permit is taken back, from 1 to 2^31 - 1; default: no bound. */
+  /** Milliseconds after which a permit is revoked, from 1 to 2^31 - 1. Default: never. */
   readonly maxHoldMs?: number | undefined
 }
 
 export interface AcquireOptions {
-  /** Places that this work takes; default: 1. More than the limit never fit. */
+  /** Number of places that the work takes, an integer of at least 1. Above the limit it never fits. Default: 1. */
   readonly weight?: number
-  /** If the signal is aborted while an acquire is pending, the permit is released at once. */
+  /** Releases the permit at once if the signal is aborted while `acquire` is pending. */
   readonly signal?: AbortSignal
-  /**
-   * The cap that requests the permit. A backend with many caps counts each by its name, and takes the limit from
-   * here.
-   */
+  /** The cap that requests the permit. A backend that serves several caps counts each by its name and its limit. */
   readonly cap?: Cap
   /** The request, for observers. */
   readonly request?: ObservedRequest
@@ -29,12 +26,16 @@ export interface AcquireOptions {
 
 /** Stores permits. */
 export interface InflightBackend {
-  /** Equal for backends of this process that count in one place: equal caps on them are one. */
+  /**
+   * Object shared by all backends of this process that use the same storage: equal caps on such backends share their
+   * places. Default: the backend itself.
+   */
   readonly identity?: object | undefined
   /** The limit, if the backend has one limit for all caps. Caps on it must have the same limit. */
   readonly limit?: number | undefined
+  /** Returns a permit, or a denial if no place is free or the weight exceeds the limit. */
   acquire(key: string, options?: AcquireOptions): MaybePromise<Permit | Denial>
-  /** Returns the places held for `key` under `cap`, as far as this backend knows. */
+  /** Returns the number of places held for `key` under `cap`, as far as this backend knows. */
   count?(key: string, cap?: Cap): MaybePromise<number>
   close?(): MaybePromise<void>
 }

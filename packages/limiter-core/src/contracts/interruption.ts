@@ -1,2 +1,2 @@
-/** State change of a connection: `lost`, counts may be lost; `back`, the backend can be called again. */
+/** State change of a connection: `lost` if counts may be lost, `back` if the backend can be called again. */
 export type Interruption = 'lost' | 'back'

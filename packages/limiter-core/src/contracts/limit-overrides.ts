@@ -2,21 +2,21 @@ import type { MetricSource } from './metric-source.ts'
 
 /** Limits of single keys that replace the limit of a policy. Created by `limitOverrides`. */
 export interface LimitOverrides extends MetricSource {
-  /** Keys without one: counted by the policy itself, or not counted by it. */
+  /** What applies to keys without an override: the limit of the policy, or no limit at all. */
   readonly others: 'policy' | 'exempt'
-  /** The largest limit that may ever come; Infinity where limits are loaded. */
+  /** Largest limit that a key may ever have; Infinity if limits are loaded. */
   readonly largestLimit: number
-  /** Whole units; undefined of a key without an override. */
+  /** Returns the limit of a key in units, an integer; undefined for a key without an override. */
   limitOf(key: string): number | undefined
   /**
-   * For limiters. `prepare` is called with the current limits, and with new limits before they apply; if it throws,
-   * the new limits are discarded. Throws what `prepare` throws if the limits are fixed. Returns a function that
-   * unsubscribes.
+   * Registers a limiter. Calls `prepare` at once with the current limits, and later with new limits before they apply;
+   * if it throws, the new limits are discarded. Rethrows an error about the current limits only if the limits are
+   * fixed. Returns a function that unregisters the limiter.
    */
   join(prepare: PrepareLimits): () => void
-  /** Ends loading. The limits that hold stay. */
+  /** Stops loading limits. The current limits stay in force. */
   close(): void
 }
 
-/** Makes ready for keys of these limits; throws a coded error where a policy cannot have one of them. */
+/** Prepares a limiter for keys with these limits. Throws a `SluiceError` if a policy cannot have one of them. */
 export type PrepareLimits = (limits: ReadonlySet<number>) => void

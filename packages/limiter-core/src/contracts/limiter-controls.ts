@@ -1,10 +1,10 @@
-/** Temporary changes by an operator. Everything that is not listed stays as configured. */
+/** Temporary changes to a limiter by an operator. Policies that are not listed keep their configuration. */
 export interface LimiterControls {
   /** Changes by policy name. */
   readonly policies: ReadonlyMap<string, PolicyControl>
   /**
-   * Milliseconds, an integer, for which a key stays blocked by a policy; 0 if it is not blocked. Called for each take
-   * while controls apply. A blocked key is denied by enforced policies and nothing is counted.
+   * Returns the milliseconds, an integer, for which a key stays blocked by a policy; 0 if it is not blocked. Called for
+   * each take while controls apply. A blocked key is denied by enforced policies, and its takes are not counted.
    */
   blockedMs(key: string, policy: string): number
 }
@@ -12,6 +12,6 @@ export interface LimiterControls {
 /** Changes to one policy. The more permissive of two modes applies; `off` counts nothing. */
 export interface PolicyControl {
   readonly mode?: 'shadow' | 'off' | undefined
-  /** Whole units, at least 1. Keys with an override keep theirs. */
+  /** Limit in units, an integer of at least 1. Keys with an override keep their own limit. */
   readonly limit?: number | undefined
 }

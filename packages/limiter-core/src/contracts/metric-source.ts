@@ -4,7 +4,7 @@ export interface MetricSource {
   metrics(): Iterable<Metric>
 }
 
-/** Distinguished by `type`. */
+/** A counter, gauge or histogram, distinguished by `type`. */
 export type Metric = ValueMetric | BucketMetric
 
 export interface ValueMetric extends MetricHead {
@@ -18,9 +18,9 @@ export interface BucketMetric extends MetricHead {
 }
 
 interface MetricHead {
-  /** Letters of ASCII, digits, `_` and `:`, no digit first. That of a counter ends in `_total`, by convention. */
+  /** ASCII letters, digits, `_` and `:`, not starting with a digit. Names of counters end in `_total` by convention. */
   readonly name: string
-  /** Description for readers of the metric; any text. */
+  /** Description of the metric for its readers; any string. */
   readonly help: string
 }
 
@@ -31,16 +31,17 @@ export interface ValueSample {
 
 export interface BucketSample {
   readonly labels: MetricLabels
-  /** Ascending. The last one, of all values, may be left out: it has `count` of them. */
+  /** Buckets by ascending upper bound. The bucket of Infinity may be omitted: it contains `count` values. */
   readonly buckets: readonly MetricBucket[]
+  /** Sum of all values. */
   readonly sum: number
+  /** Number of all values. */
   readonly count: number
 }
 
 export interface MetricBucket {
-  /** The largest value that it counts. */
   readonly upperBound: number
-  /** Cumulative: all values up to `upperBound`. */
+  /** Number of values up to and including `upperBound`, including the values of all smaller buckets. */
   readonly count: number
 }
 

@@ -1,29 +1,30 @@
 import type { ObservedRequest } from './observer.ts'
 
-/**
- * Clock reading of the caller, so that the clock is read once per request. Backends with their own clock ignore
- * `now`.
- */
+/** Time and context of a backend call. */
 export interface Moment {
+  /**
+   * Clock reading of the caller, so that the clock is read once per request. Backends with their own clock ignore it.
+   * Default: the backend reads its clock.
+   */
   readonly now?: number
-  /** Time after which the caller no longer waits: a command that arrives later must do nothing. */
+  /** Time after which the caller no longer waits. A command that arrives at a server later must not be executed. */
   readonly deadlineAt?: number
-  /** For `adjust`: the failure rule decided the take, so the backend has not counted it. */
+  /** Used by `adjustAll`: whether the failure rule decided the take, so that the backend has not counted it. */
   readonly uncounted?: boolean
   /**
-   * For `adjust`: a caller that does not know whether an adjustment was applied may repeat it with the same key. A
-   * remote backend applies it once for each of its charges, and rejects it with `LATE` once the key is 30 seconds
-   * old. Other backends do not need it.
+   * Used by `adjustAll`: makes it safe to repeat an adjustment that may have been applied. A remote backend applies
+   * each charge once per idempotency key, and rejects with the code `LATE` if the key is older than 30 seconds.
+   * Backends that cannot lose a reply ignore it.
    */
   readonly idempotencyKey?: IdempotencyKey
-  /** For a take: the request, for observers. */
+  /** Used by takes: the request, for observers. */
   readonly request?: ObservedRequest
 }
 
-/** Identifies a command, so that a repeated command can be recognised. */
+/** Identifies a command, so that a repetition of the command is recognised. */
 export interface IdempotencyKey {
-  /** Unlike all others. */
+  /** Globally unique string. */
   readonly id: string
-  /** Process time of the first attempt. */
+  /** Time of the first attempt, on the clock of this process. */
   readonly issuedAt: number
 }

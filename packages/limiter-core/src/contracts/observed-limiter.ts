@@ -4,39 +4,40 @@ import type { LimiterControls } from './limiter-controls.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Policy } from './policy.ts'
 
-/** A limiter as an observer sees it: how to read it and how to change it while it runs. */
+/** Handle of a limiter for observers, to inspect and change it while it runs. */
 export interface ObservedLimiter {
-  /** The policies that are not `off`. */
+  /** Policies of the limiter, except policies in mode `off`. */
   readonly policies: readonly ObservedPolicy[]
   /**
-   * Returns the decision for a take of `cost` by the policy at `index`, even while the policy is switched off or the
-   * key is blocked. Changes nothing.
+   * Returns the decision that a take of `cost` units would get from the policy at `index`, and changes nothing. Works
+   * even while the policy is switched off by controls or the key is blocked.
    */
   peek(index: number, key: string, cost: number): MaybePromise<Decision>
-  /** Makes a key as good as new in the policy at `index`. */
+  /** Removes all usage and debt of a key in the policy at `index`. */
   reset(index: number, key: string): MaybePromise<void>
   /**
    * Applies controls and replaces earlier controls of the same `owner`; `undefined` removes them. If several owners
-   * set controls, the more permissive mode, the smaller limit and all blocks apply. Default owner: one for all
-   * callers that pass none. Throws `SLUICE_BAD_LIMIT` and changes nothing if a policy cannot have a limit.
+   * set controls, the more permissive mode, the smaller limit and all blocks apply. All callers without an `owner`
+   * share one. Throws `SLUICE_BAD_LIMIT` and changes nothing if a policy cannot have one of the limits.
    */
   control(controls: LimiterControls | undefined, owner?: object): void
 }
 
-/** A policy as it was built. */
+/** A policy of a running limiter, as it was configured. */
 export interface ObservedPolicy {
   readonly policy: Policy
   readonly mode: 'enforce' | 'shadow'
-  /** The name of its count: policies of equal names on one backend meet in it. */
+  /** Name of the count, `scope/policy/algorithm@version`. Policies with equal names on one backend share a count. */
   readonly count: string
+  /** Name of the backend. */
   readonly backend: string
-  /** Equal for backends that share counts. */
+  /** The same object for all backends that share counts. */
   readonly identity: object
-  /** True where it counts this process alone. */
+  /** Whether each process counts separately. */
   readonly perProcess: boolean
   /** Returns the override limit of a key, or undefined. */
   overrideOf(key: string): number | undefined
-  /** True for a key that is not counted, since it has no override. */
+  /** Whether a key is not counted, because it has no override and the overrides exempt other keys. */
   isExempt(key: string): boolean
   /** Returns the units of a key that this process holds in addition to the count. */
   heldOf(key: string): readonly HeldUnits[]

@@ -3,6 +3,7 @@ import type { ObservedLimiter } from './observed-limiter.ts'
 import type { Policy } from './policy.ts'
 import type { RequestView } from './request-view.ts'
 
+/** Names of the events that are reported by `Observer.event`. */
 export type ObserverEvent =
   | 'evicted'
   | 'tail'
@@ -16,27 +17,30 @@ export type ObserverEvent =
   | 'saturated'
   | 'quota'
 
-/** The request of a decision. Members are computed when they are read. */
+/** The request of a decision. Properties are computed when they are read. */
 export interface ObservedRequest {
   /** Pattern of the matched route as the application declared it; undefined if it is not known. */
   readonly route: string | undefined
   readonly method: string
-  /** The framework's own. */
+  /** Request object of the framework. */
   readonly request: unknown
-  /** The request as its adapter presents it to key sources. */
+  /** The same request as key sources receive it. */
   readonly view?: RequestView | undefined
 }
 
-/** The cap of a permit. */
+/** The cap that a permit belongs to. */
 export interface ObservedCap {
   readonly name: string
-  /** Places for each key. */
+  /** Number of places per key. */
   readonly limit: number
   /** The request that acquired the permit; undefined when the permit is released. */
   readonly request?: ObservedRequest | undefined
 }
 
-/** Watches, never changes an answer. One that throws is dropped and counted. */
+/**
+ * Receives events of limiters and caps, and never changes a decision. An observer that throws is removed, counted and
+ * warned about (`SLUICE_OBSERVER_DROPPED`). An object without any of these methods is rejected (`SLUICE_BAD_OPTION`).
+ */
 export interface Observer {
   /**
    * Called for each decision. `key` is the key of the binding policy. `request` is undefined if the limiter was
@@ -44,13 +48,16 @@ export interface Observer {
    */
   decided?(key: string, decision: Decision, request?: ObservedRequest): void
   /**
-   * Called when units were added or refunded by `charge`, `refund` or `settle`, once per policy, after the backend
-   * has counted them. `units` is an integer, negative for a refund, never 0. Units that no backend counted are not
-   * reported: the charge failed or a failure rule handled it. Units of a window that has passed are reported.
+   * Called once per policy after the backend has counted units that `charge`, `refund` or `settle` added. `units` is an
+   * integer other than 0, negative for a refund. Called even if the window of the take has passed; not called if the
+   * charge failed or the failure rule handled it.
    */
   charged?(key: string, units: number, policy: Policy): void
+  /** Called when a cap has given a permit. */
   permitAcquired?(key: string, cap: ObservedCap): void
+  /** Called when a permit is released or revoked, `heldMs` milliseconds after it was acquired. */
   permitReleased?(key: string, heldMs: number, cap: ObservedCap): void
+  /** Called when a cap has denied a permit. */
   capDenied?(key: string, cap: ObservedCap): void
   /**
    * Called when a backend answered asynchronously, `tookMs` milliseconds after the call. Not called for synchronous
@@ -59,12 +66,13 @@ export interface Observer {
   backendAnswered?(backend: string, tookMs: number): void
   /**
    * Returns the largest limit that the observer may ever set for a policy by `ObservedLimiter.control`, so that a log
-   * reserves room for it. Called when a limiter is created. Default: none.
+   * reserves room for it. Called when a limiter is created. Default: no larger limit.
    */
   largestLimit?(policy: string): number | undefined
-  /** A limiter was built that it watches, once for each plan. Layers of one application may have policies in common. */
+  /** Called when a limiter is created, once per plan. Layers of an application may have policies in common. */
   limiterOpened?(limiter: ObservedLimiter): void
-  /** The same object again, when it is closed. */
+  /** Called when a limiter is closed, with the object that `limiterOpened` received. */
   limiterClosed?(limiter: ObservedLimiter): void
+  /** Called for all other events; `data` depends on the event. */
   event?(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void
 }

@@ -1,19 +1,20 @@
 /** How the work ended: `dropped` if the client disconnected or the work failed. */
 export type PermitOutcome = 'success' | 'dropped'
 
-/** A held in-flight place. Only the first release has an effect; `using` releases it as `success`. */
+/** One or more places of a cap, held until they are released. A `using` declaration releases them as `success`. */
 export interface Permit extends Disposable {
-  /** Aborts when the place was taken away before its release: held longer than `maxHoldMs`, or a lease ran out. */
+  /** Aborted if the permit is revoked before its release, because `maxHoldMs` has passed or its lease has expired. */
   readonly lost: AbortSignal
+  /** Releases the permit. Only the first call has an effect. Default outcome: `success`. */
   release(outcome?: PermitOutcome): void
 }
 
-/** Returned if no place was free. */
+/** Returned by an in-flight backend instead of a permit. */
 export interface Denial {
   readonly allowed: false
   /**
-   * Milliseconds, an integer, after which to retry: an estimate, because the next release is not known. Infinity if
-   * the weight exceeds the limit.
+   * Milliseconds, an integer, after which to retry. This is an estimate, because the time of the next release is not
+   * known. Infinity if the weight exceeds the limit.
    */
   readonly retryAfterMs: number
 }

@@ -1,16 +1,19 @@
-/** A named promise: at most `limit` units per `windowMs` for each key. Data only: logged, stored, compared, written in YAML. */
+/** A named limit: at most `limit` units per `windowMs` for each key. Plain data that can be stored and compared. */
 export interface Policy {
   readonly name: string
   readonly algorithm: AlgorithmName
-  /** Whole units, at least 1. */
+  /** Units, an integer from 1 to 999,999,999,999,999. */
   readonly limit: number
-  /** Milliseconds, at least 1. */
+  /** Length of the window in milliseconds, an integer of at least 1. */
   readonly windowMs: number
-  /** token-bucket and gcra: how many units fit at once; default: `limit`. */
+  /** Units that fit at once, for `token-bucket` and `gcra`. Default: `limit`. */
   readonly burst?: number
-  /** sliding-window: into how many slices the window is cut; 1 is the weighted two-epoch counter. */
+  /**
+   * Number of slices of the window for `sliding-window`, an integer from 1 to 60. Default: 1, the weighted two-epoch
+   * counter.
+   */
   readonly slices?: number
-  /** Name of the unit. Default: `requests`. */
+  /** Name of the counted unit in headers and logs. Default: `requests`. */
   readonly unit?: string
   /**
    * Calendar of the windows, on backends that support calendars. `windowMs` is the nominal length, used while the
@@ -19,17 +22,20 @@ export interface Policy {
   readonly calendar?: PolicyCalendar
 }
 
-/** Periods that begin at local midnights of a time zone; each is a window. Where a midnight does not exist, at the first instant of its day. */
+/**
+ * Windows that follow the calendar of a time zone. Each period starts at midnight, or at the first instant of its day
+ * if that day has no midnight.
+ */
 export interface PolicyCalendar {
   readonly per: 'day' | 'week' | 'month'
-  /** A name of the IANA time zone database: `UTC`, `Europe/Berlin`. */
+  /** IANA time zone name, such as `UTC` or `Europe/Berlin`. */
   readonly timeZone: string
   /**
-   * First day of a period. Default: 1. For months 1 to 31, where a shorter month uses its last day; for weeks 1
-   * (Monday) to 7. Not allowed for days.
+   * First day of a period. Default: 1. For months from 1 to 31, where a shorter month uses its last day; for weeks from
+   * 1 (Monday) to 7. Not allowed for days.
    */
   readonly anchor?: number
-  /** Whole units that are left at the end of a period and come on top in the next one, at most; default: 0. */
+  /** Maximum number of unused units that are added to the next period, an integer of 0 or more. Default: 0. */
   readonly carryOver?: number
 }
 

@@ -1,30 +1,29 @@
-/** Usage of a key, independent of its cells. */
+/** Usage of a key that its backend may have lost or never received. Does not depend on the cell layout. */
 export interface PriorUsage {
-  /** Used units that the backend once reported, reduced to the present; 0 if there are none to report. */
+  /** Units that the backend once reported as used and that still count now; 0 if there are none to restore. */
   readonly used: number
-  /** Milliseconds until the key is as good as new; more than 0. */
+  /** Milliseconds until the key is unused again, more than 0. */
   readonly resetAfterMs: number
   /**
-   * Milliseconds since the backend reported `used`. A backend that has lost nothing since then ignores it, as does
-   * one that has reset or refunded the key since. If omitted, `used` is trusted.
+   * Milliseconds since the backend reported `used`. A backend ignores `used` if it has lost nothing, or has reset or
+   * refunded the key, since then. If `ageMs` is undefined, the backend always restores `used`.
    */
   readonly ageMs?: number | undefined
+  /** Units that this process admitted while the backend was unavailable. */
   readonly admitted?: Admitted | undefined
 }
 
-/**
- * Units that a caller admitted while no backend answered. They are counted once when they are reported, up to the
- * limit.
- */
+/** Units that a process admitted while the backend was unavailable. The backend counts them once, up to the limit. */
 export interface Admitted {
-  /** Units that the backend did not count. */
+  /** Units that the backend certainly did not count. */
   readonly uncounted: number
   /**
-   * Units that the backend may have counted, because only its reply is missing. It counts as many as are missing up
-   * to a usage of `upTo`.
+   * Units that the backend may have counted, because only its reply is missing. The backend adds as many of them as its
+   * usage is below `upTo`.
    */
   readonly unsure: number
+  /** Usage of the key if all `unsure` units were counted. */
   readonly upTo: number
-  /** Milliseconds since the last of them. A backend that reset the key since passes them over. */
+  /** Milliseconds since the last of the units. A backend that has reset the key since then ignores all of them. */
   readonly ageMs: number
 }

@@ -1,8 +1,8 @@
 import type { MaybePromise } from './maybe-promise.ts'
 
 /**
- * A user's function of a request and further arguments. It is typed as a method, so that it may declare a narrower
- * request type, such as `Request<{ id: string }>`.
+ * A user-defined function of a request and further arguments. It is typed as a method, so that users may declare a
+ * narrower request type, such as `Request<{ id: string }>`.
  */
 export type RequestHook<Args extends readonly unknown[], Answer> = {
   hook(...args: Args): MaybePromise<Answer>

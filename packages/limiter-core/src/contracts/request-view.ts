@@ -1,4 +1,4 @@
-/** A request as every adapter presents it; `raw` is the framework's request. */
+/** A request in the form that is common to all frameworks. */
 export interface RequestView<Raw = unknown> {
   /** The client address according to the framework; not validated. */
   readonly ip: string | undefined
@@ -10,10 +10,14 @@ export interface RequestView<Raw = unknown> {
    * it is not known.
    */
   readonly route: string | undefined
-  /** One method for which the route was declared, the same for all methods of a route; GET for HEAD. */
+  /**
+   * Method for which the route was declared; GET for HEAD. If the route was declared for several methods, the same
+   * method for all of them.
+   */
   readonly routeMethod?: string | undefined
   /** Returns the value of a header that was sent exactly once; undefined if it is missing or repeated. */
   header(name: string): string | undefined
+  /** Request object of the framework. */
   readonly raw: Raw
   /** The `node:http` response behind the framework's response, if there is one; used to wait for `close`. */
   readonly outgoing?: unknown

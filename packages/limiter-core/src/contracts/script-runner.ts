@@ -1,16 +1,17 @@
 import type { Interruption } from './interruption.ts'
 
-/** A script that runs in Redis. A name always has the same text. */
+/** A Lua script for Redis. Scripts with the same name have the same text. */
 export interface Script {
   readonly name: string
   readonly text: string
 }
 
-/** Runs a script where the data is. The seam for clients other than ours. */
+/** Runs scripts in Redis. Implement it to use a Redis client that Sluice does not support itself. */
 export interface ScriptRunner {
   /**
-   * Runs `script` at once or rejects: never queues it for an unavailable server and never sends it twice. Numbers may
-   * be returned as numbers or strings, lists as arrays. After `deadlineAt` (process time) the caller no longer waits.
+   * Runs `script` at once or rejects. It must not queue the script while the server is unavailable, and must not send
+   * it twice. Numbers may be returned as numbers or strings, lists as arrays. The caller stops waiting at `deadlineAt`,
+   * a time of the process clock.
    */
   run(
     script: Script,
@@ -18,16 +19,16 @@ export interface ScriptRunner {
     args: readonly (string | number)[],
     options?: { readonly deadlineAt: number },
   ): Promise<unknown>
-  /** True where all keys of one script must share a hash slot. */
+  /** Whether all keys of one script must share a hash slot, as in Redis Cluster. Default: false. */
   readonly clustered?: boolean
   /**
-   * Returns the name of the server that holds `key`, so that clocks of different servers are not mixed up. Default:
-   * one server.
+   * Returns the name of the server that holds `key`, so that clocks of different servers are not confused. Default: all
+   * keys are on one server.
    */
   serverOf?(key: string): string
   /**
-   * Reports when a connection was lost and when it recovered: the connection to the named server (see `serverOf`), or
-   * any connection if no name is passed. Returns a function that unsubscribes.
+   * Reports when a connection was lost and when it recovered. `server` is the name that `serverOf` returns; undefined
+   * means any server. Returns a function that unsubscribes.
    */
   interrupted?(listener: (event: Interruption, server?: string) => void): () => void
 }

@@ -1,35 +1,35 @@
 import type { Policy } from './policy.ts'
 
-/** The result of one policy. Durations are relative, so that clocks need not agree. */
+/** The result of one policy. Durations are relative, so clocks of different machines need not agree. */
 export interface Verdict {
   readonly allowed: boolean
-  /** Whole units that could be taken right now, after this decision. */
+  /** Units, an integer, that are left after this decision; 0 for a key in debt. */
   readonly remaining: number
-  /** Whole ms until the same cost would fit; 0 when allowed, Infinity when it never can. */
+  /** Milliseconds, an integer, until the same cost would fit; 0 if allowed, Infinity if it can never fit. */
   readonly retryAfterMs: number
-  /** Milliseconds until the key is as good as new; 0 when it is. */
+  /** Milliseconds until the key is unused again; 0 for an unused key. */
   readonly resetAfterMs: number
   /**
-   * Milliseconds, an integer, until `remaining` grows if no other request comes; 0 for an unused key. For a denied
-   * request of one unit it equals `retryAfterMs`. An estimate while units are leased.
+   * Milliseconds, an integer, until `remaining` increases if no other request arrives; 0 for an unused key. For a
+   * denied request of one unit it equals `retryAfterMs`. An estimate while units are leased.
    */
   readonly availableAfterMs: number
 }
 
-/** A verdict with the policy that gave it. */
+/** A verdict and the policy that produced it. */
 export interface PolicyVerdict extends Verdict {
   readonly policy: Policy
-  /** Whether the policy is in shadow mode: it is counted and reported to observers, and denies nothing. */
+  /** Whether the policy is in shadow mode: it is counted and reported to observers, but denies nothing. */
   readonly shadow: boolean
-  /** For a quota with purchased units: where the units were taken from, or, for a denial, which were insufficient. */
+  /** Units that a quota with purchased units took or, for a denial, that were insufficient. */
   readonly fund?: Fund
 }
 
-/** Units included in a period, or purchased in addition. */
+/** Origin of quota units: included in the period, or purchased in addition. */
 export type Fund = 'included' | 'top-up'
 
 /**
- * A verdict as a backend returns it. A backend that cannot compute `availableAfterMs` may omit it: a decision then
- * uses `retryAfterMs` for a denial and `resetAfterMs` otherwise.
+ * A verdict as a backend returns it. A backend that cannot compute `availableAfterMs` may omit it; decisions then use
+ * `retryAfterMs` for a denial and `resetAfterMs`, rounded up, otherwise.
  */
 export type AnsweredVerdict = Omit<PolicyVerdict, 'availableAfterMs'> & Partial<Pick<PolicyVerdict, 'availableAfterMs'>>
