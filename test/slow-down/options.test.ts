@@ -66,7 +66,9 @@ test.each<[string, object, string]>([
 })
 
 test('no options are refused when it is built', () => {
-  expect(() => (slowDown as (options?: unknown) => unknown)()).toThrow(/SLUICE_BAD_OPTION: slowDown: expected an object of options, received undefined/)
+  expect(() => (slowDown as (options?: unknown) => unknown)()).toThrow(
+    /SLUICE_BAD_OPTION: slowDown: expected an object of options, received undefined/,
+  )
 })
 
 test('what is refused leaves no name taken on a backend', () => {

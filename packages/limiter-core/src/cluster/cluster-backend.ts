@@ -13,23 +13,24 @@ import { WorkerPort } from './worker-port.ts'
 
 export interface ClusterBackendOptions extends LeaseOptions {
   /**
-   * Memory that the primary may use for counts, in bytes. Default: 64 MiB. If a primary has several backends, the
-   * first one decides.
+   * Memory in bytes that the primary may use for counts. If the primary creates several backends, the value of the
+   * first one is used. Default: 64 MiB.
    */
   readonly maxBytes?: number | undefined
   readonly clock?: Clock | undefined
 }
 
 /**
- * Counts once for all processes of a `node:cluster`, without a server: the primary counts, and workers lease units
- * from it. Call it in the primary and in the workers, in any order. If the primary never calls it (as with pm2), the
- * calls of workers end at their deadline. All backends of a cluster created by this function share one count. In a
- * process without a cluster it counts like `memoryBackend`.
+ * Creates a backend that is shared by all processes of a `node:cluster`, without a server: the primary counts, and
+ * workers lease units from it. Call this function in the primary and in every worker, in any order. If the primary
+ * never calls it (as with pm2), the calls of workers fail at their deadline. All backends of a cluster that this
+ * function creates share their counts. Outside of a cluster, the backend counts like `memoryBackend`.
  *
- * Never admits more units than a policy guarantees, whichever process ends. Units that a worker leased and has not
- * spent are unavailable to others until they are returned: at most `fraction` of the remaining units per worker. In a
- * worker, `remaining` is what the worker holds plus what was free when it last asked, and `retryAfterMs` of a leased
- * policy is an estimate. Policies that are too small or too short to be leased are counted exactly, by the primary.
+ * Never admits more units than a policy guarantees, even if processes exit. Units that a worker has leased and not
+ * spent are unavailable to the other workers until they are returned: per worker at most `fraction` of the remaining
+ * units. In a worker, `remaining` is the sum of the units that the worker holds and the units that were free at its
+ * last request, and `retryAfterMs` of a leased policy is an estimate. Policies that are too small or too short to be
+ * leased are counted exactly, by the primary.
  */
 export function clusterBackend(options: ClusterBackendOptions = {}): Backend {
   const { maxBytes, clock } = optionsOf('clusterBackend', options, [...LEASE_OPTIONS, 'maxBytes', 'clock'])
@@ -39,24 +40,22 @@ export function clusterBackend(options: ClusterBackendOptions = {}): Backend {
   return workerBackend(port, terms, clockOf(clock))
 }
 
-// one port for all backends of a worker, so that it has one set of listeners
+// shared by all backends of a worker, so that there is only one set of listeners
 let port: WorkerPort | undefined
 
-/**
- * Creates the backend of a worker. It leases from the `ClusterServer` at the other end of `port`, over any transport.
- */
+/** Creates the backend of a worker, which leases units from the `ClusterServer` at the other end of `port`. */
 export function workerBackend(port: Port, terms: LeaseTerms, clock: Clock): Backend {
-  const line = new ClusterClient(port, clock)
+  const client = new ClusterClient(port, clock)
   const takeUnleased: TakeUnleased = (charge, deadlineAt) =>
-    // the primary knows which units are leased, and takes from the rest
-    line.takeAll([charge], { deadlineAt }).then(({ verdicts: [verdict], takenAt, source }) => {
+    // the primary takes only units that are not leased
+    client.takeAll([charge], { deadlineAt }).then(({ verdicts: [verdict], takenAt, source }) => {
       const { policy, remaining, retryAfterMs, resetAfterMs, availableAfterMs } = verdict
       return new SourcedDecision(source, policy, remaining, retryAfterMs, resetAfterMs, takenAt, availableAfterMs)
     })
-  return new LeasingBackend({ name: 'cluster', exact: line, ledger: line, takeUnleased, terms, clock })
+  return new LeasingBackend({ name: 'cluster', exact: client, ledger: client, takeUnleased, terms, clock })
 }
 
-/** The count of a primary, and the number of backends that use it. */
+/** The counts of a primary, and the number of its backends. */
 interface Home {
   readonly desk: ClusterServer
   readonly stop: () => void
@@ -65,7 +64,7 @@ interface Home {
 
 const KEY = Symbol.for('sluice.cluster@1')
 
-// one for every copy of the package: each message has one answer
+// shared by all copies of the package, because each message must be answered once
 const homes = globalThis as { [KEY]?: Home | undefined }
 
 function primaryBackend(terms: LeaseTerms, maxBytes: number | undefined, clock: Clock): Backend<Answer> {

@@ -25,12 +25,12 @@ import {
   SentCounters,
 } from './cluster-message.ts'
 
-/** The way between a worker and its primary. */
+/** The channel between a worker and its primary. */
 export interface Port {
   readonly connected: boolean
-  /** Sends a message; calls `failed` if it could not be sent. */
+  /** Sends a message, and calls `failed` if it could not be sent. */
   send(message: object, failed: () => void): void
-  /** Returns a function that stops it. */
+  /** Calls `message` for each message, and `lost` if the channel is closed. Returns a function that stops listening. */
   listen(message: (message: unknown) => void, lost: () => void): () => void
 }
 
@@ -42,26 +42,27 @@ interface Call {
   readonly reject: (error: ClusterFailure) => void
 }
 
-/** Milliseconds after which a primary that did not answer yet is greeted again: it may not have listened. */
-const GREET_EVERY_MS = 20
-/** Milliseconds that a call without a deadline waits. */
-const WAITS_MS = 1_000
+/** Interval in ms at which a primary that has never replied is probed again, because it may not be listening yet. */
+const PROBE_EVERY_MS = 20
+/** Timeout in ms of a call without a deadline. */
+const DEFAULT_TIMEOUT_MS = 1_000
 
-/** Lines have random numbers below this, since two copies of this code may be in one process. */
-const LINES = 2 ** 48 - 1
+/** Upper bound of `line` numbers. They are random, because a process may contain two copies of this code. */
+const MAX_LINE = 2 ** 48 - 1
 
-/** The counts of the primary, seen from a worker: calls of one turn of the event loop go in one message. */
+/** The counts of the primary as seen from a worker. Calls of one turn of the event loop are sent in one message. */
 export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
   readonly name = 'cluster'
-  /** Different for every line of this process. */
-  readonly #number: number = randomInt(LINES)
+  /** Unique in this process. */
+  readonly #line: number = randomInt(MAX_LINE)
   readonly #port: Port
   readonly #clock: Clock
   readonly #stop: () => void
   readonly #listeners = new Set<(event: Interruption) => void>()
   readonly #unsent = new TurnBatch<Call>(() => this.#sendUnsent())
   readonly #sent = new Map<number, Call>()
-  #isAnswered = false
+  /** Whether the primary has ever replied. */
+  #isListening = false
   #ids = 0
   #stopTimer: (() => void) | undefined
 
@@ -103,12 +104,12 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Always false: a running primary has lost nothing, and one that exited does not return. */
+  /** Always false: a running primary has not lost any counts, and a primary that exited does not return. */
   mayHaveLost(): boolean {
     return false
   }
 
-  /** Pending calls get no reply, except the last reports that `close` of the leases has just sent. */
+  /** Rejects pending calls. Calls that were just added, such as the last reports of leases, are still sent. */
   close(): void {
     this.#unsent.flush()
     this.#stopTimer?.()
@@ -132,21 +133,21 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     if (!this.#port.connected) return Promise.reject(gone())
     return new Promise((resolve, reject) => {
       const id = ++this.#ids
-      this.#unsent.add({ id, deadlineAt: deadlineAt ?? this.#clock.now() + WAITS_MS, build, resolve, reject })
+      this.#unsent.add({ id, deadlineAt: deadlineAt ?? this.#clock.now() + DEFAULT_TIMEOUT_MS, build, resolve, reject })
       this.#watch()
     })
   }
 
   #sendUnsent(): void {
-    // messages to a primary that does not listen are lost
-    if (!this.#isAnswered) {
+    // messages to a primary that is not listening would be lost
+    if (!this.#isListening) {
       this.#post([], [])
       return
     }
     const calls = this.#unsent.take()
     if (calls.length === 0) return
     const counters = new SentCounters()
-    // both clocks start anywhere: the two processes share that of the wall
+    // the clocks of the two processes have different origins, so deadlines are sent in wall-clock time
     const toWall = this.#clock.wall() - this.#clock.now()
     const built = calls.map(({ id, build, deadlineAt }) => ({
       id,
@@ -158,17 +159,17 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
   }
 
   #post(counters: CallMessage['counters'], calls: CallMessage['calls']): void {
-    const message: CallMessage = { mark: MARK, line: this.#number, counters, calls }
+    const message: CallMessage = { mark: MARK, line: this.#line, counters, calls }
     this.#port.send(message, () => this.#fail(({ id }) => calls.some((call) => call.id === id), gone()))
   }
 
   readonly #receive = (message: unknown): void => {
-    if (!isAnswer(message) || message.line !== this.#number) return
-    this.#isAnswered = true
+    if (!isAnswer(message) || message.line !== this.#line) return
+    this.#isListening = true
     for (const { id, value, late, error } of message.answers) {
       const call = this.#sent.get(id)
       this.#sent.delete(id)
-      if (late) call?.reject(new ClusterFailure('LATE', 'the primary came to it after its deadline'))
+      if (late) call?.reject(new ClusterFailure('LATE', 'the primary received the call after its deadline'))
       else if (error !== undefined) call?.reject(new ClusterFailure('ERR', error))
       else call?.resolve(value)
     }
@@ -188,20 +189,20 @@ export class ClusterClient implements Backend<Promise<Answer>>, LeaseLedger {
     }
   }
 
-  /** Runs while calls are pending: ends late calls, and greets a primary that has not replied yet. */
+  /** Runs while calls are pending: rejects late calls, and probes a primary that has never replied. */
   #watch(): void {
-    this.#stopTimer ??= this.#clock.after(GREET_EVERY_MS, () => {
+    this.#stopTimer ??= this.#clock.after(PROBE_EVERY_MS, () => {
       this.#stopTimer = undefined
       const now = this.#clock.now()
-      const late = new ClusterFailure('LATE', 'the primary did not answer in time', this.#isAnswered)
+      const late = new ClusterFailure('LATE', 'the primary did not reply before the deadline', this.#isListening)
       this.#fail(({ deadlineAt }) => deadlineAt < now, late)
       if (this.#sent.size + this.#unsent.size === 0) return
-      if (!this.#isAnswered) this.#unsent.flush()
+      if (!this.#isListening) this.#unsent.flush()
       this.#watch()
     })
   }
 }
 
 function gone(): ClusterFailure {
-  return new ClusterFailure('CONNECTION', 'the primary of the cluster is gone')
+  return new ClusterFailure('CONNECTION', 'the primary process of the cluster has exited or is disconnected')
 }

@@ -13,10 +13,10 @@ import type {
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { LeaseAsk, LeaseGrant } from '../leases/lease-ledger.ts'
 
-/** Marks messages of Sluice; other messages of the application are ignored. */
+/** Identifies messages of Sluice. Other messages of the application are ignored. */
 export const MARK = 'sluice.cluster@2'
 
-/** A counter as it is written in a message. */
+/** A counter as sent in a message. */
 export interface SentCounter {
   readonly name: string
   readonly policy: Policy
@@ -30,29 +30,31 @@ interface SentVariant extends Omit<PolicyVariant, 'compiled'> {
   readonly cells: number
 }
 
+/** A charge or key whose counter is an index into the `counters` of its message. */
 export type Sent<T extends CountedKey> = Omit<T, 'counter'> & { readonly counter: number }
 
-/** One call of a worker. Counters are indexes into the list that is sent with the calls. */
+/** A call of a worker. */
 export type SentCall =
   | { readonly op: 'ask'; readonly asks: readonly Sent<LeaseAsk>[] }
   | { readonly op: 'take' | 'peek'; readonly charges: readonly Sent<Charge>[] }
-  /** JSON has no Infinity: null is an instant later than now. */
+  /** `takenAt` is null for a time later than now, because JSON has no Infinity. */
   | { readonly op: 'adjust'; readonly charges: readonly Sent<Charge>[]; readonly takenAt: number | null }
   | { readonly op: 'reset'; readonly keys: readonly Sent<CountedKey>[] }
 
-/** The calls of one turn. A message without calls only asks whether the primary listens. */
+/** The calls of one turn of the event loop. A message without calls only checks whether the primary is listening. */
 export interface CallMessage {
   readonly mark: typeof MARK
-  /** Identifies the sender: a worker may have several backends, and all of them receive each reply. */
+  /** Identifies the backend that sent the calls: a worker may have several, and all of them receive each reply. */
   readonly line: number
   readonly counters: readonly SentCounter[]
+  /** `deadlineWall`: the deadline in ms since 1970. */
   readonly calls: readonly { readonly id: number; readonly call: SentCall; readonly deadlineWall: number }[]
 }
 
-/** Replies in the order in which they become ready. An error is sent as a string. */
+/** Replies to calls. An error is sent as its message. */
 export interface AnswerMessage {
   readonly mark: typeof MARK
-  /** The line that sent the calls. */
+  /** The `line` of the calls. */
   readonly line: number
   readonly answers: readonly {
     readonly id: number
@@ -62,12 +64,12 @@ export interface AnswerMessage {
   }[]
 }
 
-/** Numbers the counters of one message. */
+/** Collects the counters of one message and replaces them with their indexes. */
 export class SentCounters {
   readonly list: SentCounter[] = []
   readonly #numbers = new Map<Counter, number>()
 
-  /** The same, with a number in place of its counter. */
+  /** Returns a copy with the index of the counter. */
   of<T extends CountedKey>(one: T): Sent<T> {
     const { counter } = one
     let number = this.#numbers.get(counter)
@@ -79,7 +81,7 @@ export class SentCounters {
   }
 }
 
-/** Opens each counter that arrives in messages once. */
+/** Opens the counters of received messages, each only once. */
 export class ReceivedCounters {
   readonly #open: Backend['open']
   readonly #counters = new Map<string, Counter>()
@@ -97,7 +99,7 @@ export class ReceivedCounters {
   }
 }
 
-/** Restores an answer from JSON, where Infinity is null. */
+/** Restores an answer from JSON, in which Infinity is null. */
 export function received(charges: readonly Charge[], { verdicts, ...answer }: Answer): Answer {
   return {
     ...answer,
@@ -163,6 +165,6 @@ function compiledAlone(
 ): CompiledPolicy {
   const { compile } = algorithms[policy.algorithm]
   const compiled = compile(policy, policy.limit, chargedBeside)
-  // a log made for a larger plan has a cell for each unit of that one
+  // a sliding log that is shared by several plans has a cell for each unit of the largest plan
   return compiled.cells === cells ? compiled : compile(policy, policy.limit + cells - compiled.cells, chargedBeside)
 }

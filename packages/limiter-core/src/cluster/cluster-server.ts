@@ -14,7 +14,7 @@ import {
   type SentCounter,
 } from './cluster-message.ts'
 
-/** Holds the counts of a cluster in its primary, and replies to the calls of workers. */
+/** The counts of a cluster in its primary process. Replies to the calls of workers. */
 export class ClusterServer {
   readonly ledger: MemoryLedger
   readonly #clock: Clock
@@ -30,7 +30,7 @@ export class ClusterServer {
     this.#counters = new ReceivedCounters((compiled, name) => this.ledger.open(compiled, name))
   }
 
-  /** Returns the reply to a message, or undefined if it is not a message of Sluice. Never throws. */
+  /** Returns the reply to a message of a worker; undefined if Sluice did not send the message. Never throws. */
   answer(message: unknown): AnswerMessage | undefined {
     if (!isCall(message)) return undefined
     const { line, counters, calls } = message
@@ -65,7 +65,7 @@ export class ClusterServer {
     }
     if (call.op === 'take') return plainAnswer(this.ledger.takeAll(charges))
     if (call.op === 'peek') return plainAnswer(this.ledger.peekAll(charges))
-    throw new TypeError('a worker called what is no operation of a ledger')
+    throw new TypeError('the primary received an unknown operation from a worker')
   }
 
   /** Charges expired leases that no worker renews or reports. */
@@ -79,7 +79,7 @@ export class ClusterServer {
   }
 }
 
-/** Copies an answer without getters, because some transports do not serialise getters. */
+/** Copies an answer without getters, which some transports do not serialize. */
 function plainAnswer({ verdicts, ...answer }: Answer): Answer {
   return { ...answer, verdicts: verdicts.map(plainVerdict) }
 }

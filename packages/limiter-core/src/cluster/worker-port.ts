@@ -7,8 +7,8 @@ interface Listener {
 }
 
 /**
- * The channel of a worker, for all of its backends. `worker` is listened to and not `process`, since a listener there
- * would keep a process alive that closed its channel for others.
+ * The channel of a worker to its primary, shared by all backends of the worker. Listeners are added to `worker` and not
+ * to `process`, because a listener on `process` keeps the process alive.
  */
 export class WorkerPort implements Port {
   readonly #worker: Worker

@@ -11,7 +11,10 @@ export interface HashRingOptions {
    * that belong to one server. Pass a secret to prevent that.
    */
   readonly seed?: Uint8Array
-  /** Virtual nodes of each server, from 1. Default: 1,000. With all servers there are 2,097,152 at most. */
+  /**
+   * Number of virtual nodes per server, an integer of at least 1. Default: 1,000. All servers together have at most
+   * 2,097,152.
+   */
   readonly nodes?: number
 }
 
@@ -20,7 +23,7 @@ export interface HashRingOptions {
  * servers with 1,000 nodes.
  */
 const NODES = 1000
-/** 'sluice hash ring' in ASCII. Another one would move nearly all keys. */
+/** 'sluice hash ring' in ASCII. Changing it would move nearly all keys to other servers. */
 const PUBLISHED_SEED = [115, 108, 117, 105, 99, 101, 32, 104, 97, 115, 104, 32, 114, 105, 110, 103]
 /** 2³² / φ, odd: its multiples reach all int32 values before repeating. */
 const STEP = 0x9e3779b9
@@ -35,10 +38,10 @@ const imul = Math.imul
 export class HashRing {
   readonly #hash: KeyedHash
   readonly #names: readonly string[]
-  /** 12 to 16 bytes each. */
+  /** Takes 12 to 16 bytes per point. */
   readonly #points: RingPoints
 
-  /** `names`: at least one, all different, none empty. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_SEED`. */
+  /** `names`: one or more unique, non-empty server names. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_SEED`. */
   constructor(names: readonly string[], options: HashRingOptions = {}) {
     const { seed = Uint8Array.from(PUBLISHED_SEED), nodes = NODES } = optionsOf('HashRing', options, ['seed', 'nodes'])
     this.#names = checkedNames(names)
@@ -73,16 +76,16 @@ function marksOf(hash: KeyedHash, names: readonly string[], nodes: number): Floa
   return marks
 }
 
-/** The names in alphabetical order of their code units. */
+/** Validates the names and returns them sorted by their UTF-16 code units. */
 function checkedNames(names: readonly string[]): readonly string[] {
-  if (!Array.isArray(names) || names.length === 0) throw badOption('names', names, 'the names of one server or more')
+  if (!Array.isArray(names) || names.length === 0) throw badOption('names', names, 'a non-empty array of server names')
   for (const [index, name] of names.entries()) {
-    if (typeof name !== 'string' || name === '') throw badOption(`names[${index}]`, name, 'the name of a server')
+    if (typeof name !== 'string' || name === '') throw badOption(`names[${index}]`, name, 'a non-empty string')
   }
   const sorted = [...names].sort()
-  // a name may be a url with a password
+  // the message does not show the name, which may be a URL with a password
   if (sorted.some((name, index) => index > 0 && name === sorted[index - 1])) {
-    throw new SluiceError('SLUICE_BAD_OPTION', 'names: expected each server once, received two equal ones')
+    throw new SluiceError('SLUICE_BAD_OPTION', 'names: expected unique names, received the same name twice')
   }
   return sorted
 }
@@ -90,6 +93,6 @@ function checkedNames(names: readonly string[]): readonly string[] {
 function checkNodes(nodes: number, servers: number): void {
   const most = Math.floor(MOST_POINTS / servers)
   if (Number.isInteger(nodes) && nodes >= 1 && nodes <= most) return
-  const expected = `a whole number from 1 to ${most} for ${servers} servers`
+  const expected = `an integer from 1 to ${most} with ${servers} servers`
   throw new SluiceError('SLUICE_BAD_OPTION', `nodes: expected ${expected}, received ${shown(nodes)}`)
 }

@@ -14,7 +14,7 @@ import type {
 } from '../contracts.ts'
 import type { HashRing } from './hash-ring.ts'
 
-/** A policy on several backends, each of which counts the keys that are its own. */
+/** A counter of one policy on several backends, each of which counts the keys that the ring assigns to it. */
 class RingCounter implements Counter<Answer> {
   readonly compiled: CompiledPolicy
   readonly name: string
@@ -42,16 +42,16 @@ class RingCounter implements Counter<Answer> {
   }
 }
 
-/** Charges of one server, by the counters that it opened. */
-interface Home {
+/** A backend and charges that use its counters. */
+interface Route {
   readonly backend: ChargedBackend
   readonly own: readonly Charge[]
 }
 
 /**
- * Distributes keys over synchronous backends by a ring. Each backend has its own time, outages and knowledge. A
- * request with keys of several backends takes them one after the other, and refunds earlier ones if a later one
- * denies.
+ * Distributes keys over synchronous backends by consistent hashing. Backends have separate clocks and fail
+ * independently. A request with keys of several backends charges one backend after the other, and refunds the earlier
+ * ones if a later one denies.
  */
 export class RingBackend implements Backend<Answer> {
   readonly name: string
@@ -61,7 +61,7 @@ export class RingBackend implements Backend<Answer> {
   readonly #ring: Pick<HashRing, 'serverOf'>
   readonly #backends: ReadonlyMap<string, Backend<Answer>>
 
-  /** `backends`: at least one, by the names that the ring uses. */
+  /** `backends`: one or more, by server name in the ring. */
   constructor(ring: Pick<HashRing, 'serverOf'>, backends: ReadonlyMap<string, Backend<Answer>>) {
     const [first] = backends.values()
     this.name = first.name
@@ -84,22 +84,22 @@ export class RingBackend implements Backend<Answer> {
   }
 
   takeAll(charges: readonly Charge[], moment?: Moment): Answer {
-    const { backend, own } = this.#homeOf(charges)
+    const { backend, own } = this.#routeOf(charges)
     return backend.takeAll(own, moment) as Answer
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {
-    const { backend, own } = this.#homeOf(charges)
+    const { backend, own } = this.#routeOf(charges)
     return backend.peekAll(own, moment) as Answer
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
-    const { backend, own } = this.#homeOf(charges)
+    const { backend, own } = this.#routeOf(charges)
     return backend.adjustAll(own, takenAt, moment) as Answer
   }
 
   async resetAll(keys: readonly CountedKey[]): Promise<void> {
-    const { backend, own } = this.#homeOf(keys.map((counted) => ({ ...counted, cost: 0 })))
+    const { backend, own } = this.#routeOf(keys.map((counted) => ({ ...counted, cost: 0 })))
     await backend.resetAll(own)
   }
 
@@ -114,7 +114,7 @@ export class RingBackend implements Backend<Answer> {
     await Promise.all([...this.#backends.values()].map((backend) => backend.close?.()))
   }
 
-  #homeOf(charges: readonly Charge[]): Home {
+  #routeOf(charges: readonly Charge[]): Route {
     const servers = charges.map(({ key }) => this.#ring.serverOf(key))
     const own = charges.map((charge, index) => ({
       ...charge,
@@ -122,7 +122,7 @@ export class RingBackend implements Backend<Answer> {
     }))
     const backends = servers.map((server) => this.#backends.get(server) as Backend<Answer>)
     if (backends.every((backend) => backend === backends[0])) return { backend: backends[0], own }
-    const homes = new Map(own.map(({ counter }, index) => [counter, backends[index]] as const))
-    return { backend: new GroupedBackend(homes), own }
+    const backendOf = new Map(own.map(({ counter }, index) => [counter, backends[index]] as const))
+    return { backend: new GroupedBackend(backendOf), own }
   }
 }

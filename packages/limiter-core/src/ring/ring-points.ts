@@ -1,4 +1,4 @@
-/** A point and its owner fit into 53 bits: so many owners and points there may be. */
+/** Maximum number of owners, and of points: a point (32 bits) and its owner (21 bits) fit into a 53-bit integer. */
 export const MOST_POINTS: number = 2 ** 21
 const RING_END = 2 ** 32 - 1
 
@@ -8,7 +8,7 @@ const RING_END = 2 ** 32 - 1
  * point to the first.
  */
 export class RingPoints {
-  /** Ascending, then the end of the ring, where the first one begins again. */
+  /** Sorted points, followed by the end of the ring, which belongs to the owner of the first point. */
   readonly #points: Uint32Array
   /** The owner of each point. */
   readonly #owners: Uint32Array
@@ -16,7 +16,7 @@ export class RingPoints {
   readonly #starts: Uint32Array
   readonly #partBits: number
 
-  /** `marks`: at least one result of `markOf`. Sorts them; if points are equal, the first owner wins. */
+  /** `marks`: one or more results of `markOf`, which are sorted in place. If points are equal, the first owner wins. */
   constructor(marks: Float64Array) {
     marks.sort()
     this.#points = Uint32Array.from([...marks, RING_END * MOST_POINTS], (mark) => mark / MOST_POINTS)
@@ -25,16 +25,16 @@ export class RingPoints {
     this.#starts = startsOf(this.#points, this.#partBits)
   }
 
-  /** A point and its owner, an index below `MOST_POINTS`, as one number. */
+  /** Returns a point (uint32) and its owner (an index below `MOST_POINTS`) as one number. */
   static markOf(point: number, owner: number): number {
     return point * MOST_POINTS + owner
   }
 
-  /** `place`: a uint32. */
-  ownerAt(place: number): number {
+  /** Returns the owner of a position, a uint32. */
+  ownerAt(position: number): number {
     const points = this.#points
-    let at = this.#starts[place >>> this.#partBits]
-    while (points[at] < place) at++
+    let at = this.#starts[position >>> this.#partBits]
+    while (points[at] < position) at++
     return this.#owners[at]
   }
 }

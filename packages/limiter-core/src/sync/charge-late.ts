@@ -2,14 +2,17 @@ import { forgetsMs } from '../algorithms/forgets-ms.ts'
 import { drainPerMs } from '../algorithms/policy-forms.ts'
 import type { CompiledPolicy } from '../contracts.ts'
 
-/** Up to how late units may be charged to a window that was opened after their take; 0 where units drain, and have no window. */
+/**
+ * Returns how many milliseconds after their take units may still be charged to a window that was opened later; 0 for
+ * draining algorithms, which have no window.
+ */
 export function lateMs({ policy, variants }: CompiledPolicy): number {
   return drainPerMs(policy) > 0 && !variants ? 0 : policy.windowMs
 }
 
 /**
- * Returns the time after which units that fitted when they were taken no longer matter. By then draining algorithms
- * are full again.
+ * Returns the milliseconds after which units that fitted when they were taken no longer affect any decision. With a
+ * draining algorithm, the full limit is available again by then.
  */
 export function mattersMs(compiled: CompiledPolicy): number {
   const perMs = compiled.variants ? 0 : drainPerMs(compiled.policy)
@@ -17,9 +20,9 @@ export function mattersMs(compiled: CompiledPolicy): number {
 }
 
 /**
- * Charges units that were taken at `takenAt`; negative units are refunds. Draining units drain from the time of their
- * take. A window that another process opened slightly later counts them too, because they would be lost otherwise.
- * Returns the units that were applied.
+ * Charges units that were taken at `takenAt`; negative units are refunds. With a draining algorithm, they drain from
+ * `takenAt` on. If another process opened the window slightly after `takenAt`, the units are charged to that window,
+ * because they would be lost otherwise. Returns the units that were applied.
  */
 export function chargeLate(
   compiled: CompiledPolicy,
@@ -37,7 +40,7 @@ export function chargeLate(
   return moved + compiled.adjust(cells, at, now, rest, now)
 }
 
-/** Undoes `chargeLate` in separate cells, at offset 0. */
+/** Reverts `chargeLate` in a copy of the cells that starts at offset 0. */
 export function takeBack(
   compiled: CompiledPolicy,
   cells: Float64Array,

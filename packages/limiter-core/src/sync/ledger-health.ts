@@ -10,18 +10,18 @@ export interface LedgerHealthDeps {
 }
 
 /**
- * Tracks which servers of a ring answer. A partition fails from the first failed exchange of its server, and is
- * silent after `silentMs` without a reply, until its server answers again. A partition that moved to another server
- * waits for a reply of that server; if nothing is sent to it, it is assumed to work, because the wait would never
- * end.
+ * Tracks which servers of a ledger reply. A partition is failing from the first failed exchange of its server, and
+ * silent after `silentMs` without a reply, until its server replies again. A partition that moved to another server
+ * waits for a reply of that server. If nothing is sent to that server, it is assumed to work, because the wait would
+ * never end.
  */
 export class LedgerHealth {
   readonly #deps: LedgerHealthDeps
   readonly #failing: boolean[]
   readonly #silent: boolean[]
-  /** By partition: the server that was asked last and has not answered. */
+  /** The server that was called last and has not replied, for each partition. */
   readonly #asked: (string | undefined)[]
-  /** By server: ends the wait for a reply. */
+  /** Functions that cancel the wait for a reply, by server. */
   readonly #waits = new Map<string, () => void>()
   #failures = 0
   #silences = 0
@@ -33,12 +33,12 @@ export class LedgerHealth {
     this.#asked = new Array(deps.ledger.partitions).fill(undefined)
   }
 
-  /** A partition at least fails, or is silent. */
+  /** Whether at least one partition is failing or silent. */
   get isImpaired(): boolean {
     return this.#failures + this.#silences > 0
   }
 
-  /** Whether no partition can be asked. */
+  /** Whether all partitions are failing. */
   get isDown(): boolean {
     return this.#failures === this.#failing.length
   }
@@ -51,14 +51,14 @@ export class LedgerHealth {
     return this.#silent[partition]
   }
 
-  /** An exchange is sent. */
+  /** Starts the wait for the reply to an exchange. */
   expect(partition: number): void {
     const { clock, silentMs } = this.#deps
     const server = this.#serverOf(partition)
     this.#ask(partition, server)
     if (this.#waits.has(server)) return
     const silence = (): void => {
-      // a repeated exchange waits again, for the server that has the partition then
+      // if the exchange is repeated, it waits for the server that has the partition at that time
       this.#waits.delete(server)
       this.#mark(server, this.#silent, true)
       this.#forgive()
@@ -66,7 +66,7 @@ export class LedgerHealth {
     this.#waits.set(server, clock.after(silentMs, silence))
   }
 
-  /** An exchange was answered. True where its server failed before. */
+  /** Records a reply. Returns whether the partition was failing before. */
   answered(partition: number): boolean {
     const server = this.#serverOf(partition)
     const wasFailing = this.#failing[partition]
@@ -79,19 +79,19 @@ export class LedgerHealth {
     return wasFailing
   }
 
-  /** An exchange failed. True where it is the first one. */
+  /** Records a failed exchange. Returns whether it is the first failure of the partition. */
   failed(partition: number): boolean {
     if (this.#failing[partition]) return false
     this.#mark(this.#serverOf(partition), this.#failing, true)
     return true
   }
 
-  /** Stops waiting. */
+  /** Cancels all waits. */
   close(): void {
     for (const server of this.#waits.keys()) this.#endWait(server)
   }
 
-  /** Stops waiting for the previous server of a partition. */
+  /** Sets the server that a partition waits for. Cancels the wait for its previous server if no partition needs it. */
   #ask(partition: number, server: string | undefined): void {
     const before = this.#asked[partition]
     if (before === server) return
@@ -110,7 +110,7 @@ export class LedgerHealth {
     this.#markWhere(marks, value, (partition) => this.#serverOf(partition) === server)
   }
 
-  /** A server that no exchange waits for is well. */
+  /** Clears the marks of partitions that wait for no reply and whose server no other partition waits for. */
   #forgive(): void {
     if (!this.isImpaired) return
     const asked = new Set(this.#asked)
@@ -120,10 +120,10 @@ export class LedgerHealth {
     this.#markWhere(this.#failing, false, isUnasked)
   }
 
-  #markWhere(marks: boolean[], value: boolean, isMeant: (partition: number) => boolean): void {
+  #markWhere(marks: boolean[], value: boolean, matches: (partition: number) => boolean): void {
     let isChanged = false
     for (let partition = 0; partition < marks.length; partition++) {
-      if (marks[partition] === value || !isMeant(partition)) continue
+      if (marks[partition] === value || !matches(partition)) continue
       marks[partition] = value
       isChanged = true
     }

@@ -4,19 +4,18 @@ import { chargeLate } from './charge-late.ts'
 import { PARTITIONS, partitionOf } from './partition-of.ts'
 import type { ReportedTakes, SyncAnswer, SyncBatch, SyncLedger } from './sync-ledger.ts'
 
-/** How long cells are kept after they have expired, as in Redis if tests pass a clock. */
+/** Milliseconds that cells are kept after their end, as the Redis scripts do when a test passes the time. */
 const KEPT_LONGER_MS = 600_000
 
 interface Entry {
   readonly cells: Float64Array
   endsAt: number
-  /** State of the key from reports alone, and since when it is reported. */
+  /** State of the key according to usage reported after a loss (`known`), and when the first such report arrived. */
   reported?: { readonly cells: Float64Array; readonly since: number }
 }
 
 /**
- * The counts of a fleet in the memory of one process, for simulations. It gives exactly the same results as the Redis
- * script.
+ * Ledger in the memory of one process, for simulations of a fleet. Returns exactly the results of the Redis script.
  */
 export class MemorySyncLedger {
   readonly #clock: Pick<Clock, 'now'>
@@ -29,7 +28,7 @@ export class MemorySyncLedger {
     this.#clock = clock
   }
 
-  /** The ledger as one more process reports to it. */
+  /** Returns the ledger as seen by one more process. */
   join(): SyncLedger {
     const writer = String(++this.#writers)
     return {
@@ -51,7 +50,7 @@ export class MemorySyncLedger {
     return { cells, lost }
   }
 
-  /** Forgets everything, as a server that is started again without its data. */
+  /** Simulates a server that restarts without its data. */
   lose(): void {
     this.#entries.clear()
     this.#numbers.clear()
@@ -68,7 +67,7 @@ export class MemorySyncLedger {
     return this.#reportedAt.size
   }
 
-  /** Units that are used of a key. */
+  /** Returns the used units of a key. */
   used(counted: CountedKey): number {
     const { compiled } = counted.counter
     const { cells } = this.#entry(counted, compiled)
@@ -83,8 +82,8 @@ export class MemorySyncLedger {
     let isChanged = isNew && known !== undefined && this.#makeGood(entry, compiled, cells, known)
     for (let take = 0; isNew && take < takes.length; take += 2) {
       const moved = chargeLate(compiled, cells, 0, now, takes[take + 1], Math.min(now, takes[take]))
-      // a report that changes nothing leaves no trace, not even that time has passed; variants may change although
-      // their plan does not
+      // a report that changes no units is not written, not even the time; variants are written anyway, because the
+      // units of another variant may have changed
       isChanged ||= moved !== 0 || compiled.variants !== undefined
     }
     if (isChanged) {
@@ -95,7 +94,7 @@ export class MemorySyncLedger {
     return [...cells]
   }
 
-  /** Knowledge of several processes describes one count of which each knows a part: the largest part counts once. */
+  /** Restores lost usage. The `known` usages of several processes overlap, so only the largest one is counted. */
   #makeGood(entry: Entry, compiled: CompiledPolicy, cells: Float64Array, known: PriorUsage): boolean {
     const now = this.#clock.now()
     if (known.ageMs === undefined) {
@@ -105,7 +104,7 @@ export class MemorySyncLedger {
     }
     entry.reported ??= { cells: cells.slice(), since: now }
     const { reported } = entry
-    // later reports were counted here
+    // usage that the process learned after the loss was counted by this ledger
     if (now - known.ageMs > reported.since || !isMissing(compiled, reported.cells, 0, now, known)) return false
     const missing = known.used - usedUnits(compiled, reported.cells, now)
     makeGood(compiled, reported.cells, 0, now, known)

@@ -1,33 +1,34 @@
 import type { Counter } from '../contracts.ts'
 import { PendingUsage } from './pending-usage.ts'
 
-/** Number of size classes for pending usage; each bound is four times the previous one. */
+/** Number of size classes of pending usage. The lower bound of a class is four times that of the previous class. */
 const SIZES = 16
-/** Number of keys that are checked per key that is taken. */
+/** Maximum number of urgent keys that are examined per key that is taken. */
 const LOOKS = 4
-const FEW_PLACES = 1_024
+const INITIAL_PLACES = 1_024
 
 /** Whether reports to a partition may be sent now. */
 type Accepts = (partition: number) => boolean
 
 /**
- * Pending reports, one per key. The row of a key stores its position, so that no look-up by name is needed. A tick
- * scans size bytes instead of a hundred thousand objects.
+ * Pending reports, one per key. The row of a key in the table stores the position of its report, so that reports are
+ * found without a lookup by name. A tick scans an array of size classes (one byte per key) instead of a hundred
+ * thousand objects.
  */
 export class Outbox {
   readonly #most: number
   #places: (PendingUsage | undefined)[] = []
   #free: number[] = []
-  /** By position: 0 if it is free, otherwise 1 plus the size class. */
-  #sizes = new Uint8Array(FEW_PLACES)
-  #partitions = new Uint16Array(FEW_PLACES)
-  #isUrgent = new Uint8Array(FEW_PLACES)
+  /** 1 plus the size class of each position; 0 for a free position. */
+  #sizes = new Uint8Array(INITIAL_PLACES)
+  #partitions = new Uint16Array(INITIAL_PLACES)
+  #isUrgent = new Uint8Array(INITIAL_PLACES)
   /** Positions of urgent keys, the oldest first; some may no longer be urgent. */
   #urgent: number[] = []
   #urgentSize = 0
   #size = 0
 
-  /** `most` is the largest number of keys that may wait. */
+  /** `most` is the maximum number of pending keys. */
   constructor(most: number) {
     this.#most = most
   }
@@ -46,7 +47,7 @@ export class Outbox {
     return usage?.key === key && usage.counter.name === counter.name ? usage : undefined
   }
 
-  /** Adds a key and returns its position; 0 if there is no room. */
+  /** Adds a key and returns its position; 0 if the outbox is full. */
   add(counter: Counter, key: string, partition: number): number {
     if (this.#size >= this.#most) return 0
     this.#size++
@@ -58,14 +59,14 @@ export class Outbox {
     return at + 1
   }
 
-  /** Adds units to the pending usage at `place`, see `PendingUsage.add`. */
+  /** Adds units to the pending usage at `place` (see `PendingUsage.add`). */
   count(place: number, units: number, takenAt: number, spanMs: number): void {
     const usage = this.#places[place - 1] as PendingUsage
     usage.add(units, takenAt, spanMs)
     this.#sizes[place - 1] = 1 + sizeOf(usage)
   }
 
-  /** The usage at `place` is to be reported before the next tick. */
+  /** Marks the usage at `place` to be reported before the next tick. */
   markUrgent(place: number): void {
     const at = place - 1
     if (this.#isUrgent[at] === 1) return
@@ -74,7 +75,7 @@ export class Outbox {
     this.#urgent.push(at)
   }
 
-  /** Removes and returns at most `most` urgent and accepted keys. Checks a few times as many, the oldest first. */
+  /** Removes and returns at most `most` accepted urgent keys. Examines at most four times as many, oldest first. */
   takeUrgent(most: number, accepts: Accepts): PendingUsage[] {
     const urgent = this.#urgent
     const taken: PendingUsage[] = []
@@ -91,7 +92,7 @@ export class Outbox {
     return taken
   }
 
-  /** Removes and returns at most `most` accepted keys, those with the most units first. */
+  /** Removes and returns at most `most` accepted keys. Keys in larger size classes come first. */
   take(most: number, accepts: Accepts): PendingUsage[] {
     const taken: PendingUsage[] = []
     const least = this.#leastOf(most)
@@ -113,7 +114,7 @@ export class Outbox {
     return units
   }
 
-  /** Moves accepted keys with these size classes. */
+  /** Moves accepted keys of the size classes `from` to `to` into `taken`. */
   #move(taken: PendingUsage[], most: number, accepts: Accepts, from: number, to: number): void {
     for (let at = 0; at < this.#places.length && taken.length < most; at++) {
       const size = this.#sizes[at]
@@ -121,7 +122,7 @@ export class Outbox {
     }
   }
 
-  /** The size of the smallest of the `most` largest; the smallest of all where there are fewer. */
+  /** Returns the size class of the smallest among the `most` largest usages; 0 if there are at most `most`. */
   #leastOf(most: number): number {
     if (this.#size <= most) return 0
     const counts = new Uint32Array(SIZES + 1)
@@ -144,16 +145,16 @@ export class Outbox {
   }
 
   /**
-   * Resets all positions when nothing waits; positions stored in rows no longer belong to a key. A caller that
-   * iterates over an old array keeps it.
+   * Releases the arrays when the outbox is empty. Positions that rows still store then find no usage. The arrays are
+   * replaced and not cleared, because a caller may be iterating over them.
    */
   #reset(): void {
     this.#places = []
     this.#free = []
     this.#urgent = []
-    this.#sizes = new Uint8Array(FEW_PLACES)
-    this.#partitions = new Uint16Array(FEW_PLACES)
-    this.#isUrgent = new Uint8Array(FEW_PLACES)
+    this.#sizes = new Uint8Array(INITIAL_PLACES)
+    this.#partitions = new Uint16Array(INITIAL_PLACES)
+    this.#isUrgent = new Uint8Array(INITIAL_PLACES)
   }
 
   #grow(): void {

@@ -1,20 +1,21 @@
 import type { Counter, PriorUsage } from '../contracts.ts'
 import { mattersMs } from './charge-late.ts'
 
-/** Numbers of eight takes. */
-const FEW_TAKES = 16
-/** Numbers of takes of one key: more wait after an outage alone, and the oldest of them may matter no more. */
-const MANY_TAKES = 128
+/** Length of `takes` below which takes are not merged: eight takes of two numbers each. */
+const MERGE_FROM = 16
+/** Length of `takes` from which expired takes are dropped. Only an outage lets so many accumulate. */
+const DROP_FROM = 128
 
-/** What this process took of one key and has not reported yet. */
+/** The units that this process took from one key and has not reported yet. */
 export class PendingUsage {
   readonly key: string
   readonly counter: Counter
   readonly partition: number
-  /** Instants and units by turns, the first take of each span. */
+  /** Alternating times and units. Merged takes have the time of the first one. */
   readonly takes: number[] = []
+  /** Sum of the units in `takes`. */
   units = 0
-  /** Knowledge about the key, if the ledger may have lost it. */
+  /** Last known usage of the key, if the ledger may have lost it. */
   known: PriorUsage | undefined
 
   constructor(counter: Counter, key: string, partition: number) {
@@ -24,14 +25,15 @@ export class PendingUsage {
   }
 
   /**
-   * Adds units taken at `takenAt`; negative units are refunds. The first entries are separate; then units within one
-   * span are merged. If there are many, entries that no longer matter are dropped.
+   * Adds units that were taken at `takenAt`; negative units are refunds. The first eight takes are kept separately,
+   * later ones are merged with a take less than `spanMs` earlier. If there are many, takes that no longer matter are
+   * dropped.
    */
   add(units: number, takenAt: number, spanMs: number): void {
     const { takes } = this
-    if (takes.length >= MANY_TAKES) this.forget(takenAt - mattersMs(this.counter.compiled))
+    if (takes.length >= DROP_FROM) this.forget(takenAt - mattersMs(this.counter.compiled))
     this.units += units
-    const isFew = takes.length < FEW_TAKES
+    const isFew = takes.length < MERGE_FROM
     for (let at = takes.length - 2; at >= 0; at -= 2) {
       const sinceFirst = takenAt - takes[at]
       if (isFew ? sinceFirst !== 0 : sinceFirst < 0 || sinceFirst >= spanMs) continue
@@ -41,7 +43,7 @@ export class PendingUsage {
     takes.push(takenAt, units)
   }
 
-  /** Drops what was taken before `instant`. */
+  /** Drops takes before `instant`. */
   forget(instant: number): void {
     const { takes } = this
     let kept = 0
@@ -56,7 +58,7 @@ export class PendingUsage {
     takes.length = kept
   }
 
-  /** Drops all units and the knowledge about the key. */
+  /** Drops all units and the known usage. */
   clear(): void {
     this.units = 0
     this.known = undefined

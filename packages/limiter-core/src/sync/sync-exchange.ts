@@ -11,18 +11,18 @@ import type { SyncMetrics } from './sync-metrics.ts'
 import { SyncPartition } from './sync-partition.ts'
 import type { SyncTerms } from './sync-terms.ts'
 
-/** An exchange that has no answer by then is begun again; each is safe to repeat. */
-const ANSWER_MS = 250
+/** Milliseconds after which an unanswered exchange is sent again. Repeating is safe, because batches are numbered. */
+const TIMEOUT_MS = 250
 /** Fraction by which the length of a tick varies randomly. */
 const JITTER = 0.1
-/** Most keys per call: a longer script would block other clients of its server. */
-const MOST_KEYS = 500
-/** Keys whose calls are prepared in one turn of the event loop, and keys of one early exchange: about 3 ms. */
-const KEYS_A_TURN = 500
-/** Largest reply that is adopted in the turn in which it arrives. */
-const KEYS_AT_ONCE = 100
-/** Keys from one tick to the next. */
-const MOST_KEYS_A_TICK = 20_000
+/** Maximum number of keys per call. A longer script would block other clients of the server. */
+const MAX_KEYS_PER_CALL = 500
+/** Maximum number of keys whose calls are prepared in one turn (about 3 ms), and of urgent keys per early exchange. */
+const MAX_KEYS_PER_TURN = 500
+/** Maximum number of keys in a reply that is applied in the same turn in which it arrives. */
+const MAX_KEYS_AT_ONCE = 100
+/** Maximum number of keys that are sent from the start of one tick to the start of the next. */
+const MAX_KEYS_PER_TICK = 20_000
 
 export interface SyncExchangeDeps {
   readonly name: string
@@ -34,19 +34,20 @@ export interface SyncExchangeDeps {
   readonly observers: Observers
   readonly outbox: Outbox
   readonly metrics: SyncMetrics
-  /** A batch is sent, for the first time or again. */
+  /** Called before a batch is sent, for the first time or again. */
   readonly sending: (batch: SyncBatch) => void
-  /** A batch that was sent at `askedAt` is answered. */
+  /** Called with the reply to a batch that was sent at `askedAt`. */
   readonly answered: (batch: SyncBatch, answer: SyncAnswer, askedAt: number) => void
   readonly health: LedgerHealth
 }
 
 /**
- * Reports what this process took and receives what all processes took: everything at each tick, and urgent keys soon
- * after they become urgent, with at most one call per partition. There are no ticks while nothing waits.
+ * Reports the units that this process took, and receives the counts of all processes. Each tick sends all pending
+ * reports; urgent keys are sent shortly after they become urgent. At most one call per partition is pending. There are
+ * no ticks while there is nothing to report.
  */
 export class SyncExchange {
-  /** Number of processes that report, if the ledger provides it. */
+  /** Number of processes that report to the ledger; undefined if the ledger does not provide it. */
   nodes: number | undefined
   readonly #deps: SyncExchangeDeps
   readonly #partitions: SyncPartition[]
@@ -54,8 +55,8 @@ export class SyncExchange {
   readonly #random: () => number
   #cancelTick: (() => void) | undefined
   #cancelEarly: (() => void) | undefined
-  #isSoon = false
-  /** Keys that were sent since the last tick began. */
+  #isEarlyScheduled = false
+  /** Number of keys that were sent since the last tick began. */
   #keysThisTick = 0
   #lastTurn: Promise<void> = Promise.resolve()
   #cancelAgain: (() => void) | undefined
@@ -72,7 +73,7 @@ export class SyncExchange {
     this.#partitions = Array.from({ length: ledger.partitions }, (_, index) => new SyncPartition(index))
   }
 
-  /** Schedules the next tick: one tick after the last one, or, after a pause, at a random time. */
+  /** Schedules the next tick: one tick after the last one or, after a pause, at a random time within one tick. */
   wake(): void {
     if (this.#cancelTick || this.#isClosing) return
     const { clock, terms } = this.#deps
@@ -80,22 +81,22 @@ export class SyncExchange {
     this.#tickAfter(sinceMs < terms.tickMs ? this.#nextTickMs() - sinceMs : this.#random() * terms.tickMs)
   }
 
-  /** Something is urgent: it is sent as soon as the last exchange is long enough ago. */
+  /** Schedules an exchange of the urgent keys, `gapMs` after the last exchange or at once if that has passed. */
   soon(): void {
-    // while the ledger does not answer, the next tick is soon enough
-    if (this.#isSoon || this.#deps.health.isDown || this.#isClosing) return
-    this.#isSoon = true
+    // while the ledger is down, the next tick is early enough
+    if (this.#isEarlyScheduled || this.#deps.health.isDown || this.#isClosing) return
+    this.#isEarlyScheduled = true
     const { clock, terms } = this.#deps
     const waitMs = Math.max(0, this.#sentAt + terms.gapMs - clock.now())
     this.#cancelEarly = clock.after(waitMs, () => {
-      this.#isSoon = false
+      this.#isEarlyScheduled = false
       this.#sendUrgent()
     })
   }
 
   /**
-   * Resolves when everything sent for these keys has been counted or never will be. Does not wait for other keys,
-   * which may never settle.
+   * Drops unanswered reports of these keys. Resolves when the reports that were sent have been counted or can no longer
+   * be counted. Does not wait for other keys, whose exchanges may never end.
    */
   async recall(keys: readonly CountedKey[]): Promise<void> {
     const partitions = keys.map(({ key }) => this.#partitions[this.#deps.ledger.partitionOf(key)])
@@ -137,7 +138,7 @@ export class SyncExchange {
     }
   }
 
-  /** Prevents that a server that fails at once is called again at once. */
+  /** Waits before the next attempt, so that a server whose calls fail immediately is not called in a tight loop. */
   #gap(): Promise<void> {
     const { clock, terms } = this.#deps
     return new Promise((resolve) => {
@@ -175,26 +176,26 @@ export class SyncExchange {
   }
 
   #takeAll(): readonly PendingUsage[] {
-    return this.#deps.outbox.take(MOST_KEYS_A_TICK, this.#accepting())
+    return this.#deps.outbox.take(MAX_KEYS_PER_TICK, this.#accepting())
   }
 
   /**
-   * Reports for a partition with a pending reply are left for later; reports for a failing server are left for the
-   * next tick.
+   * Sends urgent reports. Reports for a partition with a pending call wait for its reply; reports for a failing server
+   * wait for the next tick.
    */
   #sendUrgent(): void {
     const { outbox, health } = this.#deps
-    const left = MOST_KEYS_A_TICK - this.#keysThisTick
+    const left = MAX_KEYS_PER_TICK - this.#keysThisTick
     if (left <= 0) return
     const accepts = this.#accepting()
-    const mayGo = (partition: number): boolean => !health.isFailing(partition) && accepts(partition)
-    this.#send(outbox.takeUrgent(Math.min(left, KEYS_A_TURN), mayGo))
+    const canSend = (partition: number): boolean => !health.isFailing(partition) && accepts(partition)
+    this.#send(outbox.takeUrgent(Math.min(left, MAX_KEYS_PER_TURN), canSend))
   }
 
   /** Returns a filter that accepts keys while their partition's batch has room. */
   #accepting(): (partition: number) => boolean {
-    const room = this.#partitions.map(({ isFree }) => (isFree ? MOST_KEYS : 0))
-    let left = MOST_KEYS_A_TICK - this.#keysThisTick
+    const room = this.#partitions.map(({ isFree }) => (isFree ? MAX_KEYS_PER_CALL : 0))
+    let left = MAX_KEYS_PER_TICK - this.#keysThisTick
     return (partition) => {
       if (left <= 0 || room[partition] === 0) return false
       left--
@@ -219,13 +220,13 @@ export class SyncExchange {
     for (const batch of [...again, ...batches]) {
       this.#partitions[batch.partition].sent()
       this.#deps.health.expect(batch.partition)
-      this.#track(batch, this.#exchangeAfter(Math.floor(keys / KEYS_A_TURN), batch, this.#sentAt))
+      this.#track(batch, this.#exchangeAfter(Math.floor(keys / MAX_KEYS_PER_TURN), batch, this.#sentAt))
       keys += batch.takes.length
     }
     this.#keysThisTick += keys
   }
 
-  /** Yields to the event loop, so that replies that arrive together are adopted in separate turns. */
+  /** Yields to the event loop, so that replies that arrive together are applied in separate turns. */
   async #ownTurn(): Promise<void> {
     const before = this.#lastTurn
     const turn = before.then(() => new Promise<void>((resolve) => afterThisTurn(resolve)))
@@ -233,10 +234,10 @@ export class SyncExchange {
     await turn
   }
 
-  /** Lets others have their turns of the event loop first. */
+  /** Sends a batch after this number of turns of the event loop, so that many keys do not block it. */
   async #exchangeAfter(turns: number, batch: SyncBatch, askedAt: number): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => afterThisTurn(resolve))
-    // its units have been reported as dropped
+    // `close` has already reported the units of the batch as dropped
     if (this.#isClosed) return
     this.#partitions[batch.partition].forget(askedAt)
     this.#deps.sending(batch)
@@ -249,8 +250,8 @@ export class SyncExchange {
     metrics.commands.add(1)
     metrics.pipelineSize.observe(batch.takes.length)
     try {
-      const answer = await this.#deps.ledger.exchange(batch, clock.now() + ANSWER_MS)
-      if (batch.takes.length > KEYS_AT_ONCE) await this.#ownTurn()
+      const answer = await this.#deps.ledger.exchange(batch, clock.now() + TIMEOUT_MS)
+      if (batch.takes.length > MAX_KEYS_AT_ONCE) await this.#ownTurn()
       if (answer.lost) partition.refused()
       else partition.answered()
       metrics.reportedKeys.add(answer.lost ? 0 : batch.takes.length)
@@ -271,7 +272,7 @@ export class SyncExchange {
     const { ledger, clock, health } = this.#deps
     if (!ledger.nodes || health.isDown) return
     try {
-      this.nodes = (await ledger.nodes(clock.now() + ANSWER_MS)) ?? this.nodes
+      this.nodes = (await ledger.nodes(clock.now() + TIMEOUT_MS)) ?? this.nodes
     } catch {
       // the next tick retries
     }
@@ -292,7 +293,7 @@ export class SyncExchange {
     const { observers, name, metrics, health } = this.#deps
     const code = (error as { code?: unknown } | undefined)?.code ?? messageOf(error)
     metrics.errors.add(1, 'pipeline', causeOf(error))
-    // once an outage, and not once a tick
+    // reported once per outage and not once per tick
     if (health.failed(partition)) observers.event('sync', { topic: name, failed: code })
   }
 }

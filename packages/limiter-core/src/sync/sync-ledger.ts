@@ -1,10 +1,10 @@
 import type { CountedKey, Counter, PriorUsage } from '../contracts.ts'
 
-/** What one process took of a key since its last report. Instants are process times. */
+/** The units that one process took from a key since its last report. Times are readings of the process clock. */
 export interface ReportedTakes extends CountedKey {
-  /** Alternating instants and units; negative units are refunds. Empty if the key is only read. */
+  /** Alternating times and units; negative units are refunds. Empty if the key is only read. */
   readonly takes: readonly number[]
-  /** Knowledge of this process about the key that the ledger may have lost. */
+  /** Usage of the key that this process knows and the ledger may have lost. */
   readonly known?: PriorUsage | undefined
 }
 
@@ -15,41 +15,44 @@ export interface SyncBatch {
   readonly number: number
   readonly takes: readonly ReportedTakes[]
   /**
-   * Set for a batch that follows a `lost` reply and contains the knowledge about its keys: it counts although earlier
-   * batches are lost.
+   * Set for a batch that follows a `lost` reply and contains the known usage of its keys. The ledger counts it although
+   * earlier batches are missing.
    */
   readonly afterLoss?: boolean | undefined
 }
 
 /** The reply of a ledger to a batch. */
 export interface SyncAnswer {
-  /** In the order of the batch: the current cells of each key, in process time; or an error of that key alone. */
+  /** The current cells of each key in the order of the batch, in process time; an error if only that key failed. */
   readonly cells: readonly (readonly number[] | Error)[]
   /**
-   * Whether an earlier batch of this process is missing in the ledger, so that its data may be lost. Nothing of this
-   * batch was counted: it must be sent again with the next number and `afterLoss`.
+   * Whether an earlier batch of this process is missing in the ledger, which may have lost data. In that case nothing
+   * of this batch was counted: send it again with the next number and `afterLoss`.
    */
   readonly lost: boolean
 }
 
-/** Adds up what all processes took. Each process has its own instance, which the ledger can identify. */
+/** Adds up the units that all processes took. Each process uses a separate instance, which identifies it. */
 export interface SyncLedger {
   /** Number of partitions over which keys are distributed. Each partition is called separately. */
   readonly partitions: number
-  /** 0 to `partitions` - 1, the same for a key in all processes. */
+  /** Returns the partition of a key, 0 to `partitions` - 1. All processes must get the same result. */
   partitionOf(key: string): number
-  /** The server that counts a partition now: while one is silent the others are not. Without it one counts all. */
+  /**
+   * Returns the name of the server that currently counts a partition. Servers fail independently of each other. Without
+   * this method, one server counts all partitions.
+   */
   serverOf?(partition: number): string
   /**
-   * Counts a batch once, however often it arrives with its number, and returns the cells of its keys. Rejects if no
-   * reply arrived by `deadlineAt` (process time); the batch may be counted then.
+   * Counts a batch once, even if it arrives several times with the same number, and returns the cells of its keys.
+   * Rejects if there was no reply by `deadlineAt` (process time); the batch may have been counted nevertheless.
    */
   exchange(batch: SyncBatch, deadlineAt: number): Promise<SyncAnswer>
-  /** Makes keys as good as new for all processes. */
+  /** Resets the counts of keys for all processes. */
   resetAll(keys: readonly CountedKey[]): Promise<void>
   /**
-   * Number of processes that reported recently, including this one; called once per tick. Undefined if it is not
-   * known.
+   * Resolves with the number of processes that reported recently, including this one; undefined if it is unknown.
+   * Called once per tick.
    */
   nodes?(deadlineAt: number): Promise<number | undefined>
   /** Prepares for a counter of the backend. */

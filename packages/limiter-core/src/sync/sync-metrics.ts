@@ -10,13 +10,11 @@ const SIZES = [1, 10, 50, 100, 500, 1_000, 5_000, 10_000]
 const DRIFT = [0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1]
 const STALENESS_MS = [100, 500, 1_000, 5_000, 10_000, 15_000, 30_000, 60_000]
 
-const TRANSITION = 'from to'
-
-/** Tiers by the used part of a limit, from the least used, as named in metrics. */
+/** Tiers of keys by the used fraction of their limit, in ascending order. The names are labels of metrics. */
 export const TIERS = ['idle', 'low', 'normal', 'hot'] as const
 export type Tier = (typeof TIERS)[number]
 
-/** The tier of a part of a limit (PostHog's bounds): below 0.1, 0.5, 0.8, and above. */
+/** Returns the tier of a used fraction of a limit. The bounds 0.1, 0.5 and 0.8 are taken from PostHog. */
 export function tierOf(pressure: number): Tier {
   if (pressure < 0.1) return 'idle'
   if (pressure < 0.5) return 'low'
@@ -50,8 +48,12 @@ export class SyncMetrics implements MetricSource {
 
   constructor() {
     const evals = counter('eval_counts_total', 'Decisions by result.', 'result')
-    const cache = counter('cache_counts_total', 'Takes of keys that were known, were not, or are asked for.', 'result')
-    const records = counter('records_total', 'Keys that were reported.', 'op')
+    const cache = counter(
+      'cache_counts_total',
+      'Takes of known and unknown keys, and requests of keys from the ledger.',
+      'result',
+    )
+    const records = counter('records_total', 'Keys that were reported to the ledger.', 'op')
     this.allowed = evals.labels('allowed')
     this.limited = evals.labels('limited')
     this.hits = cache.labels('hit')
@@ -60,28 +62,28 @@ export class SyncMetrics implements MetricSource {
     this.reportedKeys = records.labels('exchange')
     this.outageDecisions = counter(
       'outage_decisions_total',
-      'Decisions while nobody answered, by who decided.',
+      'Decisions while the ledger did not reply, by the rule that decided.',
       'source',
     )
-    this.errors = counter('error_total', 'What went wrong, by step and cause.', 'step', 'cause')
-    const passed = 'Keys whose use passed from one tier to another.'
-    this.transitions = counter('tier_transitions_total', passed, ...TRANSITION.split(' '))
-    this.commands = counter('commands_total', 'Calls of the ledger.')
-    this.evictions = counter('eviction_total', 'Keys that had to go while they were in use.')
-    this.pipelineMs = histogram('pipeline_ms', 'How long one call took, in ms.', PIPELINE_MS)
-    this.tickMs = histogram('tick_ms', 'How long a tick kept the event loop, in ms.', TICK_MS)
-    this.pipelineSize = histogram('pipeline_size', 'Keys of one call.', SIZES)
-    this.drift = histogram('estimate_drift', 'What an answer changed, as a part of the limit.', DRIFT)
+    this.errors = counter('error_total', 'Errors by step and cause.', 'step', 'cause')
+    const moved = 'Keys that moved from one tier of usage to another.'
+    this.transitions = counter('tier_transitions_total', moved, 'from', 'to')
+    this.commands = counter('commands_total', 'Calls to the ledger.')
+    this.evictions = counter('eviction_total', 'Keys that were evicted while they were in use.')
+    this.pipelineMs = histogram('pipeline_ms', 'Duration of one call in ms.', PIPELINE_MS)
+    this.tickMs = histogram('tick_ms', 'Time for which a tick blocked the event loop in ms.', TICK_MS)
+    this.pipelineSize = histogram('pipeline_size', 'Keys per call.', SIZES)
+    this.drift = histogram('estimate_drift', 'Change of a key by a reply, as a fraction of the limit.', DRIFT)
     this.stalenessMs = histogram(
       'sync_staleness_ms',
-      'How old what was known of a key was when it was answered, in ms.',
+      'Age of the known usage of a key when the next reply arrived, in ms.',
       STALENESS_MS,
     )
-    this.tiers = gauge('sync_tier_gauge', 'Keys of the last answers, by how much of the limit is used.', 'tier')
-    this.pending = gauge('pending_sync_size', 'Keys that wait to be reported.')
-    this.deferred = gauge('sync_deferred_size', 'Keys that the last tick left for the next one.')
-    this.nodes = gauge('nodes', 'Processes that share the limits, as far as is known.')
-    this.cacheBytes = gauge('cache_bytes', 'What the table of keys takes.')
+    this.tiers = gauge('sync_tier_gauge', 'Keys in replies since the last reading, by tier of usage.', 'tier')
+    this.pending = gauge('pending_sync_size', 'Keys with pending reports.')
+    this.deferred = gauge('sync_deferred_size', 'Keys that the last tick left to the next one.')
+    this.nodes = gauge('nodes', 'Processes that are known to share the limits.')
+    this.cacheBytes = gauge('cache_bytes', 'Memory of the table of keys in bytes.')
     const { outageDecisions, errors, transitions, commands, evictions } = this
     const { pipelineMs, tickMs, pipelineSize, drift, stalenessMs, tiers, pending, deferred, nodes, cacheBytes } = this
     const counters = [evals, cache, records, outageDecisions, errors, transitions, commands, evictions]

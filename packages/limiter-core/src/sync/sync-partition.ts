@@ -4,8 +4,8 @@ import type { PendingUsage } from './pending-usage.ts'
 import type { SyncBatch } from './sync-ledger.ts'
 
 /**
- * The reports to one partition: one batch at a time, resent with its number until it is answered, so that it counts
- * once whatever gets lost.
+ * Sends the reports for one partition, one batch at a time. A batch is resent with the same number until it is
+ * answered, so that it counts once even if calls or replies get lost.
  */
 export class SyncPartition {
   readonly index: number
@@ -19,17 +19,20 @@ export class SyncPartition {
     this.index = index
   }
 
-  /** Takes a new batch: nothing waits for an answer. */
+  /** Whether a new batch can begin, because no batch waits for a reply. */
   get isFree(): boolean {
     return this.#batch === undefined
   }
 
-  /** Sent before, and to be sent again. */
+  /** The batch that has to be sent again; undefined if there is none, or while its call is pending. */
   get unanswered(): SyncBatch | undefined {
     return this.#isUnderWay ? undefined : this.#batch
   }
 
-  /** Puts refunds last: their take may be part of another report, if the process forgot the key in between. */
+  /**
+   * Starts a batch. Refunds are put last, because the take that they refund may be in another report of the batch, if
+   * the process evicted the key in between.
+   */
   begin(usages: readonly PendingUsage[]): SyncBatch {
     const refunds = usages.filter(({ units }) => units < 0)
     const takes = refunds.length > 0 ? [...usages.filter(({ units }) => units >= 0), ...refunds] : usages
@@ -60,21 +63,21 @@ export class SyncPartition {
     this.#isUnderWay = false
   }
 
-  /** Removes a key from the pending batch, which keeps its number, so that its units do not count. */
+  /** Removes the units of a key from the pending batch, which keeps its number. */
   drop({ key, counter }: CountedKey): void {
     for (const usage of (this.#batch?.takes ?? []) as readonly PendingUsage[]) {
       if (usage.key === key && usage.counter.name === counter.name) usage.clear()
     }
   }
 
-  /** Removes takes that no longer matter at `now`, after waiting for the end of an outage. */
+  /** Removes takes that have waited so long during an outage that they no longer matter at `now`. */
   forget(now: number): void {
     for (const usage of (this.#batch?.takes ?? []) as readonly PendingUsage[]) {
       usage.forget(now - mattersMs(usage.counter.compiled))
     }
   }
 
-  /** Number of sent and unanswered units, including refunds. */
+  /** Number of units in the unanswered batch. Refunds count as positive. */
   get units(): number {
     const takes = (this.#batch?.takes ?? []) as readonly PendingUsage[]
     return takes.reduce((sum, { units }) => sum + Math.abs(units), 0)

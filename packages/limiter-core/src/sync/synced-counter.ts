@@ -2,18 +2,17 @@ import type { Answer, Charge, CompiledPolicy, Counter, Decision, Moment } from '
 import type { MemoryCounter } from '../memory/memory-counter.ts'
 import type { SyncedPolicy } from './synced-policy.ts'
 
-/** Takes one charge of a shared counter. */
 interface TakeOne {
   takeOne(counter: SyncedCounter, key: string, cost: number, moment?: Moment): Decision
 }
 
 export type SyncedCharge = Charge<SyncedCounter>
 
-/** A policy that all processes count in one ledger; each process decides by its own knowledge. */
+/** A counter that all processes share in one ledger. Each process decides by its local copy of the counts. */
 export class SyncedCounter implements Counter<Answer> {
   readonly compiled: CompiledPolicy
   readonly name: string
-  /** The local knowledge. */
+  /** The local copy of the counts. */
   readonly local: MemoryCounter<SyncedPolicy>
   readonly #backend: TakeOne
   readonly #closed: (counter: SyncedCounter) => void

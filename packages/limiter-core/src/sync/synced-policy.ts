@@ -5,20 +5,20 @@ import { chargeLate, takeBack } from './charge-late.ts'
 import type { PendingUsage } from './pending-usage.ts'
 import type { SyncTerms } from './sync-terms.ts'
 
-// behind the cells of the policy
+// offsets of the additional cells, which follow the cells of the policy
 const ASKED_AT = 0
 const PENDING = 1
 const HELD = 2
 const PLACE = 3
 const OWN_CELLS = 4
 
-/** The position of a key's row. */
+/** Position of a key's row in the table. */
 export interface Row {
   cells: Float64Array
   at: number
 }
 
-/** The reply of a ledger for a key that was requested at an instant, and the units pending since. */
+/** The cells of a key in a ledger's reply, and the units that the process has not reported since the request. */
 export interface Adopted {
   readonly cells: readonly number[]
   readonly askedAt: number
@@ -26,9 +26,11 @@ export interface Adopted {
 }
 
 /**
- * A policy over the usage of all processes, as far as this process knows: the cells of the policy, followed by the
- * time when they were requested, the units that this process took and the ledger's cells lack, the unreported part of
- * these, and the position of the others in the outbox.
+ * A policy over the last known usage of all processes. The cells of the policy are followed by four cells:
+ * - the time when they were requested from the ledger,
+ * - the units that this process took and that are missing in the ledger's cells,
+ * - the part of these units that is held back and not in the outbox,
+ * - the position of the rest in the outbox.
  */
 export class SyncedPolicy implements TablePolicy {
   readonly policy: Policy
@@ -39,12 +41,12 @@ export class SyncedPolicy implements TablePolicy {
   /** The policy of the limiter. */
   readonly inner: CompiledPolicy
   readonly shown: CompiledPolicy
-  /** Units that this process may keep to itself, while so many share the limit. */
+  /** Number of units that this process may hold back per key while `floorNodes` processes share the limit. */
   floor = 0
   floorNodes = 0
-  /** Takes of one span are reported as one, an eighth of a window long. */
+  /** Takes within this time are reported as one: an eighth of the window. */
   readonly spanMs: number
-  /** Number of processes that are assumed to behave like this one: above 1 while no reports of the others arrive. */
+  /** Number of processes that are assumed to take as much as this one. Above 1 while their counts do not arrive. */
   scale = 1
   /** The row that was spent from or adjusted last. */
   readonly row: Row = { cells: new Float64Array(0), at: 0 }
@@ -70,7 +72,7 @@ export class SyncedPolicy implements TablePolicy {
     if (cost === 0) return 0
     const waitMs = this.inner.waitMs(cells, at, now, cost * this.scale + this.#unseen(cells, at, now))
     if (waitMs > 0) return waitMs === Number.POSITIVE_INFINITY && cost <= this.capacity ? RETRY_AFTER_MS : waitMs
-    // other processes may have taken as much: the next reply will show it
+    // other processes may have taken as much since the last reply; the next reply will show it
     return this.scale === 1 && this.#isBurst(cells, at, now, cost) ? this.#gapMs : 0
   }
 
@@ -102,18 +104,18 @@ export class SyncedPolicy implements TablePolicy {
     return keptMs.call(this.inner, cells, at, now)
   }
 
-  /** Adopts knowledge without cells, as from the tail; nothing of it has to be reported. */
+  /** Adopts a usage without cells, such as from the tail. It does not have to be reported. */
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     this.inner.adopt(cells, at, now, used, resetAfterMs)
     cells.fill(0, at + this.#own, at + this.cells)
   }
 
-  /** Returns an adopter for cells of the ledger, plus what this process took since. */
-  adopterOf({ cells: heard, askedAt, unreported }: Adopted): Pick<CompiledPolicy, 'adopt'> {
+  /** Returns an adopter of the ledger's cells that adds the units which this process has not reported. */
+  adopterOf({ cells: reply, askedAt, unreported }: Adopted): Pick<CompiledPolicy, 'adopt'> {
     return {
       adopt: (cells, at, now) => {
         const own = at + this.#own
-        for (let cell = 0; cell < this.inner.cells; cell++) cells[at + cell] = heard[cell] ?? 0
+        for (let cell = 0; cell < this.inner.cells; cell++) cells[at + cell] = reply[cell] ?? 0
         cells[own + ASKED_AT] = askedAt
         const usage = unreported(cells[own + PLACE])
         if (!usage) cells[own + PLACE] = 0
@@ -126,44 +128,45 @@ export class SyncedPolicy implements TablePolicy {
     }
   }
 
-  /** Returns when the knowledge about a key was requested; 0 if it never was. */
+  /** Returns when the key was last requested from the ledger; 0 if it never was. */
   askedAt({ cells, at }: Row): number {
     return cells[at + this.#own + ASKED_AT]
   }
 
-  /** The part of the limit that is used, as far as is known. */
+  /** Returns the used part of the limit, 0 to 1, as last known. */
   pressure({ cells, at }: Row, now: number): number {
     return 1 - this.inner.remaining(cells, at, now) / this.capacity
   }
 
-  /** Units that this process took and the ledger has not answered for. */
+  /** Returns the units that this process took and that no reply of the ledger contains yet. */
   pending({ cells, at }: Row): number {
     return cells[at + this.#own + PENDING]
   }
 
+  /** Returns the position of the key in the outbox; 0 if it has none. */
   place({ cells, at }: Row): number {
     return cells[at + this.#own + PLACE]
   }
 
   /**
-   * Returns the usage by all processes at the last request, without units of this process that are unanswered;
-   * undefined if there was no request or the key is unused.
+   * Returns the usage by all processes at the last request, without the units of this process that the ledger has not
+   * confirmed. Returns undefined if the key was never requested or is unused.
    */
   known(row: Row, now: number, unanswered: readonly (PendingUsage | undefined)[]): PriorUsage | undefined {
     const { inner } = this
     const askedAt = this.askedAt(row)
-    const heard = row.cells.slice(row.at, row.at + inner.cells)
-    takeBack(inner, heard, now, row.cells[row.at + this.#own + HELD], now)
+    const copy = row.cells.slice(row.at, row.at + inner.cells)
+    takeBack(inner, copy, now, row.cells[row.at + this.#own + HELD], now)
     for (const { takes } of unanswered.filter((usage) => usage !== undefined)) {
-      for (let take = 0; take < takes.length; take += 2) takeBack(inner, heard, now, takes[take + 1], takes[take])
+      for (let take = 0; take < takes.length; take += 2) takeBack(inner, copy, now, takes[take + 1], takes[take])
     }
-    const used = this.capacity - inner.remaining(heard, 0, now)
-    const resetAfterMs = inner.resetAfterMs(heard, 0, now)
+    const used = this.capacity - inner.remaining(copy, 0, now)
+    const resetAfterMs = inner.resetAfterMs(copy, 0, now)
     if (askedAt === 0 || !(used > 0 && resetAfterMs > 0)) return undefined
     return { used, resetAfterMs, ageMs: Math.max(0, now - askedAt) }
   }
 
-  /** Keeps units of a key unreported, if the total stays within `floor`. */
+  /** Holds back units of a key if the total stays within `floor`. Returns whether it did. */
   hold({ cells, at }: Row, units: number, floor: number): boolean {
     const held = at + this.#own + HELD
     if (units < 0 || cells[held] + units > floor || cells[at + this.#own + PLACE] !== 0) return false
@@ -171,7 +174,7 @@ export class SyncedPolicy implements TablePolicy {
     return true
   }
 
-  /** Returns the unreported units, which are now reported at `place` of the outbox. */
+  /** Returns the units that were held back, and stores the `place` of the outbox where the caller adds them. */
   handOver({ cells, at }: Row, place: number): number {
     const held = cells[at + this.#own + HELD]
     cells[at + this.#own + HELD] = 0
@@ -189,8 +192,8 @@ export class SyncedPolicy implements TablePolicy {
   }
 
   /**
-   * Estimates what the other processes took since the last reply, if each behaves like this one. Expired units are
-   * not included.
+   * Estimates the units that other processes took since the last reply, assuming that each takes as much as this one.
+   * Units that have expired are not included.
    */
   #unseen(cells: Float64Array, at: number, now: number): number {
     if (this.scale === 1) return 0
@@ -201,7 +204,7 @@ export class SyncedPolicy implements TablePolicy {
   #isBurst(cells: Float64Array, at: number, now: number, cost: number): boolean {
     const pending = cells[at + this.#own + PENDING]
     if (pending <= 0 || cost === 0 || pending + cost <= this.#burst) return false
-    // expired units do not indicate what others may have taken
+    // expired units do not indicate how much other processes may have taken
     const used = this.capacity - this.inner.remaining(cells, at, now)
     return used > 0 && Math.min(pending, used) + cost > this.#burst
   }

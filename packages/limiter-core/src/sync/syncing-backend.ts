@@ -34,28 +34,28 @@ import { SyncedPolicy } from './synced-policy.ts'
 import { UsageReports } from './usage-reports.ts'
 import { waiting } from './waiting-verdict.ts'
 
-/** A row with its share of the table's growth. */
-const BYTES_A_KEY = 128
-const LEAST_BYTES = 2 ** 20
+/** Includes the share of a row in the table's unused capacity. */
+const BYTES_PER_KEY = 128
+const MIN_BYTES = 2 ** 20
 const LOCAL: AnswerSource = { name: 'local', counted: false }
 const FIXED = { allow: ALLOW, deny: DENY } as const
 
-/** What decides while the ledger is silent. */
+/** Rule that decides while the ledger does not reply. */
 export interface SilenceRule {
   readonly source: 'local' | 'allow' | 'deny'
-  /** For `local`: the part of each limit that this process admits on its own. Default: the part of one node. */
+  /** Fraction of each limit that this process admits with `local`. Default: 1 / the number of processes. */
   readonly share?: number | undefined
 }
 
 export interface SyncingDeps {
   /** Value of `decision.source`. */
   readonly name: string
-  /** Equal for backends that count in one place. */
+  /** Equal for all backends that share the same counts. */
   readonly identity?: object | undefined
   readonly ledger: SyncLedger
   readonly terms: SyncTerms
   readonly rule: SilenceRule
-  /** Algorithms that the ledger can add up. Default: those whose cells contain sums and instants. */
+  /** Algorithms whose counts the ledger can add up. Default: `SYNCED_ALGORITHMS`. */
   readonly algorithms?: readonly AlgorithmName[] | undefined
   readonly clock?: Clock | undefined
   /** Source of random tick times. Default: `Math.random`. */
@@ -63,9 +63,9 @@ export interface SyncingDeps {
 }
 
 /**
- * Decides synchronously, by what this process knows about all processes. Taken units are reported to a ledger shortly
- * afterwards, whose reply contains what all processes took. Guarantee: no unit is lost or counted twice in the
- * ledger; the excess above a limit is bounded by what all processes take between two exchanges.
+ * Decides synchronously, by the last known counts of all processes. Units that this process takes are reported to a
+ * ledger shortly afterwards, and the reply contains the units of all processes. The ledger neither loses units nor
+ * counts them twice. A limit is exceeded by at most the units that all processes take between two exchanges.
  */
 export class SyncingBackend implements Backend<Answer>, MetricSource {
   readonly name: string
@@ -99,7 +99,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     this.#rule = rule
     this.#clock = clock
     this.#live = { name, counted: true }
-    this.#memory = new MemoryBackend(Math.max(LEAST_BYTES, terms.maxKeys * BYTES_A_KEY), clock, this.#live)
+    this.#memory = new MemoryBackend(Math.max(MIN_BYTES, terms.maxKeys * BYTES_PER_KEY), clock, this.#live)
     this.#reports = new UsageReports({ memory: this.#memory, ledger, terms, clock, metrics })
     const { outbox } = this.#reports
     const answered: SyncExchangeDeps['answered'] = (...answer) => this.#reports.answered(...answer)
@@ -174,7 +174,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
     for (const { counter, key, cost } of charges) {
       if (cost === 0) continue
-      // a late charge drains from now on
+      // a late charge with a draining algorithm drains from now on
       const isDebt = cost > 0 && lateMs(counter.compiled) === 0
       this.#reports.aim(counter, key, now)
       this.#reports.report(counter, key, cost, isDebt ? now : then)
@@ -182,11 +182,11 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     return answer
   }
 
-  /** At once in this process, in the fleet within two ticks. */
+  /** Resets keys: immediately in this process, within two ticks in the other processes. */
   async resetAll(asked: readonly CountedKey[]): Promise<void> {
     const keys = asked as readonly SyncedCharge[]
     this.#forget(keys)
-    // reports that were sent earlier would count after the reset
+    // reports that were sent earlier would otherwise be counted after the reset
     await this.#exchange.recall(keys)
     await this.#ledger.resetAll(keys)
     this.#forget(keys)
@@ -199,16 +199,13 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     }
   }
 
-  /** `sluice_global_…`, as of now. */
+  /** Returns the current `sluice_global_…` metrics. */
   metrics(): Iterable<Metric> {
     this.#reports.measure()
     return this.#metrics.metrics()
   }
 
-  /**
-   * Sends the remaining reports for at most `closeMs`; observers receive the number of unreported units. Further
-   * calls return the same promise.
-   */
+  /** Sends reports for at most `closeMs`. A `sync` event has the number of units that remain unreported. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -222,7 +219,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     this.#memory.close()
   }
 
-  /** Decision for a take that must wait for a reply, because this process has spent its burst. */
+  /** Returns a denial with 0 remaining units: the process has spent its burst and must wait for a reply. */
   #burstDecision({ policy, retryAfterMs, resetAfterMs, takenAt, counted, source }: SoleDecision): Decision {
     return new SourcedDecision(source, policy, 0, retryAfterMs, resetAfterMs, takenAt, retryAfterMs, counted)
   }
@@ -251,8 +248,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 
   /**
-   * Updates keys whose server fails or is silent. Returns the rule that decides all charges: undefined unless a
-   * server is silent and the rule is a fixed one.
+   * Scales the policies of keys whose server is failing or silent. Returns the fixed rule that decides all charges if a
+   * server is silent; undefined if the rule is `local` or no server is silent.
    */
   #applyHealth(charges: readonly CountedKey<SyncedCounter>[]): typeof ALLOW | undefined {
     const health = this.#health
@@ -270,8 +267,8 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
   }
 
   /**
-   * While the ledger fails, each process assumes that all others behave like itself; otherwise a short window would
-   * be admitted several times before the ledger counts as silent.
+   * While the ledger is failing, each process assumes that all others take as much as itself. Otherwise the processes
+   * could admit a short window several times before the ledger is considered silent.
    */
   get #outageScale(): number {
     const { source, share } = this.#rule
@@ -284,7 +281,7 @@ export class SyncingBackend implements Backend<Answer>, MetricSource {
     for (const { local } of this.#counters) local.compiled.scale = 1
   }
 
-  /** Applies a fixed rule. Admitted units are counted here and reported later. */
+  /** Decides all charges by a fixed rule. Admitted units are counted locally and reported later. */
   #answerAlike(rule: typeof ALLOW, charges: readonly SyncedCharge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#clock.now()
     this.#decided(rule === ALLOW, { counted: false, source: rule.source })

@@ -9,16 +9,16 @@ import type { SyncTerms } from './sync-terms.ts'
 import type { SyncedCounter } from './synced-counter.ts'
 import type { SyncedPolicy } from './synced-policy.ts'
 
-/** Keys that wait to be reported. */
-const MOST_PENDING = 200_000
-/** Part of the free units of a key after whose use the process asks the ledger again. */
-const EARLY_PART = 0.02
-/** Number of processes that may each use the whole part; in larger fleets each process uses less before it asks. */
-const EARLY_NODES = 20
-/** Ticks after which the knowledge about a key is outdated. */
+/** Maximum number of keys with pending reports. */
+const MAX_PENDING = 200_000
+/** Fraction of the free units of a key that this process takes before its report becomes urgent. */
+const URGENT_FRACTION = 0.02
+/** Fleet size up to which `URGENT_FRACTION` applies. In larger fleets each process reports after fewer units. */
+const URGENT_NODES = 20
+/** Number of ticks after which the known usage of a key is stale. */
 const STALE_TICKS = 2
 
-/** Longest time between two requests for a key, by how much of it is used (PostHog's intervals). */
+/** Maximum time between two requests for a key, by tier of usage (PostHog's intervals). */
 const SYNC_MS = 15_000
 const ASKED_AFTER_MS = { idle: Number.POSITIVE_INFINITY, low: 4 * SYNC_MS, normal: SYNC_MS, hot: SYNC_MS / 2 } as const
 
@@ -32,15 +32,15 @@ export interface UsageReportsDeps {
 
 /** Decides when each key is reported to the ledger, and applies the replies. */
 export class UsageReports {
-  readonly outbox: Outbox = new Outbox(MOST_PENDING)
-  /** Units that found no place to wait in. */
+  readonly outbox: Outbox = new Outbox(MAX_PENDING)
+  /** Number of units that were not reported because the outbox was full. */
   dropped = 0
-  /** Sends pending reports. */
+  /** Sends the pending reports. Set after construction. */
   exchange: Pick<SyncExchange, 'wake' | 'soon' | 'nodes'> | undefined
   readonly #deps: UsageReportsDeps
   /** Number of keys in replies since the metrics were last read, by tier. */
   readonly #tiers: number[] = TIERS.map(() => 0)
-  /** By partition: counts reported before this time may be lost in the ledger. */
+  /** Time before which counts may have been lost by the ledger, for each partition. */
   readonly #lostAt: number[]
 
   constructor(deps: UsageReportsDeps) {
@@ -48,7 +48,7 @@ export class UsageReports {
     this.#lostAt = new Array(deps.ledger.partitions).fill(Number.NEGATIVE_INFINITY)
   }
 
-  /** Number of processes that share the limits, as far as known. */
+  /** Number of processes that are known to share the limits. */
   get nodes(): number {
     return this.#deps.terms.nodes ?? this.exchange?.nodes ?? 1
   }
@@ -63,7 +63,7 @@ export class UsageReports {
     this.#tiers.fill(0)
   }
 
-  /** Points the policy of a counter at the row of a key. */
+  /** Sets `row` of the counter's policy to the row of a key. */
   aim(counter: SyncedCounter, key: string, now: number): void {
     const { cells, at } = this.#deps.memory.look({ key, counter: counter.local }, now)
     const { row } = counter.local.compiled
@@ -71,7 +71,7 @@ export class UsageReports {
     row.at = at
   }
 
-  /** Units were taken of the row that the policy points at, of which so many are left. */
+  /** Handles a take from the current row of the policy, which has `remaining` units left. */
   taken(counter: SyncedCounter, key: string, cost: number, now: number, remaining: number): void {
     const policy = counter.local.compiled
     const { row } = policy
@@ -80,25 +80,25 @@ export class UsageReports {
     else hits.add(1)
     const floor = this.#floorOf(policy)
     if (floor > 0 && policy.hold(row, cost, floor)) {
-      // what other processes took in the meantime is requested at the next tick
+      // the next tick requests the units that other processes took in the meantime
       if (now - policy.askedAt(row) > askAfterMs(policy, remaining)) this.report(counter, key, 0, now)
       return
     }
     const place = this.report(counter, key, cost, now)
     const pending = policy.pending(row)
-    const fleetPending = pending * Math.max(1, this.nodes / EARLY_NODES)
-    if (fleetPending >= (remaining + pending) * EARLY_PART || this.#isStale(policy, now)) this.#markUrgent(place)
+    const fleetPending = pending * Math.max(1, this.nodes / URGENT_NODES)
+    if (fleetPending >= (remaining + pending) * URGENT_FRACTION || this.#isStale(policy, now)) this.#markUrgent(place)
   }
 
-  /** Handles a take that did not fit. Other processes may have refunded units since the last request. */
+  /** Handles a denied take. Requests the usage if it is stale, because other processes may have refunded units. */
   denied(counter: SyncedCounter, key: string, now: number): void {
     this.aim(counter, key, now)
     if (this.#isStale(counter.local.compiled, now)) this.#markUrgent(this.report(counter, key, 0, now))
   }
 
   /**
-   * Adds units of the row that the policy points at to the pending reports; returns the position, 0 if there is no
-   * room.
+   * Adds units of the current row of the policy to the pending reports. Returns the position in the outbox; 0 if the
+   * outbox is full.
    */
   report(counter: SyncedCounter, key: string, units: number, takenAt: number): number {
     const policy = counter.local.compiled
@@ -127,7 +127,7 @@ export class UsageReports {
     this.outbox.drop(policy.place(policy.row), key, counter)
   }
 
-  /** Called before a batch is sent: adds the knowledge about its keys if the ledger may have lost it. */
+  /** Called before a batch is sent: adds the known usage of its keys if the ledger may have lost it. */
   prepare({ partition, takes }: SyncBatch): void {
     const lostAt = this.#lostAt[partition]
     if (lostAt === Number.NEGATIVE_INFINITY) return
@@ -187,7 +187,7 @@ export class UsageReports {
     return askedAt === 0 || now - askedAt > STALE_TICKS * this.#deps.terms.tickMs
   }
 
-  /** Units of a key that this process may keep to itself: all of them together keep 1 % of a limit. */
+  /** Returns the units per key that this process may hold back: all processes together at most 1 % of a limit. */
   #floorOf(policy: SyncedPolicy): number {
     const { nodes } = this
     if (policy.floorNodes !== nodes) {
@@ -198,11 +198,9 @@ export class UsageReports {
   }
 }
 
-/**
- * Returns how long the knowledge about a key that this process hardly uses is valid: the fuller the key, the shorter.
- */
+/** Returns how long the known usage of a rarely used key stays valid, in ms: the more units are used, the shorter. */
 function askAfterMs({ capacity, policy: { windowMs } }: SyncedPolicy, remaining: number): number {
   const pressure = 1 - remaining / capacity
-  // at the pace of the window so far, half of the time until it is full
+  // half of the time until all units are used, if the window continues at its average rate so far
   return Math.min(ASKED_AFTER_MS[tierOf(pressure)], (windowMs * (1 - pressure)) / pressure / 2)
 }

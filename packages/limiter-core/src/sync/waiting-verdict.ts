@@ -1,7 +1,10 @@
 import type { PolicyVerdict } from '../contracts.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 
-/** A verdict of one that must wait for an answer has nothing left. */
+/**
+ * Sets `remaining` to 0 in a denial whose cost would fit: the process has spent its burst and must wait for a reply of
+ * the ledger. Returns other verdicts unchanged.
+ */
 export function waiting(verdict: PolicyVerdict, cost: number): PolicyVerdict {
   const { policy, shadow, allowed, remaining, retryAfterMs, resetAfterMs } = verdict
   if (allowed || remaining < cost) return verdict
