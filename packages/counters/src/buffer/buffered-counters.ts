@@ -154,8 +154,8 @@ export class BufferedCounters extends AmountCounters implements MetricSource {
     for (const entry of entries) {
       const delta = amounts.get(entry.id) ?? 0
       if (entry.holds(delta)) continue
-      const message = `delta: expected a value within ±(2^53 - 1), received ${shown(delta)} for a value of ${entry.value}`
-      throw new SluiceError('SLUICE_COUNTER_RANGE', message)
+      const received = `${shown(delta)} for a value of ${entry.value}`
+      throw new SluiceError('SLUICE_COUNTER_RANGE', `delta: expected a value within ±(2^53 - 1), received ${received}`)
     }
     const { maxWaiting } = this.#options
     const added = entries.filter(({ waits }) => !waits).length

@@ -84,8 +84,8 @@ async function linked(from: string, to: string): Promise<boolean> {
 async function clearStale(folder: string, path: string, clock: Clock): Promise<void> {
   const found = await holderIn(path)
   if (found && (await lives(found, path, clock))) {
-    const message = `folder: expected an unused folder, received ${folder}, which process ${found.pid} on ${found.host} has open`
-    throw new SluiceError('SLUICE_FOLDER_IN_USE', message)
+    const received = `${folder}, which process ${found.pid} on ${found.host} has open`
+    throw new SluiceError('SLUICE_FOLDER_IN_USE', `folder: expected an unused folder, received ${received}`)
   }
   const aside = `${path}.${randomBytes(12).toString('base64url')}`
   if (!(await renamed(path, aside))) return

@@ -24,7 +24,7 @@ export function reservedEntry({ id, units, period }: ReservationState): QuotaEnt
 }
 
 /**
- * Charges `units` of a reservation, by default all of them, and releases the rest; undefined if there is no
+ * Charges `units` of a reservation, by default all of them, and releases the rest. Returns undefined if the id has no
  * reservation.
  */
 export function endReservation(

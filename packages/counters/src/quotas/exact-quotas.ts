@@ -53,7 +53,7 @@ export class ExactQuotas implements Backend<Promise<Answer>> {
       const received = variants ? 'plans with different calendars' : 'a window'
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}' on ${this.name}: expected one calendar, as created by quota(), received ${received}`,
+        `policy '${policy.name}': calendar: expected one calendar from quota() on ${this.name}, received ${received}`,
       )
     }
     let closed = (): void => {}
