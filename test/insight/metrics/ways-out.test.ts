@@ -61,7 +61,9 @@ describe('metricsHandler', () => {
     const twice = { metrics: () => [gauge('twice')] }
     const server = createServer(metricsHandler(createInsight({ sources: [twice, { ...twice }] })))
     const { text } = await request(server).get('/').expect(500)
-    expect(text).toContain("metric 'twice': got two samples of equal labels")
+    expect(text).toContain(
+      "metric 'twice': expected different labels for each sample, received two samples with the same labels",
+    )
     const broken = {
       metrics: () => {
         throw new Error('away')

@@ -1,8 +1,8 @@
-/** Identifies what answers from a table in memory. */
+/** Source of answers that come from a table in memory. */
 export interface AnswerSource {
   /** Value of `decision.source`. */
   readonly name: string
-  /** False if it answers instead of another backend, by a failure rule. */
+  /** Whether the answers count; false in a mirror, which answers by a failure rule instead of another backend. */
   readonly counted: boolean
 }
 

@@ -4,23 +4,24 @@ import type { RehashBuffer } from './rehash-buffer.ts'
 import { Shard, type SlotRef } from './shard.ts'
 import { ShardDirectory } from './shard-directory.ts'
 
-/** A shard with more pages is split, so that no insert moves more keys than two shards hold. */
+/** Largest shard, in pages. A larger one is split, so that no insert moves more keys than two shards hold. */
 const MAX_PAGES = 16
 const GROWTH = 1.25
 /** Fill level of a shard after it has grown. */
 const ROOMY = 0.6
-/** Number of shards that are searched for expired keys, one page each. */
+/** Shards per search for expired keys; one page of each is searched. */
 const LOOKS = 8
 
 /** Called for each live key that is evicted. */
 export type Evicted = (low: number, tag: number, expiry: number) => void
 
 /**
- * All keys with the same number of cells: a directory of shards. A shard grows by a quarter while there is budget, is
- * split at its largest size, and evicts keys when there is no budget. If other arenas need the bytes, shards shrink
- * and merge.
+ * All keys with the same number of cells, in a directory of shards. A shard grows by a quarter while the budget allows
+ * it, is split at its largest size, and evicts keys when the budget is used up. If other arenas need the bytes, shards
+ * shrink and merge.
  */
 export class Arena implements Spender {
+  /** Slot of the last key that was found or inserted. */
   readonly place: SlotRef
   readonly #layout: PageLayout
   readonly #budget: Budget
@@ -31,7 +32,7 @@ export class Arena implements Spender {
   #tick = 1
   #joined = false
 
-  /** Spends nothing before the first key. */
+  /** Allocates no pages before the first key. */
   constructor(cellsPerKey: number, budget: Budget, rehash: RehashBuffer, evicted: Evicted) {
     this.#layout = new PageLayout(cellsPerKey)
     this.#budget = budget
@@ -49,21 +50,21 @@ export class Arena implements Spender {
     return this.#layout.bytes
   }
 
-  /** Points `place` at a key; false when it is not here. */
+  /** Sets `place` to the slot of a key. Returns false if the arena does not contain the key. */
   find(low: number, high: number): boolean {
     return this.#pages > 0 && this.#shards.of(high).find(low, high, this.place)
   }
 
-  /** Points `place` at a fresh slot for a key that is not here, its cells zeroed. */
+  /** Sets `place` to a new slot, with cells of 0, for a key that the arena does not contain. */
   insert(low: number, high: number, tick: number): void {
     this.#tick = tick
     const budget = this.#budget
-    const gives = budget.isLow && !budget.owes(this, 0)
-    if (gives) budget.refill(tick)
-    const opens = this.#pages === 0
-    if (opens) this.#open()
+    const isAboveShare = budget.isLow && !budget.owes(this, 0)
+    if (isAboveShare) budget.refill(tick)
+    const isFirst = this.#pages === 0
+    if (isFirst) this.#open()
     if (this.#shards.of(high).place(low, high, tick, this.place)) {
-      if (budget.isLow && !gives && !opens) budget.refill(tick, this)
+      if (budget.isLow && !isAboveShare && !isFirst) budget.refill(tick, this)
     } else if (!this.#growFor(low, high)) this.#evict(this.#shards.of(high), low, high)
   }
 
@@ -92,7 +93,7 @@ export class Arena implements Spender {
     return false
   }
 
-  /** Releases pages that the keys of a shard do not need even if it grew again at once. */
+  /** Releases pages that the live keys of a shard do not need, unless the shard would have to grow again at once. */
   #releaseFrom(shard: Shard): void {
     const live = shard.livePart(this.#tick) * shard.pages
     if (shard.pages > 1) {
@@ -105,7 +106,7 @@ export class Arena implements Spender {
     else if (this.#pages === 1 && live === 0) this.#deal([shard], [], 0, false)
   }
 
-  /** Takes a first page: others make room for it where they must, and it is had in any case. */
+  /** Takes the first page. Other arenas make room for it if necessary; if they cannot, the budget is exceeded. */
   #open(): void {
     if (!this.#joined) this.#budget.join(this)
     this.#joined = true
@@ -120,11 +121,14 @@ export class Arena implements Spender {
     const { words, word, expiry } = place
     this.#evicted(words[word], words[word + TAG], words[expiry])
     words[expiry] = 0
-    // the victim's set has a free way now, and a set with one is never passed over for a fuller one
+    // the victim's set now has a free way, and `place` never prefers a fuller set
     shard.place(low, high, this.#tick, place)
   }
 
-  /** Places a key in a shard that grows, again should chance have left it without a place; false where it may not. */
+  /**
+   * Grows the shard of a key until there is a slot for the key, which by chance may take several rounds. Returns false
+   * if the budget does not allow it.
+   */
   #growFor(low: number, high: number): boolean {
     do {
       if (!this.#grow(this.#shards.of(high))) return false
@@ -145,15 +149,15 @@ export class Arena implements Spender {
     return true
   }
 
-  /** Makes one page of two. */
+  /** Merges two shards of one page into one page. */
   #merge(shard: Shard, buddy: Shard, mayGrow: boolean): void {
     this.#shards.merge()
     this.#deal([shard, buddy], [shard], 1, mayGrow)
   }
 
   /**
-   * Redistributes the live keys of some shards over others with `pages` pages each. With `mayGrow` they may grow
-   * further, within the budget, if a key finds no place by chance.
+   * Moves the live keys of the shards `from` to the shards `to`, with `pages` pages each. A key that finds no slot by
+   * chance makes them grow by a page if `mayGrow` is set and the budget allows it; otherwise another key is evicted.
    */
   #deal(from: readonly Shard[], to: readonly Shard[], pages: number, mayGrow: boolean): void {
     const rehash = this.#rehash
@@ -175,8 +179,8 @@ export class Arena implements Spender {
     rehash.arrived()
   }
 
-  // no other arena can shrink during a move, because there is one buffer: the bytes are overdrawn and refilled
-  // afterwards
+  // all arenas share one buffer, so that no other arena can shrink during a move: bytes within the share may exceed the
+  // budget, and `refill` restores it later
   #mayOverdraw(bytes: number): boolean {
     return this.#budget.has(bytes) || this.#budget.owes(this, bytes)
   }

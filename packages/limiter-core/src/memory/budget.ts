@@ -1,31 +1,31 @@
-/** Something that spends bytes of a budget and can give some back. */
+/** A part of the table that uses bytes of a budget and can release some of them. */
 export interface Spender {
   readonly bytes: number
   /** Bytes of one page, the least that an arena with a live key has. */
   readonly pageBytes: number
-  /** Releases bytes that no live key needs, from one part at a time; returns false if there are none. */
+  /** Releases bytes that no live key needs, a part at a time. Returns false if none were found. */
   release(tick: number): boolean
-  /** Releases bytes by evicting live keys; returns false if only one page is left. */
+  /** Releases bytes even if live keys have to be evicted. Returns false if only one page is left. */
   shrink(tick: number): boolean
 }
 
-/** A look that found nothing is repeated with the next tick, or after so many that were wanted for each spender. */
+/** Requests per arena after which an unsuccessful search is repeated within the same tick. */
 const LOOKS_EVERY = 64
-/** Pages that a shard, or one cut in two, grows by where chance leaves a key without a place. */
+/** Pages that a growing shard takes in addition if a key finds no slot by chance: one for each half of a split. */
 const BY_CHANCE = 2
-/** Reserve in the largest pages: a shard grows by four pages at once. */
+/** Size of the reserve, in pages of the largest kind: a shard grows by at most four pages at once. */
 const RESERVED_PAGES = 4 + BY_CHANCE
-/** At most this part of the budget is the reserve. */
+/** Upper bound of the reserve, as a part of the budget. */
 const RESERVE = 1 / 16
 
 /**
- * One byte limit for several arenas. Each arena may claim an equal share, whichever came first, and the bytes of
- * expired keys go to arenas that need them. Claims are served from a reserve that is refilled in steps, so that no
- * insert waits for many keys to be moved.
+ * A limit in bytes that several arenas share. Each arena may claim an equal share, whichever filled up first, and bytes
+ * of expired keys go to the arenas that need them. Claims are served from a reserve, which later inserts refill in
+ * steps, so that no insert has to move many keys.
  */
 export class Budget {
   readonly #maxBytes: number
-  /** Arenas with the largest pages first. */
+  /** Sorted by page size, the largest first. */
   readonly #spenders: Spender[] = []
   #spent = 0
   #reserve = 0
@@ -53,12 +53,12 @@ export class Budget {
     this.#spent += bytes
   }
 
-  /** Whether `bytes` more are left, be it of the reserve. */
+  /** Whether `bytes` more are available, including the reserve. */
   has(bytes: number): boolean {
     return this.#left >= bytes
   }
 
-  /** Whether `bytes` more are available in addition to the reserve. */
+  /** Whether `bytes` more are available without the reserve. */
   spare(bytes: number): boolean {
     return this.#left - this.#reserve >= bytes
   }
@@ -68,28 +68,32 @@ export class Budget {
     return spender.bytes + bytes <= this.#share
   }
 
-  /** Whether some of the reserve is spent. */
+  /** Whether a part of the reserve is used. */
   get isLow(): boolean {
     return this.#left < this.#reserve
   }
 
   /**
-   * Returns how many of `pages` pages `spender` may take, at least half of them or none: from spare bytes; within its
-   * share from the reserve and from arenas above their share; beyond its share from expired keys of other arenas.
+   * Returns how many of `pages` pages `spender` may take: at least half of them, or none. Pages come from bytes outside
+   * the reserve; within its share also from the reserve and from arenas above their share; beyond its share also from
+   * expired keys of other arenas.
    */
   grant(spender: Spender, pages: number, tick: number): number {
     const { pageBytes } = spender
     const least = Math.ceil(pages / 2) * pageBytes
     const within = (bytes: number): number => Math.min(pages, Math.floor(bytes / pageBytes))
     if (this.spare(least) || !this.owes(spender, least)) {
-      return this.#uncovers(spender, least, tick) ? within(this.#left - this.#reserve) : 0
+      return this.#makeSpare(spender, least, tick) ? within(this.#left - this.#reserve) : 0
     }
     while (this.#left < least) if (!this.#release(tick, spender) && !this.#claim(tick)) return 0
     return within(Math.min(this.#left, this.#share - spender.bytes))
   }
 
-  /** Whether the bytes are spare, or become spare after a search for expired keys. */
-  #uncovers(spender: Spender, bytes: number, tick: number): boolean {
+  /**
+   * Searches other arenas for expired keys if fewer than `bytes` plus `BY_CHANCE` pages are available outside the
+   * reserve, unless the reserve itself is in use. Returns whether `bytes` are available then.
+   */
+  #makeSpare(spender: Spender, bytes: number, tick: number): boolean {
     const roomy = bytes + BY_CHANCE * spender.pageBytes
     if (!this.spare(roomy) && !this.isLow && this.#mayLook(tick)) {
       while (!this.spare(roomy) && this.#release(tick, spender)) this.#lookedAt = 0
@@ -97,12 +101,14 @@ export class Budget {
     return this.spare(bytes)
   }
 
-  /** Refills the reserve from expired keys, otherwise by one step from the largest arena above its share. */
-  refill(tick: number, but?: Spender): void {
-    // a search that finds nothing is expensive, a claim is not: a low reserve would be consumed by the following
-    // growths
-    let found = this.#mayLook(tick) && this.#release(tick, but)
-    while (found && this.isLow) found = this.#release(tick, but)
+  /**
+   * Refills the reserve from expired keys or, if there are none, by one step from the largest arena above its share.
+   */
+  refill(tick: number, except?: Spender): void {
+    // an unsuccessful search is expensive, so it is not made each time; a claim is always made, because the next
+    // growths would use up a low reserve
+    let found = this.#mayLook(tick) && this.#release(tick, except)
+    while (found && this.isLow) found = this.#release(tick, except)
     if (found || this.#claim(tick)) this.#lookedAt = 0
   }
 
@@ -113,12 +119,12 @@ export class Budget {
     return true
   }
 
-  /** Searches each arena at most once, starting with the one that had something last time. */
-  #release(tick: number, but?: Spender): boolean {
+  /** Searches each arena at most once, starting with the one of the last success. */
+  #release(tick: number, except?: Spender): boolean {
     for (let left = this.#spenders.length; left > 0; left--) {
       this.#turn %= this.#spenders.length
       const one = this.#spenders[this.#turn]
-      if (one !== but && one.release(tick)) return true
+      if (one !== except && one.release(tick)) return true
       this.#turn++
     }
     return false
@@ -134,7 +140,7 @@ export class Budget {
     return largest?.shrink(tick) === true
   }
 
-  /** An equal part of the budget, excluding arenas for which one page is more than that. */
+  /** Equal share of an arena, in bytes. Arenas whose single page exceeds the share are left out, with their bytes. */
   get #share(): number {
     let bytes = this.#maxBytes - this.#reserve
     let sharing = this.#spenders.length

@@ -8,7 +8,7 @@ import type { SlotRef } from './shard.ts'
 import { Tails } from './tails.ts'
 import { RECALLED, Ticks } from './ticks.ts'
 
-/** A fourteenth of the budget is reserved for the tails. */
+/** Part of the budget that is reserved for the tails. */
 const TAIL_SHARE = 1 / 14
 /** Buffer that is kept for moving keys, at most a sixty-fourth of the budget; a move may temporarily need more. */
 const REHASH_BYTES = 512 * 1024
@@ -17,34 +17,35 @@ const REPORT_EVERY_MS = 1_000
 
 type Report = (name: ObserverEvent, data: Readonly<Record<string, unknown>>) => void
 
-/** A policy with additional cells after those of the policy that it wraps. */
+/** A policy that wraps another one and adds its own cells after the cells of the other. */
 export interface TablePolicy extends CompiledPolicy {
+  /** The wrapped policy, which decisions refer to. */
   readonly shown?: CompiledPolicy
 }
 
 /** Locates the slots of one counter: the arena for its number of cells, and a salt for the hash of the key. */
 export interface CounterSlots {
   readonly compiled: CompiledPolicy
-  /** The policy that computes results from the first cells of a key. */
+  /** The policy that decisions refer to; it uses the first cells of a key. */
   readonly shown: CompiledPolicy
   readonly arena: Arena
   readonly low: number
   /**
-   * Includes the number of the tail for this count, so that a flood of one policy does not affect the memory of
-   * others.
+   * Includes the number of the tail that remembers keys of this count, so that a flood of one policy does not degrade
+   * the tails of others.
    */
   readonly high: number
   /** 255ths of the capacity in one unit. */
   readonly fractionOfUnit: number
-  /** `keptMs` of a policy of several variants. */
+  /** `keptMs` of a policy with several variants; undefined for other policies. */
   readonly keptMs: CompiledPolicy['keptMs'] | undefined
-  /** The forms that the policy counts. */
+  /** The variants of the policy, or the policy itself. */
   readonly forms: readonly PolicyVariant[]
 }
 
 /**
- * The counts of all policies of a backend: one arena per number of cells, a budget over them, and tails behind them.
- * `aim` selects a key; `find` or `look` return the slot of its cells, which is valid until the next call.
+ * The counts of all policies of a backend: one arena per number of cells, a budget for all arenas, and tails that
+ * remember evicted keys. `aim` selects a key; `find` or `look` return its slot, which is valid until the next call.
  */
 export class CountTable {
   readonly #arenas = new Map<number, Arena>()
@@ -78,7 +79,7 @@ export class CountTable {
     return this.#budget.spent
   }
 
-  /** The slots of a counter; `low` and `high` are the hash of its name. */
+  /** Returns the slots of a counter. `low` and `high` are the halves of the hash of its name. */
   open(compiled: CompiledPolicy, name: string, low: number, high: number): CounterSlots {
     let arena = this.#arenas.get(compiled.cells)
     if (!arena) {
@@ -99,21 +100,21 @@ export class CountTable {
     }
   }
 
-  /** Names a key of a counter by its hash. */
+  /** Selects a key of a counter by the halves of its hash. */
   aim(slots: CounterSlots, low: number, high: number): void {
-    // a slot of zeros is one without a key
+    // 0 marks an empty slot
     this.#low = low ^ slots.low || 1
     this.#high = (high & ~TAIL_BITS) ^ slots.high
   }
 
-  /** The numbers of the key; one that is remembered by the tail alone is put back into the table. */
+  /** Returns the slot of the key. A key that only the tail remembers is inserted into the table again. */
   find(slots: CounterSlots, now: number): SlotRef {
     const { arena } = slots
     if (arena.find(this.#low, this.#high)) return arena.place
     return this.#recalled(slots, now) ?? this.#recall.nothing(slots)
   }
 
-  /** The numbers of the key, to read: changes nothing. */
+  /** Returns the slot of the key for reading. Changes nothing. */
   look(slots: CounterSlots, now: number): SlotRef {
     const { arena } = slots
     if (arena.find(this.#low, this.#high)) return arena.place
@@ -122,7 +123,7 @@ export class CountTable {
     return nothing
   }
 
-  /** Returns a slot for the key that `find` looked up, creating one if necessary. */
+  /** Returns a slot that can be written: `slot`, as returned by `find`, or a new one if the key has none. */
   hold(slots: CounterSlots, slot: SlotRef, now: number): SlotRef {
     return slot === this.#absent ? this.#insert(slots, now) : slot
   }
@@ -131,7 +132,7 @@ export class CountTable {
     return slot !== this.#absent
   }
 
-  /** Stores what an eviction of the key would forget and when the key will be unused, for choosing a victim. */
+  /** Stores how much usage an eviction of the key would forget, and when the key expires; both select the victim. */
   mark(slots: CounterSlots, slot: SlotRef, now: number, remaining: number, resetAfterMs: number): void {
     if (slot === this.#absent) return
     const { words } = slot
@@ -144,7 +145,7 @@ export class CountTable {
     words[slot.expiry] = this.#ticks.until(now + keptMs)
   }
 
-  /** Sets a key to its known usage. An unused key is not stored. `by` adopts instead of the policy. */
+  /** Sets a key to its known usage. A key without usage is not inserted. `by` replaces `adopt` of the policy. */
   adopt(slots: CounterSlots, known: PriorUsage, now: number, by: Pick<CompiledPolicy, 'adopt'> = slots.compiled): void {
     let slot = this.find(slots, now)
     if (known.used > 0) slot = this.hold(slots, slot, now)
@@ -162,7 +163,7 @@ export class CountTable {
     this.mark(slots, slot, now, slots.compiled.capacity, 0)
   }
 
-  /** Marks a key that the tail remembers, too; false where it has forgotten it. */
+  /** Marks a key that the tail also remembers. Returns false if the tail has forgotten the key. */
   #markRecalled(slots: CounterSlots, slot: SlotRef, now: number, used: number): boolean {
     if (!this.#remembers(now)) return false
     const { units, expiry } = this.#recall.lacked(slots, slot, now, used)

@@ -6,12 +6,12 @@ import type { SlotRef } from './shard.ts'
 export type KeptKey = readonly number[]
 
 const MOST_CELLS = 4
-const cellsOfOne = new Float64Array(MOST_CELLS)
+const scratch = new Float64Array(MOST_CELLS)
 
 /**
- * Stores the state of a key for properties of a decision that may be read later. Most callers never read them, and
- * computing them costs half as much as the decision. One array of doubles, because each double property of an object
- * is a separate heap object.
+ * Returns the state of a key from which properties of a decision are computed when they are read. Most callers never
+ * read them, and computing them costs half as much as deciding. The state is one array of doubles, because each double
+ * property of an object would be a separate heap object.
  */
 export function keptKey(
   compiled: CompiledPolicy,
@@ -35,8 +35,8 @@ export function availableThen(compiled: CompiledPolicy, kept: KeptKey, remaining
   return kept.length > compiled.cells ? availableAfterMs(compiled, cellsOf(kept), 0, kept[0], remaining) : kept[2]
 }
 
-/** Valid until the next key is read. */
+/** Returns the cells of a kept key in a shared array, valid until the next call. */
 function cellsOf(kept: KeptKey): Float64Array {
-  for (let cell = 1; cell < kept.length; cell++) cellsOfOne[cell - 1] = kept[cell]
-  return cellsOfOne
+  for (let cell = 1; cell < kept.length; cell++) scratch[cell - 1] = kept[cell]
+  return scratch
 }

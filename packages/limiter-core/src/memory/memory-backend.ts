@@ -27,7 +27,10 @@ import { MemoryVerdict } from './memory-verdict.ts'
 import type { SlotRef } from './shard.ts'
 
 export interface MemoryBackendOptions {
-  /** Memory for all counts, in bytes. Default: 64 MiB; at least 64 KiB. One page per cell count is always kept. */
+  /**
+   * Memory for all counts, in bytes: an integer of at least 65,536. Default: 64 MiB. Each cell format in use needs a
+   * page of up to 40 KiB, even if this exceeds the limit.
+   */
   readonly maxBytes?: number
   readonly clock?: Clock
 }
@@ -36,32 +39,34 @@ const DEFAULT_MAX_BYTES = 64 * 2 ** 20
 const LEAST_MAX_BYTES = 64 * 2 ** 10
 
 /**
- * Counts in this process, exactly until `maxBytes` is used up. Then the least used keys are evicted first, and keys
- * that had used at least half of their limit are remembered in the tail, so that a client cannot free itself by
- * flooding. Synchronous; stores 54-bit keyed fingerprints instead of keys; has no timers.
+ * Creates a backend that counts in the memory of this process, exactly until `maxBytes` is used up. Then keys with the
+ * least usage are evicted first, and evicted keys that had used at least half of their limit are remembered
+ * approximately, so that a client cannot reset its count by flooding the memory with keys. Answers synchronously,
+ * stores 54-bit keyed fingerprints instead of keys, and has no timers. Throws `SLUICE_BAD_OPTION`.
  */
 export function memoryBackend(options: MemoryBackendOptions = {}): Backend<Answer> {
   const { maxBytes = DEFAULT_MAX_BYTES, clock } = optionsOf('memoryBackend', options, ['maxBytes', 'clock'])
   if (!Number.isSafeInteger(maxBytes) || maxBytes < LEAST_MAX_BYTES) {
-    throw badOption('memoryBackend: maxBytes', maxBytes, `a whole number from ${LEAST_MAX_BYTES}`)
+    throw badOption('memoryBackend: maxBytes', maxBytes, `an integer of at least ${LEAST_MAX_BYTES}`)
   }
   return infallible(new MemoryBackend(maxBytes, clockOf(clock)))
 }
 
-/** Exported for mirrors, which store in it what they know about another backend. */
+/** Exported for mirrors, which store the last known counts of another backend in it. */
 export class MemoryBackend implements Backend<Answer> {
   readonly name = 'memory'
   readonly synchronous = true
   readonly perProcess = true
-  /** Source of the following answers. */
+  /** Source of all further answers. */
   source: AnswerSource
   readonly #clock: Clock
   readonly #hash: KeyedHash = createKeyedHash()
   readonly #table: CountTable
-  // names have a seed of their own: a key must not reach another count by being written like its name
+  // names have a separate seed: otherwise a key that is spelled like a name could select the slots of another count
   readonly #names: KeyedHash = createKeyedHash()
   readonly #observers = new Observers()
-  // reported when an answer is ready: an observer may take, and must not meet a table in the middle of its work
+  // events are reported after an answer is complete: an observer may take, which must not happen during a change of the
+  // table
   readonly #unreported: Parameters<Observers['event']>[] = []
 
   constructor(maxBytes: number, clock: Clock, source: AnswerSource = FROM_MEMORY) {
@@ -82,11 +87,11 @@ export class MemoryBackend implements Backend<Answer> {
 
   takeAll(charges: readonly Charge[], moment?: Moment): Answer {
     const now = this.#read(moment)
-    for (const charge of charges) if (charge.known) this.#takeOver(charge, charge.known, now)
+    for (const charge of charges) if (charge.known) this.#restore(charge, charge.known, now)
     return this.#answer(this.#takeEach(charges, now), now)
   }
 
-  /** `take` of a counter. */
+  /** Implements `take` of a counter. */
   takeOne({ slots }: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision {
     const now = this.#read(moment)
     const table = this.#table
@@ -110,14 +115,14 @@ export class MemoryBackend implements Backend<Answer> {
 
   peekAll(charges: readonly Charge[], moment?: Moment): Answer {
     const now = this.#read(moment)
-    return this.#answer(this.#ask(charges, now, false), now)
+    return this.#answer(this.#readEach(charges, now, false), now)
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = this.#read(moment)
     // a time in the future, or NaN, means now
     const then = Math.min(Number.isNaN(takenAt) ? now : takenAt, now)
-    for (const charge of charges) if (charge.known) this.#takeOver(charge, charge.known, now)
+    for (const charge of charges) if (charge.known) this.#restore(charge, charge.known, now)
     const verdicts = charges.map((charge) => this.#adjustOne(charge, then, now))
     return this.#answer(verdicts, now)
   }
@@ -127,12 +132,12 @@ export class MemoryBackend implements Backend<Answer> {
     for (const counted of keys) this.#table.reset(this.#aim(counted), now)
   }
 
-  /** Returns the cells of a key, valid until the next call. Changes nothing. */
+  /** Returns the slot of a key for reading, valid until the next call. Changes nothing. */
   look(counted: CountedKey, now: number): SlotRef {
     return this.#table.look(this.#aim(counted), now)
   }
 
-  /** Sets a key to its known usage. An unused key is not stored. `by` adopts instead of the policy. */
+  /** Sets a key to its known usage. A key without usage is not inserted. `by` replaces `adopt` of the policy. */
   adopt(counted: CountedKey, known: PriorUsage, now: number, by?: Pick<CompiledPolicy, 'adopt'>): void {
     this.#table.adopt(this.#aim(counted), known, now, by)
     if (this.#unreported.length > 0) this.#report()
@@ -146,7 +151,8 @@ export class MemoryBackend implements Backend<Answer> {
     this.#observers.clear()
   }
 
-  #takeOver(charge: Charge, known: PriorUsage, now: number): void {
+  /** Restores usage that the caller knows and that this backend has lost. */
+  #restore(charge: Charge, known: PriorUsage, now: number): void {
     const slots = this.#aim(charge)
     const { compiled } = slots
     const looked = this.#table.look(slots, now)
@@ -159,13 +165,13 @@ export class MemoryBackend implements Backend<Answer> {
     this.#table.mark(slots, slot, now, compiled.remaining(cells, at, now), compiled.resetAfterMs(cells, at, now))
   }
 
-  // read first and looked up again for spending: an insert may move or evict what was found before it
+  // keys are looked up again for spending, because an insert may move or evict a key that was found before
   #takeEach(charges: readonly Charge[], now: number): PolicyVerdict[] {
-    const asked = this.#ask(charges, now, true)
-    if (vetoed(asked)) return asked
-    const spendAdvisory = asked.every((verdict) => verdict.allowed)
+    const verdicts = this.#readEach(charges, now, true)
+    if (vetoed(verdicts)) return verdicts
+    const spendAdvisory = verdicts.every((verdict) => verdict.allowed)
     return charges.map((charge, index) => {
-      if (charge.advisory && !spendAdvisory) return asked[index]
+      if (charge.advisory && !spendAdvisory) return verdicts[index]
       const slots = this.#aim(charge)
       let slot = this.#table.find(slots, now)
       if (charge.cost > 0) {
@@ -176,7 +182,8 @@ export class MemoryBackend implements Backend<Answer> {
     })
   }
 
-  #ask(charges: readonly Charge[], now: number, mayRecall: boolean): PolicyVerdict[] {
+  /** Returns verdicts without spending. `mayRecall`: keys that only the tail remembers are inserted again. */
+  #readEach(charges: readonly Charge[], now: number, mayRecall: boolean): PolicyVerdict[] {
     return charges.map((charge) => {
       const slots = this.#aim(charge)
       const slot = mayRecall ? this.#table.find(slots, now) : this.#table.look(slots, now)
@@ -191,7 +198,7 @@ export class MemoryBackend implements Backend<Answer> {
     const slots = this.#aim(charge)
     const { compiled } = slots
     let slot = table.find(slots, now)
-    // a refund of an evicted key has no effect, and creates no key
+    // a refund to an evicted key has no effect: it must not create a key
     if (cost > 0) slot = table.hold(slots, slot, now)
     const moved = cost === 0 || !table.isHeld(slot) ? 0 : compiled.adjust(slot.cells, slot.at, now, cost, takenAt)
     if (moved < cost) {
@@ -211,13 +218,13 @@ export class MemoryBackend implements Backend<Answer> {
     return { verdicts, takenAt: now, counted: this.source.counted, source: this.source.name }
   }
 
-  /** A clock reading that is NaN is ignored. */
+  /** Returns the caller's time, or a new clock reading if that time is missing, NaN or beyond the safe integers. */
   #read(moment: Moment | undefined): number {
     const given = moment?.now ?? this.#clock.now()
     return Math.abs(given) <= Number.MAX_SAFE_INTEGER ? given : this.#clock.now()
   }
 
-  /** Points the table at a key of a counter. */
+  /** Selects a key in the table and returns the slots of its counter. */
   #aim({ key, counter }: CountedKey): CounterSlots {
     const { slots } = counter as MemoryCounter
     this.#hash.text(key)

@@ -2,7 +2,7 @@ import type { Answer, CompiledPolicy, Counter, Moment } from '../contracts.ts'
 import type { SoleDecision } from '../decision/sole-decision.ts'
 import type { CounterSlots } from './count-table.ts'
 
-/** Takes one charge of a counter in memory. */
+/** The method of a backend that implements `take` of its counters. */
 interface TakeOne {
   takeOne(counter: MemoryCounter, key: string, cost: number, moment?: Moment): SoleDecision
 }

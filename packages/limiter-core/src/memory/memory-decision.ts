@@ -4,7 +4,7 @@ import type { AnswerSource } from './answer-source.ts'
 import { availableThen, type KeptKey, keptKey, resetThen } from './kept-key.ts'
 import type { SlotRef } from './shard.ts'
 
-/** The decision of one policy by a table in memory. */
+/** The decision of a single policy that is counted in memory. */
 export class MemoryDecision extends SoleDecision {
   readonly remaining: number
   readonly retryAfterMs: number

@@ -3,7 +3,7 @@ import { plainVerdict } from '../decision/verdict.ts'
 import { availableThen, type KeptKey, keptKey } from './kept-key.ts'
 import type { SlotRef } from './shard.ts'
 
-/** The verdict of one of several policies in memory. */
+/** The verdict of one of several policies that are counted in memory. */
 export class MemoryVerdict implements PolicyVerdict {
   readonly policy: Policy
   readonly shadow: boolean

@@ -1,23 +1,24 @@
-/** Ways of a set: how many keys share the eight places that a hash points at. */
+/** Slots of a set. */
 export const WAYS: number = 8
-/** Offset from the low half of a slot to its tag. */
+/** Offset from the low half of a slot to its tag, in int32 elements. */
 export const TAG: number = 8
 /** Float64 elements before the cells of a set: eight low halves and eight tags of four bytes. */
 export const CELLS: number = 8
 
-// a tag: 22 bits of the high half, the number of the tail that remembers the key, its used fraction in 255ths
+// bits of a tag, from the highest: 22 of the high half of the hash, 2 for the number of the tail that remembers the
+// key, 8 for its used fraction in 255ths
 export const FRACTION = 0xff
 const TAIL_SHIFT = 8
 export const TAILS = 4
 export const TAIL_BITS: number = (TAILS - 1) << TAIL_SHIFT
 
-/** Largest page in sets and bytes. A shard grows by pages. */
+/** Largest page, in sets and in bytes. A page is the unit by which a shard grows. */
 const MOST_SETS = 64
 const MOST_BYTES = 40 * 1024
-// two typed arrays and their buffer in V8
+// overhead of two typed arrays and their buffer in V8
 const OBJECTS_BYTES = 400
 
-/** A high half that carries the number of a tail. */
+/** Returns the high half of a hash with the number of a tail in it. */
 export function withTail(high: number, tail: number): number {
   return (high & ~TAIL_BITS) | (tail << TAIL_SHIFT)
 }
@@ -27,8 +28,9 @@ export function tailOf(tag: number): number {
 }
 
 /**
- * The memory layout of pages for keys with `cells` float64 cells. A set has eight low halves, eight tags, the cells
- * of eight keys and eight expiry ticks, so that a look-up reads adjacent memory. One bit per set follows the sets.
+ * The memory layout of pages for keys with `cells` float64 cells. A set consists of eight low halves, eight tags, the
+ * cells of eight keys and eight expiry ticks, so that a look-up reads adjacent memory. After the sets follows one bit
+ * per set: whether keys have overflowed from it to their second set.
  */
 export class PageLayout {
   readonly cells: number
@@ -53,7 +55,7 @@ export class PageLayout {
     this.bufferBytes = this.sets * setBytes + MOST_SETS / 8
   }
 
-  /** Keys that a page has room for. */
+  /** Number of keys in a full page. */
   get slots(): number {
     return this.sets * WAYS
   }

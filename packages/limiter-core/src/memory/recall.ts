@@ -5,52 +5,53 @@ import type { SlotRef } from './shard.ts'
 import type { Memory } from './tail.ts'
 import type { Ticks } from './ticks.ts'
 
-/** tolerance for a sum of doubles */
+/** Tolerance for rounding errors in sums of doubles. */
 const ROUNDING_MS = 1
 
-/** Returns what a policy counts, each with its own cells: its variants, or itself. */
+/** Returns the variants of a policy, or the policy itself as the only variant. Each variant has its own cells. */
 export function formsOf(compiled: CompiledPolicy): readonly PolicyVariant[] {
   const perMs = drainPerMs(compiled.policy)
   return compiled.variants ?? [{ compiled, at: 0, role: 'own', perMs, ceiling: Number.POSITIVE_INFINITY }]
 }
 
-/** A policy and its forms. */
+/** A policy and its variants. */
 interface Counted {
   readonly compiled: CompiledPolicy
   readonly forms: readonly PolicyVariant[]
 }
 
-/** What an eviction would have to add to the tail about a key. */
+/** The part of a key's usage that the tail does not remember. */
 interface Lacked {
   units: number
   expiry: number
 }
 
 /**
- * The memory of the tail about a key, in the numbers of its policy. A key that adopts it ends with it, under any
- * plan, and leaves behind only its own usage; otherwise the memory would outlast what caused it.
+ * Converts what the tail remembers of a key into cells of its policy. Under every plan, remembered usage ends when the
+ * tail forgets the key, and only the usage counted since then stays; otherwise it would last longer than the usage that
+ * it stands for.
  */
 export class Recall {
-  /** Placeholder for a key that is not in the table, so that reading leaves no trace. */
+  /** Stands in for the slot of a key that is not in the table, so that reading a key does not insert it. */
   readonly absent: SlotRef = { words: new Int32Array(0), word: 0, expiry: 0, cells: new Float64Array(4), at: 0 }
   readonly #memory: Memory
   readonly #ticks: Ticks
   readonly #lacked: Lacked = { units: 0, expiry: 0 }
 
-  /** `memory` is what the tail remembers of the selected key. */
+  /** `memory` holds what the tail remembers of the selected key. */
   constructor(memory: Memory, ticks: Ticks) {
     this.#memory = memory
     this.#ticks = ticks
   }
 
-  /** The place of a key without any use. */
+  /** Returns the slot of a key without usage. */
   nothing({ compiled }: Counted): SlotRef {
     if (this.absent.cells.length < compiled.cells) this.absent.cells = new Float64Array(compiled.cells)
     else this.absent.cells.fill(0)
     return this.absent
   }
 
-  /** Writes what is remembered to an unused slot. */
+  /** Writes the remembered usage to a slot without usage. */
   write({ compiled, forms }: Counted, { cells, at }: SlotRef, now: number): void {
     const { fraction, expiry } = this.#memory
     // the fraction was rounded up when it was marked
@@ -63,8 +64,9 @@ export class Recall {
   }
 
   /**
-   * Of the `used` units of a remembered key, `units` is the most that the tail lacks, now or when it forgets; at
-   * `expiry` the key may be forgotten.
+   * Returns what the tail would lack if a remembered key with `used` units were evicted. `units`: the larger of the
+   * units that are missing now and the units that are missing once the tail forgets the key. `expiry`: when the key is
+   * unused. The object is reused by the next call.
    */
   lacked(counted: Counted, place: SlotRef, now: number, used: number): Lacked {
     const { compiled } = counted
@@ -81,8 +83,8 @@ export class Recall {
 }
 
 /**
- * Returns how long the key's own usage lasts, without the remembered part. Draining usage ends later because of what
- * was there before; debt is kept completely.
+ * Returns how long the key's own usage lasts, in milliseconds, without the remembered usage. Own usage drains after
+ * remembered usage, whose time is subtracted; a debt is kept for its full time.
  */
 function ownMs(forms: readonly PolicyVariant[], { cells, at }: SlotRef, remembered: SlotRef, now: number): number {
   let longest = 0

@@ -1,14 +1,14 @@
 import { type PageLayout, TAG } from './page-layout.ts'
 import type { Shard, SlotRef } from './shard.ts'
 
-/** Keys on the move from one division of shards to another. One for all arenas, since only one moves at a time. */
+/** Holds keys while they move between shards. All arenas share one buffer, because only one arena moves at a time. */
 export class RehashBuffer {
   count = 0
   readonly #keptBytes: number
   #words = new Int32Array(0)
   #cells = new Float64Array(0)
 
-  /** Keeps at most `keptBytes` between moves. */
+  /** `keptBytes`: largest size that stays allocated between moves. */
   constructor(keptBytes: number) {
     this.#keptBytes = keptBytes
   }
@@ -39,14 +39,14 @@ export class RehashBuffer {
     return this.#words[3 * key + 1]
   }
 
-  /** Writes a packed key to its new place. */
+  /** Writes a packed key to its new slot. */
   unpack(key: number, { cells }: PageLayout, place: SlotRef): void {
     place.words[place.word + TAG] = this.#words[3 * key + 1]
     place.words[place.expiry] = this.#words[3 * key + 2]
     for (let cell = 0; cell < cells; cell++) place.cells[place.at + cell] = this.#cells[key * cells + cell]
   }
 
-  /** Called when all keys have been placed. */
+  /** Empties the buffer after all keys have been placed, and frees it if it is too large. */
   arrived(): void {
     this.count = 0
     if (this.#words.byteLength + this.#cells.byteLength <= this.#keptBytes) return

@@ -6,46 +6,47 @@ import type { Shard } from './shard.ts'
 export class ShardDirectory {
   #depth = 0
   #entries: Shard[]
-  #turn = 0
+  #cursor = 0
 
   constructor(shard: Shard) {
     this.#entries = [shard]
   }
 
-  /** The shard of a key. */
+  /** Returns the shard of a key. */
   of(high: number): Shard {
-    // a shift by 32 is a shift by 0, hence two
+    // two shifts, because JavaScript treats a shift by 32 as a shift by 0
     return this.#entries[(high >>> 1) >>> (31 - this.#depth)]
   }
 
-  /** At least the number of shards. */
+  /** Number of entries, which is at least the number of shards. */
   get size(): number {
     return this.#entries.length
   }
 
   /** The shard at the cursor. */
   get current(): Shard {
-    return this.#entries[this.#turn]
+    return this.#entries[this.#cursor]
   }
 
-  /** The shard that was last split from the current one; undefined if either was split again, or none was. */
+  /** The shard that can be merged with the current one: its sibling of the last split, unless it was split again. */
   get buddy(): Shard | undefined {
     const span = this.#span(this.current)
-    const buddy = this.#entries[this.#turn ^ span]
+    const buddy = this.#entries[this.#cursor ^ span]
     return span < this.size && buddy.depth === this.current.depth ? buddy : undefined
   }
 
+  /** Moves the cursor to the next shard and returns that shard. */
   next(): Shard {
-    this.#turn = (this.#turn + this.#span(this.current)) & (this.size - 1)
+    this.#cursor = (this.#cursor + this.#span(this.current)) & (this.size - 1)
     return this.current
   }
 
-  /** Gives half of the entries of a shard to `sibling`. */
+  /** Assigns half of the entries of a shard to `sibling`. */
   split(shard: Shard, sibling: Shard): void {
     if (shard.depth === this.#depth) {
       this.#entries = this.#entries.flatMap((entry) => [entry, entry])
       this.#depth++
-      this.#turn *= 2
+      this.#cursor *= 2
     }
     shard.depth++
     sibling.depth = shard.depth
@@ -54,13 +55,13 @@ export class ShardDirectory {
     this.#entries.fill(sibling, from, from + span)
   }
 
-  /** Gives all that the buddy of the current shard has to the current one. */
+  /** Assigns the entries of the current shard's buddy to the current shard. */
   merge(): void {
     const shard = this.current
     shard.depth--
     const span = this.#span(shard)
-    this.#turn &= ~(span - 1)
-    this.#entries.fill(shard, this.#turn, this.#turn + span)
+    this.#cursor &= ~(span - 1)
+    this.#entries.fill(shard, this.#cursor, this.#cursor + span)
   }
 
   /** Returns the number of adjacent entries of a shard. */

@@ -1,15 +1,15 @@
 import { CELLS, FRACTION, type PageLayout, TAG, WAYS } from './page-layout.ts'
 
 /**
- * Below this number of keys, the second set is not checked when a key is placed; nine of ten keys stay in their first
- * set.
+ * A key is placed in its first set, without a look at its second set, if the first has fewer live keys than this. Nine
+ * of ten keys are in their first set.
  */
 const CROWDED = 5
 
-/** Where a key was found or placed. There is one per arena, overwritten by each look-up. */
+/** The slot of a key that was found or placed. Each arena has one such object, which every look-up overwrites. */
 export interface SlotRef {
   words: Int32Array
-  /** Index of the low half in `words`; its tag lies `TAG` behind. */
+  /** Index of the low half in `words`; the tag follows at an offset of `TAG`. */
   word: number
   /** Index of the expiry tick in `words`. */
   expiry: number
@@ -55,7 +55,7 @@ export class Shard {
     this.#sets += this.#layout.sets
   }
 
-  /** Moves its last pages, unchanged, until `kept` are left. The keys on both sides must be placed again. */
+  /** Moves the last pages to another shard, unchanged, until `kept` are left. All keys of both must be placed again. */
   givePages(to: Shard, kept: number): void {
     const given = this.pages - kept
     if (given <= 0) return
@@ -65,18 +65,21 @@ export class Shard {
     to.#sets += given * this.#layout.sets
   }
 
-  /** Forgets every key. */
+  /** Removes all keys. */
   clear(): void {
     for (const words of this.#words) words.fill(0)
   }
 
+  /** Sets `place` to the slot of a key. Returns false if the shard does not contain the key. */
   find(low: number, high: number, place: SlotRef): boolean {
     const first = this.#first(low)
     if (this.#scan(first, low, high, place)) return true
     return this.#overflows(first) && this.#scan(this.#second(low, high), low, high, place)
   }
 
-  /** Finds a free slot for a new key and writes its fingerprint; false when both its sets are full of live keys. */
+  /**
+   * Writes the fingerprint of a new key to a free slot. Returns false if both sets of the key are full of live keys.
+   */
   place(low: number, high: number, tick: number, place: SlotRef): boolean {
     const first = this.#first(low)
     const inFirst = this.#live(first, tick)
@@ -88,8 +91,8 @@ export class Shard {
   }
 
   /**
-   * Points `place` at the key to evict for a new one: the one with the smallest used fraction, and among equals,
-   * including all denied keys, the one that becomes unused first.
+   * Sets `place` to the key to evict for a new one: the key with the smallest used fraction and, among equal fractions,
+   * the key that expires first. All denied keys have the same fraction.
    */
   victim(low: number, high: number, place: SlotRef): void {
     let least = Number.POSITIVE_INFINITY
@@ -105,7 +108,7 @@ export class Shard {
     }
   }
 
-  /** Calls `visit` for every key that is not expired, with `place` pointing at it. */
+  /** Calls `visit` for every live key, after setting `place` to its slot. */
   each(tick: number, place: SlotRef, visit: () => void): void {
     for (let page = 0; page < this.pages; page++) {
       const words = this.#words[page]
@@ -118,14 +121,14 @@ export class Shard {
     }
   }
 
-  /** Returns the fraction of slots with live keys, estimated from the first page, because keys are spread evenly. */
+  /** Returns the fraction of slots with live keys, measured in the first page, because keys are spread evenly. */
   livePart(tick: number): number {
     let live = 0
     for (let set = 0; set <= this.#inPage; set++) live += this.#live(set, tick)
     return live / this.#layout.slots
   }
 
-  // twenty bits of the low half scaled to the sets, which are fewer than 2^11
+  // scales twenty bits of the low half to the number of sets, which is below 2^11
   #first(low: number): number {
     return Math.imul(low >>> 12, this.#sets) >>> 20
   }
@@ -182,7 +185,7 @@ export class Shard {
   #point(set: number, way: number, place: SlotRef): void {
     const from = (set & this.#inPage) * this.#stride
     const words = this.#words[set >>> this.#bits]
-    // rewriting a pointer costs the garbage collector work
+    // every write of a pointer costs the garbage collector work
     if (place.words !== words) {
       place.words = words
       place.cells = this.#cells[set >>> this.#bits]
@@ -210,7 +213,7 @@ function equalWays(words: Int32Array, from: number, low: number): number {
   )
 }
 
-/** 1 where two int32 are equal, else 0: x or its negative has the sign bit unless x is 0. */
+/** Returns 1 if two int32 are equal, otherwise 0: x or its negative has the sign bit set unless x is 0. */
 function equalBit(a: number, b: number): number {
   const x = a ^ b
   return ((x | (0 - x)) >>> 31) ^ 1

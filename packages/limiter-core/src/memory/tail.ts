@@ -1,21 +1,22 @@
 import { FRACTION } from './page-layout.ts'
 
 const ROWS = 4
-/** Two entries a cell, of five bytes each. */
+/** Bytes of a cell: two entries of five bytes each. */
 const CELL_BYTES = 10
 const MULTIPLIERS: readonly number[] = [0x1b873593, 0x52dce729 | 0, 0x38495ab5, 0x7b7d159d]
 
-/** What the tail remembers of a key: used fraction in 255ths, and expiry. */
+/** Remembered usage of a key: used fraction in 255ths, and expiry. */
 export interface Memory {
   fraction: number
   expiry: number
 }
 
 /**
- * Remembers evicted keys that had used at least half of their limit: four rows of cells, of which the smallest value
- * counts. A cell stores the largest fraction, and separately a smaller one that lasts longer; with a single entry,
- * each lighter key would renew a heavier one. It never forgets too much and may remember too much; a sum instead of a
- * maximum would feed on its own results. With n keys over m cells per row, (1 - e^(-n/m))^4 of all new keys are
+ * A sketch that remembers evicted keys which had used at least half of their limit. A key has one cell in each of four
+ * rows, and its value is the smallest of the four. A cell stores the largest fraction of its keys and, in a second
+ * entry, a smaller fraction that lasts longer; with one entry, each lighter key would extend the time of a heavier one.
+ * A remembered value may be too large and is never too small. Cells keep a maximum and not a sum, because recalled
+ * values that are added again would grow. With n keys and m cells per row, (1 - e^(-n/m))^4 of all new keys are
  * mistaken for a remembered one.
  */
 export class Tail {
@@ -34,7 +35,7 @@ export class Tail {
   add(low: number, high: number, fraction: number, expiry: number, tick: number): void {
     for (let row = 0; row < ROWS; row++) {
       const heavy = this.#cell(row, low, high)
-      this.#end(heavy, tick)
+      this.#removeExpired(heavy, tick)
       if (fraction >= this.#fractions[heavy] && expiry >= this.#expiries[heavy]) {
         this.#set(heavy, fraction, expiry)
         if (this.#expiries[heavy + 1] <= expiry) this.#set(heavy + 1, 0, 0)
@@ -47,7 +48,7 @@ export class Tail {
     }
   }
 
-  /** Writes what is remembered into `memory`; returns false if there is nothing. */
+  /** Writes what is remembered of a key into `memory`. Returns false if the key is not remembered. */
   recall(low: number, high: number, tick: number, memory: Memory): boolean {
     memory.fraction = FRACTION
     memory.expiry = 2 ** 31 - 1
@@ -63,8 +64,8 @@ export class Tail {
   }
 
   /**
-   * Forgets a key, and with it about 2 n/m of one other key that shares the two cleared cells; if only one cell were
-   * cleared, it would soon be filled again by chance.
+   * Forgets a key by clearing its cells in two rows, which also forgets 2 n/m other keys on average. A single cleared
+   * cell would soon be filled again by another key.
    */
   forget(low: number, high: number): void {
     for (let row = 0; row < ROWS / 2; row++) {
@@ -74,8 +75,7 @@ export class Tail {
     }
   }
 
-  /** Removes expired entries of a cell. */
-  #end(heavy: number, tick: number): void {
+  #removeExpired(heavy: number, tick: number): void {
     const light = heavy + 1
     if (this.#expiries[light] < tick) this.#set(light, 0, 0)
     if (this.#expiries[heavy] >= tick) return
@@ -92,7 +92,7 @@ export class Tail {
     this.#expiries[entry] = expiry
   }
 
-  /** The index of the heavier entry of a cell; the other one is next to it. */
+  /** Returns the index of the heavier entry of a cell. The other entry follows it. */
   #cell(row: number, low: number, high: number): number {
     const mixed = Math.imul(low ^ Math.imul(high & ~FRACTION, MULTIPLIERS[row]), 0x9e3779b1 | 0)
     const column = Math.floor(((mixed ^ (mixed >>> 15)) >>> 0) * (this.#width / 2 ** 32))

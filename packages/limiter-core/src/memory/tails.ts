@@ -2,14 +2,14 @@ import { FRACTION, TAILS, tailOf } from './page-layout.ts'
 import { type Memory, Tail } from './tail.ts'
 import { RECALLED } from './ticks.ts'
 
-/** Evicted keys are remembered from this used fraction on, in 255ths of their limit. */
+/** Smallest used fraction, in 255ths of the limit, of evicted keys that are remembered. */
 const HEAVY = 128
-/** Number of counts whose tail is remembered. */
+/** Number of counts whose tail numbers are stored. */
 const MOST_COUNTS = 1_000
 
-/** Four tails, so that a flood of one policy does not affect the memory of the others. */
+/** Several tails, so that a flood of one policy does not degrade what is remembered for other policies. */
 export class Tails {
-  /** Result of `remembers`. */
+  /** Result of the last call of `remembers` that returned true. */
   readonly memory: Memory = { fraction: 0, expiry: 0 }
   /** Evicted keys that were written to a tail. */
   spilled = 0
@@ -17,14 +17,14 @@ export class Tails {
   readonly #tails: (Tail | undefined)[] = new Array<Tail | undefined>(TAILS).fill(undefined)
   readonly #numbers = new Map<string, number>()
 
-  /** Uses at most `bytes`, and none before the first heavy key is evicted. */
+  /** Uses at most `bytes`. A tail is allocated when its first heavy key is evicted. */
   constructor(bytes: number) {
     this.#tailBytes = bytes / TAILS
   }
 
   /**
-   * Returns the tail of a count. Counts are assigned in turn, so that the first four have their own; beyond
-   * `MOST_COUNTS` the hash decides.
+   * Returns the number of the tail of a count. Numbers are assigned in turn, so that the first four counts have
+   * separate tails; after 1,000 counts, the hash of the name decides.
    */
   numberOf(count: string, hash: number): number {
     const known = this.#numbers.get(count)
@@ -35,14 +35,14 @@ export class Tails {
     return number
   }
 
-  /** Whether a key is remembered; if so, `memory` is set. `high` contains the number of its tail, as tags do. */
+  /** Whether a key is remembered; if so, sets `memory`. `high` contains the number of the tail, like a tag. */
   remembers(low: number, high: number, tick: number): boolean {
     return this.#tails[tailOf(high)]?.recall(low, high, tick, this.memory) === true
   }
 
   /**
-   * Remembers an evicted key if at least half of its limit would be forgotten, until it expires. What was already
-   * remembered of the key is not added again, because the tail would feed on its own results.
+   * Remembers an evicted key until it expires, if at least half of its limit would be forgotten. The fraction in `tag`
+   * excludes usage that the tail already remembers; otherwise remembered usage would be extended forever.
    */
   spill(low: number, tag: number, expiry: number, tick: number): void {
     const forgotten = tag & FRACTION

@@ -3,7 +3,7 @@ import { badOption } from '../errors/bad-option.ts'
 import { optionsOf } from '../options/options.ts'
 import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
 
-/** One series of a counter. Callers keep it, so that counting is a single addition. */
+/** A series of a counter. Callers can keep it, so that counting is a single addition. */
 export class CounterSeries {
   #value = 0
 
@@ -11,14 +11,18 @@ export class CounterSeries {
     return this.#value
   }
 
-  /** `amount`: finite, 0 or more; default: 1. Throws `SLUICE_BAD_OPTION` otherwise, and counts nothing. */
+  /**
+   * Adds `amount`, a finite number of at least 0. Default: 1. Throws `SLUICE_BAD_OPTION` and counts nothing if the
+   * amount is invalid.
+   */
   add(amount = 1): void {
-    if (!(amount >= 0 && amount < Number.POSITIVE_INFINITY)) throw badOption('amount', amount, 'a finite number from 0')
+    const isValid = amount >= 0 && amount < Number.POSITIVE_INFINITY
+    if (!isValid) throw badOption('amount', amount, 'a finite number of at least 0')
     this.#value += amount
   }
 }
 
-/** A number that only grows. */
+/** A metric whose value only increases. */
 export class CounterMetric implements MetricSource {
   readonly #table: SeriesTable<CounterSeries>
 
@@ -26,12 +30,12 @@ export class CounterMetric implements MetricSource {
     this.#table = new SeriesTable(optionsOf('CounterMetric', options, METRIC_OPTIONS), () => new CounterSeries())
   }
 
-  /** The series of these values, one for each label, in their order. */
+  /** Returns the series with these label values, in the order of the labels. */
   labels(...values: readonly string[]): CounterSeries {
     return this.#table.of(values)
   }
 
-  /** Looks up the series on each call. If the labels are known in advance, keep the result of `labels`. */
+  /** Adds to the series with these label values. To avoid the look-up on each call, keep the result of `labels`. */
   add(amount = 1, ...labelValues: readonly string[]): void {
     this.#table.of(labelValues).add(amount)
   }

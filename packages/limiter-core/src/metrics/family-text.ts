@@ -1,8 +1,9 @@
 import type { BucketSample, Metric, MetricLabels, ValueSample } from '../contracts.ts'
 import { SluiceError } from '../errors/errors.ts'
+import { shown } from '../errors/shown.ts'
 import { labelName, numberOf, refuseBoundLabel, textOf } from './metric-names.ts'
 
-/** One metric in the Prometheus text format: its header, then the samples of all sources that have it. */
+/** Text of one metric in the Prometheus format: its header, then its samples from all sources. */
 export class FamilyText {
   readonly #name: string
   readonly #type: Metric['type']
@@ -16,8 +17,9 @@ export class FamilyText {
     this.#lines = [`# HELP ${name} ${escapedHelp(textOf(`${this.#owner}: help`, help))}`, `# TYPE ${name} ${type}`]
   }
 
+  /** Appends the samples of the metric in another source. Throws `SLUICE_BAD_OPTION` if they cannot be combined. */
   add(metric: Metric): void {
-    if (metric.type !== this.#type) throw this.#bad(`got the type ${metric.type}`, `${this.#type}, as it has elsewhere`)
+    if (metric.type !== this.#type) throw this.#bad(`the type ${this.#type}, as in other sources`, metric.type)
     if (metric.type === 'histogram') for (const sample of metric.samples) this.#addBuckets(sample)
     else for (const sample of metric.samples) this.#addValue(sample)
   }
@@ -43,18 +45,23 @@ export class FamilyText {
     this.#addLine('_count', pairs, sample.count)
   }
 
-  /** Returns the buckets completed with the one for all values. */
+  /** Returns the buckets, including the one for all values. Throws unless bounds ascend and counts are cumulative. */
   #completed({ buckets, count }: BucketSample): BucketSample['buckets'] {
     const all = { upperBound: Number.POSITIVE_INFINITY, count }
     const completed = buckets.at(-1)?.upperBound === all.upperBound ? buckets : [...buckets, all]
     let last = { upperBound: Number.NEGATIVE_INFINITY, count: 0 }
     for (const bucket of completed) {
-      if (!(bucket.upperBound > last.upperBound))
-        throw this.#bad('got bounds that do not ascend', 'each above the last')
-      if (!(bucket.count >= last.count)) throw this.#bad('got buckets whose counts fall', 'cumulative ones')
+      if (!(bucket.upperBound > last.upperBound)) {
+        throw this.#bad('ascending bucket bounds', `${shown(bucket.upperBound)} after ${last.upperBound}`)
+      }
+      if (!(bucket.count >= last.count)) {
+        throw this.#bad('cumulative bucket counts', `${shown(bucket.count)} after ${last.count}`)
+      }
       last = bucket
     }
-    if (last.count !== count) throw this.#bad('got a last bucket of another count', 'the count of the sample')
+    if (last.count !== count) {
+      throw this.#bad(`a last bucket with the count of the sample, ${shown(count)}`, `${last.count}`)
+    }
     return completed
   }
 
@@ -64,7 +71,7 @@ export class FamilyText {
     this.#lines.push(`${this.#name}${suffix}${labels} ${number}`)
   }
 
-  /** `name="value"` of each label, by name; refuses labels that another sample has. */
+  /** Returns `name="value"` of each label, sorted. Throws if another sample has the same labels. */
   #pairsOf(labels: MetricLabels): readonly string[] {
     const pairs = Object.entries(labels).map(([name, value]) => {
       labelName(this.#owner, name)
@@ -73,14 +80,17 @@ export class FamilyText {
     })
     const known = pairs.sort().join()
     if (this.#known.has(known)) {
-      throw this.#bad('got two samples of equal labels', 'each set once: labels of Metrics keep sources apart')
+      throw this.#bad(
+        'different labels for each sample',
+        'two samples with the same labels; use the labels of Metrics to distinguish sources',
+      )
     }
     this.#known.add(known)
     return pairs
   }
 
-  #bad(got: string, expected: string): SluiceError {
-    return new SluiceError('SLUICE_BAD_OPTION', `${this.#owner}: ${got}, expected ${expected}`)
+  #bad(expected: string, received: string): SluiceError {
+    return new SluiceError('SLUICE_BAD_OPTION', `${this.#owner}: expected ${expected}, received ${received}`)
   }
 }
 

@@ -3,7 +3,7 @@ import { optionsOf } from '../options/options.ts'
 import { numberOf } from './metric-names.ts'
 import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.ts'
 
-/** One series of a gauge. */
+/** A series of a gauge. Callers can keep it, to avoid a look-up for each change. */
 export class GaugeSeries {
   #value = 0
 
@@ -11,18 +11,18 @@ export class GaugeSeries {
     return this.#value
   }
 
-  /** Sets the value: any number, including NaN and infinities. Throws `SLUICE_BAD_OPTION` for other types. */
+  /** Sets the value to any number, including NaN and the infinities. Throws `SLUICE_BAD_OPTION` for other types. */
   set(value: number): void {
     this.#value = numberOf('value', value)
   }
 
-  /** Adds `amount`, any number, possibly negative. Throws `SLUICE_BAD_OPTION` for other types. */
+  /** Adds any number to the value; a negative one decreases it. Throws `SLUICE_BAD_OPTION` for other types. */
   add(amount: number): void {
     this.#value += numberOf('amount', amount)
   }
 }
 
-/** A number that grows and shrinks. */
+/** A metric whose value increases and decreases. */
 export class GaugeMetric implements MetricSource {
   readonly #table: SeriesTable<GaugeSeries>
 
@@ -30,7 +30,7 @@ export class GaugeMetric implements MetricSource {
     this.#table = new SeriesTable(optionsOf('GaugeMetric', options, METRIC_OPTIONS), () => new GaugeSeries())
   }
 
-  /** The series of these values, one for each label, in their order. */
+  /** Returns the series with these label values, in the order of the labels. */
   labels(...values: readonly string[]): GaugeSeries {
     return this.#table.of(values)
   }

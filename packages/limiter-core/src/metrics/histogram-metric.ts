@@ -7,14 +7,14 @@ import { METRIC_OPTIONS, type MetricOptions, SeriesTable } from './series-table.
 const imul = Math.imul
 
 export interface HistogramOptions extends MetricOptions {
-  /** Upper bounds: at least one, finite and ascending. A final bucket for all values is added. */
+  /** Upper bounds of the buckets: at least one, finite and ascending. A last bucket for all values is added. */
   readonly buckets: readonly number[]
 }
 
-/** One series of a histogram. Callers keep it, so that observing is a single search. */
+/** A series of a histogram. Callers can keep it, so that observing a value is a single search. */
 export class HistogramSeries {
   readonly #bounds: Float64Array
-  /** Count of each bucket alone; the last one is above all bounds. */
+  /** Counts per bucket, not cumulative. The last bucket has the values above all bounds. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -23,16 +23,13 @@ export class HistogramSeries {
     this.#counts = new Float64Array(bounds.length + 1)
   }
 
-  /**
-   * Counts a value in the first bucket whose bound it does not exceed. Throws `SLUICE_BAD_OPTION` for a value that is
-   * not finite.
-   */
+  /** Counts a value in the first bucket whose bound is not below it. Throws `SLUICE_BAD_OPTION` unless it is finite. */
   observe(value: number): void {
     if (!Number.isFinite(value)) throw badOption('value', value, 'a finite number')
     const bounds = this.#bounds
     let low = 0
     let left = bounds.length
-    // halves without a branch on a comparison: values in no order would mispredict each one
+    // binary search without branches on comparisons, which would be mispredicted for values in random order
     while (left > 1) {
       const half = left >>> 1
       low += imul(Number(value > bounds[low + half - 1]), half)
@@ -53,7 +50,7 @@ export class HistogramSeries {
   }
 }
 
-/** A distribution: the number of values up to each bound, and their sum. */
+/** The distribution of values: the number of values up to each bound, and their sum. */
 export class HistogramMetric implements MetricSource {
   readonly #table: SeriesTable<HistogramSeries>
 
@@ -64,7 +61,7 @@ export class HistogramMetric implements MetricSource {
     for (const name of others.labels ?? []) refuseBoundLabel(this.#table.owner, name)
   }
 
-  /** The series of these values, one for each label, in their order. */
+  /** Returns the series with these label values, in the order of the labels. */
   labels(...values: readonly string[]): HistogramSeries {
     return this.#table.of(values)
   }
@@ -81,7 +78,7 @@ export class HistogramMetric implements MetricSource {
 
 function checkedBounds(bounds: readonly number[]): Float64Array {
   const isList = Array.isArray(bounds) && bounds.length > 0 && bounds.every((bound) => Number.isFinite(bound))
-  if (!isList) throw badOption('buckets', bounds, 'an array of one finite number or more')
+  if (!isList) throw badOption('buckets', bounds, 'an array of at least one finite number')
   const fallen = bounds.findIndex((bound, index) => index > 0 && bound <= bounds[index - 1])
   if (fallen > 0) throw badOption(`buckets[${fallen}]`, bounds[fallen], `a number above ${bounds[fallen - 1]}`)
   return Float64Array.from(bounds)

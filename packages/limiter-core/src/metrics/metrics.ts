@@ -4,13 +4,13 @@ import { optionsOf } from '../options/options.ts'
 import { labelName, metricName, textOf } from './metric-names.ts'
 
 export interface MetricsOptions {
-  /** Prefix of each name. Default: none. */
+  /** Prefix of each metric name. Default: none. */
   readonly prefix?: string
-  /** Labels of each sample. Default: none. */
+  /** Labels that are added to each sample. Default: none. */
   readonly labels?: MetricLabels
 }
 
-/** Several sources as one, instruments or others, with a prefix and labels in common. */
+/** Combines several metric sources, such as counters and gauges, under a common prefix and common labels. */
 export class Metrics implements MetricSource {
   readonly #sources: readonly MetricSource[]
   readonly #prefix: string
@@ -20,12 +20,13 @@ export class Metrics implements MetricSource {
     const { prefix = '', labels = {} } = optionsOf('Metrics', options, ['prefix', 'labels'])
     this.#sources = checkedSources(sources)
     this.#prefix = prefix === '' ? '' : metricName('Metrics: prefix', prefix)
-    if (typeof labels !== 'object' || labels === null) throw badOption('Metrics: labels', labels, 'an object of texts')
+    if (typeof labels !== 'object' || labels === null)
+      throw badOption('Metrics: labels', labels, 'an object of strings')
     for (const [name, value] of Object.entries(labels)) textOf(`Metrics: label ${labelName('Metrics', name)}`, value)
     this.#labels = { ...labels }
   }
 
-  /** Throws `SLUICE_BAD_OPTION` where a sample has one of the common labels already. */
+  /** Throws `SLUICE_BAD_OPTION` if a sample already has one of the common labels. */
   *metrics(): Iterable<Metric> {
     for (const source of this.#sources) {
       for (const metric of source.metrics()) yield this.#prefixed(metric)
@@ -42,18 +43,19 @@ export class Metrics implements MetricSource {
   #labelled<S extends { readonly labels: MetricLabels }>(name: string, samples: readonly S[]): S[] {
     return samples.map((sample) => {
       const twice = Object.keys(sample.labels).find((label) => Object.hasOwn(this.#labels, label))
-      if (twice !== undefined) throw badOption(`metric '${name}': label name`, twice, 'none of the labels of all')
+      if (twice !== undefined)
+        throw badOption(`metric '${name}': label name`, twice, 'a name that Metrics does not add')
       return { ...sample, labels: { ...this.#labels, ...sample.labels } }
     })
   }
 }
 
-/** A copy of a list of sources; throws `SLUICE_BAD_OPTION` for anything else. */
+/** Returns a copy of an array of metric sources. Throws `SLUICE_BAD_OPTION` for anything else. */
 export function checkedSources(sources: readonly MetricSource[]): readonly MetricSource[] {
-  if (!Array.isArray(sources)) throw badOption('sources', sources, 'an array of sources of metrics')
+  if (!Array.isArray(sources)) throw badOption('sources', sources, 'an array of metric sources')
   for (const [index, source] of sources.entries()) {
     if (typeof source?.metrics === 'function') continue
-    throw badOption(`sources[${index}]`, source, 'a source of metrics')
+    throw badOption(`sources[${index}]`, source, 'an object with a metrics() method')
   }
   return [...sources]
 }

@@ -6,13 +6,13 @@ import { metricName } from './metric-names.ts'
 import { checkedSources } from './metrics.ts'
 
 const TYPES = ['counter', 'gauge', 'histogram'] as const
-const OF_HISTOGRAMS = ['', '_bucket', '_sum', '_count']
+const HISTOGRAM_SUFFIXES = ['', '_bucket', '_sum', '_count']
 
 /**
- * Formats all metrics of the sources in the Prometheus text format 0.0.4, in the order in which they first appear,
- * each with one header; the first `help` counts. Serve it as `text/plain; version=0.0.4; charset=utf-8`. Throws
- * `SLUICE_BAD_OPTION` for what the format cannot express: one name with two types, two samples with equal labels,
- * invalid names and values.
+ * Returns all metrics of the sources in the Prometheus text format 0.0.4, in the order in which they first appear. A
+ * metric of several sources has one header, with the `help` of the first source. Serve the text as `text/plain;
+ * version=0.0.4; charset=utf-8`. Throws `SLUICE_BAD_OPTION` for what the format cannot express: a name with two types,
+ * two samples with the same labels, and invalid names or values.
  */
 export function prometheusText(...sources: readonly MetricSource[]): string {
   const families = new Map<string, FamilyText>()
@@ -28,15 +28,15 @@ export function prometheusText(...sources: readonly MetricSource[]): string {
   return Array.from(families.values(), (family) => family.text()).join('')
 }
 
-/** `owners`: which metric has which names of samples. */
+/** Creates the text of a metric. `owners` maps sample names to metrics; no two metrics may share a sample name. */
 function newFamily(metric: Metric, owners: Map<string, string>): FamilyText {
   const type = oneOf(`metric '${metric.name}': type`, metric.type, TYPES)
-  for (const suffix of type === 'histogram' ? OF_HISTOGRAMS : ['']) {
+  for (const suffix of type === 'histogram' ? HISTOGRAM_SUFFIXES : ['']) {
     const sample = `${metric.name}${suffix}`
     const owner = owners.get(sample)
     if (owner !== undefined) {
-      const got = `got samples named ${sample}, expected others than those of metric '${owner}'`
-      throw new SluiceError('SLUICE_BAD_OPTION', `metric '${metric.name}': ${got}`)
+      const problem = `expected sample names of its own, received ${sample}, which metric '${owner}' uses`
+      throw new SluiceError('SLUICE_BAD_OPTION', `metric '${metric.name}': ${problem}`)
     }
     owners.set(sample, metric.name)
   }

@@ -5,12 +5,17 @@ import { joinedKey } from '../keys/joined-key.ts'
 import { labelName, metricName, textOf } from './metric-names.ts'
 
 export interface MetricOptions {
-  /** Letters of ASCII, digits, `_` and `:`, no digit first. That of a counter ends in `_total`, by convention. */
+  /**
+   * ASCII letters, digits, `_` and `:`, not starting with a digit. By convention, names of counters end in `_total`.
+   */
   readonly name: string
   readonly help: string
-  /** Names of labels. Default: none, and the metric has one series. */
+  /** Names of the labels. Default: none; the metric then has a single series. */
   readonly labels?: readonly string[]
-  /** Maximum number of label sets, from 1. Further sets are counted together under `other`. Default: 1,000. */
+  /**
+   * Maximum number of series, an integer of at least 1. Further sets of label values are counted in one additional
+   * series whose label values are all `other`. Default: 1,000.
+   */
   readonly maxSeries?: number
 }
 
@@ -19,7 +24,7 @@ export const METRIC_OPTIONS: readonly (keyof MetricOptions)[] = ['name', 'help',
 const MAX_SERIES = 1000
 const OTHER = 'other'
 
-/** The series of one metric, one per set of label values, created on first use. */
+/** The series of one metric, one per set of label values. A series is created when it is first requested. */
 export class SeriesTable<S> {
   readonly name: string
   readonly help: string
@@ -34,25 +39,25 @@ export class SeriesTable<S> {
     this.help = textOf(`${this.owner}: help`, help)
     this.#labels = checkedLabels(this.owner, labels)
     if (!Number.isSafeInteger(maxSeries) || maxSeries < 1) {
-      throw badOption(`${this.owner}: maxSeries`, maxSeries, 'a whole number from 1')
+      throw badOption(`${this.owner}: maxSeries`, maxSeries, 'an integer of at least 1')
     }
     this.#maxSeries = maxSeries
     this.#make = make
     this.#others = this.#labels.map(() => OTHER)
-    // a metric without labels exists before it is counted, so that its first increase is visible
+    // a metric without labels starts with a series of value 0, so that its first increase is visible
     if (this.#labels.length === 0) this.of([])
   }
 
-  /** Start of error messages. */
+  /** Subject of error messages. */
   get owner(): string {
     return `metric '${this.name}'`
   }
 
-  /** The series of these values, one for each label; that of `other` where there are too many. */
+  /** Returns the series with these label values, or the series `other` if there are too many. */
   of(values: readonly string[]): S {
     const key = values.length === 1 ? values[0] : joinedKey(...values)
     const found = this.#series.get(key)
-    // one value too few or too many may be the key of others
+    // a wrong number of values may give the key of another series
     if (found !== undefined && values.length === this.#labels.length) return found[1]
     this.#check(values)
     const isFull = this.#series.size >= this.#maxSeries && values.some((value) => value !== OTHER)
@@ -73,10 +78,10 @@ export class SeriesTable<S> {
 
   #check(values: readonly string[]): void {
     if (values.length !== this.#labels.length) {
-      const expected = `${this.#labels.length}: ${this.#labels.join(', ') || 'it has no labels'}`
+      const expected = this.#labels.length === 0 ? 'none' : `${this.#labels.length} (${this.#labels.join(', ')})`
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
-        `${this.owner}: expected ${expected}, received ${values.length} label values`,
+        `${this.owner}: label values: expected ${expected}, received ${values.length}`,
       )
     }
     for (const [index, value] of values.entries()) textOf(`${this.owner}: label ${this.#labels[index]}`, value)
@@ -87,7 +92,7 @@ function checkedLabels(owner: string, labels: readonly string[]): readonly strin
   if (!Array.isArray(labels)) throw badOption(`${owner}: labels`, labels, 'an array of names')
   for (const [index, name] of labels.entries()) {
     labelName(owner, name)
-    if (labels.indexOf(name) < index) throw badOption(`${owner}: label name`, name, 'each name once')
+    if (labels.indexOf(name) < index) throw badOption(`${owner}: label name`, name, 'unique names')
   }
   return [...labels]
 }
