@@ -126,7 +126,10 @@ function configs(app: Make, warnings: Warnings): void {
     } catch (thrown) {
       error = thrown
     }
-    expect(error).toMatchObject({ code, message: expect.stringMatching(`^${code}: route GET /login: .*expected .*, received `) })
+    expect(error).toMatchObject({
+      code,
+      message: expect.stringMatching(`^${code}: route GET /login: .*expected .*, received `),
+    })
   })
 
   test('that is bad is warned about and ignored where its route was there before the plugin', async () => {

@@ -146,7 +146,11 @@ describe(`what is said wrong, Nest ${process.env.NEST}`, () => {
       'SLUICE_BAD_DURATION',
       /window/,
     ],
-    'a name that no policy has': [{}, 'SLUICE_UNKNOWN_POLICY', /Login\.logIn: @RateLimit: expected .*, received "login"/],
+    'a name that no policy has': [
+      {},
+      'SLUICE_UNKNOWN_POLICY',
+      /Login\.logIn: @RateLimit: expected .*, received "login"/,
+    ],
   }
   for (const [what, [options, code, message]] of Object.entries(bad)) {
     test(`fails at start-up: ${what}`, async () => {
