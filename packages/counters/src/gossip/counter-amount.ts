@@ -1,6 +1,6 @@
-/** What one replica has counted under an id. */
+/** Amount that one replica has counted for an id. */
 export interface CounterAmount {
-  /** How often the counter had been reset: of entries of one counter only those of the latest epoch count. */
+  /** Number of resets of the counter. Only entries of the latest epoch count. */
   readonly epoch: number
   readonly units: bigint
   /** Whether the counter was deleted, and this replica has not counted it since. */
@@ -9,7 +9,7 @@ export interface CounterAmount {
 
 export const NO_AMOUNT: CounterAmount = { epoch: 0, units: 0n, isDeleted: true }
 
-/** Of two amounts of one counter, as if one replica had counted both. */
+/** Returns the sum of two amounts, as if one replica had counted both. If the epochs differ, returns the later one. */
 export function mergedAmount(one: CounterAmount, other: CounterAmount): CounterAmount {
   if (one.epoch !== other.epoch) return one.epoch > other.epoch ? one : other
   return {
@@ -19,18 +19,18 @@ export function mergedAmount(one: CounterAmount, other: CounterAmount): CounterA
   }
 }
 
-/** What `after` has that `before` had not: two amounts of one replica. */
+/** Returns what a replica counted between `before` and `after`, or `after` if the epoch has changed. */
 export function amountSince(before: CounterAmount, after: CounterAmount): CounterAmount {
   return before.epoch === after.epoch ? { ...after, units: after.units - before.units } : after
 }
 
-/** As JSON; units that a double does not hold exactly are a text. */
+/** Returns an amount as JSON. Units that a double cannot hold exactly are a string. */
 export function amountJson({ epoch, units, isDeleted }: CounterAmount): readonly unknown[] {
   const amount = Number(units)
   return [epoch, Number.isSafeInteger(amount) ? amount : String(units), isDeleted ? 1 : 0]
 }
 
-/** Undefined for what `amountJson` does not write. */
+/** Parses an amount; returns undefined if `amountJson` does not write such a value. */
 export function amountOf(json: unknown): CounterAmount | undefined {
   if (!Array.isArray(json) || json.length !== 3) return undefined
   const [epoch, units, deleted] = json as readonly unknown[]

@@ -1,7 +1,7 @@
 import type { GossipNode } from './gossip-node.ts'
 import type { LogItem, ReplicaLog } from './replica-log.ts'
 
-/** Logs whose entries another replica took over, for as long as that may turn out to be void. */
+/** Logs whose entries another replica took over, kept while the take-over may turn out to be void. */
 export class DroppedLogs {
   readonly #node: GossipNode
   readonly #logs = new Map<string, { readonly log: ReplicaLog; readonly droppedAt: number }>()
@@ -17,7 +17,7 @@ export class DroppedLogs {
     logs.forget(name)
   }
 
-  /** The items of a log that is known again. */
+  /** Restores a dropped log and returns its items; returns none if it is no longer kept. */
   restored(name: string): readonly LogItem[] {
     const dropped = this.#logs.get(name)
     if (!dropped) return []
@@ -26,7 +26,7 @@ export class DroppedLogs {
     return [...dropped.log.items]
   }
 
-  /** Forgets those that were dropped so long ago, and answers their names. */
+  /** Forgets the logs that were dropped at least `ms` ago, and returns their names. */
   forgotten(ms: number): readonly string[] {
     const now = this.#node.clock.now()
     const old = [...this.#logs].filter(([, { droppedAt }]) => now - droppedAt >= ms).map(([name]) => name)

@@ -1,29 +1,29 @@
 import { SluiceError } from '@sluice/limiter-core/backend'
 import type { CounterAmount } from './counter-amount.ts'
 
-/** One counter, of all replicas. */
+/** Sum of one counter over all replicas. */
 interface CounterSum {
   epoch: number
   units: bigint
-  /** Entries of the latest epoch that are not deleted. */
+  /** Number of entries of the latest epoch that are not deleted. */
   listed: number
-  /** How often it changed here. */
+  /** Number of changes in this process. */
   version: number
   /** Epoch ms. */
   updatedAt: number
 }
 
-/** What each replica counted, and the sums of that. */
+/** Entries of each replica, and their sums by id. */
 export class EntryTable {
   readonly #entries = new Map<string, Map<string, CounterAmount>>()
   readonly #sums = new Map<string, CounterSum>()
 
-  /** Ids of which something is kept. */
+  /** Number of ids, including deleted ones that are still kept. */
   get size(): number {
     return this.#sums.size
   }
 
-  /** Entries of all replicas. */
+  /** Number of entries of all replicas. */
   get entries(): number {
     let count = 0
     for (const amounts of this.#entries.values()) count += amounts.size
@@ -38,12 +38,15 @@ export class EntryTable {
     return this.#sums.get(id)?.epoch ?? 0
   }
 
-  /** Throws `SLUICE_COUNTER_RANGE` where replicas that did not know of each other left ±(2^53 - 1). */
+  /**
+   * Returns the value of an id, 0 if it is unknown. Throws `SLUICE_COUNTER_RANGE` if the sum of the replicas is outside
+   * ±(2^53 - 1), because they counted without knowing of each other.
+   */
   valueOf(id: string): number {
     return exactNumber(this.#sums.get(id)?.units ?? 0n)
   }
 
-  /** Undefined for an id of which nothing is kept. */
+  /** Returns undefined for an unknown id. */
   sumOf(id: string): Readonly<CounterSum> | undefined {
     return this.#sums.get(id)
   }
@@ -52,24 +55,24 @@ export class EntryTable {
     return (this.#sums.get(id)?.listed ?? 0) > 0
   }
 
-  /** Of counters that are not deleted, in no order. */
+  /** Yields the ids of counters that are not deleted, in no particular order. */
   *idsFrom(prefix: string): Iterable<string> {
     for (const [id, { listed }] of this.#sums) if (listed > 0 && id.startsWith(prefix)) yield id
   }
 
-  /** Counters that were deleted before a time in epoch ms, and not counted since. */
+  /** Returns the ids of counters that were deleted before `time` (epoch ms) and not counted since. */
   deletedBefore(time: number): string[] {
     return [...this.#sums].filter(([, sum]) => sum.listed === 0 && sum.updatedAt < time).map(([id]) => id)
   }
 
-  /** Throws `SLUICE_COUNTER_RANGE`. */
+  /** Returns the sum of all ids with a prefix. Throws `SLUICE_COUNTER_RANGE` outside ±(2^53 - 1). */
   sum(prefix: string): number {
     let sum = 0n
     for (const id of this.idsFrom(prefix)) sum += this.#sums.get(id)?.units ?? 0n
     return exactNumber(sum)
   }
 
-  /** How many replicas have an entry of it. */
+  /** Returns how many replicas have an entry of an id. */
   entriesOf(id: string): number {
     let count = 0
     for (const amounts of this.#entries.values()) if (amounts.has(id)) count++
@@ -80,7 +83,7 @@ export class EntryTable {
     return this.#entries.get(replica) ?? new Map()
   }
 
-  /** `amount` stands in the place of what the replica had. `updatedAt`: epoch ms. */
+  /** Replaces the entry of a replica. `updatedAt`: epoch ms. */
   put(replica: string, id: string, amount: CounterAmount, updatedAt: number): void {
     const amounts = this.#entries.get(replica) ?? new Map<string, CounterAmount>()
     this.#entries.set(replica, amounts)
@@ -90,11 +93,11 @@ export class EntryTable {
     sum.updatedAt = Math.max(sum.updatedAt, updatedAt)
     count(sum, amounts.get(id), -1)
     amounts.set(id, amount)
-    if (amount.epoch > sum.epoch) this.#countAnew(id, sum, amount.epoch)
+    if (amount.epoch > sum.epoch) this.#startEpoch(id, sum, amount.epoch)
     else count(sum, amount, 1)
   }
 
-  /** Takes away all entries of a replica: another one has them now. */
+  /** Removes all entries of a replica, after another one took them over. */
   drop(replica: string): void {
     const amounts = this.#entries.get(replica)
     this.#entries.delete(replica)
@@ -106,13 +109,13 @@ export class EntryTable {
     }
   }
 
-  /** Forgets an id with all of its entries. */
+  /** Forgets an id and all of its entries. */
   forget(id: string): void {
     for (const amounts of this.#entries.values()) amounts.delete(id)
     this.#sums.delete(id)
   }
 
-  #countAnew(id: string, sum: CounterSum, epoch: number): void {
+  #startEpoch(id: string, sum: CounterSum, epoch: number): void {
     sum.epoch = epoch
     sum.units = 0n
     sum.listed = 0
@@ -120,7 +123,7 @@ export class EntryTable {
   }
 }
 
-/** Adds an entry to a sum, or takes it away. */
+/** Adds an entry to a sum, or subtracts it. Entries of earlier epochs are ignored. */
 function count(sum: CounterSum, amount: CounterAmount | undefined, sign: 1 | -1): void {
   if (amount?.epoch !== sum.epoch) return
   sum.units += BigInt(sign) * amount.units
@@ -130,5 +133,5 @@ function count(sum: CounterSum, amount: CounterAmount | undefined, sign: 1 | -1)
 function exactNumber(units: bigint): number {
   const value = Number(units)
   if (Number.isSafeInteger(value)) return value
-  throw new SluiceError('SLUICE_COUNTER_RANGE', 'value: expected one within, received a sum beyond ±(2^53 - 1)')
+  throw new SluiceError('SLUICE_COUNTER_RANGE', 'counters: expected a value within ±(2^53 - 1), received a larger sum')
 }

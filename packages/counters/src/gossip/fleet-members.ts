@@ -2,11 +2,11 @@ import type { Clock } from '@sluice/limiter-core'
 import { decided, type FoldVote, isMost, isQuorum, type Voter, votesOf } from './fold-votes.ts'
 import type { LogItem } from './replica-log.ts'
 
-/** What a replica tells of itself, now and then. */
+/** Status that a replica reports periodically. */
 export interface MemberNews {
-  /** The name of its node. */
+  /** Name of its gossip node. */
   readonly node: string
-  /** Epoch ms. */
+  /** When the replica adopted its name, in epoch ms. */
   readonly since: number
   readonly hasLeft: boolean
   readonly isAdmitted: boolean
@@ -14,11 +14,11 @@ export interface MemberNews {
 }
 
 interface Member extends MemberNews {
-  /** Of the clock. */
+  /** Process time at which the status was written. */
   readonly bornAt: number
 }
 
-/** Which replicas count, and which are gone, of those whose entries nobody took over. */
+/** Replicas whose entries have not been taken over, live or gone. */
 export class FleetMembers {
   readonly #clock: Clock
   readonly #goneMs: number
@@ -37,32 +37,32 @@ export class FleetMembers {
     return this.#members.get(replica)
   }
 
-  /** Of all whose entries nobody took over. */
+  /** Names of all replicas whose entries have not been taken over. */
   get names(): readonly string[] {
     return [...this.#members.keys()]
   }
 
-  /** How many of them there is news of. */
+  /** Number of replicas with recent news. */
   get live(): number {
     return [...this.#members.values()].filter((one) => this.#isLive(one)).length
   }
 
-  /** Nodes of all whose entries nobody took over. */
+  /** Nodes of all replicas whose entries have not been taken over. */
   get nodes(): ReadonlySet<string> {
     return new Set(Array.from(this.#members.values(), ({ node }) => node))
   }
 
-  /** Its entries were taken over. */
+  /** Removes a replica whose entries were taken over. */
   remove(replica: string): void {
     this.#members.delete(replica)
   }
 
-  /** Whether so many live that this replica is not the one that is cut off. */
+  /** Whether this replica has news of enough others, so that it is not the one that is cut off. */
   isQuorum(self: string): boolean {
     return isQuorum(this.#voters(self))
   }
 
-  /** Whether most of the others that are admitted know the log of `self`; undefined where none is admitted. */
+  /** Whether most of the other admitted replicas know the log of `self`; undefined if no other one is admitted. */
   isKnownToMost(self: string, knows: (node: string) => boolean): boolean | undefined {
     const others = Array.from(this.#members, ([name, one]) => ({ ...one, name })).filter(
       ({ name, isAdmitted, hasLeft }) => name !== self && isAdmitted && !hasLeft,
@@ -70,7 +70,7 @@ export class FleetMembers {
     return others.length === 0 ? undefined : isMost(others, ({ node }) => knows(node))
   }
 
-  /** Nodes of the others that live. */
+  /** Nodes of the other live replicas. */
   liveNodes(self: string): readonly string[] {
     return [...this.#members].filter(([name, one]) => name !== self && this.#isLive(one)).map(([, { node }]) => node)
   }
@@ -83,7 +83,9 @@ export class FleetMembers {
     return decided(self, this.#voters(self), clockOf)
   }
 
-  /** The largest clock of a log that is voted on: up to there it may still be taken over from others. */
+  /**
+   * Returns the largest clock that a vote contains for the log of a replica. Up to it, the log may still be replicated.
+   */
   votedClock(replica: string): number {
     const clocks = [...this.#members.values()].map(({ votes }) => votes.get(replica)?.clock ?? 0)
     return Math.max(0, ...clocks)
@@ -103,13 +105,13 @@ export class FleetMembers {
   }
 }
 
-/** As JSON. */
+/** Returns a status as JSON. */
 export function newsJson({ node, since, hasLeft, isAdmitted, votes }: MemberNews): readonly unknown[] {
-  const given = Array.from(votes, ([name, { folder, clock }]) => [name, folder, clock])
-  return [node, since, hasLeft ? 1 : 0, isAdmitted ? 1 : 0, given]
+  const entries = Array.from(votes, ([name, { folder, clock }]) => [name, folder, clock])
+  return [node, since, hasLeft ? 1 : 0, isAdmitted ? 1 : 0, entries]
 }
 
-/** Undefined for what `newsJson` does not write. */
+/** Parses a status; returns undefined if `newsJson` does not write such a value. */
 export function newsOf({ value }: LogItem): MemberNews | undefined {
   if (!Array.isArray(value) || value.length !== 5) return undefined
   const [node, since, left, admitted, votes] = value as readonly unknown[]

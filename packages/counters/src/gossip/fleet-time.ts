@@ -1,15 +1,16 @@
-/** Ms: beyond it is no time that a fleet has been up for. */
+/** Maximum fleet time in ms. Larger values are ignored: no fleet has been running that long. */
 const MOST_MS = 2 ** 50
 
 /**
- * The time that all replicas of a fleet agree on, without wall clocks: each began at 0, and goes on from the largest one
- * that it hears of. So it never steps back, runs as the fastest clock does, and is off by as long as what was heard last
- * was on its way. Where two fleets meet the younger one goes on from the older one's.
+ * Time in ms that all replicas of a fleet share, independent of wall clocks. Each replica starts at 0 and advances to
+ * the largest time that it receives. The time therefore never goes back, runs at the rate of the fastest clock, and
+ * lags behind by the transit time of the last message. When two fleets meet, the younger one adopts the time of the
+ * older one.
  */
 export class FleetTime {
   #aheadMs: number
 
-  /** `now` is of the process clock, here and below. */
+  /** All arguments called `now`, `at` and `instant` are process times. */
   constructor(now: number) {
     this.#aheadMs = -now
   }
@@ -18,12 +19,14 @@ export class FleetTime {
     return now + this.#aheadMs
   }
 
-  /** Another replica had this time at `at`. */
+  /** Records that another replica had this fleet time at process time `at`. */
   heard(time: number, at: number): void {
     if (time <= MOST_MS) this.#aheadMs = Math.max(this.#aheadMs, time - at)
   }
 
-  /** When the slot of `slotMs` began in which `instant` is. Slots of all replicas begin together. */
+  /**
+   * Returns when the slot of `slotMs` that contains `instant` started. Slots start at the same time in all replicas.
+   */
   slotStart(instant: number, slotMs: number): number {
     return Math.floor((instant + this.#aheadMs) / slotMs) * slotMs - this.#aheadMs
   }

@@ -1,36 +1,37 @@
-/** That a log was taken over: up to which clock, and when by the clock of whoever holds this. */
+/** Mark of a log that was taken over: up to which clock, and when in process time. */
 export interface FoldMark {
   readonly clock: number
   readonly bornAt: number
 }
 
 export interface FoldMarkBounds {
-  /** Marks of one log; of more the oldest end, once they are `leastMs` old. */
+  /** Maximum number of marks in one log. The oldest marks beyond it end once they are `leastMs` old. */
   readonly most: number
-  /** Each lasts so long at least: until then a fold may turn out to be void. */
+  /** Minimum lifetime of a mark in ms; until then a take-over may turn out to be void. */
   readonly leastMs: number
-  /** Of marks that ended so many are remembered, the latest ones. */
+  /** Number of ended marks that are remembered; the latest ones. */
   readonly mostEnded: number
 }
 
 /**
- * Which replicas were taken over, as the logs of those say that did it. A mark that ended stands in no log any more, so
- * that nobody has to send it; whoever knew it remembers it, and marks the replica anew should its log come back.
+ * Replicas that were taken over, according to the logs of the replicas that took them over. An ended mark is in no log
+ * any longer, so it is not sent to anyone; a replica that knew the mark remembers it and writes it again if the log of
+ * the taken-over replica reappears.
  */
 export class FoldMarks {
   readonly #bounds: FoldMarkBounds
-  /** In whose logs it stands that a replica was taken over. */
+  /** Replicas whose logs contain a mark, by the name of the replica that was taken over. */
   readonly #folders = new Map<string, Set<string>>()
-  /** By the log in which they stand, in its order. */
+  /** Marks by log, in the order of that log. */
   readonly #marks = new Map<string, Map<string, FoldMark>>()
-  /** By replica, in the order in which they ended. */
+  /** Ended marks by replica, in the order in which they ended. */
   readonly #ended = new Map<string, FoldMark>()
 
   constructor(bounds: FoldMarkBounds) {
     this.#bounds = bounds
   }
 
-  /** Replicas that are known to be taken over. */
+  /** Number of replicas that are known to be taken over. */
   get size(): number {
     return this.#folders.size + this.#ended.size
   }
@@ -39,19 +40,19 @@ export class FoldMarks {
     return this.#folders.has(replica) || this.#ended.has(replica)
   }
 
-  /** The mark of a replica that stands in no log any more. */
+  /** Returns the mark of a replica if it has ended. */
   endedOf(replica: string): FoldMark | undefined {
     return this.#ended.get(replica)
   }
 
-  /** Those in the log of a replica. */
+  /** Returns the marks in the log of a replica. */
   of(by: string): ReadonlyMap<string, FoldMark> {
     return this.#marks.get(by) ?? new Map()
   }
 
   /**
-   * `by` took over `replica`. Answers of whom nobody has the entries any more: their marks stood in the log of `replica`
-   * behind what was taken over.
+   * Records that `by` took over `replica`. Returns the replicas whose entries are lost: their marks are in the log of
+   * `replica`, after the part that was taken over.
    */
   add(replica: string, by: string, mark: FoldMark): readonly string[] {
     this.#ended.delete(replica)
@@ -64,7 +65,7 @@ export class FoldMarks {
     return names.filter((name) => !this.isFolded(name))
   }
 
-  /** Ends the oldest ones of each log that has too many, and answers where they stood. */
+  /** Ends the oldest marks of each log that has too many, and returns where they were. */
   endOld(now: number): readonly { readonly replica: string; readonly by: string }[] {
     const old = [...this.#marks.keys()].flatMap((by) => this.#old(by, now))
     for (const { replica, by, mark } of old) {

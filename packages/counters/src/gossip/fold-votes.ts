@@ -1,35 +1,44 @@
-/** What one replica says of one that is gone: who is to take over its entries, and how far this one knows its log. */
+/**
+ * Vote of one replica on a replica that is gone: which replica is to take over its entries (the folder), and up to
+ * which clock the voter has its log.
+ */
 export interface FoldVote {
   readonly folder: string
   readonly clock: number
 }
 
-/** A replica whose entries nobody took over yet, as another one sees it. */
+/** Replica whose entries have not been taken over, as another replica sees it. */
 export interface Voter {
   readonly name: string
-  /** Epoch ms by its own clock: an order of age that all see alike. */
+  /** When it adopted its name, in epoch ms by its own clock; an order of age that is the same for all. */
   readonly since: number
-  /** Whether there was news of it for as long as none is taken for gone. */
+  /** Whether it has reported within `goneMs`. */
   readonly isLive: boolean
-  /** Whether there was news of it in half of that time: when nobody is heard any more, all others end to be so before one is gone. */
+  /**
+   * Whether it has reported within half of `goneMs`. A replica that loses contact with all others sees none of them as
+   * fresh before it sees the first one as gone.
+   */
   readonly isFresh: boolean
-  /** Whether most of those that were admitted before know it: others have no say in who is gone. */
+  /** Whether most of the replicas admitted before know it. Other replicas may not vote. */
   readonly isAdmitted: boolean
-  /** Whether it said that it ends. */
+  /** Whether it has announced that it ended. */
   readonly hasLeft: boolean
   readonly votes: ReadonlyMap<string, FoldVote>
 }
 
 /**
- * Whether most of all that are admitted and have not left are fresh: whoever sees fewer is cut off, and takes nobody for
- * gone, however many replicas it started since.
+ * Whether most of the admitted replicas that have not left are fresh. A replica that sees fewer is cut off and declares
+ * no replica gone, however many replicas were started on its side since.
  */
 export function isQuorum(voters: readonly Voter[]): boolean {
   const all = voters.filter(({ hasLeft, isAdmitted }) => isAdmitted && !hasLeft)
   return isMost(all, ({ isFresh }) => isFresh)
 }
 
-/** Whether `holds` for more than half of them, or for half and the oldest (Jajodia and Mutchler, Dynamic voting algorithms, 1990). */
+/**
+ * Whether `holds` returns true for more than half of the voters, or for half including the oldest (Jajodia and
+ * Mutchler, Dynamic voting algorithms, 1990).
+ */
 export function isMost<V extends Pick<Voter, 'since' | 'name'>>(
   voters: readonly V[],
   holds: (voter: V) => boolean,
@@ -40,9 +49,9 @@ export function isMost<V extends Pick<Voter, 'since' | 'name'>>(
 }
 
 /**
- * The votes of `self` from now on. A vote for a folder stands until the entries of that folder were taken over themselves
- * without those it was voted for, or until it gives way to an older folder: it says so by its own vote, and from then on
- * never folds that replica. So there is one folder for each, whatever is late or lost.
+ * Returns the votes of `self` from now on. A vote for a folder stands until that folder was itself taken over without
+ * the entries of the replica in question, or until the folder yields to an older one. A folder yields by its own vote,
+ * and from then on never folds that replica. So each replica has one folder, even if messages are late or lost.
  */
 export function votesOf(
   self: string,
@@ -57,7 +66,10 @@ export function votesOf(
   return new Map(votes)
 }
 
-/** Whom `self` is to fold now: all that live have voted for it, and it knows the log as far as any of them. */
+/**
+ * Returns the replicas that `self` must fold now: all live replicas have voted for `self`, and `self` has the log at
+ * least as far as each of them.
+ */
 export function decided(self: string, voters: readonly Voter[], clockOf: (replica: string) => number): string[] {
   const live = voters.filter(({ isLive }) => isLive)
   if (!isQuorum(voters)) return []
@@ -82,7 +94,7 @@ class Ballot {
     this.#mayBegin = isQuorum(voters)
   }
 
-  /** Undefined where this replica is not taken for gone. */
+  /** Returns undefined if this replica does not consider `name` gone. */
   folderFor(name: string): string | undefined {
     const given = this.#voters.get(this.#self)?.votes.get(name)?.folder
     if (given === undefined) return this.#isGone(name) && this.#mayBegin ? this.#oldestLive(name) : undefined
@@ -100,7 +112,10 @@ class Ballot {
     return oldest(this.#live.filter(({ name }) => name !== gone))?.name
   }
 
-  /** Whom a folder itself votes for; this replica for the oldest that somebody else votes for. */
+  /**
+   * Returns the folder for which a folder itself votes. For this replica, that is the oldest live folder that others
+   * vote for.
+   */
   #otherThan(folder: Voter, name: string): string | undefined {
     if (folder.name !== this.#self) return folder.votes.get(name)?.folder
     const named = this.#live.flatMap(({ votes }) => this.#voters.get(votes.get(name)?.folder ?? '') ?? [])

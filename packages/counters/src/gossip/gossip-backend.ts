@@ -5,36 +5,37 @@ import { GossipLedger } from './gossip-ledger.ts'
 import { GossipNode } from './gossip-node.ts'
 import { GOSSIP_ALGORITHMS } from './slot-cells.ts'
 
-/** Those of `syncedBackend`, but for what a server is needed for. */
+/** The options of `syncedBackend`, without the ones that only a server needs. */
 export interface GossipBackendOptions extends Omit<SyncOptions, 'silentMs'> {}
 
-/** Made by `gossipBackend`. */
+/** Backend of rate limits over gossip, created by `gossipBackend`. */
 export type GossipBackend = Backend<Answer> & MetricSource
 
 const OPTIONS = SYNC_OPTIONS.filter((name) => name !== 'silentMs')
-/** Half of it is as old as what others have heard by gossip. */
+/** Units wait half a tick on average before they are written, about as long as gossip takes to spread them. */
 const TICK_MS = 250
 
 /**
- * Rate limits of a fleet without a server: each process decides at once, by what it took and what it has heard that the
- * others took. What passes above a limit is what the fleet takes while news go round: see docs/gossip.md for the bound.
- * Parts of a fleet that cannot reach each other count each by itself.
+ * Creates a backend for rate limits of a fleet without a server. Each process decides immediately, from the units that
+ * it took and the units that others have reported. Overshoot: the units that the fleet takes before replicas have
+ * exchanged their counts; docs/gossip.md has the bound. Parts of a fleet that cannot reach each other count separately.
  *
- * `tickMs` is 250 ms by default; the clock is that of `node`. One for each node, for any number of limiters; `close`
- * comes before that of the node.
+ * `tickMs` is 250 ms by default; the clock is that of `node`. Create one backend for each node, for any number of
+ * limiters, and close it before the node.
  *
- * Keeps `fixed-window` and `sliding-window`, windows of 4 ticks and more, which begin together for all keys. Throws
- * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`; `SLUICE_BAD_POLICY` where a limiter is built of a policy that it cannot keep.
+ * Supports `fixed-window` and `sliding-window` with windows of at least 4 ticks, which start at the same time for all
+ * keys. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`; creating a limiter throws `SLUICE_BAD_POLICY` for any
+ * other policy.
  */
 export function gossipBackend(node: GossipNode, options: GossipBackendOptions = {}): GossipBackend {
-  if (!(node instanceof GossipNode)) throw badOption('gossipBackend: node', node, 'what createGossip answers')
+  if (!(node instanceof GossipNode)) throw badOption('gossipBackend: node', node, 'a node created by createGossip')
   const terms = syncTermsOf('gossipBackend', { tickMs: TICK_MS, ...optionsOf('gossipBackend', options, OPTIONS) })
   const ledger = new GossipLedger(node, terms.maxKeys)
   const backend = new SyncingBackend({
     name: 'gossip',
     ledger,
     terms,
-    // nobody is asked, so nobody is silent
+    // no server is asked, so none can stop replying
     rule: { source: 'local' },
     algorithms: GOSSIP_ALGORITHMS,
     clock: node.clock,

@@ -42,7 +42,7 @@ const OPTIONS = ['retainMs', 'maxRetainedBytes', 'maxMessageBytes'] as const
 const KIND = 'message'
 const LEAST_RETAIN_MS = 1_000
 const MOST_RETAIN_MS = 3_600_000
-/** In base64 a quarter of the largest message between replicas. */
+/** Bytes of one part: as base64, a quarter of the largest message between replicas. */
 const PART_BYTES = 12_288
 /** Number of parts of the largest message that a channel may send. */
 const MOST_PARTS = Math.ceil((4 * 2 ** 20) / PART_BYTES)
@@ -91,12 +91,12 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
   #publishedBytes = 0
   readonly #messages = new CounterMetric({
     name: 'sluice_gossip_channel_messages_total',
-        help: 'Channel messages, by direction: published by this process, received from other replicas.',
+    help: 'Channel messages, by direction: published by this process, received from other replicas.',
     labels: ['direction'],
   })
   readonly #missed = new CounterMetric({
     name: 'sluice_gossip_channel_missed_total',
-        help: 'How often another replica discarded messages before this process received them.',
+    help: 'How often another replica discarded messages before this process received them.',
   })
   /** Number of parts written so far; gives each part a unique key. */
   #parts = 0
@@ -118,7 +118,7 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
     checkTopic('publish', topic)
     const { maxMessageBytes } = this.#bounds
     if (!(bytes instanceof Uint8Array) || bytes.byteLength > maxMessageBytes) {
-            const expected = `a Uint8Array of at most ${maxMessageBytes} bytes`
+      const expected = `a Uint8Array of at most ${maxMessageBytes} bytes`
       throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: expected ${expected}, received ${kindOf(bytes)}`)
     }
     if (this.#isClosed) return
@@ -150,7 +150,7 @@ export class GossipChannel implements Channel, GossipTopic, MetricSource {
     yield* this.#missed.metrics()
     yield {
       name: 'sluice_gossip_channel_retained_bytes',
-            help: 'Bytes of own messages kept for replicas that are unreachable or join later.',
+      help: 'Bytes of own messages kept for replicas that are unreachable or join later.',
       type: 'gauge',
       samples: [{ labels: {}, value: this.#publishedBytes }],
     }

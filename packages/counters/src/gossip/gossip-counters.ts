@@ -29,27 +29,35 @@ import { GossipNode } from './gossip-node.ts'
 import { ReplicaCounts } from './replica-counts.ts'
 
 export interface GossipCountersOptions {
-  /** After how long without news a replica is taken for gone, and its entries are taken over. Default: 1 min; 1 s to 1 h. */
+  /**
+   * Time without news after which a replica is considered gone and its entries are taken over. Default: 1 min. Range: 1
+   * s to 1 h.
+   */
   readonly goneMs?: Duration | undefined
-  /** How long `heldBy` waits. Default: 5 s. */
+  /** Timeout of `heldBy`. Default: 5 s. */
   readonly waitMs?: Duration | undefined
-  /** Most ids; one more is refused by `SLUICE_COUNTERS_FULL`. Default: 100,000. */
+  /**
+   * Maximum number of ids, up to 10,000,000; another new id is rejected with `SLUICE_COUNTERS_FULL`. Default: 100,000.
+   */
   readonly maxIds?: number | undefined
 }
 
 export interface GossipIncrementOptions extends IncrementOptions {
-  /** Answer when so many replicas have it, this one included: 1 to 100. Default: 1. */
+  /**
+   * Number of replicas, including this one, that must hold the increment before the promise resolves: 1 to 100.
+   * Default: 1.
+   */
   readonly heldBy?: number | undefined
 }
 
-/** `Counters` that replicas keep in memory, and tell each other. */
+/** Counters that replicas keep in memory and share over gossip. */
 export interface GossipCounters extends Counters, MetricSource {
   increment(id: string, delta?: number, options?: GossipIncrementOptions): Promise<CounterReceipt>
   incrementMany(
     deltas: Parameters<Counters['incrementMany']>[0],
     options?: GossipIncrementOptions,
   ): Promise<BatchReceipt>
-  /** How many replicas have an entry of it, as far as is known here: about as many as live. */
+  /** Returns how many replicas have an entry of `id`, as far as this replica knows: about as many as are live. */
   entriesOf(id: string): number
 }
 
@@ -60,19 +68,22 @@ const MOST_GONE_MS = 3_600_000
 const MOST_IDS = 10_000_000
 
 /**
- * Counters without a server: each replica counts in memory, and all have the sum about a second later. What a replica
- * counted outlives it in the others: all that was there a tick before its end, and by `heldBy: 2` each unit that was
- * acknowledged. One for each node, and on all nodes of a fleet or on none.
+ * Creates counters that need no server: each replica counts in memory, and all have the sum about a second later. The
+ * other replicas keep what a replica counted after it ends: everything that it had sent, which takes up to one tick,
+ * and with `heldBy: 2` every acknowledged unit. A node supports one instance; use it on all nodes of a fleet or on
+ * none.
  *
- * A token is refused by `SLUICE_BAD_OPTION`: that something counts once one place must decide. `durable: true` answers
- * when all others that answer have it; a receipt never says `durable`, since all is in memory. A reset takes away what
- * was counted before it, and what others count until they know of it. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
+ * Idempotency tokens are rejected with `SLUICE_BAD_OPTION`: deduplication needs a single authority. `durable: true`
+ * waits for all other replicas that reply; receipts never have `durable: true`, because all counts are in memory. A
+ * reset removes what was counted before it, and what other replicas count until it reaches them. Throws
+ * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
 export function gossipCounters(node: GossipNode, options: GossipCountersOptions = {}): GossipCounters {
-  if (!(node instanceof GossipNode)) throw badOption('gossipCounters: node', node, 'what createGossip answers')
+  if (!(node instanceof GossipNode)) throw badOption('gossipCounters: node', node, 'a node created by createGossip')
   const { goneMs = 60_000, waitMs = 5_000, maxIds = 100_000 } = optionsOf('gossipCounters', options, OPTIONS)
   const gone = parseTimerMs(goneMs, 'gossipCounters: goneMs')
-  if (gone < LEAST_GONE_MS || gone > MOST_GONE_MS) throw badOption('gossipCounters: goneMs', goneMs, '1 s to 1 h')
+  if (gone < LEAST_GONE_MS || gone > MOST_GONE_MS)
+    throw badOption('gossipCounters: goneMs', goneMs, 'a duration from 1 s to 1 h')
   return new ReplicatedCounters(node, {
     goneMs: gone,
     waitMs: parseTimerMs(waitMs, 'gossipCounters: waitMs'),
@@ -127,11 +138,11 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
     const gauge = (name: string, help: string, samples: readonly ValueSample[]): Metric => {
       return { name: `sluice_gossip_counter_${name}`, help, type: 'gauge', samples }
     }
-    const help = 'Replicas that count: those that live, those that are gone, those that were taken over of late.'
+    const help = 'Counting replicas, by state: live, dead (no recent news), folded (taken over recently).'
     const states = Object.entries(replicas).map(([state, value]) => ({ labels: { state }, value }))
     yield gauge('replicas', help, states)
-    yield gauge('ids', 'Counters of which something is kept.', [{ labels: {}, value: entries.size }])
-    const each = 'Entries of these: one for each replica that counted one.'
+    yield gauge('ids', 'Counter ids kept in memory.', [{ labels: {}, value: entries.size }])
+    const each = 'Entries of these ids: one for each replica that counted an id.'
     yield gauge('entries', each, [{ labels: {}, value: entries.entries }])
   }
 
@@ -175,7 +186,7 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
 
   async flush(): Promise<void> {
     this.#checkOpen()
-    await this.#tellOne()
+    await this.#sendToOne()
   }
 
   close(): Promise<void> {
@@ -185,25 +196,25 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
 
   async #end(): Promise<void> {
     this.#counts.close()
-    await this.#tellOne()
+    await this.#sendToOne()
   }
 
-  async #tellOne(): Promise<void> {
+  async #sendToOne(): Promise<void> {
     if (!(await this.#node.askOne())) await this.#askAll()
   }
 
-  /** Rejects where there are others, and none of them answers. */
+  /** Exchanges with all peers. Rejects if there are other replicas and none of them replies. */
   async #askAll(): Promise<void> {
     const askedAt = this.#node.clock.now()
     const { answered, asked } = await this.#node.askAll()
-    if (asked > 0 && answered === 0) throw unheld('none of the others answered')
+    if (asked > 0 && answered === 0) throw unheld('no other replica replied')
     this.#askedAt = askedAt
   }
 
   async #held(others: number): Promise<void> {
     const { waitMs } = this.#bounds
     if (await this.#counts.held(others, waitMs)) return
-    throw unheld(`got no word within ${waitMs} ms that ${others + 1} replicas have it`)
+    throw unheld(`${others + 1} replicas did not confirm the increment within ${waitMs} ms`)
   }
 
   #reading(id: string): CounterReading {
@@ -212,7 +223,7 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
     return { id, value: entries.valueOf(id), version, updatedAt }
   }
 
-  /** Throws where one of them would leave its range, or there are too many: then none is counted. */
+  /** Throws if a value would leave its range or there are too many ids; then nothing is counted. */
   #checkRoom(amounts: ReadonlyMap<string, number>): void {
     const { entries } = this.#counts
     let news = 0
@@ -220,11 +231,14 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
       if (!entries.has(id)) news++
       const value = entries.valueOf(id)
       if (Number.isSafeInteger(value + delta)) continue
-      const message = `delta: expected one that stays within ±(2^53 - 1), received ${shown(delta)} for a value of ${value}`
+      const message = `delta: expected a value within ±(2^53 - 1), received ${shown(delta)} for a value of ${value}`
       throw new SluiceError('SLUICE_COUNTER_RANGE', message)
     }
     if (news === 0 || entries.size + news <= this.#bounds.maxIds) return
-    throw new SluiceError('SLUICE_COUNTERS_FULL', `increment: got more than ${this.#bounds.maxIds} ids`)
+    throw new SluiceError(
+      'SLUICE_COUNTERS_FULL',
+      `increment: more than ${this.#bounds.maxIds} ids; delete unused ids or raise maxIds`,
+    )
   }
 
   #checkOpen(): void {
@@ -233,16 +247,19 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
   }
 }
 
-/** Throws `SLUICE_BAD_TOKEN` for what is no token at all. */
+/** Returns the error for a token. Throws `SLUICE_BAD_TOKEN` for an invalid token. */
 function noToken(token: unknown, amounts: ReadonlyMap<string, number>): SluiceError {
   tokenOf(token, amounts)
   return badOption(
     'increment: token',
     token,
-    'none: that a token counts once needs a ledger, as that of createCounters',
+    'no token, because deduplication needs a ledger such as that of createCounters',
   )
 }
 
 function unheld(reason: string): SluiceError {
-  return new SluiceError('SLUICE_COUNTERS_NOT_REPLICATED', `gossip: ${reason}; what was counted stands in this replica`)
+  return new SluiceError(
+    'SLUICE_COUNTERS_NOT_REPLICATED',
+    `gossip: ${reason}; this replica keeps its counts and sends them later`,
+  )
 }

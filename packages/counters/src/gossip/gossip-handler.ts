@@ -7,11 +7,11 @@ import { ServiceProblem } from '../service/service-problem.ts'
 
 export interface GossipHandlerOptions {
   readonly clock: Clock
-  /** Whether messages are sealed, so that anybody may send some. */
+  /** Whether messages are sealed, so that other machines may send them. */
   readonly isOpen: boolean
 }
 
-/** A handler of requests that carry a message each, as their body. Its promise never rejects. */
+/** Returns a handler of requests whose body is one message. Its promise never rejects. */
 export function gossipHandler(
   answer: (message: Uint8Array) => Uint8Array,
   { clock, isOpen }: GossipHandlerOptions,
@@ -40,7 +40,7 @@ export function gossipHandler(
   }
 }
 
-/** A body that a parser in front read already is taken from `req.body`, unless it made something else of it. */
+/** Returns the body of a request. If a parser has already read the body, `req.body` is used, unless it is not bytes. */
 async function messageIn(req: IncomingMessage & { readonly body?: unknown }, clock: Clock): Promise<Uint8Array> {
   if (!req.readableDidRead) return requestBytes(req, clock)
   if (req.body instanceof Uint8Array) return req.body

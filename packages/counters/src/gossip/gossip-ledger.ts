@@ -44,11 +44,11 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
   readonly #seenAt = new Map<string, number>()
   readonly #unshared = new CounterMetric({
     name: 'sluice_gossip_limit_unshared_total',
-        help: 'Keys no longer shared with other replicas, dropped to make room for another key.',
+    help: 'Keys no longer shared with other replicas, dropped to make room for another key.',
   })
   readonly #refused = new CounterMetric({
     name: 'sluice_gossip_limit_refused_total',
-        help: 'Items of other replicas that are not counted: malformed, or beyond the number of keys kept in memory.',
+    help: 'Items of other replicas that are not counted: malformed, or beyond the number of keys kept in memory.',
   })
   readonly #stop: () => void
 
@@ -97,7 +97,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
       labels: { of },
       value,
     }))
-        const help = 'Keys with known usage: used by this process, shared with other replicas, received from others.'
+    const help = 'Keys with known usage: used by this process, shared with other replicas, received from others.'
     yield { name: 'sluice_gossip_limit_keys', help, type: 'gauge', samples }
     yield* this.#unshared.metrics()
     yield* this.#refused.metrics()

@@ -1,25 +1,28 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
 import type { Clocks, LogPart, SentItem } from './replica-table.ts'
 
-/** Bytes of a message, its seal included. */
+/** Maximum size of a message in bytes, including its seal. */
 export const MOST_MESSAGE_BYTES = 65_536
-/** Of the clocks and parts of one message. */
+/** Maximum number of clocks, and of parts, in one message. */
 const MOST_REPLICAS = 10_000
 const REPLICA = /^[\w-]{1,64}$/
 const MOST_KEY = 1_024
-/** Of the JSON of an item: beside the clocks of a large fleet one must fit in a message. */
+/** Maximum size of an item as JSON: it must fit in a message beside the clocks of a large fleet. */
 const MOST_ITEM_BYTES = 32_768
 
-/** What two replicas say to each other: `ask`, then the `answer` to it; `push` what that showed to be missing, then `done`. */
+/**
+ * Messages between two replicas: `ask` and its `answer`, then `push` with what the answer showed to be missing, and
+ * `done`.
+ */
 export type GossipMessage = AskMessage | AnswerMessage | PushMessage | DoneMessage
 
 interface AskMessage {
   readonly kind: 'ask'
   readonly from: string
-  /** Comes back in the answer, so that no old answer stands in its place. */
+  /** Returned in the answer, so that an old answer cannot be replayed. */
   readonly nonce: string
   readonly clocks: Clocks
-  /** How far the items of a log came that was too long for the answers so far, or how far they need not be sent. */
+  /** Clock up to which a long log was received in earlier answers, or up to which it need not be sent. */
   readonly cursors: Clocks
 }
 
@@ -27,7 +30,7 @@ export interface AnswerMessage {
   readonly kind: 'answer'
   readonly from: string
   readonly nonce: string
-  /** To be sent with the push: proof that it is not an old one. */
+  /** Must be returned with the push, as proof that the push is recent. */
   readonly ticket: string
   readonly clocks: Clocks
   readonly parts: readonly LogPart[]
@@ -47,15 +50,18 @@ interface DoneMessage {
   readonly nonce: string
 }
 
-/** How many bytes an item has in a message. Throws `SLUICE_BAD_MESSAGE` for what no message can carry. */
+/**
+ * Returns the number of bytes of an item in a message. Throws `SLUICE_BAD_MESSAGE` for a key or value that a message
+ * cannot contain.
+ */
 export function itemBytes(key: unknown, value: unknown): number {
   const json = jsonOf([keyOf(key), value])
   const bytes = json === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(json)
-  if (bytes > MOST_ITEM_BYTES) throw badMessage(`an item that is no JSON or above ${MOST_ITEM_BYTES} bytes`)
+  if (bytes > MOST_ITEM_BYTES) throw badMessage(`an item that is not JSON or has more than ${MOST_ITEM_BYTES} bytes`)
   return bytes
 }
 
-/** What is written, as JSON: shorter names, and arrays for what there is much of. */
+/** Encodes a message as JSON, with short names, and arrays for repeated data. */
 export function encoded(message: GossipMessage): string {
   const { kind, from, nonce } = message
   const clocks = 'clocks' in message ? { clocks: [...message.clocks] } : {}
@@ -65,7 +71,7 @@ export function encoded(message: GossipMessage): string {
   return JSON.stringify({ v: 1, kind, from, nonce, ...ticket, ...clocks, ...cursors, ...parts })
 }
 
-/** Throws `SLUICE_BAD_MESSAGE` for whatever `encoded` does not write. */
+/** Decodes a message. Throws `SLUICE_BAD_MESSAGE` for a message that `encoded` does not write. */
 export function decoded(text: string): GossipMessage {
   const body = recordOf(parsed(text), 'a message')
   if (body.v !== 1) throw badMessage('another version')
@@ -83,7 +89,7 @@ export function decoded(text: string): GossipMessage {
     case 'done':
       return { kind: 'done', from, nonce }
     default:
-      throw badMessage('another kind')
+      throw badMessage('an unknown kind')
   }
 }
 
@@ -105,7 +111,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw badMessage('no JSON')
+    throw badMessage('invalid JSON')
   }
 }
 
@@ -128,7 +134,7 @@ function partsOf(value: unknown): LogPart[] {
       const bytes = itemBytes(key, content)
       return { clock: last, ageMs: countOf(ageMs, 'an age'), key: key as string, value: content, bytes }
     })
-    if (countOf(upTo, 'upTo') < last) throw badMessage('items behind the end')
+    if (countOf(upTo, 'upTo') < last) throw badMessage('items after the end of their part')
     return {
       replica: replicaOf(replica),
       base: countOf(base, 'a base'),
@@ -170,6 +176,6 @@ function textOf(value: unknown, what: string): string {
   throw badMessage(`${kindOf(value)} for ${what}`)
 }
 
-function badMessage(got: string): SluiceError {
-  return new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected what a replica of this release sends, received ${got}`)
+function badMessage(received: string): SluiceError {
+  return new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected a message of this release, received ${received}`)
 }

@@ -100,7 +100,7 @@ interface NodeSettings {
   readonly observers: Observers
 }
 
-/** One replica of a gossip fleet, created by `createGossip`. */
+/** Replica of a gossip fleet, created by `createGossip`. */
 export class GossipNode implements MetricSource {
   /** Random name of this replica. It changes with each start of the process. */
   readonly replica: string = newName()
@@ -159,7 +159,8 @@ export class GossipNode implements MetricSource {
   answer(message: Uint8Array): Uint8Array {
     try {
       this.#metrics.carried({ received: message.byteLength })
-      if (this.#isClosed) throw new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', 'gossip: this replica is closed and answers no messages')
+      if (this.#isClosed)
+        throw new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', 'gossip: this replica is closed and answers no messages')
       const answer = this.#exchange.answer(message)
       this.#metrics.carried({ sent: answer.byteLength })
       return answer
@@ -264,7 +265,12 @@ export class GossipNode implements MetricSource {
     const deadline = new AbortController()
     const late = new Promise<never>((_, reject) => {
       deadline.signal.addEventListener('abort', () => {
-        reject(new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', `gossip: a peer did not reply within ${waitMs} ms; the next tick retries`))
+        reject(
+          new SluiceError(
+            'SLUICE_GOSSIP_UNAVAILABLE',
+            `gossip: a peer did not reply within ${waitMs} ms; the next tick retries`,
+          ),
+        )
       })
     })
     const cancel = clock.after(waitMs, () => deadline.abort(), AWAITED)

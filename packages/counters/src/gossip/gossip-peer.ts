@@ -1,26 +1,29 @@
 import { badOption, SluiceError } from '@sluice/limiter-core/backend'
 import { MOST_MESSAGE_BYTES } from './gossip-message.ts'
 
-/** A way to another replica. */
+/** Transport to another replica. */
 export interface GossipPeer {
-  /** Another one for each; the address of those that have one. */
+  /** Unique name of the peer; its address if it has one. */
   readonly name: string
-  /** Sends a message and resolves with the answer to it; rejects where none comes until `signal` says so. */
+  /** Sends a message and resolves with the reply. Rejects if there is none before `signal` aborts. */
   exchange(message: Uint8Array, signal: AbortSignal): Promise<Uint8Array>
 }
 
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/i
 
-/** A replica whose `GossipNode.handler` serves this address. Throws `SLUICE_BAD_OPTION` for what is no address of http or https. */
+/**
+ * Peer whose `GossipNode.handler` serves this address. Throws `SLUICE_BAD_OPTION` for an address that is not an http or
+ * https URL, or that contains a user name, a password or a fragment.
+ */
 export class HttpPeer implements GossipPeer {
   readonly name: string
-  /** Whether it is on this machine. */
+  /** Whether the address is on this machine. */
   readonly isLocal: boolean
 
   constructor(address: string) {
     const url = parsed(address)
     if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash) {
-      throw badOption('gossip: peers', address, 'addresses of http or https, without a password')
+      throw badOption('gossip: peers', address, 'an http or https URL without a user name, password or fragment')
     }
     this.name = url.href
     this.isLocal = LOOPBACK.test(url.hostname)
@@ -32,20 +35,23 @@ export class HttpPeer implements GossipPeer {
     const response = await fetch(this.name, { method: 'POST', headers, body, signal, redirect: 'error' })
     if (response.status !== 200) {
       await response.body?.cancel()
-      throw new SluiceError('SLUICE_GOSSIP_UNAVAILABLE', `gossip: expected 200, received status ${response.status}`)
+      throw new SluiceError(
+        'SLUICE_GOSSIP_UNAVAILABLE',
+        `gossip: expected status 200 from a peer, received ${response.status}`,
+      )
     }
     return bytesOf(response)
   }
 }
 
-/** Reads no more than a message may have. */
+/** Reads the body, up to the maximum size of a message. */
 async function bytesOf(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
     if (size > MOST_MESSAGE_BYTES) {
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `gossip: got more than ${MOST_MESSAGE_BYTES} bytes`)
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected a reply of at most ${MOST_MESSAGE_BYTES} bytes`)
     }
     chunks.push(chunk)
   }

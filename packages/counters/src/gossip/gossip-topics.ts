@@ -2,40 +2,48 @@ import { badOption } from '@sluice/limiter-core/backend'
 import type { LogItem } from './replica-log.ts'
 import type { Clocks, TableListener } from './replica-table.ts'
 
-/** What one use of a node writes and hears, by the first part of its keys. */
+/** Use of a node, such as a channel or counters. It owns the items whose keys start with its kind. */
 export interface GossipTopic {
-  /** False where it came too late. */
+  /** Returns false if the item arrived after its time. */
   received(replica: string, item: LogItem): boolean
   missed(replica: string): void
-  /** Whether it may be forgotten. */
+  /** Whether an item may be dropped. */
   isOld(item: LogItem, replica: string): boolean
-  /** Of a log that `openLog` made somewhere: how far it may be taken over, 0 where not at all. Default: without a limit. */
+  /**
+   * Returns the clock up to which a log made by `openLog` on any node may be replicated, 0 for not at all. Default: no
+   * limit.
+   */
   limitOf?(replica: string): number
-  /** Before this replica tells another one anything. */
+  /** Called before this replica sends its clocks to another one. */
   beforeExchange?(): void
-  /** Another one, by the name of its node, has all logs as far as these clocks. */
+  /** Called when another replica, given by the name of its node, has all logs up to these clocks. */
   known?(replica: string, clocks: Clocks): void
-  /** The node has ended. */
+  /** Called when the node has closed. */
   ended?(): void
 }
 
-/** Items of a kind that this node does not know are kept for others. */
+/** Time for which items of a kind unknown to this node are kept for other replicas. */
 const UNKNOWN_MS = 3_600_000
-/** The name of a log of a kind: longer than that of any node. */
+/** Name of a log that `openLog` made; it is longer than the name of any node. */
 const KIND_LOG = /^([a-z]+)-[\w-]{16}$/
 
-/** `name`: 16 characters, as a node has. */
+/** Returns the name of a log. `name` has 16 characters, like the name of a node. */
 export function logName(kind: string, name: string): string {
   return `${kind}-${name}`
 }
 
-/** What stands on a node, by kind. */
+/** The topics of a node, by kind. */
 export class GossipTopics implements TableListener {
   readonly #topics = new Map<string, GossipTopic>()
 
-  /** Throws `SLUICE_BAD_OPTION` where something has this kind. */
+  /** Registers a topic. Throws `SLUICE_BAD_OPTION` if the kind is already registered. */
   attach(kind: string, topic: GossipTopic): void {
-    if (this.#topics.has(kind)) throw badOption('gossip: kind', kind, 'one that nothing else has on this node')
+    if (this.#topics.has(kind))
+      throw badOption(
+        'gossip: kind',
+        kind,
+        'a kind that is not yet used on this node (one channel, one backend and one gossipCounters per node)',
+      )
     this.#topics.set(kind, topic)
   }
 

@@ -3,18 +3,18 @@ import { keptMs, type SlotPolicy, writeCells } from './slot-cells.ts'
 import type { Usage } from './usage-item.ts'
 import { addUnits, forgetSlots, type Slots, unitsOf } from './usage-slots.ts'
 
-/** What all replicas took of one key, each by itself. */
+/** Units that each replica took of one key. */
 export class KeyUsage {
   readonly others: Map<string, Usage> = new Map()
-  /** When the key was last made as good as new; units that were taken before are of nobody. */
+  /** When the key was last reset; units taken before that do not count. */
   resetAt: number = Number.NEGATIVE_INFINITY
-  /** When this process last took of it. */
+  /** When this process last took units of the key. */
   takenAt: number = Number.NEGATIVE_INFINITY
   keptMs = 0
-  /** Of each form in which the key is counted. */
+  /** Slots of this process for each form in which the key is counted. */
   #own: number[][] = []
 
-  /** Units that this process took. */
+  /** Units in the slots of this process. */
   get ownUnits(): number {
     return this.#own.length > 0 ? unitsOf(this.#own[0]) : 0
   }
@@ -23,7 +23,7 @@ export class KeyUsage {
     return this.#own.length > 0
   }
 
-  /** `takes`: instants and units by turns. */
+  /** Records units taken by this process. `takes` alternates between instants and units. */
   take(policies: readonly SlotPolicy[], takes: readonly number[], time: FleetTime, now: number): void {
     this.takenAt = now
     this.keptMs = keptMs(policies)
@@ -39,7 +39,7 @@ export class KeyUsage {
     }
   }
 
-  /** The cells of a policy as they are now, by the process clock. */
+  /** Returns the cells of a policy at process time `now`. */
   cells(
     { cells }: { readonly cells: number },
     policies: readonly SlotPolicy[],
@@ -57,12 +57,12 @@ export class KeyUsage {
     return written
   }
 
-  /** What this process took, for all others. */
+  /** Returns the units that this process took, to be shared with the other replicas. */
   usage(): Usage {
     return { keptMs: this.keptMs, resetAt: this.resetAt, forms: this.#own }
   }
 
-  /** Makes the key as good as new where `at` is later than the last reset. True where this process had taken of it. */
+  /** Resets the key if `at` is later than the last reset. Returns true if that removed units of this process. */
   reset(at: number): boolean {
     if (at <= this.resetAt) return false
     this.resetAt = at

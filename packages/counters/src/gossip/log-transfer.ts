@@ -7,9 +7,9 @@ interface CutLog {
   readonly floor: number
 }
 
-/** Logs that are too long for one answer, until one replica has sent them to their ends. */
+/** Collects logs that are too long for one answer, until one replica has sent them completely. */
 export class LogTransfer {
-  /** How far each of them came. */
+  /** Clock received so far of each incomplete log. */
   readonly cursors: Map<string, number> = new Map()
   readonly #cut = new Map<string, CutLog>()
   #from: string | undefined
@@ -18,14 +18,14 @@ export class LogTransfer {
     return this.#cut.size > 0
   }
 
-  /** Of an answer to an ask with `cursors`, the parts that may be merged; `wants`: whether a log is taken over that far. */
+  /** Returns the parts of an answer that may be merged. `wants`: whether a log is accepted up to a clock. */
   wholeParts(
     { from, clocks, parts: sent }: AnswerMessage,
     wants: (replica: string, clock: number) => boolean,
   ): LogPart[] {
-    // a first ask does not name logs of which nothing is kept: they are sent again, and known
+    // the first ask does not name empty logs: their items are sent again although they are known
     const parts = sent.filter(({ replica, upTo }) => wants(replica, clocks.get(replica) ?? upTo))
-    // another replica answers at this address: what it has replaced, nobody knows
+    // another replica replied at this address: it is unknown which of the collected items it has replaced
     const isOther = this.#from !== undefined && this.#from !== from
     const known = isOther ? parts.filter(({ replica }) => !this.cursors.has(replica)) : parts
     if (isOther) this.#clear()

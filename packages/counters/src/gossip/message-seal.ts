@@ -3,25 +3,25 @@ import { badOption, type Clock, SluiceError } from '@sluice/limiter-core/backend
 import { MOST_MESSAGE_BYTES } from './gossip-message.ts'
 
 const MAC_BYTES = 32
-/** A push comes right after the answer that its ticket is from. */
+/** A ticket is valid for one to two times this long. A push follows the answer with its ticket immediately. */
 const TICKET_MS = 5_000
 /** 128 bits. */
 const LEAST_SECRET_BYTES = 16
 
 /**
- * What messages of a fleet are sealed with: HMAC-SHA256 under its secret, before the text. Without a secret nothing
- * stands there, which is for one machine alone.
+ * Seals the messages of a fleet with HMAC-SHA256 under its secret, placed before the text. Without a secret messages
+ * have no seal, which is allowed on a single machine only.
  */
 export class MessageSeal {
   readonly #secret: Buffer | undefined
   readonly #clock: Clock
-  /** Of tickets: this process alone makes and reads them. */
+  /** Secret of tickets, which only this process creates and checks. */
   readonly #ownSecret = randomBytes(MAC_BYTES)
 
-  /** Throws `SLUICE_BAD_OPTION` for a secret that is no text or has fewer than 16 bytes. */
+  /** Throws `SLUICE_BAD_OPTION` if the secret is not a string of at least 16 bytes. */
   constructor(secret: string | undefined, clock: Clock) {
     if (secret !== undefined && (typeof secret !== 'string' || Buffer.byteLength(secret) < LEAST_SECRET_BYTES)) {
-      throw badOption('gossip: secret', secret, `a text of ${LEAST_SECRET_BYTES} bytes or more`)
+      throw badOption('gossip: secret', secret, `a string of at least ${LEAST_SECRET_BYTES} bytes`)
     }
     this.#secret = secret === undefined ? undefined : Buffer.from(secret)
     this.#clock = clock
@@ -36,11 +36,14 @@ export class MessageSeal {
     return this.#secret ? Buffer.concat([macOf(this.#secret, body), body]) : body
   }
 
-  /** The text of a message. Throws `SLUICE_BAD_MESSAGE` for one that is too large, and `SLUICE_GOSSIP_FORGED` for one of another secret. */
+  /**
+   * Returns the text of a message. Throws `SLUICE_BAD_MESSAGE` if the message is too large, and `SLUICE_GOSSIP_FORGED`
+   * if it is sealed with another secret.
+   */
   opened(message: Uint8Array): string {
     if (message.byteLength > MOST_MESSAGE_BYTES) {
-      const got = `got ${message.byteLength} bytes, expected at most ${MOST_MESSAGE_BYTES}`
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `gossip: ${got}`)
+      const expected = `a message of at most ${MOST_MESSAGE_BYTES} bytes`
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected ${expected}, received ${message.byteLength} bytes`)
     }
     const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
     if (!this.#secret) return bytes.toString()
@@ -49,23 +52,23 @@ export class MessageSeal {
     if (isOurs) return body.toString()
     throw new SluiceError(
       'SLUICE_GOSSIP_FORGED',
-      'gossip: expected that of this fleet, received a message of another secret',
+      'gossip: expected a message sealed with the secret of this fleet, received one with another seal',
     )
   }
 
-  /** For whoever is to push soon. */
+  /** Returns a ticket that allows the receiver to push soon. */
   ticket(): string {
     return this.#ticketOf(this.#slot)
   }
 
-  /** Throws `SLUICE_GOSSIP_FORGED` for one that is old, or none of this process. */
+  /** Throws `SLUICE_GOSSIP_FORGED` if the ticket has expired or is not from this process. */
   checkTicket(ticket: string): void {
     const [given, now] = [Buffer.from(ticket), this.#slot]
     const isFresh = [now, now - 1].some((slot) => {
       const known = Buffer.from(this.#ticketOf(slot))
       return known.length === given.length && timingSafeEqual(known, given)
     })
-    if (!isFresh) throw new SluiceError('SLUICE_GOSSIP_FORGED', 'gossip: expected a new one, received an old message')
+    if (!isFresh) throw new SluiceError('SLUICE_GOSSIP_FORGED', 'gossip: expected a recent ticket, received an old one')
   }
 
   get #slot(): number {

@@ -1,7 +1,7 @@
 import { amountSince, type CounterAmount, mergedAmount, NO_AMOUNT } from './counter-amount.ts'
 import type { ReplicaLog } from './replica-log.ts'
 
-/** What this replica had counted when it wrote an item. */
+/** Amount that this replica had counted when it wrote an item. */
 interface AmountVersion {
   readonly clock: number
   readonly amount: CounterAmount
@@ -9,18 +9,18 @@ interface AmountVersion {
 
 interface OwnEntry {
   counted: CounterAmount
-  /** Of replicas that are gone. */
+  /** Amounts taken over from replicas that are gone. */
   inherited: CounterAmount
-  /** Of `counted`, the oldest first: what others may have when they take this replica for gone. */
+  /** Written versions of `counted`, oldest first. Others may have any of them when they declare this replica gone. */
   versions: AmountVersion[]
 }
 
-/** The entries of this replica under one name: what it counted itself, and what it took over from others. */
+/** Entries of this replica under one name: what it counted itself, and what it took over from others. */
 export class OwnEntries {
   readonly log: ReplicaLog
   readonly #entries = new Map<string, OwnEntry>()
   readonly #unwritten = new Set<string>()
-  /** Of versions above it only the last one is kept: whoever may ever take this replica for gone has none of them. */
+  /** Only the last version after this clock is kept: a replica that could declare this one gone has none of them. */
   #cutAt = Number.POSITIVE_INFINITY
 
   constructor(log: ReplicaLog) {
@@ -36,7 +36,7 @@ export class OwnEntries {
     return entry ? mergedAmount(entry.counted, entry.inherited) : NO_AMOUNT
   }
 
-  /** Adds to what it counted itself; of another epoch, the later one stands. */
+  /** Adds to what this replica counted itself. If the epochs differ, the later one replaces the other. */
   count(id: string, amount: CounterAmount): void {
     const entry = this.#entryOf(id)
     entry.counted = mergedAmount(entry.counted, amount)
@@ -47,7 +47,7 @@ export class OwnEntries {
     entry.inherited = mergedAmount(entry.inherited, amount)
   }
 
-  /** Writes what is not written yet, each id as one item; `write` answers its clock. */
+  /** Writes each changed id as one item; `write` returns the clock of the item. */
   flush(write: (id: string, amount: CounterAmount) => number): void {
     for (const id of this.#unwritten) {
       const entry = this.#entryOf(id)
@@ -59,7 +59,7 @@ export class OwnEntries {
     this.#unwritten.clear()
   }
 
-  /** What it counted itself and those do not have who know its log as far as `clock`. */
+  /** Yields what this replica counted itself after `clock`: replicas that have its log up to `clock` lack it. */
   *countedSince(clock: number): Iterable<readonly [id: string, amount: CounterAmount]> {
     for (const [id, { counted, versions }] of this.#entries) {
       const known = versions.findLast((version) => version.clock <= clock)?.amount ?? NO_AMOUNT
@@ -68,7 +68,7 @@ export class OwnEntries {
     }
   }
 
-  /** All others know the log as far as `clock`, or farther. */
+  /** Drops versions that are not needed once all other replicas have the log up to `clock`. */
   prune(clock: number): void {
     for (const entry of this.#entries.values()) {
       const first = entry.versions.findLastIndex((version) => version.clock <= clock)
@@ -76,7 +76,9 @@ export class OwnEntries {
     }
   }
 
-  /** Whether this replica sees too few others: what it writes from now on those do not get that it does not see. */
+  /**
+   * Whether this replica is cut off: it reaches too few others, and the rest do not receive what it writes from now on.
+   */
   set isCutOff(isCutOff: boolean) {
     if (!isCutOff) this.#cutAt = Number.POSITIVE_INFINITY
     else if (this.#cutAt === Number.POSITIVE_INFINITY) this.#cutAt = this.log.clock

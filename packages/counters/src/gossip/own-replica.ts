@@ -5,23 +5,26 @@ import { FormerEntries } from './former-entries.ts'
 import type { GossipNode } from './gossip-node.ts'
 import { OwnEntries } from './own-entries.ts'
 
-/** Keys of items in the logs of counters: amounts, news of who lives, and marks of whom a replica took over. */
+/** Kind of the logs of counters. The keys of their items denote amounts, statuses, and marks of taken-over replicas. */
 export const KIND = 'counters'
 export const COUNTER: string = `${KIND}:id:`
 export const NEWS: string = `${KIND}:member`
 export const FOLDED: string = `${KIND}:folded:`
 
-/** This process as a replica that counts: under one name at a time, and under former ones until these are taken over. */
+/**
+ * This process as a counting replica. It has one name at a time; former names are kept until their entries are taken
+ * over.
+ */
 export class OwnReplica {
   readonly #node: GossipNode
   readonly #members: FleetMembers
   readonly #former = new Map<string, FormerEntries>()
   #entries: OwnEntries
   #since: number
-  /** Of the clock. */
+  /** Process time at which the current name was adopted. */
   #startedAt: number
   #isAdmitted = false
-  /** Since when others tell how far they know logs, and do not know that of this one. */
+  /** Since when peers have reported clocks of counter logs, but not of this replica's log. */
   #unknownSince: number | undefined
 
   constructor(node: GossipNode, members: FleetMembers) {
@@ -41,7 +44,7 @@ export class OwnReplica {
     return this.#entries.name
   }
 
-  /** The present one first. */
+  /** All names of this process, the current one first. */
   get names(): readonly string[] {
     return [this.name, ...this.#former.keys()]
   }
@@ -50,22 +53,22 @@ export class OwnReplica {
     return this.#members.newsOf(this.name)?.votes ?? new Map()
   }
 
-  /** Whether it has a say in who is gone. */
+  /** Whether this replica may vote on which replicas are gone. */
   get isAdmitted(): boolean {
     return this.#isAdmitted
   }
 
-  /** Since it has this name, in ms. */
+  /** Time since this process adopted its current name, in ms. */
   get ageMs(): number {
     return this.#node.clock.now() - this.#startedAt
   }
 
-  /** For how long others have known logs of counters, and not this one, in ms. */
+  /** Time for which peers have known counter logs but not that of this replica, in ms; 0 if they know it. */
   get unknownMs(): number {
     return this.#unknownSince === undefined ? 0 : this.#node.clock.now() - this.#unknownSince
   }
 
-  /** Another replica knows the log of this one, or does not though it knows some. */
+  /** Records whether a peer that has counter logs knows the log of this replica. */
   setKnown(isKnown: boolean): void {
     if (isKnown) this.#unknownSince = undefined
     else this.#unknownSince ??= this.#node.clock.now()
@@ -79,12 +82,12 @@ export class OwnReplica {
     this.#former.delete(name)
   }
 
-  /** From now on it has a say. */
+  /** Lets this replica vote from now on. */
   admit(): void {
     this.#isAdmitted = true
   }
 
-  /** Goes on under a new name, with entries that begin at 0. */
+  /** Continues under a new name, with entries that start at 0. */
   startOver(votes: MemberNews['votes']): void {
     this.flush()
     this.writeNews({ hasLeft: true })
@@ -104,7 +107,7 @@ export class OwnReplica {
     this.#members.learn(this.name, news, bornAt)
   }
 
-  /** Writes what it counted, and is not written yet. */
+  /** Writes all amounts that have changed since the last flush. */
   flush(): void {
     const { log } = this.#entries
     const write = (id: string, amount: CounterAmount): number =>

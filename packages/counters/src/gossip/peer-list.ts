@@ -18,7 +18,7 @@ export class PeerList {
   /** Names of peers that turned out to be this replica. */
   readonly #own = new Set<string>()
 
-  /** Throws `SLUICE_BAD_OPTION` for an invalid peer, and for an address of another machine if there is no secret. */
+  /** Throws `SLUICE_BAD_OPTION` for an invalid peer, and for an address of another machine without a secret. */
   constructor(options: PeerListOptions) {
     this.#options = options
     if (typeof options.peers !== 'function') peersOf(options.peers, options.seal)
@@ -54,8 +54,8 @@ export class PeerList {
 }
 
 /**
- * Converts addresses to peers. Throws `SLUICE_BAD_OPTION` for an invalid peer, and for an address of another machine if
- * there is no secret.
+ * Converts addresses to peers. Throws `SLUICE_BAD_OPTION` for an invalid peer, and for an address of another machine
+ * without a secret.
  */
 function peersOf(given: GossipPeers, seal: MessageSeal): readonly GossipPeer[] {
   if (!Array.isArray(given)) throw badOption('gossip: peers', given, 'an array of addresses')

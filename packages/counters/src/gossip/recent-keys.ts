@@ -1,7 +1,7 @@
-/** So many of those that were used longest ago are looked at. */
+/** Number of least recently used keys from which one is evicted. */
 const LOOKED_AT = 8
 
-/** Keys by when they were last used, so many at most. */
+/** Keys in the order of their last use, at most `most` of them. */
 export class RecentKeys {
   readonly #most: number
   readonly #keys = new Set<string>()
@@ -18,7 +18,10 @@ export class RecentKeys {
     return this.#keys.has(key)
   }
 
-  /** Answers the key that must go for it: of those that were used longest ago the one with the fewest units. */
+  /**
+   * Adds or refreshes a key, and returns the evicted key if there is one: of the least recently used keys, the one with
+   * the fewest units.
+   */
   use(key: string, unitsOf: (key: string) => number): string | undefined {
     this.#keys.delete(key)
     this.#keys.add(key)
@@ -33,7 +36,7 @@ export class RecentKeys {
     this.#keys.delete(key)
   }
 
-  /** From the one that was used longest ago. */
+  /** Yields the least recently used keys first. */
   *#first(count: number): Iterable<string> {
     let left = count
     for (const key of this.#keys) {

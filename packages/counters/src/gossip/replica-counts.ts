@@ -11,23 +11,24 @@ import { COUNTER, FOLDED, KIND, NEWS, OwnReplica } from './own-replica.ts'
 import type { LogItem } from './replica-log.ts'
 import type { Clocks } from './replica-table.ts'
 
-/** News of a replica within the time after which it is taken for gone. */
+/** Number of status reports that a replica writes within `goneMs`. */
 const NEWS_EACH = 6
-/** So many times that long a log is kept that another one took over. */
+/** Multiple of `goneMs` for which a log is kept after another replica took it over. */
 const KEPT_TIMES = 10
-/** So many times that long a replica waits for most of the others, of which most may be gone for good. */
+/** Multiple of `goneMs` for which a replica waits for the majority, which may never return. */
 const STUCK_TIMES = 60
-/** Of those that were taken over, so many stand in the log of a replica, and so many more are remembered. */
+/** Number of marks of taken-over replicas that stay in the log of a replica, and number of later remembered ones. */
 const MOST_MARKS = 200
 const MOST_ENDED = 10_000
-/** A counter that was deleted is forgotten after. */
+/** Time after which a deleted counter is forgotten. */
 const DELETED_MS = 3_600_000
-/** Asks in a row for somebody who waits; then those of each tick must do. */
+/** Maximum number of consecutive exchanges for waiting callers; after that, they depend on the regular ticks. */
 const MOST_ASKS = 16
 
 /**
- * What all replicas counted, as one of them knows it: each has a log with an entry for each id, which another one takes
- * over once it is gone. Shapiro et al., A comprehensive study of convergent and commutative replicated data types, 2011.
+ * The counts of all replicas as this one knows them. Each replica has a log with an entry for each id; when it is gone,
+ * another replica takes over its entries. Shapiro et al., A comprehensive study of convergent and commutative
+ * replicated data types, 2011.
  */
 export class ReplicaCounts implements GossipTopic {
   readonly entries: EntryTable = new EntryTable()
@@ -39,7 +40,7 @@ export class ReplicaCounts implements GossipTopic {
   readonly #stop: () => void
   readonly #own: OwnReplica
   readonly #dropped: DroppedLogs
-  /** Whether somebody else said something new of who lives. */
+  /** Whether another replica has reported a status or a take-over since the last vote. */
   #hasNews = false
   #isAsking = false
   #isClosed = false
@@ -56,20 +57,22 @@ export class ReplicaCounts implements GossipTopic {
     this.#stop = everyTick(node.clock, goneMs / NEWS_EACH, () => this.#beat())
   }
 
-  /** Replicas by what is known of them: of those that were taken over, the latest ones. */
+  /** Number of replicas by state. `folded` is limited to the replicas that were taken over most recently. */
   get replicas(): Readonly<Record<'live' | 'dead' | 'folded', number>> {
     const { live, names } = this.#members
     return { live, dead: names.length - live, folded: this.#marks.size }
   }
 
-  /** Adds to what this replica counted. */
+  /** Adds an amount to the entry of this replica. */
   count(id: string, amount: CounterAmount): void {
     const { entries, name } = this.#own
     entries.count(id, amount)
     this.entries.put(name, id, entries.amountOf(id), this.#node.clock.wall())
   }
 
-  /** Answers whether so many other replicas have all that was counted here so far, once they do or after `waitMs`. */
+  /**
+   * Resolves with true once `others` other replicas have everything counted here so far, or with false after `waitMs`.
+   */
   async held(others: number, waitMs: number): Promise<boolean> {
     this.#own.flush()
     const { name, log } = this.#own.entries
@@ -78,7 +81,7 @@ export class ReplicaCounts implements GossipTopic {
     return held
   }
 
-  /** Says that this replica counts no more: its entries may be taken over at once. */
+  /** Announces that this replica no longer counts, so that its entries can be taken over at once. */
   close(): void {
     if (this.#isClosed) return
     this.#own.flush()
@@ -127,7 +130,7 @@ export class ReplicaCounts implements GossipTopic {
 
   /** Called by the node. */
   known(node: string, clocks: Clocks): void {
-    for (const log of clocks.keys()) this.#markAnew(log)
+    for (const log of clocks.keys()) this.#markAgain(log)
     const knowsAny = [...clocks.keys()].some((log) => log.startsWith(`${KIND}-`))
     const isKnown = clocks.has(this.#own.name)
     if (isKnown || knowsAny) this.#own.setKnown(isKnown)
@@ -148,7 +151,7 @@ export class ReplicaCounts implements GossipTopic {
     if (!news) return
     this.#members.learn(replica, news, item.bornAt)
     this.#hasNews = true
-    // who is taken for gone stays gone: under this name nobody takes anything over any more
+    // a replica that was voted gone stays gone: only under a new name may this process take over entries
     if (news.votes.has(this.#own.name)) this.#startOver(this.#own.votes)
   }
 
@@ -163,15 +166,15 @@ export class ReplicaCounts implements GossipTopic {
     this.#hasNews = true
   }
 
-  /** Somebody has a log that was taken over so long ago that this stands nowhere any more. */
-  #markAnew(gone: string): void {
+  /** Writes the mark of a take-over again when a peer still has the log, because the mark has been removed since. */
+  #markAgain(gone: string): void {
     const mark = this.#marks.endedOf(gone)
     if (!mark || this.#isClosed) return
     const { bornAt } = this.#node.write(FOLDED + gone, mark.clock, this.#own.entries.log)
     this.#learnFold(gone, this.#own.name, { clock: mark.clock, bornAt })
   }
 
-  /** Nobody has its entries any more: who took them over was gone before most knew of it. */
+  /** Restores a log whose entries were lost: the replica that took them over was gone before most others had them. */
   #restore(name: string): void {
     this.#own.former(name)?.unsettle((id, amount) => this.#countAgain(id, amount))
     for (const item of this.#dropped.restored(name)) this.received(name, item)
@@ -181,23 +184,29 @@ export class ReplicaCounts implements GossipTopic {
     if (amount.epoch >= this.entries.epochOf(id)) this.count(id, amount)
   }
 
-  /** The votes of one whose entries were taken over count nowhere. */
+  /**
+   * Continues under a new name. `votes` is empty by default, because votes of a replica that was taken over do not
+   * count.
+   */
   #startOver(votes: MemberNews['votes'] = new Map()): void {
     if (!this.#isClosed) this.#own.startOver(votes)
   }
 
-  /** Whether this replica has a say in who is gone: as soon as most that have one know it. */
-  #isToBeAdmitted(): boolean {
+  /**
+   * Whether this replica may vote from now on: most replicas with a vote know it, or it is old enough. That is `goneMs`
+   * if no other replica has a vote, and `STUCK_TIMES` as long otherwise.
+   */
+  #mayVote(): boolean {
     const { name, ageMs } = this.#own
     const isKnown = this.#members.isKnownToMost(name, (node) => this.#held.clockOf(name, node) > 0)
     return (isKnown ?? ageMs >= this.#goneMs) ? true : ageMs >= STUCK_TIMES * this.#goneMs
   }
 
-  /** Says who is gone, and takes over those whom all others left to this replica. */
+  /** Votes on which replicas are gone, and takes over the ones that all live replicas left to this one. */
   #vote(): void {
     const clockOf = (replica: string): number => this.#node.logs.logOf(replica)?.clock ?? 0
     const votes = this.#members.votes(this.#own.name, clockOf)
-    const isNew = !this.#own.isAdmitted && this.#isToBeAdmitted()
+    const isNew = !this.#own.isAdmitted && this.#mayVote()
     if (isNew) this.#own.admit()
     if (isNew || JSON.stringify([...votes]) !== JSON.stringify([...this.#own.votes])) this.#own.writeNews({ votes })
     for (const gone of this.#members.decided(this.#own.name, clockOf)) this.#fold(gone, clockOf(gone))
@@ -214,13 +223,14 @@ export class ReplicaCounts implements GossipTopic {
       this.#node.write(FOLDED + name, mark.clock, entries.log, mark.bornAt)
       this.#marks.add(name, own, mark)
     }
-    // last: who has this has all that stands before it
+    // written last: a replica that has this item has all items before it
     const { bornAt } = this.#node.write(FOLDED + gone, clock, entries.log)
     this.#learnFold(gone, own, { clock, bornAt })
   }
 
   #beat(): void {
-    // all others refuse it: it was taken over, and this one refuses the log in which that stands
+    // all peers reject the log of this replica: it was taken over, and this replica rejects the log that contains the
+    // mark
     if (this.#own.unknownMs >= this.#goneMs) this.#startOver()
     this.#vote()
     this.#own.writeNews()
@@ -248,7 +258,7 @@ export class ReplicaCounts implements GossipTopic {
     for (const { replica, by } of this.#marks.endOld(clock.now())) logs.logOf(by)?.remove(FOLDED + replica)
   }
 
-  /** Until nobody waits, nobody answers, or for a while. */
+  /** Exchanges with peers until no caller waits, no peer replies, or `MOST_ASKS` is reached. */
   async #askWhileWaited(): Promise<void> {
     if (this.#isAsking) return
     this.#isAsking = true

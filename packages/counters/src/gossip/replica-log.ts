@@ -1,29 +1,32 @@
-/** What one replica wrote under a key; a later item of the key stands in its place. */
+/** Value that a replica wrote under a key. A later item with the same key replaces it. */
 export interface LogItem {
-  /** Its number in the log, from 1, one more for each item. */
+  /** Number of the item in the log, from 1, increasing by 1. */
   readonly clock: number
   readonly key: string
   readonly value: unknown
-  /** Of its key and value in a message. */
+  /** Bytes of the key and value in a message. */
   readonly bytes: number
-  /** When it was written, by the clock of whoever holds it: `now` less its age. */
+  /** Process time at which it was written: the time at which it arrived, minus its age. */
   readonly bornAt: number
 }
 
-/** Of so many items and fewer stale ones are kept beside them. */
+/**
+ * Number of stale items that are kept in addition to one for each current item, so that a small log is rarely
+ * compacted.
+ */
 const FEW = 64
 
-/** What one replica wrote, in the order of its clock. Only that replica adds to it; all others hold copies. */
+/** Items of one replica in the order of their clocks. Only that replica appends to it; all others hold copies. */
 export class ReplicaLog {
   readonly replica: string
-  /** Of the last item that was ever in it. */
+  /** Clock of the last item that was ever in the log. */
   clock = 0
-  /** Items up to this one may have been dropped, though no other stands in their place. */
+  /** Items up to this clock may have been dropped without a later item in their place. */
   floor = 0
-  /** Since when it has no items, by the clock of whoever holds it; undefined while it has some. */
+  /** Process time since which the log has been empty; undefined if it has items. */
   emptySince: number | undefined
   readonly #items = new Map<string, LogItem>()
-  /** By clock, stale ones among them. */
+  /** Items by clock, including stale ones. */
   #order: LogItem[] = []
 
   constructor(replica: string, now: number) {
@@ -35,7 +38,7 @@ export class ReplicaLog {
     return this.#items.size
   }
 
-  /** `item.clock` is above `clock`. */
+  /** Appends an item. Its clock must be above `clock`. */
   put(item: LogItem): void {
     this.#items.set(item.key, item)
     this.#order.push(item)
@@ -44,19 +47,19 @@ export class ReplicaLog {
     if (this.#order.length > 2 * this.#items.size + FEW) this.#order = this.#order.filter((one) => this.#isKept(one))
   }
 
-  /** All items up to `clock` were sent, or are gone. */
+  /** Records that all items up to `clock` were received or are gone. */
   advanceTo(clock: number): void {
     this.clock = Math.max(this.clock, clock)
   }
 
-  /** Items behind `clock`, in order. */
+  /** Yields the items after `clock`, in order. */
   *after(clock: number): Iterable<LogItem> {
     for (let at = this.#indexAfter(clock); at < this.#order.length; at++) {
       if (this.#isKept(this.#order[at])) yield this.#order[at]
     }
   }
 
-  /** Drops items for which `isOld` holds. Whoever does not have them has missed them from then on. */
+  /** Drops items for which `isOld` returns true. A replica that does not have them yet has missed them from then on. */
   drop(isOld: (item: LogItem) => boolean, now: number): void {
     for (const item of this.#items.values()) {
       if (!isOld(item)) continue
@@ -67,12 +70,12 @@ export class ReplicaLog {
     if (this.#items.size === 0) this.emptySince ??= now
   }
 
-  /** Drops the item of a key, without a word: all others do the same by its age. */
+  /** Removes the item of a key without recording a drop: the other replicas remove it by its age, too. */
   remove(key: string): void {
     this.#items.delete(key)
   }
 
-  /** Those that stand, in no order. */
+  /** Current items, in no particular order. */
   get items(): Iterable<LogItem> {
     return this.#items.values()
   }
@@ -85,7 +88,7 @@ export class ReplicaLog {
     return this.#items.get(item.key) === item
   }
 
-  /** Index of the first item behind `clock`. */
+  /** Returns the index of the first item after `clock`. */
   #indexAfter(clock: number): number {
     let [low, high] = [0, this.#order.length]
     while (low < high) {

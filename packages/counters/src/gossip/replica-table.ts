@@ -1,55 +1,55 @@
 import { type LogItem, ReplicaLog } from './replica-log.ts'
 
-/** How far each log is known, by replica. */
+/** Clock up to which each log is known, by replica. */
 export type Clocks = ReadonlyMap<string, number>
 
-/** A part of a log: all of its items behind `base`, up to `upTo`, that still stand. */
+/** Part of a log: all items after `base`, up to `upTo`, that no later item has replaced. */
 export interface LogPart {
   readonly replica: string
   /**
-   * How far the receiver had the log, or was not to get it, when it said so. Whoever has it less far by now, since it
-   * takes over more than it did then, lacks what is between.
+   * Clock up to which the receiver had the log, or did not need it, according to its request. A receiver that has less
+   * of the log by now, because it accepts more than it did then, lacks the items in between.
    */
   readonly base: number
-  /** Items up to this one may have been dropped. */
+  /** Items up to this clock may have been dropped. */
   readonly floor: number
   readonly upTo: number
   readonly items: readonly SentItem[]
   /**
-   * Whether more items are to come before it may be merged: what an item behind `upTo` replaced is in no part, so that
-   * a log is known as far as a clock only once it was sent to its end.
+   * Whether more parts must arrive before this one may be merged. An item after `upTo` may have replaced one before it,
+   * which is then in no part, so a log is known up to a clock only once it was sent completely.
    */
   readonly isCut: boolean
 }
 
 export interface SentItem extends Omit<LogItem, 'bornAt'> {
-  /** How long ago it was written, in ms. */
+  /** Time since the item was written, in ms. */
   readonly ageMs: number
 }
 
-/** Hears of each item once, in the order of its log. */
+/** Receives each item once, in the order of its log. */
 export interface TableListener {
-  /** False where it came too late. */
+  /** Returns false if the item arrived after its time. */
   received(replica: string, item: LogItem): boolean
-  /** Items of a replica were gone before they came here. */
+  /** Called when a replica discarded items before this process received them. */
   missed(replica: string): void
-  /** How far a log may be taken over: 0 for one that is not wanted here. */
+  /** Returns the clock up to which a log may be replicated here: 0 for an unwanted log. */
   limitOf(replica: string): number
-  /** Whether items of a log are dropped by their ages. */
+  /** Whether items of a log expire by age. */
   isAging(replica: string): boolean
 }
 
-/** Of an item, its clock and age in a message, about. */
+/** Approximate bytes of the clock and age of an item in a message. */
 const ITEM_BYTES = 40
 
 /**
- * The logs of all replicas, as one of them knows them: its own, to which it adds, and copies of the others'. Two tables
- * are equal once each has sent the other the parts behind its clocks, in whatever order, however often.
+ * Logs of all replicas as this one knows them: its own logs, to which it appends, and copies of the others. Two tables
+ * are equal once each has sent the other the parts after its clocks, in any order and any number of times.
  */
 export class ReplicaTable {
   readonly own: ReplicaLog
   readonly #logs = new Map<string, ReplicaLog>()
-  /** Those that this process alone adds to. */
+  /** Logs to which only this process appends. */
   readonly #owned = new Set<ReplicaLog>()
   readonly #listener: TableListener
 
@@ -60,7 +60,7 @@ export class ReplicaTable {
     this.#listener = listener
   }
 
-  /** One more log that this process alone adds to. */
+  /** Opens another log to which only this process appends. */
   open(replica: string, now: number): ReplicaLog {
     const log = new ReplicaLog(replica, now)
     this.#logs.set(replica, log)
@@ -68,17 +68,17 @@ export class ReplicaTable {
     return log
   }
 
-  /** From now on `log` is one that another process might have written. */
+  /** Stops owning a log: from now on it may be replicated from other processes, too. */
   release(log: ReplicaLog): void {
     this.#owned.delete(log)
   }
 
-  /** Undefined for one that is not known. */
+  /** Returns undefined for an unknown log. */
   logOf(replica: string): ReplicaLog | undefined {
     return this.#logs.get(replica)
   }
 
-  /** A log that was forgotten is known again. */
+  /** Adds a forgotten log again. */
   restore(log: ReplicaLog): void {
     this.#logs.set(log.replica, log)
   }
@@ -87,32 +87,35 @@ export class ReplicaTable {
     this.#logs.delete(replica)
   }
 
-  /** Writes an item of its own. */
+  /** Appends an item to a log of this process. */
   write(content: Pick<LogItem, 'key' | 'value' | 'bytes'>, bornAt: number, log: ReplicaLog = this.own): LogItem {
     const item: LogItem = { ...content, clock: log.clock + 1, bornAt }
     log.put(item)
     return item
   }
 
-  /** Of logs with items, and of those that `named` has: replicas that are gone leave an empty one each. */
+  /**
+   * Returns the clocks of logs with items, and of the logs in `named`. Other empty logs are left over from replicas
+   * that are gone.
+   */
   clocks(named: Clocks = new Map()): Clocks {
-    const told = [...this.#logs.values()].filter(({ replica, size }) => size > 0 || named.has(replica))
-    return new Map(told.map(({ replica, clock }) => [replica, clock]))
+    const logs = [...this.#logs.values()].filter(({ replica, size }) => size > 0 || named.has(replica))
+    return new Map(logs.map(({ replica, clock }) => [replica, clock]))
   }
 
-  /** Whether a table with these clocks has something that this one never had. */
+  /** Whether a table with these clocks has items that this table wants and never had. */
   isBehind(clocks: Clocks): boolean {
     for (const [replica, clock] of clocks) if (this.wants(replica, clock)) return true
     return false
   }
 
-  /** Of these logs those that this table does not take over. */
+  /** Returns the logs of which `clocks` has more than this table accepts. */
   refused(clocks: Clocks): string[] {
     const known = (replica: string): number => this.#logs.get(replica)?.clock ?? 0
     return [...clocks].filter(([name, at]) => at > known(name) && !this.wants(name, at)).map(([name]) => name)
   }
 
-  /** What a table with these clocks lacks, at most about `maxBytes` of it: whoever asks again gets the rest. */
+  /** Returns what a table with these clocks lacks, up to about `maxBytes`. The next request gets the rest. */
   partsBehind(
     clocks: Clocks,
     { now, maxBytes, mayCut }: { readonly now: number; readonly maxBytes: number; readonly mayCut: boolean },
@@ -132,7 +135,10 @@ export class ReplicaTable {
     return parts
   }
 
-  /** Takes over what is new; what is known already, and what others say of its own logs, changes nothing. Answers whether anything was new. */
+  /**
+   * Merges new items and returns whether there were any. Known items, and items of the logs of this process, are
+   * ignored.
+   */
   merge(parts: readonly LogPart[], now: number): boolean {
     let isMoved = false
     for (const part of parts) {
@@ -144,7 +150,7 @@ export class ReplicaTable {
     return isMoved
   }
 
-  /** Drops items for which `isOld` holds, and logs of others that have been empty for `emptyMs`. */
+  /** Drops items for which `isOld` returns true, and logs of other replicas that have been empty for `emptyMs`. */
   drop(isOld: (item: LogItem, replica: string) => boolean, now: number, emptyMs: number): void {
     for (const log of this.#logs.values()) {
       if (!this.#listener.isAging(log.replica)) continue
@@ -154,7 +160,7 @@ export class ReplicaTable {
     }
   }
 
-  /** Whether items up to `clock` would be new, and may be taken over. */
+  /** Whether items up to `clock` are new and may be merged. */
   wants(replica: string, clock: number): boolean {
     const log = this.#logs.get(replica)
     if (log && this.#owned.has(log)) return false
@@ -164,7 +170,7 @@ export class ReplicaTable {
   #mergePart({ replica, floor, upTo, items }: LogPart, now: number): void {
     const log = this.#logs.get(replica) ?? new ReplicaLog(replica, now)
     this.#logs.set(replica, log)
-    // of a log that is met for the first time nothing was missed: this one came later
+    // a log seen for the first time has no missed items: this replica joined later
     const isKnown = log.clock > 0
     let isMissed = isKnown && floor > log.clock
     if (isMissed) this.#listener.missed(replica)
@@ -187,7 +193,7 @@ interface PartLimits {
   readonly known: number
   readonly now: number
   readonly room: number
-  /** The first one has an item at least, however large. */
+  /** Whether this is the first part: it contains at least one item, however large. */
   readonly isFirst: boolean
 }
 

@@ -1,23 +1,23 @@
 import type { AlgorithmName, CompiledPolicy } from '@sluice/limiter-core/backend'
 import type { SlotForm, Slots } from './usage-slots.ts'
 
-/** Those whose cells are units by time. */
+/** Algorithms whose cells are units by time. */
 export const GOSSIP_ALGORITHMS: readonly AlgorithmName[] = ['fixed-window', 'sliding-window']
 
-/** A policy as it is counted in slots, and where its cells begin among those of a key. */
+/** Policy counted in slots, with the index of its first cell among the cells of a key. */
 export interface SlotPolicy extends SlotForm {
   readonly compiled: CompiledPolicy
   readonly at: number
 }
 
-/** Units of a key in the slots that count, the current one first, and when the last of each was taken. */
+/** Units of a key in the slots that count, current slot first, and the time of the last take in each. */
 interface SlotSums {
   readonly start: number
   readonly units: Float64Array
   readonly lastAt: Float64Array
 }
 
-/** What a policy counts, or each of its variants where plans have several. */
+/** Returns the slots of a policy, or of each of its variants if plans have several. */
 export function slotPolicies(compiled: CompiledPolicy): readonly SlotPolicy[] {
   const parts = compiled.variants ?? [{ compiled, at: 0 }]
   return parts.map((part) => {
@@ -27,13 +27,15 @@ export function slotPolicies(compiled: CompiledPolicy): readonly SlotPolicy[] {
   })
 }
 
-/** After so long what was written of a key counts nowhere any more. */
+/** Returns the time in ms after which an item of a key no longer counts. */
 export function keptMs(policies: readonly SlotPolicy[]): number {
-  // a slot more, since those of others may end later
+  // one slot more, because slots of other replicas may end later
   return Math.ceil(Math.max(...policies.map(({ slotMs, kept }) => slotMs * (kept + 1))))
 }
 
-/** Writes the cells of a policy: of what all replicas took in the slot that began at `start` and in those before it. */
+/**
+ * Writes the cells of a policy: what all replicas took in the slot that started at `start` and in the slots before it.
+ */
 export function writeCells(cells: number[], policy: SlotPolicy, start: number, usages: readonly Slots[]): void {
   const sums = sumsOf(policy, start, usages)
   const { at, compiled } = policy
@@ -43,7 +45,10 @@ export function writeCells(cells: number[], policy: SlotPolicy, start: number, u
   else for (const [age, units] of sums.units.entries()) cells[at + 1 + age] = units
 }
 
-/** As `CompiledTwoEpochWindow` has them: its one time is that of the epoch before, while that has units. */
+/**
+ * Writes the cells in the layout of `CompiledTwoEpochWindow`: its single time is that of the previous epoch while that
+ * epoch has units.
+ */
 function writeEpochs(cells: number[], at: number, { start, units, lastAt }: SlotSums): void {
   const [current, previous] = units
   cells[at + 1] = current

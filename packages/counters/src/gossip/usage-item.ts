@@ -1,28 +1,33 @@
 import type { Slots } from './usage-slots.ts'
 
-/** What a replica took of a key, as its item holds it: ages in ms as of its writing. */
+/** Units that one replica took of a key. Times are process times here, and ages in ms in the log item. */
 export interface Usage {
-  /** After so long it counts nowhere. */
+  /** Time in ms after which the units no longer count. */
   readonly keptMs: number
-  /** When the replica heard of the last reset of the key; before all time where there was none. */
+  /** When the replica learned of the last reset of the key; -Infinity if there was none. */
   readonly resetAt: number
-  /** Of each form in which the key is counted. */
+  /** Slots of each form: a key may be counted in windows of several kinds. */
   readonly forms: readonly Slots[]
 }
 
-/** Of plans with several kinds of windows. */
+/** Maximum number of forms; plans may have windows of several kinds. */
 const MOST_FORMS = 16
-/** Sixty slices, one that is leaving, and what clocks are apart. */
+/**
+ * Numbers in the slots of one form: 60 slices, one that is leaving the window, and spare slots for clock differences.
+ */
 const MOST_NUMBERS = 3 * 64
 const NEVER = Number.NEGATIVE_INFINITY
 
-/** The value of an item that is written at `now`. */
+/** Returns the value of a log item written at `now`. */
 export function usageValue({ keptMs, resetAt, forms }: Usage, now: number): unknown {
   const ages = (slots: Slots): number[] => slots.map((value, at) => (at % 3 === 1 ? value : ageMs(value, now)))
   return [keptMs, resetAt === NEVER ? -1 : ageMs(resetAt, now), ...forms.map(ages)]
 }
 
-/** Undefined for what no replica writes. `bornAt`: when the item was written, by the clock of this process. */
+/**
+ * Parses the value of a log item; returns undefined for a value that no replica writes. `bornAt`: when the item was
+ * written, in process time.
+ */
 export function usageOf(value: unknown, bornAt: number): Usage | undefined {
   if (!Array.isArray(value) || value.length < 3 || value.length > MOST_FORMS + 2) return undefined
   const [keptMs, resetAgeMs, ...forms] = value as readonly unknown[]

@@ -1,17 +1,20 @@
-/** What is counted of a key in slots of equal length. */
+/** Form in which a key is counted: slots of equal length. */
 export interface SlotForm {
   readonly slotMs: number
-  /** Slots that count, the current one among them. */
+  /** Number of slots that count, including the current one. */
   readonly kept: number
 }
 
-/** By threes: the start of a slot, its units, the instant of its last take. Instants are of the process clock. */
+/** Groups of three numbers: start of a slot, units, and time of the last take. Times are process times. */
 export type Slots = readonly number[]
 
-/** Adds units that were taken at `takenAt` to the slot that began at `start`; what is given back is of that slot, too. */
+/**
+ * Adds units taken at `takenAt` to the slot that started at `start`. Negative units are a refund to that slot; its
+ * units stay at 0 or more.
+ */
 export function addUnits(slots: number[], { slotMs }: SlotForm, start: number, units: number, takenAt: number): void {
   for (let at = 0; at < slots.length; at += 3) {
-    // all replicas agree on slots, but for the ms that messages take
+    // replicas agree on the starts of slots, except for the delay of messages
     if (Math.abs(slots[at] - start) >= slotMs / 2) continue
     slots[at + 1] = Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, slots[at + 1] + units))
     if (units > 0) slots[at + 2] = Math.max(slots[at + 2], takenAt)
@@ -20,7 +23,7 @@ export function addUnits(slots: number[], { slotMs }: SlotForm, start: number, u
   if (units > 0) slots.push(start, units, takenAt)
 }
 
-/** Forgets slots for which `isOver` holds. */
+/** Removes the slots for which `isOver` returns true. */
 export function forgetSlots(slots: number[], isOver: (start: number, lastAt: number) => boolean): void {
   let kept = 0
   for (let at = 0; at < slots.length; at += 3) {

@@ -2,21 +2,21 @@ import { KeyUsage } from './key-usage.ts'
 import { RecentKeys } from './recent-keys.ts'
 import type { Usage } from './usage-item.ts'
 
-/** Keys that one replica shares at once, its own and each other one. */
+/** Maximum number of keys shared by one replica, for this replica and for each other one. */
 const MOST_SHARED = 20_000
-/** Of all other replicas together. */
+/** Maximum number of keys shared by all other replicas together. */
 const MOST_OF_OTHERS = 400_000
 
-/** What all replicas took of all keys, in bounded memory. */
+/** Units that all replicas took of all keys, in bounded memory. */
 export class UsageTable {
   readonly #keys = new Map<string, KeyUsage>()
   readonly #own: RecentKeys
   readonly #shared = new RecentKeys(MOST_SHARED)
-  /** Keys, by replica. */
+  /** Number of keys by replica. */
   readonly #counts = new Map<string, number>()
   #ofOthers = 0
 
-  /** `mostOwn`: keys of which this process remembers what it took. */
+  /** `mostOwn`: maximum number of keys for which the units of this process are kept. */
   constructor(mostOwn: number) {
     this.#own = new RecentKeys(mostOwn)
   }
@@ -29,7 +29,7 @@ export class UsageTable {
     return this.#shared.size
   }
 
-  /** Keys of all others, one of several replicas as often. */
+  /** Number of keys of all other replicas; a key of several replicas counts several times. */
   get keysOfOthers(): number {
     return this.#ofOthers
   }
@@ -38,7 +38,7 @@ export class UsageTable {
     return this.#keys.get(id)
   }
 
-  /** A key of which this process takes, now. Another one may have to go for it. */
+  /** Returns the usage of a key of which this process takes units now. May evict another key. */
   own(id: string): KeyUsage {
     const usage = this.#made(id)
     const gone = this.#own.use(id, this.#ownUnits)
@@ -46,7 +46,7 @@ export class UsageTable {
     return usage
   }
 
-  /** Shares a key. True where another one is shared no more. */
+  /** Shares a key. Returns true if another key is no longer shared because of that. */
   share(id: string): boolean {
     const gone = this.#shared.use(id, this.#ownUnits)
     return gone !== undefined
@@ -63,7 +63,7 @@ export class UsageTable {
     this.#release(id)
   }
 
-  /** Forgets what this process took so long ago that it counts nowhere. */
+  /** Forgets units that this process took so long ago that they no longer count. */
   forgetOld(now: number): void {
     for (let id = this.#own.oldest(); id !== undefined; id = this.#own.oldest()) {
       const usage = this.#keys.get(id)
@@ -72,7 +72,7 @@ export class UsageTable {
     }
   }
 
-  /** Takes over what another replica took. Undefined where there is no room. */
+  /** Stores the usage reported by another replica. Returns undefined if there is no room. */
   heard(id: string, replica: string, usage: Usage): KeyUsage | undefined {
     const known = this.#keys.get(id)
     const count = this.#counts.get(replica) ?? 0
