@@ -71,7 +71,7 @@ class CallMeter implements MeteredCounters {
   })
   readonly #callMs = new HistogramMetric({
     name: 'call_ms',
-    help: 'How long calls of counters took, in milliseconds.',
+    help: 'Duration of calls of counters, in milliseconds.',
     labels: ['operation'],
     buckets: BUCKETS_MS,
   })

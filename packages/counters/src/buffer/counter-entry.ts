@@ -52,7 +52,7 @@ export class CounterEntry {
     return this.sending + this.#sealed + this.unsent
   }
 
-  /** When the first of them was counted; infinite where there are none. */
+  /** When the oldest of `owedUnits` was counted; Infinity if there are none. */
   get owedSince(): number {
     const since = [
       this.sending === 0 ? Number.POSITIVE_INFINITY : this.sendingSince,

@@ -40,7 +40,7 @@ export class EntryCache implements MetricSource {
   #underWay = 0
   readonly #lookups = new CounterMetric({
     name: 'cache_reads_total',
-    help: 'Counters that were looked up in memory, by result: a miss reads the ledger.',
+    help: 'Lookups of counters in memory, by result; a miss reads the ledger.',
     labels: ['result'],
   })
   readonly #hits = this.#lookups.labels('hit')
@@ -56,7 +56,7 @@ export class EntryCache implements MetricSource {
 
   *metrics(): Iterable<Metric> {
     const entries = { labels: {}, value: this.#entries.size }
-    yield { name: 'entries', help: 'Counters in the memory of this process.', type: 'gauge', samples: [entries] }
+    yield { name: 'entries', help: 'Counters kept in memory by this process.', type: 'gauge', samples: [entries] }
     yield* this.#lookups.metrics()
   }
 

@@ -21,7 +21,7 @@ export class ReplicaAmounts {
     return this.#amounts.values()
   }
 
-  /** Throws `SLUICE_COUNTER_RANGE` where the replica would have counted more than 2^53 - 1. */
+  /** Throws `SLUICE_COUNTER_RANGE` if the count of the replica would exceed 2^53 - 1. */
   add(replica: string, amount: number): void {
     const sum = this.of(replica) + amount
     if (!Number.isSafeInteger(sum)) {

@@ -100,7 +100,7 @@ export class QuotaAccount {
     return begun
   }
 
-  /** Units that can be spent, reserved or leased now. */
+  /** Number of units that can be spent, reserved or leased now. */
   get free(): number {
     const left = includedLeft(this.current) + this.topUps.left(this.now)
     return Math.max(0, left - this.pendingIn(this.current))

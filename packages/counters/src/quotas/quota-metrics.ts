@@ -12,7 +12,7 @@ export class QuotaMetrics implements MetricSource {
   *metrics(): Iterable<Metric> {
     yield {
       name: 'sluice_quota_owed_units',
-      help: 'Units that passed while the database did not answer, and that are not charged yet.',
+      help: 'Units that were allowed while the database was unavailable and are not charged yet.',
       type: 'gauge',
       samples: [{ labels: {}, value: this.#owed.units }],
     }

@@ -15,7 +15,7 @@ export interface QuotaOptions {
   /** Policy name: printable ASCII, at most 128 characters. Default: `quota`. */
   readonly name?: string | undefined
   /**
-   * Units included in each period, an integer from 1 to 999,999,999,999,999. Carried over and topped up units come on
+   * Units included in each period, an integer from 1 to 999,999,999,999,999. Units carried over or topped up come on
    * top.
    */
   readonly limit: number
