@@ -2,17 +2,17 @@ import { checkTopic, type Observers, type Script, SluiceError, shown } from '@sl
 import { channelSums } from '../lua/scripts.ts'
 import type { ChannelSide } from './channel-exchange.ts'
 
-/** So many sums go up at a time and come down at a time, which takes Redis about 2 ms. */
+/** Sums sent and received per call, which takes Redis about 2 ms. */
 const BATCH_SUMS = 1_000
 
 export interface SumsBounds {
-  /** So many are kept of the fleet; those that did not change for the longest time go first. */
+  /** Most sums kept in this process; those that have not changed for the longest time are dropped first. */
   readonly maxSums: number
   readonly maxUnsent: number
   readonly observers: Observers
 }
 
-/** Sums as this process knows them: those of Redis as of the last tick, and what it added since. */
+/** Sums as this process knows them: the values in Redis at the last tick, plus what it has added since. */
 export class ChannelDeltas implements ChannelSide {
   readonly script: Script = channelSums
   readonly keys: readonly string[]
@@ -29,7 +29,7 @@ export class ChannelDeltas implements ChannelSide {
   readonly #sent = new Map<string, number>()
   #dropped = 0
 
-  /** `name` is that of the sums in Redis; its braces hold all keys of it in one slot. */
+  /** `name` is the Redis name of the sums; its braces keep all of their keys in one slot. */
   constructor(topic: string, name: string, { maxSums, maxUnsent, observers }: SumsBounds) {
     this.topic = topic
     this.settings = [BATCH_SUMS, maxSums]
@@ -42,13 +42,13 @@ export class ChannelDeltas implements ChannelSide {
     return this.#unsent.size / BATCH_SUMS
   }
 
-  /** Throws `SLUICE_BAD_MESSAGE`. What would be one unsent sum too many is dropped. */
+  /** Throws `SLUICE_BAD_MESSAGE`. Amounts beyond `maxUnsent` sums are dropped. */
   add(name: string, amount: number): void {
     checkTopic('add', name)
     const before = this.#unsent.get(name)
     const sum = (before ?? 0) + amount
     if (!Number.isSafeInteger(amount) || !Number.isSafeInteger(sum)) {
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `add: expected a whole number within 2^53, received ${shown(amount)}`)
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `add: expected an integer within 2^53, received ${shown(amount)}`)
     }
     if (before === undefined && this.#unsent.size >= this.#maxUnsent) this.#dropped++
     else this.#unsent.set(name, sum)
@@ -58,7 +58,7 @@ export class ChannelDeltas implements ChannelSide {
     return (this.#merged.get(name) ?? 0) + (this.#sent.get(name) ?? 0) + (this.#unsent.get(name) ?? 0)
   }
 
-  /** Tells of what was dropped since it was last asked. */
+  /** Reports amounts dropped since the last call. */
   tellDropped(): void {
     if (this.#dropped > 0) this.#observers.event('sync', { topic: this.topic, dropped: this.#dropped })
     this.#dropped = 0
@@ -76,7 +76,7 @@ export class ChannelDeltas implements ChannelSide {
     return batch
   }
 
-  /** What was sent is merged already, where the news of it come with a later answer. */
+  /** What was sent is part of the values that later replies contain. */
   acknowledged(): void {
     for (const [name, amount] of this.#sent) this.#merged.set(name, (this.#merged.get(name) ?? 0) + amount)
     this.#sent.clear()

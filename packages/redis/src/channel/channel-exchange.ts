@@ -2,9 +2,9 @@ import type { Clock, Observers, Script, ScriptRunner } from '@sluice/limiter-cor
 import { channelLeave } from '../lua/scripts.ts'
 import { ExchangeLoop } from './exchange-loop.ts'
 
-/** What nobody adds to for so long is forgotten. */
+/** How long a topic without new messages is kept. */
 const KEPT_MS = 86_400_000
-/** For so long the server remembers the last batch of a writer that is gone; a batch is not sent again after half of it. */
+/** How long the server remembers the last batch of a writer; a batch is not resent after half of it. */
 const REMEMBERED_MS = 3_600_000
 
 type Arguments = readonly (string | number)[]
@@ -13,20 +13,23 @@ type Arguments = readonly (string | number)[]
 export interface ChannelSide {
   readonly topic: string
   readonly script: Script
-  /** Of the script, after that of the writer. */
+  /** Keys of the script, after the key of the writer. */
   readonly keys: readonly string[]
   readonly settings: Arguments
   /** True while news are wanted. */
   readonly listening: boolean
-  /** How many batches wait to be sent; a part of one counts as a part. */
+  /** Number of batches that wait to be sent; a part of a batch counts proportionally. */
   readonly waiting: number
-  /** What is to be sent, as arguments of the script; undefined where that is nothing. It is sent unchanged until it counts. */
+  /**
+   * Returns the script arguments of the next batch, or undefined if there is none. A batch is resent unchanged until
+   * it counts.
+   */
   next(): Arguments | undefined
   /** The batch counts, once. */
   acknowledged(): void
-  /** The batch was sent for so long that the server may have forgotten whether it counts: it is given up. */
+  /** Called when a batch is given up, because the server may have forgotten whether it counted. */
   abandoned(): void
-  /** What others sent. `missed`: some of it was gone before it could be received. */
+  /** Receives what other processes sent. `missed`: some of it was discarded before it could be received. */
   received(news: readonly unknown[], missed: boolean): void
 }
 
@@ -34,7 +37,7 @@ export interface ChannelDeps {
   readonly runner: ScriptRunner
   readonly clock: Clock
   readonly observers: Observers
-  /** Of this process and no other. */
+  /** Unique for this process. */
   readonly writer: string
   /** The key under which the server remembers the batches of this writer. */
   readonly writerKey: string
@@ -52,10 +55,10 @@ interface Reader {
 }
 
 /**
- * Sends batches to a server so that each counts exactly once, and reads there what others sent. One batch at a time: it
- * has a number, and it is sent again under that number until an answer came; the server keeps the last number of
- * each writer. What was read is known by a position that moves only with an answer. So any request and any answer may be
- * lost, late or doubled.
+ * Sends batches to a server so that each counts exactly once, and reads what other processes sent. One batch is
+ * pending at a time: it has a number and is resent with it until a reply arrives, and the server stores the last
+ * number of each writer. The read position advances only with a reply. Any request or reply may therefore be lost,
+ * late or duplicated.
  */
 export class ChannelExchange {
   readonly #side: ChannelSide
@@ -78,19 +81,19 @@ export class ChannelExchange {
     this.#reader = { born: '', position: '' }
   }
 
-  /** Sends and receives what there is, unless that is under way. Never rejects. */
+  /** Sends and receives once, unless an exchange is pending. Never rejects. */
   tick(): Promise<void> {
     return this.#loop.tick()
   }
 
-  /** Waits for what is under way and sends what is left, for at most `ms`. Nothing is sent afterwards. */
+  /** Waits for the pending exchange and sends the rest, for at most `ms`. Nothing is sent afterwards. */
   async close(ms: number): Promise<void> {
     this.#closing = true
     await this.#loop.close(ms)
     void this.#leave()
   }
 
-  /** Nobody waits for it: where it fails, what is remembered of this writer ends a little later. */
+  /** Not awaited: if it fails, the record of this writer expires slightly later. */
   async #leave(): Promise<void> {
     const { runner, writerKey } = this.#parts
     if (this.#number === 0 || this.#batch) return
@@ -134,14 +137,14 @@ export class ChannelExchange {
       this.#batch = undefined
       this.#side.acknowledged()
     }
-    // who left meanwhile, or began anew, does not want what the reader of before was told
+    // a reader that left or restarted in the meantime does not want messages for the previous reader
     if (this.#side.listening && reader === this.#reader) {
       reader.born = String(born)
       reader.position = String(position)
       this.#side.received(news, Number(missed) === 1)
       if (Number(more) === 1) return true
     }
-    // a last part of a batch waits for the next tick, unless there is none
+    // a partial batch waits for the next tick, except when closing
     return this.#closing ? this.#side.waiting > 0 : this.#side.waiting >= 1
   }
 }

@@ -14,18 +14,19 @@ import { checkPrefix } from '../client/entity-key.ts'
 import type { RedisClient } from '../client/redis-client.ts'
 import { runnerOf } from '../client/script-runner.ts'
 
-/** What a channel and sums have in common. */
+/** Options of channels and sums. */
 export interface SharedChannelOptions {
   /** First part of every name in Redis; default: `sluice`. 1 to 64 characters, without braces. The same in all processes that share. */
   readonly prefix?: string | undefined
-  /** How often what is new is sent and fetched; default: 1 s, at least 1 ms. */
+  /** Time between two exchanges. Default: 1 s; at least 1 ms. */
   readonly tickMs?: Duration | undefined
-  /** How long `close` may take to send what is left; default: 1 s. */
+  /** How long `close` may take to send the rest. Default: 1 s. */
   readonly closeMs?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
   /**
-   * They hear `sync` with the `topic` and one of these: `missed: true`, what others sent was gone before it came here;
-   * `dropped`, so many were not sent; `failed`, the code of an error, when an outage begins, and `false` when it is over.
+   * Receive `sync` with the `topic` and one of: `missed: true`, messages were discarded before this process received
+   * them; `dropped`, the number of messages that were not sent; `failed`, the code of an error when an outage starts,
+   * and `false` when it ends.
    */
   readonly observers?: readonly Observer[] | undefined
 }
@@ -41,7 +42,7 @@ export interface ChannelSettings {
   readonly prefix: string
   readonly tickMs: number
   readonly closeMs: number
-  /** What tells this process, and this start of it, from all others. */
+  /** Identifies this start of this process. */
   readonly writer: string
 }
 
@@ -72,6 +73,6 @@ export function whole(
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${option}: expected a whole number from ${least} to ${most}, received ${shown(value, option)}`,
+    `${option}: expected an integer from ${least} to ${most}, received ${shown(value, option)}`,
   )
 }

@@ -1,10 +1,10 @@
-import { isPromise, type Observers, type Script, SluiceError } from '@sluice/limiter-core/backend'
+import { isPromise, kindOf, type Observers, type Script, SluiceError } from '@sluice/limiter-core/backend'
 import { channelMessages } from '../lua/scripts.ts'
 import type { ChannelSide } from './channel-exchange.ts'
 
 type Receive = (bytes: Uint8Array) => void
 
-/** How much of a topic is held where. */
+/** Limits of a topic. */
 export interface TopicBounds {
   readonly retainMs: number
   readonly maxRetainedBytes: number
@@ -12,10 +12,10 @@ export interface TopicBounds {
   readonly maxUnsentBytes: number
 }
 
-/** So much, and the message that reaches it, goes up at a time and comes down at a time, which takes Redis about 1 ms. */
+/** Bytes sent and received per call, plus the message that exceeds them; takes Redis about 1 ms. */
 const BATCH_BYTES = 262_144
 
-/** One topic of a channel in this process: what it has not sent yet, and who listens. */
+/** One topic of a channel in this process: unsent messages and receivers. */
 export class ChannelTopic implements ChannelSide {
   readonly script: Script = channelMessages
   readonly keys: readonly string[]
@@ -30,7 +30,7 @@ export class ChannelTopic implements ChannelSide {
   #dropped = 0
   #sending = 0
 
-  /** `name` is the topic's in Redis; its braces hold all keys of it in one slot. */
+  /** `name` is the Redis name of the topic; its braces keep all of its keys in one slot. */
   constructor(topic: string, name: string, { bounds, observers }: { bounds: TopicBounds; observers: Observers }) {
     this.topic = topic
     this.keys = [`${name}:topic`, `${name}:messages`]
@@ -51,8 +51,11 @@ export class ChannelTopic implements ChannelSide {
   publish(bytes: Uint8Array): void {
     const { maxMessageBytes, maxUnsentBytes } = this.#bounds
     if (!(bytes instanceof Uint8Array) || bytes.byteLength > maxMessageBytes) {
-      const got = bytes instanceof Uint8Array ? `${bytes.byteLength} bytes` : 'no Uint8Array'
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `publish: expected at most ${maxMessageBytes} bytes, received ${got}`)
+      const received = bytes instanceof Uint8Array ? `${bytes.byteLength} bytes` : kindOf(bytes)
+      throw new SluiceError(
+        'SLUICE_BAD_MESSAGE',
+        `publish: expected a Uint8Array of at most ${maxMessageBytes} bytes, received ${received}`,
+      )
     }
     // a copy: the caller may use its own again
     this.#unsent.push(new Uint8Array(bytes))
@@ -65,18 +68,18 @@ export class ChannelTopic implements ChannelSide {
     const receivers = this.#receivers.add(receiver)
     return () => {
       receivers.delete(receiver)
-      // who listens next is told from the start, and nothing of what the last one is told now
+      // a later receiver starts from the beginning, and receives nothing addressed to the previous one
       if (receivers.size === 0 && receivers === this.#receivers) this.leave()
     }
   }
 
-  /** Nobody listens any more. */
+  /** Called when there are no receivers. */
   leave(): void {
     this.#receivers.clear()
     this.#receivers = new Set()
   }
 
-  /** Tells of what was dropped since it was last asked. */
+  /** Reports messages dropped since the last call. */
   tellDropped(): void {
     if (this.#dropped > 0) this.#observers.event('sync', { topic: this.topic, dropped: this.#dropped })
     this.#dropped = 0
@@ -112,7 +115,7 @@ export class ChannelTopic implements ChannelSide {
     for (const batch of batches) {
       for (const text of String(batch).split(' ')) {
         const bytes = new Uint8Array(Buffer.from(text, 'base64'))
-        // those of this instant: one may stop itself or another, or add one
+        // a copy: a receiver may remove itself or another, or add one
         for (const receiver of [...receivers]) if (receivers.has(receiver)) this.#deliver(bytes, receiver.receive)
       }
     }
@@ -137,7 +140,7 @@ export class ChannelTopic implements ChannelSide {
   }
 }
 
-/** Of a message, with what holding it costs, so that a flood of empty ones is bounded too. */
+/** Returns the size of a message including overhead, so that a flood of empty messages is bounded too. */
 function weight(bytes: Uint8Array): number {
   return bytes.byteLength + 64
 }

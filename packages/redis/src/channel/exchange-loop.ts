@@ -4,15 +4,17 @@ import { AWAITED, type Clock, Deadlines, messageOf, type Observers } from '@slui
 const ANSWER_MS = 1_000
 
 export interface ExchangeLoopOptions {
-  /** Of what observers are told. */
+  /** Topic in events. */
   readonly topic: string
   readonly clock: Clock
   readonly observers: Observers
-  /** Sends and receives what there is. Rejects where it did not come through, and is called again by a later tick. */
+  /** Sends and receives once. Rejects if that failed; a later tick calls it again. */
   readonly exchange: () => Promise<void>
 }
 
-/** Exchanges one after another, each begun by a tick, until it is closed. Of failures an outage is told once. */
+/**
+ * Runs one exchange at a time, started by ticks, until it is closed. Reports the start and the end of an outage once.
+ */
 export class ExchangeLoop {
   readonly #options: ExchangeLoopOptions
   readonly #deadlines: Deadlines
@@ -25,7 +27,7 @@ export class ExchangeLoop {
     this.#deadlines = new Deadlines(options.clock, ANSWER_MS)
   }
 
-  /** Nothing is to be sent any more. */
+  /** Whether nothing may be sent any longer. */
   get closed(): boolean {
     return this.#closed
   }
@@ -38,19 +40,19 @@ export class ExchangeLoop {
     return this.#underWay
   }
 
-  /** What is answered in time. Rejects with the code `LATE` where that is nothing. */
+  /** Resolves with the reply if it is in time; otherwise rejects with the code `LATE`. */
   inTime<T>(answer: Promise<T>): Promise<T> {
     return this.#deadlines.inTime(answer)
   }
 
-  /** The server answered: an outage is over. */
+  /** Called when the server has replied: an outage has ended. */
   answered(): void {
     const { topic, observers } = this.#options
     if (this.#failing) observers.event('sync', { topic, failed: false })
     this.#failing = false
   }
 
-  /** Waits for what is under way and exchanges what is left, for at most `ms`. */
+  /** Waits for the pending exchange and runs another for the rest, for at most `ms`. */
   async close(ms: number): Promise<void> {
     const flushed = (this.#underWay ?? Promise.resolve()).then(() => this.tick())
     await new Promise<void>((resolve) => {

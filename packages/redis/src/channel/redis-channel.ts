@@ -20,15 +20,15 @@ import {
 import { ChannelTopic, type TopicBounds } from './channel-topic.ts'
 
 export interface RedisChannelOptions extends SharedChannelOptions {
-  /** How long messages wait in Redis for who is away or comes later; default: 1 min, from 1 s to 1 day. */
+  /** How long messages wait in Redis for processes that are away or start later: 1 s to 1 day. Default: 1 min. */
   readonly retainMs?: Duration | undefined
-  /** So many bytes of a topic (as base64) wait in Redis at most; default: 16 MiB. The oldest messages go first. */
+  /** Most bytes of a topic (as base64) that wait in Redis; the oldest messages are dropped first. Default: 16 MiB. */
   readonly maxRetainedBytes?: number | undefined
   /** The largest message; default: 256 KiB. */
   readonly maxMessageBytes?: number | undefined
   /**
-   * So many bytes of a topic, and 64 for each message, wait in this process at most while Redis is away: 4 MiB unless
-   * said, at least `maxMessageBytes` and 64. The oldest messages go first.
+   * Most bytes of a topic, plus 64 per message, that wait in this process while Redis is away; the oldest messages
+   * are dropped first. At least `maxMessageBytes` plus 64. Default: 4 MiB.
    */
   readonly maxUnsentBytes?: number | undefined
 }
@@ -42,13 +42,13 @@ const OPTIONS = [
 ] as const
 
 /**
- * A channel on Redis or Redis Cluster: what one process publishes every other one that listens receives, exactly once
- * and in the order of that process; never its own. Messages of a topic go up and come down together, in one script
- * call a tick. They reach others one to two ticks later, urgent ones within one.
+ * Creates a channel on Redis or Redis Cluster: a message of one process is received by every other subscribed
+ * process, exactly once and in the order of its sender; never by the sender. Messages of a topic are sent and
+ * received in one script call per tick. They arrive within one to two ticks, urgent ones within one.
  *
- * Who listens first in a process receives what Redis has retained of others, and who joins later what comes from then
- * on. One that was away for longer than `retainMs`, or whose Redis lost its data, is told: `sync` with `missed`. While
- * Redis is away messages wait here; those that are dropped are told: `sync` with `dropped`.
+ * The first subscriber of a process receives what Redis has retained, later ones the messages from then on. A process
+ * that was away for longer than `retainMs`, or whose Redis lost its data, is notified with `sync` and `missed`. While
+ * Redis is away messages wait in this process; dropped ones are reported with `sync` and `dropped`.
  *
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
@@ -72,22 +72,22 @@ export class RedisChannel implements Channel {
   }
 
   /**
-   * Sends `bytes` to all others with the next tick, or at once where it is `urgent`, so that it reaches them with their next
-   * tick; network and Redis never make it fail. Nothing is sent once the
-   * channel was closed. Throws `SLUICE_BAD_MESSAGE` for bytes above `maxMessageBytes`, and for a topic that is not 1 to
-   * 128 printable ASCII characters without braces.
+   * Sends `bytes` to all other processes at the next tick, or at once if `urgent`, so that they receive it at their
+   * next tick. Network and Redis failures never throw. Nothing is sent after `close`. Throws `SLUICE_BAD_MESSAGE` for
+   * more than `maxMessageBytes`, and for a topic that is not 1 to 128 printable ASCII characters without braces.
    */
   publish(topic: string, bytes: Uint8Array, { urgent = false }: PublishOptions = {}): void {
     const { side, exchange } = this.#topic('publish', topic)
     if (this.#closing) return
     side.publish(bytes)
-    // what is under way has left without it
+    // a pending exchange has started without it
     if (urgent) void exchange.tick().then(() => (side.waiting > 0 ? exchange.tick() : undefined))
   }
 
   /**
-   * Calls `receive` with each message of others, until what it returns is called. The bytes are the same for all that
-   * receive. A receiver that throws is told to observers and goes on. Throws `SLUICE_BAD_MESSAGE` for such a topic.
+   * Calls `receive` with each message of other processes, until the returned function is called. All receivers get
+   * the same bytes. If a receiver throws, observers are notified and it continues to receive. Throws
+   * `SLUICE_BAD_MESSAGE` for an invalid topic.
    */
   subscribe(topic: string, receive: (bytes: Uint8Array) => void): () => void {
     const { side, exchange } = this.#topic('subscribe', topic)
@@ -96,7 +96,7 @@ export class RedisChannel implements Channel {
     return side.add(receive)
   }
 
-  /** Sends what is left, for at most `closeMs`, and ends. Never rejects. */
+  /** Sends the rest, for at most `closeMs`, and closes. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -14,21 +14,22 @@ export interface RedisSumsOptions extends SharedChannelOptions {
   /** Processes with the same name and prefix share sums. 1 to 128 printable ASCII characters without braces. */
   readonly name: string
   /**
-   * So many sums are kept at most; default: 1,000,000, some 200 bytes of Redis each. Those to which nobody added for
-   * the longest time go first. The same in all processes that share.
+   * Most sums that Redis keeps, about 200 bytes each; those without additions for the longest time are dropped first.
+   * Equal in all processes. Default: 1,000,000.
    */
   readonly maxSums?: number | undefined
-  /** So many sums that were not sent yet wait in this process at most; default: 100,000. What goes to one more is dropped. */
+  /** Most unsent sums that wait in this process; amounts for further sums are dropped. Default: 100,000. */
   readonly maxUnsent?: number | undefined
 }
 
 /**
- * Sums of a fleet on Redis or Redis Cluster, such as the cells of a sketch: each process adds to them, and knows all of
- * them as of its last tick. What it added goes up once a tick, and what changed comes down, in one script call for each
+ * Creates shared sums on Redis or Redis Cluster, such as the cells of a sketch: each process adds to them and knows
+ * all of them as of its last tick. Additions are sent and changes received once per tick, in one script call per
  * 1,000 sums. Every amount counts exactly once.
  *
- * A sum to which nobody adds for a day is forgotten, each by itself. Where Redis lost its data the sums begin anew, with what was not
- * sent yet; observers hear `sync` with `missed`, and of what was dropped here `sync` with `dropped`.
+ * A sum without additions for a day is forgotten. If Redis lost its data, the sums restart with what was not sent
+ * yet; observers receive `sync` with `missed`, and `sync` with `dropped` for amounts that were dropped in this
+ * process.
  *
  * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, and `SLUICE_BAD_MESSAGE` for the name.
  */
@@ -68,12 +69,15 @@ export class RedisSums {
     if (!this.#closing) this.#deltas.add(name, amount)
   }
 
-  /** What all added as far as it is known here, with all that this process added. 0 for a sum that nobody knows. */
+  /**
+   * Returns the sum over all processes as far as it is known here, including everything that this process added; 0
+   * for an unknown sum.
+   */
   get(name: string): number {
     return this.#deltas.get(name)
   }
 
-  /** Sends what is left, for at most `closeMs`, and ends. Never rejects. */
+  /** Sends the rest, for at most `closeMs`, and closes. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -1,9 +1,9 @@
 import { kindOf, SluiceError } from '@sluice/limiter-core/backend'
 
 /**
- * What hears the errors of a client: without a listener ioredis would print each of them. Of their commands they keep
- * the names alone, since the argument of `AUTH` is the password. What `onError` throws must not end the process, and is
- * dropped. Throws `SLUICE_BAD_OPTION` where it is no function.
+ * Returns a listener for client errors; without one, ioredis prints each of them. Only the names of commands are kept
+ * in errors, because the argument of `AUTH` is the password. Errors thrown by `onError` are dropped, so that they do
+ * not end the process. Throws `SLUICE_BAD_OPTION` if it is not a function.
  */
 export function errorListener(owner: string, onError: ((error: Error) => void) | undefined): (error: Error) => void {
   if (onError !== undefined && typeof onError !== 'function') {
@@ -14,14 +14,14 @@ export function errorListener(owner: string, onError: ((error: Error) => void) |
     try {
       onError?.(error)
     } catch {
-      // an outage goes on without it
+      // an error in `onError` is ignored
     }
   }
 }
 
 interface CommandError extends Error {
   command?: { name: string; args: unknown[] }
-  /** Of a cluster none of whose nodes answers. */
+  /** Set if no node of a cluster answers. */
   readonly lastNodeError?: CommandError
 }
 

@@ -24,15 +24,15 @@ const LOOK_EVERY_MS = 200
 const shas = new WeakMap<Script, string>()
 
 /**
- * Scripts over ioredis: `EVALSHA`, and `EVAL` where the server does not know the text, which teaches it. Calls are
- * refused with `CONNECTION` while their connection is not ready, so that ioredis queues none of them; while it is made
- * for the first time they wait until it is, or has failed.
+ * Runs scripts with ioredis: `EVALSHA`, and `EVAL` if the server does not know the script, which caches it. Calls are
+ * rejected with `CONNECTION` while their connection is not ready, so that ioredis queues none of them; during the
+ * first connection attempt they wait until it succeeds or fails.
  *
- * As long as somebody listens to interruptions, calls under way are rejected when their connection breaks, which
- * ioredis alone may never do.
+ * While there is a listener for interruptions, pending calls are rejected when their connection breaks, which ioredis
+ * may never do.
  *
- * ioredis sends a command again after a reconnect unless `autoResendUnfulfilledCommands` is false. The deadline of a
- * call bounds that: what arrives after it does nothing.
+ * ioredis resends a command after a reconnect unless `autoResendUnfulfilledCommands` is false. The deadline of a call
+ * bounds that: a script that arrives later does nothing.
  */
 export class ClientRunner implements ScriptRunner {
   readonly clustered: boolean
@@ -42,7 +42,7 @@ export class ClientRunner implements ScriptRunner {
   readonly #listeners = new Set<(event: Interruption, server?: string) => void>()
   #watch: ConnectionWatch | undefined
   #lookedAt: number = Number.NEGATIVE_INFINITY
-  /** Why the last attempt to connect failed: what Redis said, or the network. */
+  /** Why the last connection attempt failed, according to Redis or the network. */
   #refusal: RedisFailure | undefined
 
   constructor(client: RedisClient) {
@@ -56,14 +56,14 @@ export class ClientRunner implements ScriptRunner {
     if (connection?.status === 'ready') return this.#send(connection, script, keys, args)
     const first = connection && this.#firstContact(connection, keys[0])
     if (first) return first.then(() => this.run(script, keys, args))
-    // a node of a cluster that connects when it is first asked
+    // a cluster node that connects on first use
     if (connection?.status === 'wait') return this.#send(connection, script, keys, args)
     if (isCluster(this.#client)) this.#lookForNodes(this.#client)
     return Promise.reject(this.#unready(connection))
   }
 
   #firstContact(connection: RedisConnection, key: string): Promise<void> | undefined {
-    // a client that connects when it is first asked
+    // a client that connects on first use
     if (connection === this.#client && connection.status === 'wait') connection.connect?.().catch(() => {})
     return this.#contacts.of(connection === this.#client ? '' : this.serverOf(key), connection)
   }
@@ -97,7 +97,7 @@ export class ClientRunner implements ScriptRunner {
   serverOf(key: string): string {
     const client = this.#client
     if (!isCluster(client)) return ''
-    // its own prefix comes before what we name, and may have a hash tag
+    // the client's own prefix precedes our names, and may contain a hash tag
     return client.slots[hashSlot(`${client.options.keyPrefix ?? ''}${key}`)]?.[0] ?? ''
   }
 
@@ -131,7 +131,10 @@ export class ClientRunner implements ScriptRunner {
     return this.#ofOneNode(new RedisFailure(code, why))
   }
 
-  /** A connection of a cluster that works says nothing of the other nodes: a dead one must not keep them from counting. */
+  /**
+   * A working cluster connection says nothing about the other nodes: one dead node must not stop the others from
+   * counting.
+   */
   #ofOneNode(failure: RedisFailure): RedisFailure {
     const isOne = this.clustered && this.#client.status === 'ready' && failure.code === 'CONNECTION'
     if (!isOne) return failure
@@ -139,7 +142,7 @@ export class ClientRunner implements ScriptRunner {
     return new RedisFailure(code, message, { keyOnly: true, mayHaveCounted })
   }
 
-  /** A cluster of ioredis looks for a new master when a command fails, and here none was sent. */
+  /** A cluster client of ioredis looks for a new master when a command fails, but here none was sent. */
   #lookForNodes(cluster: RedisClusterClient): void {
     const now = systemClock.now()
     if (cluster.status !== 'ready' || now < this.#lookedAt + LOOK_EVERY_MS) return
@@ -170,7 +173,7 @@ export class ClientRunner implements ScriptRunner {
     for (const listener of this.#listeners) listener(event, server)
   }
 
-  /** As `serverOf` names it; undefined for a cluster as a whole. */
+  /** Returns the name of a connection, see `serverOf`; undefined for a cluster as a whole. */
   #nameOf(connection: RedisConnection): string | undefined {
     if (!this.clustered) return ''
     const { host, port } = (connection as Partial<RedisNode>).options ?? {}

@@ -5,13 +5,13 @@ type Listener = (about?: unknown) => void
 export interface ConnectionEvents {
   lost(connection: RedisConnection): void
   back(connection: RedisConnection): void
-  /** The client told why a connection does not come about, or broke. */
+  /** The client reported why a connection failed or broke. */
   failed(error: unknown): void
 }
 
 /**
- * Tells once of each connection of a client that it broke, and that it came back; in a cluster, of the connection to each
- * node. While it listens, ioredis prints no failed reconnects.
+ * Reports once per connection of a client that it broke, and that it recovered; in a cluster, for the connection to
+ * each node. While it listens, ioredis prints no failed reconnects.
  */
 export class ConnectionWatch {
   readonly #events: ConnectionEvents

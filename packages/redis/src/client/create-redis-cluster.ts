@@ -5,7 +5,7 @@ import { checkedOptions, silentMs, survivingOptions } from './create-redis.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
 import { watchSockets } from './socket-watch.ts'
 
-/** One node to begin with; it names the others. */
+/** A first node, from which the client learns the others. */
 export interface RedisClusterNode {
   readonly host: string
   /** Default: 6379. */
@@ -15,7 +15,7 @@ export interface RedisClusterNode {
 export interface CreateRedisClusterOptions extends Omit<ClusterOptions, 'redisOptions'> {
   /** Options of the connection to each node; its `socketTimeout` is the one of `createRedis`. */
   readonly redisOptions?: Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'> | undefined
-  /** Hears when no node answers. Without it that is silent. */
+  /** Called when no node answers. Default: errors are ignored. */
   readonly onError?: ((error: Error) => void) | undefined
 }
 
@@ -25,15 +25,15 @@ const survivingClusterOptions = {
   retryDelayOnFailover: 0,
   // a shard without a primary fails its commands at once, and only its own
   retryDelayOnClusterDown: 0,
-  // a slot that is on its way answers soon; the command was not run
+  // a slot that is being moved answers soon; the command was not run
   retryDelayOnTryAgain: 20,
 } as const satisfies ClusterOptions
 
 /**
- * A client of Redis Cluster that survives what `createRedis` survives: `nodes` are some of its nodes. Passwords and
- * TLS are options of every node: `{ redisOptions: { password, tls: {} } }`. What `options` say wins.
+ * Creates a Redis Cluster client that survives the same failures as `createRedis`. `nodes` are some of its nodes.
+ * Passwords and TLS are options of every node: `{ redisOptions: { password, tls: {} } }`. `options` take precedence.
  *
- * Throws `SLUICE_BAD_OPTION` where `nodes` is no list of `{ host, port }`, or empty.
+ * Throws `SLUICE_BAD_OPTION` if `nodes` is not a non-empty array of `{ host, port }`.
  */
 export function createRedisCluster(
   nodes: readonly RedisClusterNode[],

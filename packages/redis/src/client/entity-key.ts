@@ -13,17 +13,19 @@ import { partitionOf } from '@sluice/limiter-core/sync'
 export interface EntityKeyOptions {
   /** First part of every name; default: `sluice`. 1 to 64 characters, without braces. All processes of a fleet need the same. */
   readonly prefix?: string | undefined
-  /** Secret of the fleet, 16 bytes or more: keys that go as hashes are HMACs under it, so that nobody can guess them back. */
+  /**
+   * Shared secret of all processes, at least 16 bytes: hashed keys are HMACs with it, so that they cannot be guessed.
+   */
   readonly secret?: string | Uint8Array | undefined
   /**
-   * Which keys go as hashes: `long` (default) those over 64 bytes and those that are no plain text; `all` every
-   * one, which needs a `secret`.
+   * Which keys are stored as hashes: `long` (default) those above 64 bytes and those that are not plain text; `all`
+   * every key, which requires a `secret`.
    */
   readonly hashKeys?: 'long' | 'all' | undefined
   /**
-   * Deals keys over so many slots of a cluster, 1 to 1,024, instead of a slot for each key: calls of many keys need
-   * it, as those of `syncedBackend` do. Default: none. All processes of a fleet need the same; another number begins
-   * from nothing.
+   * Number of cluster slots over which keys are distributed, 1 to 1,024, instead of one slot per key. Calls for many
+   * keys need it, for example those of `syncedBackend`. Default: one slot per key. All processes need the same
+   * number; another number starts with empty counts.
    */
   readonly partitions?: number | undefined
 }
@@ -34,14 +36,14 @@ export const ENTITY_KEY_OPTIONS = ['prefix', 'secret', 'hashKeys', 'partitions']
 const LONGEST_BYTES = 64
 const LEAST_SECRET_BYTES = 16
 const MOST_PARTITIONS = 1024
-// printable ASCII without braces, and no `#` in front: what nearly every key is
+// printable ASCII without braces and without a leading `#`: almost every key
 const PLAIN = /^(?!#)[ -z|~]{1,64}$/
 const NOT_PLAIN = /^#|[{}\p{Cc}\p{Cs}]/u
 
 /**
- * Names of what is stored: `prefix:{entity}:count`. The entity is the key as it is, or `#` and a hash of it, so that
- * no two keys share a name; it stands in braces, so that all counts of one key lie in one slot of a cluster. With
- * partitions theirs stands before it, in braces too, of which the first ones count.
+ * Creates the names of stored data: `prefix:{entity}:count`. The entity is the key, or `#` and a hash of it, so that
+ * no two keys share a name; it is in braces, so that all counts of a key are in one cluster slot. With partitions,
+ * the partition precedes it in braces, of which Redis uses the first.
  */
 export class EntityKeys {
   readonly prefix: string
@@ -60,14 +62,14 @@ export class EntityKeys {
     if (hashKeys !== 'long' && hashKeys !== 'all') {
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
-        `${owner}: hashKeys: expected 'long', 'all', received ${kindOf(hashKeys)}`,
+        `${owner}: hashKeys: expected 'long' or 'all', received ${kindOf(hashKeys)}`,
       )
     }
     if (secret !== undefined) checkSecret(owner, secret)
     if (hashKeys === 'all' && secret === undefined) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
-        `${owner}: hashKeys: expected a secret of ${LEAST_SECRET_BYTES} bytes or more, received 'all' without a secret`,
+        `${owner}: hashKeys: expected a secret of at least ${LEAST_SECRET_BYTES} bytes, received 'all' without a secret`,
       )
     }
     this.prefix = prefix
@@ -82,7 +84,7 @@ export class EntityKeys {
     return this.partitions === undefined ? this.prefix : `${this.prefix}{${this.partitions}}`
   }
 
-  /** The name under which the cells of `key` are stored: it says what they mean, since nobody can tell that from them. */
+  /** Returns the name under which the cells of `key` are stored. It identifies their layout, which the cells do not. */
   nameOfCells({ key, counter }: CountedKey): string {
     return this.name(key, storedNameOf(counter))
   }
@@ -115,7 +117,7 @@ export class EntityKeys {
 
 const storedNames = new WeakMap<Counter, string>()
 
-/** The name of a counter, and what that does not say of its cells. */
+/** Returns the name of a counter, extended by what it does not contain about its cells. */
 function storedNameOf(counter: Counter): string {
   let stored = storedNames.get(counter)
   if (stored === undefined) {
@@ -127,7 +129,7 @@ function storedNameOf(counter: Counter): string {
 
 /** The windows with which units end, and into how many slices they are cut. */
 function meaningOf(compiled: CompiledPolicy): string {
-  // the name of a count of several variants tells the slices of each
+  // the name of a count with several variants contains the slices of each
   const { slices = 1 } = compiled.variants ? {} : compiled.policy
   const windows = compiled.variants?.flatMap((variant) => windowOf(variant.compiled)) ?? windowOf(compiled)
   const ends = windows.length > 0 ? `/${windows.join('+')}` : ''
@@ -156,7 +158,7 @@ export function checkPrefix(owner: string, prefix: unknown): void {
 function checkPartitions(owner: string, partitions: unknown): void {
   const isWhole = Number.isInteger(partitions) && (partitions as number) >= 1
   if (isWhole && (partitions as number) <= MOST_PARTITIONS) return
-  throw badOption(`${owner}: partitions`, partitions, `a whole number from 1 to ${MOST_PARTITIONS}`)
+  throw badOption(`${owner}: partitions`, partitions, `an integer from 1 to ${MOST_PARTITIONS}`)
 }
 
 function checkSecret(owner: string, secret: unknown): void {
@@ -165,6 +167,6 @@ function checkSecret(owner: string, secret: unknown): void {
   // never shown: it may be most of the real one
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `${owner}: secret: expected text or bytes of ${LEAST_SECRET_BYTES} bytes or more, received ${isSecret ? 'a shorter one' : 'none'}`,
+    `${owner}: secret: expected a string or bytes of at least ${LEAST_SECRET_BYTES} bytes, received ${isSecret ? 'a shorter one' : 'none'}`,
   )
 }

@@ -7,7 +7,7 @@ const ENDINGS = ['ready', 'close', 'end']
 export class FirstContacts {
   readonly #attempts = new Map<string, Promise<void> | undefined>()
 
-  /** A connection of this name stands, or stood: a later attempt is not the first. */
+  /** Records that a connection with this name exists or existed: a later attempt is not the first. */
   made(name: string): void {
     if (!this.#attempts.has(name)) this.#attempts.set(name, undefined)
   }

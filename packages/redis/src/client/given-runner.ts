@@ -2,8 +2,8 @@ import { type ScriptRunner, warn } from '@sluice/limiter-core/backend'
 import { failureOf } from './redis-failure.ts'
 
 /**
- * A runner that somebody else made. One that does not say whether its keys must share a slot is taken to be of a single
- * server until a cluster refuses a call of it: from then on each call has the keys of one slot.
+ * Wraps a custom runner. If it does not state whether it is clustered, it is treated as a single server until a
+ * cluster refuses a call; from then on each call has keys of one slot.
  */
 export function givenRunner(runner: ScriptRunner): ScriptRunner {
   let clustered = runner.clustered === true
@@ -12,7 +12,7 @@ export function givenRunner(runner: ScriptRunner): ScriptRunner {
       clustered = true
       warn(
         'SLUICE_CLUSTER_RUNNER',
-        'a ScriptRunner is of a cluster, which refused a call with keys of several slots: expected clustered: true',
+        'a Redis Cluster refused a call with keys of several slots; calls are now split by slot: set clustered: true on the ScriptRunner',
       )
     }
     throw error
@@ -27,7 +27,7 @@ export function givenRunner(runner: ScriptRunner): ScriptRunner {
   }
 }
 
-/** A promise of ours, whatever the runner answers or throws. */
+/** Returns a promise whatever the runner returns or throws. */
 function called(runner: ScriptRunner, call: Parameters<ScriptRunner['run']>): Promise<unknown> {
   try {
     return Promise.resolve(runner.run(...call))
@@ -36,5 +36,5 @@ function called(runner: ScriptRunner, call: Parameters<ScriptRunner['run']>): Pr
   }
 }
 
-/** What a cluster answers to keys of several slots; nothing was done. */
+/** Reply of a cluster to keys of several slots; nothing was done. */
 export const CROSSSLOT = 'CROSSSLOT'

@@ -1,11 +1,13 @@
 import { systemClock } from '@sluice/limiter-core/backend'
 
-// two connects a second at most, whatever makes them fail, even a server that accepts and hangs up
+// at most two connects per second, whatever makes them fail, even a server that accepts and closes connections
 const SPACING_MS = 500
-// so that a fleet does not come back in one instant
+// so that processes do not reconnect at the same moment
 const JITTER_MS = 100
 
-/** A `retryStrategy` that never gives up: the first try comes within a tenth of a second, further ones every half. */
+/**
+ * A `retryStrategy` that never gives up: the first retry within a tenth of a second, further ones every half second.
+ */
 export function reconnectDelays(): () => number {
   let lastAt = Number.NEGATIVE_INFINITY
   return () => {

@@ -3,8 +3,9 @@ import { systemClock } from '@sluice/limiter-core/backend'
 const ONCE_IN_MS = 100
 
 /**
- * A `reconnectOnError` that leaves a primary which became a replica and refuses writes, to look for the new one. Once for
- * all replies that come together: ioredis closes a connection anew for each, with a listener and a timer of its own.
+ * A `reconnectOnError` that leaves a primary that has become a replica and refuses writes, to look for the new one.
+ * Only once for simultaneous replies: ioredis would close the connection again for each, with another listener and
+ * timer.
  */
 export function reconnectOnReadonly(): (error: Error) => boolean {
   let leftAt = Number.NEGATIVE_INFINITY

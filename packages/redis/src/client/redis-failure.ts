@@ -4,14 +4,15 @@ export interface RedisFailureOptions {
 }
 
 /**
- * Why Redis gave no answer. `code` is the first word of a Redis error (`OOM`, `READONLY`, `LOADING`, `BUSY`, `MISCONF`,
- * `NOAUTH`, `NOPERM`, `WRONGTYPE`, `LEASED` of the scripts, `CLUSTERDOWN`, …, `ERR` for one without a word of its own), or one of these:
- * `MAXCLIENTS`, `CONNECTION` (nothing was sent, or the connection broke on the way), `LATE` (the deadline had passed).
- * It has no `cause`: errors of ioredis hold their command with its arguments, keys and passwords among them.
+ * Why Redis gave no answer. `code` is the first word of a Redis error (`OOM`, `READONLY`, `LOADING`, `BUSY`,
+ * `MISCONF`, `NOAUTH`, `NOPERM`, `WRONGTYPE`, `LEASED` of the scripts, `CLUSTERDOWN`, ...; `ERR` if it has none), or
+ * one of: `MAXCLIENTS`, `CONNECTION` (nothing was sent, or the connection broke), `LATE` (the deadline had passed).
+ * It has no `cause`, because errors of ioredis contain their command with its arguments, including keys and
+ * passwords.
  */
 export class RedisFailure extends Error {
   readonly code: string
-  /** True where only this key is at fault, or the node of a cluster that has it, and others may be asked. */
+  /** Whether only this key, or its cluster node, is affected, and others can be asked. */
   readonly keyOnly: boolean
   /** True where the command may have been run, and only its answer is missing. */
   readonly mayHaveCounted: boolean
@@ -25,22 +26,22 @@ export class RedisFailure extends Error {
   }
 }
 
-/** Codes of those that no server sent. */
+/** Codes that no server sent. */
 const UNANSWERED: readonly string[] = ['CONNECTION', 'LATE']
 
-/** What a client rejected with, as a `RedisFailure`. */
+/** Converts an error of a client into a `RedisFailure`. */
 export function failureOf(error: unknown): RedisFailure {
   try {
     if (error instanceof RedisFailure) return error
     const { message, code } = error as NodeJS.ErrnoException
-    // of several addresses that all refuse Node says the code alone
+    // if several addresses refuse, Node provides only the code
     const text = message || code
     if (typeof text === 'string') {
       const named = codeOf(text)
       return new RedisFailure(named, text, { mayHaveCounted: UNANSWERED.includes(named) })
     }
   } catch {
-    // anything can be thrown, also what throws when it is looked at
+    // anything can be thrown, including objects whose properties throw when read
   }
   const message = 'the client rejected with something that is no error'
   return new RedisFailure('CONNECTION', message, { mayHaveCounted: true })
@@ -51,17 +52,17 @@ export function reachedLate(): RedisFailure {
   return new RedisFailure('LATE', 'Redis was reached after the deadline, and did nothing')
 }
 
-/** What came is nothing that the script answers. */
+/** Returns the failure for a reply that the script cannot return. */
 export function noReply(): RedisFailure {
   return new RedisFailure('ERR', 'the script answered what is no reply of it')
 }
 
-/** Of a call that waited for another one, which failed. */
+/** Returns the failure of a call that waited for another call, which failed. */
 export function neverSent({ code, message, keyOnly }: RedisFailure): RedisFailure {
   return new RedisFailure(code, message, { keyOnly })
 }
 
-/** A failure that Redis told as text, as a script reads it from `pcall`. */
+/** Converts an error string that a script read from `pcall`. */
 export function failureOfText(text: string): RedisFailure {
   return new RedisFailure(codeOf(text), text)
 }

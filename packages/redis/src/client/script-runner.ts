@@ -4,19 +4,19 @@ import { ClientRunner } from './client-runner.ts'
 import { givenRunner } from './given-runner.ts'
 import type { RedisClient } from './redis-client.ts'
 
-// one for each client, so that many backends put one set of listeners on it
+// one per client, so that several backends share one set of listeners
 const runners = new WeakMap<RedisClient | ScriptRunner, ScriptRunner>()
 
 /**
- * Runs scripts over a client of ioredis 5 or 6, single, with Sentinel or of a cluster; a `ScriptRunner` that does not
- * say whether it is of a cluster finds out. Throws `SLUICE_BAD_OPTION` for anything else.
+ * Returns the script runner of an ioredis 5 or 6 client (single, Sentinel or cluster) or of a `ScriptRunner`; one
+ * that does not state whether it is clustered is tested at run time. Throws `SLUICE_BAD_OPTION` for anything else.
  */
 export function runnerOf(client: RedisClient | ScriptRunner): ScriptRunner {
   const known = runners.get(client)
   if (known) return known
   const runner = makeRunner(client)
   runners.set(client, runner)
-  // what was made is its own runner
+  // a created runner is its own runner
   runners.set(runner, runner)
   return runner
 }
@@ -26,7 +26,7 @@ function makeRunner(client: RedisClient | ScriptRunner): ScriptRunner {
   if (!isClient(client)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `client: expected a client of ioredis or a ScriptRunner, received ${kindOf(client)}`,
+      `client: expected an ioredis client or a ScriptRunner, received ${kindOf(client)}`,
     )
   }
   return new ClientRunner(client)

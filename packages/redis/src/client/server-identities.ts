@@ -1,24 +1,24 @@
-/** How long before its first answer a server of a new name may have been asked by the same call that knows of a key. */
+/** How long before its first reply a server with a new name may have been called by the same call that knows a key. */
 const FIRST_CALL_MS = 100
 
 interface Server {
-  /** Its run, its history of replication, and how often it was flushed; '' where it may not tell. */
+  /** Run id, replication history and number of flushes; '' if the server may not reveal them. */
   readonly identity: string
-  /** What it counted since then, as far as this process heard of it, it counted as this server. */
+  /** Counts since this time, as far as this process knows, were made by this server. */
   readonly since: number
   /** Since then another one may answer in its place. */
   doubtedAt: number | undefined
 }
 
 /**
- * Which server answers under which name. One that was started again, or took over from another, is another server: it
- * may lack what was counted before. A connection that broke says nothing by itself, and brings nothing but doubt. Times
- * are of one process clock.
+ * Tracks which server answers under which name. A server that was restarted, or took over from another, is a
+ * different one and may lack earlier counts. A broken connection alone proves nothing but raises doubt. Times are
+ * readings of one process clock.
  */
 export class ServerIdentities {
   readonly #servers = new Map<string, Server>()
 
-  /** The server of this name told who it is, in answer to a call of `askedAt`. */
+  /** The server with this name reported its identity in reply to a call made at `askedAt`. */
   record(name: string, identity: string, askedAt: number): void {
     const known = this.#servers.get(name)
     // that was before the last doubt
@@ -33,7 +33,7 @@ export class ServerIdentities {
     this.#servers.set(name, { identity, since, doubtedAt: undefined })
   }
 
-  /** Another server may answer under this name from now on, or where none is said under any. */
+  /** Another server may answer under this name from now on; without a name, under any. */
   doubt(name: string | undefined, now: number): void {
     for (const [one, server] of this.#servers) {
       if (name === undefined || name === one) server.doubtedAt = now
@@ -45,15 +45,15 @@ export class ServerIdentities {
     return !server || server.doubtedAt !== undefined
   }
 
-  /** Whether what the server of this name counted up to `askedAt` may be gone; true where that is not known. */
+  /** Whether counts of the named server up to `askedAt` may be lost; true if that is unknown. */
   mayHaveLost(name: string, askedAt: number): boolean {
     const server = this.#servers.get(name)
     return !server || askedAt < (server.doubtedAt ?? server.since)
   }
 
-  /** A number that this server alone has; 0 where it did not tell who it is. */
+  /** Returns a number that only this server has; 0 if its identity is unknown. */
   numberOf(name: string): number {
-    // those who heard of a flush and those who did not yet have one number
+    // clients that have noticed a flush and others that have not must use the same number
     const [run = '', history = ''] = this.#servers.get(name)?.identity.split(' ') ?? []
     return run === '' ? 0 : Number.parseInt(run.slice(0, 6) + history.slice(0, 6), 16)
   }

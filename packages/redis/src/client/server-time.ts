@@ -3,7 +3,7 @@ import { serverTime } from '../lua/scripts.ts'
 import { noReply } from './redis-failure.ts'
 import { ServerIdentities } from './server-identities.ts'
 
-/** What is known of the clock of one server, as what to add to a reading of ours. */
+/** What is known about the clock of one server, as an offset to the process clock. */
 interface Offset {
   /** The largest lower bound of this term and of the one before. */
   least: number
@@ -19,16 +19,16 @@ interface TimeRequest {
   readonly answer: Promise<void>
 }
 
-/** Milliseconds after which an answer is taken for lost: the next request is sent anew. */
+/** Milliseconds after which a reply counts as lost and the next request is sent. */
 const LOST_AFTER_MS = 1_000
 
-// clocks drift apart by up to 0.5 ms a second while they are slewed: what was learned is forgotten after two terms
+// clocks drift apart by up to 0.5 ms per second while they are slewed, so bounds are forgotten after two terms
 const TERM_MS = 5_000
 
 /**
- * Deadlines in the time of the server. A reply that tells the server's time bounds the offset of its clock: it was read
- * after the call was sent and before its answer came. Of all bounds the one is used with which a command is never
- * counted after its deadline; it may be refused early, by the time that the quickest answer took to come back.
+ * Converts deadlines to the time of the server. A reply with the server's time bounds the offset of its clock,
+ * because the time was read between the call and the reply. The bound is chosen so that a command never counts after
+ * its deadline; it may be refused early, by the duration of the fastest reply.
  */
 export class ServerTime {
   readonly identities: ServerIdentities = new ServerIdentities()
@@ -43,8 +43,8 @@ export class ServerTime {
   }
 
   /**
-   * `deadlineAt` of the process clock as the server of `key` reads it, in whole ms; undefined where nothing is known of
-   * its clock: `fetch` first.
+   * Returns `deadlineAt` of the process clock in server time for `key`, as whole ms; undefined if the server's clock
+   * is unknown: call `fetch` first.
    */
   deadline(key: string, deadlineAt: number): number | undefined {
     const at = this.at(key, deadlineAt)
@@ -57,7 +57,7 @@ export class ServerTime {
     return offset && processAt + Math.max(offset.least, offset.leastBefore)
   }
 
-  /** Asks the server of `key` for its time, and who it is; once, however many ask. Rejects as the runner does. */
+  /** Requests the time and identity of the server of `key`, once for concurrent callers. Rejects like the runner. */
   fetch(key: string): Promise<void> {
     const server = this.serverOf(key)
     const sentAt = this.#clock.now()
@@ -72,9 +72,9 @@ export class ServerTime {
   }
 
   /**
-   * The server of `key` reported its time, in ms, in answer to a call that was sent at `sentAt` of the process clock. It is
-   * taken from a server that was asked before: or nobody would ever ask one whose first answer was to another call, such
-   * as the probe of a breaker, who it is.
+   * The server of `key` reported its time, in ms, in reply to a call sent at `sentAt` of the process clock. Ignored
+   * for a server that was never asked; otherwise no call would ever ask for the identity of a server whose first
+   * reply was to another call, such as the probe of a breaker.
    */
   reported(key: string, serverMs: number, sentAt: number): void {
     const server = this.serverOf(key)
@@ -86,7 +86,7 @@ export class ServerTime {
     const least = serverMs - now
     const most = serverMs - sentAt
     const known = this.#offsets.get(server)
-    // bounds that exclude each other: a clock was stepped, or another server answers
+    // the bounds exclude each other: a clock was stepped, or another server answers
     if (!known || least > known.most || most < Math.max(known.least, known.leastBefore)) {
       this.#offsets.set(server, { least, leastBefore: least, most, termEndsAt: now + TERM_MS })
     } else if (now >= known.termEndsAt) {
@@ -97,7 +97,7 @@ export class ServerTime {
     }
   }
 
-  /** After an interruption another server may answer under the same name; under any where none is said. */
+  /** After an interruption another server may answer under the same name; without a name, under any. */
   forget(server?: string): void {
     if (server === undefined) this.#offsets.clear()
     else this.#offsets.delete(server)
@@ -112,7 +112,7 @@ export class ServerTime {
   async #fetch(key: string): Promise<void> {
     const sentAt = this.#clock.now()
     const reply = await this.#runner.run(serverTime, [key], [])
-    // as text, whatever the client makes of it
+    // converted to strings, whatever the client returns
     const [seconds, micros, policy = '', identity = ''] = Array.isArray(reply) ? reply.map(String) : []
     const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000
     if (!Number.isFinite(serverMs)) throw noReply()
@@ -127,7 +127,7 @@ export class ServerTime {
 function warnOfEviction(policy: string): void {
   warnOnce(
     'SLUICE_REDIS_EVICTION',
-    `Redis evicts keys when its memory is spent (maxmemory-policy ${policy}), and with them who was denied; ` +
-      'expected noeviction',
+    `Redis evicts keys when its memory is full (maxmemory-policy ${policy}), which admits denied clients again: ` +
+      'set maxmemory-policy noeviction',
   )
 }

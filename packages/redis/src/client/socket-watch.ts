@@ -1,13 +1,13 @@
 import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
 import type { Redis } from 'ioredis'
 
-/** So often a socket is looked at within the time for which it may be silent. */
+/** Number of checks of a socket during its allowed silence. */
 const LOOKS = 8
 
 /**
- * Destroys a socket on which nothing came for `silentMs` while a reply was awaited: nothing else finds out that a path
- * swallows packets. `socketTimeout` of ioredis does the same by the clock alone, so that a process which stood still
- * destroys a healthy connection before it reads what lies there. Here only time in which the process ran counts.
+ * Destroys a socket that receives nothing for `silentMs` while a reply is expected: nothing else detects a path that
+ * drops packets. `socketTimeout` of ioredis uses the clock alone, so that a suspended process destroys a healthy
+ * connection before it reads the replies that have arrived. Here only time in which the process ran counts.
  */
 export function watchSockets(client: Redis, silentMs: number): void {
   client.on('connect', () => new SocketWatch(client, silentMs))
@@ -33,7 +33,7 @@ class SocketWatch {
   }
 
   #lookLater(): void {
-    // timers run before what was received is read
+    // timers run before received data is read
     systemClock.after(this.#everyMs, () => afterThisTurn(() => this.#look()))
   }
 

@@ -15,7 +15,7 @@ export interface ScriptCall {
   readonly args: readonly (string | number)[]
 }
 
-/** What every script answers that reads the time. */
+/** The part of a reply that every script with a time returns. */
 export interface TimedReply {
   /** The server's time, in ms. */
   readonly now: number
@@ -25,11 +25,11 @@ export interface TimedReply {
 
 /** A call of a script that does nothing after a deadline. */
 export interface TimedCall<R extends TimedReply> {
-  /** Tells which server it goes to. */
+  /** Identifies the server. */
   readonly key: string
-  /** Whether it must be known who that is. */
+  /** Whether the identity of the server must be known. */
   readonly mindsServer?: boolean
-  /** Asked for when the call is sent, and not before. */
+  /** Called when the call is sent, and not before. */
   compose(time: TimeArg): ScriptCall
   read(reply: unknown): R
 }
@@ -41,7 +41,7 @@ export interface TimedCallsOptions {
   readonly serverTime: (() => number) | undefined
 }
 
-/** Calls with a deadline that the server keeps by its own clock, which each reply tells. */
+/** Calls with a deadline that the server enforces with its own clock, which each reply contains. */
 export class TimedCalls {
   readonly times: ServerTime
   readonly #runner: ScriptRunner
@@ -55,33 +55,36 @@ export class TimedCalls {
     this.#serverTime = serverTime
   }
 
-  /** Asks the server of `key` for its time, where calls need it and it is not known. */
+  /** Requests the time of the server of `key`, if calls need it and it is unknown. */
   async knowTime(key: string): Promise<void> {
     if (this.#serverTime) return
-    // which server has a key is not known before the first answer of a cluster: then that server is asked
+    // in a cluster, the server of a key is unknown before the first reply: then that server is asked
     for (let tries = 0; tries < 2 && this.times.deadline(key, 0) === undefined; tries++) await this.times.fetch(key)
   }
 
-  /** Asks the server of `key` who it is, where it may be another one than before. */
+  /** Requests the identity of the server of `key`, if it may have changed. */
   async knowIdentity(key: string): Promise<void> {
     if (this.times.identities.isInDoubt(this.times.serverOf(key))) await this.times.fetch(key)
   }
 
-  /** The time of a call that goes out at once; undefined where the server's clock is not known, or nobody waits any more. */
+  /**
+   * Returns the time argument of a call that is sent now; undefined if the server's clock is unknown or the deadline
+   * has passed.
+   */
   timeNow(key: string, deadlineAt: number | undefined, now: number): TimeArg | undefined {
     if (this.#serverTime) return timeArg(undefined, this.#serverTime())
     if (deadlineAt === undefined) return timeArg(undefined, undefined)
     return deadlineAt > now ? this.times.deadline(key, deadlineAt) : undefined
   }
 
-  /** The server of `key` told its time, in ms, in answer to a call that was sent at `sentAt` of the process clock. */
+  /** The server of `key` reported its time, in ms, in reply to a call sent at `sentAt` of the process clock. */
   reported(key: string, serverMs: number, sentAt: number): void {
     if (!this.#serverTime) this.times.reported(key, serverMs, sentAt)
   }
 
   /**
-   * Asks for what is not known of the server, and sends a call; once more where it was late, since what the server then
-   * told of its clock may prove it wrong. Undefined where it is late all the same.
+   * Requests what is unknown about the server, and sends a call; sends it once more if it was late, because the
+   * server's time in the reply may correct the clock offset. Resolves with undefined if it is late again.
    */
   async run<R extends TimedReply>(call: TimedCall<R>, deadlineAt: number): Promise<R | undefined> {
     for (let tries = 0; tries < 2; tries++) {
@@ -94,7 +97,7 @@ export class TimedCalls {
     return undefined
   }
 
-  /** Sends a call whose server's clock was asked for. */
+  /** Sends a call whose server's clock has been requested. */
   async once<R extends TimedReply>(call: TimedCall<R>, deadlineAt: number | undefined): Promise<R> {
     const sentAt = this.#clock.now()
     const { script, keys, args } = call.compose(this.#time(call.key, deadlineAt))
@@ -105,7 +108,7 @@ export class TimedCalls {
     return reply
   }
 
-  /** Throws where what was known of the server's clock was forgotten since. */
+  /** Throws if the offset of the server's clock has been forgotten since. */
   #time(key: string, deadlineAt: number | undefined): TimeArg {
     const time = this.timeNow(key, deadlineAt, Number.NEGATIVE_INFINITY)
     if (time !== undefined) return time

@@ -3,7 +3,7 @@ import { ALWAYS, type ReportedUsage } from '../lua/reported-usage.ts'
 import { failureOf, type RedisFailure } from './redis-failure.ts'
 import type { ServerTime } from './server-time.ts'
 
-/** Makes of what callers know what a server must be told: nothing of what it counted itself. */
+/** Converts what callers know into what to report to a server, without what it has counted itself. */
 export class UsageReports {
   readonly #times: ServerTime
   readonly #clock: Clock
@@ -15,14 +15,14 @@ export class UsageReports {
     this.#serverTime = serverTime
   }
 
-  /** A call failed: that may be all that is ever heard of one server that takes over from another. */
+  /** A call failed, which may be the only sign that one server took over from another. */
   failed(name: string, error: unknown): RedisFailure {
     const failure = failureOf(error)
     if (failure.code !== 'WRONGTYPE') this.#times.identities.doubt(this.#times.serverOf(name), this.#clock.now())
     return failure
   }
 
-  /** Whether what was counted under `name` until `ageMs` ago may be gone. */
+  /** Whether counts under `name` that are up to `ageMs` old may be lost. */
   mayHaveLost(name: string, ageMs: number): boolean {
     return this.#times.identities.mayHaveLost(this.#times.serverOf(name), this.#clock.now() - ageMs)
   }
@@ -32,7 +32,7 @@ export class UsageReports {
     return this.#times.identities.numberOf(this.#times.serverOf(name))
   }
 
-  /** What the server of `name` is told of what was known at `askedAt`; undefined where that is nothing. */
+  /** Returns what to report to the server `name` of what was known at `askedAt`; undefined if there is nothing. */
   reportOf(known: PriorUsage, name: string, askedAt: number): ReportedUsage | undefined {
     const { used, resetAfterMs, ageMs, admitted } = known
     const now = this.#clock.now()

@@ -7,15 +7,15 @@ import { isSameRequest, type RequestCharges, type ScriptRequest } from './script
 
 export type Arg = string | number
 
-/** How takes are asked for: by which scripts, and with which keys. */
+/** How takes are called: by which scripts, and with which keys. */
 export interface CallForm {
   /** A take of one charge that is not known from before. */
   sole(counter: Counter, cost: number, name: string, time: TimeArg): ScriptCall
-  /** `server`: the number of the server that the call goes to, where that matters to any of the requests. */
+  /** `server`: the number of the called server, if any of the requests needs it. */
   batch(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall
 }
 
-/** Takes, looks and adjusts whatever anybody has on lease. */
+/** Takes, reads and adjusts regardless of leases. */
 export const exactForm: CallForm = {
   sole: ({ compiled }, cost, name, time) => soleCall(compiled, cost, [name], time),
   batch(requests, time, server) {
@@ -30,14 +30,14 @@ function isPlainTake({ operation, names }: ScriptRequest): boolean {
 }
 
 function callOfOne({ charges, names }: ScriptRequest, time: TimeArg): ScriptCall {
-  // alone it is no matter whether one is advisory
+  // a single charge behaves the same whether or not it is advisory
   if (charges.length === 1) return soleCall(charges[0].counter.compiled, charges[0].cost, names, time)
   const args: Arg[] = [time]
   for (const { counter, cost, advisory } of charges) args.push(...policyArgs(counter.compiled), cost, advisory ? 1 : 0)
   return { script: severalScript(charges.map(({ counter }) => counter.compiled)), keys: names, args }
 }
 
-/** What is said of every sole take of a policy. */
+/** The constant arguments of the single takes of a policy. */
 interface Sole {
   readonly script: Script
   readonly constants: readonly string[]
@@ -63,7 +63,7 @@ function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[
   return { script: sole.script, keys, args }
 }
 
-/** One call for many requests, as `exact-batch.lua` reads it. */
+/** Returns one call for many requests, as `exact-batch.lua` reads it. */
 function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall {
   const args: Arg[] = server === undefined ? [time] : [time, server]
   const { keys, policies } = pushRuns(args, requests)
@@ -71,7 +71,7 @@ function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: n
   return { script, keys, args }
 }
 
-/** Writes requests as `exact-batch.lua` reads them. Answers their keys and their policies. */
+/** Writes requests as `exact-batch.lua` reads them. Returns their keys and their policies. */
 export function pushRuns(
   args: Arg[],
   requests: readonly RequestCharges[],

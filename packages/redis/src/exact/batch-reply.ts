@@ -20,7 +20,7 @@ export class BatchReply implements TimedReply {
   readonly #source: string
   #at = 1
 
-  /** `source`: the name of the backend that answers. */
+  /** `source`: the name of the answering backend. */
   constructor(reply: unknown, source: string) {
     this.#source = source
     const text = String(reply)
@@ -32,7 +32,7 @@ export class BatchReply implements TimedReply {
     if (!Number.isFinite(this.now)) throw noReply()
   }
 
-  /** The answer to the next request. Of an adjustment `moved` hears how many units found their place. */
+  /** Returns the answer to the next request. For an adjustment, `moved` receives how many units were applied. */
   next(request: ScriptRequest, moved: (charge: number, units: number) => void): Answer | RedisFailure {
     const { charges } = request
     if (request.flat) return this.nextDecision(charges[0].counter.compiled.policy)

@@ -35,13 +35,13 @@ export interface ExactDeps {
   readonly clock: Clock
 }
 
-/** Until when a request may arrive, and of what is to be done once its id. */
+/** The latest time at which a request may arrive, and its id if it must be applied once. */
 interface RequestTimes {
   readonly deadlineAt?: number | undefined
   readonly id?: string
 }
 
-/** What `redisBackend` makes. */
+/** The backend that `redisBackend` creates. */
 export class ExactBackend implements Backend<Promise<Answer>> {
   readonly name = 'redis'
   readonly identity: object
@@ -88,7 +88,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
-    // a later instant, or none at all, means now
+    // a time in the future, or none, means now
     const then = Number.isNaN(takenAt) ? Number.MAX_VALUE : Math.min(takenAt, Number.MAX_VALUE)
     return this.#requestEach('adjust', charges, then, this.#once(moment))
   }
@@ -133,7 +133,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     return mergedAnswer(parts, answers)
   }
 
-  /** What must arrive also where nobody waits for it, and not twice. */
+  /** Returns the id and deadline of a command that must arrive even if nothing awaits it, and only once. */
   #once(moment?: Moment): { readonly id: string; readonly deadlineAt: number } {
     const { id, issuedAt } = moment?.idempotencyKey ?? newIdempotencyKey(this.#clock.now())
     return { id, deadlineAt: issuedAt + IDEMPOTENT_MS }
@@ -164,7 +164,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     return !this.#runner.clustered || charges.every(({ key }) => key === charges[0].key)
   }
 
-  /** The charges by slot; all of them are one part where there are no slots, or all have one key. */
+  /** Groups the charges by slot; one group if there are no slots or all charges have one key. */
   #parts(charges: readonly Charge[]): ChargePart[] {
     if (this.#inOneSlot(charges)) return [{ backend: this.#oneSlot, indexes: [...charges.keys()], charges }]
     const slots = this.#bySlot(charges.map((charge) => this.#keys.nameOfCells(charge)))

@@ -16,13 +16,13 @@ export interface ExactCallsOptions {
   readonly clock: Clock
   readonly servers: KnownServers
   readonly form: CallForm
-  /** The name of the backend that answers. */
+  /** The name of the answering backend. */
   readonly source: string
   readonly maxBatch: number
   readonly observers: Observers
 }
 
-/** Sends requests in batches, in a cluster one for each slot, each batch with a deadline that the server keeps. */
+/** Sends requests in batches, in a cluster one per slot, each with a deadline that the server enforces. */
 export class ExactCalls {
   readonly #options: ExactCallsOptions
   readonly #timed: TimedCalls
@@ -35,14 +35,14 @@ export class ExactCalls {
     this.#reports = options.servers.reports
   }
 
-  /** Settles `request` when the runner settles its call, or at once where nobody waits for it any more. */
+  /** Settles `request` when its call settles, or at once if its deadline has passed. */
   add(request: ScriptRequest): void {
     this.#queueOf(request.names[0]).add(request)
   }
 
   /**
-   * Takes one enforced charge of which nothing is known from before: by a call of its own where nothing is under way,
-   * with as few promises and objects as that needs.
+   * Takes one enforced charge without prior knowledge: in a separate call if nothing is pending, with as few promises
+   * and objects as possible.
    */
   takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SourcedDecision> {
     const queue = this.#queueOf(name)
@@ -53,7 +53,7 @@ export class ExactCalls {
     return decided
   }
 
-  /** Undefined where the time of the server must be asked for first. */
+  /** Returns undefined if the time of the server must be requested first. */
   #takeAtOnce(
     queue: ScriptQueue,
     charge: Charge,
@@ -78,7 +78,7 @@ export class ExactCalls {
     )
   }
 
-  /** Forgets names of one slot, of each of which what was known before may matter for so many ms. */
+  /** Deletes names of one slot. For each, `forgetsMs` is how long earlier knowledge may matter. */
   async reset(names: readonly string[], forgetsMs: readonly number[], id: string, deadlineAt: number): Promise<void> {
     const [key] = names
     await this.#timed.knowTime(key)
@@ -100,7 +100,7 @@ export class ExactCalls {
       queue = new ScriptQueue(
         this.#options.maxBatch,
         (requests) => this.#send(requests),
-        // one for each slot would add up; where there are no slots the only one stays
+        // queues of slots would accumulate; without slots the only one stays
         () => this.#options.runner.clustered && this.#queues.delete(slot),
       )
       this.#queues.set(slot, queue)
@@ -126,7 +126,7 @@ export class ExactCalls {
     return decision
   }
 
-  /** Answers how to settle the requests. */
+  /** Returns a function that settles the requests. */
   async #send(requests: readonly ScriptRequest[]): Promise<() => void> {
     const key = requests[0].names[0]
     let isSent = false
@@ -162,7 +162,10 @@ export class ExactCalls {
     return new BatchReply(answer, this.#options.source)
   }
 
-  /** Writes into each request what its server is told of its keys. Answers whether it matters to any which server that is. */
+  /**
+   * Writes into each request what to report about its keys. Returns whether any of them needs the identity of the
+   * server.
+   */
   #report(requests: readonly ScriptRequest[]): boolean {
     let isMinded = false
     for (const request of requests) {
@@ -173,7 +176,7 @@ export class ExactCalls {
     return isMinded
   }
 
-  /** What the server of a request is told of its keys; undefined where that is nothing. */
+  /** Returns what to report about the keys of a request; undefined if there is nothing. */
   #reportOf({ charges, names, askedAt }: ScriptRequest): ScriptRequest['reported'] {
     if (!charges.some(({ known }) => known)) return undefined
     const reported = charges.map(({ known }, index) => known && this.#reports.reportOf(known, names[index], askedAt))
@@ -193,7 +196,10 @@ export class ExactCalls {
     this.#options.observers.event('lateCharge', { policy: counter.compiled.policy.name, key, units: cost - units })
   }
 
-  /** The reply has told the right time of the server, or that it is one of several: who still waits is asked for once more. */
+  /**
+   * The reply contained the correct time of the server, or showed that it is one of several: requests within their
+   * deadline are sent once more.
+   */
   #again(requests: readonly ScriptRequest[], failure: RedisFailure = reachedLate()): void {
     const now = this.#options.clock.now()
     for (const request of requests) {
@@ -216,7 +222,7 @@ export class ExactCalls {
   }
 }
 
-/** Whether a request must know who its server is: it may tell it what it lost, or gives units back. */
+/** Whether a request must know the identity of its server: it may report lost counts, or refund units. */
 function mindsServer(request: ScriptRequest): boolean {
   // of a flat one nothing is known from before
   return !request.flat && (givesBack(request) || request.charges.some(({ known }) => (known?.used ?? 0) > 0))

@@ -1,11 +1,11 @@
 import type { Answer, CompiledPolicy, Counter, Decision, Moment } from '@sluice/limiter-core/backend'
 
-/** What takes one charge of a counter in Redis. */
+/** Takes one charge of a counter in Redis. */
 interface TakeOne {
   takeOne(counter: ExactCounter, key: string, cost: number, moment?: Moment): Promise<Decision>
 }
 
-/** One policy, counted in Redis. */
+/** A policy counted in Redis. */
 export class ExactCounter implements Counter<Promise<Answer>> {
   readonly compiled: CompiledPolicy
   readonly name: string

@@ -16,16 +16,16 @@ import { runnerOf } from '../client/script-runner.ts'
 import { ExactBackend } from './exact-backend.ts'
 
 export interface RedisBackendOptions extends EntityKeyOptions {
-  /** The process clock, of deadlines alone: what is counted has the time of the server. */
+  /** Process clock, used for deadlines only: counts use the time of the server. */
   readonly clock?: Clock | undefined
   /**
-   * For tests: a clock in ms instead of the server's. Keys then live ten minutes longer than they count, by the
-   * server's time, and deadlines are not kept by the server.
+   * For tests: a clock in ms instead of the server's. Keys then live ten minutes longer, by the server's time, and
+   * the server does not enforce deadlines.
    */
   readonly serverTime?: (() => number) | undefined
   /**
-   * The most keys of one script call, 1 to 1,000; default: 32, which take Redis 0.1 ms, 0.3 ms with windows of 60
-   * slices. Redis serves nobody else until a call is done. A request with more keys is one call all the same.
+   * Most keys of one script call, 1 to 1,000. Default: 32, which take Redis 0.1 ms (0.3 ms with windows of 60
+   * slices). Redis serves no other client during a call. A request with more keys is still one call.
    */
   readonly maxBatch?: number | undefined
 }
@@ -36,15 +36,15 @@ export const DEFAULT_MAX_BATCH = 32
 const MOST_MAX_BATCH = 1_000
 
 /**
- * Counts in Redis, exactly: all processes together admit what one would. A request is one script call, whatever its
- * policies, and requests that come in one turn of the event loop share a call. Time is the server's.
+ * Counts in Redis, exactly: all processes together admit as much as one process would. A request is one script call
+ * for any number of policies, and requests in one turn of the event loop share a call. Time is the server's.
  *
- * In a cluster all counts of one key lie in one slot. A request whose policies count different keys takes slot by slot
- * there, and gives back what it took where a later one denies or fails: that never over-admits, and may turn others away
- * while it lasts.
+ * In a cluster all counts of one key are in one slot. A request whose policies count different keys takes slot by
+ * slot, and refunds what it took if a later slot denies or fails: that never over-admits, and may deny other requests
+ * meanwhile.
  *
- * `client` is a `Redis` or `Cluster` of ioredis 5 or 6, or a `ScriptRunner`. It stays the user's: `close` takes away the
- * listeners that were put on it. Answers or rejects with a `RedisFailure`.
+ * `client` is a `Redis` or `Cluster` of ioredis 5 or 6, or a `ScriptRunner`. It belongs to the caller: `close` only
+ * removes the listeners that were added to it. Resolves, or rejects with a `RedisFailure`.
  */
 export function redisBackend(
   client: RedisClient | ScriptRunner,
@@ -54,7 +54,7 @@ export function redisBackend(
   if (!(Number.isInteger(maxBatch) && maxBatch >= 1 && maxBatch <= MOST_MAX_BATCH)) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `redisBackend: maxBatch: expected a whole number from 1 to ${MOST_MAX_BATCH}, received ${shown(maxBatch, 'maxBatch')}`,
+      `redisBackend: maxBatch: expected an integer from 1 to ${MOST_MAX_BATCH}, received ${shown(maxBatch, 'maxBatch')}`,
     )
   }
   optionalFunction('redisBackend: serverTime', serverTime)

@@ -2,8 +2,8 @@ import { afterThisTurn, TurnBatch } from '@sluice/limiter-core/backend'
 import type { ScriptRequest } from './script-request.ts'
 
 /**
- * Gathers requests for one script call. With nothing under way a request goes out at once; else it waits until everything
- * that this turn of the event loop brought has been handled, and goes with what came meanwhile.
+ * Batches requests into script calls. If nothing is pending, a request is sent at once; otherwise it waits until the
+ * current turn of the event loop has been handled, and is sent with what arrived meanwhile.
  */
 export class ScriptQueue {
   readonly #send: (requests: readonly ScriptRequest[]) => Promise<() => void>
@@ -13,7 +13,10 @@ export class ScriptQueue {
   #waiting: TurnBatch<ScriptRequest> | undefined
   #underWay = 0
 
-  /** `send` never rejects, and answers how to settle the requests. A call has at most `maxKeys` keys, or one request. `idle` hears that nothing is left to do. */
+  /**
+   * `send` never rejects, and resolves with a function that settles the requests. A call has at most `maxKeys` keys,
+   * or one request. `idle` is called when nothing is left to do.
+   */
   constructor(maxKeys: number, send: (requests: readonly ScriptRequest[]) => Promise<() => void>, idle: () => void) {
     this.#maxKeys = maxKeys
     this.#send = send
@@ -33,7 +36,7 @@ export class ScriptQueue {
     return this.#underWay === 0 && !this.#waiting?.size
   }
 
-  /** A call is made beside the queue, until it is `ended`. */
+  /** A call outside of the queue has started; it lasts until `ended`. */
   began(): void {
     this.#underWay++
   }
@@ -47,7 +50,7 @@ export class ScriptQueue {
     let from = 0
     let keys = 0
     for (const [at, request] of requests.entries()) {
-      // an urgent request never waits for another one, nor ends it
+      // an urgent request neither waits for nor ends another one
       const apart = at > from && isUrgent(request) !== isUrgent(requests[from])
       if (at > from && (apart || keys + request.names.length > this.#maxKeys)) {
         this.#call(requests.slice(from, at))
@@ -62,7 +65,7 @@ export class ScriptQueue {
   #call(requests: readonly ScriptRequest[]): void {
     this.began()
     this.#send(requests).then((settle) => {
-      // whoever asks on after many were answered at once is not alone, and is worth to wait for
+      // callers of a batch are likely to send the next requests together, so it is worth waiting for them
       if (requests.length > 1) afterThisTurn(this.ended)
       else this.ended()
       settle()
@@ -70,7 +73,7 @@ export class ScriptQueue {
   }
 }
 
-/** Whether somebody waits for it, and no longer than until its deadline. That of an adjustment is far away. */
+/** Whether a caller waits for it, at most until its deadline. The deadline of an adjustment is far away. */
 function isUrgent({ operation, deadlineAt }: ScriptRequest): boolean {
   return deadlineAt !== undefined && operation !== 'adjust'
 }

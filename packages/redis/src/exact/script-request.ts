@@ -3,30 +3,30 @@ import type { ReportedUsage } from '../lua/reported-usage.ts'
 
 export type Operation = 'take' | 'peek' | 'adjust'
 
-/** What one request asks of the counts, and whom to tell. */
+/** A request for the counts, and its promise. */
 export interface ScriptRequest {
   readonly operation: Operation
   readonly charges: readonly Charge[]
   /** The stored name of each charge; in a cluster all of one slot. */
   readonly names: readonly string[]
-  /** Of an adjustment, else 0: when was taken what is adjusted. */
+  /** For an adjustment, the time of the adjusted take; otherwise 0. */
   readonly takenAt: number
   readonly deadlineAt: number | undefined
-  /** Of an adjustment, else nothing: under what the server remembers that it was made. */
+  /** For an adjustment, the id under which the server remembers it; otherwise empty. */
   readonly id: string
-  /** When it was asked, by the process clock; 0 of a flat one. */
+  /** Process time of the request; 0 for a flat one. */
   readonly askedAt: number
-  /** What the server is told of the key of each charge; undefined where it is told of none. */
+  /** What to report about the key of each charge; undefined if there is nothing. */
   reported: readonly (ReportedUsage | undefined)[] | undefined
   /** A take of one enforced charge whose answer is a flat decision. */
   readonly flat: boolean
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: Error) => void
-  /** True once the server said that it came too late by a clock that we knew wrong. */
+  /** Set once the server rejected it as late because of a wrong clock offset. */
   retried: boolean
 }
 
-/** A take of one enforced charge, answered by a flat decision. */
+/** Creates a take of one enforced charge that is answered by a flat decision. */
 export function requestOfOne(
   charge: Charge,
   name: string,
@@ -41,11 +41,11 @@ export function requestOfOne(
       takenAt: 0,
       deadlineAt,
       id: '',
-      // nothing is known of it from before
+      // there is no prior knowledge about it
       askedAt: 0,
       reported: undefined,
       flat: true,
-      // what is flat is both
+      // a flat decision is also an answer
       resolve: resolve as (answer: Answer) => void,
       reject,
       retried: false,
@@ -54,7 +54,7 @@ export function requestOfOne(
   return [request as ScriptRequest, decided]
 }
 
-/** What a script must know of a request. */
+/** The members of a request that a script needs. */
 export type RequestCharges = Pick<ScriptRequest, 'operation' | 'takenAt' | 'id' | 'names' | 'charges' | 'reported'>
 
 /** Whether two requests differ in nothing but their keys. */

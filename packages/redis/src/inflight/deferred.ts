@@ -1,4 +1,4 @@
-/** Somebody who waits for an answer. The first answer counts. */
+/** A waiting caller. Only the first answer counts. */
 export class Deferred<T> {
   readonly promise: Promise<T>
   #settle!: (answer: T) => void
@@ -10,12 +10,12 @@ export class Deferred<T> {
     })
   }
 
-  /** True as long as there is no answer. */
+  /** Whether there is no answer yet. */
   get waits(): boolean {
     return this.#answer === undefined
   }
 
-  /** The answer, which is made here where there is none yet. */
+  /** Returns the answer, created by `make` if there is none yet. */
   answer(make: () => T): T {
     if (this.#answer === undefined) {
       this.#answer = make()

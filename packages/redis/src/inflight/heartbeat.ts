@@ -3,13 +3,13 @@ import type { Clock } from '@sluice/limiter-core'
 export interface HeartbeatOptions {
   readonly clock: Clock
   readonly leaseMs: number
-  /** Time to renew. Answers whether there is still something to renew. */
+  /** Renews leases. Returns whether there is still something to renew. */
   readonly beat: () => boolean
-  /** The process stood still for so long that leases may have run out unseen. */
+  /** The process was suspended for so long that leases may have expired unnoticed. */
   readonly slept: (now: number) => void
 }
 
-/** Beats three times a lease while there is something to renew, and finds out when the process stood still. */
+/** Beats three times per lease while there is something to renew, and detects that the process was suspended. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #everyMs: number
@@ -29,7 +29,7 @@ export class Heartbeat {
     this.#beatLater()
   }
 
-  /** To be called before anything is said of leases. A beat that was left out tells that the process stood still. */
+  /** Must be called before leases are read. A missed beat means that the process was suspended. */
   awake(): void {
     const now = this.#options.clock.now()
     if (!this.#cancel || now - this.#awakeAt < 2 * this.#everyMs) return

@@ -3,15 +3,15 @@ import { failureOfText, type RedisFailure } from '../client/redis-failure.ts'
 import type { KeyPermits, KeyRequest } from './key-permits.ts'
 import type { PendingAcquire } from './pending-acquire.ts'
 
-/** What the server answered about one key. */
+/** The server's reply about one key. */
 export interface HoldReply {
   /** The error of this key, and then nothing else. */
   readonly failure?: string | undefined
-  /** Of the places held, those that the server keeps. */
+  /** How many of the held places the server keeps. */
   readonly kept: number
   /** Places of all processes. */
   readonly total: number
-  /** For each run of equal wishes how many got their places. */
+  /** How many of each group of equal wishes were granted. */
   readonly granted: readonly number[]
 }
 
@@ -21,7 +21,7 @@ interface Run {
   readonly wishes: PendingAcquire[]
 }
 
-/** What one call says of one key, and what becomes of those who wait for its answer. */
+/** The content of one call about one key, and the callers that wait for its reply. */
 export class HoldRequest {
   readonly holding: KeyPermits
   readonly #request: KeyRequest
@@ -33,7 +33,7 @@ export class HoldRequest {
     this.#runs = runsOf(request.wishes)
   }
 
-  /** As `inflight-hold` reads it. */
+  /** Arguments as `inflight-hold` reads them. */
   get args(): readonly number[] {
     const { held, lapsed } = this.#request
     const runs = this.#runs.flatMap(({ weight, wishes }) => [weight, wishes.length])
@@ -41,12 +41,12 @@ export class HoldRequest {
     return [held, lapsed ? 1 : 0, this.holding.cap.limit, patienceMs, this.#runs.length, ...runs]
   }
 
-  /** How many elements of the reply are about this key. */
+  /** Number of reply elements about this key. */
   get replies(): number {
     return 2 + this.#runs.length
   }
 
-  /** Takes the server's word. A place whose asker is gone goes back with the next call. */
+  /** Applies the server's reply. Places whose caller has gone are released with the next call. */
   answered({ kept, total, granted }: HoldReply, sentAt: number): void {
     const { holding } = this
     const taken = this.#runs.reduce((sum, { weight }, index) => sum + weight * granted[index], 0)
@@ -61,13 +61,13 @@ export class HoldRequest {
     for (const count of this.#request.counts) count.answer(() => total)
   }
 
-  /** Whoever still waits goes with the next call. */
+  /** Moves the remaining callers to the next call. */
   retry(): void {
     const { wishes, counts } = this.#request
     this.holding.await(wishes, counts)
   }
 
-  /** Answers whoever waits by what this process alone holds. */
+  /** Answers waiting callers by the places of this process alone. */
   failed(): void {
     const { wishes, counts } = this.#request
     this.holding.answerHere(wishes, counts)
@@ -84,7 +84,7 @@ function runsOf(wishes: readonly PendingAcquire[]): Run[] {
   return runs
 }
 
-/** The failure that says most of the server; undefined where every key was answered. */
+/** Returns the most serious failure of the replies; undefined if every key was answered. */
 export function worstOf(replies: readonly HoldReply[]): RedisFailure | undefined {
   const failures = replies.flatMap(({ failure }) => (failure === undefined ? [] : [failureOfText(failure)]))
   return failures.find(({ keyOnly }) => !keyOnly) ?? failures[0]

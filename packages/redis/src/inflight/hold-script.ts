@@ -14,16 +14,16 @@ export interface HoldScriptOptions extends TimedCallsOptions {
   readonly leaseMs: number
 }
 
-/** The script's reply; undecoded, what it says of each key. */
+/** The undecoded reply of the script. */
 interface RawReply extends TimedReply {
   readonly parts: readonly unknown[]
 }
 
-/** Says to the server what this process holds. Rejects where nothing was said, or nobody knows. */
+/** Reports to the server what this process holds. Rejects if nothing was reported, or the outcome is unknown. */
 export class HoldScript {
   readonly #leaseMs: number
   readonly #calls: TimedCalls
-  /** By which the server knows this process. */
+  /** Identifies this process to the server. */
   readonly #process = randomBytes(9).toString('base64url')
 
   constructor(options: HoldScriptOptions) {
@@ -36,7 +36,7 @@ export class HoldScript {
     this.#calls.times.forget()
   }
 
-  /** One answer for each request. After `deadlineAt` of the process clock the call does nothing. */
+  /** Returns one reply per request. After `deadlineAt` of the process clock the call does nothing. */
   async run(requests: readonly HoldRequest[], deadlineAt: number): Promise<readonly HoldReply[]> {
     const keys = requests.map(({ holding }) => holding.name)
     const args = requests.flatMap((request) => request.args)

@@ -1,13 +1,13 @@
 import type { Cap } from '@sluice/limiter-core'
 
-/** How much one hold counts beside those before it. */
+/** Weight of one hold time in the moving average. */
 const SHARE = 1 / 8
 
-/** For how long this process holds places of each cap, on the average of the last ones. */
+/** Moving average of how long this process holds places, per cap. */
 export class HoldTimes {
   readonly #means = new WeakMap<Cap, number>()
 
-  /** 0 where none has been given back yet. */
+  /** Returns 0 if none has been released yet. */
   meanMs(cap: Cap): number {
     return this.#means.get(cap) ?? 0
   }

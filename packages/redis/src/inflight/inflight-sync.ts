@@ -7,7 +7,7 @@ import type { KeyPermits } from './key-permits.ts'
 import type { Standstill } from './standstill.ts'
 import { WaitingBySlot } from './waiting-by-slot.ts'
 
-/** Calls under way beyond which renewals wait, so that a heartbeat of many keys does not hold up those who ask. */
+/** Number of pending calls above which renewals wait, so that a heartbeat of many keys does not delay acquires. */
 const MOST_CALLS = 4
 
 export interface InflightSyncOptions {
@@ -19,24 +19,24 @@ export interface InflightSyncOptions {
   readonly standstill: Standstill
   /** Names the keys that can go in one call: a hash slot, where there are several. */
   readonly hashSlotOf: (name: string) => number
-  /** Rejects, or answers each request. */
+  /** Rejects, or returns one reply per request. */
   readonly run: (requests: readonly HoldRequest[], deadlineAt: number) => Promise<readonly HoldReply[]>
   readonly failed: (failure: RedisFailure) => void
-  /** About to say what is held, or to hear of it: time may have passed in which this process did nothing. */
+  /** Called before reports are sent or replies applied: the process may have been suspended. */
   readonly awake: () => void
-  /** No call is about it any more. */
+  /** No call about it is pending any longer. */
   readonly freed: (holding: KeyPermits) => void
 }
 
 /**
- * Brings to the server what holdings have to say, and back what it answered. One call at a time is about one key, so
- * that each can say the whole truth; all keys of one turn of the event loop go together.
+ * Sends the reports of held places to the server and applies the replies. One call at a time concerns a key, so that
+ * each can report its complete state; all keys of one turn of the event loop are sent together.
  */
 export class InflightSync {
   readonly #options: InflightSyncOptions
-  /** Holdings that somebody waits for, or whose places came back. */
+  /** Holdings with waiting callers or released places. */
   readonly #soon = new TurnBatch<KeyPermits>(() => this.#callWaiting())
-  /** Those that are renewed as soon as there is time. */
+  /** Holdings that are renewed when there is time. */
   readonly #later: WaitingBySlot
   #calls = 0
   #drained: (() => void) | undefined
@@ -46,7 +46,7 @@ export class InflightSync {
     this.#later = new WaitingBySlot(options.hashSlotOf)
   }
 
-  /** With nothing under way it goes out at once: to wait for others would only cost time. */
+  /** If nothing is pending it is sent at once, because waiting for others would only cost time. */
   request(holding: KeyPermits): void {
     this.#soon.add(holding, this.#calls === 0 ? atOnce : afterThisTurn)
   }
@@ -60,12 +60,12 @@ export class InflightSync {
     this.#soon.schedule()
   }
 
-  /** Finds out, at most once a second, whether the server answers again. */
+  /** Checks, at most once per second, whether the server answers again. */
   probe(holding: KeyPermits): void {
     if (!holding.busy && this.#options.breaker.mayProbe()) this.#send([holding], true)
   }
 
-  /** Resolves when nothing is under way and nothing is to be said. */
+  /** Resolves when nothing is pending and nothing has to be reported. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
       this.#drained = resolve
@@ -83,7 +83,7 @@ export class InflightSync {
   }
 
   #call(holdings: readonly KeyPermits[]): void {
-    // a busy one is heard when its call has ended, and an idle one may have a successor by now
+    // a busy holding is reported after its call, and an idle one may have been replaced
     const free = holdings.filter((one) => !one.busy && !one.idle(this.#options.clock.now()))
     if (free.length === 0) return
     if (this.#options.breaker.admits()) this.#send(free, false)
@@ -107,7 +107,7 @@ export class InflightSync {
       this.#soon.schedule()
     }
     ended.then(done, done)
-    // also the answer to a probe that came too late tells that a stall is over
+    // even a late reply to a probe shows that a stall has ended
     if (isProbe) answer.then((replies) => !worstOf(replies) && breaker.probed(clock.now() - sentAt)).catch(() => {})
   }
 
@@ -116,7 +116,7 @@ export class InflightSync {
     const { requests, sentAt, isProbe } = call
     awake()
     standstill.answered()
-    // it was read so late that what it granted has run out
+    // the reply was read so late that its grants have expired
     if (clock.now() - sentAt >= leaseMs) {
       this.#again(call)
       return
@@ -132,7 +132,7 @@ export class InflightSync {
     })
   }
 
-  /** Nobody knows what became of it, and that says nothing of the server: whoever still waits goes with the next call. */
+  /** The outcome is unknown and says nothing about the server: remaining callers move to the next call. */
   #again({ requests }: Call): void {
     for (const request of requests) {
       request.holding.unanswered()
@@ -171,7 +171,7 @@ export class InflightSync {
     this.#options.deadlines.race(new Promise<never>(() => {}), { answered: free, failed: free, late: free })
   }
 
-  // after a failure only somebody who waits is worth another call at once: the next heartbeat says the rest
+  // after a failure only a waiting caller justifies another call at once: the next heartbeat reports the rest
   #free(holding: KeyPermits, wasAnswered: boolean): void {
     holding.busy = false
     holding.doubtful = false

@@ -38,15 +38,15 @@ export interface InflightTableOptions {
   readonly observers: Observers
   readonly leaseMs: number
   readonly deadlineMs: number
-  /** Of those who ask without a cap. */
+  /** Cap of callers that pass none. */
   readonly cap: Cap | undefined
   readonly maxHoldMs: number | undefined
   readonly serverTime: (() => number) | undefined
-  /** The name under which the server keeps a key of a cap. */
+  /** Returns the name under which the server stores a key of a cap. */
   readonly nameOf: (key: string, cap: Cap) => string
 }
 
-/** The permits of this process, each a lease on the server; and while that does not answer, a count of its own. */
+/** The permits of this process, each a lease on the server; and the local count while the server does not answer. */
 export class InflightTable implements InflightBackend {
   readonly limit: number | undefined
   readonly identity: object
@@ -54,7 +54,7 @@ export class InflightTable implements InflightBackend {
   readonly #holdings: PermitTable
   readonly #health: Health
   readonly #deadlines: Deadlines
-  /** Of calls, which go on where nobody awaits them. */
+  /** Deadlines of calls that continue although nothing awaits them. */
   readonly #background: Deadlines
   readonly #standstill: Standstill
   readonly #script: HoldScript
@@ -135,7 +135,10 @@ export class InflightTable implements InflightBackend {
 
   #soleCap(): Cap {
     if (this.#options.cap) return this.#options.cap
-    throw new SluiceError('SLUICE_BAD_LIMIT', `redisInflight: expected one where no cap asks, received no limit`)
+    throw new SluiceError(
+      'SLUICE_BAD_LIMIT',
+      'redisInflight: limit: expected a limit for acquires without a cap, received none',
+    )
   }
 
   #holdingOf(key: string, cap: Cap): KeyPermits {
@@ -144,7 +147,7 @@ export class InflightTable implements InflightBackend {
     return this.#holdings.of(key, cap)
   }
 
-  /** Whether the server is not to be asked about it now. */
+  /** Whether not to call the server about it now. */
   #isAway(holding: KeyPermits): boolean {
     if (this.#closed || holding.doubtful) return true
     if (this.#health.breaker.state !== 'open') return false
@@ -160,7 +163,7 @@ export class InflightTable implements InflightBackend {
 
   #report(holding: KeyPermits): void {
     this.#holdings.prune(holding)
-    // a busy one is heard when its call has ended, and all of them when the server answers again
+    // a busy holding is reported after its call, and all of them when the server answers again
     if (!this.#closed && !holding.busy && this.#health.breaker.state !== 'open') this.#sync.report(holding)
   }
 
@@ -181,8 +184,8 @@ export class InflightTable implements InflightBackend {
   }
 
   /**
-   * While a process stands still it cannot renew its leases, and others may have had its places: of what ran out then,
-   * nothing is left. One that could not reach the server keeps its permits.
+   * A suspended process cannot renew its leases, and other processes may have taken its places: permits that expired
+   * meanwhile are lost. A process that merely could not reach the server keeps its permits.
    */
   #slept(now: number): void {
     for (const holding of this.#holdings) holding.loseLapsed(now)

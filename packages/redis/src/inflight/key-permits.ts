@@ -13,52 +13,55 @@ import type { Deferred } from './deferred.ts'
 import type { HoldTimes } from './hold-times.ts'
 import type { PendingAcquire } from './pending-acquire.ts'
 
-/** Of the time for which a place is held: a place that lies free for others for longer costs more than it evens out. */
+/** Fraction of the hold time: leaving a place free for other processes for longer costs more than it equalises. */
 const PATIENCE = 1 / 4
 
-/** What all keys of a process share. */
+/** Shared by all keys of a process. */
 export interface KeyPermitsDeps {
   readonly clock: Clock
   readonly leaseMs: number
   readonly deadlineMs: number
   readonly holdTimes: HoldTimes
-  /** What takes permits back that are held too long. */
+  /** Revokes permits that are held too long. */
   readonly maxHoldTimers: MaxHoldTimers
-  /** The server does not know yet what this holding is now. */
+  /** The holding differs from what the server knows. */
   readonly changed: (holding: KeyPermits) => void
-  /** Places were given or refused by what this process alone holds. */
+  /** Places were granted or denied by this process alone. */
   readonly uncounted: () => void
-  /** About to look at leases: time may have passed in which this process did nothing. */
+  /** Called before leases are read: the process may have been suspended. */
   readonly awake: () => void
 }
 
 export interface KeyPermitsState {
   readonly key: string
-  /** Under which the server keeps it. */
+  /** Name of the holding on the server. */
   readonly name: string
   readonly cap: Cap
   readonly maxHoldMs: number | undefined
 }
 
-/** What this process says to the server of one key, and who waits for the answer. */
+/** The report of this process about one key, and the callers that wait for the reply. */
 export interface KeyRequest {
   /** Places that this process holds. */
   readonly held: number
-  /** True where the lease of those that the server acknowledged may have run out: others may have them. */
+  /** Whether the lease of the acknowledged places may have expired, so that other processes may have them. */
   readonly lapsed: boolean
   readonly wishes: readonly PendingAcquire[]
   readonly counts: readonly Deferred<number>[]
 }
 
-/** What this process holds of one key under one cap, what of it the server has acknowledged, and who waits for more. */
+/**
+ * What this process holds of one key under one cap, how much of it the server has acknowledged, and which callers
+ * wait.
+ */
 export class KeyPermits implements PermitHome {
   readonly key: string
-  /** Under which the server keeps it. */
+  /** Name of the holding on the server. */
   readonly name: string
   readonly cap: Cap
-  /** A call about this key is under way, or may still arrive: nothing else is said of it until then. */
+  /** Whether a call about this key is pending or may still arrive: nothing else is reported until then. */
   busy = false
-  /** Nobody knows what became of the last call: who asks meanwhile is answered here. */
+  /** Whether the outcome of the last call is unknown: callers are answered locally meanwhile. */
   doubtful = false
   wishes: PendingAcquire[] = []
   counts: Deferred<number>[] = []
@@ -68,11 +71,11 @@ export class KeyPermits implements PermitHome {
   readonly #permits = new Set<HeldPermit>()
   #places = 0
   #left = false
-  /** Places that the server last said it keeps for this process. */
+  /** Places that the server last confirmed for this process. */
   #acknowledged = 0
-  /** Until when it keeps them at least; never where it keeps none. By the process clock. */
+  /** When the confirmed places expire at the earliest, in process time; never if there are none. */
   #lapsesAt = Number.POSITIVE_INFINITY
-  /** Until when it may keep something of this process, as it was told or may have been told. */
+  /** When everything that the server may store for this process expires. */
   #standsUntil = Number.NEGATIVE_INFINITY
 
   constructor(means: KeyPermitsDeps, { key, name, cap, maxHoldMs }: KeyPermitsState) {
@@ -87,17 +90,17 @@ export class KeyPermits implements PermitHome {
     return this.#places
   }
 
-  /** For how long a free place may be left to other processes that wait. */
+  /** How long a free place may be left to other waiting processes. */
   get patienceMs(): number {
     return this.#means.holdTimes.meanMs(this.cap) * PATIENCE
   }
 
-  /** Whether somebody waits for the next call. */
+  /** Whether a caller waits for the next call. */
   get waits(): boolean {
     return this.wishes.length > 0 || this.counts.length > 0
   }
 
-  /** Whether the server keeps other places than it should. */
+  /** Whether the server's record differs from what is held. */
   get unsaid(): boolean {
     return this.#claimed !== this.#acknowledged
   }
@@ -106,17 +109,17 @@ export class KeyPermits implements PermitHome {
     return this.#left ? 0 : this.#places
   }
 
-  /** True where nothing is held and nothing is to be said. */
+  /** Whether nothing is held and nothing has to be reported. */
   idle(now: number): boolean {
     return this.#places === 0 && !this.busy && !this.waits && this.#standsUntil <= now
   }
 
-  /** From now on this process claims nothing of the server, whatever it still holds. */
+  /** Reports no places from now on, whatever is still held. */
   leave(): void {
     this.#left = true
   }
 
-  /** What to say to the server now. Whoever waits waits for that call from now on. */
+  /** Returns the next report. Waiting callers wait for that call from now on. */
   request(now: number): KeyRequest {
     const { wishes, counts } = this
     this.wishes = []
@@ -127,7 +130,7 @@ export class KeyPermits implements PermitHome {
     return { held: this.#claimed, lapsed: this.#lapsesAt <= now, wishes: pending, counts }
   }
 
-  /** Puts those who still wait before all others. */
+  /** Puts the remaining callers in front of all others. */
   await(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
     this.wishes = [...wishes.filter(({ waits }) => waits), ...this.wishes]
     this.counts = [...counts.filter(({ waits }) => waits), ...this.counts]
@@ -137,7 +140,7 @@ export class KeyPermits implements PermitHome {
     return wish.answer(() => (wish.gone ? FULL : this.grantHere(wish.weight)))
   }
 
-  /** Nobody calls: answers all who wait by what this process alone holds. */
+  /** There is no call: answers all waiting callers by the places of this process alone. */
   answerAllHere(): void {
     const { wishes, counts } = this
     this.wishes = []
@@ -145,12 +148,12 @@ export class KeyPermits implements PermitHome {
     this.answerHere(wishes, counts)
   }
 
-  /** Nobody knows whether the last call reached the server. */
+  /** Records that the last call may or may not have reached the server. */
   unanswered(): void {
     this.#acknowledged = Number.NaN
   }
 
-  /** In a call of `sentAt` the server said how many places it keeps, after it took this process's word on all others. */
+  /** The server confirmed, in a call sent at `sentAt`, how many places it keeps after applying the report. */
   acknowledged(places: number, sentAt: number): void {
     const endsAt = sentAt + this.#means.leaseMs
     this.#acknowledged = places
@@ -167,7 +170,7 @@ export class KeyPermits implements PermitHome {
     return permit
   }
 
-  /** Gives places by what this process alone holds. */
+  /** Grants places by this process alone. */
   grantHere(weight: number): Permit | Denial {
     this.#means.uncounted()
     if (this.#places + weight > this.cap.limit) return FULL
@@ -176,7 +179,7 @@ export class KeyPermits implements PermitHome {
     return permit
   }
 
-  /** Answers by what this process alone holds. */
+  /** Answers callers by the places of this process alone. */
   answerHere(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
     for (const wish of wishes) this.answerWishHere(wish)
     for (const count of counts) count.answer(() => this.#places)
@@ -199,7 +202,7 @@ export class KeyPermits implements PermitHome {
     }
   }
 
-  /** Takes all permits away if the lease that they stand on has run out. */
+  /** Revokes all permits if their lease has expired. */
   loseLapsed(now: number): void {
     if (this.#lapsesAt > now) return
     this.#lapsesAt = Number.POSITIVE_INFINITY

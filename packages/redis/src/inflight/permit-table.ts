@@ -3,9 +3,9 @@ import { HoldTimes } from './hold-times.ts'
 import { KeyPermits, type KeyPermitsDeps } from './key-permits.ts'
 
 export interface PermitTableOptions extends Omit<KeyPermitsDeps, 'holdTimes' | 'maxHoldTimers'> {
-  /** Of caps that have no bound of their own. */
+  /** For caps without their own maximum. */
   readonly maxHoldMs: number | undefined
-  /** The name under which the server keeps a key of a cap. */
+  /** Returns the name under which the server stores a key of a cap. */
   readonly nameOf: (key: string, cap: Cap) => string
 }
 
@@ -13,7 +13,7 @@ export interface PermitTableOptions extends Omit<KeyPermitsDeps, 'holdTimes' | '
 export class PermitTable {
   readonly #options: PermitTableOptions
   readonly #means: KeyPermitsDeps
-  /** By the name of what is stored. */
+  /** By stored name. */
   readonly #all = new Map<string, KeyPermits>()
 
   constructor(options: PermitTableOptions) {
@@ -29,7 +29,7 @@ export class PermitTable {
     return this.#all.values().next().value
   }
 
-  /** What is held of a key, which may be nothing yet. */
+  /** Returns the holding of a key, possibly an empty one. */
   of(key: string, cap: Cap): KeyPermits {
     const name = this.#options.nameOf(key, cap)
     const known = this.#all.get(name)
@@ -40,7 +40,7 @@ export class PermitTable {
     return holding
   }
 
-  /** Forgets a key of which nothing is held and nothing is to be said. */
+  /** Removes a key if nothing is held and nothing has to be reported. */
   prune(holding: KeyPermits): void {
     if (holding.idle(this.#means.clock.now())) this.#all.delete(holding.name)
   }

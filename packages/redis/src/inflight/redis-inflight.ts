@@ -25,20 +25,20 @@ import { runnerOf } from '../client/script-runner.ts'
 import { InflightTable } from './inflight-table.ts'
 
 export interface RedisInflightOptions extends EntityKeyOptions {
-  /** Places for each key. Caps bring their own; where it is said, they must say the same. */
+  /** Places for each key. Default: the limit of each cap. If it is set, caps must have the same limit. */
   readonly limit?: number | undefined
   /**
-   * A process that is gone gives its places back after so long; default: 10 seconds, at least three times
-   * `deadlineMs`. It renews its leases thrice as often.
+   * Time after which the places of a crashed process become free, at least three times `deadlineMs`. Default: 10
+   * seconds. A process renews its leases three times in this time.
    */
   readonly leaseMs?: Duration | undefined
-  /** Keeps caps of equal names apart: default: `default`. Processes that share caps share it. */
+  /** Separates caps with equal names. Default: `default`. Processes that share caps need the same scope. */
   readonly scope?: string | undefined
-  /** How long an answer may take before this process answers by its own count, from 1 to 60,000 ms; default: 50. */
+  /** Longest wait for a reply before this process decides by its own count, 1 to 60,000 ms. Default: 50. */
   readonly deadlineMs?: Duration | undefined
-  /** Permits held longer are taken back, unless their cap has a bound of its own: 1 ms to 2^31 - 1 ms. Default: none. */
+  /** Revokes permits that are held longer, unless their cap has its own maximum: 1 ms to 2^31 - 1 ms. Default: none. */
   readonly maxHoldMs?: Duration | undefined
-  /** Told when Redis fails, and when it is called no more and again (`backendFailed`, `breaker`). */
+  /** Receive `backendFailed` and `breaker` when Redis fails and recovers. */
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Clock | undefined
   /** For tests: epoch ms instead of the server's time. */
@@ -61,19 +61,19 @@ const LEASE_MS = 10_000
 const LEAST_DEADLINES = 3
 
 /**
- * Permits of a fleet, counted on Redis: the `backend` of any number of caps, each of which is told apart by its name and
- * brings its limit. An acquire is exact: all processes together hold no more places than the limit.
+ * Counts the permits of all processes on Redis: the `backend` of any number of caps, which are distinguished by name
+ * and have their own limits. An acquire is exact: all processes together never hold more places than the limit.
  *
- * A permit is a lease. While it is held its process renews it; when that crashes, its places come back after `leaseMs`.
- * A process that stood still for so long finds, when it wakes, that its permits are `lost`; places that it acquires anew
- * are its own.
+ * A permit is a lease, which its process renews while it is held; after a crash its places become free within
+ * `leaseMs`. A process that was suspended for so long finds its permits `lost`; places that it acquires afterwards
+ * are valid.
  *
- * While Redis does not answer within `deadlineMs`, each process counts by itself, so that N processes may hold N times
- * the limit. Nothing that is held is taken away for it: as soon as Redis answers, all that is held is counted again, were
- * it more than the limit, and nobody gets a place until enough came back. Only who could not renew for a whole lease
- * loses those of its places, the newest first, that others have taken meanwhile.
+ * While Redis does not answer within `deadlineMs`, each process counts alone, so that N processes may hold N times
+ * the limit. Held permits are not revoked: as soon as Redis answers, all of them are counted again, even above the
+ * limit, and nothing is granted until enough have been released. Only a process that could not renew for a whole
+ * lease loses the places, the newest first, that others have taken meanwhile.
  *
- * Throws coded errors for bad options. It never rejects, and a request never waits longer than `deadlineMs`.
+ * Throws coded errors for invalid options. It never rejects, and a request never waits longer than `deadlineMs`.
  */
 export function redisInflight(client: RedisClient | ScriptRunner, options: RedisInflightOptions = {}): InflightBackend {
   optionsOf('redisInflight', options, OPTIONS)
@@ -105,11 +105,11 @@ function timesOf(options: RedisInflightOptions): { readonly deadlineMs: number; 
   if (leaseMs >= LEAST_DEADLINES * deadlineMs) return { deadlineMs, leaseMs }
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `redisInflight: leaseMs: expected three times deadlineMs or more: ${LEAST_DEADLINES * deadlineMs} ms, received ${shown(options.leaseMs, 'leaseMs')}`,
+    `redisInflight: leaseMs: expected at least three times deadlineMs (${LEAST_DEADLINES * deadlineMs} ms), received ${shown(options.leaseMs, 'leaseMs')}`,
   )
 }
 
-/** `scope/cap/inflight@version`; a part of an application that has caps of its own is part of the scope. */
+/** Returns `scope/cap/inflight@version`; an application part with its own caps is part of the scope. */
 function countNames(scope: string): (cap: Cap) => string {
   const known = new WeakMap<Cap, string>()
   return (cap) => {

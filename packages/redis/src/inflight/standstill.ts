@@ -1,7 +1,7 @@
 import type { Clock, Deadlines, MaybePromise } from '@sluice/limiter-core/backend'
 import type { Deferred } from './deferred.ts'
 
-/** A timer that runs so much late says that the process stood still. */
+/** A timer that is this late indicates that the process was suspended. */
 const OVERSLEPT_MS = 5
 
 export interface StandstillOptions {
@@ -9,7 +9,7 @@ export interface StandstillOptions {
   readonly deadlineMs: number
 }
 
-/** Tells what is late because this process stood still from what Redis does not answer. */
+/** Distinguishes replies that are late because this process was suspended from replies that Redis did not send. */
 export class Standstill {
   readonly #options: StandstillOptions
   readonly #deadlines: Deadlines
@@ -28,8 +28,8 @@ export class Standstill {
   }
 
   /**
-   * Whether a call of `sentAt` that is late says nothing of Redis. A process that stands still again and again excuses
-   * no Redis that never answers in between.
+   * Whether a late call sent at `sentAt` says nothing about Redis. Repeated suspensions do not excuse a Redis that
+   * never answers in between.
    */
   excuses(sentAt: number): boolean {
     if (!this.#spanned(sentAt)) return false
@@ -40,7 +40,10 @@ export class Standstill {
     return excused
   }
 
-  /** What Redis answers, or `here` after a deadline; after a second one where this process stood still in the first. */
+  /**
+   * Returns the reply of Redis, or the result of `here` after a deadline; after a second deadline if the process was
+   * suspended during the first.
+   */
   async answerOf<T>(waiter: Deferred<T>, here: () => T): Promise<T> {
     const askedAt = this.#options.clock.now()
     const answered = (answer: T): T => answer
@@ -49,7 +52,7 @@ export class Standstill {
     return this.#deadlines.race<T, MaybePromise<T>>(waiter.promise, { answered, failed: here, late }, askedAt)
   }
 
-  /** Whether this process stood still in the deadline that began at `since`, where that is late. */
+  /** Whether this process was suspended during the deadline that started at `since`. */
   #spanned(since: number): boolean {
     const { clock, deadlineMs } = this.#options
     return clock.now() - since > deadlineMs + OVERSLEPT_MS

@@ -3,7 +3,7 @@ import type { KeyPermits } from './key-permits.ts'
 /** Keys of one call: a key costs the server some 10 microseconds, and more the more processes hold it. */
 const MOST_KEYS = 32
 
-/** Permits of keys that wait for a call, by what can go in one: a hash slot, where there are several. */
+/** Keys that wait for a call, grouped by what fits in one call: a hash slot, if there are several. */
 export class WaitingBySlot {
   readonly #hashSlotOf: (name: string) => number
   readonly #slots = new Map<number, Set<KeyPermits>>()
@@ -22,7 +22,7 @@ export class WaitingBySlot {
     this.#slots.set(slot, waiting.add(permits))
   }
 
-  /** What goes in the next call; nothing where nobody waits. */
+  /** Returns the keys of the next call; empty if there are none. */
   take(): readonly KeyPermits[] {
     const taken: KeyPermits[] = []
     for (const [slot, waiting] of this.#slots) {

@@ -9,19 +9,19 @@ import { leaseScript } from '../lua/scripts.ts'
 
 type Arg = string | number
 
-/** One script call for many asks, as `lease-ledger.lua` reads it. */
+/** A script call for several lease requests, as `lease-ledger.lua` reads it. */
 export interface LeaseLedgerCall {
   readonly script: Script
   readonly args: readonly Arg[]
 }
 
-/** An ask, and what the server is told of its key. */
+/** A lease request, and what to report about its key. */
 export interface ReportedAsk {
   readonly ask: LeaseAsk
   readonly reported: ReportedUsage | undefined
 }
 
-/** `server`: the number of the server that the call goes to. */
+/** `server`: the number of the called server. */
 export function leaseLedgerCall(
   asks: readonly ReportedAsk[],
   terms: LeaseTerms,
@@ -35,7 +35,7 @@ export function leaseLedgerCall(
 }
 
 export interface LeaseLedgerReply extends TimedReply {
-  /** An answer to each ask; none where it came too late. */
+  /** One reply per request; empty if the call was late. */
   readonly grants: readonly (LeaseGrant | RedisFailure)[]
 }
 

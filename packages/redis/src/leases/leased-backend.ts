@@ -25,25 +25,26 @@ import { LeaseRedisLedger, type LeaseRedisOptions } from './redis-ledger.ts'
 import { unleasedForm } from './unleased-form.ts'
 
 export interface LeasedBackendOptions extends EntityKeyOptions, LeaseOptions {
-  /** The process clock, by which leases end for those who spend them. */
+  /** Process clock, by which leases end for their owner. */
   readonly clock?: Clock | undefined
   /** For tests: a clock in ms instead of the server's, as in `redisBackend`. */
   readonly serverTime?: (() => number) | undefined
 }
 
 /**
- * Counts in Redis, in shares: each process leases a part of a key's quota and spends it without I/O, so that a decision
- * costs what it costs in memory. All processes together never spend more than a policy promises, whatever crashes: a
- * unit on lease counts as used, and a lease whose process is gone is charged whole when it ends.
+ * Counts in Redis with leases: each process leases a part of a key's units and spends it without I/O, so that a
+ * decision costs as much as in memory. All processes together never admit more than a policy guarantees, even after
+ * crashes: a leased unit counts as used, and the lease of a crashed process is charged completely when it ends.
  *
- * What a process holds and does not spend others cannot have before it comes back, within one lease: near its limit a
- * key may be denied up to `fraction` of what was left, for each other process. `remaining` is what this process holds
- * and what nobody held when it last asked; `retryAfterMs` is a guess while units are on lease. A refund to a window
- * fixed by its first take is lost where that take was not yet charged when the window began.
+ * Units that a process holds and does not spend are unavailable to others until they return, within one lease: near
+ * its limit a key may be denied early, by up to `fraction` of the remaining units for each other process. `remaining`
+ * is what this process holds plus what was free when it last asked; `retryAfterMs` is an estimate while units are
+ * leased. A refund to a window that starts with the first take is lost if that take was not charged yet when the
+ * window started.
  *
- * A policy is leased where `fraction` of its capacity is 8 units or more and its window 800 ms or more; others, the
- * exact log, and keys over 256 characters are answered as `redisBackend` does, which keeps the same counts. All
- * processes of a fleet need the same `fraction` and `leaseMs`: an exact take does not see what is on lease.
+ * A policy is leased if `fraction` of its capacity is at least 8 units and its window is at least 800 ms. Other
+ * policies, the exact log, and keys above 256 characters are counted as by `redisBackend`, in the same counts. All
+ * processes need the same `fraction` and `leaseMs`: an exact take does not see leased units.
  */
 export function leasedBackend(client: RedisClient | ScriptRunner, options: LeasedBackendOptions = {}): Backend {
   const parts = partsOf(client, options)
@@ -63,7 +64,7 @@ export function leasedBackend(client: RedisClient | ScriptRunner, options: Lease
   })
 }
 
-/** The ledger of `leasedBackend` alone: who holds how much of each key. */
+/** Creates only the ledger of `leasedBackend`: which process holds how much of each key. */
 export function redisLedger(client: RedisClient | ScriptRunner, options: LeasedBackendOptions = {}): LeaseLedger {
   return new LeaseRedisLedger(partsOf(client, options))
 }

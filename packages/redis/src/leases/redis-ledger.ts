@@ -16,18 +16,18 @@ export interface LeaseRedisOptions {
   readonly servers: KnownServers
 }
 
-/** An ask, and where its cells and its leases are. */
+/** A lease request, and the positions of its cells and leases. */
 interface Placed {
   readonly ask: LeaseAsk
   readonly names: readonly [string, string]
-  /** By the process clock. */
+  /** Process time. */
   readonly askedAt: number
 }
 
-/** Asks of one script call: some 15 µs of the server each, and it serves nobody else meanwhile. */
+/** Lease requests per script call: about 15 µs of the server each, during which it serves no other client. */
 const BATCH = 64
 
-/** The ledger of leases in Redis: one script call for many asks, in a cluster one for each slot. */
+/** The lease ledger in Redis: one script call for many requests, in a cluster one per slot. */
 export class LeaseRedisLedger implements LeaseLedger {
   readonly #options: LeaseRedisOptions
 

@@ -1,4 +1,4 @@
--- Behind an algorithm: the step that `exact-reader` makes of it.
+-- Follows an algorithm: the step that `exact-reader` creates from it.
 
 return {
   capacity = capacity, cells = cells, layout = layout, waitMs = waitMs, spend = spend, adjust = adjust,

@@ -1,5 +1,6 @@
--- `availableAfterMs` of limiter-core, in Lua, of a key at which `cost` waits for `wait`: often it is this wait. Else
--- `waitMs` is asked, with what follows as its last arguments. And how a wait is written: -1 is never.
+-- `availableAfterMs` of limiter-core in Lua, for a key at which `cost` waits for `wait`: often the same wait. Otherwise
+-- `waitMs` is called, with the remaining parameters as its last arguments. Waits are written as numbers; -1 means
+-- never.
 
 local function availableAfterMs(capacity, waitMs, c, left, cost, wait, ...)
   if left >= capacity then return 0 end

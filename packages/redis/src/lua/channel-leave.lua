@@ -1,4 +1,3 @@
--- A writer sends no more: the number of its last batch is kept as long as a copy of it may be on its way, and no
--- longer.
+-- Removes a writer: the number of its last batch is kept only as long as a copy of it may still arrive.
 
 return redis.call('PEXPIRE', KEYS[1], 60000)

@@ -1,11 +1,11 @@
--- Adds a batch of messages to a topic, once, and answers the batches that others added since.
+-- Adds a batch of messages to a topic, once, and returns the batches that others have added since.
 --
--- KEYS: the two of `channel-once`; the stream. ARGV: its seven; ms and bytes that the topic retains; bytes after
--- which an answer is long enough; the batch. What is known of the topic: the last batch that was added and the last
--- that was forgotten, by their ids, and the bytes it has.
+-- KEYS: the two of `channel-once`; the stream. ARGV: its seven; ms and bytes that the topic retains; bytes after which
+-- a reply is long enough; the batch. Stored about the topic: the ids of the last batch that was added and the last that
+-- was dropped, and its size in bytes.
 --
--- Answers the birth of the topic, where the reader stands now, 1 where it missed something, 1 where there is more;
--- then one text for each batch.
+-- Returns the birth of the topic, the reader's new position, 1 if it missed something, 1 if there is more; then one
+-- string per batch.
 
 local stream, batch = KEYS[3], ARGV[11]
 local cutoff = time[1] * 1000 + math.floor(time[2] / 1000) - tonumber(ARGV[8])
@@ -52,7 +52,7 @@ end
 
 local missed = reborn or (known ~= '' and older(position, lost))
 if older(position, lost) then position = lost end
--- a replica that took over had not got all of it yet
+-- a replica that took over had not received all of it
 if older(last, position) then position, missed = last, true end
 local reply = { born, position, missed and 1 or 0, 0 }
 local size, enough = 0, tonumber(ARGV[10])

@@ -1,22 +1,22 @@
--- Adds a batch of amounts to sums, once, and answers the sums that changed since. Every change has a version, so that
--- a reader stands between two of them. Sums that did not change for as long as a topic is kept are forgotten, and so
--- are the oldest where they are too many: some with each batch, in the order of their versions, so that one version
--- says all that is forgotten.
+-- Adds a batch of amounts to sums, once, and returns the sums that have changed since. Every change has a version, and
+-- the position of a reader is between two versions. Sums that have not changed for as long as a topic is kept are
+-- deleted, and the oldest ones if there are too many: some with each batch, in the order of their versions, so that one
+-- version describes everything deleted.
 --
--- KEYS: the two of `channel-once`; the sums; the version of the last change of each. ARGV: its seven; how many sums
--- an answer may have; how many there may be; then of each sum its name and what to add.
+-- KEYS: the two of `channel-once`; the sums; the version of the last change of each. ARGV: its seven; most sums in a
+-- reply; most sums in total; then name and amount of each sum.
 --
--- Answers the birth of the sums, where the reader stands now, 1 where what it knows is no more, 1 where there is
--- more; then up to which version sums are forgotten, and of each sum its name, value and version.
+-- Returns the birth of the sums, the reader's new position, 1 if its knowledge is outdated, 1 if there is more; then
+-- the version up to which sums were deleted, and name, value and version of each sum.
 
 local sums, versions = KEYS[3], KEYS[4]
 local most, atMost = tonumber(ARGV[8]), tonumber(ARGV[9])
 local topic = redis.call('HMGET', KEYS[2], 'version', 'forgotten')
 local version, forgotten = tonumber(topic[1] or 0), tonumber(topic[2] or 0)
 if position == '0-0' then position = '0' end
--- a replica that took over had not got all of it yet
+-- a replica that took over had not received all of it
 if tonumber(position) > version then position, reborn = '0', true end
--- versions follow the time, so that they go up also where a replica took over
+-- versions follow the time, so that they also increase after a replica took over
 local now = time[1] * 1000000 + time[2]
 local expired = now - keptMs * 1000
 
@@ -46,7 +46,7 @@ if fresh then
       redis.call('HDEL', sums, name)
     end
     version = version + 1
-    -- one that would overflow stays what it is, and stops none of the others
+    -- a sum that would overflow stays unchanged, and does not stop the others
     redis.pcall('HINCRBY', sums, name, ARGV[at + 1])
     redis.call('ZADD', versions, version, name)
   end

@@ -1,13 +1,13 @@
--- After the algorithms: runs a batch of decisions over KEYS, each key read once and written once.
+-- Follows the algorithms: runs a batch of decisions over KEYS; each key is read and written once.
 --
--- ARGV: as `exact-head` and `make-good` say; then runs of decisions that ask the same: how many, operation, of an
--- adjustment takenAt and the id under which it is made once, number of charges, and of each charge the number of its
--- step, where that is the first time its algorithm and constants, its cost, and what it is: 0 enforced, 1 advisory; 2
--- more where what is known of the key follows, as `readKnown` reads it. KEYS are those of all charges in this order.
+-- ARGV: as in `exact-head` and `make-good`; then groups of equal decisions: how many, operation, for an adjustment
+-- takenAt and the id under which it is applied once, number of charges, and for each charge the number of its step, on
+-- its first use its algorithm and constants, its cost, and its kind: 0 enforced, 1 advisory, plus 2 if knowledge about
+-- the key follows, as `readKnown` reads it. KEYS are those of all charges in this order.
 --
--- Answers one text, its numbers apart by spaces: the time; then of each charge what remains, the wait (-1: never),
--- resetAfterMs and availableAfterMs, of an adjustment behind the units that it moved, be it now or before. A decision
--- whose key is unusable is '!' and the number of a message; the messages follow in lines of their own.
+-- Returns one string of numbers separated by spaces: the time; then for each charge the remaining units, the wait (-1:
+-- never), resetAfterMs and availableAfterMs, and for an adjustment additionally the units that it moved, now or
+-- earlier. A decision with an unusable key is '!' and the number of a message; the messages follow on separate lines.
 
 local function readCharges(count)
   for j = 1, count do

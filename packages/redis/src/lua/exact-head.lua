@@ -1,7 +1,7 @@
--- How each script begins: what the algorithms use, by the names that it has in TypeScript, then the time and the
--- deadline. ARGV[1] is the deadline, or `=` and the time instead of the server's, or ''. After the deadline the
--- script answers 'late' and the time, and does nothing. `stamp` is the time as an answer tells it,
--- seconds:microseconds of the server: text that is at hand, where a number would have to be printed.
+-- Start of each script: the functions used by the algorithms, with the same names as in TypeScript, then the time and
+-- the deadline. ARGV[1] is the deadline, or `=` and a time to use instead of the server's, or ''. After the deadline
+-- the script returns 'late' and the time, and does nothing. `stamp` is the time in replies, seconds:microseconds of the
+-- server: an existing string, while a number would have to be formatted.
 
 local KEYS, ARGV, call, format = KEYS, ARGV, redis.call, string.format
 local floor, ceil, min, max, huge = math.floor, math.ceil, math.min, math.max, math.huge

@@ -1,4 +1,4 @@
--- Before algorithms whose steps are made as the arguments come: the next number of ARGV.
+-- Precedes algorithms whose steps are created from arguments: reads the next number of ARGV.
 
 local algorithms = {}
 local at = 1

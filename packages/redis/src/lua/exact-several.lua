@@ -1,6 +1,6 @@
--- One take of charges whose keys differ and are not known from before: what `exact-batch` does with it, for less.
+-- A take of charges with different keys and without prior knowledge: what `exact-batch` does, at a lower cost.
 --
--- ARGV from the second on: of each charge its algorithm and constants, its cost, and 1 where it is advisory, else 0.
+-- ARGV from the second on: for each charge its algorithm and constants, its cost, and 1 if it is advisory, otherwise 0.
 
 local steps, costs, advisory, cells, waits = {}, {}, {}, {}, {}
 local vetoed, allFit = false, true

@@ -1,5 +1,5 @@
--- One take of one policy, behind its algorithm, whose constants are locals; `cost` is one, too. Answers as
--- `exact-batch` does.
+-- A single take of one policy, after its algorithm, whose constants are locals, as is `cost`. Returns the same as
+-- `exact-batch`.
 
 local c, message = load(KEYS[1], cells, layout)
 if not c then return stamp .. ' !1\n' .. message end

@@ -1,6 +1,7 @@
--- How the cells of a key are read and written. A log has as many cells as it has units, and no layout.
+-- How the cells of a key are read and written. A log has as many cells as units, and no layout. Returns the cells, or
+-- nil and the reason.
 
--- the cells, or nil and why there are none
+-- the cells, or nil and the reason
 local function load(key, cells, layout)
   local value = redis.pcall('GET', key)
   if not value then
@@ -11,7 +12,7 @@ local function load(key, cells, layout)
   if type(value) == 'table' then return nil, value.err end
   local size = #value / 8
   if size ~= (cells or floor(size)) then return nil, 'WRONGTYPE the value is no count of Sluice' end
-  -- what unpack answers behind the cells is in nobody's way there
+  -- the value that unpack returns after the cells has no effect
   if layout then return { struct.unpack(layout, value) } end
   local c = { struct.unpack('<' .. string.rep('d', size), value) }
   c[size + 1] = nil

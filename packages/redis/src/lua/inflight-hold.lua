@@ -1,24 +1,23 @@
--- A process says of some keys how many places it holds, and asks for more. One hash a key: a field for each process,
--- `places end`, with the end of its lease in ms of the server. What it says replaces what it said before, so that a
--- call that was lost, or a server that lost all, is made good by the next one.
+-- Reports how many places a process holds of some keys, and requests more. Each key is a hash with a field per process,
+-- `places end`, with the end of its lease in server ms. A report replaces the previous one, so that the next call
+-- repairs a lost call or a server that lost its data.
 --
--- A process that gets less than it asked for has a second field, `waits:process`: the places that it lacks, those of
--- its lightest wish, since when it waits, when it last asked, and how long it takes from one ask to the next (0 where
--- it asked once). As long as it can be expected to ask again, places are left to it by processes that hold more, and
--- among equals by those that waited less: a max-min division of what all of them use. A process that gives places
--- back and asks for as many in the same call leaves them to whoever waits; any other leaves a place free for its
--- patience at most.
+-- A process that gets less than it requested has a second field, `waits:process`: the places that it lacks, those of
+-- its smallest wish, since when it waits, when it last asked, and the time between its calls (0 after the first). While
+-- it can be expected to ask again, processes that hold more leave places to it, and among equals those that have waited
+-- less: a max-min division of what all of them use. A process that releases places and requests as many in the same
+-- call leaves them to waiting processes; any other leaves a place free for at most its patience.
 --
--- KEYS: one a cap and key. ARGV: deadline or time as `exact-head` says, process, lease (ms); then for each key: places
--- held, 1 where its lease may have run out, limit, patience (ms), number of wishes, and for each wish the places it
--- takes and how many alike there are.
+-- KEYS: one per cap and key. ARGV: deadline or time as in `exact-head`, process, lease (ms); then for each key: places
+-- held, 1 if its lease may have expired, limit, patience (ms), number of wishes, and for each wish the places it takes
+-- and how many equal ones there are.
 --
--- Answers 1 if it came too late and did nothing, else 0, and the time; then for each key: the places that are kept of
+-- Returns 1 if it was late and did nothing, otherwise 0, and the time; then for each key: the places that are kept of
 -- those held (or the error of this key), the places of all processes, and for each wish how many were granted.
 
--- who asks less often does not wait. Denied clients are told to come back in a second
+-- a process that asks less often does not count as waiting: denied clients retry after one second
 local WAITS_MS = 2000
--- by how much an ask may be late, however often there is one
+-- how late a call may be, however frequent they are
 local LATE_MS = 5
 local floor, ceil, min, max, format, match = math.floor, math.ceil, math.min, math.max, string.format, string.match
 local time = redis.call('TIME')
@@ -42,8 +41,8 @@ local function waitOf(value)
   }
 end
 
--- what stands under a key: the places of others and how this process stood, who waits, and when the last of it ends.
--- Fields that ran out, and those that are none of ours, go
+-- the content of a key: the places of other processes and of this one, who waits, and when the last entry ends. Expired
+-- and foreign fields are deleted
 local function read(key)
   local fields = redis.pcall('HGETALL', key)
   if fields.err then return nil, fields.err end
@@ -78,7 +77,7 @@ local function read(key)
   return state
 end
 
--- the waits of others that can be expected to ask again, and soon enough
+-- the waits of other processes that can be expected to ask again soon enough
 local function expected(waits, patience)
   local list = {}
   for _, wait in ipairs(waits) do
@@ -111,7 +110,7 @@ local function fitting(waits, free, held, since, weight, count)
   return fewest
 end
 
--- what is kept of a process that lacks so many places. Once it was served it waits anew
+-- what is stored for a process that lacks places. Once it was served, its wait starts again
 local function waitNow(own, served, lacks, least)
   local every = own and now - own.asked or 0
   -- rises at once, and falls slowly
@@ -120,7 +119,8 @@ local function waitNow(own, served, lacks, least)
   return format('%.0f %.0f %.3f %.3f %.3f', lacks, least, since, now, every)
 end
 
--- the error, if there is one. wait: its text; false where this process waits no more; nil where nothing was asked for
+-- returns the error, if there is one. wait: the value to store; false if this process no longer waits; nil if nothing
+-- was requested
 local function write(key, state, places, wait)
   local done
   if places == 0 then done = redis.pcall('HDEL', key, process)
@@ -130,11 +130,11 @@ local function write(key, state, places, wait)
     state.last = max(state.last, ends)
   end
   if type(done) == 'table' then return done.err end
-  -- a denial is one also where memory is full and nobody can be put down as waiting
+  -- a denial counts even if memory is full and the wait cannot be stored
   if wait and type(redis.pcall('HSET', key, 'waits:' .. process, wait)) == 'number' then
     state.last = max(state.last, now + WAITS_MS)
   elseif wait == false then redis.pcall('HDEL', key, 'waits:' .. process) end
-  -- it need not end sooner for places that were given back, unless only those who wait are left
+  -- the key need not expire earlier because of released places, unless only waiting processes are left
   if state.last == 0 or (places == 0 and state.places > 0 and not wait) then return nil end
   done = redis.pcall('PEXPIRE', key, format('%.0f', ceil(state.last - now) + spare))
   return type(done) == 'table' and done.err or nil

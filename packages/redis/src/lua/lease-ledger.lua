@@ -1,16 +1,15 @@
--- The ledger of leases, behind the algorithms, for which it is `MemoryLedger` number for number.
+-- The lease ledger, after the algorithms, with the same results as `MemoryLedger`.
 --
--- KEYS: of each ask the key of its cells, as the exact backend has them, and the key of its leases: of each owner
--- seven doubles, its number, units, end, seq, base, what was charged since base, and once it has ended what was
--- charged then.
--- ARGV: as `exact-head` and `make-good` say, then fraction; then of each ask the number of its step, where that is
--- the first time its algorithm and constants, how long a lease lasts and after how many ms all that it may hold is
--- forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need; 1 where what is known of the key
--- follows, as `readKnown` reads it, else 0.
+-- KEYS: for each request the key of its cells, as in the exact backend, and the key of its leases: seven doubles per
+-- owner, its number, units, end, seq, base, the units charged since base, and once it has ended the units charged then.
+-- ARGV: as in `exact-head` and `make-good`, then fraction; then for each request the number of its step, on its first
+-- use its algorithm and constants, the duration of a lease and the ms after which everything that it may hold is
+-- forgotten; its owner, seq, base, spent, keep, want, demand, minimum, need; 1 if knowledge about the key follows, as
+-- `readKnown` reads it, otherwise 0.
 --
--- Answers one text, its numbers apart by spaces: the time; then of each ask what is granted, what is free, what is
--- charged, the wait (-1: never), the reset and when less is charged, or '!' and the number of a message, which follow
--- in lines of their own.
+-- Returns one string of numbers separated by spaces: the time; then for each request the granted, free and charged
+-- units, the wait (-1: never), the reset and when fewer units are charged, or '!' and the number of a message; the
+-- messages follow on separate lines.
 
 local fraction = number()
 
@@ -57,10 +56,10 @@ local function writeCells(key, step, c)
   redis.call('SET', key, struct.pack(step.layout, unpack(c)), 'PX', format('%d', ttl))
 end
 
--- what was charged in the name of an owner is remembered until it may be told again no more
+-- units charged in the name of an owner are remembered until it can no longer report them
 local function isOwed(lease) return lease.settled > 0 or lease.charged > 0 end
 
--- kept until whatever is charged at the end of the last lease is forgotten
+-- kept until everything charged at the end of the last lease is forgotten
 local function writeLeases(key, step, c, leases)
   if #leases == 0 then
     redis.call('DEL', key)
@@ -83,8 +82,8 @@ local function moves(step, c, units, takenAt)
   return moved ~= 0 or changed
 end
 
--- leases that have ended are charged whole, in the order in which they ended, unless the key was reset since. What was
--- charged is kept, until their owners say what they spent
+-- expired leases are charged completely in the order in which they end, unless the key was reset since. The charge is
+-- remembered until the owner reports what it spent
 local function settle(key, step, c, leases)
   local ended, alive, charged = {}, {}, false
   for _, lease in ipairs(leases) do
@@ -128,7 +127,7 @@ local function lend(leases, ask, units)
   lease.seq, lease.base, lease.charged, lease.settled = ask.seq, ask.base, ask.spent, 0
 end
 
--- what the owner spent and no lease was charged for is charged; from now on it has on lease what it keeps
+-- charges what the owner spent beyond its charged leases; it then holds what it keeps
 local function tell(key, c, leases, lease, ask)
   local step = ask.step
   local charged = ask.known and makeGood(key, step, c, ask.known) or false

@@ -1,14 +1,14 @@
--- The `makeGood` of limiter-core in Lua, and the marks that older knowledge respects. A mark stands beside the cells
--- of a key that was reset or given units back, and lives as long as older knowledge of it may matter. Its four
--- doubles: until when all that was known is void; when units were given back last, and at which server: there alone
--- what others know from a server before may not be counted yet; when the mark ends.
+-- `makeGood` of limiter-core in Lua, and the marks that invalidate older knowledge. A mark is stored next to the cells
+-- of a key that was reset or refunded, and lives as long as older knowledge may matter. Its four doubles: the time up
+-- to which all knowledge is void; when units were last refunded, and by which server: only there may knowledge from an
+-- earlier server not be counted yet; when the mark ends.
 --
--- The second of ARGV is the number of the server, as its clients know it.
+-- The second of ARGV is the number of the server as its clients know it.
 
 local server = number()
 local MARK = '<dddd'
 
--- until when all that was known of a key is void, and until when what was told of it
+-- the time up to which all knowledge about a key is void, and up to which reports are
 local function voidUntil(key)
   local mark = redis.pcall('GET', key .. ':mark')
   if type(mark) ~= 'string' or #mark ~= 32 then return 0, 0 end
@@ -27,13 +27,12 @@ local function storeMark(key, void, endsAt)
   return redis.pcall('SET', key .. ':mark', struct.pack(MARK, void, now, server, endsAt), 'PX', ttl, 'GET')
 end
 
--- by name: the cells that a key would have by what was told of it alone, its step, and since when it is told of: what
--- was
--- heard later this server counted itself
+-- by name: the cells that a key would have from reports alone, its step, and since when it is reported: later knowledge
+-- comes from counts of this server
 local reportedCells = {}
--- What several know from before is one count of which each knows a part: the most of it counts, once, and beside it
--- what
--- was counted here since. Where nobody knows which server this is, or when it was heard, the key itself is that count.
+-- Knowledge of several processes describes one count of which each knows a part: the largest part counts once, in
+-- addition to what was counted here since. If the server, or the time of the knowledge, is unknown, the key itself is
+-- that count.
 local function cellsReported(key, step, c, known)
   if server == 0 or known.usedAt >= ALWAYS then return c, ALWAYS end
   local name = key .. ':told:' .. format('%.0f', server)
@@ -47,7 +46,7 @@ local function cellsReported(key, step, c, known)
     cells = { struct.unpack('<' .. string.rep('d', count), value, 9) }
     cells[count + 1] = nil
   else
-    -- behind the cells of a key may be what unpack answered there
+    -- the cells of a key may be followed by an extra value of unpack
     for i = 1, step.cells or #c do cells[i] = c[i] end
   end
   reportedCells[name] = { cells = cells, step = step, since = since }
@@ -87,7 +86,7 @@ end
 local function addReported(step, c, missing, known)
   local used = usedUnits(step, c) + missing
   raise(step, c, missing, known.resetAfterMs)
-  -- it was in debt, or begins its window anew too soon
+  -- the key was in debt, or its window would restart too early
   if step.resetAfterMs(c, now) < known.resetAfterMs then step.adopt(c, now, used, known.resetAfterMs) end
 end
 

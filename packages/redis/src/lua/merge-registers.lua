@@ -1,10 +1,10 @@
--- Merges registers into those of a day: at each place the larger character stays. Merging some twice is merging them once,
--- so whatever is lost, late or doubled may be sent again, and needs no number.
+-- Merges registers into those of a day: at each position the larger character is kept. Merging is idempotent, so lost,
+-- late or duplicated calls can be repeated without a number.
 --
--- KEYS: the day. ARGV: how long it is kept from now on, in ms; how many names a day has at most; then names and their
--- registers, by turns. Where a name has registers of another length, those that come take their place.
+-- KEYS: the day. ARGV: for how many ms it is kept from now on; most names per day; then names and their registers
+-- alternately. Registers of another length replace those that are stored.
 --
--- Answers what is kept of each name then; of one for which there is no room, what came.
+-- Returns the stored registers of each name; for a name without room, those that were sent.
 
 local day, names = KEYS[1], redis.call('HLEN', KEYS[1])
 local most = tonumber(ARGV[2])

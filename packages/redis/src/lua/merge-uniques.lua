@@ -1,11 +1,11 @@
--- Merges a HyperLogLog into that of the fleet. Merging one twice is merging it once, so whatever is lost, late or
--- doubled may be sent again, and needs no number.
+-- Merges a HyperLogLog into the shared one. Merging is idempotent, so lost, late or duplicated calls can be repeated
+-- without a number.
 --
--- KEYS: the HyperLogLog; its birth; two names for what is merged, free before and after. ARGV: writer; until when it
--- lives, in ms of the server's time, or 0; ms that it lives from now on where that is 0; what is merged, its bytes as
--- characters of latin1, or nothing.
+-- KEYS: the HyperLogLog; its birth; two temporary names, free before and after. ARGV: writer; until when it lives, in
+-- ms of server time, or 0; ms that it lives from now on if that is 0; the registers to merge, as latin1 characters, or
+-- empty.
 --
--- Answers the birth, nothing where there is none; the count; the server's time in ms.
+-- Returns the birth, or nothing if there is none; the count; the server time in ms.
 
 local uniques, birth, given, wide = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local time = redis.call('TIME')

@@ -1,4 +1,4 @@
--- Behind an algorithm that has no quicker one of its own: all that an answer says of a key besides the wait.
+-- Follows an algorithm without a faster version: everything about a key in a reply besides the wait.
 
 local function numbersOf(c, now, cost, wait)
   local left = remaining(c, now)

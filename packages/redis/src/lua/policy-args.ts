@@ -1,6 +1,6 @@
 import type { CompiledPolicy, PolicyVariant } from '@sluice/limiter-core'
 
-/** The algorithms as Lua tells them apart. */
+/** The algorithms as Lua distinguishes them. */
 export type LuaAlgorithm =
   | 'fixed-window'
   | 'two-epoch-window'
@@ -12,7 +12,7 @@ export type LuaAlgorithm =
 /** An algorithm and the constants of a policy, in the order in which its Lua reads them. */
 type PolicyArgs = readonly [LuaAlgorithm | 'variants', ...string[]]
 
-/** By algorithm the names that its constants have in Lua, in the order of `stepArgs`. */
+/** The Lua names of an algorithm's constants, in the order of `stepArgs`. */
 export const constantNames: Readonly<Record<LuaAlgorithm, readonly string[]>> = {
   'fixed-window': ['capacity', 'windowMs'],
   'two-epoch-window': ['capacity', 'windowMs'],
@@ -39,7 +39,7 @@ export function algorithmsOf(compiled: CompiledPolicy): readonly (LuaAlgorithm |
   return [name, ...(compiled.variants ?? []).flatMap((variant) => algorithmsOf(variant.compiled))]
 }
 
-/** Of a policy that has no variants. */
+/** For a policy without variants. */
 export function algorithmOf(compiled: CompiledPolicy): LuaAlgorithm {
   return policyArgs(compiled)[0] as LuaAlgorithm
 }
@@ -54,7 +54,7 @@ function variantsArgs(all: readonly PolicyVariant[]): PolicyArgs {
   return ['variants', String(all.length), ...each]
 }
 
-/** `beside`: others charge the same cells without asking. */
+/** `beside`: others charge the same cells without a check. */
 function plainArgs(compiled: CompiledPolicy, beside: boolean): readonly [LuaAlgorithm, ...string[]] {
   const [algorithm, ...constants] = constantsOf(compiled, beside)
   return [algorithm, ...constants.map(String)]

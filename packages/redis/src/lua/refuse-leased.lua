@@ -1,5 +1,5 @@
--- Before `exact-batch`: keys of which somebody has units on lease are refused, as those that are unusable are. Leases
--- stand beside the cells of their key, in its slot.
+-- Precedes `exact-batch`: keys with leased units are refused like unusable ones. Leases are stored next to the cells of
+-- their key, in its slot.
 
 local leases = {}
 for i = 1, #KEYS do leases[i] = KEYS[i] .. ':leases' end

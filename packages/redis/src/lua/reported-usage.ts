@@ -1,9 +1,9 @@
-/** What a script is told of a key; times are of the server. */
+/** What to report about a key; times are server times. */
 export interface ReportedUsage {
-  /** 0 where the server knows of it. */
+  /** 0 if the server knows it. */
   readonly used: number
   readonly resetAfterMs: number
-  /** When the server, or the one before it, told `used`. */
+  /** When this server, or the previous one, reported `used`. */
   readonly usedAt: number
   readonly uncounted: number
   readonly unsure: number
@@ -12,10 +12,10 @@ export interface ReportedUsage {
   readonly admittedAt: number
 }
 
-/** Of what is believed whenever it was heard: later than any time. */
+/** Time of knowledge that is always trusted: later than any other. */
 export const ALWAYS: number = 2 ** 52
 
-/** As `make-good.lua` reads them. */
+/** Returns the arguments as `make-good.lua` reads them. */
 export function reportArgs({
   used,
   resetAfterMs,

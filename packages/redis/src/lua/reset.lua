@@ -1,8 +1,7 @@
--- Forgets KEYS, once for each id, and leaves a mark beside each, as `make-good` reads them: what was known of it
--- before is void.
+-- Deletes KEYS, once per id, and leaves a mark next to each, as `make-good` reads them: earlier knowledge is void.
 --
--- ARGV: as `exact-head` says, then the id; then of each key for how many ms what was known of it may be told. Answers
--- 'late' and the time where the deadline had passed, else the time.
+-- ARGV: as in `exact-head`, then the id; then for each key for how many ms earlier knowledge may be reported. Returns
+-- 'late' and the time if the deadline has passed, otherwise the time.
 
 for i, key in ipairs(KEYS) do
   if not doneBefore(key, ARGV[2]) then

@@ -1,5 +1,5 @@
--- What was done to a key under an id is remembered beside it, in its slot. After the last moment at which the command
--- may arrive it is forgotten.
+-- What was done to a key under an id is remembered next to it, in its slot, until the last moment at which the command
+-- may arrive.
 
 -- by name: what is to be remembered
 local done = {}

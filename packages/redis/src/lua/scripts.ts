@@ -16,14 +16,14 @@ export const mergeUniques: Script = scriptOf('merge-uniques', lua.mergeUniques)
 export const mergeRegisters: Script = scriptOf('merge-registers', lua.mergeRegisters)
 export const readRegisters: Script = scriptOf('read-registers', lua.readRegisters)
 
-// what is remembered must outlive the deadline, which clients reckon from clocks that they know to the millisecond
+// the record must outlive the deadline, which clients compute from clock offsets known to the millisecond
 const runOnce = `${locals(['REMEMBERED_MS'], [IDEMPOTENT_MS + 1_000])}\n${lua.runOnce}`
 const makeGood = `${locals(['ALWAYS'], [ALWAYS])}\n${lua.makeGood}`
 const leaseLedger = `${locals(['SETTLED_MS'], [SETTLED_MS])}\n${lua.leaseLedger}`
 
 export const resetScript: Script = scriptOf('reset', lua.exactHead, runOnce, lua.reset)
 
-/** Decides batches over these policies, of which none knows more of a key nor gives units back. */
+/** Decides batches for these policies, without reports and refunds. */
 export function exactScript(policies: Iterable<CompiledPolicy>): Script {
   const { exactStore, withoutMarks, exactBatchState, exactBatch } = lua
   return scriptOver('exact', policies, exactStore, runOnce, withoutMarks, exactBatchState, exactBatch)
@@ -35,7 +35,7 @@ export function exactMindingScript(policies: Iterable<CompiledPolicy>): Script {
   return scriptOver('exact-minding', policies, exactStore, runOnce, makeGood, exactBatchState, exactBatch)
 }
 
-/** Decides batches of takes over these policies, of keys that nobody has on lease. */
+/** Decides batches of takes for these policies, of keys without leases. */
 export function unleasedScript(policies: Iterable<CompiledPolicy>): Script {
   const { exactStore, withoutMarks, exactBatchState, refuseLeased, exactBatch } = lua
   return scriptOver('unleased', policies, exactStore, runOnce, withoutMarks, exactBatchState, refuseLeased, exactBatch)
@@ -46,12 +46,12 @@ export function severalScript(policies: Iterable<CompiledPolicy>): Script {
   return scriptOver('exact-several', policies, lua.exactStore, lua.exactSeveral)
 }
 
-/** Keeps the leases of keys of these policies. */
+/** Maintains the leases of keys of these policies. */
 export function leaseScript(policies: Iterable<CompiledPolicy>): Script {
   return scriptOver('leases', policies, makeGood, leaseLedger)
 }
 
-/** Adds up what processes took of keys of these policies. */
+/** Adds up what processes took from keys of these policies. */
 export function syncScript(policies: Iterable<CompiledPolicy>): Script {
   return scriptOver('sync', policies, lua.exactStore, makeGood, lua.syncLedger)
 }
@@ -64,13 +64,13 @@ export function soleScript(compiled: CompiledPolicy): Script {
   return soleBehind('exact-sole', [], compiled)
 }
 
-/** The same, of a key that nobody has on lease. */
+/** Like `soleScript`, for a key without leases. */
 export function unleasedSoleScript(compiled: CompiledPolicy): Script {
   return soleBehind('unleased-sole', [lua.refuseLeasedSole], compiled)
 }
 
 interface AlgorithmText {
-  /** What is derived of the constants; `waitMs`, `spend`, `remaining`, `resetAfterMs` and `numbersOf`. */
+  /** Values derived from the constants; `waitMs`, `spend`, `remaining`, `resetAfterMs` and `numbersOf`. */
   readonly takes: readonly string[]
   /** `adjust` and `adopt`. */
   readonly moves: string
@@ -87,7 +87,7 @@ const algorithms: Readonly<Record<LuaAlgorithm, AlgorithmText>> = {
 
 const scripts = new Map<string, Script>()
 
-/** One name has always one text. */
+/** A name always has the same script text. */
 function known(name: string, make: () => readonly string[]): Script {
   const script = scripts.get(name) ?? scriptOf(name, ...make())
   scripts.set(name, script)
@@ -103,7 +103,7 @@ function scriptOver(driverName: string, policies: Iterable<CompiledPolicy>, ...d
   })
 }
 
-/** One algorithm, whose constants are locals. */
+/** A script for one algorithm, whose constants are locals. */
 function soleBehind(driverName: string, refusal: readonly string[], compiled: CompiledPolicy): Script {
   const name = algorithmOf(compiled)
   return known(`${driverName}:${name}`, () => {
@@ -117,7 +117,7 @@ function soleBehind(driverName: string, refusal: readonly string[], compiled: Co
   })
 }
 
-/** What makes a policy of the arguments that follow. */
+/** Code that creates a policy from the following arguments. */
 function makerOf(name: LuaAlgorithm | 'variants'): string {
   const head = `algorithms['${name}'] = function()`
   if (name === 'variants') return textOf(head, lua.variants, lua.numbersOf, lua.variantsStep, 'end')

@@ -1,5 +1,5 @@
--- The time; what Redis evicts once its memory is spent, where it has a bound; and who it is: its run, its history of
--- replication, and how often all that it held was flushed. Where this may not be read it is ''.
+-- Returns the time; the eviction policy, if memory is limited; and the identity of the server: its run id, replication
+-- history, and number of flushes. '' if that may not be read.
 
 local t = redis.call('TIME')
 local function info(section)

@@ -1,21 +1,20 @@
--- What all processes took of keys, behind the algorithms and `make-good`: number for number what `MemorySyncLedger` does.
--- A batch counts once, however often it comes under its number. One that comes while batches before it are lost counts
--- not at all, and leaves no number: it comes again under the next one, with what is known of its keys.
+-- What all processes took from keys, after the algorithms and `make-good`, with the same results as `MemorySyncLedger`.
+-- A batch counts once, however often it arrives with its number. A batch that follows lost batches does not count and
+-- stores no number: it is sent again with the next number and the knowledge about its keys.
 --
--- KEYS: the number of the last batch that counts, of this process and partition; then of each key its cells, as the
--- exact backend has them.
--- ARGV: as `exact-head` and `make-good` say; the number of the batch, for how many ms it is remembered, 1 where it comes
--- after a loss, else 0; then of each key the number of its step, where that is the first time its algorithm and
--- constants, and up to how many ms late its units may be charged to a window, 0 where they drain; 1 where what is known
--- of the key follows, as `readKnown` reads it, else 0; how many takes, and of each its instant and its units.
+-- KEYS: the number of the last counted batch of this process and partition; then the cells of each key, as in the exact
+-- backend. ARGV: as in `exact-head` and `make-good`; the number of the batch, for how many ms it is remembered, 1 if it
+-- follows a loss, otherwise 0; then for each key the number of its step, on its first use its algorithm and constants,
+-- and up to how many ms late its units may be charged to a window, 0 if they drain; 1 if knowledge about the key
+-- follows, as `readKnown` reads it, otherwise 0; the number of takes, and the instant and units of each.
 --
--- Answers one text, its numbers apart by spaces: the time, the number of the last batch before this one, then the cells
--- of each key, or '!' and the number of a message, which follow in lines of their own.
+-- Returns one string of numbers separated by spaces: the time, the number of the previous batch, then the cells of each
+-- key, or '!' and the number of a message; the messages follow on separate lines.
 
 local batch, rememberedMs, afterLoss = number(), number(), number() == 1
 local last = tonumber(call('GET', KEYS[1]) or 0)
 local isNew = batch > last and (afterLoss or batch <= last + 1)
--- the first write: a server that takes none refuses the batch as a whole
+-- the first write: a server that accepts no writes refuses the whole batch
 if isNew then call('SET', KEYS[1], format('%.17g', batch), 'PX', format('%d', rememberedMs)) end
 
 local steps, formats, latest = {}, {}, {}
@@ -33,7 +32,7 @@ local function count(key, step, c, takes, known)
   for i = 1, #takes, 2 do
     local units, takenAt = takes[i + 1], min(now, takes[i])
     local before = units < 0 and (step.keptMs or step.resetAfterMs)(c, now)
-    -- what drains does so since its take
+    -- draining units drain from the time of their take
     local drains = units > 0 and latest[step] == 0
     local moved, variantsChanged = step.adjust(c, drains and takenAt or now, units, takenAt)
     -- a window that another process opened a moment later counts them as well

@@ -1,6 +1,7 @@
--- How many processes report: each leaves its name and the time.
+-- Returns how many processes report: each stores its name and the time.
 --
--- KEYS: their names by the time at which they reported last. ARGV: the name of this one, for how many ms one counts.
+-- KEYS: their names by the time of their last report. ARGV: the name of this process, and for how many ms a process
+-- counts.
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000

@@ -1,4 +1,4 @@
--- In the place of `make-good` where nothing is told and nothing given back: its names that `exact-batch` has, and
+-- Replaces `make-good` if nothing is reported and nothing refunded: defines the names that `exact-batch` refers to and
 -- does not use then.
 
 local storeMarks, readKnown, makeGood, gaveBack = false

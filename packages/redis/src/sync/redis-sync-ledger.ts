@@ -8,7 +8,7 @@ import type { ScriptCall, TimeArg } from '../client/timed-calls.ts'
 import { syncNodes } from '../lua/scripts.ts'
 import { syncLedgerCall, syncLedgerReply } from './sync-ledger-call.ts'
 
-/** A process that has not reported for so many ticks is gone. */
+/** Ticks without a report after which a process counts as gone. */
 const GONE_AFTER_TICKS = 10
 
 export interface RedisSyncOptions {
@@ -22,11 +22,11 @@ export interface RedisSyncOptions {
   readonly exact: Backend
 }
 
-/** What all processes took, in Redis: the cells of `redisBackend` under its names. */
+/** The usage of all processes in Redis: the cells of `redisBackend` under its names. */
 export class RedisSyncLedger implements SyncLedger {
   readonly partitions: number
   readonly #options: RedisSyncOptions
-  /** Of this process, and this start of it. */
+  /** Identifies this start of this process. */
   readonly #writer = randomBytes(12).toString('base64url')
 
   constructor(options: RedisSyncOptions) {
@@ -68,7 +68,7 @@ export class RedisSyncLedger implements SyncLedger {
         ? one
         : one.map((cell, at) => (cell !== 0 && instants?.includes(at) ? cell - offsetMs : cell))
     })
-    // a number that is behind the one before: the server counted that batch, or one in its place, and does not know of it
+    // an older number: the server counted that batch, or one instead of it, and has lost it
     return { cells, lost: reply.last < batch.number - 1 && !batch.afterLoss }
   }
 
@@ -90,14 +90,14 @@ export class RedisSyncLedger implements SyncLedger {
     await this.#options.exact.close?.()
   }
 
-  /** Under this name stands the number of the last batch of a partition, in the slot of its keys. */
+  /** Returns the key that stores the number of the last batch of a partition, in the slot of its keys. */
   #markOf(partition: number): string {
     const { keys } = this.#options
     if (keys.partitions === undefined) return `${keys.prefix}:sync:${partition}:${this.#writer}`
     return `${keys.headOf(partition)}sync:${this.#writer}`
   }
 
-  /** What is added to an instant of the process clock to get one of the server of `key`. */
+  /** Returns what to add to a time of the process clock to get the time of the server of `key`. */
   #offsetMs(key: string): number {
     const { clock, serverTime, servers } = this.#options
     if (serverTime) return serverTime() - clock.now()

@@ -9,10 +9,10 @@ import { syncScript } from '../lua/scripts.ts'
 
 type Arg = string | number
 
-/** The mark of a batch must outlive what its units may change. */
+/** The record of a batch must outlive the effect of its units. */
 const LEAST_REMEMBERED_MS = 60_000
 
-/** One script call for a batch, as `sync-ledger.lua` reads it. */
+/** A script call for a batch, as `sync-ledger.lua` reads it. */
 export interface SyncLedgerCall {
   readonly script: Script
   readonly args: readonly Arg[]
@@ -20,11 +20,11 @@ export interface SyncLedgerCall {
 
 export interface SyncLedgerCallOptions {
   readonly time: TimeArg
-  /** The number of the server that the call goes to. */
+  /** The number of the called server. */
   readonly server: number
-  /** What is added to an instant of the process clock to get one of the server. */
+  /** What to add to a time of the process clock to get the server's time. */
   readonly offsetMs: number
-  /** By their places in the batch: what the server is told that may be gone there. */
+  /** By position in the batch: reports about what may be lost on the server. */
   readonly reported: readonly (ReportedUsage | undefined)[]
 }
 

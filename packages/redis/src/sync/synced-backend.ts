@@ -38,8 +38,8 @@ import { RedisSyncLedger, type RedisSyncOptions } from './redis-sync-ledger.ts'
 
 export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {
   /**
-   * Who answers once Redis has been silent for `silentMs`: default: `'local'`, from what was last known of each key, of
-   * which this process gives its share, 1 / `nodes`. What passes meanwhile is reported afterwards.
+   * What happens once Redis has been silent for `silentMs`. Default: `'local'`, from the last known counts, with this
+   * process's share of 1 / `nodes`. Admitted units are reported afterwards.
    */
   readonly onBackendError?: BackendErrorRule | undefined
   /** The process clock. */
@@ -52,20 +52,21 @@ export interface SyncedBackendOptions extends EntityKeyOptions, SyncOptions {
 export type SyncedBackend = Backend<Answer> & MetricSource
 
 /**
- * Decides in this process, at once, by what all processes together took of a key; each reports to Redis in the
- * background, once a tick and soon after a key becomes busy. No request waits for Redis, ever.
+ * Decides in this process, at once, by what all processes together took of a key. Each process reports to Redis in
+ * the background, once per tick and soon after a key becomes busy. No request ever waits for Redis.
  *
- * What passes above a limit is what the fleet takes between two exchanges: see docs/global-limiter.md for the bound.
- * Counts are those of `redisBackend` under its names, so that exact and synced processes count together.
+ * The excess above a limit is what all processes admit between two exchanges; docs/global-limiter.md states the
+ * bound. Counts are those of `redisBackend` under its names, so that exact and synced processes count together.
  *
- * Several clients by names share the keys by consistent hashing of the names, under `secret` where there is one: all
- * processes need the same names. A server that comes or goes moves its own part of the keys.
+ * Several clients by name share the keys by consistent hashing of the names, with `secret` if it is set: all
+ * processes need the same names. Adding or removing a server moves only its own part of the keys.
  *
- * A cluster needs `partitions`, which `redisBackend` needs as well to count together with it; while one of its masters
- * is silent the keys of the others are answered as ever.
+ * A cluster requires `partitions`, which `redisBackend` needs as well to count together with it; if one master is
+ * silent, the keys of the others are not affected.
  *
- * Keeps `fixed-window`, `sliding-window`, `token-bucket` and `gcra`, windows of 4 ticks and more. Throws
- * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`; `SLUICE_BAD_POLICY` where a limiter is built of a policy that it cannot keep.
+ * Supports `fixed-window`, `sliding-window`, `token-bucket` and `gcra`, and windows of at least 4 ticks. Throws
+ * `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`, and `SLUICE_BAD_POLICY` when a limiter is created with an
+ * unsupported policy.
  */
 export function syncedBackend(
   client: RedisClient | ScriptRunner | RedisClients,
@@ -74,7 +75,10 @@ export function syncedBackend(
   if (!isRedisClients(client)) return oneServer(client, options)
   const names = Object.keys(client)
   if (names.length === 0) {
-    throw new SluiceError('SLUICE_BAD_OPTION', 'syncedBackend: expected one or more by names, received no client')
+    throw new SluiceError(
+      'SLUICE_BAD_OPTION',
+      'syncedBackend: client: expected at least one named client, received none',
+    )
   }
   const maxKeys = Math.ceil((options.maxKeys ?? DEFAULT_MAX_KEYS) / names.length)
   const backends = new Map(names.map((name) => [name, oneServer(client[name], { ...options, maxKeys })]))
@@ -96,7 +100,7 @@ function seedOf(secret: string | Uint8Array): Uint8Array {
   return createHmac('sha256', secret).update('sluice hash ring').digest()
 }
 
-/** The ledger of `syncedBackend` alone: what all processes took of each key. */
+/** Creates only the ledger of `syncedBackend`: what all processes took of each key. */
 export function redisSyncLedger(client: RedisClient | ScriptRunner, options: SyncedBackendOptions = {}): SyncLedger {
   return new RedisSyncLedger(settingsOf(client, options).parts)
 }
@@ -118,7 +122,7 @@ function settingsOf(client: RedisClient | ScriptRunner, options: SyncedBackendOp
   const keys = new EntityKeys(owner, options)
   const runner = runnerOf(client)
   if (runner.clustered && partitions === undefined) {
-    const expected = `how many, such as ${PARTITIONS}, equal in all processes and backends that count together`
+    const expected = `a number of partitions such as ${PARTITIONS}, equal in all processes and backends that share counts`
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
       `${owner}: partitions: expected ${expected}, received none for a cluster`,

@@ -2,7 +2,7 @@ import { type Duration, type LimitOverrides, limitOverrides, SluiceError } from 
 import { shown } from '@sluice/limiter-core/backend'
 import { type SyncOptions, syncTermsOf } from '@sluice/limiter-core/sync'
 
-/** What the environment says of a global limiter: one policy, and the options of its backend. */
+/** A global limiter as configured by the environment: one policy, and the options of its backend. */
 export interface EnvironmentOptions {
   readonly policy: { readonly limit?: number; readonly window?: Duration; readonly overrides?: LimitOverrides }
   readonly options: SyncOptions
@@ -10,7 +10,10 @@ export interface EnvironmentOptions {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What follows the prefix, and the option that it is; a name of `SyncOptions`, unless it is of the policy. */
+/**
+ * The variable names after the prefix, and the option that each sets: one of `SyncOptions`, unless it belongs to the
+ * policy.
+ */
 const NUMBERS = { BURST: 'burst', FLOOR: 'floor', NODES: 'nodes', MAX_KEYS: 'maxKeys' } as const
 const DURATIONS = { TICK: 'tickMs', GAP: 'gapMs', SILENT: 'silentMs', CLOSE: 'closeMs' } as const
 const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/
@@ -47,7 +50,7 @@ function isLimit(limit: number): boolean {
   return Number.isSafeInteger(limit) && limit >= 1
 }
 
-/** Reads variables, and keeps what is wrong with them until all are read. */
+/** Reads variables, and collects errors until all are read. */
 class EnvironmentReader {
   readonly #prefix: string
   readonly #environment: Environment
@@ -89,7 +92,7 @@ class EnvironmentReader {
     return text as Duration | undefined
   }
 
-  /** `key=limit,…`: a key may have `=` in it, the limit is what follows the last one. */
+  /** Parses `key=limit,...`: a key may contain `=`; the limit follows the last one. */
   limits(name: string): Readonly<Record<string, number>> | undefined {
     const items = this.text(name)
       ?.split(',')
@@ -104,12 +107,12 @@ class EnvironmentReader {
     return Object.fromEntries(limits)
   }
 
-  /** Adds what a check says that looks at all options together. */
+  /** Adds the error of a check over all options. */
   check(run: () => unknown): void {
     try {
       run()
     } catch (error) {
-      // what was noted already is refused for that
+      // known errors are a sufficient reason to refuse
       if (this.#wrong.length === 0) throw error
     }
   }

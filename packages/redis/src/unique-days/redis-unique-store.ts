@@ -16,14 +16,14 @@ interface NamedRegisters {
   readonly registers: string
 }
 
-/** Names of one day; what comes for more of them is not kept. */
+/** Most names per day; registers of further names are not stored. */
 const MOST_NAMES = 256
 
 /**
- * Keeps unique keys by day for `unique.store` of `createInsight`, on Redis or Redis Cluster: a hash for each day, of 4 KB
- * and 320 bytes for each route, gone by itself once it is too old. Registers of several processes are merged in one script
- * call, so that nothing is lost between them, and nothing counts twice that is sent twice. Keys of clients are not stored.
- * Throws `SLUICE_BAD_OPTION`.
+ * Stores unique keys by day for `unique.store` of `createInsight`, on Redis or Redis Cluster: one hash per day, of 4
+ * KB plus 320 bytes per route, which expires when it is too old. Registers of several processes are merged in one
+ * script call, so that nothing is lost between them and duplicates count once. Keys of clients are not stored. Throws
+ * `SLUICE_BAD_OPTION`.
  */
 export function redisUniqueStore(
   client: RedisClient | ScriptRunner,
@@ -45,7 +45,10 @@ export class RedisUniqueStore {
     this.#prefix = prefix
   }
 
-  /** Keeps the larger character at each place of each name, for `keepMs` from now on. Resolves with what is kept then. */
+  /**
+   * Keeps the larger character at each position of each name, for `keepMs` from now on. Resolves with what is stored
+   * then.
+   */
   async merge(day: string, entries: readonly NamedRegisters[], keepMs: number): Promise<string[]> {
     const args = [Math.ceil(keepMs), MOST_NAMES, ...entries.flatMap(({ name, registers }) => [name, registers])]
     const merged = textsOf(await this.#runner.run(mergeRegisters, [this.#keyOf(day)], args))
@@ -53,7 +56,7 @@ export class RedisUniqueStore {
     return merged
   }
 
-  /** All names of a day; none where it is gone. */
+  /** Returns all names of a day; empty if it has expired. */
   async read(day: string): Promise<NamedRegisters[]> {
     const texts = textsOf(await this.#runner.run(readRegisters, [this.#keyOf(day)], []))
     return Array.from({ length: texts.length / 2 }, (_, index) => {

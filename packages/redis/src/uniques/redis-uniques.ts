@@ -20,37 +20,42 @@ import { UniquesExchange, type UniquesLocation } from './uniques-exchange.ts'
 export interface RedisUniquesOptions extends SharedChannelOptions {
   /** Processes with the same name and prefix count together. 1 to 128 printable ASCII characters without braces. */
   readonly name: string
-  /** Counts anew each window of the server's time, such as `'1d'`. Unless said it counts on and on. The same in all processes. */
+  /**
+   * Length of windows of server time after which the count restarts, such as `'1d'`. Default: the count never
+   * restarts. Equal in all processes.
+   */
   readonly window?: Duration | undefined
-  /** Without a window: forgotten when no process was there for so long, default a day. */
+  /** Without a window: time after the last exchange after which the count is forgotten. Default: one day. */
   readonly ttl?: Duration | undefined
   /**
-   * 16 bytes or more, the same in all processes: keys are hashed under it first, so that a stranger who chooses keys
-   * cannot choose how they count. Without it they count as `PFADD` counts them, in which anybody can join.
+   * At least 16 bytes, equal in all processes: keys are hashed with it first, so that untrusted clients cannot
+   * manipulate the count by choosing keys. Without it they count as with `PFADD`, and other clients can add to the
+   * count.
    */
   readonly secret?: string | Uint8Array | undefined
 }
 
 /**
- * How many different keys a fleet saw, on Redis or Redis Cluster, to about 0.81 %, in 12 KB. `add` does no I/O; what is new
- * in the registers of this process goes up once a tick, in one script call. Any client reads the count:
+ * Counts different keys over all processes, on Redis or Redis Cluster, within about 0.81 % in 12 KB. `add` does no
+ * I/O; changed registers are sent once per tick, in one script call. Any client can read the count:
  *
- *     PFCOUNT prefix:{name}:uniques              without a window
- *     PFCOUNT prefix:{name}:uniques:20453        window number floor(server time / window), kept until the next one is over
+ * PFCOUNT prefix:{name}:uniques without a window
+ *     PFCOUNT prefix:{name}:uniques:20453 window number floor(server time / window), kept until the next one has ended
  *
- * A key counts in the window in which the tick after it falls. Where Redis lost its data, or was replaced by a replica
- * that lacked some, each process sends again all that it saw: what is lost are keys that only processes saw that are gone.
- * Observers hear `sync` with `missed` then, and with `dropped`, about how many keys, where a window could not be sent
- * until the next one was over.
+ * A key counts in the window of the next tick. If Redis lost its data, or was replaced by a replica that lacked some,
+ * each process sends everything again: only keys of processes that have exited are lost. Observers receive `sync`
+ * with `missed` then, and with `dropped`, an approximate number of keys, if a window could not be sent before the
+ * next one ended.
  *
- * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, `SLUICE_BAD_SEED` for the secret, and `SLUICE_BAD_MESSAGE` for the name.
+ * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, `SLUICE_BAD_SEED` for the secret, and `SLUICE_BAD_MESSAGE` for
+ * the name.
  */
 export function redisUniques(client: RedisClient | ScriptRunner, options: RedisUniquesOptions): RedisUniques {
   optionsOf('redisUniques', options, [...SHARED_CHANNEL_OPTIONS, 'name', 'window', 'ttl', 'secret'])
   const { name, window, ttl, secret } = options
   checkTopic('redisUniques: name', name)
   if (window !== undefined && ttl !== undefined) {
-    throw new SluiceError('SLUICE_BAD_OPTION', 'redisUniques: expected one of them, received window and ttl')
+    throw new SluiceError('SLUICE_BAD_OPTION', 'redisUniques: expected either window or ttl, received both')
   }
   const settings = channelSettings('redisUniques', client, options)
   const place: UniquesLocation = {
@@ -87,18 +92,21 @@ export class RedisUniques {
     if (current.seen.add(this.#seed ? this.#underSecret(this.#seed, key) : key)) current.news = true
   }
 
-  /** Of this window: what the fleet had seen as of the last tick, or what this process saw where that is more. */
+  /**
+   * Returns the count of the current window: of all processes as of the last tick, or of this process if that is
+   * more.
+   */
   count(): number {
     const { current } = this.#exchange
     return Math.max(current.counted, current.seen.count())
   }
 
-  /** The key of Redis that counts now, for `PFCOUNT`. With a window it is undefined until Redis told its time. */
+  /** The current Redis key, for `PFCOUNT`. With a window it is undefined until Redis has reported its time. */
   get key(): string | undefined {
     return this.#exchange.keyOf(this.#exchange.current)
   }
 
-  /** Sends what is left, for at most `closeMs`, and ends. Never rejects. */
+  /** Sends the rest, for at most `closeMs`, and closes. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

@@ -9,19 +9,19 @@ export interface UniquesLocation {
   readonly topic: string
   /** Name of the keys in Redis; its braces hold all of them in one slot. */
   readonly stored: string
-  /** 0 where there are no windows. */
+  /** 0 if there are no windows. */
   readonly windowMs: number
-  /** How long the keys live from the last exchange on, where there are no windows. */
+  /** How long the keys live after the last exchange, without windows. */
   readonly ttlMs: number
 }
 
 /**
- * Brings what this process saw to Redis. Merging is idempotent, so what was not answered is simply sent again, with
- * whatever else is new by then; and where Redis may have lost something, all of it.
+ * Sends to Redis what this process counted. Merging is idempotent, so unanswered registers are simply sent again with
+ * newer ones; all of them if Redis may have lost data.
  */
 export class UniquesExchange {
   #current: UniquesPeriod = new UniquesPeriod()
-  /** The window before, until Redis has all of it. */
+  /** The previous window, until Redis has all of it. */
   #ended: UniquesPeriod | undefined
   readonly #settings: ChannelSettings
   readonly #place: UniquesLocation
@@ -44,20 +44,20 @@ export class UniquesExchange {
     return this.#current
   }
 
-  /** The name under which Redis counts `period`; undefined as long as nobody knows which window it is. */
+  /** Returns the name under which Redis counts `period`; undefined while the current window is unknown. */
   keyOf({ index }: UniquesPeriod): string | undefined {
     const { stored, windowMs } = this.#place
     if (windowMs === 0) return stored
     return index === undefined ? undefined : `${stored}:${index}`
   }
 
-  /** Begins the next window where it is time, and sends what there is, unless that is under way. Never rejects. */
+  /** Starts the next window if it is due, and sends changes, unless an exchange is pending. Never rejects. */
   tick(): Promise<void> {
     this.#roll()
     return this.#loop.tick()
   }
 
-  /** Waits for what is under way and sends what is left, for at most `closeMs`. Nothing is sent afterwards. */
+  /** Waits for the pending exchange and sends the rest, for at most `closeMs`. Nothing is sent afterwards. */
   async close(): Promise<void> {
     await this.#loop.close(this.#settings.closeMs)
     this.#stopListening?.()
@@ -78,7 +78,7 @@ export class UniquesExchange {
     this.#roll()
   }
 
-  /** Rejects where Redis did not answer; then what was sent is news again. */
+  /** Rejects if Redis did not answer; the registers are then sent again. */
   async #push(period: UniquesPeriod): Promise<void> {
     const { runner, clock, writer } = this.#settings
     const { stored, windowMs, ttlMs } = this.#place
@@ -103,7 +103,7 @@ export class UniquesExchange {
     return this.#time.deadline(this.#place.stored, this.#settings.clock.now())
   }
 
-  /** A window that is over goes on being sent until the one after it is over too, when its key is gone. */
+  /** A window that has ended is sent until the next one has ended too, when its key has expired. */
   #roll(): void {
     const now = this.#place.windowMs === 0 ? undefined : this.#serverNow()
     if (now === undefined) return
@@ -138,7 +138,7 @@ export class UniquesExchange {
   }
 }
 
-/** Its bytes as characters of latin1: arguments are text, and UTF-8 makes two bytes of some and nothing worse. */
+/** Encodes bytes as latin1 characters: arguments are strings, and UTF-8 only makes some characters two bytes long. */
 function textOf(sent: RedisHyperLogLog | undefined): string {
   return sent ? Buffer.from(sent.toBytes()).toString('latin1') : ''
 }

@@ -2,27 +2,27 @@ import { RedisHyperLogLog } from '@sluice/sketches'
 
 /** The unique keys of one time, as one key of Redis counts them. */
 export class UniquesPeriod {
-  /** Which window it is; undefined of one that never ends, and as long as nobody knows. */
+  /** Number of the window; undefined if it never ends, or while it is unknown. */
   index: number | undefined
-  /** What this process saw. */
+  /** Keys seen by this process. */
   readonly seen: RedisHyperLogLog = new RedisHyperLogLog()
   /** True where `seen` may have more than Redis. */
   news = false
-  /** What Redis counted last. */
+  /** Last count reported by Redis. */
   counted = 0
-  // what Redis has of `seen` for certain; dense, in which merging is quickest
+  // what Redis certainly has of `seen`; dense, which merges fastest
   readonly #known: RedisHyperLogLog = new RedisHyperLogLog({ sparseMaxBytes: 0 })
   #born = ''
   // how often Redis may have lost something, now and when something was sent last
   #losses = 0
   #lossesBefore = 0
 
-  /** What Redis may lack, what is on its way included. */
+  /** Returns what Redis may lack, including pending registers. */
   lacking(): RedisHyperLogLog | undefined {
     return this.seen.beyond(this.#known)
   }
 
-  /** What is to be sent. */
+  /** Returns what to send. */
   next(): RedisHyperLogLog | undefined {
     const sent = this.news ? this.lacking() : undefined
     this.news = false
@@ -30,7 +30,7 @@ export class UniquesPeriod {
     return sent
   }
 
-  /** Redis has merged `sent`. False where it has lost what it had before: then all of it is news again. */
+  /** Redis has merged `sent`. Returns false if it has lost its earlier data: then everything must be sent again. */
   acknowledged(sent: RedisHyperLogLog | undefined, born: string, counted: number): boolean {
     const lost = this.#born !== '' && this.#born !== born
     this.counted = counted

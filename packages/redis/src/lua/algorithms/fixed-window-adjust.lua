@@ -1,4 +1,4 @@
--- Behind `fixed-window`: what moves the units of a key without a take.
+-- Follows `fixed-window`: adjusts the units of a key without a take.
 
 local function adjust(c, now, units, takenAt)
   local before = used(c, now)

@@ -1,4 +1,4 @@
--- Behind `gcra`: what moves the units of a key without a take.
+-- Follows `gcra`: adjusts the units of a key without a take.
 
 local function adjust(c, now, units, takenAt)
   local debt = debtMs(c, now)

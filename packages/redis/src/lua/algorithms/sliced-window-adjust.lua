@@ -1,4 +1,4 @@
--- Behind `sliced-window`: what moves the units of a key without a take.
+-- Follows `sliced-window`: adjusts the units of a key without a take.
 
 local function adjust(c, now, units, takenAt)
   local passed = passedAt(c, now)

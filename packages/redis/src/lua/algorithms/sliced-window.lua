@@ -33,7 +33,7 @@ local function waitMs(c, now, cost)
   if cost == 0 or used + cost <= capacity then return 0 end
   if cost > capacity then return huge end
   local age = kept
-  -- a debt above 2^53 is no exact sum of its slices, and leaves a rest
+  -- a debt above 2^53 is not an exact sum of its slices and leaves a remainder
   while age > passed and used + cost > capacity do
     used = used - unitsOf(c, passed, age)
     age = age - 1

@@ -1,4 +1,4 @@
--- Behind `sliding-log`: what moves the units of a key without a take.
+-- Follows `sliding-log`: adjusts the units of a key without a take.
 
 local function adjust(c, now, units, takenAt)
   if takenAt + windowMs <= now then return 0 end

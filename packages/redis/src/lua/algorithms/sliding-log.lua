@@ -1,6 +1,6 @@
--- `sliding-log` of limiter-core, in Lua: number for number the same. Cells: the times of the units taken, the oldest
--- first, as many as there are. There is no ring and no room left over, so that limits may change between takes.
--- `beside` is 1 where others charge without asking.
+-- `sliding-log` of limiter-core in Lua, with identical results. Cells: the timestamps of the taken units from the
+-- oldest to the newest, as many as there are. There is no ring and no spare room, so that limits can change between
+-- takes. `beside` is 1 if others charge without a check.
 
 local cells, layout = nil, nil
 

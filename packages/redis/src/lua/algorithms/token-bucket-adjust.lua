@@ -1,4 +1,4 @@
--- Behind `token-bucket`: what moves the units of a key without a take.
+-- Follows `token-bucket`: adjusts the units of a key without a take.
 
 local function adjust(c, now, units, takenAt)
   local used = usedAt(c, now)

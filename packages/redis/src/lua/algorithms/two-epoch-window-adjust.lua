@@ -1,4 +1,4 @@
--- Behind `two-epoch-window`: what moves the units of a key without a take.
+-- Follows `two-epoch-window`: adjusts the units of a key without a take.
 
 local function movePrevious(start, previous, last, now, units, takenAt)
   local before = max(previous, -previous)

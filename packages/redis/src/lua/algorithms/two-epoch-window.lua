@@ -35,7 +35,7 @@ local function settle(c, now)
   return start, current, previous, last
 end
 
--- beside what is carried over of the epoch before
+-- in addition to what is carried over from the previous epoch
 local function fitsBeside(carried, units) return carried + units * windowMs <= capacity * windowMs end
 
 local function fits(c, now, cost)

@@ -1,4 +1,4 @@
--- Behind `variants` and `numbers-of`: the step that `exact-reader` makes of them.
+-- Follows `variants` and `numbers-of`: the step that `exact-reader` creates from them.
 
 return {
   capacity = capacity, cells = size, layout = layout, waitMs = waitMs, remaining = remaining,
@@ -12,7 +12,7 @@ return {
     end
     join(c)
   end,
-  -- answers besides whether any variant was changed
+  -- also returns whether any variant was changed
   adjust = function(c, now, units, takenAt)
     local moved, changed = 0, false
     for i, part in ipairs(parts(c)) do

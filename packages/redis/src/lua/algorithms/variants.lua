@@ -1,7 +1,6 @@
--- `VariantsStep` of limiter-core, in Lua: number for number the same. Reads how many variants there are, and of each
--- its role, perMs, ceiling, algorithm and constants. Cells: those of each variant, one after the other, and behind
--- those of one that drains when a charge last found no room in it; before those of a variant that has as many as
--- units, how many there are.
+-- `VariantsStep` of limiter-core in Lua, with identical results. Reads the number of variants, and for each its role,
+-- perMs, ceiling, algorithm and constants. Cells: those of each variant in sequence, followed for a draining variant by
+-- the time when a charge last found no room; a variant with as many cells as units is preceded by their number.
 
 local all, own = {}, nil
 local size, layout = 0, nil
@@ -16,7 +15,7 @@ for i = 1, number() do
 end
 if size then layout = '<' .. string.rep('d', size) end
 
--- cells by variant, kept with those of the key: all steps over a key cut them alike
+-- cells by variant, stored with those of the key: all steps for a key divide them in the same way
 local function parts(c)
   if c.parts then return c.parts end
   local cut, from = {}, 0
