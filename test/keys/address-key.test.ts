@@ -119,7 +119,7 @@ describe('embedded IPv4', () => {
 
 describe('address options that cannot be kept are refused at start-up', () => {
   test.each<[string, unknown, string]>([
-    ['ipv6Prefix', { ipv6Prefix: 31 }, 'ipv6Prefix: expected a whole number from 32 to 128, received 31'],
+    ['ipv6Prefix', { ipv6Prefix: 31 }, 'ipv6Prefix: expected an integer from 32 to 128, received 31'],
     ['ipv6Prefix', { ipv6Prefix: 129 }, 'got 129'],
     ['ipv6Prefix', { ipv6Prefix: 56.5 }, 'got 56.5'],
     ['ipv6Prefix', { ipv6Prefix: Number.NaN }, 'got NaN'],

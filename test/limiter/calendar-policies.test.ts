@@ -69,7 +69,7 @@ describe('a policy with a calendar', () => {
       { anchor: 32 },
       {},
       'SLUICE_BAD_POLICY',
-      'anchor: expected a whole number from 1 to 31, received 32',
+      'anchor: expected an integer from 1 to 31, received 32',
     ],
     ['day 0 of a month', { anchor: 0 }, {}, 'SLUICE_BAD_POLICY', 'anchor: got 0'],
     ['half a day', { anchor: 1.5 }, {}, 'SLUICE_BAD_POLICY', 'anchor: got 1.5'],
@@ -78,7 +78,7 @@ describe('a policy with a calendar', () => {
       { per: 'week', anchor: 8 },
       {},
       'SLUICE_BAD_POLICY',
-      'anchor: expected a whole number from 1 to 7, received 8',
+      'anchor: expected an integer from 1 to 7, received 8',
     ],
     [
       'an anchor of days',
@@ -92,7 +92,7 @@ describe('a policy with a calendar', () => {
       { carryOver: -1 },
       {},
       'SLUICE_BAD_POLICY',
-      'carryOver: expected a whole number of units, 0, received -1',
+      'carryOver: expected an integer of units, 0, received -1',
     ],
     ['a carry-over of parts', { carryOver: 0.5 }, {}, 'SLUICE_BAD_POLICY', 'carryOver: got 0.5'],
     [

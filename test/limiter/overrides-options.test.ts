@@ -49,7 +49,7 @@ describe('options of limitOverrides', () => {
     [
       { limits: { key: 0 } },
       'SLUICE_BAD_LIMIT',
-      "limitOverrides: a key's limit: expected a whole number from 1, received 0",
+      "limitOverrides: a key's limit: expected an integer from 1, received 0",
     ],
     [{ load: {} }, 'SLUICE_BAD_OPTION', 'limitOverrides: load: expected a function, received an object'],
     [{ limits: {}, hierarchical: 1 }, 'SLUICE_BAD_OPTION', 'hierarchical: expected true or false, received a number'],

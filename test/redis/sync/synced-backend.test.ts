@@ -98,14 +98,14 @@ describe('syncedBackend', () => {
   })
 
   test.each<[SyncedBackendOptions, string]>([
-    [{ tickMs: 50 }, 'tickMs: expected ms from 100 to 60000, received 50'],
-    [{ gapMs: 2_000 }, 'gapMs: expected ms from 1 to 1000, received 2000'],
-    [{ burst: 0 }, 'burst: got 0'],
-    [{ burst: 1.5 }, 'burst: got 1.5'],
-    [{ floor: -1 }, 'floor: got -1'],
-    [{ nodes: 0 }, 'nodes: got 0'],
-    [{ maxKeys: 0.5 }, 'maxKeys: got 0.5'],
-    [{ silentMs: 10 }, 'silentMs: got 10'],
+    [{ tickMs: 50 }, 'tickMs: expected a duration from 100 to 60000 ms, received 50'],
+    [{ gapMs: 2_000 }, 'gapMs: expected a duration from 1 to 1000 ms, received 2000'],
+    [{ burst: 0 }, 'burst: expected a number above 0 and at most 1, received 0'],
+    [{ burst: 1.5 }, 'burst: expected a number above 0 and at most 1, received 1.5'],
+    [{ floor: -1 }, 'floor: expected a number of at least 0, received -1'],
+    [{ nodes: 0 }, 'nodes: expected an integer of at least 1, received 0'],
+    [{ maxKeys: 0.5 }, 'maxKeys: expected an integer of at least 1, received 0.5'],
+    [{ silentMs: 10 }, 'silentMs: expected a duration from 1000 to 600000 ms, received 10'],
     [{ count: 'none' as never }, "expected 'admitted' or 'all'"],
   ])('refuses the options %j', (options, message) => {
     expect(() => syncedBackend(connect() as never, options)).toThrow(message)

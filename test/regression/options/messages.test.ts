@@ -74,7 +74,7 @@ describe('the message of a mistake names what is right', () => {
       () => leasedBackend(runner, { leaseMs: '10' as never }),
       'leaseMs: expected ms from 0, or \'500ms\', received "10"',
     ],
-    ['a lease that is too long', () => leasedBackend(runner, { leaseMs: '2m' }), 'expected ms from 100 to 60000, or'],
+    ['a lease that is too long', () => leasedBackend(runner, { leaseMs: '2m' }), 'expected a duration from 100 to 60000 ms,'],
     [
       'an observer that hears nothing',
       () => limit({ ...policy, observers: [{ onDecided() {} }] }),
