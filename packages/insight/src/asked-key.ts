@@ -2,8 +2,10 @@ import { badOption } from '@sluice/limiter-core/backend'
 
 const LONGEST_KEY = 4_096
 
-/** A key that somebody asks for. Throws `SLUICE_BAD_OPTION`, and never shows it: it may be a secret. */
+/**
+ * Returns the requested key. Throws `SLUICE_BAD_OPTION` for an invalid key, without printing it: it may be a secret.
+ */
 export function askedKey(owner: string, key: unknown): string {
   if (typeof key === 'string' && key !== '' && key.length <= LONGEST_KEY) return key
-  throw badOption(`${owner}: key`, typeof key, `a text of 1 to ${LONGEST_KEY} characters`)
+  throw badOption(`${owner}: key`, typeof key, `a string of 1 to ${LONGEST_KEY} characters`)
 }

@@ -18,23 +18,31 @@ import { SourceMetrics } from './metrics/source-metrics.ts'
 import { PRIVACIES, type Privacy } from './privacy.ts'
 
 export interface InsightOptions {
-  /** How keys are shown, wherever they are. Default: `mask`. */
+  /** How keys are displayed in snapshots, explanations, events and on the page. Default: `mask`. */
   readonly privacy?: Privacy | undefined
-  /** Whose metrics are shown with those of the insight: quotas, synced backends, counters. Default: none. */
+  /** Additional metric sources to expose: quotas, synced backends, counters. Default: none. */
   readonly sources?: readonly MetricSource[] | undefined
   /**
-   * At least 16 characters, the same in all processes: keys are known by it over processes, and hashed by it. Default: a
-   * random one, with which hashed keys differ from process to process, and masked ones that look alike count as one over
-   * a channel; unique keys are then counted in a way that whoever chooses keys can foresee.
+   * Secret of at least 16 characters, identical in all processes. It identifies keys across processes and is the key of
+   * `privacy: 'hash'`.
+   *
+   * Default: a random secret per process. Then hashed keys differ between processes, masked keys that look alike are
+   * merged when a channel is used, and a client that chooses its keys can predict how unique keys are hashed.
    */
   readonly secret?: string | undefined
-  /** How processes tell each other what they count, such as `redisChannel(client)`. Default: none; this process is shown. */
+  /**
+   * Channel over which processes exchange their counts, such as `redisChannel(client)`. Default: none; the insight
+   * covers this process only.
+   */
   readonly channel?: Channel | undefined
-  /** Of the channel, the same in all processes that are shown together. Default: `sluice.insight`. Changes by operators go over `<topic>.control`. */
+  /**
+   * Topic on the channel, identical in all processes that report together. Operator changes use `<topic>.control`.
+   * Default: `sluice.insight`.
+   */
   readonly topic?: string | undefined
-  /** Whose uniques are counted; default: keys of decisions, of all routes together. */
+  /** How unique keys are counted. Default: the keys of decisions, all routes together. */
   readonly unique?: UniqueOptions | undefined
-  /** What operators may change, and who hears of it. Over a channel it needs a `secret`. */
+  /** What operators may change, and a callback for the audit log. Changes over a channel require a `secret`. */
   readonly control?: ControlOptions | undefined
   readonly clock?: Partial<Clock> | undefined
 }
@@ -44,16 +52,26 @@ const LEAST_SECRET = 16
 const DEFAULT_TOPIC = 'sluice.insight'
 const CONTROL_TOPIC = '.control'
 
-/** Makes what limits do visible. Throws `SLUICE_BAD_OPTION`. */
+/** Creates an observer that collects metrics and live statistics of limiters and caps. Throws `SLUICE_BAD_OPTION`. */
 export function createInsight(options: InsightOptions = {}): Insight {
   const { privacy = 'mask', sources = [], secret, channel, topic = DEFAULT_TOPIC, unique = {} } = checked(options)
   const clock = clockOf(options.clock)
   const names = keyNames({ privacy, secret, shared: channel !== undefined })
   const denials = new RecentDenials(clock)
-  const [given, fleet] = [new SourceMetrics(sources), new FleetMetrics()]
-  const measured = () => sourceSnapshots([...given.ofSources(), ...fleet.happened()])
+  const [attached, fleet] = [new SourceMetrics(sources), new FleetMetrics()]
+  const sourceMetrics = () => sourceSnapshots([...attached.ofSources(), ...fleet.happened()])
   const onSync = (data: Readonly<Record<string, unknown>>): void => insight.event('sync', data)
-  const live = new LiveSummaries({ clock, names, denials, secret, channel, topic, unique, sources: measured, onSync })
+  const live = new LiveSummaries({
+    clock,
+    names,
+    denials,
+    secret,
+    channel,
+    topic,
+    unique,
+    sources: sourceMetrics,
+    onSync,
+  })
   const limiters = new WatchedLimiters()
   const control = new OperatorControl({
     clock,
@@ -72,7 +90,7 @@ export function createInsight(options: InsightOptions = {}): Insight {
     denialsOf: (key) => live.denialsOf(key),
   })
   const insight = new Insight({
-    parts: [...metricParts(given, fleet), live, denials, control],
+    parts: [...metricParts(attached, fleet), live, denials, control],
     live,
     explanations,
     control,
@@ -83,13 +101,13 @@ export function createInsight(options: InsightOptions = {}): Insight {
 function checked(options: InsightOptions): InsightOptions {
   optionsOf('createInsight', options, OPTIONS)
   const { privacy = 'mask', secret, channel, topic, unique, control } = options
-  if (!PRIVACIES.includes(privacy)) throw badOption('createInsight: privacy', privacy, PRIVACIES.join(', '))
-  // never shown, not even where it is none
+  if (!PRIVACIES.includes(privacy)) throw badOption('createInsight: privacy', privacy, `one of ${PRIVACIES.join(', ')}`)
+  // never print the secret, not even if it is invalid
   if (secret !== undefined && !(typeof secret === 'string' && secret.length >= LEAST_SECRET)) {
-    throw badOption('createInsight: secret', typeof secret, `a text of ${LEAST_SECRET} characters or more`)
+    throw badOption('createInsight: secret', typeof secret, `a string of at least ${LEAST_SECRET} characters`)
   }
   if (channel !== undefined && typeof channel?.subscribe !== 'function') {
-    throw badOption('createInsight: channel', channel, 'a channel')
+    throw badOption('createInsight: channel', channel, 'a channel, such as redisChannel(client)')
   }
   if (topic !== undefined && !(isTopic(topic) && isTopic(`${topic}${CONTROL_TOPIC}`))) {
     throw badOption('createInsight: topic', topic, '1 to 120 printable ASCII characters without braces')
@@ -101,20 +119,26 @@ function checked(options: InsightOptions): InsightOptions {
 
 function checkUnique(unique: UniqueOptions, secret: string | undefined): void {
   const { by, per, store, days } = optionsOf('createInsight: unique', unique, ['by', 'per', 'store', 'days'])
-  if (by !== undefined && typeof by !== 'function') throw badOption('createInsight: unique.by', by, 'a key source')
+  if (by !== undefined && typeof by !== 'function')
+    throw badOption('createInsight: unique.by', by, 'a key source, such as byIp()')
   if (per !== undefined && per !== 'route') throw badOption('createInsight: unique.per', per, "'route'")
   if (store !== undefined) checkStore(store, secret)
   if (days === undefined) return
   const isWhole = Number.isInteger(days) && days >= 1 && days <= MOST_DAYS
   if (!isWhole || store === undefined) {
-    throw badOption('createInsight: unique.days', days, `a whole number from 1 to ${MOST_DAYS}, beside a store`)
+    throw badOption('createInsight: unique.days', days, `an integer from 1 to ${MOST_DAYS}, together with unique.store`)
   }
 }
 
 function checkStore(store: UniqueStore, secret: string | undefined): void {
   if (typeof store?.merge !== 'function' || typeof store.read !== 'function') {
-    throw badOption('createInsight: unique.store', store, 'a store, such as redisUniqueStore(client)')
+    throw badOption(
+      'createInsight: unique.store',
+      store,
+      'a store with merge and read, such as redisUniqueStore(client)',
+    )
   }
-  // without one nobody could add to a day after a restart, nor any other process
-  if (secret === undefined) throw badOption('createInsight: secret', secret, 'a text, as unique.store needs one')
+  // with a random secret, a restarted process and all other processes would hash keys differently
+  if (secret === undefined)
+    throw badOption('createInsight: secret', secret, 'a string, because unique.store requires a secret')
 }

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** `8 s`, `3 min`, `2 h 5 min`, `4 d 1 h`. */
+/** Formats a duration in ms: `8 s`, `3 min`, `2 h 5 min`, `4 d 1 h`. */
 export function durationText(ms: number): string {
   if (ms < 10 * SECOND) return `${tenths.format(Math.max(0, ms) / SECOND)} s`
   if (ms < 2 * MINUTE) return `${whole.format(ms / SECOND)} s`

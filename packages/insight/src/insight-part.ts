@@ -1,7 +1,7 @@
 import type { MetricSource, Observer } from '@sluice/limiter-core'
 
-/** A part of an insight: it hears all that observers hear, and may be a source of metrics. */
+/** Part of an insight: receives all observer calls and may provide metrics. */
 export interface InsightPart extends Observer, Partial<MetricSource> {
-  /** Ends what it opened. */
+  /** Stops timers and subscriptions of the part. */
   close?(): Promise<void>
 }

@@ -18,11 +18,11 @@ import type { LiveSummaries } from './live/live-summaries.ts'
 import type { InsightSnapshot } from './live/snapshot.ts'
 
 export interface ExplainOptions {
-  /** Units that are asked for; a whole number from 1, which is the default. */
+  /** Units of the request to explain: an integer from 1. Default: 1. */
   readonly cost?: number | undefined
 }
 
-/** The parts that answer questions, and all parts, they among them. */
+/** `parts` contains all parts, including `live` and `control`. `explanations` is not a part. */
 export interface InsightDeps {
   readonly parts: readonly InsightPart[]
   readonly live: LiveSummaries
@@ -31,8 +31,8 @@ export interface InsightDeps {
 }
 
 /**
- * Watches limiters and caps, and makes what they do visible. Made by `createInsight`; hand it to `observers` of whatever is
- * to be seen. It changes no answer but where an operator asks for it, and its parts know nothing of each other.
+ * Observes limiters and caps, and provides metrics, snapshots, explanations and operator controls. Created by
+ * `createInsight`; pass it to `observers` of each limiter and cap. It changes decisions only through `control`.
  */
 export class Insight implements Observer, MetricSource {
   readonly #parts: readonly InsightPart[]
@@ -92,50 +92,59 @@ export class Insight implements Observer, MetricSource {
   }
 
   /**
-   * What limits do now and did lately, as plain JSON: in all processes of the channel, and without one in this process.
-   * Takes about a millisecond; meant for some a second at most.
+   * Returns the current and recent statistics as plain JSON: of all processes on the channel, or of this process if no
+   * channel is configured. Takes about 1 ms; call it at most a few times per second.
    */
   snapshot(): InsightSnapshot {
     return { ...this.#live.snapshot(), controls: this.#control.entries }
   }
 
   /**
-   * Why a key was limited, and what it may do now, by all policies of this process; the counts of shared backends are those
-   * of the fleet. Counts nothing. Rejects with `SLUICE_BAD_OPTION`.
+   * Explains for each policy of this process whether the key is limited now, and why. Counts on shared backends cover
+   * the whole fleet. Does not consume units. Rejects with `SLUICE_BAD_OPTION`.
    */
   explain(key: string, { cost = 1 }: ExplainOptions = {}): Promise<Explanation> {
     return this.#explanations.explain(key, cost)
   }
 
-  /** The key of an `id` of a snapshot; undefined where this process has not seen it of late. */
+  /**
+   * Returns the key that belongs to an `id` in a snapshot, or undefined if this process has not seen the key recently.
+   */
   keyOf(id: string): string | undefined {
     return this.#live.keyOf(id)
   }
 
   /**
-   * Switches a policy to shadow or off, changes its limit, blocks or resets a key: in this process at once, in the others
-   * of the channel within a second, until its time is over. Rejects with a coded error, and changes nothing then.
+   * Applies a temporary change: switches a policy to shadow or off, changes its limit, or blocks or resets a key. The
+   * change applies in this process at once and in the other processes on the channel within a second, until it expires.
+   * If it rejects (with a coded error), nothing has changed.
    */
   control(request: ControlRequest): Promise<ControlEntry> {
     return this.#control.control(request)
   }
 
-  /** Ends a change before its time. `by`: for the audit, at most 128 characters. Answers false where none of that id holds. Rejects with `SLUICE_BAD_OPTION`. */
+  /**
+   * Reverts a change before it expires. `by` is written to the audit log (shortened to 128 characters). Resolves to
+   * false if no active change has this id. Rejects with `SLUICE_BAD_OPTION`.
+   */
   undo(id: string, by?: string): Promise<boolean> {
     return this.#control.undo(id, by)
   }
 
-  /** Changes that hold now, latest first. */
+  /** Active changes, latest first. */
   controls(): readonly ControlEntry[] {
     return this.#control.entries
   }
 
-  /** What operators did since this process started, 200 lines at most, latest first. */
+  /** Audit log of this process since it started, latest first. Keeps the last 200 lines. */
   audit(): readonly AuditLine[] {
     return this.#control.audit
   }
 
-  /** Ends what it opened: timers, and its use of a channel. Limiters go on as they were built, and are no longer seen. */
+  /**
+   * Stops timers and channel subscriptions. Limiters continue with their configured policies and are no longer
+   * observed.
+   */
   async close(): Promise<void> {
     await Promise.all(this.#parts.map((part) => part.close?.()))
   }

@@ -2,18 +2,18 @@ import type { LimiterControls, PolicyControl } from '@sluice/limiter-core'
 import type { StoredControl } from './stored-control.ts'
 
 interface Block {
-  /** Undefined: of all policies. */
+  /** Blocked policy; undefined if the key is blocked in all policies. */
   readonly policy: string | undefined
   readonly endsAt: number
 }
 
-/** The changes that hold, as limiters take them. A block ends to the millisecond, all else with the next tick. */
+/** Active changes in the form that limiters read. Blocks expire to the millisecond, other changes at the next tick. */
 export class ActiveControls implements LimiterControls {
   readonly policies: Map<string, PolicyControl> = new Map()
   readonly #blocks: Map<string, Block[]> = new Map()
   readonly #now: () => number
 
-  /** `controls`: oldest first. `now`: ms since 1970. */
+  /** `controls` is sorted oldest first. `now` returns ms since 1970. */
   constructor(controls: readonly StoredControl[], now: () => number) {
     this.#now = now
     for (const { change, endsAt } of controls) {
@@ -23,7 +23,7 @@ export class ActiveControls implements LimiterControls {
     }
   }
 
-  /** True where there is nothing to steer. */
+  /** Whether no mode, limit or block is set. */
   get isEmpty(): boolean {
     return this.policies.size === 0 && this.#blocks.size === 0
   }
@@ -32,8 +32,8 @@ export class ActiveControls implements LimiterControls {
     const blocks = this.#blocks.get(key)
     if (!blocks) return 0
     const now = this.#now()
-    const ends = blocks.filter((block) => block.policy === undefined || block.policy === policy)
-    return Math.max(0, ...ends.map(({ endsAt }) => endsAt - now))
+    const matching = blocks.filter((block) => block.policy === undefined || block.policy === policy)
+    return Math.max(0, ...matching.map(({ endsAt }) => endsAt - now))
   }
 
   #add(policy: string, control: PolicyControl): void {

@@ -3,7 +3,7 @@ import type { AuditLine, ControlEntry } from './control.ts'
 
 const MOST_LINES = 200
 
-/** What operators did as this process saw it: the last 200 lines, latest first. */
+/** Audit log of this process: the last 200 lines, latest first. The sink is dropped after it has thrown. */
 export class AuditLog {
   #lines: AuditLine[] = []
   #sink: ((line: AuditLine) => void) | undefined
@@ -31,7 +31,7 @@ function textOf(event: AuditLine['event'], entry: ControlEntry, why: string | un
   const what = changeText(entry)
   if (event === 'begun') return `${entry.by}: ${what}${entry.reason === undefined ? '' : ` (${entry.reason})`}`
   if (event === 'undone') return `${entry.undoneBy}: undone: ${what}`
-  return event === 'ended' ? `ended: ${what}` : `not done here: ${what}: ${why}`
+  return event === 'ended' ? `expired: ${what}` : `failed in this process: ${what}: ${why}`
 }
 
 function changeText({ action, policy, mode, limit, key }: ControlEntry): string {
@@ -42,7 +42,7 @@ function changeText({ action, policy, mode, limit, key }: ControlEntry): string 
     case 'limit':
       return `limit of ${where} set to ${limit}`
     case 'block':
-      return `key ${key} blocked by ${where}`
+      return `key ${key} blocked in ${where}`
     case 'reset':
       return `key ${key} reset in ${where}`
   }

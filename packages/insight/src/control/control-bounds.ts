@@ -1,6 +1,6 @@
 import type { ControlOptions, LimitBounds } from './control.ts'
 
-/** Between which limits operators may choose in this process. */
+/** Bounds for operator changes of limits in this process. */
 export class ControlBounds {
   readonly #limits: NonNullable<ControlOptions['limits']>
 
@@ -8,7 +8,7 @@ export class ControlBounds {
     this.#limits = limits
   }
 
-  /** Undefined for a policy whose limit cannot be changed. */
+  /** Returns the bounds of a policy, or undefined if its limit cannot be changed. */
   of(policy: string): LimitBounds | undefined {
     return Object.hasOwn(this.#limits, policy) ? this.#limits[policy] : undefined
   }

@@ -7,13 +7,16 @@ export interface ControlExchangeOptions {
   readonly channel: Channel
   readonly topic: string
   readonly secret: string
-  /** What other processes know; called for each of their messages. */
+  /** Called for each message with the changes that another process knows. */
   readonly received: (controls: readonly StoredControl[]) => void
 }
 
-/** Tells other processes all changes that are known, sealed. Whoever missed one hears of it a second later. */
+/**
+ * Exchanges encrypted changes over the channel. Every message repeats all known changes, so a lost message is made up
+ * for by the next one, a second later.
+ */
 export class ControlExchange {
-  /** Messages that nobody with the secret sealed, or of another version. */
+  /** Number of rejected messages: encrypted with a different secret, malformed, or of another version. */
   refused = 0
   readonly #options: ControlExchangeOptions
   readonly #seal: ControlSeal
@@ -26,7 +29,7 @@ export class ControlExchange {
     this.#unsubscribe = channel.subscribe(topic, (bytes) => this.#receive(bytes))
   }
 
-  /** Never rejects: who watches the channel hears why, and the next second tells it again. */
+  /** Never rejects. The channel reports failures to its own observers, and the next send repeats all changes. */
   async send(controls: readonly StoredControl[], urgent: boolean): Promise<void> {
     const { channel, topic } = this.#options
     try {

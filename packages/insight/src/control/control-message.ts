@@ -4,11 +4,14 @@ import type { StoredControl } from './stored-control.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const LONGEST_TEXT = 4_096
-/** Of one message, but for a single change. */
+/** Maximum size of a message. A single larger change is still sent in a message of its own. */
 const MOST_BYTES = 65_536
 const MOST_LISTED = 100
 
-/** In as many messages as it takes: sets merge in any order, and a channel has a largest message. */
+/**
+ * Serialises changes into as many messages as needed, because channels limit the message size. Receivers merge them in
+ * any order.
+ */
 export function controlsTexts(controls: readonly StoredControl[]): string[] {
   const messages: string[][] = []
   let bytes = 0
@@ -26,7 +29,7 @@ export function controlsTexts(controls: readonly StoredControl[]): string[] {
   return messages.map((texts) => `[${texts.join(',')}]`)
 }
 
-/** Of one that was undone nobody needs the key. */
+/** Leaves out the key of an undone change, because receivers no longer need it. */
 function messageText(control: StoredControl): string {
   const { change, undoneAt } = control
   return JSON.stringify(
@@ -34,14 +37,14 @@ function messageText(control: StoredControl): string {
   )
 }
 
-/** The changes of a message that this release knows. Throws for whatever is no message. */
+/** Parses the changes of a message and skips actions of later releases. Throws if the message is malformed. */
 export function controlsOf(text: string): StoredControl[] {
   const list: unknown = JSON.parse(text)
-  if (!Array.isArray(list) || list.length > MOST_LISTED) throw new Error('expected a list of changes')
+  if (!Array.isArray(list) || list.length > MOST_LISTED) throw new Error(`expected an array of at most ${MOST_LISTED} changes`)
   return list.flatMap((value) => stored(fieldsOf(value)) ?? [])
 }
 
-/** Undefined for an action of a later release. */
+/** Returns undefined for an action of a later release. */
 function stored(fields: Fields): StoredControl | undefined {
   const change = changeOf(fieldsOf(fields.change))
   return (
@@ -78,15 +81,15 @@ function fieldsOf(value: unknown): Fields {
 
 function text(value: unknown): string {
   if (typeof value === 'string' && value.length <= LONGEST_TEXT) return value
-  throw new Error('expected a text')
+  throw new Error(`expected a string of at most ${LONGEST_TEXT} characters`)
 }
 
 function time(value: unknown): number {
   if (Number.isFinite(value)) return value as number
-  throw new Error('expected a time')
+  throw new Error('expected a finite number')
 }
 
 function whole(value: unknown): number {
   if (Number.isInteger(value) && (value as number) >= 1) return value as number
-  throw new Error('expected a limit')
+  throw new Error('expected an integer of at least 1')
 }

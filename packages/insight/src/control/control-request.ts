@@ -17,17 +17,20 @@ const MODES = ['shadow', 'off'] as const
 const DEFAULT_MS = 15 * 60_000
 const LEAST_MS = 1_000
 const MOST_MS = 24 * 3_600_000
-/** After which no process does it any more. */
+/** Time for which other processes still apply a reset that they receive. */
 const RESET_MS = 60_000
 
-/** What a request is checked against. */
+/** Rules that a request is checked against. */
 export interface ControlLimits {
   readonly bounds: ControlBounds
-  /** Whether any process has a policy of that name. */
+  /** Whether any known process has a policy with this name. */
   hasPolicy(name: string): boolean
 }
 
-/** A request as it is kept. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, `SLUICE_BAD_LIMIT`, `SLUICE_UNKNOWN_POLICY`. */
+/**
+ * Validates a request and converts it to a stored change. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`,
+ * `SLUICE_BAD_LIMIT` or `SLUICE_UNKNOWN_POLICY`.
+ */
 export function storedControl(request: ControlRequest, limits: ControlLimits, at: number): StoredControl {
   const change = changeOf(request, limits)
   const { by = 'code', reason } = request
@@ -44,7 +47,7 @@ export function storedControl(request: ControlRequest, limits: ControlLimits, at
 function changeOf(request: ControlRequest, limits: ControlLimits): ControlAction {
   const action: unknown = request?.action
   if (typeof action !== 'string' || !Object.hasOwn(FIELDS, action)) {
-    throw badOption('control: action', action, Object.keys(FIELDS).join(', '))
+    throw badOption('control: action', action, `one of ${Object.keys(FIELDS).join(', ')}`)
   }
   optionsOf('control', request as object as Record<string, unknown>, [
     ...SHARED,
@@ -71,21 +74,23 @@ function policyOf(name: unknown, { hasPolicy }: ControlLimits): string {
   if (hasPolicy(name)) return name
   throw new SluiceError(
     'SLUICE_UNKNOWN_POLICY',
-    `control: policy: expected one that is watched, received '${boundedText(name)}'`,
+    `control: policy: expected the name of an observed policy, received '${boundedText(name)}'`,
   )
 }
 
 function limitOf(policy: string, limit: unknown, { bounds }: ControlLimits): number {
-  const known = bounds.of(policy)
-  if (!known) {
-    const message = `control: limit: expected a policy of createInsight({ control: { limits } }), received one for '${policy}'`
-    throw new SluiceError('SLUICE_BAD_LIMIT', message)
+  const allowed = bounds.of(policy)
+  if (!allowed) {
+    throw new SluiceError(
+      'SLUICE_BAD_LIMIT',
+      `control: policy: expected a policy with bounds in createInsight({ control: { limits } }), received '${policy}'`,
+    )
   }
   if (Number.isInteger(limit) && bounds.admits(policy, limit as number)) return limit as number
-  const got = typeof limit === 'number' ? String(limit) : typeof limit
+  const received = typeof limit === 'number' ? String(limit) : typeof limit
   throw new SluiceError(
     'SLUICE_BAD_LIMIT',
-    `control: limit: expected ${known.min} to ${known.max} for '${policy}', received ${got}`,
+    `control: limit: expected an integer from ${allowed.min} to ${allowed.max} for policy '${policy}', received ${received}`,
   )
 }
 
@@ -95,17 +100,17 @@ function durationMs({ duration }: ControlRequest): number {
   if (ms >= LEAST_MS && ms <= MOST_MS) return ms
   throw new SluiceError(
     'SLUICE_BAD_DURATION',
-    `control: duration: expected ${LEAST_MS} to ${MOST_MS}, received ${ms} ms`,
+    `control: duration: expected 1 second to 24 hours, received ${ms} ms`,
   )
 }
 
 function resetMs({ duration }: ControlRequest): number {
   if (duration === undefined) return RESET_MS
-  throw badOption('control: duration', duration, 'none for a reset')
+  throw badOption('control: duration', duration, 'no duration for a reset, which happens once')
 }
 
-/** Who or why, for the audit. Throws `SLUICE_BAD_OPTION`. */
+/** Returns `by` or `reason` for the audit log, shortened to 128 characters. Throws `SLUICE_BAD_OPTION`. */
 export function auditText(name: string, text: unknown): string {
   if (typeof text === 'string') return boundedText(text)
-  throw badOption(`control: ${name}`, text, 'a text')
+  throw badOption(`control: ${name}`, text, 'a string')
 }

@@ -5,7 +5,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const MOST_BYTES = 1_048_576
 
-/** Seals what goes over a channel under the fleet's secret (AES-256-GCM), so that nobody else reads or writes it. */
+/** Encrypts and authenticates messages with a key derived from the shared secret (AES-256-GCM, bound to the topic). */
 export class ControlSeal {
   readonly #key: Uint8Array
   readonly #topic: Buffer
@@ -22,10 +22,10 @@ export class ControlSeal {
     return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), body])
   }
 
-  /** Throws for whatever was not sealed by this secret for this topic. */
+  /** Decrypts a message. Throws if it was not encrypted with the same secret for the same topic. */
   open(message: Uint8Array): string {
-    if (message[0] !== VERSION) throw new Error(`expected ${VERSION}, received version ${message[0]}`)
-    if (message.length > MOST_BYTES) throw new Error(`got ${message.length} bytes`)
+    if (message[0] !== VERSION) throw new Error(`expected version ${VERSION}, received ${message[0]}`)
+    if (message.length > MOST_BYTES) throw new Error(`expected at most ${MOST_BYTES} bytes, received ${message.length}`)
     const nonce = message.subarray(1, 1 + NONCE_BYTES)
     const tag = message.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES)
     const cipher = createDecipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG_BYTES })

@@ -1,23 +1,23 @@
 import type { Duration } from '@sluice/limiter-core'
 
-/** What an operator changes, for a while. */
+/** A temporary change by an operator. */
 export type ControlAction =
   | { readonly action: 'mode'; readonly policy: string; readonly mode: 'shadow' | 'off' }
   | { readonly action: 'limit'; readonly policy: string; readonly limit: number }
   | { readonly action: 'block'; readonly key: string; readonly policy?: string | undefined }
   | { readonly action: 'reset'; readonly key: string; readonly policy?: string | undefined }
 
-/** A change as an operator asks for it. */
+/** Parameters of `Insight.control`. */
 export type ControlRequest = ControlAction & {
-  /** After which it ends by itself: 1 s to 24 h; default: 15 minutes. A reset has none. */
+  /** Time until the change expires: 1 s to 24 h. Default: 15 minutes. Not allowed for `reset`. */
   readonly duration?: Duration | undefined
-  /** Who asks, for the audit: at most 128 characters. Default: `code`. */
+  /** Name of the operator for the audit log, shortened to 128 characters. Default: `code`. */
   readonly by?: string | undefined
-  /** Why, for the audit: at most 128 characters. */
+  /** Reason for the audit log, shortened to 128 characters. */
   readonly reason?: string | undefined
 }
 
-/** Who made a change, and for how long. Times are in ms since 1970. */
+/** Origin and lifetime of a change. Times are ms since 1970. */
 export interface ControlTerms {
   readonly id: string
   readonly at: number
@@ -28,36 +28,39 @@ export interface ControlTerms {
   readonly undoneBy?: string | undefined
 }
 
-/** A change that holds, or held. */
+/** An active or past change. */
 export interface ControlEntry extends ControlTerms {
   readonly action: ControlAction['action']
-  /** Undefined where it is of all policies. */
+  /** Undefined if the change applies to all policies. */
   readonly policy?: string | undefined
   readonly mode?: 'shadow' | 'off' | undefined
   readonly limit?: number | undefined
-  /** As `privacy` shows it. */
+  /** The key, displayed according to `privacy`. */
   readonly key?: string | undefined
 }
 
-/** One line of what operators did. */
+/** One line of the audit log. */
 export interface AuditLine {
   readonly at: number
-  /** `failed`: this process could not do it. */
+  /** `begun`: applied; `undone`: reverted by an operator; `ended`: expired; `failed`: not applied in this process. */
   readonly event: 'begun' | 'undone' | 'ended' | 'failed'
   readonly entry: ControlEntry
-  /** What happened, in words. */
+  /** Description of the event. */
   readonly text: string
 }
 
-/** Between which limits an operator may choose. Whole units. */
+/** Range from which an operator may choose a limit, inclusive, in whole units. */
 export interface LimitBounds {
   readonly min: number
   readonly max: number
 }
 
 export interface ControlOptions {
-  /** By the name of the policy; of others no limit can be changed. */
+  /** Allowed range by policy name. Limits of other policies cannot be changed. Default: none. */
   readonly limits?: Readonly<Record<string, LimitBounds>> | undefined
-  /** Hears each line in the process that writes it; every process of a channel writes its own. Must not throw; where it does, it is called no more. */
+  /**
+   * Called for each line of the audit log of this process; every process on a channel writes its own log. If it throws,
+   * it is not called again.
+   */
   readonly audit?: ((line: AuditLine) => void) | undefined
 }

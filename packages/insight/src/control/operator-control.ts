@@ -20,22 +20,25 @@ import type { WatchedLimiters } from './watched-limiters.ts'
 export interface OperatorControlDeps {
   readonly clock: Clock
   readonly limiters: WatchedLimiters
-  /** How a key is shown. */
+  /** Formats a key for display. */
   readonly shown: (key: string) => string
-  /** Whether another process has a policy of that name. */
+  /** Whether another process has a policy with this name. */
   readonly hasPolicy: (name: string) => boolean
   readonly options: ControlOptions
-  /** How changes reach other processes; undefined: they hold in this one. */
+  /** Channel to the other processes. If undefined, changes apply to this process only. */
   readonly fleet?:
     | { readonly channel: Channel; readonly topic: string; readonly secret: string | undefined }
     | undefined
 }
 
 const TICK_MS = 1_000
-/** Clocks of a fleet differ, and no change lasts longer than a day. */
+/** Received changes that end later than this are ignored: 24 h, the maximum duration, plus 1 h of clock difference. */
 const MOST_AHEAD_MS = 25 * 3_600_000
 
-/** What operators change of the limiters that are watched. Nothing of a request waits for it, and without a change it costs nothing. */
+/**
+ * Applies operator changes to the observed limiters. Requests never wait for it, and it adds no cost per request while
+ * no change is active.
+ */
 export class OperatorControl implements InsightPart {
   readonly #deps: OperatorControlDeps
   readonly #set = new ControlSet()
@@ -43,12 +46,12 @@ export class OperatorControl implements InsightPart {
   readonly #bounds: ControlBounds
   readonly #exchange: ControlExchange | undefined
   readonly #startedAt: number
-  /** Undefined while there is nothing to end, and nothing to tell. */
+  /** Stops the timer, which runs only while changes are stored. */
   #stop: (() => void) | undefined
-  /** Those that hold as of the last tick. */
+  /** Changes that were active at the last refresh. */
   #active: readonly StoredControl[] = []
   #steering: Steering | undefined
-  /** Why limits could not be changed everywhere here, by policy. */
+  /** Reasons why a changed limit could not be applied, by policy. */
   #failures = new Map<string, string>()
   #isClosed = false
 
@@ -63,7 +66,7 @@ export class OperatorControl implements InsightPart {
     this.#exchange = fleet && secret !== undefined ? new ControlExchange({ ...fleet, secret, received }) : undefined
   }
 
-  /** As its bounds say. */
+  /** Returns the largest limit that operators may set for the policy. */
   largestLimit(policy: string): number | undefined {
     return this.#bounds.of(policy)?.max
   }
@@ -72,25 +75,25 @@ export class OperatorControl implements InsightPart {
     const { limiters } = this.#deps
     limiters.add(limiter)
     if (!this.#steering || this.#isClosed) return
-    for (const [policy, why] of limiters.steer(limiter, this.#steering)) this.#failed(policy, why)
+    for (const [policy, why] of limiters.steer(limiter, this.#steering)) this.#logFailure(policy, why)
   }
 
   limiterClosed(limiter: ObservedLimiter): void {
     this.#deps.limiters.remove(limiter)
   }
 
-  /** Those that hold now, latest first. */
+  /** Active changes, latest first. */
   get entries(): ControlEntry[] {
-    return this.#holding().reverse().map(this.#entry)
+    return this.#activeChanges().reverse().map(this.#entryOf)
   }
 
-  /** Those that hold for a key: of the key itself, and of its policies. */
+  /** Active changes that apply to a key: changes of the key itself, and of policies. */
   entriesOf(key: string): ControlEntry[] {
-    const meant = this.#holding().filter(({ change }) => !('key' in change) || change.key === key)
-    return meant.reverse().map(this.#entry)
+    const matching = this.#activeChanges().filter(({ change }) => !('key' in change) || change.key === key)
+    return matching.reverse().map(this.#entryOf)
   }
 
-  /** How a policy is switched, where it is. */
+  /** Mode that an operator has set for the policy, if any. */
   modeOf(policy: string): 'shadow' | 'off' | undefined {
     return this.#steering?.modeOf(policy)
   }
@@ -99,30 +102,33 @@ export class OperatorControl implements InsightPart {
     return this.#audit.lines
   }
 
-  /** Messages that could not be read. */
+  /** Number of messages that could not be read. */
   get refused(): number {
     return this.#exchange?.refused ?? 0
   }
 
-  /** Answers when it holds here and is on its way to all others. Rejects with a coded error, and changes nothing then. */
+  /**
+   * Resolves when the change is active in this process and has been sent to the others. If it rejects (with a coded
+   * error), nothing has changed.
+   */
   async control(request: ControlRequest): Promise<ControlEntry> {
     const { limiters, hasPolicy, fleet } = this.#deps
     if (fleet && !this.#exchange) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
-        'control: expected createInsight({ secret }) beside channel, received no secret',
+        'createInsight: secret: expected a string (it encrypts changes over a channel), received undefined',
       )
     }
     if (this.#isClosed)
-      throw new SluiceError('SLUICE_BAD_OPTION', 'control: expected an open one, received a closed insight')
+      throw new SluiceError('SLUICE_BAD_OPTION', 'control: the insight has been closed; create a new one to make changes')
     const at = this.#wall()
     const known = { bounds: this.#bounds, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
-    // later than all that is known, so that it has the last word where clocks differ, too
+    // must be later than all known changes to take precedence even if clocks differ
     const control = { ...storedControl(request, known, at), at: Math.max(at, this.#set.latestAt + 1) }
     if (this.#set.active(at).length >= MOST_CONTROLS || this.#set.merge([control], at).length === 0) {
       throw new SluiceError(
         'SLUICE_BAD_OPTION',
-        `control: expected fewer, received a change beyond ${MOST_CONTROLS} at once`,
+        `control: at most ${MOST_CONTROLS} changes can be active at once; undo a change first`,
       )
     }
     this.#refresh()
@@ -132,12 +138,12 @@ export class OperatorControl implements InsightPart {
       this.#refresh()
       throw new SluiceError('SLUICE_BAD_LIMIT', `control: ${why}`)
     }
-    this.#audit.add('begun', this.#entry(control), at)
+    this.#audit.add('begun', this.#entryOf(control), at)
     await Promise.all([this.#resetKey(control, true), this.#send(true)])
-    return this.#entry(control)
+    return this.#entryOf(control)
   }
 
-  /** Ends a change before its time. False where none of that id holds. */
+  /** Reverts a change before it expires. Resolves to false if no active change has this id. */
   async undo(id: string, by = 'code'): Promise<boolean> {
     const undoneBy = auditText('by', by)
     const at = this.#wall()
@@ -145,13 +151,13 @@ export class OperatorControl implements InsightPart {
     if (this.#isClosed || !known || !isActive(known, at) || known.change.action === 'reset') return false
     const undone = { ...known, undoneAt: at, undoneBy }
     this.#set.merge([undone], at)
-    this.#audit.add('undone', this.#entry(undone), at)
+    this.#audit.add('undone', this.#entryOf(undone), at)
     this.#refresh()
     await this.#send(true)
     return true
   }
 
-  /** What was changed is as it was built. */
+  /** Reverts all changes in this process. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stop?.()
@@ -159,10 +165,10 @@ export class OperatorControl implements InsightPart {
     this.#deps.limiters.control(new Steering([], () => this.#wall()))
   }
 
-  readonly #entry = (control: StoredControl): ControlEntry => entryOf(control, this.#deps.shown)
+  readonly #entryOf = (control: StoredControl): ControlEntry => entryOf(control, this.#deps.shown)
 
-  /** Oldest first. A reset is done at once, and nothing of it holds. */
-  #holding(): StoredControl[] {
+  /** Active changes, oldest first. Resets are applied once and are never active. */
+  #activeChanges(): StoredControl[] {
     return this.#set.active(this.#wall()).filter(({ change }) => change.action !== 'reset')
   }
 
@@ -189,78 +195,80 @@ export class OperatorControl implements InsightPart {
       at,
     )) {
       if (control.undoneAt === undefined) {
-        this.#begin(control)
+        this.#apply(control)
         void this.#resetKey(control, false)
       } else if (this.#active.some(({ id }) => id === control.id))
-        this.#audit.add('undone', this.#entry(this.#set.find(control.id) ?? control), at)
+        this.#audit.add('undone', this.#entryOf(this.#set.find(control.id) ?? control), at)
     }
     this.#refresh()
   }
 
-  /** What another process began. */
-  #begin(control: StoredControl): void {
+  /** Applies a change that another process began. */
+  #apply(control: StoredControl): void {
     const at = this.#wall()
     if (!isActive(control, at)) return
-    this.#audit.add('begun', this.#entry(control), at)
+    this.#audit.add('begun', this.#entryOf(control), at)
     this.#refresh()
     const why = this.#failureOf(control)
-    if (why !== undefined) this.#audit.add('failed', this.#entry(control), at, why)
+    if (why !== undefined) this.#audit.add('failed', this.#entryOf(control), at, why)
   }
 
-  /** Steers by what holds now. */
+  /** Applies the active changes to all observed limiters, if they differ from the last refresh. */
   #refresh(): void {
     if (!this.#set.isEmpty) this.#stop ??= everyTick(this.#deps.clock, TICK_MS, () => this.#tick())
-    const active = this.#holding()
+    const active = this.#activeChanges()
     const isSame = active.length === this.#active.length && active.every((one, index) => one === this.#active[index])
     if (isSame) return
-    for (const one of this.#active) this.#end(one)
+    for (const one of this.#active) this.#logExpiry(one)
     this.#active = active
     const allowed = active.filter((one) => this.#isInBounds(one))
     this.#steering = new Steering(allowed, () => this.#wall())
     this.#failures = this.#deps.limiters.control(this.#steering)
   }
 
-  /** Writes down that a change is over, unless it was undone, or never held. */
-  #end({ id }: StoredControl): void {
+  /** Logs the expiry of a change, unless it was undone or dropped. */
+  #logExpiry({ id }: StoredControl): void {
     const known = this.#set.find(id)
     const at = this.#wall()
-    if (known?.undoneAt === undefined && known && !isActive(known, at)) this.#audit.add('ended', this.#entry(known), at)
+    if (known?.undoneAt === undefined && known && !isActive(known, at)) this.#audit.add('ended', this.#entryOf(known), at)
   }
 
-  /** Why a change does not hold everywhere in this process. */
+  /** Returns the reason why a change is not applied everywhere in this process. */
   #failureOf(control: StoredControl): string | undefined {
     const { change } = control
     if (change.action !== 'limit') return undefined
     return this.#isInBounds(control)
       ? this.#failures.get(change.policy)
-      : 'its limit is not within the bounds of this process'
+      : 'the limit is outside the bounds configured in this process'
   }
 
-  /** A limiter that was built later cannot have a limit; told once of each. */
-  #failed(policy: string, why: string): void {
+  /** Logs once per policy that a limiter created later cannot apply a changed limit. */
+  #logFailure(policy: string, why: string): void {
     if (this.#failures.has(policy)) return
     this.#failures.set(policy, why)
     const last = this.#active.findLast(({ change }) => change.action === 'limit' && change.policy === policy)
-    if (last) this.#audit.add('failed', this.#entry(last), this.#wall(), why)
+    if (last) this.#audit.add('failed', this.#entryOf(last), this.#wall(), why)
   }
 
   #isInBounds({ change }: StoredControl): boolean {
     return change.action !== 'limit' || this.#bounds.admits(change.policy, change.limit)
   }
 
-  /** In all counts where this process was asked, elsewhere in those that no other process has. */
+  /**
+   * Resets a key: in all counts if this process received the request, otherwise only in counts local to this process.
+   */
   async #resetKey(control: StoredControl, isOwn: boolean): Promise<void> {
     const { change } = control
     if (change.action !== 'reset' || (!isOwn && control.at < this.#startedAt)) return
     const { key, policy: name } = change
-    const meant = this.#deps.limiters
+    const targets = this.#deps.limiters
       .policies()
       .filter(({ policy }) => (isOwn || policy.perProcess) && (name === undefined || policy.policy.name === name))
     try {
-      // each of them, also where another one throws
-      await Promise.all(meant.map(async ({ limiter, index }) => limiter.reset(index, key)))
+      // start all resets, even if one of them throws synchronously
+      await Promise.all(targets.map(async ({ limiter, index }) => limiter.reset(index, key)))
     } catch (error) {
-      this.#audit.add('failed', this.#entry(control), this.#wall(), messageOf(error))
+      this.#audit.add('failed', this.#entryOf(control), this.#wall(), messageOf(error))
     }
   }
 

@@ -2,36 +2,36 @@ import type { LimiterControls } from '@sluice/limiter-core'
 import { ActiveControls } from './active-controls.ts'
 import type { StoredControl } from './stored-control.ts'
 
-/** Changes as limiters take them, also where one of them cannot have every limit. */
+/** Active changes in the form that limiters read, also for limiters that cannot apply some of the limits. */
 export class Steering {
-  /** All of them; undefined where nothing is to be steered. */
+  /** All active changes; undefined if there are none. */
   readonly all: LimiterControls | undefined
-  /** Policies whose limit is changed. */
+  /** Policies with a changed limit. */
   readonly limited: readonly string[]
   readonly #controls: readonly StoredControl[]
   readonly #now: () => number
 
-  /** `controls`: oldest first. `now`: ms since 1970. */
+  /** `controls` is sorted oldest first. `now` returns ms since 1970. */
   constructor(controls: readonly StoredControl[], now: () => number) {
     this.#controls = controls
     this.#now = now
     const limits = controls.flatMap(({ change }) => (change.action === 'limit' ? [change.policy] : []))
     this.limited = [...new Set(limits)]
-    this.all = this.#made(controls)
+    this.all = this.#build(controls)
   }
 
-  /** How a policy is switched, where it is. */
+  /** Mode that an operator has set for the policy, if any. */
   modeOf(policy: string): 'shadow' | 'off' | undefined {
     return this.all?.policies.get(policy)?.mode
   }
 
-  /** All of them but the limits of such policies. */
+  /** All active changes except the limits of the given policies; undefined if none remain. */
   without(policies: ReadonlySet<string>): LimiterControls | undefined {
-    return this.#made(this.#controls.filter(({ change }) => change.action !== 'limit' || !policies.has(change.policy)))
+    return this.#build(this.#controls.filter(({ change }) => change.action !== 'limit' || !policies.has(change.policy)))
   }
 
-  #made(controls: readonly StoredControl[]): LimiterControls | undefined {
-    const made = new ActiveControls(controls, this.#now)
-    return made.isEmpty ? undefined : made
+  #build(controls: readonly StoredControl[]): LimiterControls | undefined {
+    const built = new ActiveControls(controls, this.#now)
+    return built.isEmpty ? undefined : built
   }
 }

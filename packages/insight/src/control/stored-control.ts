@@ -1,16 +1,16 @@
 import type { ControlAction, ControlEntry, ControlTerms } from './control.ts'
 
-/** A change as processes tell each other: with its key as it is. */
+/** A change as it is stored and exchanged between processes, with its unmasked key. */
 export interface StoredControl extends ControlTerms {
   readonly change: ControlAction
 }
 
-/** True while it holds. */
+/** Whether the change is neither undone nor expired. */
 export function isActive({ endsAt, undoneAt }: StoredControl, at: number): boolean {
   return undoneAt === undefined && at < endsAt
 }
 
-/** As it is shown. */
+/** Converts a stored change for display: `shown` masks the key. */
 export function entryOf({ change, ...terms }: StoredControl, shown: (key: string) => string): ControlEntry {
   const { action, policy } = change
   return {

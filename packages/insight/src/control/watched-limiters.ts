@@ -2,17 +2,20 @@ import type { LimiterControls, ObservedLimiter, ObservedPolicy } from '@sluice/l
 import { messageOf } from '@sluice/limiter-core/backend'
 import type { Steering } from './steering.ts'
 
-/** Above it the oldest are forgotten: whoever builds limiters without an end loses none of its memory here. */
+/**
+ * Maximum number of observed limiters. Above it the oldest are dropped, so that an application that keeps creating
+ * limiters does not leak memory here.
+ */
 const MOST_LIMITERS = 1_000
 
-/** A policy of a limiter, and its place there. */
+/** A policy and its index in its limiter. */
 export interface WatchedPolicy {
   readonly limiter: ObservedLimiter
   readonly index: number
   readonly policy: ObservedPolicy
 }
 
-/** The limiters that an insight watches, 1,000 at most. */
+/** Limiters observed by an insight, at most 1,000. */
 export class WatchedLimiters {
   readonly #limiters = new Set<ObservedLimiter>()
 
@@ -32,7 +35,7 @@ export class WatchedLimiters {
     return [...this.#limiters].some(({ policies }) => policies.some((one) => one.policy.name === policy))
   }
 
-  /** Each count once, and once for each limit under which plans count in it. */
+  /** Policies of all limiters without duplicates. Plans that share a count appear once for each different limit. */
   policies(): WatchedPolicy[] {
     const known = new Map<object, Set<string>>()
     const all = [...this.#limiters].flatMap((limiter) =>
@@ -46,25 +49,25 @@ export class WatchedLimiters {
     })
   }
 
-  /** Steers all of them. Answers why, by the policies whose limits one could not have. */
+  /** Applies changes to all limiters. Returns the reasons why limits could not be applied, by policy. */
   control(steering: Steering): Map<string, string> {
     return new Map([...this.#limiters].flatMap((limiter) => [...this.steer(limiter, steering)]))
   }
 
-  /** The same of one limiter, which is steered by all else. */
+  /** Applies changes to one limiter. Limits that it rejects are left out, all other changes are applied. */
   steer(limiter: ObservedLimiter, steering: Steering): Map<string, string> {
     const refused = new Map<string, string>()
-    if (this.#refusal(limiter, steering.all) === undefined) return refused
+    if (this.#tryControl(limiter, steering.all) === undefined) return refused
     for (const policy of steering.limited) {
       const others = new Set(steering.limited.filter((other) => other !== policy))
-      const why = this.#refusal(limiter, steering.without(others))
+      const why = this.#tryControl(limiter, steering.without(others))
       if (why !== undefined) refused.set(policy, why)
     }
     limiter.control(steering.without(new Set(refused.keys())), this)
     return refused
   }
 
-  #refusal(limiter: ObservedLimiter, controls: LimiterControls | undefined): string | undefined {
+  #tryControl(limiter: ObservedLimiter, controls: LimiterControls | undefined): string | undefined {
     try {
       limiter.control(controls, this)
       return undefined

@@ -2,21 +2,24 @@ import type { Fund, HeldUnits } from '@sluice/limiter-core'
 import type { ControlEntry } from '../control/control.ts'
 import type { DenialSnapshot } from '../live/snapshot.ts'
 
-/** Why a key was limited, and what it may do now. Durations are in ms, times in ms since 1970. */
+/** Explanation of the limits of one key. Durations are in ms; times are ms since 1970. */
 export interface Explanation {
   readonly at: number
-  /** As `privacy` shows it. */
+  /** The key, displayed according to `privacy`. */
   readonly key: string
   readonly cost: number
-  /** The answer in words, the most urgent first. */
+  /** The explanation as sentences, most urgent first. */
   readonly summary: readonly string[]
-  /** Each policy of each limiter of this process that is not off, at most 200. A key that a policy never counted is new to it. */
+  /**
+   * Policies of all observed limiters in this process, at most 200. Policies that are configured as off are left out. A
+   * key that a policy has never counted appears as unused.
+   */
   readonly policies: readonly PolicyExplanation[]
-  /** Changes by operators that hold for this key. */
+  /** Active operator changes that apply to this key. */
   readonly controls: readonly ControlEntry[]
-  /** Of late, latest first, at most 20. */
+  /** Recent denials of this key, latest first, at most 20. */
   readonly denials: readonly DenialSnapshot[]
-  /** False where `denials` are those of this process alone. */
+  /** Whether `denials` covers all processes; false if it covers this process only. */
   readonly isWholeFleet: boolean
 }
 
@@ -24,30 +27,30 @@ export interface PolicyExplanation {
   readonly policy: string
   readonly mode: 'enforce' | 'shadow' | 'off'
   readonly backend: string
-  /** True where the count is of this process alone. */
+  /** Whether the count covers this process only. */
   readonly perProcess: boolean
-  /** The limit of this key: its own where it has one. */
+  /** Limit that applies to this key: its override, or the limit of the policy (the burst of a bucket). */
   readonly limit: number
   readonly isOverride: boolean
   readonly windowMs: number
   readonly unit: string
-  /** Exempt: none of the rest is known. */
+  /** Whether the key is exempt. If true, the usage fields below have no meaning. */
   readonly isExempt: boolean
-  /** Whole units; those on lease are among them. */
+  /** Used units, including units leased to this process. */
   readonly used: number
   readonly remaining: number
-  /** What one more unit, and `cost` more, would be answered. */
+  /** Result for a request of one unit (`one`) and for a request of `cost` units (`asked`). */
   readonly one: AskedSnapshot
   readonly asked: AskedSnapshot
-  /** Until more is left; 0 for a key that is full. */
+  /** Time until `remaining` grows; 0 if nothing is used. */
   readonly availableAfterMs: number
-  /** Until it is as good as new. */
+  /** Time until the key has its full limit again. */
   readonly resetAfterMs: number
-  /** Of a quota: which units are missing, or would be used. */
+  /** For quotas: the fund that lacks units, or that would be charged. */
   readonly fund?: Fund | undefined
-  /** False where a failure rule answers, or nobody does. */
+  /** Whether the backend answered; false if a failure rule decided or the peek failed. */
   readonly isCounted: boolean
-  /** Who answered: `memory`, `redis`, `local`, … */
+  /** Source of the answer: `memory`, `redis`, `local`, … If the peek failed, the error message. */
   readonly source: string
   readonly held: readonly HeldUnits[]
   readonly text: string
@@ -55,6 +58,6 @@ export interface PolicyExplanation {
 
 export interface AskedSnapshot {
   readonly allowed: boolean
-  /** Null where it never fits. */
+  /** Time until the request would be allowed; null if it can never be allowed. */
   readonly retryAfterMs: number | null
 }

@@ -17,11 +17,11 @@ export interface ExplanationsDeps {
   readonly names: KeyNames
   readonly isWholeFleet: boolean
   readonly control: OperatorControl
-  /** Of late, of this process and of others. */
+  /** Returns recent denials of a key from all processes. */
   readonly denialsOf: (key: string) => readonly DenialSnapshot[]
 }
 
-/** Asks all that is known of one key. Nothing is counted by it. */
+/** Explains the limits of one key by peeking at all policies. Peeking does not consume units. */
 export class Explanations {
   readonly #deps: ExplanationsDeps
 
@@ -112,7 +112,7 @@ function countsOf(one: Decision, asked: Decision): Counts {
   }
 }
 
-/** Of the verdict itself: a policy in shadow would deny, too. */
+/** Uses the verdict of the policy, because the decision is allowed if the policy is in shadow mode. */
 function askedSnapshot({ binding: { allowed, retryAfterMs } }: Decision): AskedSnapshot {
   return { allowed, retryAfterMs: Number.isFinite(retryAfterMs) ? retryAfterMs : null }
 }
@@ -125,5 +125,5 @@ function uncounted(limit: number, source: string): Counts {
 
 function checkCost(cost: unknown): void {
   if (Number.isSafeInteger(cost) && (cost as number) >= 1) return
-  throw badOption('explain: cost', cost, 'a whole number from 1')
+  throw badOption('explain: cost', cost, 'an integer from 1')
 }

@@ -4,19 +4,19 @@ import { BoundedTable } from './bounded-table.ts'
 import { MOST_BACKENDS } from './process-report.ts'
 import type { BackendSnapshot } from './snapshot.ts'
 
-/** One that failed is `failing` for so long. */
+/** Time for which a backend counts as `failing` after a failed call. */
 const FAILING_MS = 10_000
 
 interface BackendState {
   readonly name: string
   open: boolean
-  /** Since when it is what it is. */
+  /** When the current state began. */
   changedAt: number
   failedAt: number
   lastError: string | null
 }
 
-/** Which backends answer, by what their callers tell. */
+/** States of the backends of this process, derived from observed decisions and events. */
 export class BackendStates {
   readonly #states: BoundedTable<BackendState>
   #now = 0
@@ -32,7 +32,7 @@ export class BackendStates {
     }))
   }
 
-  /** It made a decision. */
+  /** Records that the backend made a decision. */
   answered(name: string): void {
     if (name === this.#lastAnswered) return
     this.#lastAnswered = name

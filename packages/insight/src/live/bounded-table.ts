@@ -1,9 +1,12 @@
 import { boundedText } from '../bounded-text.ts'
 
-/** What is kept of all names beyond the bound. */
+/** Name of the shared entry for all names beyond the bound. */
 export const OTHER = 'other'
 
-/** Values by name, made when first asked for. From the `most`-th name on, all names have one value: that of `other`. */
+/**
+ * Values by name, created on first use. Holds at most `most` values: once it is full, further names share the value of
+ * `other`.
+ */
 export class BoundedTable<T> {
   readonly #values = new Map<string, T>()
   readonly #most: number
@@ -23,7 +26,7 @@ export class BoundedTable<T> {
   }
 
   #added(name: string): T {
-    // what is kept of a long name is what is shown of it
+    // long names are stored as they are displayed: shortened
     const bounded = boundedText(name)
     const known = this.#values.get(bounded)
     if (known) return known

@@ -3,10 +3,10 @@ import { boundedText } from '../bounded-text.ts'
 import type { CapReport } from './process-report.ts'
 import { newDigest } from './recent-digest.ts'
 
-/** What one process knows of one cap. */
+/** Statistics of one cap in this process. */
 export class CapSummary {
   readonly name: string
-  /** How long permits were held, in ms, since they were last taken away. */
+  /** Hold times in ms since the last report. */
   readonly holds: TDigest = newDigest()
   #limit = 0
   #held = 0
@@ -25,7 +25,7 @@ export class CapSummary {
 
   released(limit: number, heldMs: number): void {
     this.#limit = limit
-    // one that was acquired before anybody watched
+    // the permit may have been acquired before the insight was attached
     if (this.#held > 0) this.#held--
     if (Number.isFinite(heldMs) && heldMs >= 0) this.holds.add(heldMs)
   }
@@ -39,7 +39,7 @@ export class CapSummary {
     return { name: this.name, limit: this.#limit, held: this.#held, peak: this.#peak, denied: this.#denied }
   }
 
-  /** The peak begins anew. */
+  /** Starts a new peak after a report. */
   reported(): void {
     this.#peak = this.#held
   }

@@ -1,6 +1,6 @@
 /**
- * What was counted in each of the last `size` steps of `stepMs`, as uint32: 4 bytes a step, whatever comes. A step holds
- * at most 2^32 - 1. Of a clock that was set back, what comes counts in the newest step until it is passed again.
+ * Counts of the last `size` steps of `stepMs` each, stored as uint32 (4 bytes per step). A count saturates at 2^32 - 1.
+ * If the clock is set back, amounts are added to the newest step until the clock has caught up.
  */
 export class CountRing {
   readonly #counts: Uint32Array
@@ -17,13 +17,13 @@ export class CountRing {
     this.#counts[place] = Math.min(this.#counts[place] + amount, 0xffffffff)
   }
 
-  /** The step of `at` holds `value` at least. */
+  /** Raises the count of the step that contains `at` to at least `value`. */
   raise(value: number, at: number): void {
     const place = this.#advance(at)
     this.#counts[place] = Math.max(this.#counts[place], value)
   }
 
-  /** Of the `steps` until `at`, the one of `at` included; oldest first. */
+  /** Returns the counts of the last `steps` steps up to and including the step of `at`, oldest first. */
   values(steps: number, at: number): number[] {
     const last = this.#stepOf(at)
     return Array.from({ length: steps }, (_, index) => this.#countOf(last - steps + 1 + index))

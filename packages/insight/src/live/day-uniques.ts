@@ -7,12 +7,12 @@ import type { UniqueRegisters } from './unique-store.ts'
 
 export const PRECISION = 12
 export const ROUTE_PRECISION = 8
-/** The name of all keys together. */
+/** Name under which the keys of all routes together are stored. */
 export const ALL = ''
 
-/** Names of one day, whoever sent them. */
+/** Maximum number of names per day, over all processes. */
 const MOST_NAMES = 256
-/** Routes of a day that are shown: those with the most keys. */
+/** Maximum number of routes per day in a snapshot: the routes with the most keys. */
 const MOST_SHOWN = 10
 const DAY_MS = 86_400_000
 
@@ -20,7 +20,7 @@ export function storedName({ route, method }: RouteName): string {
   return `${method} ${route}`
 }
 
-/** Different keys of one day, of all routes together and of each: 4 KB, and 0.4 KB a route. */
+/** Unique keys of one day, for all routes together (4 KB) and for each route (0.4 KB). */
 export class DayUniques {
   readonly #seed: SketchSeed
   readonly #sketches = new Map<string, HyperLogLog>()
@@ -36,7 +36,7 @@ export class DayUniques {
     else if (this.#sketches.size < MOST_NAMES) this.#added(name, sketch.precision).merge(sketch)
   }
 
-  /** Merges what was stored. False where it is nothing that was stored by a process of this secret. */
+  /** Merges stored registers. Returns false if they were not stored by a process with the same secret. */
   read({ name, registers }: UniqueRegisters): boolean {
     try {
       const sketch = sketchOfRegisters(registers, name === ALL ? PRECISION : ROUTE_PRECISION, this.#seed)
@@ -51,7 +51,7 @@ export class DayUniques {
     return [...this.#sketches].map(([name, sketch]) => ({ name, registers: registersOf(sketch) }))
   }
 
-  /** `day`: its number since the epoch. */
+  /** `day` is the number of days since the epoch. */
   snapshot(day: number, byRoute: boolean): UniqueDaySnapshot {
     const all = { date: dateOf(day), count: this.#sketches.get(ALL)?.count() ?? 0 }
     return byRoute ? { ...all, byRoute: this.#routes() } : all
@@ -70,7 +70,7 @@ export class DayUniques {
   }
 }
 
-/** Of UTC. */
+/** Returns the date of a day in UTC. */
 export function dateOf(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10)
 }
@@ -79,7 +79,7 @@ export function dayOf(at: number): number {
   return Math.floor(at / DAY_MS)
 }
 
-/** When a day begins. */
+/** Returns the time at which a day begins, in ms. */
 export function startOf(day: number): number {
   return day * DAY_MS
 }

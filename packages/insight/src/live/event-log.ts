@@ -3,17 +3,17 @@ import { boundedText } from '../bounded-text.ts'
 import { MOST_REPORTED_EVENTS } from './process-report.ts'
 import type { EventSnapshot } from './snapshot.ts'
 
-// each request makes one
-const LEFT_OUT: readonly ObserverEvent[] = ['slowed', 'evicted', 'tail', 'lateCharge']
+// these events occur on nearly every request
+const TOO_FREQUENT: readonly ObserverEvent[] = ['slowed', 'evicted', 'tail', 'lateCharge']
 const MOST_FIELDS = 8
 
-/** What happened since it was last reported: 10 events at most, the first ones. */
+/** Events since the last report: the first 10. */
 export class EventLog {
   #events: EventSnapshot[] = []
 
-  /** `shown`: how a key is shown. */
+  /** `shown` formats a key for display. */
   add(name: ObserverEvent, data: Readonly<Record<string, unknown>>, at: number, shown: (key: string) => string): void {
-    if (this.#events.length >= MOST_REPORTED_EVENTS || LEFT_OUT.includes(name)) return
+    if (this.#events.length >= MOST_REPORTED_EVENTS || TOO_FREQUENT.includes(name)) return
     const fields = Object.entries(data).slice(0, MOST_FIELDS)
     const text = fields.map(([field, value]) => `${field}=${field === 'key' ? shown(String(value)) : textOf(value)}`)
     this.#events.push({ at, name, text: boundedText(text.join(' ')) })

@@ -7,7 +7,7 @@ import type { CapSeriesSnapshot, CapSnapshot } from './snapshot.ts'
 
 const PEAK_STEPS = 2
 
-/** One cap in all processes: 22 KB. */
+/** Statistics of one cap over all processes. Takes 22 KB. */
 export class FleetCap {
   readonly name: string
   readonly #minutes = new CountRing(STEPS, STEP_MS)
@@ -17,12 +17,15 @@ export class FleetCap {
     this.name = name
   }
 
-  /** `peaks`: of all processes since their last reports, added up, as if all had been at once. */
+  /**
+   * Records the sum of the peaks of all processes since their last reports, as if the peaks had occurred at the same
+   * time.
+   */
   raise(peaks: number, at: number): void {
     this.#minutes.raise(peaks, at)
   }
 
-  /** Throws what sketches do. */
+  /** Merges hold times. Throws if the sketch cannot be merged. */
   held(durations: TDigest, at: number): void {
     this.#holds.merge(durations, at)
   }

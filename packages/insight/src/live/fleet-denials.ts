@@ -1,16 +1,16 @@
 import type { DenialReport } from './process-report.ts'
 import type { DenialSnapshot } from './snapshot.ts'
 
-/** Keys of all other processes together. */
+/** Maximum number of keys from all other processes. */
 const MOST_KEYS = 1_000
-/** Processes of which a key's denials are kept. */
+/** Maximum number of processes per key. */
 const MOST_PROCESSES = 16
 
-/** What other processes denied of late, by the ids of keys. */
+/** Recent denials in other processes, by key id. */
 export class FleetDenials {
   readonly #byId = new Map<string, Map<string, readonly DenialSnapshot[]>>()
 
-  /** Of each key what a process reported last stands for what it reported before. */
+  /** Replaces the denials that the process reported earlier for the same keys. */
   absorb(process: string, reports: readonly DenialReport[]): void {
     for (const { id, denials } of reports) {
       const byProcess = this.#byId.get(id) ?? new Map<string, readonly DenialSnapshot[]>()

@@ -10,15 +10,15 @@ import type {
 } from './snapshot.ts'
 import { mergedTop, type TopKey, type TopKeyList } from './top-keys.ts'
 
-/** What is `now`, in seconds. */
+/** Length of the period for current rates, in seconds. */
 export const NOW_SECONDS = 10
 export const STEP_MS = 60_000
-/** Minutes of the history: 24 hours. */
+/** Length of the history in minutes: 24 hours. */
 export const STEPS = 1_440
 
 const HOUR_STEPS = 60
 
-/** What became of the decisions of one policy in all processes, second by second and minute by minute: 24 KB. */
+/** Decisions of one policy over all processes, per second and per minute. Takes 24 KB. */
 export class FleetPolicy {
   readonly name: string
   readonly #totals = OUTCOMES.map(() => 0)
@@ -31,7 +31,7 @@ export class FleetPolicy {
     this.name = name
   }
 
-  /** `at`: when it was counted; undefined where that is not known. */
+  /** Adds a report. `at` is the time of the decisions; undefined if it is unknown. */
   add(report: PolicyReport, growth: PolicyGrowth, at: number | undefined): void {
     this.#last = report
     this.#units = { charged: this.#units.charged + growth.units[0], refunded: this.#units.refunded + growth.units[1] }
@@ -43,7 +43,7 @@ export class FleetPolicy {
     })
   }
 
-  /** Decisions of the last 10 s. */
+  /** Returns the decisions of the last 10 s. */
   recent(at: number): OutcomesSnapshot {
     return outcomes(this.#seconds.map((ring) => ring.sum(NOW_SECONDS, at)))
   }
@@ -53,7 +53,9 @@ export class FleetPolicy {
     return allowed + denied + shadowDenied
   }
 
-  /** `seconds`: of how many the recent ones are. `reports`: of this policy, one for each process that is there. */
+  /**
+   * `seconds` is the length of the recent period. `reports` contains the report of this policy from each live process.
+   */
   snapshot(at: number, seconds: number, reports: readonly PolicyReport[]): PolicySnapshot {
     const { limit = 0, windowMs = 0, unit = 'requests', calendar } = this.#last ?? {}
     const recent = this.recent(at)
@@ -75,7 +77,7 @@ export class FleetPolicy {
     }
   }
 
-  /** Of outcomes that there were. */
+  /** Returns the series of the outcomes that occurred. */
   series(steps: number, at: number): PolicySeriesSnapshot[] {
     const series = OUTCOMES.map((outcome, index) => {
       return { policy: this.name, outcome, values: this.#minutes[index].values(steps, at) }

@@ -5,7 +5,7 @@ import { RecentDigest } from './recent-digest.ts'
 import type { RouteName } from './route-table.ts'
 import type { RouteSnapshot } from './snapshot.ts'
 
-/** How long the handlers of one route took, in all processes. */
+/** Response times of one route over all processes. */
 export class FleetRoute {
   readonly #name: RouteName
   readonly #ended = new CountRing(NOW_SECONDS + 1, 1_000)
@@ -15,7 +15,7 @@ export class FleetRoute {
     this.#name = name
   }
 
-  /** Throws what sketches do. */
+  /** Merges response times. Throws if the sketch cannot be merged. */
   ended(durations: TDigest, at: number): void {
     this.#durations.merge(durations, at)
     this.#ended.add(durations.count, at)

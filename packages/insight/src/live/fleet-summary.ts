@@ -12,16 +12,16 @@ import type { UniqueSummary } from './unique-summary.ts'
 
 export interface FleetSummaryOptions {
   readonly clock: Clock
-  /** The id of this process. */
+  /** Id of this process. */
   readonly self: string
-  /** There is a channel over which others report. */
+  /** Whether a channel is configured over which other processes report. */
   readonly isWholeFleet: boolean
   readonly uniques: UniqueSummary
 }
 
 const STATES: readonly BackendSnapshot['state'][] = ['ok', 'failing', 'open']
 
-/** What all processes reported, this one as any other. */
+/** Combines the reports of all processes, including this one. */
 export class FleetSummary {
   unread = 0
   readonly #options: FleetSummaryOptions
@@ -38,7 +38,7 @@ export class FleetSummary {
     this.#startedAt = options.clock.wall()
   }
 
-  /** Counts what is new in it. Throws where a sketch in it cannot be read; the rest has been counted by then. */
+  /** Adds the new part of a report. Throws if a sketch in it cannot be read; the counts have been added by then. */
   absorb(report: ProcessReport): void {
     const { clock, self, uniques } = this.#options
     const at = clock.wall()
@@ -52,7 +52,7 @@ export class FleetSummary {
     if (report.uniques && report.process.id !== self) uniques.merge(report.uniques)
   }
 
-  /** Once a second: takes down what caps held, and lets go of what processes reported that are gone. */
+  /** Called once per second. Records the peaks of caps and drops reports of processes that are gone. */
   advance(): void {
     const { clock } = this.#options
     this.#known.forget(clock.now())
@@ -64,7 +64,7 @@ export class FleetSummary {
     for (const [cap, peak] of peaks) cap.raise(peak, clock.wall())
   }
 
-  /** All but what sources of this process measured. */
+  /** Returns the snapshot without the metrics of attached sources. */
   snapshot(): Omit<LiveSnapshot, 'sources'> {
     const { clock, isWholeFleet, uniques } = this.#options
     const at = clock.wall()
@@ -102,7 +102,7 @@ export class FleetSummary {
     return reports.flatMap(({ caps }) => caps.filter((cap) => cap.name === name))
   }
 
-  /** The second that runs counts as far as it went. */
+  /** Length of the period for current rates, counting the current second by its elapsed part. */
   #secondsOfNow(at: number): number {
     const seconds = NOW_SECONDS - 1 + (at % 1_000) / 1_000
     return Math.min(seconds, Math.max(1, (at - this.#startedAt) / 1_000))
@@ -131,7 +131,7 @@ export class FleetSummary {
   }
 }
 
-/** Of each backend the worst state, and where several are in it the one that is in it for longest. */
+/** Returns the worst state of each backend. Among equal states, the one that has lasted longest. */
 function worst(backends: readonly BackendSnapshot[]): BackendSnapshot[] {
   const rank = ({ state, sinceMs }: BackendSnapshot): [number, number] => [STATES.indexOf(state), sinceMs]
   const byName = new Map<string, BackendSnapshot>()

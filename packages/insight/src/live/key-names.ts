@@ -8,16 +8,16 @@ const ID_CHARACTERS = 16
 
 export interface KeyNameOptions {
   readonly privacy: Privacy
-  /** The same in all processes; undefined where none was given. */
+  /** Secret shared by all processes; undefined if none was configured. */
   readonly secret: string | undefined
-  /** The names leave this process. */
+  /** Whether the names are sent to other processes. */
   readonly shared: boolean
 }
 
 /**
- * How keys leave a process. Where keys are shown as they are, or hashed, that is their id as well. A masked one is known
- * by a digest under the secret; without a secret that all processes have nothing but its mask may leave this one, and
- * keys that look alike are one.
+ * Returns the displayed name and the id of keys. Full and hashed keys are their own id. The id of a masked key is a
+ * digest under the secret. Without a shared secret, only the mask may leave the process, so keys with equal masks are
+ * merged.
  */
 export function keyNames({ privacy, secret, shared }: KeyNameOptions): KeyNames {
   const key = secret ?? randomBytes(32).toString('base64url')
@@ -29,7 +29,10 @@ export function keyNames({ privacy, secret, shared }: KeyNameOptions): KeyNames 
   return { shown, id }
 }
 
-/** For the sketches of unique keys: the same in all processes that share a secret, or else a topic. */
+/**
+ * Returns the seed for sketches of unique keys, identical in all processes with the same secret or, without a secret,
+ * the same topic.
+ */
 export function sketchSeed(secret: string | undefined, topic: string | undefined): SketchSeed {
   if (secret === undefined && topic === undefined) return new SketchSeed(randomBytes(32))
   const hash = createHash('sha256').update(`@sluice/insight uniques\0${secret ?? topic}`)

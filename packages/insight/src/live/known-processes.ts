@@ -1,29 +1,29 @@
 import { MOST_POLICIES, MOST_PROCESSES, type PolicyReport, type ProcessReport } from './process-report.ts'
 import type { ProcessSnapshot } from './snapshot.ts'
 
-/** One that was silent for so long is gone. */
+/** A process without a report for this long is considered gone. */
 const GONE_MS = 10_000
-/** One whose first report came so soon after its start was seen whole: what it counted is of now. */
+/** If the first report of a process arrives within this time after its start, its counts are recent. */
 const FRESH_MS = 10_000
-/** Backends of a process that are named. */
+/** Maximum number of failing backends listed per process. */
 const MOST_FAILING = 3
 
-/** What is new in a report: whether its news counts, and by how much the counts of its policies grew. */
+/** The new part of a report: whether its news has to be counted, and by how much its counts grew. */
 export interface ReportGrowth {
   readonly hasNews: boolean
-  /** False for a process that was there before this one: when it counted what it did is not known. */
+  /** False if the process ran before this one received its first report: the time of its decisions is unknown. */
   readonly isOfNow: boolean
   of(policy: PolicyReport): PolicyGrowth
 }
 
-/** How much of each outcome came, in their order, and how many units were moved. */
+/** Increase of each outcome count (in the order of `OUTCOMES`) and of charged and refunded units. */
 export interface PolicyGrowth {
   readonly counts: readonly number[]
   readonly units: readonly number[]
 }
 
 interface KnownProcess {
-  /** The last one; without it the process is gone, and only its counts are kept, so that it may come back. */
+  /** Last report; undefined if the process is gone. Its counts are kept in case it returns. */
   report: ProcessReport | undefined
   readonly counts: Map<string, PolicyCounts>
   number: number
@@ -35,7 +35,7 @@ type PolicyCounts = Pick<PolicyReport, 'counts' | 'units'>
 
 const NONE: PolicyGrowth = { counts: [0, 0, 0, 0], units: [0, 0] }
 
-/** All processes that were heard of, 256 at most: those that report, and what others had counted when they went. */
+/** All processes that have reported, at most 256. Keeps the counts of processes that are gone. */
 export class KnownProcesses {
   readonly #known = new Map<string, KnownProcess>()
   readonly #self: string
@@ -44,7 +44,7 @@ export class KnownProcesses {
     this.#self = self
   }
 
-  /** Undefined for a report that is older than one that came before. `now`: monotonic ms. */
+  /** Stores a report. Returns undefined if it is older than the last one. `now` is monotonic ms. */
   absorb(report: ProcessReport, now: number, wall: number): ReportGrowth | undefined {
     const { id } = report.process
     const before = this.#known.get(id)
@@ -59,7 +59,7 @@ export class KnownProcesses {
     }
   }
 
-  /** Lets go of what processes reported that are gone. */
+  /** Drops the reports of processes that are gone. */
   forget(now: number): void {
     for (const [id, known] of this.#known) {
       if (id !== this.#self && now > known.lastAt + GONE_MS) known.report = undefined
@@ -109,7 +109,7 @@ export class KnownProcesses {
 }
 
 function grown(known: Map<string, PolicyCounts>, { name, counts, units }: PolicyReport): PolicyGrowth {
-  // a process has no more of them, whatever it reports
+  // a report never has more policies, so a process that exceeds the limit is misbehaving
   if (known.size >= MOST_POLICIES && !known.has(name)) return NONE
   const before = known.get(name) ?? NONE
   known.set(name, { counts, units })

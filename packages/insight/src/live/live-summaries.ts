@@ -30,22 +30,22 @@ export interface LiveOptions {
   readonly channel: Channel | undefined
   readonly topic: string
   readonly unique: UniqueOptions
-  /** What sources of this process measured. */
+  /** Returns the metrics of the sources attached in this process. */
   readonly sources: () => readonly SourceSnapshot[]
-  /** Hears `sync` of what keeps unique keys. */
+  /** Called with `sync` event data about the store of unique keys. */
   readonly onSync: (data: Readonly<Record<string, unknown>>) => void
 }
 
-/** Days of unique keys, where a store keeps them. */
+/** Maximum number of days of unique keys in a store. */
 export const MOST_DAYS = 31
 
 /**
- * What limits do now, in all processes of a channel: each reports once a second what it counted, and adds up what all
- * of them reported. Without a channel it is what this process does.
+ * Live statistics of limits over all processes of a channel: each process reports its counts once per second and adds
+ * up the reports of all. Without a channel it covers this process.
  *
- * About 1 MB for five policies and ten routes; 32 MB at most, with 50 policies, 20 caps, 200 routes and keys, names and
- * routes that somebody made to fill it; and for each other process that reports 5 KB, at most 200 KB. Days of unique keys
- * take up to 110 KB for each day that their store did not take yet, and 100 KB for all others.
+ * Memory: about 1 MB for five policies and ten routes, at most 32 MB (50 policies, 20 caps, 200 routes, and names
+ * chosen to fill it). Each other process takes 5 KB, at most 200 KB. Days of unique keys take up to 110 KB for each day
+ * that the store has not yet accepted, and 100 KB for all others together.
  */
 export class LiveSummaries implements Observer {
   readonly #options: LiveOptions
@@ -94,7 +94,10 @@ export class LiveSummaries implements Observer {
     this.#process.event(name, data)
   }
 
-  /** This process as of now, durations and events as of the last second; others as of their last reports. */
+  /**
+   * Returns a snapshot: this process as of now (response times and events as of the last second), other processes as of
+   * their last reports.
+   */
   snapshot(): LiveSnapshot {
     this.#fleet.absorb(this.#process.current())
     const snapshot = { ...this.#fleet.snapshot(), sources: this.#options.sources() }
@@ -102,13 +105,13 @@ export class LiveSummaries implements Observer {
     return days ? { ...snapshot, uniques: { ...snapshot.uniques, days } } : snapshot
   }
 
-  /** Denials of a key of late, in all processes. */
+  /** Returns recent denials of a key in all processes. */
   denialsOf(key: string): DenialSnapshot[] {
     const { names, denials } = this.#options
     return [...denials.of(key), ...this.#fleetDenials.of(names.id(key))]
   }
 
-  /** The key of an id, where this process has seen it of late. */
+  /** Returns the key with this id, or undefined if this process has not seen it recently. */
   keyOf(id: string): string | undefined {
     const { names, denials } = this.#options
     for (const keys of [denials.keys(), this.#process.keys()])
@@ -116,7 +119,7 @@ export class LiveSummaries implements Observer {
     return undefined
   }
 
-  /** Reports what is left. The channel is the caller's and stays open. */
+  /** Sends the last report. The channel stays open, because it belongs to the caller. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -136,7 +139,8 @@ export class LiveSummaries implements Observer {
     try {
       await channel.publish(topic, message)
     } catch {
-      // whoever watches the channel hears why; the next report has the same counts and more
+      // the channel reports the failure to its observers; counts are cumulative, so the next report makes up for this
+      // one
     }
   }
 
@@ -144,7 +148,7 @@ export class LiveSummaries implements Observer {
     try {
       const report = reportOf(bytes)
       this.#fleet.absorb(report)
-      // of its own it knows more
+      // its own denials are known in full
       if (report.process.id !== this.#process.facts.id) {
         this.#fleetDenials.absorb(report.process.id, report.news.denials ?? [])
       }

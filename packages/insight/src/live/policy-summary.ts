@@ -7,13 +7,13 @@ import { type KeyNames, TopKeys } from './top-keys.ts'
 
 const NEAREST_MS = 5_000
 
-/** The key that came nearest its end. */
+/** Key that used the largest share of its limit. */
 interface NearestKey {
   readonly key: string
   readonly usedShare: number
 }
 
-/** What one process knows of one policy. */
+/** Statistics of one policy in this process. */
 export class PolicySummary {
   readonly #name: string
   #policy: Policy | undefined
@@ -38,7 +38,7 @@ export class PolicySummary {
     return this.#allowed + this.#denied + this.#shadowDenied
   }
 
-  /** A verdict of this policy, whether or not it binds. */
+  /** Counts a verdict of this policy, whether or not it is the binding one. */
   decided({ policy, allowed, shadow }: PolicyVerdict, counted: boolean): void {
     this.#policy = policy
     this.#shadow = shadow
@@ -48,13 +48,15 @@ export class PolicySummary {
     if (!counted) this.#uncounted++
   }
 
-  /** Units that were added after their decision, negative where they were given back. */
+  /** Counts units charged after their decision; negative for refunds. */
   charged(units: number): void {
     if (units > 0) this.#charged += units
     else this.#refunded -= units
   }
 
-  /** Whose request it was, where this policy binds: only then is the key known to be its own. */
+  /**
+   * Records the key of a request for which this policy is binding: only then is the key known to belong to this policy.
+   */
   bound(key: string, { binding }: Decision): void {
     const top = binding.allowed ? this.#topAllowed : this.#topDenied
     top.add(key)
@@ -73,14 +75,14 @@ export class PolicySummary {
     this.#nearest = undefined
   }
 
-  /** Those that this process knows. */
+  /** Keys that this process has stored for the policy. */
   *keys(): Iterable<string> {
     yield* this.#topAllowed.keys()
     yield* this.#topDenied.keys()
     for (const nearest of [this.#nearest, this.#nearestBefore]) if (nearest) yield nearest.key
   }
 
-  /** With top keys where `ranked`. */
+  /** Creates the report, including top keys if `ranked`. */
   report(names: KeyNames, ranked: boolean): PolicyReport {
     const { limit = 0, windowMs = 0, unit = 'requests', calendar } = this.#policy ?? {}
     return {

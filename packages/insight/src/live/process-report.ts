@@ -3,35 +3,36 @@ import type { BackendSnapshot, DenialSnapshot, EventSnapshot, NearestSnapshot, S
 import type { TopKeyList } from './top-keys.ts'
 import type { UniquesPart } from './unique-keys.ts'
 
-/** From one report to the next. */
+/** Interval between reports. */
 export const REPORT_MS = 1_000
 
 export const OUTCOMES: readonly SnapshotOutcome[] = ['allowed', 'denied', 'shadowDenied', 'uncounted']
 
-/** By the order of `OUTCOMES`. */
+/** In the order of `OUTCOMES`. */
 export type OutcomeCounts = readonly [allowed: number, denied: number, shadowDenied: number, uncounted: number]
 
 export type MovedUnits = readonly [charged: number, refunded: number]
 
 export const MOST_POLICIES = 50
-/** Policies of a report whose top keys are in it: those with the most decisions. */
+/** Maximum number of policies per report with top keys: the policies with the most decisions. */
 export const MOST_RANKED_POLICIES = 16
 export const MOST_CAPS = 20
-/** And one more, for all others. */
+/** Maximum number of routes. All further routes share one additional entry. */
 export const MOST_ROUTES = 200
-/** Routes of a report, of those that have something new; the others follow with the next ones. */
+/** Maximum number of routes per report, of those with new data. The others are included in later reports. */
 export const MOST_REPORTED_ROUTES = 32
 export const MOST_BACKENDS = 20
-/** Of a report. */
+/** Maximum number of events per report. */
 export const MOST_REPORTED_EVENTS = 10
-/** Keys of a report that were denied, and denials of each. */
+/** Maximum number of denied keys per report. */
 export const MOST_REPORTED_DENIALS = 20
+/** Maximum number of denials per key in a report. */
 export const MOST_DENIALS_OF_KEY = 3
-/** Of a snapshot. */
+/** Maximum number of events in a snapshot. */
 export const MOST_EVENTS = 100
 export const MOST_PROCESSES = 256
 
-/** What a process is. */
+/** Identity of a process. */
 export interface ProcessFacts {
   readonly id: string
   readonly host: string
@@ -41,16 +42,16 @@ export interface ProcessFacts {
 }
 
 /**
- * What a process counted. Counts are since it started, so that a report that is lost or comes twice changes no sum; what
- * is in `news` is since the report before, and counted once by its `number`.
+ * Report of one process. Counts are cumulative since the process started, so lost or repeated reports do not distort
+ * sums. `news` covers the time since the previous report and is counted once, by `number`.
  */
 export interface ProcessReport {
   readonly process: ProcessFacts
-  /** 1, and one more for each. */
+  /** Sequence number, starting at 1. */
   readonly number: number
   readonly uptimeMs: number
   readonly memoryBytes: number
-  /** By how much the last report came late; of an older release undefined. */
+  /** Delay of the last report in ms; undefined in reports of older releases. */
   readonly lagMs?: number | undefined
   readonly policies: readonly PolicyReport[]
   readonly caps: readonly CapReport[]
@@ -67,7 +68,7 @@ export interface PolicyReport {
   readonly calendar?: PolicyCalendar | undefined
   readonly shadow: boolean
   readonly counts: OutcomeCounts
-  /** Of decisions that were made before; undefined of a process that does not count them yet. */
+  /** Units charged and refunded after decisions; undefined in reports of older releases. */
   readonly units?: MovedUnits | undefined
   readonly nearest?: NearestSnapshot | undefined
   readonly topAllowed?: TopKeyList | undefined
@@ -78,7 +79,7 @@ export interface CapReport {
   readonly name: string
   readonly limit: number
   readonly held: number
-  /** Since the report before. */
+  /** Highest number of held permits since the previous report. */
   readonly peak: number
   readonly denied: number
 }
@@ -95,12 +96,12 @@ export interface RouteUniquesReport {
   readonly quarter: UniquesPart
 }
 
-/** Sketches are the bytes of a `TDigest` in base64. */
+/** Data since the previous report. `durations` are the bytes of a `TDigest` in base64. */
 export interface ReportedNews {
   readonly routes: readonly RouteReport[]
   readonly holds: readonly HoldReport[]
   readonly events: readonly EventSnapshot[]
-  /** Of an older release undefined. */
+  /** Undefined in reports of older releases. */
   readonly denials?: readonly DenialReport[] | undefined
 }
 

@@ -38,7 +38,7 @@ export interface ProcessSummaryOptions {
   readonly denials: RecentDenials
 }
 
-/** What this process counts, of policies, caps, routes and backends, and makes reports of. */
+/** Collects the statistics of this process and creates its reports. */
 export class ProcessSummary {
   readonly facts: ProcessFacts
   readonly #clock: Clock
@@ -71,11 +71,11 @@ export class ProcessSummary {
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
     const { verdicts, binding, counted, source } = decision
-    const asAsked = countedAsAsked(decision)
+    const isCounted = countedAsAsked(decision)
     for (let index = 0; index < verdicts.length; index++) {
       const verdict = verdicts[index]
       const policy = this.#policies.of(verdict.policy.name)
-      policy.decided(verdict, decision.countedEach?.[index] ?? asAsked)
+      policy.decided(verdict, decision.countedEach?.[index] ?? isCounted)
       if (verdict === binding) policy.bound(key, decision)
     }
     if (counted) this.#backends.answered(source)
@@ -104,7 +104,7 @@ export class ProcessSummary {
     this.#events.add(name, data, this.#clock.wall(), this.#names.shown)
   }
 
-  /** What is counted so far, without news and uniques: those stay for the report that goes out. */
+  /** Returns the current counts without news and unique keys, which are kept for the next report. */
   current(): ProcessReport {
     const wall = this.#clock.wall()
     const now = this.#clock.now()
@@ -123,7 +123,7 @@ export class ProcessSummary {
     }
   }
 
-  /** The next report, with all news since the last one. */
+  /** Creates the next report, with all news since the previous one. */
   next(): ProcessReport {
     this.#number++
     this.#measureLag()
@@ -140,7 +140,7 @@ export class ProcessSummary {
     this.#reportedAt = now
   }
 
-  /** Those that came most, and those that came nearest to their end. */
+  /** Keys with the most requests, and keys closest to their limit. */
   *keys(): Iterable<string> {
     for (const policy of this.#policies.values()) yield* policy.keys()
   }
@@ -153,7 +153,7 @@ export class ProcessSummary {
       return
     }
     const start = this.#clock.now()
-    // the route may be known only then
+    // read the route at the end of the response: routers set it after the decision
     const ended = (): void => {
       atEnd?.(request)
       if (allowed) this.#routes.of(request.route, request.method).durations.add(this.#since(start), weight)

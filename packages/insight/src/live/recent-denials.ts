@@ -7,9 +7,9 @@ import { NO_ROUTE } from './route-table.ts'
 import type { DenialSnapshot } from './snapshot.ts'
 import type { KeyNames } from './top-keys.ts'
 
-/** Keys that were denied of late. */
+/** Maximum number of recently denied keys. */
 const MOST_KEYS = 1_000
-/** Of one key. */
+/** Maximum number of entries per key. */
 const MOST_DENIALS = 20
 
 interface Denial extends DenialSnapshot {
@@ -18,8 +18,8 @@ interface Denial extends DenialSnapshot {
 }
 
 /**
- * Who was denied of late, by which policy and where: 20 of each of the 1,000 keys that were denied last, about 3 MB at most.
- * A key that is denied all the time pushes out no other one.
+ * Recent denials by policy and route: 20 entries for each of the 1,000 keys denied last, about 3 MB at most. Repeated
+ * denials of one key do not evict other keys.
  */
 export class RecentDenials implements InsightPart {
   readonly #clock: Clock
@@ -32,11 +32,11 @@ export class RecentDenials implements InsightPart {
 
   decided(key: string, decision: Decision, request?: ObservedRequest): void {
     const { binding } = decision as Partial<Decision>
-    // of the other policies the key may be another one
+    // other policies may use a different key
     if (binding?.allowed === false) this.#add(keptKey(key), binding, request)
   }
 
-  /** Latest first. */
+  /** Denials of a key, latest first. */
   of(key: string): DenialSnapshot[] {
     return (this.#byKey.get(keptKey(key)) ?? []).toSorted((a, b) => b.at - a.at)
   }
@@ -45,7 +45,7 @@ export class RecentDenials implements InsightPart {
     return this.#byKey.keys()
   }
 
-  /** Those of keys that were denied since this was asked last: of 20 keys at most, the last 3 of each. */
+  /** Returns the denials of keys denied since the last call: at most 20 keys, the last 3 entries of each. */
   news(names: KeyNames): DenialReport[] {
     const keys = [...this.#unreported]
     this.#unreported.clear()
@@ -54,7 +54,7 @@ export class RecentDenials implements InsightPart {
 
   #add(key: string, { policy, shadow }: PolicyVerdict, request: ObservedRequest | undefined): void {
     const denials = this.#byKey.get(key) ?? []
-    // the key that was denied last stands last
+    // move the key to the end: the map is ordered by last denial
     this.#byKey.delete(key)
     this.#byKey.set(key, denials)
     if (this.#byKey.size > MOST_KEYS) {

@@ -1,23 +1,23 @@
 import { TDigest } from '@sluice/sketches'
 import type { PercentilesSnapshot } from './snapshot.ts'
 
-/** What is recent: this step of five minutes, and the one before. */
+/** Recent values are those of the current five-minute step and the one before. */
 export const RECENT_STEP_MS = 300_000
 
 const COMPRESSION = 50
 
-/** A digest of those that can be merged into a `RecentDigest`. */
+/** Creates a digest that can be merged into a `RecentDigest`. */
 export function newDigest(): TDigest {
   return new TDigest({ compression: COMPRESSION })
 }
 
-/** Percentiles of the last 5 to 10 minutes, in two digests of about 8 KB. */
+/** Percentiles of the last 5 to 10 minutes, kept in two digests of about 8 KB. */
 export class RecentDigest {
   #step = Number.NEGATIVE_INFINITY
   #current: TDigest | undefined
   #previous: TDigest | undefined
 
-  /** Throws `SLUICE_SKETCH_MISMATCH` for one that `newDigest` did not make. */
+  /** Throws `SLUICE_SKETCH_MISMATCH` for a digest that was not created by `newDigest`. */
   merge(digest: TDigest, at: number): void {
     this.#advance(at)
     this.#current ??= newDigest()

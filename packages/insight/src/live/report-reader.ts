@@ -24,7 +24,7 @@ import type { UniquesPart } from './unique-keys.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A report, with nothing in it but what reports have, and no more of it. Throws for whatever is none. */
+/** Validates a report. Drops unknown fields and list entries beyond the limits. Throws if it is malformed. */
 export function readReport(value: unknown): ProcessReport {
   const fields = fieldsOf(value)
   const facts = fieldsOf(fields.process)
@@ -82,7 +82,7 @@ function movedUnits(value: unknown): MovedUnits {
 
 function calendar(fields: Fields): PolicyReport['calendar'] {
   const { per, timeZone, anchor, carryOver } = fields
-  if (per !== 'day' && per !== 'week' && per !== 'month') throw refused(per, 'a period')
+  if (per !== 'day' && per !== 'week' && per !== 'month') throw invalid(per, 'a period')
   return {
     per,
     timeZone: text(timeZone),
@@ -112,7 +112,7 @@ function cap(fields: Fields): CapReport {
 }
 
 function backend({ name, state, sinceMs, lastError }: Fields): BackendSnapshot {
-  if (state !== 'ok' && state !== 'failing' && state !== 'open') throw refused(state, 'a state')
+  if (state !== 'ok' && state !== 'failing' && state !== 'open') throw invalid(state, 'a state')
   return { name: text(name), state, sinceMs: count(sinceMs), lastError: lastError === null ? null : text(lastError) }
 }
 
@@ -166,29 +166,29 @@ function optional<T>(value: unknown, read: (fields: Fields) => T): T | undefined
 
 function arrayOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
-  throw refused(value, 'an array')
+  throw invalid(value, 'an array')
 }
 
 function fieldsOf(value: unknown): Fields {
   if (typeof value === 'object' && value !== null) return value as Fields
-  throw refused(value, 'an object')
+  throw invalid(value, 'an object')
 }
 
 function count(value: unknown): number {
   if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value
-  throw refused(value, 'a number')
+  throw invalid(value, 'a number')
 }
 
 function text(value: unknown): string {
   return boundedText(bytes(value))
 }
 
-/** The text that a sketch's bytes go by; whoever reads them bounds them. */
+/** Returns an unbounded string, such as the bytes of a sketch in base64. The sketch parser checks the length. */
 function bytes(value: unknown): string {
   if (typeof value === 'string') return value
-  throw refused(value, 'a text')
+  throw invalid(value, 'a string')
 }
 
-function refused(value: unknown, expected: string): Error {
+function invalid(value: unknown, expected: string): Error {
   return new Error(`expected ${expected}, received ${typeof value}`)
 }

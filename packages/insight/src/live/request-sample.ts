@@ -1,25 +1,25 @@
-/** Requests of a second that are all measured. */
+/** Requests per second that are all measured. */
 const ALL = 100
-/** Of those that follow, one of so many. */
-const ONE_OF = 8
+/** Of the requests beyond `ALL`, one in this many is measured. */
+const SAMPLE_INTERVAL = 8
 
-/** Which requests are measured to their end: all where they are few, and of many enough for percentiles. */
+/** Selects the requests whose response time is measured: all at low traffic, and a sample at high traffic. */
 export class RequestSample {
   readonly #random: () => number
   #seen = 0
 
-  /** `random`: from 0 to below 1. */
+  /** `random` returns a number from 0 (inclusive) to 1 (exclusive). */
   constructor(random: () => number = Math.random) {
     this.#random = random
   }
 
-  /** For how many requests this one stands; 0 where it is not measured. */
+  /** Returns the number of requests that this measurement represents; 0 if the request is not measured. */
   weight(): number {
     if (++this.#seen <= ALL) return 1
-    return this.#random() * ONE_OF < 1 ? ONE_OF : 0
+    return this.#random() * SAMPLE_INTERVAL < 1 ? SAMPLE_INTERVAL : 0
   }
 
-  /** Once a second. */
+  /** Called once per second. */
   advance(): void {
     this.#seen = 0
   }

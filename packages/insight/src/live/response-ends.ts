@@ -5,32 +5,32 @@ interface ClosingResponse {
   listenerCount(event: 'close'): number
 }
 
-/** Node warns of more than 10, and whoever else listens has some. */
+/** Node warns at more than 10 listeners, and other code adds its own. */
 const MOST_LISTENERS = 8
 
 /**
- * Runs once when a response ends, by the one event that costs least. A response that ended before, or that never gets
- * its turn, is missed: nothing is held for it, only not measured. Of several limiters that decide one request the first
- * one is measured.
+ * Runs a callback once when a response closes, using its `close` event, which is the cheapest one. A response that has
+ * already ended, is never sent, or has too many listeners is not measured. If several limiters decide one request, only
+ * the first one is measured.
  */
 export class ResponseEnds {
-  // listeners of one response run one after the other: the last one that ended tells the first of them from the others,
-  // where a set of all that are watched would cost more than all the rest
+  // Listeners of one response run in sequence. Remembering the last closed response is therefore enough to run only the
+  // first of them; a set of all observed responses would cost more than everything else here.
   #ended: object | undefined
-  // decisions of one request mostly follow each other: one listener is enough for them
+  // Decisions of one request usually follow each other, so remembering the last response avoids most extra listeners.
   #watched: object | undefined
 
-  /** True for the request that was watched or passed over last: another limiter decides it. */
+  /** Whether this request was the last one observed or passed over, which means that another limiter decides it. */
   isWatched({ view }: ObservedRequest): boolean {
     return this.#watched !== undefined && view?.outgoing === this.#watched
   }
 
-  /** Not to be watched, whoever decides it next. */
+  /** Excludes the request from measurement, also for later limiters. */
   pass({ view }: ObservedRequest): void {
     this.#watched = view?.outgoing as object | undefined
   }
 
-  /** Lets go of what was passed over. */
+  /** Forgets the last response. */
   forget(): void {
     this.#watched = undefined
   }

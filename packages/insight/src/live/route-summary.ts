@@ -2,10 +2,10 @@ import type { TDigest } from '@sluice/sketches'
 import { newDigest } from './recent-digest.ts'
 import type { RouteName } from './route-table.ts'
 
-/** What one process measured of one route. */
+/** Response times of one route in this process. */
 export class RouteSummary {
   readonly name: RouteName
-  /** From the decision to the end of the response, in ms, since they were last taken away. */
+  /** Time from the decision to the end of the response in ms, since the last report. */
   readonly durations: TDigest = newDigest()
 
   constructor(name: RouteName) {

@@ -2,16 +2,16 @@ import { boundedText } from '../bounded-text.ts'
 import { OTHER } from './bounded-table.ts'
 import { MOST_ROUTES } from './process-report.ts'
 
-/** What is shown of a request without a route. */
+/** Displayed for requests without a route. */
 export const NO_ROUTE = '(none)'
 
-/** A route as it is shown. */
+/** Displayed name of a route. */
 export interface RouteName {
   readonly route: string
   readonly method: string
 }
 
-/** Values by route and method, made when first asked for: of 200 routes, and one more for all others. */
+/** Values by route and method, created on first use: up to 200 routes, and one shared value for all others. */
 export class RouteTable<T> {
   readonly #methods = new Map<string, Map<string, T>>()
   readonly #values: T[] = []
@@ -22,7 +22,7 @@ export class RouteTable<T> {
     this.#make = make
   }
 
-  /** `route`: undefined where none is known. */
+  /** `route` is undefined if the route of a request is unknown. */
   of(route: string = NO_ROUTE, method = ''): T {
     return this.#methods.get(method)?.get(route) ?? this.#added(route, method)
   }
@@ -34,7 +34,7 @@ export class RouteTable<T> {
   #added(route: string, method: string): T {
     if (this.#values.length >= MOST_ROUTES || (route === OTHER && method === '')) return this.#rest()
     const name = { route: boundedText(route), method: boundedText(method) }
-    // two long ones that begin alike are one, as they are wherever they are shown
+    // long names with the same displayed form share a value
     const known = this.#methods.get(name.method)?.get(name.route)
     if (known) return known
     const routes = this.#methods.get(name.method) ?? new Map<string, T>()

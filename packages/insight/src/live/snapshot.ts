@@ -2,76 +2,83 @@ import type { MetricLabels, PolicyCalendar } from '@sluice/limiter-core'
 import type { ControlEntry } from '../control/control.ts'
 
 /**
- * What limits do now and did lately, as plain JSON. Times are epoch ms of the process that made it. Keys are shown as
- * `privacy` says. No text is longer than 128 characters, and none is safe to put into HTML as it is.
+ * Current and recent statistics of limits as plain JSON. Times are ms since 1970, by the clock of the process that
+ * created the snapshot. Keys are displayed according to `privacy`. Strings have at most 128 characters and are not
+ * escaped for HTML.
  */
 export interface InsightSnapshot {
   readonly at: number
-  /** False without a channel: only this process is shown. */
+  /** Whether all processes of a channel are covered; false without a channel. */
   readonly isWholeFleet: boolean
-  /** This process first, then the others by host and pid. One that was silent for 10 s is no longer among them. */
+  /** This process first, then the others by host and pid. Processes without a report in the last 10 s are left out. */
   readonly processes: readonly ProcessSnapshot[]
-  /** Decisions, of all policies together. A request with verdicts of two policies counts once for each. */
+  /** Decisions per second, over all policies. A request that two policies decide counts twice. */
   readonly ratePerSecond: RateSnapshot
-  /** Of the last 10 s, the share of decisions that were denied, those in shadow left out; 0 where there was none. */
+  /**
+   * Share of decisions in the last 10 s that were denied, from 0 to 1, without shadow denials; 0 if there were no
+   * decisions.
+   */
   readonly deniedShare: number
-  /** By name. At most 50, the last of which is then `other`. */
+  /** Sorted by name. At most 50; policies beyond that are combined as `other`. */
   readonly policies: readonly PolicySnapshot[]
-  /** By name. At most 20, the last of which is then `other`. */
+  /** Sorted by name. At most 20; caps beyond that are combined as `other`. */
   readonly caps: readonly CapSnapshot[]
-  /** By falling `perSecond`. At most 200, and `other`. */
+  /** Sorted by `perSecond`, descending. At most 200; routes beyond that are combined as `other`. */
   readonly routes: readonly RouteSnapshot[]
   readonly uniques: UniquesSnapshot
   readonly backends: readonly BackendSnapshot[]
   readonly history: HistorySnapshot
-  /** The last 100, newest first. */
+  /** The last 100 events, newest first. */
   readonly events: readonly EventSnapshot[]
-  /** Changes by operators that hold now, latest first. */
+  /** Active operator changes, latest first. */
   readonly controls: readonly ControlEntry[]
-  /** What the sources of this process alone measured: at most 100 series of them, 20 of each. Labels as sources give them. */
+  /**
+   * Metrics of the sources attached in this process only: at most 100 series in total and 20 per metric. Labels are not
+   * masked.
+   */
   readonly sources: readonly SourceSnapshot[]
-  /** Messages of other processes that could not be read: of another version, malformed or too large. */
+  /** Number of messages from other processes that could not be read: another version, malformed or too large. */
   readonly unreadMessages: number
 }
 
-/** What is counted of it. */
+/** The snapshot without operator changes. */
 export type LiveSnapshot = Omit<InsightSnapshot, 'controls'>
 
 export interface ProcessSnapshot {
-  /** Random, and new with each start. */
+  /** Random id, new at each start. */
   readonly id: string
   readonly host?: string
   readonly pid: number
-  /** Of `@sluice/insight`. */
+  /** Version of `@sluice/insight`. */
   readonly version: string
   readonly startedAt: number
-  /** When it was last heard of. */
+  /** Time of the last report. */
   readonly lastAt: number
   readonly uptimeMs: number
-  /** Resident memory of the whole process. */
+  /** Resident memory of the whole process, in bytes. */
   readonly memoryBytes: number
-  /** By how much its last report came late, since its event loop was busy; null where that is not known. */
+  /** Delay of the last report in ms, caused by a busy event loop; null if unknown. */
   readonly lagMs: number | null
-  /** Backends that do not answer it, or are not called while its breaker is open: 3 at most. */
+  /** Backends that fail, or are not called because their circuit breaker is open: at most 3. */
   readonly failing: readonly string[]
-  /** Made the snapshot. */
+  /** Whether this process created the snapshot. */
   readonly isSelf: boolean
 }
 
 export interface RateSnapshot {
-  /** Of the last 10 s. */
+  /** Average over the last 10 s. */
   readonly now: number
-  /** Of the last hour, or of as much of it as this process saw. */
+  /** Average over the last hour, or since this process started if that is less. */
   readonly lastHour: number
 }
 
-/** What became of decisions. Allowed, denied and denied in shadow add up to all of them. */
+/** Decisions by outcome. `allowed`, `denied` and `shadowDenied` add up to all decisions. */
 export interface OutcomesSnapshot {
   readonly allowed: number
   readonly denied: number
-  /** Would have been denied, by a policy in shadow. */
+  /** Decisions that would have been denied if the policy were not in shadow mode. */
   readonly shadowDenied: number
-  /** Among those above: answered by a failure rule while the backend did not. */
+  /** Decisions made by a failure rule because the backend was unavailable. Included in the other outcomes. */
   readonly uncounted: number
 }
 
@@ -81,42 +88,43 @@ export interface PolicySnapshot {
   readonly name: string
   readonly limit: number
   readonly windowMs: number
-  /** What is counted: `requests`, unless the policy says otherwise. */
+  /** Unit of the limit: `requests`, unless the policy sets another. */
   readonly unit: string
   readonly calendar?: PolicyCalendar
-  /** How many processes have it enforced, and how many in shadow. */
+  /** Number of processes that enforce the policy, and that have it in shadow mode. */
   readonly modes: { readonly enforce: number; readonly shadow: number }
-  /** Since the processes that are shown started, and those that went while this one was there. */
+  /** Since the start of the shown processes, including processes that have exited while this one was running. */
   readonly total: OutcomesSnapshot
-  /** Units that were moved after their decisions, as long as `total`; absent where none were. */
+  /** Units charged or refunded after their decisions, over the same time as `total`. Absent if there were none. */
   readonly units?: MovedUnitsSnapshot
-  /** Of the last 10 s. */
+  /** Average over the last 10 s. */
   readonly perSecond: OutcomesSnapshot
-  /** The key that came nearest its end in the last 5 to 10 s; absent where there was none. */
+  /** Key that used the largest share of its limit in the last 5 to 10 s. Absent if there was none. */
   readonly nearest?: NearestSnapshot
-  /** Those that were allowed most in the last 5 to 10 minutes, 10 at most, by falling count. */
+  /** Keys that were allowed most often in the last 5 to 10 minutes: at most 10, by descending count. */
   readonly topAllowed: readonly TopKeySnapshot[]
+  /** Keys that were denied most often in the last 5 to 10 minutes: at most 10, by descending count. */
   readonly topDenied: readonly TopKeySnapshot[]
 }
 
-/** Whole units of `charge`, `refund` and `settle`. */
+/** Whole units moved by `charge`, `refund` and `settle`. */
 export interface MovedUnitsSnapshot {
   readonly charged: number
-  /** 0 or more. */
+  /** Refunded units, as a non-negative number. */
   readonly refunded: number
 }
 
 export interface NearestSnapshot {
-  /** Of its key, for `explain`; absent where a process of an older release reported it. */
+  /** Id of the key, for `explain`. Absent if it was reported by an older release. */
   readonly id?: string | undefined
   readonly key: string
-  /** From 0 to 1: how much of the limit was used, a debt included as 1. */
+  /** Used share of the limit, from 0 to 1. A debt counts as 1. */
   readonly usedShare: number
 }
 
-/** At most `count`, and at least `count - error`. */
+/** Estimated count of a key: the true count is between `count - error` and `count`. */
 export interface TopKeySnapshot {
-  /** The same for the same key, for `explain`. */
+  /** Id of the key, for `explain`. Equal keys have equal ids. */
   readonly id: string
   readonly key: string
   readonly count: number
@@ -126,17 +134,17 @@ export interface TopKeySnapshot {
 export interface CapSnapshot {
   readonly name: string
   readonly limit: number
-  /** Over all keys and processes, so it may be above `limit`. */
+  /** Permits held over all keys and processes. May exceed `limit`, which applies to each key. */
   readonly held: number
-  /** The highest sum of `held` of this minute and the one before. */
+  /** Highest sum of `held` in the current and the previous minute. */
   readonly peak: number
-  /** Since the processes started, as `total` of a policy. */
+  /** Denied permits, over the same time as `total` of a policy. */
   readonly denied: number
-  /** How long permits were held that came back in the last 5 to 10 minutes. */
+  /** Hold times of permits released in the last 5 to 10 minutes. */
   readonly holdMs: PercentilesSnapshot
 }
 
-/** In ms; null where nothing was measured. */
+/** Percentiles in ms; null if nothing was measured. */
 export interface PercentilesSnapshot {
   readonly p50: number | null
   readonly p90: number | null
@@ -144,38 +152,39 @@ export interface PercentilesSnapshot {
 }
 
 /**
- * From the decision to the end of the response, of the last 5 to 10 minutes. Allowed requests alone: of a process that gets
- * more than 100 in a second, one of eight of those that follow, which stands for eight.
+ * Time from the decision to the end of the response, over the last 5 to 10 minutes. Only allowed requests are measured.
+ * Above 100 requests per second in a process, one in eight of the remaining requests is measured and counted eight
+ * times.
  */
 export interface RouteSnapshot extends PercentilesSnapshot {
-  /** The pattern of the route; `(none)` where it had none, `other` for all beyond 200. */
+  /** Pattern of the route; `(none)` if the request had none, `other` for all routes beyond 200. */
   readonly route: string
   /** Empty for `other`. */
   readonly method: string
-  /** Requests that ended in the last 10 s. */
+  /** Requests that ended per second, averaged over the last 10 s. */
   readonly perSecond: number
 }
 
-/** Estimates: of the standard error 1.6 %, by route 6.5 %. */
+/** Estimated numbers of unique keys. Standard error: 1.6 % in total, 6.5 % by route. */
 export interface UniquesSnapshot {
-  /** Different keys of the last 45 to 60 minutes. */
+  /** Unique keys of the last 45 to 60 minutes. */
   readonly hour: number
-  /** Different keys of the last 24 hours, or of as much of them as was seen. */
+  /** Unique keys of the last 24 hours, or since this process started if that is less. */
   readonly day: number
-  /** Where `unique` asks for it. */
+  /** Present if `unique.per` is `route`. */
   readonly byRoute?: readonly RouteUniquesSnapshot[]
   /**
-   * Where `unique` has a store: the last 31 days on which there were any, today included, oldest first. As of the last
-   * minute; of all processes with the same secret.
+   * Present if `unique.store` is set: the last 31 days with at least one key, including today, oldest first. Updated
+   * once a minute; covers all processes with the same secret.
    */
   readonly days?: readonly UniqueDaySnapshot[]
 }
 
 export interface UniqueDaySnapshot {
-  /** Of UTC: `2026-01-31`. */
+  /** Date in UTC: `2026-01-31`. */
   readonly date: string
   readonly count: number
-  /** Where `unique` asks for it: the 10 with the most keys, by falling count. */
+  /** Present if `unique.per` is `route`: the 10 routes with the most keys, by descending count. */
   readonly byRoute?: readonly RouteDaySnapshot[]
 }
 
@@ -194,22 +203,22 @@ export interface RouteUniquesSnapshot {
 
 export interface BackendSnapshot {
   readonly name: string
-  /** The worst of all processes: `open` is one that is not called for a while. */
+  /** Worst state over all processes. `open`: the circuit breaker is open and the backend is not called. */
   readonly state: 'ok' | 'failing' | 'open'
-  /** For how long it has been in that state. */
+  /** Time in this state, in ms. */
   readonly sinceMs: number
-  /** Null where it never failed. */
+  /** Last error; null if there was none. */
   readonly lastError: string | null
 }
 
-/** Minute by minute, 24 hours of them. */
+/** Decisions and peaks per minute over the last 24 hours. */
 export interface HistorySnapshot {
-  /** When the first step began. */
+  /** Start of the first step. */
   readonly startAt: number
   readonly stepMs: number
-  /** Decisions a step. Each has as many values as the others; the last step still runs. */
+  /** Decisions per step. All series have the same number of values; the last step is still in progress. */
   readonly series: readonly PolicySeriesSnapshot[]
-  /** The most permits that were held at once in each step, as far as was reported. */
+  /** Highest reported number of permits held at once, per step. */
   readonly caps: readonly CapSeriesSnapshot[]
 }
 
@@ -224,7 +233,7 @@ export interface CapSeriesSnapshot {
   readonly values: readonly number[]
 }
 
-/** A metric of a source, such as a quota, a synced backend, counters or gossip. */
+/** Metric of an attached source, such as a quota, a synced backend, counters or gossip. */
 export type SourceSnapshot =
   | {
       readonly name: string
@@ -247,10 +256,13 @@ export interface ValuedSample {
 export interface MeasuredSample {
   readonly labels: MetricLabels
   readonly count: number
-  /** Null where nothing was measured. */
+  /** Mean of all values; null if nothing was measured. */
   readonly mean: number | null
-  /** At most this, as far as the buckets tell; null where nothing was measured, or it is above the last bound. */
+  /**
+   * Upper bound of the median, from the buckets; null if nothing was measured or the median is above the last bound.
+   */
   readonly p50: number | null
+  /** Upper bound of the 99th percentile, like `p50`. */
   readonly p99: number | null
 }
 
@@ -260,12 +272,12 @@ export interface EventSnapshot {
   readonly text: string
 }
 
-/** Denials of one key by one policy on one route that came one after the other. */
+/** Consecutive denials of one key by one policy on one route. */
 export interface DenialSnapshot {
-  /** Of the last one. */
+  /** Time of the last denial. */
   readonly at: number
   readonly policy: string
-  /** `(none)` where it had none. */
+  /** Pattern of the route; `(none)` if the request had none. */
   readonly route: string
   readonly method: string
   readonly isShadow: boolean

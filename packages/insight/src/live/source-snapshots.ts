@@ -2,15 +2,15 @@ import type { BucketSample, Metric, MetricLabels } from '@sluice/limiter-core'
 import { boundedText } from '../bounded-text.ts'
 import type { MeasuredSample, SourceSnapshot } from './snapshot.ts'
 
-/** Of all sources together, of one metric, and labels of one series. */
+/** Limits: series of all sources together, samples per metric, labels per series. */
 const MOST = { series: 100, samples: 20, labels: 8 }
 
-/** What sources measured, of a size that does not grow with them; metrics without a series are left out. */
+/** Converts metrics of sources to snapshots of bounded size. Metrics without samples are left out. */
 export function sourceSnapshots(metrics: Iterable<Metric>): readonly SourceSnapshot[] {
   return boundedSources([...metrics].map(snapshotOf).filter(({ samples }) => samples.length > 0))
 }
 
-/** At most 100 series of all, and 20 of each metric: the first ones. */
+/** Keeps the first 100 series in total and the first 20 of each metric. */
 export function boundedSources(sources: readonly SourceSnapshot[]): readonly SourceSnapshot[] {
   let left = MOST.series
   const kept: SourceSnapshot[] = []
@@ -29,7 +29,7 @@ function snapshotOf(metric: Metric): SourceSnapshot {
     return { ...head, type: metric.type, samples: metric.samples.slice(0, MOST.samples).map(measured) }
   }
   const samples = metric.samples.slice(0, MOST.samples)
-  // what is no number of JSON would be shown as none
+  // JSON has no NaN and Infinity
   const finite = samples.filter(({ value }) => Number.isFinite(value))
   return { ...head, type: metric.type, samples: finite.map(({ labels, value }) => ({ labels: texts(labels), value })) }
 }
@@ -40,7 +40,7 @@ function measured(sample: BucketSample): MeasuredSample {
   return { labels: texts(labels), count, mean, p50: boundOf(sample, 0.5), p99: boundOf(sample, 0.99) }
 }
 
-/** The bound below which that share of all values is; null where there is none. */
+/** Returns the smallest bucket bound that covers the given share of all values; null if there is none. */
 function boundOf({ buckets, count }: BucketSample, share: number): number | null {
   const bound = count > 0 ? buckets.find((bucket) => bucket.count >= share * count)?.upperBound : undefined
   return bound === undefined || !Number.isFinite(bound) ? null : bound

@@ -1,29 +1,32 @@
 import { SpaceSaving } from '@sluice/sketches'
 import { RECENT_STEP_MS } from './recent-digest.ts'
 
-/** Keys that a list of top keys has. */
+/** Number of keys in a list of top keys. */
 export const TOP_KEYS = 10
 
 const CAPACITY = 64
 
-/** Who it is, the same text in all processes; how it is shown; at most `count`, at least `count - error`. */
+/**
+ * Id (identical in all processes), displayed key, upper bound of the count, and its error: the true count is between
+ * `count - error` and `count`.
+ */
 export type TopKey = readonly [id: string, key: string, count: number, error: number]
 
-/** Those that came most, and how much may at most have come of any other key. */
+/** The most frequent keys. `floor` is the highest possible count of a key that is not in the list. */
 export interface TopKeyList {
   readonly floor: number
   readonly keys: readonly TopKey[]
 }
 
-/** How a key leaves its process. */
+/** Names under which a key leaves its process. */
 export interface KeyNames {
-  /** Shown. */
+  /** Returns the key as it is displayed. */
   shown(key: string): string
-  /** The same for the same key in all processes. */
+  /** Returns the id of the key, identical in all processes. */
   id(key: string): string
 }
 
-/** The keys that came most in the last 5 to 10 minutes: two sketches of 64 keys. */
+/** The most frequent keys of the last 5 to 10 minutes, in two sketches of 64 keys. */
 export class TopKeys {
   #step = Number.NEGATIVE_INFINITY
   #current = new SpaceSaving({ capacity: CAPACITY })
@@ -33,12 +36,12 @@ export class TopKeys {
     this.#current.add(key)
   }
 
-  /** Turns to a new step where one began. */
+  /** Starts a new step if the current one has ended. */
   advance(at: number): void {
     const step = Math.floor(at / RECENT_STEP_MS)
     if (step <= this.#step) return
-    // the first reading of the time ends nothing
-    if (this.#step !== Number.NEGATIVE_INFINITY) this.#turn(step === this.#step + 1)
+    // the first call has no previous step to rotate
+    if (this.#step !== Number.NEGATIVE_INFINITY) this.#rotate(step === this.#step + 1)
     this.#step = step
   }
 
@@ -58,7 +61,7 @@ export class TopKeys {
     return { floor, keys }
   }
 
-  #turn(next: boolean): void {
+  #rotate(next: boolean): void {
     const spare = this.#previous
     this.#previous = this.#current
     this.#current = spare
@@ -68,8 +71,8 @@ export class TopKeys {
 }
 
 /**
- * Lists of several processes as one. A key that a list lacks may have come there as often as its floor says, which is
- * added to its count and its error (Agarwal et al. 2012).
+ * Merges the lists of several processes. A key missing from a list may have occurred there up to `floor` times, which
+ * is added to its count and its error (Agarwal et al. 2012).
  */
 export function mergedTop(lists: readonly TopKeyList[]): TopKey[] {
   const floor = lists.reduce((sum, list) => sum + list.floor, 0)
@@ -83,7 +86,7 @@ export function mergedTop(lists: readonly TopKeyList[]): TopKey[] {
   return [...merged.values()].sort(byCount).slice(0, TOP_KEYS)
 }
 
-/** Keys that cannot be told apart count as one. */
+/** Combines keys with the same id, such as masked keys without a shared secret. */
 function distinct({ keys }: TopKeyList): Iterable<TopKey> {
   const known = new Map<string, TopKey>()
   for (const [id, key, count, error] of keys) {

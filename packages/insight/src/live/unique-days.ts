@@ -9,30 +9,33 @@ import type { UniqueSummary } from './unique-summary.ts'
 export interface UniqueDaysOptions {
   readonly clock: Clock
   readonly store: UniqueStore
-  /** Days that are kept, today included. */
+  /** Number of days to keep, including today. */
   readonly days: number
   readonly byRoute: boolean
-  /** Under which the days of processes of one secret and topic are known. */
+  /** Name prefix shared by all processes with the same secret and topic. */
   readonly group: string
   readonly seed: SketchSeed
-  /** What this process saw, and heard of others. */
+  /** Unique keys seen by this process and received from others. */
   readonly uniques: UniqueSummary
-  /** Hears when an outage of the store begins and ends, as observers do. */
+  /** Called when an outage of the store begins or ends. */
   readonly onSync: (data: Readonly<Record<string, unknown>>) => void
 }
 
 const EXCHANGE_MS = 60_000
 const RETRY_MS = 5_000
 const ANSWER_MS = 2_000
-/** Names of one call. */
+/** Maximum number of names per call to the store. */
 const MOST_ENTRIES = 32
-/** A day that ended so long ago has all that processes bring which had no outage. */
+/** Time after the end of a day by which all processes without an outage have stored it. */
 const SETTLED_MS = 3_600_000
 
-/** What a store is told of in the place of a topic. */
+/** Topic of `sync` events about the store. */
 const TOPIC = 'uniques'
 
-/** The name of a day begins with it: other keys, and sketches of another shape, are never merged with ours. */
+/**
+ * Returns the name prefix of stored days. It depends on the secret, the topic and the sketch precisions, so that
+ * incompatible sketches are never merged.
+ */
 export function uniqueGroup(secret: string, topic: string): string {
   const shape = `${PRECISION}.${ROUTE_PRECISION}`
   const hash = createHash('sha256').update(`@sluice/insight days ${shape}\0${topic}\0${secret}`)
@@ -40,16 +43,16 @@ export function uniqueGroup(secret: string, topic: string): string {
 }
 
 /**
- * Different keys of each of the last days, in all processes of one secret. Once a minute what is known of a day goes to
- * the store and is merged there; what the store did not take stays here and goes with the next exchange, whichever day it
- * is of. Days that are over are read again each hour, as another process may have brought something late.
+ * Unique keys per day over all processes with the same secret. Once a minute, each day with new data is merged into the
+ * store. Data that the store did not accept stays in memory and is sent with a later exchange, whichever day it belongs
+ * to. Past days are read again every hour, because another process may have added data late.
  */
 export class UniqueDays {
   readonly #options: UniqueDaysOptions
   readonly #deadlines: Deadlines
-  /** Days of which the store may lack something, by number. */
+  /** Days whose data may be missing from the store, by day number. */
   readonly #open = new Map<number, DayUniques>()
-  /** Days that are over and stored. */
+  /** Past days that are stored. */
   readonly #settled = new Map<number, UniqueDaySnapshot>()
   #nextAt = Number.NEGATIVE_INFINITY
   #readHour = Number.NEGATIVE_INFINITY
@@ -60,7 +63,7 @@ export class UniqueDays {
     this.#deadlines = new Deadlines(options.clock, ANSWER_MS, AWAITED)
   }
 
-  /** To be called about once a second: exchanges where it is time. Never throws. */
+  /** Called about once per second; starts an exchange when one is due. Never throws. */
   tick(): void {
     const now = this.#options.clock.now()
     if (now < this.#nextAt) return
@@ -68,13 +71,13 @@ export class UniqueDays {
     void this.exchange()
   }
 
-  /** Brings what is known to the store, and learns what it has. Never rejects. */
+  /** Sends all open days to the store and reads the stored days. Never rejects. */
   async exchange(): Promise<void> {
     const { clock, onSync } = this.#options
     const at = clock.wall()
     this.#collect(at)
     try {
-      for (const day of [...this.#open.keys()].sort((a, b) => b - a)) await this.#bring(day, at)
+      for (const day of [...this.#open.keys()].sort((a, b) => b - a)) await this.#store(day, at)
       await this.#readDays(at)
       if (this.#failing) onSync({ topic: TOPIC, failed: false })
       this.#failing = false
@@ -86,7 +89,7 @@ export class UniqueDays {
     }
   }
 
-  /** Days of which anything is known, as of the last exchange, oldest first. */
+  /** Returns the days with at least one key as of the last exchange, oldest first. */
   snapshot(): UniqueDaySnapshot[] {
     const { byRoute, clock, days } = this.#options
     const all = new Map(this.#settled)
@@ -96,18 +99,18 @@ export class UniqueDays {
     return known.sort(([a], [b]) => a - b).map(([, snapshot]) => snapshot)
   }
 
-  /** Brings what is left, within 2 s for each call. */
+  /** Sends the remaining data. Each call to the store may take up to 2 s. */
   async close(): Promise<void> {
     await this.exchange()
     this.#deadlines.close()
   }
 
-  /** Takes down what is known of today, and of the end of yesterday. */
+  /** Collects the keys of today, and of yesterday during the first hour of a day. */
   #collect(at: number): void {
     const { days, uniques } = this.#options
     const today = dayOf(at)
     uniques.advance(at)
-    // even where this process saw nobody, to learn what others saw
+    // open today even if this process saw no keys, to read what others saw
     this.#openDay(today)
     this.#collectDay(today)
     if (at - startOf(today) < SETTLED_MS) this.#collectDay(today - 1)
@@ -122,7 +125,7 @@ export class UniqueDays {
     }
   }
 
-  async #bring(day: number, at: number): Promise<void> {
+  async #store(day: number, at: number): Promise<void> {
     const { byRoute, days, store } = this.#options
     const uniques = this.#openDay(day)
     const entries = uniques.entries()
@@ -130,7 +133,7 @@ export class UniqueDays {
     for (let from = 0; from < entries.length; from += MOST_ENTRIES) {
       const sent = entries.slice(from, from + MOST_ENTRIES)
       const merged = await this.#deadlines.inTime(store.merge(this.#nameOf(day), sent, keepMs))
-      this.#read(
+      this.#mergeStored(
         uniques,
         sent.map(({ name }, index) => ({ name, registers: merged[index] })),
       )
@@ -149,16 +152,16 @@ export class UniqueDays {
       const stored = await this.#deadlines.inTime(store.read(this.#nameOf(day)))
       if (stored.length === 0) continue
       const uniques = day === today ? this.#openDay(day) : (this.#open.get(day) ?? new DayUniques(seed))
-      this.#read(uniques, stored)
+      this.#mergeStored(uniques, stored)
       if (day < today && !this.#open.has(day)) this.#settled.set(day, uniques.snapshot(day, byRoute))
     }
     this.#readHour = hour
   }
 
-  #read(uniques: DayUniques, entries: readonly UniqueRegisters[]): void {
+  #mergeStored(uniques: DayUniques, entries: readonly UniqueRegisters[]): void {
     const { byRoute, onSync } = this.#options
-    const wanted = byRoute ? entries : entries.filter(({ name }) => name === ALL)
-    const unread = wanted.filter((entry) => !uniques.read(entry)).length
+    const relevant = byRoute ? entries : entries.filter(({ name }) => name === ALL)
+    const unread = relevant.filter((entry) => !uniques.read(entry)).length
     if (unread > 0) onSync({ topic: TOPIC, unread })
   }
 

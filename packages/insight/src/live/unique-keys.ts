@@ -5,18 +5,18 @@ const QUARTERS = 4
 const HOURS = 24
 
 export interface UniqueKeysOptions {
-  /** Of the sketches: each has 2^precision bytes. */
+  /** Precision of the sketches, which take 2^precision bytes each. */
   readonly precision: number
-  /** The same in all processes. */
+  /** Seed of the sketches, identical in all processes. */
   readonly seed: SketchSeed
 }
 
-/** A sketch of a quarter of an hour or of an hour, by its number since the epoch. */
+/** Serialised sketch of a quarter hour or an hour. `number` counts these periods since the epoch. */
 export type UniquesPart = readonly [number: number, sketch: string]
 
 /**
- * Different keys of the last hour and day: sketches of the last four quarters of an hour and of 24 hours. To merge one
- * twice changes nothing, so processes send theirs again and again, and one that came late learns of what was before.
+ * Unique keys of the last hour and day: sketches of the last four quarter hours and the last 24 hours. Merging is
+ * idempotent, so processes send their sketches repeatedly, and a process that starts late also receives earlier hours.
  */
 export class UniqueKeys {
   readonly #options: UniqueKeysOptions
@@ -36,7 +36,7 @@ export class UniqueKeys {
     this.#quarter.add(key)
   }
 
-  /** Turns to a new quarter where one began, and takes what was added into its hour. */
+  /** Merges the current quarter into its hour, and starts a new quarter if the current one has ended. */
   advance(at: number): void {
     this.#sketchOf(this.#hours, hourOf(this.#number)).merge(this.#quarter)
     const number = quarterOf(at)
@@ -47,7 +47,7 @@ export class UniqueKeys {
     forget(this.#hours, hourOf(number) - HOURS)
   }
 
-  /** Takes in what another process counted in a quarter. Throws what `HyperLogLog` does. */
+  /** Merges a quarter of another process. Throws if the sketch is invalid. */
   mergeQuarter([number, sketch]: UniquesPart): void {
     const read = this.#read(sketch)
     if (number > this.#number - QUARTERS && number <= this.#number + 1)
@@ -59,12 +59,12 @@ export class UniqueKeys {
     this.#mergeHour(number, this.#read(sketch))
   }
 
-  /** The quarter that runs. */
+  /** Returns the current quarter. */
   quarter(): UniquesPart {
     return [this.#number, base64(this.#quarter)]
   }
 
-  /** One of the hours that are known, another one each time. */
+  /** Returns one of the stored hours, a different one on each call. */
   anyHour(): UniquesPart | undefined {
     const hours = [...this.#hours]
     if (hours.length === 0) return undefined
@@ -77,12 +77,12 @@ export class UniqueKeys {
     return this.#count(this.#quarters)
   }
 
-  /** As of the last `advance`. */
+  /** Unique keys of the last 24 hours, as of the last `advance`. */
   day(): number {
     return this.#count(this.#hours)
   }
 
-  /** Of the hours of a day by UTC that are known, of those that began less than a day ago. */
+  /** Returns the unique keys of a UTC day, from the stored hours (the last 24). */
   ofDay(day: number): HyperLogLog {
     const all = new HyperLogLog(this.#options)
     for (const [hour, sketch] of this.#hours) if (Math.floor(hour / HOURS) === day) all.merge(sketch)

@@ -1,20 +1,21 @@
-/** Registers of a sketch under a name: one ASCII character for each register. Larger characters are larger ranks. */
+/** Registers of a sketch: one ASCII character per register. A larger character is a larger rank. */
 export interface UniqueRegisters {
-  /** At most 260 characters, with anything in them; empty for all keys together. */
+  /** At most 260 characters of any kind. Empty for all keys together. */
   readonly name: string
   readonly registers: string
 }
 
 /**
- * Keeps unique keys by day for longer than a process lives: `redisUniqueStore(client)` of `@sluice/redis`, or one of your
- * own. A call that rejects, or has no answer within 2 s, is repeated.
+ * Store that keeps unique keys per day beyond the lifetime of a process: `redisUniqueStore(client)` of `@sluice/redis`,
+ * or your own. A call that rejects or takes longer than 2 s is retried.
  */
 export interface UniqueStore {
   /**
-   * Merges registers into those that `day` has under each name, each in one atomic step: at each place the larger
-   * character stays. Resolves with what is kept then, in the order of `entries`, and keeps the day for `keepMs` from now on.
+   * Merges `entries` into the registers stored for `day`: at each position the larger character is kept. The merge of
+   * each name must be atomic. Resolves to the merged registers in the order of `entries`. The day expires `keepMs`
+   * after the last call.
    */
   merge(day: string, entries: readonly UniqueRegisters[], keepMs: number): Promise<readonly string[]>
-  /** All that is kept of `day`; nothing where it is gone or never was. */
+  /** Returns all entries of `day`, or an empty array if the day is unknown or has expired. */
   read(day: string): Promise<readonly UniqueRegisters[]>
 }

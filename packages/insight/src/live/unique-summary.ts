@@ -9,23 +9,26 @@ import type { RouteUniquesSnapshot, UniquesSnapshot } from './snapshot.ts'
 import { UniqueKeys } from './unique-keys.ts'
 import type { UniqueStore } from './unique-store.ts'
 
-/** Whose uniques are counted. */
+/** Options for counting unique keys. */
 export interface UniqueOptions {
-  /** Who it is; default: the key of the decision. An own function gets the framework's request. */
+  /**
+   * Key source that identifies what is counted. Custom functions receive the request of the framework. Default: the key
+   * of the decision.
+   */
   // biome-ignore lint/suspicious/noExplicitAny: sources take the request of their framework, whichever that is
   readonly by?: KeySource<any> | undefined
-  /** By route as well: of 200, and of all others together. 6 KB to 17 KB a route. */
+  /** Also counts by route: 200 routes, and all further routes together. Takes 6 KB to 17 KB per route. */
   readonly per?: 'route' | undefined
   /**
-   * Keeps days, such as `redisUniqueStore(client)`; needs the `secret` of the insight, as keys of one day count together
-   * only under one secret. Default: none, and what is known ends with the process.
+   * Store that keeps days, such as `redisUniqueStore(client)`. Requires `secret` of the insight, because keys can only
+   * be merged if they are hashed with the same secret. Default: none; unique keys are lost when the process ends.
    */
   readonly store?: UniqueStore | undefined
-  /** Days that the store keeps, today included: 1 to 31. Default: 31. */
+  /** Number of days to keep, including today: 1 to 31. Default: 31. */
   readonly days?: number | undefined
 }
 
-/** Routes of a report; the others follow with the next ones. */
+/** Maximum number of routes per report. The others are included in later reports. */
 const MOST_REPORTED = 16
 
 interface RouteUniques {
@@ -33,7 +36,7 @@ interface RouteUniques {
   readonly keys: UniqueKeys
 }
 
-/** Different keys that this process saw, and those that others saw, which are merged with its own. */
+/** Unique keys seen by this process, merged with the keys reported by other processes. */
 export class UniqueSummary {
   readonly #options: UniqueOptions
   readonly #keys: UniqueKeys
@@ -50,7 +53,7 @@ export class UniqueSummary {
     })
   }
 
-  /** Counts the request; by route where that is known only later, once it is. Answers what to run then. */
+  /** Counts the request. If unique keys are counted by route, returns a callback to run when the route is known. */
   decided(key: string, request: ObservedRequest | undefined): ((route: ObservedRequest) => void) | undefined {
     const { by, per } = this.#options
     if (!by || !request?.view) {
@@ -83,7 +86,7 @@ export class UniqueSummary {
     return { quarter: this.#keys.quarter(), hour: this.#keys.anyHour(), routes: reported }
   }
 
-  /** Takes in what another process saw. Throws what sketches do. */
+  /** Merges the report of another process. Throws if a sketch is invalid. */
   merge({ quarter, hour, routes }: UniquesReport): void {
     this.#keys.mergeQuarter(quarter)
     if (hour) this.#keys.mergeHour(hour)
@@ -91,7 +94,7 @@ export class UniqueSummary {
     for (const one of routes) this.#routes.of(one.route, one.method).keys.mergeQuarter(one.quarter)
   }
 
-  /** What is known of a day by UTC, by the names under which it is stored. */
+  /** Yields the sketches of a UTC day with the names under which they are stored. */
   *ofDay(day: number): Iterable<[name: string, sketch: HyperLogLog]> {
     yield [ALL, this.#keys.ofDay(day)]
     if (this.#options.per === undefined) return

@@ -5,49 +5,50 @@ import { keyMask, PRIVACIES, type Privacy } from '../privacy.ts'
 import { LoggedKeys } from './logged-keys.ts'
 import { requestId } from './request-id.ts'
 
-/** `console`, a logger of pino or of Fastify, or whatever has one of their `warn`. */
+/** Logger with a `warn` method: `console`, or a logger of pino or Fastify. */
 export interface DenialLogger {
   warn(...line: unknown[]): void
-  /** Loggers that make children, as pino does, get an object and a message; others one line of text. */
+  /** If present (as in pino), `warn` receives an object and a message; otherwise one string. */
   child?: unknown
 }
 
 export interface LogObserverOptions {
   readonly logger: DenialLogger
-  /** How keys are shown. Default: `mask`. */
+  /** How keys are displayed. Default: `mask`. */
   readonly privacy?: Privacy | undefined
-  /** Of `privacy: 'hash'`: equal keys read alike in all processes that have it. Default: one of this process alone. */
+  /** Key of `privacy: 'hash'`. Hashes are equal in all processes with the same secret. Default: random per process. */
   readonly secret?: string | undefined
   readonly clock?: Partial<Clock> | undefined
 }
 
-/** What a line tells. What is not known is not there. */
+/** Fields of one log line. Unknown values are left out. */
 interface DenialLine {
   readonly policy?: string
   readonly cap?: string
   readonly key: string
   readonly route?: string | undefined
-  /** Whole ms; not there where the cost never fits, and of a cap. */
+  /** In whole ms. Left out if the request can never be allowed, and for caps. */
   readonly retryAfterMs?: number | undefined
-  /** Who decided while the backend failed. */
+  /** Failure rule that decided because the backend was unavailable. */
   readonly rule?: string | undefined
   readonly requestId?: string | undefined
-  /** Denials since the line before this one that had none. */
+  /** Number of denials that were not logged since the previous line. */
   readonly suppressed?: number | undefined
 }
 
 const OPTIONS = ['logger', 'privacy', 'secret', 'clock'] as const
 
 /**
- * Writes a line at level `warn` for what limits and caps deny: for each key one a second at most, 1,000 a second in all.
- * Those of shadow policies have none. Throws `SLUICE_BAD_OPTION`.
+ * Creates an observer that logs denials of limits and caps at level `warn`: at most one line per key per second, and
+ * 1,000 lines per second in total. Denials of shadow policies are not logged. Throws `SLUICE_BAD_OPTION`.
  */
 export function logObserver(options: LogObserverOptions): Observer {
   const { logger, privacy = 'mask', secret, clock } = optionsOf('logObserver', options, OPTIONS)
-  if (typeof logger?.warn !== 'function') throw badOption('logObserver: logger', logger, 'console, or a logger of pino')
-  if (!PRIVACIES.includes(privacy)) throw badOption('logObserver: privacy', privacy, PRIVACIES.join(', '))
+  if (typeof logger?.warn !== 'function')
+    throw badOption('logObserver: logger', logger, 'a logger with a warn method, such as console or pino')
+  if (!PRIVACIES.includes(privacy)) throw badOption('logObserver: privacy', privacy, `one of ${PRIVACIES.join(', ')}`)
   if (secret !== undefined && (typeof secret !== 'string' || secret === '')) {
-    throw badOption('logObserver: secret', typeof secret, 'a text of one character or more')
+    throw badOption('logObserver: secret', typeof secret, 'a non-empty string')
   }
   return new DenialLog(logger, keyMask(privacy, secret ?? randomBytes(16).toString('hex')), clockOf(clock))
 }
@@ -85,10 +86,10 @@ class DenialLog implements Observer {
 
   #write(line: DenialLine): void {
     const suppressed = this.#keys.takeSuppressed()
-    const told = Object.entries(suppressed > 0 ? { ...line, suppressed } : line)
-    const known = told.filter(([, value]) => value !== undefined)
+    const fields = Object.entries(suppressed > 0 ? { ...line, suppressed } : line)
+    const known = fields.filter(([, value]) => value !== undefined)
     if (typeof this.#logger.child === 'function') this.#logger.warn(Object.fromEntries(known), 'sluice denied')
-    // as JSON, so that what clients chose can begin no line of its own
+    // JSON escapes line breaks in values that clients control
     else
       this.#logger.warn(`sluice denied ${known.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(' ')}`)
   }

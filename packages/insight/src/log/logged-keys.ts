@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 
-/** Keys that have a line in one second; of more the next line tells how many lines there were not. */
+/** Maximum number of keys logged per second. Further denials are counted as suppressed. */
 const MOST = 1_000
 const LONGEST = 128
 const SECOND_MS = 1_000
 
-/** Who had a line in this second. Memory is fixed: 1,000 keys of 128 characters. */
+/** Keys that were logged in the current second. Memory is bounded: 1,000 keys of 128 characters. */
 export class LoggedKeys {
   readonly #keys: Set<string> = new Set()
   #second = Number.NaN
   #suppressed = 0
 
-  /** Whether the key may have a line now: the first time in a second of the clock. */
+  /** Returns whether to log the key now: once per key and clock second. */
   admits(key: string, now: number): boolean {
     const second = Math.floor(now / SECOND_MS)
     if (second !== this.#second) {
@@ -27,7 +27,7 @@ export class LoggedKeys {
     return true
   }
 
-  /** Denials that had no line since this was last asked. */
+  /** Returns the number of suppressed denials since the last call. */
   takeSuppressed(): number {
     const suppressed = this.#suppressed
     this.#suppressed = 0

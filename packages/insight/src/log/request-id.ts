@@ -2,15 +2,15 @@ const LONGEST = 128
 const HEADER = 'x-request-id'
 
 /**
- * The id of a framework's request: its own `id`, as Fastify and pino-http give one, else its header `x-request-id`.
- * Undefined where it has neither. Clients can write the header: it is cut to 128 characters, and is no proof of anything.
+ * Returns the id of a framework request: its `id` property (set by Fastify and pino-http), otherwise the `x-request-id`
+ * header, otherwise undefined. Clients control the header, so it is cut to 128 characters and must not be trusted.
  */
 export function requestId(request: unknown): string | undefined {
   try {
     const { id, headers } = (request ?? {}) as { readonly id?: unknown; readonly headers?: Record<string, unknown> }
     return shortText(id) ?? shortText(headers?.[HEADER])
   } catch {
-    // a getter of the framework's may throw, and a line without an id is better than none
+    // a getter of the framework may throw; log the line without an id then
     return undefined
   }
 }

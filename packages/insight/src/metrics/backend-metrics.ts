@@ -6,30 +6,30 @@ import { LabelBound } from './label-bound.ts'
 import { ANSWER_MS, MAX_NAMES } from './metric-limits.ts'
 
 const STATES: readonly BreakerState[] = ['closed', 'open', 'half-open']
-/** Codes of clients and servers are few; a message in the place of one has blanks. */
+/** Matches error codes. An error message contains blanks and would create unbounded label values. */
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/
 
-/** How backends answer: how fast, what fails, and whether a breaker is open. */
+/** Metrics of backends: response times, failures and circuit breaker states. */
 export class BackendMetrics implements InsightPart {
   readonly #answerMs = new HistogramMetric({
     name: 'sluice_backend_answer_ms',
-    help: 'How long callers waited for a backend that did not answer at once, in milliseconds.',
+    help: 'Time callers waited for a backend that did not answer synchronously, in milliseconds.',
     labels: ['backend'],
     buckets: ANSWER_MS,
   })
   readonly #failures = new CounterMetric({
     name: 'sluice_backend_failures_total',
-    help: 'Calls of a backend that failed, by cause.',
+    help: 'Failed backend calls, by cause.',
     labels: ['backend', 'cause'],
   })
   readonly #states = new GaugeMetric({
     name: 'sluice_breaker_state',
-    help: '1 for the state that the breaker of a backend took last, 0 for the others.',
+    help: '1 for the last reported circuit breaker state of a backend, 0 for the other states.',
     labels: ['backend', 'state'],
   })
   readonly #changes = new CounterMetric({
     name: 'sluice_breaker_changes_total',
-    help: 'How often the breaker of a backend took a state.',
+    help: 'Circuit breaker state changes of a backend, by new state.',
     labels: ['backend', 'state'],
   })
   readonly #names = new LabelBound(MAX_NAMES)

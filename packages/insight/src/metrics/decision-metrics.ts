@@ -7,36 +7,39 @@ import { LabelBound } from './label-bound.ts'
 import { BOUNDED_BY_LABELS, MAX_NAMES, MAX_ROUTES } from './metric-limits.ts'
 import { PolicySeries } from './policy-series.ts'
 
-/** From which part of a limit on a key is near it. */
-const NEAR = 0.8
+/** Used share of the limit from which a key counts as near its limit. */
+const NEAR_LIMIT = 0.8
 const RULES = ['local', 'allow', 'deny'] as const
 
-/** Decisions by policy, outcome and route; those near the limit, and those that a failure rule made; units moved after them. */
+/**
+ * Metrics of decisions: outcomes by policy and route, decisions near the limit, decisions made by a failure rule, and
+ * units charged or refunded afterwards.
+ */
 export class DecisionMetrics implements InsightPart {
   readonly #decisions = new CounterMetric({
     name: 'sluice_decisions_total',
-    help: 'Verdicts of policies, by outcome and route.',
+    help: 'Policy verdicts, by outcome and route.',
     labels: ['policy', 'outcome', 'route'],
     maxSeries: BOUNDED_BY_LABELS,
   })
   readonly #nearLimit = new CounterMetric({
     name: 'sluice_near_limit_decisions_total',
-    help: 'Counted verdicts after which a key had used 80 % of its limit or more.',
+    help: 'Counted verdicts after which the key had used at least 80 % of its limit.',
     labels: ['policy'],
   })
   readonly #uncounted = new CounterMetric({
     name: 'sluice_uncounted_decisions_total',
-    help: 'Verdicts of a failure rule, made while the backend failed, by rule.',
+    help: 'Verdicts made by a failure rule because the backend was unavailable, by rule.',
     labels: ['policy', 'rule'],
   })
   readonly #unitsCharged = new CounterMetric({
     name: 'sluice_units_charged_total',
-    help: 'Units that were added after their decisions.',
+    help: 'Units charged after the decision.',
     labels: ['policy'],
   })
   readonly #unitsRefunded = new CounterMetric({
     name: 'sluice_units_refunded_total',
-    help: 'Units that were given back.',
+    help: 'Units refunded after the decision.',
     labels: ['policy'],
   })
   readonly #names = new LabelBound(MAX_NAMES)
@@ -46,7 +49,7 @@ export class DecisionMetrics implements InsightPart {
   decided(_key: string, decision: Decision, request?: ObservedRequest): void {
     const route = request?.route
     const { binding } = decision
-    // the decision of one policy is its own verdict, and makes a list of it for whoever reads one
+    // with a single policy the decision is its own verdict; reading `verdicts` would allocate an array
     if ((binding as unknown) === decision) this.#count(binding, route, countedAsAsked(decision), decision.source)
     else this.#countAll(decision, route)
   }
@@ -103,10 +106,10 @@ export class DecisionMetrics implements InsightPart {
 
 function isNear({ policy, remaining }: PolicyVerdict): boolean {
   const capacity = policy.burst ?? policy.limit
-  return capacity - remaining >= NEAR * capacity
+  return capacity - remaining >= NEAR_LIMIT * capacity
 }
 
-/** Where several backends answered, the source names all of them. */
+/** Returns the failure rule that decided. If several backends were involved, the source is a list joined by `+`. */
 function ruleOf(source: string): string {
   return RULES.find((rule) => rule === source) ?? source.split('+').find(isRule) ?? 'other'
 }

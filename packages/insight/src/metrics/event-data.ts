@@ -1,4 +1,4 @@
-/** What events tell is of any type: a number that can be counted, 0 for anything else. */
+/** Returns the value if it is a finite number of at least 0, otherwise 0. Event data is untyped. */
 export function amountOf(value: unknown): number {
   return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY ? value : 0
 }

@@ -2,12 +2,12 @@ import type { Metric, ObserverEvent } from '@sluice/limiter-core'
 import type { InsightPart } from '../insight-part.ts'
 
 /**
- * Hands each event on once. A backend tells all limiters that count on it, and one insight that watches them all would
- * count it for each; such an event is the same object each time.
+ * Forwards each event once. A backend notifies every limiter that uses it, so an insight that observes several of these
+ * limiters receives the same event object several times.
  */
 export class EventsOnce implements InsightPart {
   readonly #parts: readonly InsightPart[]
-  readonly #known: WeakSet<object> = new WeakSet()
+  readonly #seen: WeakSet<object> = new WeakSet()
 
   constructor(parts: readonly InsightPart[]) {
     this.#parts = parts
@@ -18,8 +18,8 @@ export class EventsOnce implements InsightPart {
   }
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
-    if (this.#known.has(data)) return
-    this.#known.add(data)
+    if (this.#seen.has(data)) return
+    this.#seen.add(data)
     for (const part of this.#parts) part.event?.(name, data)
   }
 

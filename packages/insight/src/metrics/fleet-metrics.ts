@@ -5,29 +5,29 @@ import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'
 import { MAX_NAMES } from './metric-limits.ts'
 
-/** What a `sync` event can tell, apart from `failed`. */
-const TOLD = ['dropped', 'missed', 'unsent', 'late', 'unread'] as const
+/** Fields of a `sync` event that are counted as events, apart from `failed`. */
+const COUNTED_FIELDS = ['dropped', 'missed', 'unsent', 'late', 'unread'] as const
 
-/** How processes hear of each other, and quotas that are used. */
+/** Metrics of the synchronisation between processes, and of quotas. */
 export class FleetMetrics implements InsightPart {
   readonly #failing = new GaugeMetric({
     name: 'sluice_sync_failing',
-    help: '1 while what this process shares of a topic does not come through, and what it knows grows old.',
+    help: '1 while a topic cannot be synchronised and the data of this process is getting stale, otherwise 0.',
     labels: ['topic'],
   })
   readonly #events = new CounterMetric({
     name: 'sluice_sync_events_total',
-    help: 'Events of a shared topic: failed, recovered, dropped, missed, unsent, late, unread.',
+    help: 'Synchronisation events of a topic: failed, recovered, dropped, missed, unsent, late, unread.',
     labels: ['topic', 'event'],
   })
   readonly #notices = new CounterMetric({
     name: 'sluice_quota_notices_total',
-    help: 'Keys that reached 80 or 100 per cent of a quota.',
+    help: 'Keys that reached 80 or 100 percent of a quota.',
     labels: ['policy', 'threshold'],
   })
   readonly #lostUnits = new CounterMetric({
     name: 'sluice_quota_lost_units_total',
-    help: 'Units that passed while the database did not answer, and that no process could keep.',
+    help: 'Units admitted while the database was unavailable that no process could record.',
   })
   readonly #names = new LabelBound(MAX_NAMES)
 
@@ -43,7 +43,7 @@ export class FleetMetrics implements InsightPart {
     yield* this.#lostUnits.metrics()
   }
 
-  /** Those that something happened to: none where nothing is shared and no quota is watched. */
+  /** Returns the metrics with a value above 0: none if nothing is synchronised and no quota is used. */
   happened(): readonly Metric[] {
     return [...this.metrics()].filter(({ samples }) => samples.some((sample) => 'value' in sample && sample.value > 0))
   }
@@ -54,7 +54,7 @@ export class FleetMetrics implements InsightPart {
       this.#failing.set(data.failed === false ? 0 : 1, topic)
       this.#events.add(1, topic, data.failed === false ? 'recovered' : 'failed')
     }
-    for (const told of TOLD) if (data[told] !== undefined) this.#events.add(1, topic, told)
+    for (const field of COUNTED_FIELDS) if (data[field] !== undefined) this.#events.add(1, topic, field)
   }
 
   #quota({ policy, threshold, lost }: Readonly<Record<string, unknown>>): void {

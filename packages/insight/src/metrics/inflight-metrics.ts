@@ -19,32 +19,32 @@ interface CapSeries {
   readonly holdMs: HistogramSeries
 }
 
-/** Permits of this process by cap: held, refused, and for how long. */
+/** Metrics of the caps of this process: held and denied permits, and hold times. */
 export class InflightMetrics implements InsightPart {
   readonly #held = new GaugeMetric({
     name: 'sluice_inflight_held',
-    help: 'Permits that this process holds, of all keys.',
+    help: 'Permits currently held in this process, across all keys.',
     labels: ['cap'],
   })
   readonly #limit = new GaugeMetric({
     name: 'sluice_inflight_limit',
-    help: 'Places of each key.',
+    help: 'Maximum number of permits per key.',
     labels: ['cap'],
   })
   readonly #acquired = new CounterMetric({
     name: 'sluice_inflight_permits_total',
-    help: 'Permits that were acquired.',
+    help: 'Permits acquired.',
     labels: ['cap'],
   })
   readonly #denied = new CounterMetric({
     name: 'sluice_inflight_denied_total',
-    help: 'Permits that were refused, as the cap of the key was full.',
+    help: 'Permits denied because the cap of the key was full.',
     labels: ['cap', 'route'],
     maxSeries: BOUNDED_BY_LABELS,
   })
   readonly #holdMs = new HistogramMetric({
     name: 'sluice_inflight_hold_ms',
-    help: 'How long permits were held, in milliseconds.',
+    help: 'Time permits were held, in milliseconds.',
     labels: ['cap'],
     buckets: HOLD_MS,
   })
@@ -61,7 +61,7 @@ export class InflightMetrics implements InsightPart {
 
   permitReleased(_key: string, heldMs: number, cap: ObservedCap): void {
     const { held, holdMs } = this.#of(cap.name)
-    // one that was acquired before anybody watched is not among those that are held
+    // a permit acquired before the insight was attached was never added
     held.set(Math.max(0, held.value - 1))
     holdMs.observe(amountOf(heldMs))
   }

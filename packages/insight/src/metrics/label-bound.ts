@@ -1,8 +1,8 @@
 const OTHER = 'other'
-/** Characters of a label value; a longer one is `other`. */
+/** Maximum length of a label value in characters. Longer values are reported as `other`. */
 const LONGEST = 200
 
-/** The values that one label has: the first ones that come, and `other` for all that come once there are too many. */
+/** Bounds the number of values of a label: the first `most` values are kept, all later ones become `other`. */
 export class LabelBound {
   readonly #most: number
   readonly #known: Set<string> = new Set()
@@ -11,7 +11,7 @@ export class LabelBound {
     this.#most = most
   }
 
-  /** What is no text is `none`. */
+  /** Returns the label value to use. Values that are not strings become `none`. */
   of(value: unknown): string {
     if (typeof value !== 'string') return 'none'
     if (this.#known.has(value)) return value

@@ -5,29 +5,29 @@ import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'
 import { MAX_NAMES } from './metric-limits.ts'
 
-/** What limits in memory had no room for, what caps over sketches cannot tell apart, and what came too late. */
+/** Metrics of in-memory limits: evictions, late charges, and sketches that are too small. */
 export class MemoryMetrics implements InsightPart {
   readonly #evictions = new CounterMetric({
     name: 'sluice_evictions_total',
-    help: 'Keys in use that memory had no room for.',
+    help: 'Keys in use that were evicted because memory was full.',
   })
   readonly #tailKeys = new CounterMetric({
     name: 'sluice_tail_keys_total',
-    help: 'Evicted keys that had used half of their limit, and are remembered in the tail.',
+    help: 'Evicted keys that had used half of their limit and are still tracked in the tail.',
   })
   readonly #lateCharges = new CounterMetric({
     name: 'sluice_late_charges_total',
-    help: 'Charges of which a part found no window any more.',
+    help: 'Charges that arrived, at least in part, after their window had ended.',
     labels: ['policy'],
   })
   readonly #lateUnits = new CounterMetric({
     name: 'sluice_late_charge_units_total',
-    help: 'Units of late charges that are counted nowhere.',
+    help: 'Units of late charges that could not be counted.',
     labels: ['policy'],
   })
   readonly #saturated = new CounterMetric({
     name: 'sluice_saturated_total',
-    help: 'Reports of a cap over a sketch in which one key in a hundred meets others.',
+    help: 'Reports that the sketch of a cap is too small: one key in a hundred collides with others.',
     labels: ['cap'],
   })
   readonly #names = new LabelBound(MAX_NAMES)

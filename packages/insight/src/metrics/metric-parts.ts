@@ -8,7 +8,7 @@ import { MemoryMetrics } from './memory-metrics.ts'
 import { RequestMetrics } from './request-metrics.ts'
 import type { SourceMetrics } from './source-metrics.ts'
 
-/** What counts in an insight, and the sources it was given. */
+/** Creates the parts of an insight that provide metrics, including the attached sources. */
 export function metricParts(sources: SourceMetrics, fleet: FleetMetrics): readonly InsightPart[] {
   const ofEvents = [new BackendMetrics(), new RequestMetrics(), new MemoryMetrics(), fleet]
   return [new DecisionMetrics(), new InflightMetrics(), new EventsOnce(ofEvents), sources]

@@ -1,19 +1,25 @@
 import type { Metric, MetricSource } from '@sluice/limiter-core'
 
-/** All metrics of a source by name, read once for all who ask in one turn: registries ask for each metric by itself. */
+/** Metrics of a source by name, read once per turn of the event loop: registries request each metric separately. */
 export class MetricSnapshot {
   readonly #source: MetricSource
   readonly #hasRead: (metrics: Iterable<Metric>) => void
   #metrics: ReadonlyMap<string, Metric> | undefined
 
-  /** Reads once at once. `hasRead` is told of all metrics at each reading: a source may have new ones. */
+  /**
+   * Reads the source immediately. `hasRead` is called with all metrics after each reading, because a source may have
+   * added new ones.
+   */
   constructor(source: MetricSource, hasRead: (metrics: Iterable<Metric>) => void) {
     this.#source = source
     this.#hasRead = hasRead
     hasRead(byName(source.metrics()).values())
   }
 
-  /** Samples that several sources have under one name stand together; those of another type than the first are left out. */
+  /**
+   * Returns the metric with this name. Samples of several sources with the same metric name are combined; samples of a
+   * different type than the first are left out.
+   */
   read(name: string): Metric | undefined {
     if (this.#metrics === undefined) {
       this.#metrics = byName(this.#source.metrics())

@@ -17,7 +17,7 @@ interface OtelInstrumentOptions {
   readonly unit: string
 }
 
-/** A `Meter` of `@opentelemetry/api`, as far as it is needed. */
+/** The used subset of `Meter` of `@opentelemetry/api`. */
 export interface OtelMeter {
   createObservableCounter(name: string, options: OtelInstrumentOptions): OtelInstrument
   createObservableUpDownCounter(name: string, options: OtelInstrumentOptions): OtelInstrument
@@ -25,20 +25,22 @@ export interface OtelMeter {
 }
 
 export interface OtelMetricsOptions {
-  /** `metrics.getMeter('sluice')` of `@opentelemetry/api`. */
+  /** Meter, such as `metrics.getMeter('sluice')` of `@opentelemetry/api`. */
   readonly meter: OtelMeter
 }
 
 /**
- * Shows the metrics of an insight to OpenTelemetry by observable instruments: they are read when a reader collects. There
- * is no observable histogram, so one is three counters: `.bucket` by `le`, `.sum`, `.count`. A metric that a source has for
- * the first time is shown from the next collection on. Answers a function that ends it. Throws `SLUICE_BAD_OPTION`.
+ * Exports the metrics of an insight to OpenTelemetry as observable instruments, which are read when a reader collects.
+ * OpenTelemetry has no observable histogram, so a histogram becomes three counters: `.bucket` (with attribute `le`),
+ * `.sum` and `.count`. A metric that a source adds later appears from the next collection on.
+ *
+ * Returns a function that stops the export. Throws `SLUICE_BAD_OPTION`.
  */
 export function otelMetrics(insight: MetricSource, options: OtelMetricsOptions): () => void {
   checkSource('otelMetrics: insight', insight)
   const { meter } = optionsOf('otelMetrics', options, ['meter'])
   if (typeof meter?.createObservableCounter !== 'function') {
-    throw badOption('otelMetrics: meter', meter, 'a meter of @opentelemetry/api')
+    throw badOption('otelMetrics: meter', meter, 'a Meter of @opentelemetry/api')
   }
   const instruments = new ObservedInstruments(insight, meter)
   return () => instruments.remove()

@@ -1,17 +1,17 @@
 import type { Metric, MetricLabels } from '@sluice/limiter-core'
 
-/** A metric as OpenTelemetry has it. */
+/** Name, unit and kind of a metric in OpenTelemetry. */
 export interface OtelName {
   readonly name: string
   readonly unit: string
-  /** What values are multiplied by. */
+  /** Factor that converts values to `unit`. */
   readonly scale: number
   readonly kind: 'counter' | 'gauge' | 'upDownCounter'
 }
 
-const MS_OF_SECONDS = 0.001
+const SECONDS_PER_MS = 0.001
 
-// those of aspnetcore.rate_limiting.*, the only convention there is, in a namespace of ours
+// modelled on aspnetcore.rate_limiting.*, the only existing semantic convention, in our own namespace
 const NAMED: Readonly<Record<string, OtelName>> = {
   sluice_decisions_total: { name: 'sluice.rate_limiting.requests', unit: '{request}', scale: 1, kind: 'counter' },
   sluice_inflight_held: {
@@ -23,13 +23,13 @@ const NAMED: Readonly<Record<string, OtelName>> = {
   sluice_inflight_hold_ms: {
     name: 'sluice.rate_limiting.request_lease.duration',
     unit: 's',
-    scale: MS_OF_SECONDS,
+    scale: SECONDS_PER_MS,
     kind: 'counter',
   },
   sluice_slow_down_delay_ms: {
     name: 'sluice.rate_limiting.request.time_in_queue',
     unit: 's',
-    scale: MS_OF_SECONDS,
+    scale: SECONDS_PER_MS,
     kind: 'counter',
   },
 }
@@ -41,7 +41,10 @@ const ATTRIBUTES: Readonly<Record<string, string>> = {
   route: 'http.route',
 }
 
-/** `sluice_backend_answer_ms` is `sluice.backend_answer` in `ms`; names that are not ours stay. */
+/**
+ * Returns the OpenTelemetry name: `sluice_backend_answer_ms` becomes `sluice.backend_answer` with unit `ms`. Names
+ * without the `sluice_` prefix keep their prefix.
+ */
 export function otelName({ name, type }: Metric): OtelName {
   const named = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined
   if (named !== undefined) return named
@@ -50,7 +53,7 @@ export function otelName({ name, type }: Metric): OtelName {
   return { name: short, unit, scale: 1, kind: type === 'gauge' ? 'gauge' : 'counter' }
 }
 
-/** An empty label is none. */
+/** Converts labels to attributes. Empty labels are left out. */
 export function otelAttributes(labels: MetricLabels): Record<string, string> {
   const attributes: Record<string, string> = {}
   for (const [name, value] of Object.entries(labels)) {

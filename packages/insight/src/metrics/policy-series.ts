@@ -1,7 +1,10 @@
 import type { CounterMetric, CounterSeries } from '@sluice/limiter-core/backend'
 import type { LabelBound } from './label-bound.ts'
 
-/** The series of one policy on one route: all of them from the start, so that a first denial is seen to be an increase. */
+/**
+ * Series of one policy on one route. All outcomes are created at once, so that Prometheus sees the first denial as an
+ * increase from 0.
+ */
 export class RouteSeries {
   readonly allowed: CounterSeries
   readonly denied: CounterSeries
@@ -15,7 +18,7 @@ export class RouteSeries {
 }
 
 export interface PolicySeriesOptions {
-  /** As the label has it. */
+  /** Value of the `policy` label. */
   readonly policy: string
   readonly decisions: CounterMetric
   readonly nearLimit: CounterMetric
@@ -24,7 +27,7 @@ export interface PolicySeriesOptions {
   readonly routes: LabelBound
 }
 
-/** The series of one policy, found without an allocation. */
+/** Series of one policy. Lookups do not allocate. */
 export class PolicySeries {
   readonly nearLimit: CounterSeries
   readonly unitsCharged: CounterSeries
@@ -39,14 +42,14 @@ export class PolicySeries {
     this.unitsRefunded = options.unitsRefunded.labels(options.policy)
   }
 
-  /** A route that is not known has an empty label, which is none. */
+  /** Returns the series of a route. An unknown route has an empty label. */
   on(route = ''): RouteSeries {
     return this.#routes.get(route) ?? this.#bounded(route)
   }
 
   #bounded(route: string): RouteSeries {
     const { decisions, policy, routes } = this.#options
-    // no route takes no place of a route
+    // the empty label does not count against the limit of routes
     const label = route === '' ? route : routes.of(route)
     let series = this.#routes.get(label)
     if (series === undefined) {

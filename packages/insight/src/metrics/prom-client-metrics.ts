@@ -4,7 +4,7 @@ import { MetricSnapshot } from './metric-snapshot.ts'
 import { checkSource } from './metrics-handler.ts'
 import { valueRows } from './value-rows.ts'
 
-/** A registry of `prom-client` 15, as far as it is needed. */
+/** The used subset of a `prom-client` 15 registry. */
 export interface PromClientRegister {
   registerMetric(metric: unknown): void
   getSingleMetric(name: string): unknown
@@ -12,21 +12,23 @@ export interface PromClientRegister {
 }
 
 export interface PromClientOptions {
-  /** `register` of prom-client, or a `Registry` of your own. */
+  /** Registry: `register` of prom-client, or your own `Registry`. */
   readonly register: PromClientRegister
 }
 
 /**
- * Adds the metrics of an insight to a registry of `prom-client`, beside those that are there; they are read when it is.
- * A metric that a source has for the first time joins while others are read, and is shown from the next time on. Its
- * `resetMetrics` leaves ours as they are. Answers a function that takes them off again. Throws `SLUICE_BAD_OPTION`, also
- * where the registry has a metric of one of the names.
+ * Adds the metrics of an insight to a `prom-client` registry. They are read whenever the registry is read. A metric
+ * that a source adds later is registered during a reading and appears from the next reading on. `resetMetrics` of the
+ * registry does not reset these metrics.
+ *
+ * Returns a function that removes the metrics from the registry. Throws `SLUICE_BAD_OPTION` for invalid options, and if
+ * the registry already has a metric with one of the names.
  */
 export function promClientMetrics(insight: MetricSource, options: PromClientOptions): () => void {
   checkSource('promClientMetrics: insight', insight)
   const { register } = optionsOf('promClientMetrics', options, ['register'])
   if (typeof register?.registerMetric !== 'function' || typeof register.getSingleMetric !== 'function') {
-    throw badOption('promClientMetrics: register', register, 'a registry of prom-client')
+    throw badOption('promClientMetrics: register', register, 'a prom-client Registry')
   }
   const joined = new JoinedMetrics(insight, register)
   return () => joined.remove()
@@ -52,8 +54,8 @@ class JoinedMetrics {
   #refuseTaken(insight: MetricSource): void {
     for (const { name } of insight.metrics()) {
       if (this.#register.getSingleMetric(name) === undefined) continue
-      const got = `got a registry that has a metric '${name}', expected one without`
-      throw new SluiceError('SLUICE_BAD_OPTION', `promClientMetrics: register: ${got}`)
+      const problem = `expected a registry without a metric '${name}', received one that has it`
+      throw new SluiceError('SLUICE_BAD_OPTION', `promClientMetrics: register: ${problem}`)
     }
   }
 
@@ -67,7 +69,9 @@ class JoinedMetrics {
   }
 }
 
-/** What a registry reads of a metric; in a registry of OpenMetrics it takes `_total` off the name. */
+/**
+ * Metric as prom-client registers it. An OpenMetrics registry strips `_total` from `name`, which is why it is mutable.
+ */
 class JoinedMetric {
   name: string
   readonly help: string

@@ -5,36 +5,36 @@ import { amountOf } from './event-data.ts'
 import { LabelBound } from './label-bound.ts'
 import { DELAY_MS, MAX_NAMES } from './metric-limits.ts'
 
-/** What happens to requests beside decisions: delays, keys that were the address instead, functions that failed. */
+/** Metrics of requests apart from decisions: delays, keys replaced by the client address, and failed callbacks. */
 export class RequestMetrics implements InsightPart {
   readonly #slowed = new CounterMetric({
     name: 'sluice_slowed_total',
-    help: 'Requests over a slow-down, by outcome: waits, denied, shadow.',
+    help: 'Requests above the threshold of a slow-down, by outcome: waits, denied, shadow.',
     labels: ['policy', 'outcome'],
   })
   readonly #delayMs = new HistogramMetric({
     name: 'sluice_slow_down_delay_ms',
-    help: 'How long requests wait that are slowed down, in milliseconds.',
+    help: 'Delay of slowed-down requests, in milliseconds.',
     labels: ['policy'],
     buckets: DELAY_MS,
   })
   readonly #fallbacks = new CounterMetric({
     name: 'sluice_key_fallbacks_total',
-    help: 'Requests whose address was their key as no other one came, by reason.',
+    help: 'Requests keyed by client address because their key source gave no key, by reason.',
     labels: ['reason'],
   })
   readonly #hookFailures = new CounterMetric({
     name: 'sluice_hook_failures_total',
-    help: 'Functions of the application that failed, by the option they were given in.',
+    help: 'Application callbacks that failed, by the option that contains them.',
     labels: ['hook'],
   })
   readonly #policies = new LabelBound(MAX_NAMES)
-  readonly #words = new LabelBound(MAX_NAMES)
+  readonly #labelValues = new LabelBound(MAX_NAMES)
 
   event(name: ObserverEvent, data: Readonly<Record<string, unknown>>): void {
     if (name === 'slowed') this.#slow(data)
-    else if (name === 'keyFallback') this.#fallbacks.add(1, this.#words.of(data.reason))
-    else if (name === 'hookFailed') this.#hookFailures.add(1, this.#words.of(data.hook))
+    else if (name === 'keyFallback') this.#fallbacks.add(1, this.#labelValues.of(data.reason))
+    else if (name === 'hookFailed') this.#hookFailures.add(1, this.#labelValues.of(data.hook))
   }
 
   *metrics(): Iterable<Metric> {
@@ -46,7 +46,7 @@ export class RequestMetrics implements InsightPart {
 
   #slow({ policy, outcome, delayMs }: Readonly<Record<string, unknown>>): void {
     const name = this.#policies.of(policy)
-    this.#slowed.add(1, name, this.#words.of(outcome))
+    this.#slowed.add(1, name, this.#labelValues.of(outcome))
     if (outcome === 'waits') this.#delayMs.observe(amountOf(delayMs), name)
   }
 }

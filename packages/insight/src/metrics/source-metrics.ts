@@ -2,20 +2,20 @@ import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { badOption, CounterMetric } from '@sluice/limiter-core/backend'
 import type { InsightPart } from '../insight-part.ts'
 
-/** The metrics of other sources. One that throws is left out of that reading, and counted. */
+/** Metrics of the attached sources. A source that throws is left out of that reading and counted as a failure. */
 export class SourceMetrics implements InsightPart {
   readonly #sources: readonly MetricSource[]
   readonly #failures = new CounterMetric({
     name: 'sluice_source_failures_total',
-    help: 'Sources of metrics that threw while they were read.',
+    help: 'Metric sources that threw an error while being read.',
   })
 
-  /** Throws `SLUICE_BAD_OPTION` for what is no list of sources. */
+  /** Throws `SLUICE_BAD_OPTION` if `sources` is not an array of metric sources. */
   constructor(sources: readonly MetricSource[]) {
-    if (!Array.isArray(sources)) throw badOption('createInsight: sources', sources, 'an array of sources of metrics')
+    if (!Array.isArray(sources)) throw badOption('createInsight: sources', sources, 'an array of metric sources')
     for (const [index, source] of sources.entries()) {
       if (typeof source?.metrics === 'function') continue
-      throw badOption(`createInsight: sources[${index}]`, source, 'a source of metrics')
+      throw badOption(`createInsight: sources[${index}]`, source, 'a metric source')
     }
     this.#sources = [...new Set(sources)]
   }
@@ -24,7 +24,7 @@ export class SourceMetrics implements InsightPart {
     return [...this.ofSources(), ...this.#failures.metrics()]
   }
 
-  /** Those of the sources alone. */
+  /** Metrics of the sources, without the failure counter. */
   ofSources(): readonly Metric[] {
     return this.#sources.flatMap((source) => this.#read(source))
   }

@@ -1,15 +1,15 @@
 import type { BucketSample, Metric, MetricLabels } from '@sluice/limiter-core'
 
-/** One number of a metric. `part`: which one of a histogram, empty for others. */
+/** One exported number of a metric. `part` names the component of a histogram and is empty for other types. */
 export interface ValueRow {
   readonly part: '' | 'bucket' | 'sum' | 'count'
   readonly labels: MetricLabels
   readonly value: number
-  /** The upper bound of a bucket, Infinity for that of all values. */
+  /** Upper bound of a bucket; Infinity for the bucket of all values. */
   readonly upperBound?: number
 }
 
-/** The numbers of a metric, one by one. */
+/** Flattens a metric into its exported numbers. Adds the `+Inf` bucket if a histogram lacks it. */
 export function valueRows(metric: Metric): readonly ValueRow[] {
   if (metric.type === 'histogram') return metric.samples.flatMap(bucketRows)
   return metric.samples.map(({ labels, value }) => ({ part: '', labels, value }))

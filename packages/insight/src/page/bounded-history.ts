@@ -18,7 +18,7 @@ export function lastSteps({ startAt, stepMs, series, caps }: HistorySnapshot, st
   }
 }
 
-/** A day of it in steps of 15 minutes, which begin when a clock shows a quarter; at most the last `steps` of them. */
+/** Returns a day of history in steps of 15 minutes, aligned to the clock; at most the last `steps`. */
 export function dayOf(history: HistorySnapshot, steps: number = DAY_STEPS): HistorySnapshot {
   const each = DAY_STEP_MS / history.stepMs
   const passed = (history.startAt / history.stepMs + lengthOf(history)) % each || each

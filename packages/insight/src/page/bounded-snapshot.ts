@@ -8,10 +8,10 @@ import type { PageUpdate } from './page-update.ts'
 const MOST = { policies: 50, rows: 100, talkers: 10, controls: 20, days: 31 }
 /** An hour of minutes, and the minute that runs. */
 const HOUR_STEPS = 61
-/** Steps that each update repeats: what a viewer may have seen half of. */
+/** Number of steps repeated by each update, because a viewer may have seen an incomplete one. */
 const LAST_STEPS = 3
 
-/** The text of one update, of a size that does not grow with what is watched. `isWhole`: with all of the history. */
+/** Returns the text of one update, of bounded size. `isWhole`: with the complete history. */
 export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): string {
   const { uniques, policies } = snapshot
   const bounded: PageUpdate = {
@@ -43,7 +43,7 @@ function isLong(value: unknown): value is string {
   return typeof value === 'string' && value.length > LONGEST_TEXT
 }
 
-/** Routes of a day are for who asks the snapshot. */
+/** Routes of a day are only included in the snapshot API. */
 function dayAlone({ date, count }: UniqueDaySnapshot): UniqueDaySnapshot {
   return { date, count }
 }

@@ -35,7 +35,7 @@ export interface CheckedOptions {
   readonly clock: Clock
 }
 
-/** Answers every request at the addresses of a dashboard. */
+/** Responds to every request below the address of a dashboard. */
 export class DashboardPage {
   readonly #path: string
   readonly #session: PageSession | undefined
@@ -93,7 +93,7 @@ export class DashboardPage {
   }
 
   #open(req: IncomingMessage, res: ServerResponse): void {
-    // behind another answer: nobody would hear that its connection ended
+    // a response after a pipelined one: the end of its connection would not be noticed
     if (res.socket === null) answerProblem(res, NOT_FIRST)
     else if (this.#stream.isFull) answerProblem(res, FULL)
     else if (req.method === 'HEAD') answerFile(res, { type: 'text/event-stream', text: '' })
@@ -115,7 +115,7 @@ export class DashboardPage {
     }
   }
 
-  /** Nobody acts without a token, whoever may look. */
+  /** Changes always require a token, whoever may read the page. */
   #act(req: IncomingMessage, res: ServerResponse, file: string): void {
     const refusal = refusalOf(req, this.#session) ?? (this.#session === undefined ? READ_ONLY : undefined)
     if (refusal !== undefined) answerProblem(res, refusal)
@@ -124,7 +124,7 @@ export class DashboardPage {
 
   async #logIn(req: IncomingMessage, res: ServerResponse, session: PageSession, folder: string): Promise<void> {
     const peer = req.socket.remoteAddress ?? ''
-    // spent before the token is read, so that guesses at the same time are counted as well
+    // taken before the token is checked, so that parallel guesses are counted too
     const attempt = await this.#wrongTokens.take(peer)
     if (!attempt.allowed) {
       refuse(req, res, TOO_MANY)
@@ -138,17 +138,17 @@ export class DashboardPage {
   }
 }
 
-/** A browser gets a page that says it, everyone else the problem. */
+/** Browsers receive a page with the problem, other clients the problem document. */
 function refuse(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
   const file = pageFiles.get(problem.status === 403 ? 'forbidden.html' : 'login.html')
   const isForBrowser = /\btext\/html\b/.test(req.headers.accept ?? '')
-  // who only comes to log in has done nothing wrong
+  // opening the login page is not an error
   const message = problem.status === 401 && req.method !== 'POST' ? '' : problem.detail
   if (isForBrowser && file !== undefined) answerFile(res, filled(file, { message }), problem.status)
   else answerProblem(res, problem)
 }
 
-/** The file with texts of ours in their places. */
+/** Returns the file with placeholders replaced. */
 function filled({ type, text }: PageFile, texts: Readonly<Record<string, string>>): PageFile {
   return { type, text: Object.entries(texts).reduce((whole, [name, value]) => whole.replace(`{${name}}`, value), text) }
 }

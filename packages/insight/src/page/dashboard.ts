@@ -5,14 +5,17 @@ import type { InsightSource } from './insight-source.ts'
 import { type FastifyPlugin, fastifyMount, type KoaMiddleware, koaMount, type PageHandler } from './page-mounts.ts'
 
 export interface DashboardOptions {
-  /** What is shown, and what operators change. */
+  /** Provides the data and applies the changes. */
   readonly insight: InsightSource
   /**
-   * Who has it may look and act, from anywhere: 16 characters or more. Without one nobody may act, and the page shows itself on the same machine alone,
-   * at localhost; behind a proxy it needs one.
+   * Grants reading and changing from anywhere: 16 characters or more. Without a token nothing can be changed, and the
+   * page is served only to the same machine, at localhost; behind a proxy a token is required.
    */
   readonly token?: string | undefined
-  /** Where it is mounted, as `/limits`, for node:http and Koa. Default: the root; Express, Fastify and Nest say it themselves. */
+  /**
+   * Mount path, such as `/limits`, for `node:http` and Koa. Default: the root. Express, Fastify and Nest provide it
+   * themselves.
+   */
   readonly path?: string | undefined
   /** Milliseconds from one update to the next, 250 or more. Default: 1,000. */
   readonly updateMs?: number | undefined
@@ -23,15 +26,15 @@ export interface DashboardOptions {
 export interface Dashboard extends PageHandler {
   readonly koa: KoaMiddleware
   readonly fastify: FastifyPlugin
-  /** Ends all streams; whoever asks later gets 503. */
+  /** Closes all streams; later requests receive 503. */
   close(): void
 }
 
-/** The fastest that a page is told anything. */
+/** Shortest time between two updates. */
 const FASTEST_MS = 250
 const SLOWEST_MS = 60_000
 
-/** One page that shows what limits do, closed to strangers. Throws `SLUICE_BAD_OPTION`. */
+/** Creates the live page, which is not public by default. Throws `SLUICE_BAD_OPTION`. */
 export function dashboard(options: DashboardOptions): Dashboard {
   const page = new DashboardPage(checked(options))
   const handle: PageHandler = (req, res, next) => page.handle(req, res, next)

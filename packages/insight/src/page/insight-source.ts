@@ -3,7 +3,7 @@ import type { Explanation } from '../explain/explanation.ts'
 import type { ExplainOptions } from '../insight.ts'
 import type { SnapshotSource } from './page-stream.ts'
 
-/** What a dashboard shows and steers: an `Insight` is one. */
+/** What a dashboard displays and controls; an `Insight` satisfies it. */
 export interface InsightSource extends SnapshotSource {
   explain(key: string, options?: ExplainOptions): Promise<Explanation>
   keyOf(id: string): string | undefined

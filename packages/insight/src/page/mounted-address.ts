@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Where a request stands below the address that the page is mounted at. */
+/** Position of a request below the mount address of the page. */
 export interface MountedAddress {
-  /** Without its first slash: empty for the page itself. */
+  /** Without its leading slash: empty for the page itself. */
   readonly file: string
   /** The folder of the page as the client sees it, for its cookie. */
   readonly folder: string
-  /** Where the page is, seen from an address without its slash at the end; else nothing. */
+  /** Address of the page, relative to one without a trailing slash; otherwise undefined. */
   readonly redirect?: string
 }
 
@@ -27,7 +27,7 @@ function pathnameOf(url: string): string {
   return url.split('?')[0] || '/'
 }
 
-/** What stands behind the first question mark of a request's address. */
+/** Returns the part after the first question mark of a request's address. */
 export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   const [, ...query] = url.split('?')
   return new URLSearchParams(query.join('?'))

@@ -5,7 +5,7 @@ import type { PageSession } from './page-session.ts'
 
 const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|::ffff:127\.\d{1,3}\.\d{1,3}\.\d{1,3})$/i
 const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i
-/** Headers of proxies: behind one the peer says nothing of who looks. */
+/** Headers of proxies, behind which the peer address does not identify the user. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 const TOKEN_NAMES = ['token', 'access_token']
 
@@ -29,11 +29,14 @@ export function refusalOf(req: IncomingMessage, session: PageSession | undefined
   return session.holds(req) ? crossSite(req) : NO_SESSION
 }
 
-/** Refuses what another site sends in the name of who looks. Following a link is fine: it shows the sender nothing. */
+/**
+ * Rejects requests that another site sends on behalf of the user. Following a link is allowed, because the other site
+ * does not see the response.
+ */
 export function crossSite({ method, headers }: IncomingMessage): Problem | undefined {
   const { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin, host } = headers
   const isLink = mode === 'navigate' && method === 'GET'
-  // a browser that says it knows better than a host that a proxy may have changed
+  // the browser's header is more reliable than a host that a proxy may have changed
   if (site !== undefined) return isLink || site === 'same-origin' || site === 'none' ? undefined : CROSS_SITE
   if (origin === undefined) return undefined
   return URL.canParse(origin) && new URL(origin).host === host ? undefined : CROSS_SITE
@@ -45,7 +48,7 @@ export function tokenInAddress(req: IncomingMessage): Problem | undefined {
   return TOKEN_NAMES.some((name) => query.has(name)) ? TOKEN_IN_ADDRESS : undefined
 }
 
-/** The peer itself, under a name that no other site can point here: what keeps DNS rebinding out. */
+/** Whether the peer is this machine, under a name that no other site can point here, which prevents DNS rebinding. */
 function isLoopback({ socket, headers }: IncomingMessage): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false
   return LOOPBACK.test(socket.remoteAddress ?? '') && LOOPBACK_HOST.test(headers.host ?? '')

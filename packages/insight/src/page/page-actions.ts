@@ -8,7 +8,7 @@ import { answerJson, answerProblem, type Problem } from './page-answer.ts'
 import { bodyOf } from './page-body.ts'
 
 const MOST_BYTES = 16_384
-/** No form of another site can send it. */
+/** Forms of other sites cannot send this header. */
 const HEADER = 'sluice-control'
 
 const NO_HEADER: Problem = {
@@ -24,7 +24,7 @@ const NOT_SEEN: Problem = {
 }
 const NOT_HELD: Problem = { status: 404, title: 'Not Found', detail: 'No change of this id holds.' }
 
-/** Questions and changes over HTTP. Who may ask them has been checked before. */
+/** Queries and changes over HTTP. Access has been checked before. */
 export class PageActions {
   readonly #insight: InsightSource
   /** Whether this page may be acted on. */
@@ -72,7 +72,7 @@ export class PageActions {
     answerJson(res, await this.#insight.explain(key, { cost }))
   }
 
-  /** A key is named by its id where it is, so that nobody has to know it. */
+  /** A key can be identified by its id, so that a client need not know it. */
   async #control(res: ServerResponse, { id, ...request }: Readonly<Record<string, unknown>>): Promise<void> {
     const key = typeof id === 'string' ? this.#insight.keyOf(id) : undefined
     if (id !== undefined && key === undefined) return answerProblem(res, NOT_SEEN)
@@ -87,7 +87,7 @@ export class PageActions {
     else answerProblem(res, NOT_HELD)
   }
 
-  /** What is refused by a code is a bad request, all else a fault of ours. */
+  /** Coded errors are bad requests; all others are internal errors. */
   async #answered(res: ServerResponse, answer: () => Promise<void>): Promise<void> {
     try {
       await answer()

@@ -12,7 +12,7 @@ const CONTENT_SECURITY = [
   "base-uri 'none'",
 ].join('; ')
 
-/** Every answer has them: nothing is kept, framed, guessed at, or asked of another host. */
+/** Headers of every response: no caching, framing, sniffing, and no requests to other hosts. */
 const SECURITY = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': CONTENT_SECURITY,
@@ -32,7 +32,7 @@ export interface Problem {
   readonly status: number
   readonly title: string
   readonly detail: string
-  /** Of an error of this suite. */
+  /** Code of a Sluice error. */
   readonly code?: string
 }
 
@@ -43,7 +43,7 @@ export function secure(res: ServerResponse): void {
   for (const [name, value] of Object.entries(SECURITY)) res.setHeader(name, value)
 }
 
-/** Answers a file of the page, compressed where the client takes it. */
+/** Sends a file of the page, compressed if the client accepts it. */
 export function answerFile(res: ServerResponse, { type, text }: PageFile, status = 200): void {
   const accepted = String(res.req.headers['accept-encoding'] ?? '')
   const isCompressed = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(accepted)
@@ -77,13 +77,13 @@ function end(res: ServerResponse, status: number, type: string, body: Buffer): v
   res.end(res.req.method === 'HEAD' ? undefined : body)
 }
 
-/** A body that nobody reads any more would keep its connection for as long as it goes on. */
+/** Whether a body would otherwise be left unread, which would keep its connection open. */
 function isUnread({ headers, complete, httpVersionMajor }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   return hasBody && !complete && httpVersionMajor < 2
 }
 
-/** Texts are those of the files of the page: a handful. */
+/** Caches by text, because only a few files exist. */
 function compressedText(text: string): Buffer {
   const kept = compressed.get(text) ?? gzipSync(text, { level: 9 })
   compressed.set(text, kept)

@@ -4,8 +4,8 @@ import type { Clock } from '@sluice/limiter-core'
 const SLOWEST_MS = 10_000
 
 /**
- * The text of a body, or what a parser before this one made of it; undefined where it is larger than `most` bytes. Ends the
- * connection of a body that did not come within 10 s.
+ * Returns the text of a body, or what an earlier parser made of it; undefined if it exceeds `most` bytes. Closes the
+ * connection if the body does not arrive within 10 s.
  */
 export async function bodyOf(req: IncomingMessage, most: number, clock: Clock): Promise<unknown> {
   const { body } = req as { readonly body?: unknown }

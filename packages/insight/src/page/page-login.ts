@@ -5,7 +5,7 @@ import { bodyOf } from './page-body.ts'
 /** A form with one token. */
 const MOST_BYTES = 4_096
 
-/** The token of a login form; empty where there is none, or more than a form would send. */
+/** Returns the token of a login form; empty if there is none, or the body is larger than a form. */
 export async function sentToken(req: IncomingMessage, clock: Clock): Promise<string> {
   const body = await bodyOf(req, MOST_BYTES, clock)
   if (typeof body === 'string') return new URLSearchParams(body).get('token') ?? ''

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Answers requests of node:http, Express, Connect and Nest. `next` gets those for other addresses. */
+/** Handles requests of `node:http`, Express, Connect and Nest. `next` receives requests for other addresses. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse, next?: (error?: unknown) => void) => void
 
-/** What is used of Koa's context. */
+/** The used part of Koa's context. */
 interface KoaContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
@@ -13,7 +13,7 @@ interface KoaContext {
 
 export type KoaMiddleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown>
 
-/** What is used of a Fastify instance. */
+/** The used part of a Fastify instance. */
 interface FastifyApp {
   readonly prefix: string
   removeAllContentTypeParsers(): unknown
@@ -47,7 +47,7 @@ export function koaMount(handle: PageHandler): KoaMiddleware {
       }
       context.respond = false
       if ('body' in request) Object.assign(req, { body: request.body })
-      // Koa's status of a request that nobody answered
+      // Koa's default status
       res.statusCode = 404
       res.once('close', resolve)
       handle(req, res, others)

@@ -9,8 +9,8 @@ const SESSION_MS = 12 * 3_600_000
 const SHORTEST_TOKEN = 16
 
 /**
- * Who has logged in. A cookie is `expiry.nonce.signature`, signed under the token, so that all processes with that token
- * know it and none keeps it.
+ * Login sessions. A cookie is `expiry.nonce.signature`, signed with the token, so that all processes with that token
+ * accept it and none stores it.
  */
 export class PageSession {
   readonly #token: string
@@ -40,7 +40,7 @@ export class PageSession {
     return isOurs && Number(expiry) > this.#clock.wall()
   }
 
-  /** A `Set-Cookie` for who has logged in at that path. */
+  /** Returns a `Set-Cookie` header for a user who has logged in at that path. */
   cookie(req: IncomingMessage, path: string): string {
     const expiry = String(Math.floor(this.#clock.wall() + SESSION_MS))
     const nonce = randomBytes(16).toString('base64url')
@@ -68,13 +68,13 @@ function cookieOf(header: string): string | undefined {
   return pair?.trim().slice(COOKIE.length + 1)
 }
 
-/** What a proxy says of https can only make the cookie stricter. */
+/** A forged https header of a proxy can only make the cookie stricter. */
 function isHttps({ socket, headers }: IncomingMessage): boolean {
   const isEncrypted = (socket as { readonly encrypted?: boolean }).encrypted === true
   return isEncrypted || /^https\b/i.test(String(headers['x-forwarded-proto'] ?? ''))
 }
 
-/** Compares hashes, which have one length whatever was sent. */
+/** Compares hashes, which have equal length for any input. */
 function isSame(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a, b)

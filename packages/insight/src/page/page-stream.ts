@@ -3,27 +3,30 @@ import type { Clock } from '@sluice/limiter-core'
 import type { InsightSnapshot } from '../live/snapshot.ts'
 import { snapshotText } from './bounded-snapshot.ts'
 
-/** What a page shows: an `Insight` is one. */
+/** The data of the page; an `Insight` satisfies it. */
 export interface SnapshotSource {
   snapshot(): InsightSnapshot
 }
 
 const MOST_VIEWERS = 100
-/** Who has not read for so long is gone, as a device that sleeps, and others want its place. */
+/**
+ * A viewer that has not read for this long is disconnected, because it may be a sleeping device that occupies a
+ * place.
+ */
 const LONGEST_BEHIND_MS = 60_000
 
 interface Viewer {
   readonly res: ServerResponse
-  /** It missed an update: the next one has all of the history. */
+  /** Set if it missed an update: the next one contains the complete history. */
   isBehind: boolean
   /** When it was last found to have read everything. */
   readAt: number
 }
 
 /**
- * Server-sent events for all that look. One snapshot is made for each update, whatever the number of viewers, and none
- * while nobody looks. A viewer that has not read the last update is skipped, and nothing is queued for it;
- * after a minute of that its stream ends.
+ * Server-sent events for all viewers. One snapshot is created per update, whatever the number of viewers, and none
+ * without viewers. A viewer that has not read the last update is skipped and nothing is queued for it; its stream is
+ * closed after a minute.
  */
 export class PageStream {
   readonly #source: SnapshotSource
@@ -99,7 +102,7 @@ export class PageStream {
   }
 }
 
-/** JSON has no line breaks of its own. */
+/** JSON contains no line breaks. */
 function frame(text: string): string {
   return `data: ${text}\n\n`
 }

@@ -1,6 +1,6 @@
 import type { HistorySnapshot, InsightSnapshot } from '../live/snapshot.ts'
 
-/** What a page is sent: a snapshot with the last hour minute by minute, and the last day in coarser steps beside it. */
+/** The data of an update: a snapshot with the last hour per minute, and the last day in coarser steps. */
 export interface PageUpdate extends InsightSnapshot {
   readonly day: HistorySnapshot
 }

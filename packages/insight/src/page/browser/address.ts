@@ -1,7 +1,7 @@
-/** How much of the past a chart shows. */
+/** The period that a chart shows. */
 export type Span = 'hour' | 'day'
 
-/** What the page shows, as its address says it. */
+/** What the page shows, according to its address. */
 export type Place = { readonly span: Span } & (
   | { readonly view: 'overview' | 'policies' | 'keys' | 'sources' | 'processes' | 'changes' | 'events' }
   | { readonly view: 'policy'; readonly policy: string }
@@ -25,7 +25,7 @@ export function placeOf(hash: string): Place {
   return { view: LISTS.find((list) => list === first) ?? 'overview', span }
 }
 
-/** Where the chart of a policy, or of all, is shown over that span. */
+/** Returns the address of the chart of a policy, or of all policies, over a period. */
 export function spanAddress(span: Span, policy?: string): string {
   const address = policy === undefined ? '#/' : policyAddress(policy)
   return span === 'hour' ? address : `${address}?span=${span}`

@@ -9,7 +9,7 @@ const DURATIONS = [
   ['24h', '24 hours'],
 ] as const
 
-/** What may be changed of a policy. It stays as it is while somebody writes into it. */
+/** Returns the form to change a policy. It is not replaced while a user edits it. */
 export function policyForm(policy: string): HTMLElement {
   const limit = element('input', { name: 'limit', type: 'number', min: '1', step: '1' })
   return form(
@@ -24,7 +24,7 @@ export function policyForm(policy: string): HTMLElement {
   )
 }
 
-/** What may be changed of a key, named as its page names it. */
+/** Returns the form to change a key, identified as in the page of the key. */
 export function keyForm(name: KeyName): HTMLElement {
   const fields = Object.entries(name).map(([field, value]) => hidden(field, value))
   return form(

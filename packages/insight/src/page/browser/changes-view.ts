@@ -6,7 +6,7 @@ import { moment } from './moment.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
-/** What the server answers of changes. */
+/** The server's reply about changes. */
 export interface Changes {
   readonly controls: readonly ControlEntry[]
   readonly audit: readonly AuditLine[]

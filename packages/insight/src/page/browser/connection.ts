@@ -2,12 +2,12 @@ import type { PageUpdate } from '../page-update.ts'
 import { after, now } from './browser-clock.ts'
 import { DAY_STEPS, mergedHistory } from './history.ts'
 
-/** `forbidden`: the server answers, and no longer lets this page look. */
+/** `forbidden`: the server answers, but no longer allows this page to read. */
 export type ConnectionState = 'connecting' | 'live' | 'disconnected' | 'forbidden'
 
 const RETRY_MS = 2_000
 
-/** The stream of updates. It comes back by itself after the server was away. */
+/** The event stream. It reconnects automatically. */
 export class Connection {
   readonly #changed: () => void
   #state: ConnectionState = 'connecting'
@@ -51,7 +51,7 @@ export class Connection {
 
   #failed(source: EventSource): void {
     this.#enter('disconnected')
-    // a browser tries again where nobody answered, and never where the answer was no stream
+    // browsers reconnect after a network error, but not after a response that is not a stream
     if (source.readyState !== EventSource.CLOSED) return
     after(RETRY_MS, () => void this.#ask())
   }

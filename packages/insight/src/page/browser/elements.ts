@@ -1,7 +1,7 @@
 export type Child = Node | string | undefined
 export type Attributes = Readonly<Record<string, string | undefined>>
 
-/** An element. What is no element of ours becomes text: nothing that is shown is ever read as HTML. */
+/** Creates an element. Strings become text nodes: nothing that is displayed is ever parsed as HTML. */
 export function element(tag: string, attributes: Attributes = {}, ...children: readonly Child[]): HTMLElement {
   const made = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) if (value !== undefined) made.setAttribute(name, value)
@@ -9,7 +9,7 @@ export function element(tag: string, attributes: Attributes = {}, ...children: r
   return made
 }
 
-/** A text of a stranger, whose direction of writing changes nothing around it. */
+/** Wraps text from clients, so that its writing direction does not affect its surroundings. */
 export function foreign(text: string): HTMLElement {
   return element('bdi', { class: 'foreign' }, text)
 }
@@ -17,8 +17,8 @@ export function foreign(text: string): HTMLElement {
 type BarState = 'low' | 'high' | 'full'
 
 /**
- * How much of a whole, as a bar; `state`: as how grave it looks. The numbers stand beside it, so those who do not see it miss
- * nothing.
+ * A bar that shows a share; `state` sets its severity. The numbers are next to it, so that it carries no extra
+ * information.
  */
 export function bar(share: number, state: BarState = share >= 1 ? 'full' : share >= 0.8 ? 'high' : 'low'): Element {
   const fill = Math.min(1, Math.max(0, share))
@@ -33,8 +33,8 @@ export function bar(share: number, state: BarState = share >= 1 ? 'full' : share
 }
 
 /**
- * Makes `current` look as `next`, and changes only what differs, so that focus, selection and what was unfolded stay.
- * An element with `data-keep` stays as it is while the value is the same.
+ * Updates `current` to look like `next`, changing only differences, so that focus, selection and expanded parts are
+ * kept. An element with `data-keep` is not changed while the attribute has the same value.
  */
 export function morph(current: Element, next: Element): void {
   if (current.hasAttribute('data-keep') && current.getAttribute('data-keep') === next.getAttribute('data-keep')) return
@@ -60,7 +60,7 @@ function isAlike(current: Element, next: Element): boolean {
 }
 
 function morphAttributes(current: Element, next: Element): void {
-  // unfolded by whoever looks
+  // expanded by the user
   const ours = current.getAttributeNames().filter((name) => name !== 'open')
   for (const name of ours) if (!next.hasAttribute(name)) current.removeAttribute(name)
   for (const { name, value } of next.attributes)

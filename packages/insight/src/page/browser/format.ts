@@ -28,7 +28,7 @@ export function milliseconds(value: number | null): string {
   return value < SECOND ? `${tenths.format(value)}\u00a0ms` : duration(value)
 }
 
-/** As `durationText`, and never broken over two lines. */
+/** Like `durationText`, without line breaks. */
 export function duration(ms: number): string {
   return durationText(ms).replaceAll(' ', '\u00a0')
 }
@@ -70,7 +70,7 @@ export function dateTimeText(at: number): string {
   return dateTime.format(new Date(at))
 }
 
-/** For titles. */
+/** Returns the UTC time for tooltips. */
 export function utcText(at: number): string {
   return `${new Date(at).toISOString().replace('T', ' ').slice(0, 19)} UTC`
 }

@@ -37,7 +37,7 @@ export function mergedHistory(
   }
 }
 
-/** The update behind the first `shift` values of before, or of as many zeros where there was none. */
+/** Returns the update appended to the first `shift` previous values, or to as many zeros. */
 function appended<Series extends { readonly values: readonly number[] }>(
   before: Series | undefined,
   update: Series,
@@ -63,7 +63,7 @@ export function lengthOf({ series, caps }: HistorySnapshot): number {
   return Math.max(0, ...[...series, ...caps].map(({ values }) => values.length))
 }
 
-/** The step that runs has not lasted as long as the others; its first seconds would tell little. */
+/** Returns the elapsed time of a step; the current one is shorter, and its first seconds are not meaningful. */
 function lastedMs({ startAt, stepMs }: HistorySnapshot, step: number, at: number): number {
   const passedMs = at - (startAt + step * stepMs)
   return Math.min(stepMs, Math.max(passedMs, 5_000))

@@ -2,7 +2,7 @@ import type { Explanation } from '../../explain/explanation.ts'
 import type { KeyName } from './address.ts'
 import { now } from './browser-clock.ts'
 
-/** What is known of a key that was asked for. */
+/** What is known about a requested key. */
 export type KeyAnswer =
   | { readonly state: 'asking' }
   | { readonly state: 'answered'; readonly explanation: Explanation }
@@ -11,7 +11,7 @@ export type KeyAnswer =
 const ASKED_EVERY_MS = 2_000
 const ASKING: KeyAnswer = { state: 'asking' }
 
-/** Asks the server of one key, and again every two seconds while it is shown. */
+/** Requests one key from the server, and again every two seconds while it is displayed. */
 export class KeyQuestion {
   readonly #changed: () => void
   #query = ''
@@ -34,7 +34,7 @@ export class KeyQuestion {
     this.#query = query
     this.#askedAt = now()
     const answer = await answerTo(query)
-    // another key may be asked for by now
+    // another key may have been requested in the meantime
     if (query !== this.#query) return
     this.#answer = answer
     this.#changed()

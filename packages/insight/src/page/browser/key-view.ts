@@ -10,7 +10,7 @@ import { moment } from './moment.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
-/** Where one asks for a key. */
+/** The view to search for a key. */
 export function keysView(): readonly HTMLElement[] {
   const input = element('input', { name: 'key', required: '', maxlength: '4096', autocomplete: 'off' })
   const cost = element('input', { name: 'cost', type: 'number', min: '1', step: '1', value: '1' })

@@ -16,7 +16,7 @@ import { sourcesView } from './source-view.ts'
 import { summaryOf } from './summary.ts'
 import { TrafficChart, trafficOf } from './traffic-chart.ts'
 
-/** From here on numbers are marked as old. */
+/** Age from which numbers are marked as outdated. */
 const STALE_MS = 4_000
 const STATE_TEXTS: Readonly<Record<ConnectionState, string>> = {
   connecting: 'Connecting',
@@ -100,7 +100,7 @@ function renderSummary(snapshot: PageUpdate): void {
   setText('scope', scopeText(snapshot))
 }
 
-/** What is written anew is read aloud anew. */
+/** A changed text is announced by screen readers. */
 function setText(id: string, text: string): void {
   const target = byId(id)
   if (target.textContent !== text) target.textContent = text
@@ -124,7 +124,7 @@ function markPage({ view: name }: Place): void {
   }
 }
 
-/** Another view begins at its top, also for who does not see it; another span of the same one changes nothing else. */
+/** Scrolls a new view to its top and moves the focus there; another period of the same view changes nothing else. */
 function moved(): void {
   operator.forgetOutcome()
   const before = place

@@ -4,25 +4,25 @@ import type { Changes } from './changes-view.ts'
 
 const ASKED_EVERY_MS = 2_000
 
-/** What operators changed, and what who looks changes by the forms of the page. */
+/** Changes by operators, and the forms to make them. */
 export class Operator {
   readonly #changed: () => void
   readonly #outcome: HTMLElement
   #changes: Changes = { controls: [], audit: [] }
   #askedAt = 0
 
-  /** `outcome`: where it is said how a change went. */
+  /** `outcome`: the element for the result of a change. */
   constructor(outcome: HTMLElement, changed: () => void) {
     this.#outcome = outcome
     this.#changed = changed
   }
 
-  /** Without a token there is no log-out, and nothing to change. */
+  /** Without a token there is no log-out and nothing can be changed. */
   get canAct(): boolean {
     return document.querySelector('footer form.hidden') === null
   }
 
-  /** As of two seconds ago at most, while they are shown. */
+  /** At most two seconds old while they are displayed. */
   get changes(): Changes {
     if (now() - this.#askedAt > ASKED_EVERY_MS) void this.#ask()
     return this.#changes
@@ -39,7 +39,7 @@ export class Operator {
     else if (change !== undefined) void this.#send('control', bodyOf(fields, JSON.parse(change)))
   }
 
-  /** What was said of another view is of no use in this one. */
+  /** Clears a result that belongs to another view. */
   forgetOutcome(): void {
     this.#outcome.textContent = ''
   }
@@ -80,7 +80,7 @@ function fieldsOf(form: HTMLFormElement): Record<string, string> {
   return fields
 }
 
-/** Only what the change asks for: a reset has no end, and a mode no limit. */
+/** Includes only the fields that the change needs: a reset has no duration, and a mode no limit. */
 function bodyOf({ limit, duration, ...fields }: Record<string, string>, change: { readonly action: string }): object {
   const ends = change.action === 'reset' ? {} : { duration }
   return { ...fields, ...ends, ...(change.action === 'limit' && { limit: Number(limit) }), ...change }

@@ -107,7 +107,7 @@ function backendsTable(backends: InsightSnapshot['backends']): HTMLElement {
   return table('Backends', columns, rows, 'All limits count in memory.')
 }
 
-/** Whose numbers these are. */
+/** Describes which processes the numbers cover. */
 export function scopeText({ isWholeFleet, processes: all }: InsightSnapshot): string {
   return isWholeFleet ? `Shows ${processes(all.length)}.` : 'Shows one process.'
 }

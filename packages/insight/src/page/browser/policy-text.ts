@@ -11,7 +11,7 @@ export function promiseOf({ limit, windowMs, unit, calendar }: PolicySnapshot): 
   return `${count(limit)} ${counted} per ${window}`
 }
 
-/** How many processes deny by it, and how many only look. */
+/** Describes how many processes enforce the policy, and how many have it in shadow mode. */
 export function modeOf({ modes: { enforce, shadow } }: PolicySnapshot): string {
   if (shadow === 0) return enforce === 0 ? 'seen in no process now' : 'enforced'
   return enforce === 0

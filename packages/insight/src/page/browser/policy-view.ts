@@ -17,7 +17,7 @@ const OUTCOMES = [
   ['uncounted', 'not counted (of all)'],
 ] as const
 
-/** All policies, those nearest to the end of a key first. */
+/** All policies, those closest to a limit first. */
 export function policiesTable(policies: readonly PolicySnapshot[], most: number = policies.length): HTMLElement {
   const nearestFirst = policies.toSorted((a, b) => usedShare(b) - usedShare(a) || (a.name < b.name ? -1 : 1))
   const rows = nearestFirst
@@ -71,7 +71,7 @@ function nearestText({ nearest }: PolicySnapshot): HTMLElement {
   return element('p', {}, 'Nearest to its end: ', keyLink(nearest.id, nearest.key), ' ', used)
 }
 
-/** What shadow says of enforcing. */
+/** Describes what enforcing a shadow policy would do. */
 function shadowText({ total }: PolicySnapshot): HTMLElement | undefined {
   const decisions = total.allowed + total.denied + total.shadowDenied
   if (total.shadowDenied === 0) return undefined

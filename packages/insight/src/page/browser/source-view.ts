@@ -15,10 +15,10 @@ const SUBJECTS = [
 ] as const
 
 const SCOPE = 'Of this process alone, since it started: others have numbers of their own.'
-/** As many as a process sends. */
+/** Largest number of series that a process sends. */
 const MOST_SERIES = 100
 
-/** What quotas, counters, synced backends and gossip measure, by subject. */
+/** Measurements of quotas, counters, synced backends and gossip, by subject. */
 export function sourcesView({ sources }: InsightSnapshot): readonly HTMLElement[] {
   const heading = element('h2', { class: 'title' }, 'Counters and sync')
   if (sources.length === 0) return [heading, element('p', { class: 'empty' }, 'No source of metrics is attached.')]

@@ -1,7 +1,7 @@
 const HEIGHT = 20
 const WIDTH = 96
 
-/** A curve as small as a word, of `most` at its top. The numbers stand beside it, so those who do not see it miss nothing. */
+/** An inline curve with `most` at its top. The numbers are next to it, so that it carries no extra information. */
 export function sparkline(values: readonly number[], most: number): Element {
   const top = Math.max(1, most, ...values)
   const last = Math.max(1, values.length - 1)

@@ -5,11 +5,11 @@ export interface Summary {
   readonly state: 'good' | 'warning' | 'bad' | 'idle'
   /** Changes seldom: it is read aloud whenever it does. */
   readonly verdict: string
-  /** What goes on behind the verdict, with numbers that change all the time. */
+  /** Details of the status, with numbers that change continuously. */
   readonly figures: string
 }
 
-/** Shares of denied decisions from which on somebody should look. */
+/** Fraction of denied decisions from which a warning is shown. */
 const MANY_DENIED = 0.2
 
 /** Whether anything is wrong, in a sentence: the worst that is. */
@@ -64,7 +64,7 @@ function denials({ policies }: InsightSnapshot): Summary | undefined {
   return { state: 'warning', verdict: `Policy \u2068${worst.name}\u2069 denies many`, figures }
 }
 
-/** Of what it decided now and enforced. */
+/** Over enforced decisions of the last 10 s. */
 function deniedShareOf({ perSecond: { allowed, denied } }: PolicySnapshot): number {
   return denied === 0 ? 0 : denied / (allowed + denied)
 }

@@ -5,7 +5,10 @@ export interface Column {
   readonly isNumber?: boolean
 }
 
-/** A table under a heading, which scrolls by itself where it is too wide. `none` stands where there is no row. */
+/**
+ * A section with a heading and a table, which scrolls horizontally if it is too wide. `none` is shown if there are no
+ * rows.
+ */
 export function section(heading: string, ...children: readonly Child[]): HTMLElement {
   const id = `section-${heading.toLowerCase().replace(/\W+/g, '-')}`
   return element('section', { class: 'panel', 'aria-labelledby': id }, element('h2', { id }, heading), ...children)

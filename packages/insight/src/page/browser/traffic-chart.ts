@@ -6,7 +6,7 @@ import { element } from './elements.ts'
 import { minuteText, rate, utcText } from './format.ts'
 import { lengthOf, ratesOf } from './history.ts'
 
-/** What is drawn: the policy, or all of them together. */
+/** The data of the chart: one policy, or all policies. */
 export interface ChartedTraffic {
   readonly span: Span
   readonly history: HistorySnapshot
@@ -30,7 +30,10 @@ const SPANS = {
 const HEIGHT = 220
 const HATCH = 8
 
-/** Decisions a second of the last hour or day, one outcome upon the other. The answer stays in place while it is drawn anew. */
+/**
+ * Decisions per second over the last hour or day, stacked by outcome. The readout stays in place while the chart is
+ * redrawn.
+ */
 export class TrafficChart {
   readonly #plot: uPlot
   readonly #host: HTMLElement
@@ -96,7 +99,7 @@ export class TrafficChart {
   }
 }
 
-/** What is drawn of a snapshot: one policy, or all together. */
+/** Selects the data of one policy, or of all, from an update. */
 export function trafficOf({ history, day, at, policies }: PageUpdate, span: Span, policy?: string): ChartedTraffic {
   const chosen = policies.filter(({ name }) => (policy ?? name) === name)
   const sum = (outcome: SnapshotOutcome) => chosen.reduce((total, { perSecond }) => total + perSecond[outcome], 0)
@@ -105,7 +108,7 @@ export function trafficOf({ history, day, at, policies }: PageUpdate, span: Span
   return { span, history: span === 'day' ? day : history, at, policy, perSecond }
 }
 
-/** Its key: pattern and colour of each outcome, with its rate now. */
+/** The legend: pattern and colour of each outcome, with its current rate. */
 export function chartLegend({ perSecond }: ChartedTraffic): HTMLElement {
   const uncounted = { outcome: 'uncounted', label: 'not counted (of all)' } as const
   const entries = [...STACKED, uncounted].map(({ outcome, label }) => {
@@ -115,7 +118,7 @@ export function chartLegend({ perSecond }: ChartedTraffic): HTMLElement {
   return element('ul', { class: 'legend' }, ...entries)
 }
 
-/** The same as means of five minutes, or of an hour, for those who do not see the chart. */
+/** The same data as means of five minutes or an hour, for users who cannot see the chart. */
 export function chartTable(traffic: ChartedTraffic): HTMLElement {
   const { startAt, stepMs } = traffic.history
   const { groups, rows: rhythm } = SPANS[traffic.span]
@@ -160,7 +163,7 @@ function lastRates({ perSecond }: ChartedTraffic): string {
   return `Now ${STACKED.map(({ outcome, label }) => `${label} ${rate(perSecond[outcome])}`).join(', ')}.`
 }
 
-/** A colour with a pattern over it, so that nobody has to tell colours apart. */
+/** A colour with a pattern, so that colours need not be distinguished. */
 function hatched(color: string, ground: string, pattern: 'lines' | 'dots'): CanvasPattern | string {
   const tile = document.createElement('canvas')
   tile.width = HATCH

@@ -6,7 +6,7 @@ import { chartLegend, chartTable, trafficOf } from './traffic-chart.ts'
 
 const HEADINGS = { hour: 'The last hour', day: 'The last 24 hours' } as const
 
-/** Where the chart of a policy, or of all, is drawn. */
+/** The panel with the chart of a policy, or of all policies. */
 export function trafficPanel(update: PageUpdate, span: Span, policy?: string): HTMLElement {
   const traffic = trafficOf(update, span, policy)
   const host = element('div', {
@@ -18,7 +18,7 @@ export function trafficPanel(update: PageUpdate, span: Span, policy?: string): H
   return section(HEADINGS[span], spanChoice(span, policy), chartLegend(traffic), host, chartTable(traffic))
 }
 
-/** Links, so that the choice is in the address. */
+/** Links, so that the selection is part of the address. */
 function spanChoice(chosen: Span, policy: string | undefined): HTMLElement {
   const links = (['hour', 'day'] as const).map((span) => {
     const current = span === chosen ? 'true' : undefined

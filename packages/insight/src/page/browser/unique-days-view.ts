@@ -3,7 +3,7 @@ import { bar, element } from './elements.ts'
 import { count } from './format.ts'
 import { section, table } from './table.ts'
 
-/** Different keys of each day, latest first; nothing where no store keeps them. */
+/** Different keys per day, the latest first; empty without a store. */
 export function uniqueDays(days: readonly UniqueDaySnapshot[] | undefined): readonly HTMLElement[] {
   if (days === undefined) return []
   const most = Math.max(1, ...days.map((day) => day.count))
