@@ -46,7 +46,7 @@ export function fastifyMount(limit: HttpLimit<FastifyRequest, FastifyReply>): Fa
   return Object.assign(hook, { wrap: <H extends Handler>(handler: H) => wrapped(limits, handler) as H })
 }
 
-/** Checks limits in a hook: calls `done`, or answers the request. Creates no promise if the limits decide synchronously. */
+/** Checks limits in a hook: calls `done` or answers the request. Synchronous if the limits are. */
 export function enter(limits: Limits, request: FastifyRequest, reply: FastifyReply, done: Done): void {
   const exchange = new ReplyExchange(request, reply)
   const go = (admission: Outcome): void => {

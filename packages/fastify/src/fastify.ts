@@ -29,10 +29,10 @@ type FastifyLimiters = DecoratedLimiters<Args, FastifyRequest, FastifyReply, Fas
 
 const limiters: FastifyLimiters = withDecorators(limitersFor(fastifyMount, FASTIFY_OPTIONS))
 
-/** Limits request rates: `app.addHook('onRequest', rateLimit({ limit: 100, window: '1m' }))`, or as a hook of a route. */
+/** Limits request rates, as a hook: `app.addHook('onRequest', rateLimit({ limit: 100, window: '1m' }))`. */
 export const rateLimit: FastifyLimiters['rateLimit'] = limiters.rateLimit
 
-/** Caps concurrent requests: `app.addHook('onRequest', inflightLimit({ limit: 200 }))`, or as a hook of a route. */
+/** Caps concurrent requests, as a hook: `app.addHook('onRequest', inflightLimit({ limit: 200 }))`. */
 export const inflightLimit: FastifyLimiters['inflightLimit'] = limiters.inflightLimit
 
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */

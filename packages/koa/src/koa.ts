@@ -16,7 +16,7 @@ import {
 import type { Context, Middleware, Next, Response } from 'koa'
 import { KoaExchange } from './koa-exchange.ts'
 
-/** Properties that limiters add to `ctx.state`, for applications with a typed state: `new Koa<MyState & SluiceState>()`. */
+/** Properties that limiters add to `ctx.state`. For a typed state, use `new Koa<MyState & SluiceState>()`. */
 export interface SluiceState {
   /** The decisions of the request, and methods to change what it was charged. Set by the first limiter. */
   sluice?: RequestSluice

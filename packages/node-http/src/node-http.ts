@@ -27,7 +27,7 @@ const limiters: NodeLimiters = withDecorators(limitersFor(connectMount(PlainExch
 /** Limits request rates: `createServer(rateLimit(options).wrap(handler))`, or as `(req, res, next)` middleware. */
 export const rateLimit: NodeLimiters['rateLimit'] = limiters.rateLimit
 
-/** Caps concurrent requests: `createServer(inflightLimit(options).wrap(handler))`, or as `(req, res, next)` middleware. */
+/** Caps concurrent requests: `createServer(inflightLimit(options).wrap(handler))`, or as middleware. */
 export const inflightLimit: NodeLimiters['inflightLimit'] = limiters.inflightLimit
 
 /** Delays frequent requests of a client: `slowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */

@@ -33,7 +33,7 @@ type ExchangeClass<Req, Res> = new (
   outgoing: ServerResponse,
 ) => Exchange<Req, Res>
 
-/** Returns a function that mounts limits in front of `(req, res, next)` handlers. `Adapted` is the exchange they see. */
+/** Returns a function that mounts limits in front of `(req, res, next)` handlers, with exchanges of class `Adapted`. */
 export function connectMount<Req extends IncomingMessage, Res extends ServerResponse>(
   Adapted: ExchangeClass<Req, Res>,
 ): (limit: HttpLimit<Req, Res>) => ConnectMiddleware<Req, Res> {

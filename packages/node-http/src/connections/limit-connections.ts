@@ -45,7 +45,7 @@ const TOO_LATE = `a connection was closed because its key, skip or backend took 
 /**
  * Caps the TCP connections of a `node:net`, `tls`, `http`, `https` or `http2` server: in total, or with `key: byIp()`
  * for each client address. Connections above the limit are closed without a response, before TLS or HTTP receives a
- * byte. If the decision is asynchronous, the connection waits for it, and is closed after five seconds. Several caps
+ * byte. A connection waits for an asynchronous decision, and is closed if it takes more than five seconds. Several caps
  * of one server are checked in the order of their registration. Throws coded errors for invalid options.
  */
 export function limitConnections(server: ConnectionServer, options: ConnectionLimitOptions): ConnectionLimit {

@@ -16,7 +16,7 @@ interface LimitDecorators<Args extends readonly unknown[], Req, Res, Mounted, Ex
   RateLimit(limit: Given<LimiterMakers<Req, Res, Mounted, Extra>['rateLimit']>): LimitDecorator<Args>
   /** Caps concurrent requests: `@InflightLimit({ limit: 4 })`. Permits also wait for the method's promise to settle. */
   InflightLimit(cap: Given<LimiterMakers<Req, Res, Mounted, Extra>['inflightLimit']>): LimitDecorator<Args>
-  /** Delays frequent clients: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
+  /** Delays frequent requests: `@SlowDown({ after: 50, window: '1m', delayMs: 100, maxDelayMs: '5s' })`. */
   SlowDown(slow: Given<LimiterMakers<Req, Res, Mounted, Extra>['slowDown']>): LimitDecorator<Args>
 }
 

@@ -17,10 +17,8 @@ const MAX_PARAMETERS = 3
  */
 export function limitedMethod(limit: Wrapping, method: AnyHandler, label: string): AnyHandler {
   if (method.length > MAX_PARAMETERS) {
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `${label}: expected a request handler with at most ${MAX_PARAMETERS} parameters, received ${method.length} parameters`,
-    )
+    const expected = `expected a request handler with at most ${MAX_PARAMETERS} parameters`
+    throw new SluiceError('SLUICE_BAD_OPTION', `${label}: ${expected}, received ${method.length} parameters`)
   }
   function limited(this: unknown, ...args: unknown[]): unknown {
     if (!isShownRequest(args)) {
@@ -63,5 +61,6 @@ function notCounted(label: string, args: readonly unknown[]): string {
       .slice(0, 2)
       .map((arg) => kindOf(arg))
       .join(', ') || 'no arguments'
-  return `${label}: expected the request and the response of the framework, received ${received}; the call is not counted`
+  const expected = 'expected the request and the response of the framework'
+  return `${label}: ${expected}, received ${received}; the call is not counted`
 }

@@ -8,7 +8,7 @@ type AnyExchange = Exchange<unknown, unknown>
 /** An unread upload of at most this size is read and dropped, so that the connection can be reused. */
 const SMALL_BODY_BYTES = 64 * 1024
 /** Headers that describe the regular response, which is not sent. */
-const RESPONSE_HEADERS: ReadonlySet<string> = new Set([
+const HEADERS_OF_REGULAR_RESPONSE: ReadonlySet<string> = new Set([
   'etag',
   'last-modified',
   'expires',
@@ -36,7 +36,7 @@ export function writeHeaderLines(exchange: AnyExchange, lines: readonly HeaderLi
 
 /** Writes status and headers of a denial. The caller sends the body. */
 export function writeDenialHead(exchange: AnyExchange, denial: HttpDenial, lines: readonly HeaderLine[]): void {
-  for (const name of exchange.headerNames) if (RESPONSE_HEADERS.has(name)) exchange.removeHeader(name)
+  for (const name of exchange.headerNames) if (HEADERS_OF_REGULAR_RESPONSE.has(name)) exchange.removeHeader(name)
   exchange.setStatus(denial.status)
   const { retryAfterSeconds: wait } = denial
   writeHeaderLines(exchange, wait === undefined ? lines : [['Retry-After', String(wait)], ...lines])

@@ -55,7 +55,7 @@ export function expressPattern({ route, app }: ExpressRequest): string | undefin
   return pattern
 }
 
-/** Returns the method under which a request is counted: GET for HEAD and for routes of all methods, otherwise its own. */
+/** Returns the method under which a request is counted: GET for HEAD and for routes of all methods, else its own. */
 export function expressMethod({ route, method }: ExpressRequest): string {
   const { methods = {} } = route ?? {}
   const isForAll = '_all' in methods || Object.keys(methods).length >= METHODS.length

@@ -1,6 +1,6 @@
 import { warnOnce } from '@sluice/limiter-core/http'
 
-/** Warns once that a request has X-Forwarded-For but no proxy is trusted: all clients of a proxy would share one key. */
+/** Warns once that a request has X-Forwarded-For but no proxy is trusted: clients of a proxy would share one key. */
 export function warnUntrustedProxy(): void {
   warnOnce(
     'SLUICE_UNTRUSTED_PROXY',
@@ -48,8 +48,8 @@ function warnAboutSetting(trust: unknown, version: string): void {
   if (typeof trust !== 'number' || !numberTrustsNoProxy(version)) return
   warnOnce(
     'SLUICE_TRUSTS_NO_PROXY',
-    `trustProxy is ${trust}, with which Fastify 5.12.1 and later trust no proxy: all clients behind a proxy share its ` +
-      'address as their key; set trustProxy to the addresses of your proxies',
+    `trustProxy is ${trust}, with which Fastify 5.12.1 and later trust no proxy: all clients behind a proxy share ` +
+      'its address as their key; set trustProxy to the addresses of your proxies',
   )
 }
 

@@ -34,8 +34,8 @@ export interface LayerOptions<Req, Res, Extra = unknown> {
  */
 export class LimitLayer<Req, Res> {
   /**
-   * Rates come first, then slow-downs, so that denied requests are not delayed; caps come last, so that delayed requests
-   * hold no permits.
+   * Rates come first, then slow-downs, so that denied requests are not delayed. Caps come last, so that delayed
+   * requests hold no permits.
    */
   readonly limits: readonly HttpLimit<Req, Res>[]
   readonly #rate: HttpRateLimit<Req, Res> | undefined
@@ -74,8 +74,8 @@ export class LimitLayer<Req, Res> {
 
   /**
    * Creates the layer of an inner part, which `routeScope` identifies in all processes. Options that the part omits are
-   * inherited from `above`: this layer, unless one part declares several sets of limits in a row, which all inherit from
-   * the layer outside of the part. Throws coded errors for invalid options.
+   * inherited from `above`. Default: this layer; if one part declares several sets of limits in a row, they all inherit
+   * from the layer outside of the part. Throws coded errors for invalid options.
    */
   below(options: LayerOptions<Req, Res>, routeScope: string, above: LimitLayer<Req, Res> = this): LimitLayer<Req, Res> {
     const skips = skipsOf(options.skipLimits)

@@ -1,5 +1,5 @@
 /**
- * Makes the names of the route scopes of an application unique, by appending `~2`, `~3` and so on. The results are equal
+ * Makes the names of the route scopes of an application unique by appending `~2`, `~3` and so on. The results are equal
  * in all processes that declare their parts in the same order.
  */
 export class RouteScopeNames {

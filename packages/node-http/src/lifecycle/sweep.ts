@@ -1,6 +1,6 @@
 import { systemClock } from '@sluice/limiter-core/http'
 
-/** Periodically checks items for conditions that no event reports. One timer serves all items; it stops without items. */
+/** Periodically checks items for conditions that no event reports. All items share one timer. */
 export class Sweep<T> {
   readonly #everyMs: number
   readonly #isDone: (item: T) => boolean

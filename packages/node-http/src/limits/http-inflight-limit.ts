@@ -10,7 +10,7 @@ export class HttpInflightLimit<Req, Res> extends GatedLimit<Req, Res, InflightGa
     super(gate, { off: gate.mode === 'off', holds: true })
   }
 
-  /** Creates a cap from the options of `inflightLimit`; `adapterOptions` are names of options that the adapter reads. */
+  /** Creates a cap from the options of `inflightLimit`; `adapterOptions` names the options that the adapter reads. */
   static of<Req, Res>(
     options: InflightLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],

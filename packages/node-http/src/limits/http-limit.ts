@@ -5,8 +5,8 @@ import type { Exchange } from '../exchange/exchange.ts'
 
 /**
  * Outcome of a limit for one request: allowed (`passed`), allowed and holding a permit (`held`), finished or abandoned
- * by the client so that nothing remains to be done (`gone`), or denied. For `passed` and `held` the response headers
- * have been written.
+ * by the client so that nothing remains to be done (`gone`), or denied. For `passed` and `held`, the limit has already
+ * set its response headers.
  */
 export type Admission<Req, Res> = 'passed' | 'held' | 'gone' | DeniedRequest<Req, Res>
 

@@ -14,7 +14,7 @@ export class HttpRateLimit<Req, Res> extends GatedLimit<Req, Res, RateGate<Req, 
     this.#wall = () => clock.wall()
   }
 
-  /** Creates a limit from the options of `rateLimit`; `adapterOptions` are names of options that the adapter reads. */
+  /** Creates a limit from the options of `rateLimit`; `adapterOptions` names the options that the adapter reads. */
   static of<Req, Res>(
     options: RateLimitOptions<Req, Res>,
     adapterOptions: readonly string[] = [],

@@ -26,7 +26,7 @@ export class HttpSlowDown<Req, Res> extends GatedLimit<Req, Res, SlowDownGate<Re
     this.#clock = clockOf(gate.options.clock)
   }
 
-  /** Creates a limit from the options of `slowDown`; `adapterOptions` are names of options that the adapter reads. */
+  /** Creates a limit from the options of `slowDown`; `adapterOptions` names the options that the adapter reads. */
   static of<Req, Res>(
     options: SlowDownOptions<Req, Res>,
     adapterOptions: readonly string[] = [],

@@ -27,7 +27,7 @@ export interface SluiceOptions<B extends Backend = Backend<Answer>> extends Fail
   readonly observers?: readonly Observer[] | undefined
 }
 
-/** Functions that create the limiters of a framework. `Mounted` is what the framework accepts: a middleware or a hook. */
+/** Functions that create the limiters of a framework. `Mounted` is what the framework accepts: middleware or a hook. */
 export interface LimiterMakers<Req, Res, Mounted, Extra = unknown> {
   rateLimit(options: RateLimitOptions<Req, Res> & Extra): Mounted & RateHandle
   inflightLimit(options: InflightLimitOptions<Req, Res> & Extra): Mounted & InflightHandle
@@ -35,8 +35,8 @@ export interface LimiterMakers<Req, Res, Mounted, Extra = unknown> {
 }
 
 /**
- * Functions that create limiters with a shared backend, rule for backend failures and clock, unless the options of a
- * limiter override them, and with shared observers.
+ * Functions that create limiters with shared settings: a backend, a rule for backend failures, a clock and observers.
+ * Options of a limiter override these settings, except observers, which are added.
  */
 export interface Sluice<Req, Res, Mounted, Extra = unknown, B extends Backend = Backend<Answer>>
   extends LimiterMakers<Req, Res, Mounted, Extra> {

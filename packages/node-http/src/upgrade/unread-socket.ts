@@ -5,8 +5,8 @@ import { nextTick } from '../connect/next-tick.ts'
 const MAX_UNREAD_BYTES = 64 * 1024
 
 /**
- * Reads the socket of an allowed upgrade until a listener does, which may be never if no listener handles its path. Only
- * reading shows that a client has left, whose permit would otherwise stay held. A later reader receives all data.
+ * Reads the socket of an allowed upgrade until a listener does, which never happens if no listener handles its path.
+ * Only reading shows that a client has left; its permit would otherwise stay held. A later reader receives all data.
  */
 export function watchWhileUnread(socket: Duplex): void {
   // after the other `upgrade` listeners have run

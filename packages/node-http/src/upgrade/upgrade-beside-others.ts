@@ -11,13 +11,13 @@ import { UpgradeLife } from './upgrade-life.ts'
 
 const USE_LISTENER = 'use limitUpgrade(options, upgrade), which runs upgrade only for allowed clients'
 const TOO_LATE =
-  "limitUpgrade: there is another 'upgrade' listener before it, which also upgrades denied clients; their sockets are " +
-  `destroyed; ${USE_LISTENER}`
+  "limitUpgrade: there is another 'upgrade' listener before it, which also upgrades denied clients; their sockets " +
+  `are destroyed; ${USE_LISTENER}`
 // Symbol.for: two versions of this package may be loaded in one process
 const BESIDE = Symbol.for('sluice.upgradeBesideOthers')
 const CANNOT_WAIT =
-  'limitUpgrade: a key or a backend decides asynchronously, and other listeners do not wait for it; sockets of denied ' +
-  `clients are destroyed if a listener has written to them; ${USE_LISTENER}`
+  'limitUpgrade: a key or a backend decides asynchronously, and other listeners do not wait for it; sockets of ' +
+  `denied clients are destroyed if a listener has written to them; ${USE_LISTENER}`
 
 /**
  * Returns an `upgrade` listener that cannot hold back the other listeners of the server. A denied client receives a
