@@ -241,9 +241,9 @@ describe('the log', () => {
     }
     expect(one.warnings.codes).toEqual(Array(3).fill('SLUICE_BACKEND_FAILED'))
     expect(one.warnings.texts[0]).toBe(
-      "backend 'patient' failed: OOM: Error: OOM of a test (https://github.com/sluicejs/sluice/blob/main/docs/errors.md#sluice_backend_failed)",
+      "backend 'patient' failed: OOM: Error: OOM of a test; affected calls are answered without it (https://github.com/sluicejs/sluice/blob/main/docs/errors.md#sluice_backend_failed)",
     )
-    expect(one.warnings.texts[1]).toContain('; 100 uncounted since the last line')
+    expect(one.warnings.texts[1]).toContain('; affected calls are answered without it (100 since the last warning)')
   })
 
   test('is silent while nothing is called, and says once that the backend is back', async () => {
@@ -255,7 +255,9 @@ describe('the log', () => {
     await closeBreaker(one, limiter)
     await limiter.take('key')
     expect(one.warnings.codes).toEqual(['SLUICE_BACKEND_FAILED', 'SLUICE_BACKEND_RECOVERED'])
-    expect(one.warnings.texts[1]).toContain("backend 'patient' answers again after 3000 ms; 101 were uncounted")
+    expect(one.warnings.texts[1]).toContain(
+      "backend 'patient' recovered after 3000 ms; 101 calls were answered without it",
+    )
   })
 })
 

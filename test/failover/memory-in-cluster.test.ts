@@ -47,7 +47,7 @@ describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
     createLimiter({ policies: [{ ...policy, name: 'a' }, { ...policy, name: 'b' }, elsewhere] })
     createLimiter({ policies: [{ ...policy, name: 'c' }], backend: memoryBackend() })
     expect(one.warnings.codes).toEqual(['SLUICE_MEMORY_IN_CLUSTER', 'SLUICE_MEMORY_IN_CLUSTER'])
-    expect(one.warnings.texts[0]).toMatch(/^limiter 'a, b': .*N of them admit up to N limits/)
+    expect(one.warnings.texts[0]).toMatch(/^limiter 'a, b': .*N processes admit up to N limits/)
     expect(one.warnings.texts[1]).toMatch(/^limiter 'c': /)
   })
 

@@ -11,13 +11,10 @@ import { Health } from './health.ts'
 import { Mirror } from './mirror.ts'
 import { OwedCalls } from './owed-calls.ts'
 
-/**
- * What this process knows about a backend, shared by all limiters on it: whether it answers, and what it last
- * reported.
- */
+/** The health of a backend in this process, shared by all limiters on it: whether it replies, and its last counts. */
 export class BackendHealth extends Health {
   readonly mirror: Mirror
-  /** Calls that are waiting until the backend answers again. */
+  /** Resets and adjustments that the backend has not applied yet. */
   readonly owed: OwedCalls = new OwedCalls()
   /** Estimated difference between the process clock and the backend's clock, in milliseconds. */
   skewMs = 0
@@ -38,7 +35,7 @@ export class BackendHealth extends Health {
 
   /** Subscribes to interruptions while a limiter counts on the backend. Returns a function that unsubscribes. */
   join(): () => void {
-    // nothing was listening in between
+    // marks all counts as outdated, because interruptions were not noticed until now
     if (this.#users++ === 0) this.#listen()
     let joined = true
     return () => {
@@ -61,8 +58,8 @@ export class BackendHealth extends Health {
   }
 
   /**
-   * Stores the answer of the backend at `now` to a call made at `calledAt`. `takes`: unless denied, the call took its
-   * costs. Throws if the answer is invalid.
+   * Validates an answer of the backend and stores its counts in the mirror. `askedAt`: time of the call; if undefined,
+   * nothing is stored. `takes`: whether the call takes its costs unless it is denied. Throws if the answer is invalid.
    */
   record(
     charges: readonly FailoverCharge[],

@@ -4,15 +4,16 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 
 /** Consecutive failures after which the breaker opens. */
 const FAILURES = 10
-/** Milliseconds after which two failures in a row are enough. */
+/** Milliseconds after the first failure from which a second consecutive failure opens the breaker. */
 const FAILING_MS = 250
 /** Milliseconds between probes of an unavailable backend. */
 const PROBE_EVERY_MS = 1_000
 
 export interface BreakerOptions {
   readonly clock: Clock
-  /** Milliseconds within which an answer is one. */
+  /** Longest duration of a successful probe, in milliseconds. */
   readonly deadlineMs: number
+  /** Called after each change of the state. */
   readonly changed: (state: BreakerState) => void
 }
 
@@ -49,7 +50,7 @@ export class Breaker {
     return true
   }
 
-  /** A call that was let through was answered in time. */
+  /** Reports that an admitted call was answered in time. */
   succeeded(): void {
     this.#failures = 0
     if (this.#state === 'half-open') this.#change('closed')
@@ -82,14 +83,17 @@ export class Breaker {
     return true
   }
 
-  /** Reports a probe that was answered after `tookMs`. A late probe only means that another one is worthwhile. */
+  /**
+   * Reports that a probe was answered after `tookMs`. Within the deadline, the breaker becomes half-open. After more
+   * than the time between probes, the next probe may be sent at once.
+   */
   probed(tookMs: number, deadlineMs: number = this.#options.deadlineMs): void {
     if (this.#state !== 'open') return
     if (tookMs <= deadlineMs) this.#change('half-open')
     else if (tookMs >= PROBE_EVERY_MS) this.probeSoon()
   }
 
-  /** The way to the backend is back: the next call may probe at once. */
+  /** Reports that the connection has recovered: the next probe may be sent at once. */
   probeSoon(): void {
     this.#nextProbeAt = this.#options.clock.now()
   }

@@ -7,10 +7,11 @@ export interface Outcome<T, R> {
   answered(value: T): R
   /** The promise rejected in time. */
   failed(error: unknown): R
+  /** The deadline passed. */
   late(): R
 }
 
-/** One entry in the list of waits. An object with methods, because a closure per outcome costs more than a decision. */
+/** An entry in the list of waits. An object with methods, because a closure per outcome costs more than a decision. */
 class Wait<T, R> {
   readonly dueAt: number
   waits = true
@@ -54,29 +55,31 @@ class Wait<T, R> {
 
 type AnyWait = Wait<unknown, unknown>
 
-/** If a timer fires this late, the process was suspended, and replies may be waiting to be read. */
+/** If a timer fires later than this, the process was suspended, and replies may be waiting to be read. */
 const OVERSLEPT_MS = 5
 
-/** Waits of equal length on promises that may never settle: one timer for all of them, since the oldest ends first. */
+/**
+ * Waits of equal length for promises that may never settle. One timer serves all, because the oldest wait ends first.
+ */
 export class Deadlines {
   readonly #clock: Clock
   readonly #ms: number
-  // linked in the order of their deadlines: a Set of such short-lived objects made a third of the garbage survive a
-  // scavenge
+  // a list in the order of the deadlines: a Set of such short-lived objects made a third of the garbage survive a
+  // minor garbage collection
   #first: AnyWait | undefined
   #last: AnyWait | undefined
   #pending = 0
   #cancel: (() => void) | undefined
   readonly #timer: TimerOptions | undefined
 
-  /** Pass `AWAITED` as `timer` if the promises are awaited. */
+  /** Pass `AWAITED` as `timer` if the promises are awaited, so that the timer keeps the process alive. */
   constructor(clock: Clock, ms: number, timer?: TimerOptions) {
     this.#clock = clock
     this.#ms = ms
     this.#timer = timer
   }
 
-  /** Waits that have not ended. */
+  /** Number of waits that have not ended. */
   get pending(): number {
     return this.#pending
   }
@@ -97,7 +100,7 @@ export class Deadlines {
     })
   }
 
-  /** The same promise, which rejects with the code `LATE` where it does not settle in time. */
+  /** Returns a promise that settles like `promise`, or rejects with the code `LATE` after the deadline. */
   inTime<T>(promise: Promise<T>): Promise<T> {
     return this.race<T, T | Promise<never>>(promise, {
       answered: (value) => value,
@@ -106,7 +109,7 @@ export class Deadlines {
     }) as Promise<T>
   }
 
-  /** Ends all waits as late, and the timer. */
+  /** Ends all waits as late and stops the timer. */
   close(): void {
     this.#disarm()
     for (let wait = this.#first; wait; wait = this.#first) {
@@ -124,7 +127,7 @@ export class Deadlines {
     if (this.#cancel === undefined) this.#arm(this.#ms)
   }
 
-  /** False where it has ended before. */
+  /** Removes a wait. Returns false if it has already ended. */
   #end(wait: AnyWait): boolean {
     if (!wait.waits) return false
     const { before, after } = wait
@@ -135,14 +138,14 @@ export class Deadlines {
     wait.waits = false
     wait.before = undefined
     wait.after = undefined
-    // a timer without waits would keep the process alive for nothing
+    // a timer without waits would keep the process alive
     if (--this.#pending === 0) this.#disarm()
     return true
   }
 
   #arm(ms: number): void {
     const cancel = this.#clock.after(ms, this.#sweep, this.#timer)
-    // a clock of the user's may have run it at once
+    // a user-provided clock may have called the timer at once
     if (this.#pending > 0) this.#cancel = cancel
   }
 

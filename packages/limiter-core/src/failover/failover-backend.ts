@@ -30,8 +30,9 @@ import { PendingTakes } from './pending-takes.ts'
 import { Repayment } from './repayment.ts'
 
 /**
- * A backend that always answers: within the deadline, at once while the breaker is open, and by the failure rule if
- * the remote backend fails. Never throws and never rejects. All limiters on one backend share its health.
+ * Puts failover in front of a remote backend. Every call is answered within the deadline, at once while the breaker is
+ * open, and by the failure rule if the remote backend fails; calls never throw and never reject. All limiters on one
+ * remote backend share its health.
  */
 export class FailoverBackend implements Backend {
   readonly name: string
@@ -76,7 +77,7 @@ export class FailoverBackend implements Backend {
     return this.cover(this.#remote.open(compiled, name), this.#ownRule)
   }
 
-  /** A counter of the backend that always has an answer. */
+  /** Returns a counter with failover for a counter of the remote backend. */
   cover(remote: Counter, rule: FailoverRule): FailoverCounter {
     const mirror = this.#health.mirror.open(remote.compiled, remote.name, rule.share)
     return new FailoverCounter(this, remote, mirror, this.#rules.of(rule.source))
@@ -90,7 +91,7 @@ export class FailoverBackend implements Backend {
     return held ?? this.#meanwhile(charges, (now) => take.ruled(now, 'uncounted'), moment)
   }
 
-  /** `take` of a counter. */
+  /** Implements `take` of a counter. */
   takeOne(counter: FailoverCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision> {
     const take = new PendingTake(this.#parts, counter, key, cost)
     if (this.#health.breaker.admits()) return this.#calls.call(take, moment)
@@ -111,9 +112,9 @@ export class FailoverBackend implements Backend {
       askedAt = mirror.callAt(now)
       return this.#remote.peekAll(charges.map(remoteCharge), limits)
     }
-    // an answer for a time that the caller names says nothing about the present
+    // an answer for a time that the caller passed does not describe the present
     const isNow = moment?.now === undefined
-    // a backend that has not received all reports may know less than this process
+    // a backend that has not received all reports may have a lower count than this process
     const answered = (answer: Answer, now: number): Answer =>
       isNow
         ? this.#health.record(charges, answer, now, mirror.hasUnreported(now) ? undefined : askedAt, false)
@@ -158,7 +159,7 @@ export class FailoverBackend implements Backend {
     }
   }
 
-  /** Resolves pending calls with the failure rule, and does not close the remote backend. */
+  /** Ends pending calls by the failure rule. The remote backend stays open. */
   close(): void {
     this.#calls.close()
     this.#observers.clear()
@@ -177,7 +178,7 @@ export class FailoverBackend implements Backend {
     return answer
   }
 
-  /** Refunds units that the rule admitted here, and also on the backend if they were reported to it since. */
+  /** Adjusts a take that the failure rule decided, here and, for units that were reported since, on the backend. */
   #adjustUncounted(charges: readonly FailoverCharge[], takenAt: number, now: number): Answer {
     const answer = this.#rules.adjust(charges, takenAt, now, 'uncounted')
     if (this.#parts.passed.areHeard) {
@@ -207,8 +208,9 @@ export class FailoverBackend implements Backend {
     return this.#health.record(charges, answer, now, this.#health.mirror.callAt(now))
   }
 
+  /** Returns the answer of the failure rule without calling the backend, and sends a probe if one is due. */
   #meanwhile<R>(keys: readonly FailoverKey[], ruled: (now: number) => R, moment?: Moment): R {
-    // the breaker is shared, so the caller's clock does not matter
+    // the breaker needs process time, because callers with different times share it
     const now = this.#clock.now()
     if (this.#calls.passedOver(now)) this.#probe(keys, now)
     return ruled(moment?.now ?? now)

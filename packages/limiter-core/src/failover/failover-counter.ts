@@ -13,7 +13,7 @@ import type { FailoverRule } from './failover-options.ts'
 import type { MirrorPolicy } from './mirror-policy.ts'
 import type { Basis } from './own-units.ts'
 
-/** Takes one charge of a counter and always returns an answer. */
+/** The method of a failover backend that implements `take` of its counters. */
 interface TakeOne {
   takeOne(counter: FailoverCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision>
 }
@@ -27,7 +27,7 @@ export type FailoverCharge = Charge<FailoverCounter>
 /** Decides instead of a backend. Never throws, and marks every answer as not counted. */
 export interface FailureRule {
   readonly source: FailoverRule['source']
-  /** `basis`: what the backend will know about units that are admitted here. */
+  /** `basis`: whether the backend counts the units that are admitted here. */
   takeOne(charge: FailoverCharge, now: number, basis: Basis): Decision
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer
   peek(charges: readonly FailoverCharge[], now: number): Answer
@@ -38,7 +38,6 @@ export interface FailureRule {
 export class FailoverCounter implements Counter<MaybePromise<Answer>> {
   readonly compiled: CompiledPolicy
   readonly name: string
-  /** Counts for all. */
   readonly remote: Counter
   readonly mirror: MirrorCounter
   readonly rule: FailureRule
@@ -62,12 +61,12 @@ export class FailoverCounter implements Counter<MaybePromise<Answer>> {
   }
 }
 
-/** A key as the backend counts it. */
+/** Returns a key with the backend's counter. */
 export function remoteKey({ key, counter }: FailoverKey): CountedKey {
   return { key, counter: counter.remote }
 }
 
-/** A charge as the backend counts it. */
+/** Returns a charge with the backend's counter. */
 export function remoteCharge({ key, counter, cost, advisory }: FailoverCharge): Charge {
   return { key, counter: counter.remote, cost, advisory: advisory === true }
 }

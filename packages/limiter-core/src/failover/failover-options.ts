@@ -3,34 +3,37 @@ import { shown } from '../errors/shown.ts'
 import { type Duration, parseMs } from '../time/duration.ts'
 
 /**
- * Decides requests while a backend does not answer. `'local'`: the same policies in this process, starting from the
- * last known counts; N processes may admit N limits. `{ local: { share } }`: this part of each limit, at least one
- * unit, so that N processes with a share of 1/N admit one limit together. `'allow'`: admits all requests. `'deny'`:
- * denies all requests.
+ * Failure rule: how requests are decided while a backend does not answer.
+ * - `'local'`: by the same policies in this process, starting from the last known counts. N processes may admit N
+ *   limits.
+ * - `{ local: { share } }`: likewise, with a part of each limit, at least one unit. N processes with a share of 1/N
+ *   admit one limit together.
+ * - `'allow'`: all requests are admitted.
+ * - `'deny'`: all requests are denied.
  */
 export type BackendErrorRule = 'local' | 'allow' | 'deny' | { readonly local: { readonly share: number } }
 
-/** What happens while an asynchronous backend is slow or unavailable. */
+/** Behaviour while a backend is slow or unavailable. */
 export interface FailoverOptions {
-  /** Default: `'local'`. A share is more than 0 and at most 1. */
+  /** Failure rule. A share must be above 0 and at most 1. Default: `'local'`. */
   readonly onBackendError?: BackendErrorRule | undefined
-  /** Longest time to wait for a backend: 1 to 60,000 ms, or a duration. Default: 50 ms. */
+  /** Longest time to wait for a backend, from 1 to 60,000 ms. Default: 50 ms. */
   readonly deadlineMs?: Duration | undefined
 }
 
-/** `FailoverOptions`, checked. */
+/** Validated `FailoverOptions`. */
 export interface FailoverRule {
   readonly deadlineMs: number
   /** The rule, as it appears in `decision.source`. */
   readonly source: 'local' | 'allow' | 'deny'
-  /** For `local`: the part of each limit that this process admits on its own. */
+  /** Part of each limit that this process admits under the rule `local`; 1 for other rules. */
   readonly share: number
 }
 
 const DEADLINE_MS = 50
 const MOST_DEADLINE_MS = 60_000
 
-/** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
+/** Validates options. Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
 export function compileFailover({ onBackendError = 'local', deadlineMs = DEADLINE_MS }: FailoverOptions): FailoverRule {
   const ms = parseMs(deadlineMs, 'deadlineMs')
   if (!(ms >= 1 && ms <= MOST_DEADLINE_MS)) {
@@ -48,12 +51,13 @@ export function compileFailover({ onBackendError = 'local', deadlineMs = DEADLIN
 function shareOf(rule: unknown): number {
   const { local, ...others } = objectOf(rule)
   const { share, ...more } = objectOf(local)
-  const alone = Object.keys({ ...others, ...more }).length === 0
-  if (alone && typeof share === 'number' && share > 0 && share <= 1) return share
-  const got = share === undefined ? shown(rule, 'onBackendError') : `a share of ${shown(share, 'share')}`
+  const isAlone = Object.keys({ ...others, ...more }).length === 0
+  if (isAlone && typeof share === 'number' && share > 0 && share <= 1) return share
+  const received = share === undefined ? shown(rule, 'onBackendError') : `a share of ${shown(share, 'share')}`
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `onBackendError: expected 'local', 'allow', 'deny' or { local: { share } } with a share above 0, at most 1, received ${got}`,
+    `onBackendError: expected 'local', 'allow', 'deny' or { local: { share } } with a share above 0 and at most 1, ` +
+      `received ${received}`,
   )
 }
 

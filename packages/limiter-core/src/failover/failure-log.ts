@@ -6,50 +6,52 @@ import { warn } from '../errors/warn-once.ts'
 const EVERY_MS = 1_000
 
 /**
- * Prints to stderr that a backend fails, at most once per second, and once that it has recovered. A failure that
- * lasts less than that second prints nothing further.
+ * Prints a warning when a backend fails, at most once per second, and another one when it has recovered. A failure that
+ * ends before its warning is due is not printed, nor is its recovery.
  */
 export class FailureLog {
   readonly #backend: string
   readonly #clock: Clock
-  /** Decisions of the failure rule since the last line. */
+  /** Calls that were answered without the backend since the last warning. */
   #uncounted = 0
   #warnedAt = Number.NEGATIVE_INFINITY
-  /** The last failure that has not been printed yet. */
+  /** The last failure whose warning is not due yet. */
   #withheld: string | undefined
-  /** Whether a failure was printed and the recovery was not. */
+  /** Whether a failure was printed and its recovery was not. */
   #isWarned = false
   #failingSince = Number.NaN
-  #sinceThen = 0
+  /** Calls that were answered without the backend since it began to fail. */
+  #uncountedInTotal = 0
 
   constructor(backend: string, clock: Clock) {
     this.#backend = backend
     this.#clock = clock
   }
 
-  /** The failure rule answered. */
+  /** Reports that a call was answered without the backend. */
   ruled(): void {
     this.#uncounted++
-    this.#sinceThen++
+    this.#uncountedInTotal++
     if (this.#withheld !== undefined) this.#warnIfDue(this.#withheld, this.#clock.now())
   }
 
+  /** Reports a failure, which is printed unless the last warning is less than a second old. */
   failed(cause: string, error: unknown): void {
     const now = this.#clock.now()
     if (Number.isNaN(this.#failingSince)) this.#failingSince = now
     this.#warnIfDue(cause === NAMELESS ? messageOf(error) : `${cause}: ${messageOf(error)}`, now)
   }
 
-  /** The breaker closed. */
+  /** Reports that the backend has recovered. */
   back(): void {
     const ms = Math.round(this.#clock.now() - this.#failingSince)
     const took = Number.isNaN(ms) ? '' : ` after ${ms} ms`
-    const text = `backend '${this.#backend}' answers again${took}; ${this.#sinceThen} were uncounted`
+    const text = `backend '${this.#backend}' recovered${took}; ${this.#uncountedInTotal} calls were answered without it`
     if (this.#isWarned) warn('SLUICE_BACKEND_RECOVERED', text)
     this.#withheld = undefined
     this.#isWarned = false
     this.#failingSince = Number.NaN
-    this.#sinceThen = 0
+    this.#uncountedInTotal = 0
     this.#uncounted = 0
   }
 
@@ -59,8 +61,9 @@ export class FailureLog {
     if (!due) return
     this.#warnedAt = now
     this.#isWarned = true
-    const before = this.#uncounted > 1 ? `; ${this.#uncounted} uncounted since the last line` : ''
+    const calls = this.#uncounted > 1 ? ` (${this.#uncounted} since the last warning)` : ''
     this.#uncounted = 0
-    warn('SLUICE_BACKEND_FAILED', `backend '${this.#backend}' failed: ${why}${before}`)
+    const consequence = `affected calls are answered without it${calls}`
+    warn('SLUICE_BACKEND_FAILED', `backend '${this.#backend}' failed: ${why}; ${consequence}`)
   }
 }

@@ -7,7 +7,7 @@ import type { Basis } from './own-units.ts'
 
 const BY_STRICTNESS: readonly FailureRule['source'][] = ['deny', 'local', 'allow']
 
-/** Decides instead of a backend, by the rule of each policy. Marks every answer as not counted. */
+/** Decides instead of a backend, by the failure rule of each policy. Marks every answer as not counted. */
 export class FailureRules {
   readonly #local: FailureRule
 
@@ -21,10 +21,10 @@ export class FailureRules {
     return source === 'allow' ? ALLOW : DENY
   }
 
-  /** `basis`: what the backend will know about units that are admitted here. */
+  /** `basis`: whether the backend counts the units that are admitted here. */
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
     const denied = charges.some(({ counter, advisory }) => counter.rule === DENY && !advisory)
-    // a denied request takes nothing
+    // the other rules must not take if a rule denies the request
     return this.#each(charges, now, (rule, own) => (denied ? rule.peek(own, now) : rule.take(own, now, basis)))
   }
 
@@ -32,9 +32,9 @@ export class FailureRules {
     return this.#each(charges, now, (rule, own) => rule.peek(own, now))
   }
 
-  /** Charges to a counted take are kept, whichever rule applies. */
+  /** Under every rule, the mirror records adjustments of takes that the backend counted. */
   adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer {
-    // skipped for keys that do not exist
+    // `adjust` does not set it for keys that do not exist
     for (const { counter } of charges) counter.mirror.compiled.moved = 0
     if (basis === 'counted') {
       const others = charges.filter(({ counter }) => counter.rule !== this.#local)

@@ -3,7 +3,7 @@ import { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict } from '../decision/verdict.ts'
 import type { FailoverCharge, FailureRule } from './failover-counter.ts'
 
-/** Wait of a denial without a known end; the backend may answer by then. */
+/** Retry time, in milliseconds, of a denial without a known end. By then, the backend may have recovered. */
 export const RETRY_AFTER_MS = 1_000
 
 /** Answers every request in the same way and counts nothing. */
@@ -53,6 +53,6 @@ class FixedRule implements FailureRule {
   }
 }
 
-/** `allow` never runs out of units. */
+/** Admits every request; `remaining` is Infinity. */
 export const ALLOW: FailureRule = new FixedRule('allow', Number.POSITIVE_INFINITY, 0)
 export const DENY: FailureRule = new FixedRule('deny', 0, RETRY_AFTER_MS)

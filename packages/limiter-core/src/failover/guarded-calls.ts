@@ -7,18 +7,18 @@ import { Deadlines, type Outcome } from './deadlines.ts'
 import type { Health } from './health.ts'
 import type { Basis } from './own-units.ts'
 
-/** When a call is made, and until when its answer is waited for. */
+/** The time of a call, and the time until which its answer is awaited. */
 export type Limits = Required<Pick<Moment, 'now' | 'deadlineAt'>>
 
-/** One call that may fail: how to make it, how to use its answer, and what to do instead. */
+/** A call that may fail: how to send it, how to use its answer, and what to return if it fails. */
 export interface Call<T, R> {
   /** Name in events, such as `take`. */
   readonly operation: string
   /** `now` is the process time, independent of the clock in `limits`. */
   send(limits: Limits, now: number): MaybePromise<T>
-  /** Throwing means that the answer is invalid. */
+  /** Converts the answer to the result. Throws if the answer is invalid. */
   answered(answer: T, now: number): R
-  /** Applies the failure rule; never throws. `basis`: whether the backend may have applied the call. */
+  /** Returns the result of the failure rule; never throws. `basis`: whether the backend may have applied the call. */
   ruled(now: number, basis: Basis): R
 }
 
@@ -28,11 +28,11 @@ export interface GuardedCallsOptions {
   readonly observers: Observers
   readonly clock: Clock
   readonly deadlineMs: number
-  /** Called after each answer. */
+  /** Called after each valid answer. */
   readonly answered?: () => void
 }
 
-/** Calls that always end: in time, by an answer or by the failure rule. */
+/** Makes calls that always end within the deadline: with an answer, or by the failure rule. */
 export class GuardedCalls {
   readonly #observers: Observers
   readonly #health: Health
@@ -53,10 +53,10 @@ export class GuardedCalls {
     this.#deadlineMs = deadlineMs
     this.#deadlines = new Deadlines(clock, deadlineMs, AWAITED)
     this.#background = new Deadlines(clock, deadlineMs)
-    this.#late = new LateError(`no answer within ${deadlineMs} ms`, true)
+    this.#late = new LateError(`no reply within ${deadlineMs} ms`, true)
   }
 
-  /** Makes a call that the breaker admitted. At once where it is answered at once. */
+  /** Makes a call that the breaker admitted. Returns its result synchronously if the backend answers synchronously. */
   call<T, R>(call: Call<T, R>, moment?: Moment): MaybePromise<R> {
     return this.#call(call, this.#deadlines, moment)
   }
@@ -88,7 +88,7 @@ export class GuardedCalls {
   /** Probes the backend in the background. */
   probe(ask: () => MaybePromise<unknown>, now: number): void {
     const probed = (): void => this.#health.breaker.probed(this.#clock.now() - now, this.#deadlineMs)
-    // an error of one key is an answer, too
+    // an error of a single key shows that the backend works
     const failed = (error: unknown): void => (isOfOneKey(error) ? probed() : undefined)
     try {
       Promise.resolve(ask()).then(probed, failed)
@@ -97,7 +97,7 @@ export class GuardedCalls {
     }
   }
 
-  /** Ends all waits by the failure rule, and the timer. */
+  /** Ends all pending calls by the failure rule and stops the timers. */
   close(): void {
     this.#closing = true
     this.#deadlines.close()
@@ -131,15 +131,15 @@ export class GuardedCalls {
   }
 
   #settle<T, R>(call: Call<T, R>, answer: T, now: number): R {
-    let worth: R
+    let result: R
     try {
-      worth = call.answered(answer, now)
+      result = call.answered(answer, now)
     } catch (error) {
       return this.#failed(call, error, now)
     }
     this.#health.breaker.succeeded()
     this.#answered?.()
-    return worth
+    return result
   }
 
   /** Handles an asynchronous answer. */

@@ -7,14 +7,14 @@ export interface HealthOptions {
   /** Name in warnings and events. */
   readonly name: string
   readonly clock: Clock
-  /** Milliseconds within which an answer is one. */
+  /** Longest duration of a successful probe, in milliseconds. */
   readonly deadlineMs: number
   readonly observers: Observers
   /** Called when the state of the breaker changes, before observers are notified. */
   readonly changed?: (state: BreakerState) => void
 }
 
-/** Whether a remote part answers: its breaker, and the warnings and events about failures and recovery. */
+/** The health of a remote system: its breaker, and the warnings and events about failures and recovery. */
 export class Health {
   readonly name: string
   readonly breaker: Breaker
@@ -32,7 +32,7 @@ export class Health {
     this.breaker = new Breaker({ clock, deadlineMs, changed: (state) => this.#changed(state) })
   }
 
-  /** A call that was made at `calledAt` failed, or was not answered in time. */
+  /** Reports that a call made at `calledAt` failed or timed out. */
   failed(cause: string, error: unknown, calledAt?: number): void {
     this.noted(cause, error)
     this.breaker.failed(calledAt)

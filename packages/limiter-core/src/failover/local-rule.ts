@@ -28,21 +28,21 @@ export class LocalRule implements FailureRule {
 
   take(charges: readonly FailoverCharge[], now: number, basis: Basis): Answer {
     const mirrored = charges.map((charge) => mirroredOf(charge, basis))
-    return asHoped(mirrored, this.#mirror.take(mirrored, now))
+    return withFiniteWaits(mirrored, this.#mirror.take(mirrored, now))
   }
 
   peek(charges: readonly FailoverCharge[], now: number): Answer {
     const mirrored = charges.map((charge) => mirroredOf(charge))
-    return asHoped(mirrored, this.#mirror.peek(mirrored, now))
+    return withFiniteWaits(mirrored, this.#mirror.peek(mirrored, now))
   }
 
   adjust(charges: readonly FailoverCharge[], takenAt: number, now: number, basis: Basis): Answer {
     const mirrored = charges.map((charge) => mirroredOf(charge, basis))
-    return asHoped(mirrored, this.#mirror.adjust(mirrored, takenAt, now))
+    return withFiniteWaits(mirrored, this.#mirror.adjust(mirrored, takenAt, now))
   }
 }
 
-/** Units by which the last adjustment moved its key here. */
+/** Returns the units by which the last adjustment changed its key in the mirror. */
 export function movedOf({ counter }: FailoverCharge): number {
   return counter.mirror.compiled.moved
 }
@@ -57,25 +57,27 @@ export function takeReturned(charges: readonly FailoverCharge[]): readonly Failo
   })
 }
 
-/** A charge as the mirror counts it. */
+/** Returns a charge with the counter of the mirror. */
 function mirroredOf({ key, counter, cost, advisory }: FailoverCharge, basis: Basis = 'counted'): MirrorCharge {
   counter.mirror.compiled.basis = basis
   return { key, counter: counter.mirror, cost, advisory: advisory === true }
 }
 
-function asHoped(charges: readonly MirrorCharge[], answer: Answer): Answer {
+function withFiniteWaits(charges: readonly MirrorCharge[], answer: Answer): Answer {
   if (charges.every(({ counter: { compiled } }) => compiled.capacity === compiled.fullCapacity)) return answer
-  return { ...answer, verdicts: answer.verdicts.map((verdict, index) => hopeful(verdict, charges[index])) }
+  return { ...answer, verdicts: answer.verdicts.map((verdict, index) => withFiniteWait(verdict, charges[index])) }
 }
 
-function hopeful(verdict: AnsweredVerdict, { counter, cost }: MirrorCharge): AnsweredVerdict {
+function withFiniteWait(verdict: AnsweredVerdict, { counter, cost }: MirrorCharge): AnsweredVerdict {
   const { policy, shadow, remaining, retryAfterMs, resetAfterMs, availableAfterMs = retryAfterMs } = verdict
   const waitMs = waitOf(retryAfterMs, cost, counter.compiled)
   if (waitMs === retryAfterMs) return verdict
   return new ChargeVerdict(policy, shadow, remaining, waitMs, resetAfterMs, Math.min(availableAfterMs, waitMs))
 }
 
-/** A cost that exceeds the share of this process may fit once the backend answers again. */
+/**
+ * Returns a finite wait if a cost only exceeds the share of this process: it may fit once the backend has recovered.
+ */
 function waitOf(retryAfterMs: number, cost: number, { fullCapacity }: MirrorPolicy): number {
   return retryAfterMs === Number.POSITIVE_INFINITY && cost <= fullCapacity ? RETRY_AFTER_MS : retryAfterMs
 }

@@ -1,7 +1,7 @@
 import type { CountedKey } from '../contracts.ts'
 import type { MirrorCounter } from './failover-counter.ts'
 
-/** The state of a key that a backend reported at `now`, in reply to a call made at `askedAt`. */
+/** The usage of a key that a backend reported at `now`, in reply to a call made at `askedAt`. */
 export interface BufferedAnswer {
   used: number
   resetAfterMs: number
@@ -21,17 +21,17 @@ interface BufferedKeys {
   readonly keys: Map<string, Noted>
 }
 
-/** Adopting this many keys takes 0.2 ms. */
+/** Largest number of buffered keys. Adopting all of them takes 0.2 ms. */
 const MOST_KEYS = 512
 
 /**
- * The latest answers of a backend, which the mirror adopts when it is read or when many have accumulated. Only the
- * last answer of a frequent key is adopted, because an adoption costs six times as much as storing an answer.
+ * Buffers the latest answers of a backend until the mirror is read or the buffer is full. Only the last answer for each
+ * key is then adopted, because an adoption costs six times as much as storing an answer.
  */
 export class MirrorBuffer {
   readonly #adopt: Adopt
   readonly #buffered: BufferedKeys[] = []
-  // most limiters have one policy
+  // fast path, because most limiters have one policy
   #last: BufferedKeys | undefined
   #size = 0
   #order = 0
@@ -70,7 +70,7 @@ export class MirrorBuffer {
     }
   }
 
-  /** Plans share counts, so the newest answer of a key must be adopted last. */
+  /** If plans share a count, several counters buffer answers of one key, and the newest must be adopted last. */
   #adoptInOrder(buffered: readonly BufferedKeys[]): void {
     const answers = buffered.flatMap(({ counter, keys }) =>
       [...keys].map(([key, answer]) => ({ counter, key, answer })),

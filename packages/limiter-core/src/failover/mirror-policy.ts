@@ -8,7 +8,7 @@ const ROUNDING = 1e-12
 const EPSILON = 1e-6
 const SCALED_BURST: readonly string[] = ['token-bucket', 'gcra']
 
-/** How the local knowledge of a key relates to the backend's count. */
+/** The relation of the local count of a key to the backend's count. */
 export interface Standing {
   /** Whether the backend may have lost what it reported in reply to a call at that time. */
   mayHaveLost(askedAt: number): boolean
@@ -17,46 +17,46 @@ export interface Standing {
 }
 
 /**
- * A policy that counts in this process while its backend does not answer: the cells of the policy, followed by cells
- * with what the backend does not know. A share is implemented as a scale of costs: with a quarter of the limit, every
- * unit counts four, so that reports from and to the backend need no conversion.
+ * A policy that counts in this process while its backend does not answer. Its cells are the cells of the policy,
+ * followed by cells with the units that the backend has not counted. A share is implemented by scaling costs: with a
+ * quarter of the limit, every unit counts as four, so that usage reported by and to the backend needs no conversion.
  */
 export class MirrorPolicy implements CompiledPolicy {
   readonly policy: Policy
   readonly version: number
   readonly cells: number
-  /** Units that this process gives to a fresh key. */
+  /** Units that this process admits for an unused key. */
   readonly capacity: number
-  /** Units that the backend gives to a fresh key. */
+  /** Units that the backend admits for an unused key. */
   readonly fullCapacity: number
-  /** How long the knowledge about a key matters, in milliseconds. */
+  /** Milliseconds after which the usage of a key has expired in any case. */
   readonly forgetsMs: number
   readonly variants: readonly PolicyVariant[] | undefined
-  /** Basis of the units that are counted from now on. */
+  /** Basis of the units that are counted next; set before each call. */
   basis: Basis = 'uncounted'
   /** Units that were admitted in this process. */
   readonly own: OwnUnits
-  /** Units by which the last adjustment moved a key here: a log may not find them. */
+  /** Units by which the last adjustment changed a key here; fewer than requested if a log no longer has them. */
   moved = 0
   readonly #inner: CompiledPolicy
   /** Backend units per local unit. */
   readonly #scale: number
-  /** Cell after those of the policy: the time of the call whose reply set them, 0 if there was none. */
+  /** Index of the cell with the time of the call whose reply set the cells of the policy; 0 if there was none. */
   readonly #askedAtCell: number
   readonly #whole: boolean
-  /** Whether the backend receives admitted units by `passed`, so that they are not reported elsewhere. */
-  readonly #isHeard: boolean
+  /** Whether admitted units are reported with `Backend.passed`, so that they must not be reported otherwise. */
+  readonly #usesPassed: boolean
   readonly #adopter: Pick<CompiledPolicy, 'adopt'> = { adopt: (...answer) => this.#adoptAnswer(...answer) }
   #askedAt = 0
   #owed = 0
   #moved: number | undefined
 
-  constructor(compiled: CompiledPolicy, share: number, isHeard = false) {
+  constructor(compiled: CompiledPolicy, share: number, usesPassed = false) {
     const { policy } = compiled
     const limit = part(policy.limit, share)
     this.policy = policy
     this.version = compiled.version
-    this.#isHeard = isHeard
+    this.#usesPassed = usesPassed
     this.#askedAtCell = compiled.cells
     this.cells = compiled.cells + 1 + OwnUnits.cells
     this.capacity = part(compiled.capacity, share)
@@ -65,9 +65,9 @@ export class MirrorPolicy implements CompiledPolicy {
     this.variants = compiled.variants
     this.#scale = limit === policy.limit ? 1 : (policy.limit / limit) * (1 - ROUNDING)
     this.own = new OwnUnits(compiled.cells + 1, this.#scale)
-    // an entry of a log stands for a whole unit
+    // an entry of a log is a whole unit
     this.#whole = policiesOf(compiled).some(({ algorithm }) => algorithm === 'sliding-log')
-    // a small burst would round to more or less than its share of the rate, so it is set to what the scaled units need
+    // a small burst would be rounded to more or less than its share, so it is set to what the scaled units need
     const rescaled = this.#scale !== 1 && SCALED_BURST.includes(policy.algorithm) && !compiled.variants
     const burst = (this.capacity * policy.limit) / limit
     this.#inner = rescaled ? algorithms[policy.algorithm].compile({ ...policy, burst }) : compiled
@@ -85,11 +85,11 @@ export class MirrorPolicy implements CompiledPolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     this.#forgetIfFresh(cells, at, now)
-    // what the backend counted is in its own units
+    // counted units are units of the backend, which are not scaled
     if (this.basis === 'counted') this.moved = this.#inner.adjust(cells, at, now, units, takenAt)
     else {
       this.moved = this.#inner.adjust(cells, at, now, this.#scaled(units), takenAt) / this.#scale
-      // the drained part of a refund was admitted too
+      // a refund also includes admitted units that have drained since
       this.own.add(cells, at, now, Math.min(this.moved, units), this.basis)
     }
     return this.moved
@@ -119,8 +119,8 @@ export class MirrorPolicy implements CompiledPolicy {
 
   /**
    * Returns an adopter for the reply to a call made at `askedAt` that took `moved` units while `owed` units were
-   * outstanding, all in backend units. It is valid until the next call of this method. Without `moved`, the replies
-   * of the backend do not include uncounted units.
+   * outstanding, all in backend units. It is valid until the next call of this method. `moved` is undefined if the
+   * reported usage does not show whether unanswered calls were counted.
    */
   adopterOf(askedAt: number, owed: number, moved?: number): Pick<CompiledPolicy, 'adopt'> {
     this.#askedAt = askedAt
@@ -130,8 +130,8 @@ export class MirrorPolicy implements CompiledPolicy {
   }
 
   /**
-   * Returns what the backend may not know about a key; undefined for an unused key. Admitted units are returned once:
-   * a caller that cannot report them must hand them back.
+   * Returns the usage of a key that the backend may not have; undefined if there is none. Admitted units are returned
+   * once: a caller that cannot report them must pass them to `own.handBack`.
    */
   known(cells: Float64Array, at: number, now: number, { mayHaveLost, owed }: Standing): PriorUsage | undefined {
     const used = this.#used(cells, at, now)
@@ -141,7 +141,7 @@ export class MirrorPolicy implements CompiledPolicy {
     const own = this.own.unreported(cells, at, used)
     const counted = this.#countedOf(used, own, owed)
     const mayBeGone = counted > 0 && mayHaveLost(askedAt)
-    const admitted = this.#isHeard ? undefined : this.own.handOut(cells, at, now, own, counted)
+    const admitted = this.#usesPassed ? undefined : this.own.handOut(cells, at, now, own, counted)
     if (!mayBeGone && !admitted) return undefined
     const ageMs = askedAt === 0 ? Number.POSITIVE_INFINITY : Math.max(0, now - askedAt)
     return { used: mayBeGone ? counted : 0, resetAfterMs, ageMs, admitted }
@@ -154,19 +154,19 @@ export class MirrorPolicy implements CompiledPolicy {
 
   #adoptAnswer(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     // the backend's answer includes, now or soon, the units reported by `passed`
-    if (this.#isHeard) this.own.forget(cells, at)
+    if (this.#usesPassed) this.own.forget(cells, at)
     this.#findCounted(cells, at, now, used)
     const { uncounted, unsure } = this.own.unreported(cells, at, this.#used(cells, at, now))
     this.#inner.adopt(cells, at, now, Math.max(0, used + this.#owed), resetAfterMs)
     cells[at + this.#askedAtCell] = this.#askedAt
-    // add what the backend does not know yet
+    // add units that the backend has not counted yet
     const units = this.#scaled(uncounted + unsure)
     if (units > 0) this.#inner.adjust(cells, at, now, units, now)
   }
 
   /**
-   * Handles the reply to a call that followed unanswered calls: usage above the earlier knowledge and above its own
-   * units belongs to the unanswered calls.
+   * Handles the reply to a call that followed unanswered calls. Reported usage that exceeds the earlier usage and the
+   * units of this call shows how many units of the unanswered calls were counted.
    */
   #findCounted(cells: Float64Array, at: number, now: number, counted: number): void {
     if (this.#moved === undefined) return
@@ -182,7 +182,7 @@ export class MirrorPolicy implements CompiledPolicy {
     return Math.max(0, Math.floor(used - (uncounted + unsure) * this.#scale - owed + EPSILON))
   }
 
-  /** Whole units of the backend. */
+  /** Returns the local usage in whole units of the backend. */
   #used(cells: Float64Array, at: number, now: number): number {
     return Math.floor(this.#inner.capacity - this.#inner.remaining(cells, at, now) + EPSILON)
   }
@@ -198,7 +198,7 @@ function policiesOf({ policy, variants }: CompiledPolicy): readonly Policy[] {
   return variants?.map(({ compiled }) => compiled.policy) ?? [policy]
 }
 
-/** A part of a limit in whole units, at least one. */
+/** Returns a share of a limit, rounded down to an integer of at least 1. */
 function part(units: number, share: number): number {
   return Math.max(1, Math.floor(units * share + EPSILON))
 }

@@ -10,65 +10,67 @@ import type { Basis } from './own-units.ts'
 /** Memory for the mirrored keys of one backend, in bytes, shared by all limiters on it. */
 const MAX_BYTES = 16 * 2 ** 20
 
-/** Reports about longer keys are not buffered, so that the buffer is bounded in bytes. */
+/** Longest key in the buffer, in UTF-16 units, so that the buffer is bounded in bytes. */
 const LONGEST_BUFFERED = 256
 
-/** A charge as the mirror counts it. */
+/** A charge on a counter of the mirror. */
 export type MirrorCharge = Charge<MirrorCounter>
 
 type MirroredKey = CountedKey<MirrorCounter>
 
 /**
- * The last known state of each key of a backend, and the counts of this process while the backend does not answer. It
- * keeps for each key what the backend may not know: counts that it may have lost since it reported them, and units
+ * The last known usage of each key of a backend, and the counts of this process while the backend does not answer. For
+ * each key it also has the usage that the backend may lack: counts that it reported and may have lost since, and units
  * that were admitted here.
  */
 export class Mirror {
   readonly #memory: MemoryBackend
   readonly #mayHaveLost: Backend['mayHaveLost']
   readonly #owed: OwedCalls
-  /** Backends with leases report leased units as used although they are not counted yet. */
-  readonly #tellsCounted: boolean
-  /** Whether the backend receives units that are admitted while it does not answer. */
-  readonly #hearsPassed: boolean
+  /** Whether reported usage is counted usage. Backends with leases also report leased units as used. */
+  readonly #reportsCounted: boolean
+  /** Whether units that are admitted here are reported with `Backend.passed`. */
+  readonly #usesPassed: boolean
   readonly #buffer: MirrorBuffer = new MirrorBuffer((...answer) => this.#adopt(...answer))
-  /** Reports up to this time may be lost, for a backend that does not report losses itself. */
+  /** Counts reported up to this time may be lost. Used for backends without `mayHaveLost`. */
   #outdatedAt = Number.MIN_SAFE_INTEGER
-  /** When a call last failed, the way to the backend broke, or a key was decided here. */
+  /** Time of the last failed call, interruption or local decision. Counts reported later are not lost. */
   #troubledAt = Number.MIN_SAFE_INTEGER
-  /** Until this time, the mirror may hold units that were not reported to the backend. */
+  /** Time until which the mirror may have units that were not reported to the backend. */
   #unreportedUntil = Number.NEGATIVE_INFINITY
   #longestMs = 0
 
-  /** `owed`: adjustments that are made here, and not yet by the backend. */
+  /** `owed`: adjustments that are applied here and not yet by the backend. */
   constructor(clock: Clock, backend: Backend, owed: OwedCalls) {
     this.#owed = owed
-    this.#tellsCounted = backend.takeHeld === undefined
-    this.#hearsPassed = backend.passed !== undefined
+    this.#reportsCounted = backend.takeHeld === undefined
+    this.#usesPassed = backend.passed !== undefined
     this.#memory = new MemoryBackend(MAX_BYTES, clock, { name: 'local', counted: false })
     this.#mayHaveLost = backend.mayHaveLost && ((...asked) => backend.mayHaveLost?.(...asked) ?? true)
   }
 
-  /** Counts a policy here, of which this process gives a share of the limit: 0 to 1. */
+  /** Opens a counter for a policy. `share`: part of the limit that this process admits; above 0, at most 1. */
   open(compiled: CompiledPolicy, name: string, share: number): MirrorCounter {
-    const mirrored = new MirrorPolicy(compiled, share, this.#hearsPassed)
+    const mirrored = new MirrorPolicy(compiled, share, this.#usesPassed)
     this.#longestMs = Math.max(this.#longestMs, mirrored.forgetsMs)
     return this.#memory.open(mirrored, name)
   }
 
-  /** Marks everything that the backend has counted as possibly lost. */
+  /** Marks all counts that the backend has reported as possibly lost. */
   outdated(now: number): void {
     this.#buffer.flush()
     this.#outdatedAt = Math.max(now, after(this.#outdatedAt))
     this.decidedHere(now)
   }
 
-  /** Returns a time for a new call, later than anything that made earlier answers outdated. */
+  /**
+   * Returns the time of a new call: `now`, or slightly later if earlier answers were marked as lost at the same time.
+   */
   callAt(now: number): number {
     return now > this.#outdatedAt ? now : after(this.#outdatedAt)
   }
 
-  /** Records that this process decided, or will decide, requests that the backend does not know. */
+  /** Records that this process decides requests which the backend does not count. */
   decidedHere(now: number): void {
     this.#troubledAt = Math.max(now, this.#outdatedAt)
     const until = now + this.#longestMs
@@ -112,22 +114,24 @@ export class Mirror {
     if (!(left <= capacity && resetAfterMs <= Number.MAX_SAFE_INTEGER)) return
     const counted = mirroredKey(key)
     const answer = { used: Math.min(capacity, capacity - left), resetAfterMs, now, askedAt }
-    // otherwise each answer must be compared with local decisions
+    // with unreported units, each answer must be compared with the local count
     if (counted.key.length <= LONGEST_BUFFERED && !this.hasUnreported(now)) this.#buffer.note(counted, answer)
     else {
       this.#buffer.flush()
-      this.#adopt(counted, answer, this.#tellsCounted ? moved : undefined)
+      this.#adopt(counted, answer, this.#reportsCounted ? moved : undefined)
     }
   }
 
-  /** Whether there may be unreported units. This is the only cost while the backend works. */
+  /**
+   * Whether there may be units that were not reported to the backend. While the backend works, takes only check this.
+   */
   hasUnreported(now: number): boolean {
     return now < this.#unreportedUntil
   }
 
   /**
-   * Returns what the backend may not know about a key. A caller that cannot report admitted units must pass them to
-   * `handBack`.
+   * Returns the usage of a key that the backend may lack, or undefined. A caller that cannot report admitted units must
+   * pass them to `handBack`.
    */
   known(key: FailoverKey, now: number): PriorUsage | undefined {
     this.#buffer.flush()
@@ -138,7 +142,7 @@ export class Mirror {
     return counted.counter.compiled.known(cells, at, now, { mayHaveLost, owed: this.#owed.unitsOf(counted) })
   }
 
-  /** Takes back units that could not be reported, with what the backend may know about them. */
+  /** Takes back units that could not be reported. `basis`: whether the backend may have counted them. */
   handBack(key: FailoverKey, known: PriorUsage | undefined, now: number, basis: Basis): void {
     const admitted = known?.admitted
     if (!admitted) return

@@ -12,7 +12,7 @@ export interface OwedAdjustment {
   readonly idempotencyKey?: IdempotencyKey | undefined
   /** Number of failed attempts. */
   readonly attempts: number
-  /** Units by which it moved the key here. */
+  /** Units by which it changed the key in the mirror. */
   readonly moved: number
 }
 
@@ -24,9 +24,9 @@ const MOST_ADJUSTMENTS = 10_000
 const MOST_ATTEMPTS = 100
 
 /**
- * Resets and adjustments that a backend has not applied because it did not answer. They are applied once when it
- * answers again. A reset replaces all earlier adjustments of its key; resets are sent first, so the order per key is
- * kept.
+ * Resets and adjustments that a backend has not applied because it did not answer. They are applied once, after it has
+ * recovered. A reset replaces all earlier adjustments of its key, and resets are sent first, so that the order per key
+ * is kept.
  */
 export class OwedCalls {
   /** Number of calls in progress. */
@@ -41,7 +41,7 @@ export class OwedCalls {
     return this.#resets.size > 0 || this.#adjustments.size > 0
   }
 
-  /** `targets` refer to the backend's own counters. */
+  /** Adds resets. The counters of `targets` are those of the remote backend. */
   addResets(targets: readonly CountedKey[]): void {
     for (const target of targets) {
       const id = targetId(target)
@@ -75,14 +75,17 @@ export class OwedCalls {
     return this.#ofKeys.size === 0 ? 0 : (this.#ofKeys.get(targetId(target))?.units ?? 0)
   }
 
-  /** The resets, which the caller now tries again. */
+  /** Removes and returns all resets, for another attempt. */
   takeResets(): readonly CountedKey[] {
     const targets = [...this.#resets.values()]
     this.#resets.clear()
     return targets
   }
 
-  /** The oldest adjustments, which the caller now tries again. One that may have been made is refused when its key is old. */
+  /**
+   * Removes and returns up to `most` adjustments, the oldest first, for another attempt. Drops adjustments that may
+   * have been applied and whose idempotency key has expired.
+   */
   takeAdjustments(most: number, now: number): readonly OwedAdjustment[] {
     const taken: OwedAdjustment[] = []
     for (const one of this.#adjustments) {

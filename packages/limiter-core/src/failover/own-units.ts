@@ -2,41 +2,42 @@ import type { Admitted } from '../contracts.ts'
 
 const EPSILON = 1e-6
 
-/** Units that were admitted here, and that the backend did not count. */
+/** Cell: locally admitted units that the backend did not count. */
 const UNCOUNTED = 0
-/** Units that were admitted here, and that the backend may have counted. */
+/** Cell: locally admitted units that the backend may have counted. */
 const UNSURE = 1
 /** Cell: locally admitted units that have been reported to the backend. */
 const REPORTED = 2
-/** When the last unit was admitted here. */
+/** Cell: time at which the last unit was admitted locally. */
 const ADMITTED_AT = 3
 
-/** What a backend knows about units that are counted here in its place. */
+/** Whether a backend has counted units that are counted here instead; `unsure` if its reply is missing. */
 export type Basis = 'counted' | 'uncounted' | 'unsure'
 
 export type UnreportedUnits = Pick<Admitted, 'uncounted' | 'unsure'>
 
-/** Cells after those of a policy: which of its units were admitted here, and what the backend knows about them. */
+/** Additional cells of a key: units that were admitted here, by whether the backend has counted or received them. */
 export class OwnUnits {
   static readonly cells = 4
   /** Refunded units that had been reported to the backend, so that their return must be reported too. */
   returned = 0
-  readonly #behind: number
+  /** Offset of these cells from the first cell of the key. */
+  readonly #offset: number
   /** Backend units per local unit. */
   readonly #scale: number
 
-  constructor(behind: number, scale: number) {
-    this.#behind = behind
+  constructor(offset: number, scale: number) {
+    this.#offset = offset
     this.#scale = scale
   }
 
   forget(cells: Float64Array, at: number): void {
-    cells.fill(0, at + this.#behind, at + this.#behind + OwnUnits.cells)
+    cells.fill(0, at + this.#offset, at + this.#offset + OwnUnits.cells)
   }
 
   /** Adds units that were admitted here; negative units are refunds. */
   add(cells: Float64Array, at: number, now: number, units: number, basis: Basis): void {
-    const own = at + this.#behind
+    const own = at + this.#offset
     if (units > 0) {
       cells[own + (basis === 'uncounted' ? UNCOUNTED : UNSURE)] += units
       cells[own + ADMITTED_AT] = now
@@ -52,18 +53,19 @@ export class OwnUnits {
   }
 
   /**
-   * Returns the units that the backend does not know, in backend units. Units that have expired need not be reported.
+   * Returns the admitted units that the backend has not received, in local units, and at most `used` backend units:
+   * expired units need not be reported.
    */
   unreported(cells: Float64Array, at: number, used: number): UnreportedUnits {
-    const own = at + this.#behind
+    const own = at + this.#offset
     const most = Math.ceil(used / this.#scale - EPSILON)
     const uncounted = Math.min(most, Math.ceil(cells[own + UNCOUNTED] - EPSILON))
     return { uncounted, unsure: Math.min(most - uncounted, Math.ceil(cells[own + UNSURE] - EPSILON)) }
   }
 
   /**
-   * Returns what to report to the backend, which had itself reported `used` units. The units count as reported from
-   * then on.
+   * Returns the admitted units in the form of a report to the backend, which had itself reported `counted` units. From
+   * then on, they count as reported.
    */
   handOut(
     cells: Float64Array,
@@ -73,7 +75,7 @@ export class OwnUnits {
     counted: number,
   ): Admitted | undefined {
     if (uncounted + unsure === 0) return undefined
-    const own = at + this.#behind
+    const own = at + this.#offset
     const ageMs = Math.max(0, now - cells[own + ADMITTED_AT])
     cells[own + UNCOUNTED] = 0
     cells[own + UNSURE] = 0
@@ -86,7 +88,7 @@ export class OwnUnits {
 
   /** Records that the backend has counted this many of the uncertain units. */
   counted(cells: Float64Array, at: number, units: number): void {
-    const own = at + this.#behind
+    const own = at + this.#offset
     const known = Math.min(cells[own + UNSURE], units)
     cells[own + UNSURE] -= known
     cells[own + REPORTED] += known
@@ -94,7 +96,7 @@ export class OwnUnits {
 
   /** Takes back units that could not be reported. */
   handBack(cells: Float64Array, at: number, { uncounted, unsure, ageMs }: Admitted, now: number, basis: Basis): void {
-    const own = at + this.#behind
+    const own = at + this.#offset
     const unreported = uncounted + unsure / this.#scale
     const sure = basis === 'uncounted' ? uncounted : 0
     cells[own + REPORTED] = Math.max(0, cells[own + REPORTED] - unreported)

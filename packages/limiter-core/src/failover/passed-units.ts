@@ -4,7 +4,7 @@ import { vetoed } from '../decision/verdict.ts'
 import { type FailoverCharge, remoteCharge } from './failover-counter.ts'
 import type { Health } from './health.ts'
 
-/** Reports units that the failure rule admitted to backends that implement `passed`. Never throws. */
+/** Reports units that the failure rule admitted, to backends that implement `passed`. Never throws. */
 export class PassedUnits {
   readonly #remote: Backend
   readonly #health: Pick<Health, 'noted'>
@@ -32,11 +32,11 @@ export class PassedUnits {
     const isPassed = passedOf(charges, verdicts)
     const passed = charges.filter((_, index) => isPassed[index])
     if (passed.length === 0) return
-    this.#tell(passed.map(remoteCharge), takenAt)
+    this.#report(passed.map(remoteCharge), takenAt)
     const giveBack = (answered: readonly AnsweredVerdict[]): void => {
       const isTaken = (index: number): boolean => isPassed[index] && answered[index].allowed
       const twice = vetoed(answered) ? [] : charges.filter((_, index) => isTaken(index))
-      this.#tell(
+      this.#report(
         twice.map((charge) => ({ ...remoteCharge(charge), cost: -charge.cost })),
         takenAt,
       )
@@ -47,10 +47,10 @@ export class PassedUnits {
   /** Reports late charges, or refunds if negative, to a take that a rule decided at `takenAt`. */
   adjusted(charges: readonly FailoverCharge[], takenAt: number): void {
     const passed = charges.filter(({ cost, counter }) => cost !== 0 && counter.rule.source !== 'deny')
-    this.#tell(passed.map(remoteCharge), takenAt)
+    this.#report(passed.map(remoteCharge), takenAt)
   }
 
-  #tell(charges: readonly Charge[], takenAt: number): void {
+  #report(charges: readonly Charge[], takenAt: number): void {
     if (charges.length === 0) return
     try {
       this.#remote.passed?.(charges, takenAt)

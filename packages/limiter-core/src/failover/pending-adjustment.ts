@@ -9,8 +9,9 @@ import type { Basis } from './own-units.ts'
 import type { PendingTakeDeps } from './pending-take.ts'
 
 /**
- * An adjustment of one charge in progress. If the backend does not apply it, it is stored as owed, with the same key
- * if it may have been applied, so that it counts once. A late adjustment is not owed until its call has failed.
+ * An adjustment of one charge in progress. If the backend does not apply it, it is stored as owed. If the backend may
+ * have applied it, the same idempotency key is used again, so that it counts once. If the reply is only late, the
+ * adjustment is not owed until the call fails.
  */
 export class PendingAdjustment<R extends Answer | undefined> implements Call<Answer, Answer | R> {
   readonly operation = 'adjust'

@@ -14,7 +14,10 @@ export interface PendingTakeDeps {
   readonly passed: PassedUnits
 }
 
-/** A take of one charge, under way. Fields instead of closures: most requests are one, and each closure costs them. */
+/**
+ * A take of one charge in progress. It has fields instead of closures, because most requests are such takes, and each
+ * closure would add to their cost.
+ */
 export class PendingTake implements Call<Answer | Decision, Decision>, FailoverCharge {
   readonly operation = 'take'
   readonly key: string
@@ -72,7 +75,7 @@ export class PendingTake implements Call<Answer | Decision, Decision>, FailoverC
   }
 }
 
-/** Whether a take that just started may be counted although no reply arrives. */
+/** Whether a take that has just started may be counted even if no reply arrives. */
 export function mayCountUnanswered(remote: Backend, keys: readonly CountedKey[]): boolean {
   return !remote.mayCountUnanswered || keys.some((counted) => remote.mayCountUnanswered?.(counted))
 }

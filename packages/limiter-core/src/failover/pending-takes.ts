@@ -7,7 +7,7 @@ import type { Call, Limits } from './guarded-calls.ts'
 import type { Basis } from './own-units.ts'
 import { mayCountUnanswered, type PendingTakeDeps } from './pending-take.ts'
 
-/** A take of several charges, under way. */
+/** A take of several charges in progress. */
 export class PendingTakes implements Call<Answer, Answer> {
   readonly operation = 'take'
   readonly #parts: PendingTakeDeps
@@ -54,7 +54,7 @@ export class PendingTakes implements Call<Answer, Answer> {
     return this.#answer.then((answer) => checkedAnswer(answer, this.#charges).verdicts)
   }
 
-  /** Returns the charges for the backend's counters, with what the backend may not know about their keys. */
+  /** Returns the charges on the backend's counters, with usage of their keys that the backend may lack. */
   #withKnown(now: number): readonly Charge[] {
     const { mirror } = this.#parts.health
     if (!mirror.hasUnreported(now)) return this.#charges.map(remoteCharge)

@@ -4,12 +4,12 @@ import type { OwedAdjustment } from './owed-calls.ts'
 import { PendingAdjustment } from './pending-adjustment.ts'
 import type { PendingTakeDeps } from './pending-take.ts'
 
-/** Adjustments that are sent at once. */
+/** Number of adjustments per round. */
 const AT_ONCE = 128
-/** After one failed. */
+/** Pause after a failed call, in milliseconds. */
 const AGAIN_MS = 1_000
 
-/** Applies owed calls once a backend answers again: first all resets, then the adjustments in parts. */
+/** Sends owed calls after a backend has recovered: first all resets, then the adjustments in rounds. */
 export class Repayment {
   readonly #parts: PendingTakeDeps
   readonly #calls: GuardedCalls
@@ -21,7 +21,10 @@ export class Repayment {
     this.#clock = clock
   }
 
-  /** Starts unless it is already running or the backend is not called at the moment. Each reply continues it. */
+  /**
+   * Sends the next round, unless one is in progress, the breaker is not closed or a call failed within the last second.
+   * Called after each reply of the backend.
+   */
   begin(): void {
     const { owed, breaker } = this.#parts.health
     const now = this.#clock.now()
@@ -52,9 +55,9 @@ export class Repayment {
       operation: call.operation,
       send: (limits, now) => call.send(limits, now),
       answered: (answer, now) => {
-        const worth = call.answered(answer, now)
+        const result = call.answered(answer, now)
         owed.underWay--
-        return worth
+        return result
       },
       ruled: (now, basis) => {
         owed.underWay--
