@@ -150,7 +150,7 @@ test('a charge that comes before every limiter is warned about once a process', 
     ok,
   )
   for (let asked = 0; asked < 2; asked++) await request(app).get('/').expect(200)
-  expect(warnings.texts).toEqual([expect.stringMatching(/^charge: no policy 'tokens' .* by none \(/)])
+  expect(warnings.texts).toEqual([expect.stringMatching(/^charge: policy 'tokens' .* \(counted by: no policy\) \(/)])
 })
 
 test('limiters that are built without end warn of each thing a hundred times', async () => {

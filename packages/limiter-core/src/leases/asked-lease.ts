@@ -8,16 +8,16 @@ import type { LeaseAsk, LeaseGrant } from './lease-ledger.ts'
 /** A request that waits for the ledger. */
 export interface WaitingTake {
   readonly cost: number
-  /** Whether it spends the cost if it fits, or only reads. */
+  /** Whether it spends the cost if it fits. Otherwise it only reads. */
   readonly spends: boolean
   readonly deadlineAt: number
   readonly known: PriorUsage | undefined
-  /** Resolves with whether the cost fits (and was spent). */
+  /** Called with whether the cost fits, after spending it. */
   readonly answer: (fits: boolean) => void
   readonly fail: (error: unknown) => void
 }
 
-/** The methods that a lease uses from its table. */
+/** The methods of the lease table that a lease uses. */
 export interface LeaseHome {
   nextSeq(): number
   now(): number
@@ -37,7 +37,7 @@ export class AskedLease implements LeaseCall {
   readonly #home: LeaseHome
   #waiting: WaitingTake[] = []
   #asked: readonly WaitingTake[] = []
-  #toTell: (() => void)[] = []
+  #onSettled: (() => void)[] = []
   #asking = false
   #more = false
   #retired = false
@@ -56,10 +56,10 @@ export class AskedLease implements LeaseCall {
     return this.#deadlineAt
   }
 
-  /** Waits for the ledger. */
+  /** Adds a request that waits for the ledger. */
   wait(waiter: WaitingTake): void {
     this.#waiting.push(waiter)
-    // a caller that only reports something needs no additional units
+    // a waiter that fits or only reads needs no additional units
     this.#ask(waiter.spends && !this.lease.fits(waiter.cost, this.#home.now()), waiter.deadlineAt)
   }
 
@@ -68,12 +68,12 @@ export class AskedLease implements LeaseCall {
     if (!this.#asking) this.#ask(true, deadlineAt)
   }
 
-  /** Reports what was spent and what is kept. */
+  /** Reports the spent and the kept units to the ledger. */
   tell(deadlineAt: number): void {
     if (!this.#asking) this.#ask(false, deadlineAt)
   }
 
-  /** Returns all units, including those that are still being granted. */
+  /** Returns all units to the ledger, including units of a pending grant. */
   retire(deadlineAt: number): void {
     this.#retired = true
     const { owes } = this.lease
@@ -83,7 +83,7 @@ export class AskedLease implements LeaseCall {
 
   /** Resolves when the pending request has been answered or has failed; undefined if there is none. */
   settled(): Promise<void> | undefined {
-    return this.#asking ? new Promise((resolve) => this.#toTell.push(resolve)) : undefined
+    return this.#asking ? new Promise((resolve) => this.#onSettled.push(resolve)) : undefined
   }
 
   compose(): LeaseAsk {
@@ -100,8 +100,8 @@ export class AskedLease implements LeaseCall {
     const now = this.#home.now()
     this.#home.ledgerAnswered(grant.now)
     this.lease.granted(ask, grant, sentAt, now)
-    this.#over()
-    // the granted units may have expired on the way: request once more for the remaining waiters, without a report
+    this.#finish()
+    // if the granted units have expired in transit, they are requested again, without the usage that was just sent
     const isGone = grant.granted > 0 && this.lease.hasEnded(now)
     for (const waiter of this.#takeAsked()) {
       if (isLate(waiter, now)) continue
@@ -113,12 +113,12 @@ export class AskedLease implements LeaseCall {
       if (!fits && waiter.spends) this.lease.view.deny(waiter.cost, now)
       waiter.answer(fits)
     }
-    this.#goOn(now)
+    this.#serveLater(now)
     if (this.#retired) this.retire(now + this.lease.leaseMs)
   }
 
   failed(error: unknown): void {
-    this.#over()
+    this.#finish()
     if (!isOfOneKey(error)) this.#home.ledgerFailed()
     const all = [...this.#takeAsked(), ...this.#waiting]
     this.#waiting = []
@@ -126,8 +126,8 @@ export class AskedLease implements LeaseCall {
   }
 
   /**
-   * What the ledger may not know. Its own reports about charges are more accurate than what a caller derived from
-   * answers.
+   * Returns usage that the ledger may lack. If the ledger has reported charged units itself, they replace the `used` of
+   * callers, which is derived from decisions and less accurate.
    */
   #known(now: number): PriorUsage | undefined {
     const { view } = this.lease
@@ -147,9 +147,9 @@ export class AskedLease implements LeaseCall {
     this.#home.call(this)
   }
 
-  #over(): void {
+  #finish(): void {
     this.#asking = false
-    for (const tell of this.#toTell.splice(0)) tell()
+    for (const resolve of this.#onSettled.splice(0)) resolve()
   }
 
   #takeAsked(): readonly WaitingTake[] {
@@ -165,8 +165,8 @@ export class AskedLease implements LeaseCall {
     return fits
   }
 
-  /** Serves waiters that arrived during the request from the remaining units, or requests again. */
-  #goOn(now: number): void {
+  /** Serves waiters that arrived during the call from the remaining units, or lets them wait for the next call. */
+  #serveLater(now: number): void {
     const waiting = this.#waiting
     this.#waiting = []
     for (const waiter of waiting) {
@@ -178,7 +178,7 @@ export class AskedLease implements LeaseCall {
   }
 }
 
-/** Fails a waiter whose deadline has passed; the units that it would have spent stay leased. */
+/** Fails a waiter whose deadline has passed. The units that it would have spent stay in the lease. */
 function isLate({ deadlineAt, fail }: WaitingTake, now: number): boolean {
   if (now < deadlineAt) return false
   fail(lateLedger())
@@ -189,7 +189,7 @@ function demandOf(waiters: readonly WaitingTake[], known: PriorUsage | undefined
   const spending = waiters.filter(({ spends }) => spends).map(({ cost }) => cost)
   return {
     units: spending.reduce((sum, cost) => sum + cost, 0),
-    // no list of arguments: a crowd may be too large for one
+    // `Math.min(...spending)` would fail if too many requests wait
     least: spending.reduce((least, cost) => Math.min(least, cost), waiters.length > 0 ? Number.POSITIVE_INFINITY : 1),
     most: waiters.reduce((most, { cost }) => Math.max(most, cost), 0),
     known,

@@ -3,7 +3,7 @@ import type { SourcedDecision } from '../decision/sourced-decision.ts'
 import { ChargeVerdict, withFund } from '../decision/verdict.ts'
 import type { AskedLease } from './asked-lease.ts'
 
-/** Whether a charge fits. `miss`: unknown until the ledger has been asked. */
+/** Whether a charge fits. `miss`: unknown until the ledger replies. */
 export type Fit = 'fits' | 'denied' | 'miss'
 
 /** The result of a charge: taken from a lease, or decided without one. */
@@ -20,20 +20,20 @@ export function outcomeOf(charge: Charge, asked: AskedLease | undefined, now: nu
 }
 
 export function fitOf({ cost, known }: Charge, { lease }: AskedLease, now: number): Fit {
-  // the ledger must receive what the caller knows
+  // the ledger must receive the usage that the caller knows
   if (known) return 'miss'
   if (lease.fits(cost, now)) return 'fits'
   return lease.view.denied(cost, now) ? 'denied' : 'miss'
 }
 
-/** Returns which charges are taken: all enforced ones or none; advisory ones if all fit. */
+/** Returns for each charge whether its units are kept: all enforced charges or none, and advisory ones if all fit. */
 export function standing(charges: readonly Charge[], outcomes: readonly Outcome[]): boolean[] {
   const denied = charges.some(({ advisory }, index) => !advisory && outcomes[index].fit === 'denied')
   const allFit = outcomes.every(({ fit }) => fit === 'fits')
   return charges.map(({ advisory }) => allFit || (!denied && !advisory))
 }
 
-/** `stands`: false if the units are returned. */
+/** `stands`: whether the units are kept, and not returned because another charge was denied. */
 export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now: number): PolicyVerdict {
   const { fit, asked, decision } = outcome
   if (!decision) return leaseVerdict(charge, asked as AskedLease, fit, now)
@@ -47,6 +47,7 @@ export function verdictOf(charge: Charge, outcome: Outcome, stands: boolean, now
   return withFund(verdict, decision.binding.fund)
 }
 
+/** Returns the verdict for a charge whose fit is known, by the lease and the last reply of the ledger. */
 export function leaseVerdict(
   { counter: { compiled }, cost, advisory }: Charge,
   { lease }: AskedLease,

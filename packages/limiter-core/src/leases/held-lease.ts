@@ -4,44 +4,49 @@ import { type LeaseAsk, type LeaseGrant, type LeaseTerms, leaseMsOf, TELLS } fro
 import type { LeasedCounter, LeasedKey } from './leased-counter.ts'
 import { LedgerView } from './ledger-view.ts'
 
-/** A lease is refilled when this fraction of it is left. */
+/** Fraction of a lease at which it is refilled. */
 const LOW_WATER = 1 / 4
-/** A burst may repeat at once. The last part of a lease must cover it until the refill arrives. */
-const CROWDS = 1 / LOW_WATER
+/** Minimum size of a lease in bursts: the last `LOW_WATER` of it must cover another burst until the refill arrives. */
+const BURSTS_PER_LEASE = 1 / LOW_WATER
 
-/** What waiting requests need from the ledger. */
+/** The units that waiting requests need from the ledger. */
 export interface Demand {
-  /** Units that all of them wait for. */
+  /** Sum of the costs of all waiting requests. */
   readonly units: number
+  /** Smallest cost. */
   readonly least: number
+  /** Largest cost. */
   readonly most: number
   readonly known: PriorUsage | undefined
 }
 
-/** The units that a process holds of one key, and its knowledge about the key. Times are process times. */
+/** Units of one key that a process holds, and the last reply of the ledger about the key. Times are process times. */
 export class HeldLease {
   readonly key: string
   readonly counter: LeasedCounter
   readonly leaseMs: number
-  /** A number that no other lease of any process has. */
+  /** Unique number of the lease in all processes. */
   readonly owner: number
-  /** When the next report is due. */
+  /** Time at which the next report is due. */
   dueAt: number
   /** Last reply of the ledger. */
   readonly view: LedgerView
-  readonly #largest: number
+  /** Maximum of `#size`. */
+  readonly #maxSize: number
   #left = 0
   #spent = 0
-  // the part that a request has reported, acknowledged or not
-  #telling = 0
+  /** Spent units that a pending request reports. */
+  #reporting = 0
   #endsAt = Number.NEGATIVE_INFINITY
   #filledAt = Number.NEGATIVE_INFINITY
-  // units spent before this time have been reported, or were taken without a lease
+  /** Units taken before this time have been reported, or were taken without a lease. */
   #reportedAt: number
   #base = 0
-  // whether the ledger may hold units for this lease, as far as it has answered
+  /** Whether the ledger may hold units for this lease. */
   #isBooked = false
+  /** Number of units up to which the lease is filled. */
   #size = 0
+  /** Units spent since the last review. */
   #recent = 0
 
   constructor({ key, counter }: LeasedKey, terms: LeaseTerms, owner: number, now: number) {
@@ -52,71 +57,71 @@ export class HeldLease {
     this.leaseMs = leaseMs
     this.owner = owner
     this.view = new LedgerView(compiled)
-    this.#largest = Math.floor(compiled.capacity * terms.fraction)
+    this.#maxSize = Math.floor(compiled.capacity * terms.fraction)
     this.dueAt = now + leaseMs / TELLS
     this.#reportedAt = now
   }
 
-  /** Whether another policy has the same guarantee, so that units leased under one may be spent under the other. */
+  /** Whether another policy has the same limit, so that units leased under one policy may be spent under the other. */
   promisesAs({ capacity, policy }: CompiledPolicy): boolean {
     const { compiled } = this.counter
     const own = compiled.policy
     return compiled.capacity === capacity && own.limit === policy.limit && formOf(own) === formOf(policy)
   }
 
-  /** Whether `cost` can be spent now. An expired lease allows nothing, whatever delayed this process. */
+  /** Whether `cost` can be spent now. An expired lease allows nothing, even if this process was only delayed. */
   fits(cost: number, now: number): boolean {
     return cost <= this.#left && !this.hasEnded(now)
   }
 
-  /** Units that are leased and not yet spent. */
+  /** Returns the units that are leased and not spent; undefined if there are none. */
   held(now: number): HeldUnits | undefined {
     if (this.#left === 0 || this.hasEnded(now)) return undefined
     return { kind: 'lease', units: this.#left, endsAfterMs: Math.ceil(this.#endsAt - now) }
   }
 
-  /** Whether nothing of the lease may be spent any longer. */
+  /** Whether the lease has expired. */
   hasEnded(now: number): boolean {
     return now >= this.#endsAt
   }
 
-  /** Spends a cost that fits. */
+  /** Spends a cost for which `fits` returned true. */
   spend(cost: number): void {
-    // a request that names a key twice checks each charge separately
+    // not below 0: if a request has two charges of the same key, each was checked separately
     this.#left = Math.max(0, this.#left - cost)
     this.#spent += cost
     this.#recent += cost
   }
 
   /**
-   * Moves units of a take made at `takenAt`: negative units return to the lease, positive ones are taken from it.
-   * Returns false if the take has been reported to the ledger or the lease has expired; then the ledger must be
-   * adjusted.
+   * Adjusts a take made at `takenAt`: negative units return to the lease, positive ones are taken from it. Returns
+   * false if the ledger must be adjusted instead, because the take has been reported, or the lease has expired or has
+   * too few units.
    */
   move(units: number, takenAt: number, now: number): boolean {
     if (takenAt < this.#reportedAt || now >= this.#endsAt) return false
-    if (units > 0 ? units > this.#left : -units > this.#spent - this.#telling) return false
+    if (units > 0 ? units > this.#left : -units > this.#spent - this.#reporting) return false
     this.#left -= units
     this.#spent += units
     return true
   }
 
-  /** Whether to request more units before a request has to wait for them. */
+  /** Whether to request more units now, before a request has to wait for them. */
   get isLow(): boolean {
     return this.#left <= this.#size * LOW_WATER && this.#size > 1
   }
 
-  /** Whether it holds, owes and remembers nothing. */
+  /** Whether the lease holds no units, has nothing to report and remembers no denial. */
   isIdle(now: number): boolean {
     return !this.owes && !this.view.remembers(now)
   }
 
-  /** Whether something must be reported, even if only that nothing is held. */
+  /** Whether a report is necessary, even if it only reports that no units are held. */
   get owes(): boolean {
     return this.#left > 0 || this.#spent > 0 || this.#isBooked
   }
 
-  /** Decides before a report which unspent units to return. */
+  /** Returns unspent units before a report: all if none was spent recently, otherwise the units above the new size. */
   review(): void {
     if (this.#recent < this.#size / 4) this.#size = Math.floor(this.#size / 2)
     if (this.#recent === 0) this.#left = 0
@@ -124,33 +129,33 @@ export class HeldLease {
     this.#recent = 0
   }
 
-  /** Gives everything back. */
+  /** Returns all unspent units with the next report. */
   release(): void {
     this.#left = 0
     this.#size = 0
   }
 
-  /** Forgets what was spent, for a reset of the key. `seq` is a number that no request has used. */
+  /** Discards spent and unspent units after a reset of the key. `seq` must be a sequence number that is not in use. */
   forget(seq: number): void {
     this.#left = 0
     this.#spent = 0
-    this.#telling = 0
+    this.#reporting = 0
     this.#base = seq
     this.view.forget()
   }
 
-  /** Returns the next request to the ledger. Without demand it only reports, unless `more` is set. */
+  /** Returns the next request to the ledger. Without demand it only reports, unless `more` refills the lease. */
   ask(seq: number, now: number, demand: Demand, more: boolean): LeaseAsk {
     if (now >= this.#endsAt) this.#left = 0
     const missing = (units: number): number => Math.max(0, units - this.#left)
-    const waited = missing(demand.units)
-    if (more) this.#grow(waited, now)
-    const target = Math.max(0, this.#size - this.#left)
-    const want = more ? waited + target : waited
+    const needed = missing(demand.units)
+    if (more) this.#grow(needed, now)
+    const refill = Math.max(0, this.#size - this.#left)
+    const want = more ? needed + refill : needed
     this.#reportedAt = now
-    this.#telling = this.#spent
+    this.#reporting = this.#spent
     this.dueAt = now + this.leaseMs / TELLS
-    // its answer may be lost
+    // set before the reply, which may be lost
     this.#isBooked ||= this.#left + want > 0
     return {
       key: this.key,
@@ -161,7 +166,7 @@ export class HeldLease {
       spent: this.#spent,
       keep: this.#left,
       want,
-      demand: waited,
+      demand: needed,
       minimum: Math.max(1, missing(demand.least)),
       need: missing(Math.min(this.view.mostThatFits(now), demand.most)),
       known: demand.known,
@@ -170,10 +175,10 @@ export class HeldLease {
 
   /** Applies the grant for a request sent at `askedAt`. */
   granted(ask: LeaseAsk, grant: LeaseGrant, askedAt: number, now: number): void {
-    // otherwise the key was reset in the meantime
+    // unless the key was reset in the meantime
     if (ask.base === this.#base) {
       this.#spent -= ask.spent
-      this.#telling = 0
+      this.#reporting = 0
       this.#base = ask.seq
     }
     this.#left += grant.granted
@@ -181,22 +186,23 @@ export class HeldLease {
     this.#endsAt = askedAt + Math.min(this.leaseMs, grant.leaseMs ?? this.leaseMs)
     if (grant.granted > 0) this.#filledAt = now
     this.view.update(grant, askedAt, now)
-    // more is not to be had, and asking at a mark of this size would be asking all the time
+    // the ledger has no more units; with a larger size the lease would always be low and request more all the time
     if (grant.granted < ask.want) this.#size = Math.min(this.#size, this.#left)
   }
 
-  /** Whole units that fit, as far as is known. */
+  /** Returns the units that are known to fit: the unspent units plus the units that were free at the last reply. */
   remaining(now: number): number {
     const left = now < this.#endsAt ? this.#left : 0
     return Math.min(this.view.capacity, left + this.view.free)
   }
 
   /**
-   * Doubles a lease that was used up within half of its time; a lease that was not refilled in between does not grow.
+   * Doubles the size of a lease that was used up within half of its duration, once per refill. The size is at least
+   * `BURSTS_PER_LEASE` times the units that requests wait for, and at most `#maxSize`.
    */
-  #grow(waited: number, now: number): void {
+  #grow(needed: number, now: number): void {
     if (now - this.#filledAt < this.leaseMs / 2) this.#size = Math.max(1, this.#size) * 2
-    this.#size = Math.min(Math.max(this.#size, waited * CROWDS), this.#largest)
+    this.#size = Math.min(Math.max(this.#size, needed * BURSTS_PER_LEASE), this.#maxSize)
     this.#filledAt = Number.NEGATIVE_INFINITY
   }
 }

@@ -1,9 +1,9 @@
 import type { Admitted, PriorUsage } from '../contracts.ts'
 
-/** Merges what several callers know about one key: the largest reported usage, and all admitted units. */
+/** Merges the usage of one key known to several callers: the largest `used`, and the sum of admitted units. */
 export function joinedUsage(all: readonly PriorUsage[]): PriorUsage | undefined {
-  const telling = all.filter(({ used, admitted }) => used > 0 || admitted)
-  return telling.length > 1 ? telling.reduce(joined) : telling[0]
+  const relevant = all.filter(({ used, admitted }) => used > 0 || admitted)
+  return relevant.length > 1 ? relevant.reduce(joined) : relevant[0]
 }
 
 function joined(one: PriorUsage, other: PriorUsage): PriorUsage {

@@ -3,17 +3,20 @@ import type { Charge, CountedKey } from '../contracts.ts'
 
 /** The lease of one owner on one key. */
 export interface BookedLease {
+  /** Leased units that are not charged. */
   readonly units: number
   readonly endsAt: number
+  /** `seq` of the last request. */
   readonly seq: number
+  /** `base` of the last request. */
   readonly base: number
   /** Units charged since `base`. */
   readonly charged: number
-  /** For an expired lease: units that were charged at its end, although the owner may not have spent them. */
+  /** Units of an expired lease that were charged at its end, although the owner may not have spent them. */
   readonly settled: number
 }
 
-/** How long after the end of a lease its owner may still report what it spent. */
+/** Milliseconds after the end of a lease during which its owner may still report the units that it spent. */
 export const SETTLED_MS = 60_000
 
 interface Leases {
@@ -26,7 +29,7 @@ export class LeaseBook {
   readonly #leases = new Map<string, Leases>()
   readonly #charge: (charge: Charge, endedAt: number, now: number) => void
 
-  /** `charge` charges a lease that has ended, whole. */
+  /** `charge` is called with all units of a lease that has ended. */
   constructor(charge: (charge: Charge, endedAt: number, now: number) => void) {
     this.#charge = charge
   }
@@ -48,7 +51,7 @@ export class LeaseBook {
     leases.byOwner.set(owner, lease)
   }
 
-  /** Units of a key on leases that end after `since`. */
+  /** Returns the units of a key in leases that end after `since`. */
   units(target: CountedKey, since: number = Number.NEGATIVE_INFINITY): number {
     if (this.#leases.size === 0) return 0
     let units = 0
@@ -58,24 +61,24 @@ export class LeaseBook {
     return units
   }
 
-  /** Returns when the first lease of a key ends; undefined if there is none. */
+  /** Returns the time at which the first lease of a key ends; undefined if no units are leased. */
   firstEnd(target: CountedKey): number | undefined {
     const leases = this.#leases.get(targetId(target))
     const ends = [...(leases?.byOwner.values() ?? [])].flatMap(({ endsAt, units }) => (units > 0 ? [endsAt] : []))
     return ends.length > 0 ? Math.min(...ends) : undefined
   }
 
-  /** Charges leases of a key that have ended. */
+  /** Charges the leases of a key that have ended. */
   settle(target: CountedKey, now: number): void {
     if (this.#leases.size > 0) this.#settle(targetId(target), now)
   }
 
-  /** Charges all expired leases, including those that no owner reports. */
+  /** Charges the leases of all keys that have ended, including leases whose owners no longer send requests. */
   settleAll(now: number): void {
     for (const id of this.#leases.keys()) this.#settle(id, now)
   }
 
-  /** Settles the leases of a key in the order in which they end. */
+  /** Charges the ended leases of a key in the order in which they ended. */
   #settle(id: string, now: number): void {
     const leases = this.#leases.get(id)
     if (!leases) return
@@ -87,7 +90,7 @@ export class LeaseBook {
         this.#charge({ ...leases.charge, cost: units }, endsAt, now)
         leases.byOwner.set(owner, { ...lease, units: 0, settled: units })
       }
-      // the owner may still correct what was charged in its name
+      // kept for a minute, in which the owner may still correct the charge
       if (units + lease.settled + lease.charged === 0 || endsAt + SETTLED_MS <= now) leases.byOwner.delete(owner)
     }
     if (leases.byOwner.size === 0) this.#leases.delete(id)

@@ -5,7 +5,7 @@ import { afterThisTurn } from '../time/clock.ts'
 import { TurnBatch } from '../time/turn-batch.ts'
 import type { LeaseAsk, LeaseGrant, LeaseLedger } from './lease-ledger.ts'
 
-/** A request to the ledger. Its content is computed when it is sent. */
+/** A pending request to the ledger. Its content is composed when it is sent. */
 export interface LeaseCall {
   /** Process time after which the caller no longer waits. */
   readonly deadlineAt: number
@@ -14,29 +14,29 @@ export interface LeaseCall {
   failed(error: unknown): void
 }
 
-/** Most requests in one call to the ledger. */
-const BATCH = 256
+/** Maximum number of requests in one call to the ledger. */
+const MAX_BATCH = 256
 
 /**
- * A request without a reply counts as lost this long after its deadline, late enough that a pause of this process is
- * not mistaken for a loss.
+ * Milliseconds after its deadline at which a request without a reply is given up. The time is long enough that a pause
+ * of this process is not mistaken for a lost reply.
  */
 const LOST_AFTER_MS = 5_000
 
-/** Requests that were sent and not answered yet. */
+/** A call that has not been answered yet. */
 interface Sent {
   readonly deadlineAt: number
-  /** Ignores the reply if it still arrives. */
+  /** Fails the requests of the call. A later reply is ignored. */
   giveUp(): void
 }
 
-/** Collects requests, so that one turn of the event loop makes one call. */
+/** Collects requests, so that there is one call to the ledger per turn of the event loop. */
 export class LeaseCalls {
   readonly #ledger: LeaseLedger
   readonly #clock: Clock
   readonly #waiting = new TurnBatch<LeaseCall>((waiting) => this.#sendAll(waiting.take()))
   readonly #sent = new Set<Sent>()
-  #idle: (() => void)[] = []
+  #onIdle: (() => void)[] = []
   #isClosed = false
 
   constructor(ledger: LeaseLedger, clock: Clock) {
@@ -44,7 +44,7 @@ export class LeaseCalls {
     this.#clock = clock
   }
 
-  /** If nothing is pending, the call is made in a microtask, otherwise at the end of the turn. */
+  /** Adds a request. It is sent in a microtask if no call is pending, otherwise at the end of the turn. */
   add(call: LeaseCall): void {
     if (this.#isClosed) {
       call.failed(lateLedger())
@@ -53,18 +53,18 @@ export class LeaseCalls {
     this.#waiting.add(call, this.#sent.size === 0 ? queueMicrotask : afterThisTurn)
   }
 
-  /** Resolves when nothing is pending or scheduled. */
+  /** Resolves when no request is pending or scheduled. */
   idle(): Promise<void> {
     if (this.#sent.size === 0 && this.#waiting.size === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+    return new Promise((resolve) => this.#onIdle.push(resolve))
   }
 
-  /** Gives up requests without a reply, so that a key can be requested again. */
+  /** Gives up calls whose reply is overdue, so that their keys can be requested again. */
   giveUpLost(now: number): void {
     for (const sent of this.#sent) if (now > sent.deadlineAt + LOST_AFTER_MS) sent.giveUp()
   }
 
-  /** Gives up pending requests and sends no further ones. */
+  /** Gives up pending requests, and rejects further ones. */
   close(): void {
     this.#isClosed = true
     for (const call of this.#waiting.take()) call.failed(lateLedger())
@@ -72,12 +72,12 @@ export class LeaseCalls {
   }
 
   #sendAll(calls: readonly LeaseCall[]): void {
-    for (let from = 0; from < calls.length; from += BATCH) this.#send(calls.slice(from, from + BATCH))
+    for (let from = 0; from < calls.length; from += MAX_BATCH) this.#send(calls.slice(from, from + MAX_BATCH))
   }
 
   #send(calls: readonly LeaseCall[]): void {
     const sentAt = this.#clock.now()
-    // composing a call takes its deadline with it
+    // read before `compose`, which resets the deadline of a request
     const deadlineAt = Math.max(...calls.map((call) => call.deadlineAt))
     const asks = calls.map((call) => call.compose())
     const done = (grants: readonly (LeaseGrant | Error)[]): void => {
@@ -87,27 +87,27 @@ export class LeaseCalls {
       if (!this.#sent.has(sent)) return
       for (const call of calls) call.failed(error)
     }
-    const over = (): void => {
+    const finish = (): void => {
       if (!this.#sent.delete(sent)) return
       if (this.#sent.size > 0 || this.#waiting.size > 0) return
-      for (const tell of this.#idle.splice(0)) tell()
+      for (const resolve of this.#onIdle.splice(0)) resolve()
     }
     const giveUp = (): void => {
       failed(lateLedger())
-      over()
+      finish()
     }
     const sent: Sent = { deadlineAt, giveUp }
     this.#sent.add(sent)
     try {
       const answer = this.#ledger.ask(asks, deadlineAt)
-      if (isPromise(answer)) answer.then(done).catch(failed).finally(over)
+      if (isPromise(answer)) answer.then(done).catch(failed).finally(finish)
       else {
         done(answer)
-        over()
+        finish()
       }
     } catch (error) {
       failed(error)
-      over()
+      finish()
     }
   }
 }
@@ -118,25 +118,25 @@ function answerAll(
   grants: readonly (LeaseGrant | Error)[],
   sentAt: number,
 ): void {
-  // checked before any waiter is served, so that none receives two results
-  if (!Array.isArray(grants)) throw new MalformedAnswer('grants', grants, 'a list')
+  // checked before any request is answered, so that no request receives two results
+  if (!Array.isArray(grants)) throw new MalformedAnswer('grants', grants, 'an array')
   for (const [index, call] of calls.entries()) {
     const grant: LeaseGrant | Error = grants[index]
     if (isGrant(grant, asks[index])) call.granted(asks[index], grant, sentAt)
-    else call.failed(grant instanceof Error ? grant : new MalformedAnswer('grant', grant, 'what was asked, at most'))
+    else call.failed(grant instanceof Error ? grant : new MalformedAnswer('grant', grant, 'a valid grant'))
   }
 }
 
-/** Rejects invalid grants: more units than requested would exceed the limit, and NaN would stay in the lease. */
+/** Whether a grant is valid. More units than requested could exceed the limit, and NaN would stay in the lease. */
 function isGrant(grant: LeaseGrant | Error | null | undefined, { want }: LeaseAsk): grant is LeaseGrant {
   if (typeof grant !== 'object' || grant === null || grant instanceof Error) return false
   const { granted, free, charged, retryAfterMs, resetAfterMs, availableAfterMs = 0, now } = grant
   const counts = [granted, free, charged].every((units) => Number.isInteger(units) && units >= 0) && granted <= want
   const waits = retryAfterMs >= 0 && [resetAfterMs, availableAfterMs].every((ms) => Number.isFinite(ms) && ms >= 0)
-  return counts && waits && Number.isFinite(now) && isOfPeriod(grant)
+  return counts && waits && Number.isFinite(now) && hasValidPeriod(grant)
 }
 
-function isOfPeriod({ leaseMs = 0, capacity = 0, fund = 'included' }: LeaseGrant): boolean {
+function hasValidPeriod({ leaseMs = 0, capacity = 0, fund = 'included' }: LeaseGrant): boolean {
   const isWhole = Number.isSafeInteger(capacity) && capacity >= 0
   return isWhole && Number.isFinite(leaseMs) && leaseMs >= 0 && (fund === 'included' || fund === 'top-up')
 }

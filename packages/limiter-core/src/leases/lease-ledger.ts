@@ -1,71 +1,74 @@
 import type { CompiledPolicy, CountedKey, Fund, MaybePromise, PriorUsage } from '../contracts.ts'
 
-/** A request of a process about its lease of one key: what it spent, what it keeps and what it wants. */
+/** A request of a process about its lease of one key: the units that it has spent, keeps and wants. */
 export interface LeaseAsk extends CountedKey {
   /** Unique number of the lease. */
   readonly owner: number
-  /** Increases with each request of an owner. A ledger that has seen a later request for this key does nothing. */
+  /** Increases with each request of an owner. A request that arrives after a later one is ignored. */
   readonly seq: number
-  /** Sequence number from which `spent` is counted, so that a request whose reply was lost is not charged twice. */
+  /**
+   * Sequence number of the last request whose reply arrived. `spent` starts there, so that units of a request whose
+   * reply was lost are not charged twice.
+   */
   readonly base: number
   /** Units spent since `base`. */
   readonly spent: number
-  /** Unspent units that stay leased; other units of the owner become free. */
+  /** Unspent units that stay leased. All other units of the owner become free. */
   readonly keep: number
-  /** Additional units wanted, at most. 0 only reports, and extends the lease. */
+  /** Maximum number of additional units to grant. With 0, the request only reports and extends the lease. */
   readonly want: number
-  /** Units for which requests are waiting. Only these may exceed the owner's share of the remaining units. */
+  /** The part of `want` for which requests are waiting. Only this part may exceed `fraction` of the free units. */
   readonly demand: number
-  /** Fewer than this are of no use. */
+  /** Nothing is granted if fewer units than this are free. */
   readonly minimum: number
-  /** Units for which the wait time is requested. */
+  /** Units to which `retryAfterMs` of the grant refers. */
   readonly need: number
-  /** Knowledge about charged units that the ledger may not have; never about leased units. */
+  /** Usage that the ledger may lack. It includes charged units and no leased units. */
   readonly known?: PriorUsage | undefined
 }
 
+/** Reply of the ledger to a `LeaseAsk`. */
 export interface LeaseGrant {
   readonly granted: number
-  /** Units that fit now and are not leased. */
+  /** Units that are neither charged nor leased after the grant. */
   readonly free: number
-  /** Units charged by any process. */
+  /** Units charged by all processes. */
   readonly charged: number
-  /** Whole ms until `need` may be free; 0 where it is. A guess while units are on lease. */
+  /** Whole milliseconds until `need` units may be free; 0 if they are. An estimate while units are leased. */
   readonly retryAfterMs: number
   /**
-   * Milliseconds until the charged units expire; 0 if there are none. With a calendar: until the end of the period,
-   * whatever is charged.
+   * Milliseconds until all charged units have expired; 0 if there are none. For a policy with a calendar: milliseconds
+   * until the end of the period, even if nothing is charged.
    */
   readonly resetAfterMs: number
-  /** Milliseconds, an integer, until fewer units are charged; 0 if there are none. Default: `resetAfterMs`. */
+  /** Whole milliseconds until fewer units are charged; 0 if there are none. Default: `resetAfterMs`. */
   readonly availableAfterMs?: number | undefined
-  /** The ledger's reading of its clock. */
+  /** Time of the reply by the ledger's clock. */
   readonly now: number
-  /** Longest duration of this lease in milliseconds, if it is shorter than the terms: until the end of its period. */
+  /** Milliseconds until the end of the period, if this lease ends earlier than the terms say. */
   readonly leaseMs?: number | undefined
-  /** Largest number of units that the key has in this period, an integer, if it differs from the policy. */
+  /** Units that the key has in this period, an integer, if they differ from the capacity of the policy. */
   readonly capacity?: number | undefined
-  /** The fund that the leased units come from, or, if none were granted, the fund that was insufficient. */
+  /** The fund of the leased units, or the insufficient fund if nothing was granted. */
   readonly fund?: Fund | undefined
 }
 
-/** Duration and size of leases. All processes need the same terms. */
+/** Duration and size of leases. All processes must use the same terms. */
 export interface LeaseTerms {
-  /** Milliseconds that an owner may spend a lease; the ledger holds it a twentieth longer. */
+  /** Milliseconds for which the owner may spend a lease. The ledger holds it 5 % longer. */
   readonly leaseMs: number
-  /** Part of the remaining units that one owner may lease beyond what its requests wait for. */
+  /** Fraction of the free units that one owner may lease in addition to the units for which its requests wait. */
   readonly fraction: number
 }
 
 /**
- * Stores the charged units of each key, and which owner holds how many leased units. A leased unit counts as used
- * from its grant until it is charged or returned. If the owner of a lease does not report until its end, the whole
- * lease is charged.
+ * Stores the charged units of each key and the leased units of each owner. A leased unit counts as used from its grant
+ * until it is charged or returned. If the owner of a lease does not report before its end, the whole lease is charged.
  */
 export interface LeaseLedger {
   /**
-   * Returns one reply per request, in order; an error if only that key is affected. After `deadlineAt` (process time)
-   * the caller no longer waits, and requests that arrive later must change nothing.
+   * Returns one reply per request, in the same order; an error if only that key failed. The caller does not wait after
+   * `deadlineAt` (process time), and requests that arrive later must have no effect.
    */
   ask(asks: readonly LeaseAsk[], deadlineAt: number): MaybePromise<readonly (LeaseGrant | Error)[]>
   /** See `Backend.mayHaveLost`. Without this method the ledger never loses counts. */
@@ -79,37 +82,37 @@ export interface LeaseLedger {
  */
 export const GRACE = 1.05
 
-/** Number of reports during the life of a lease. */
+/** Number of reports during the duration of a lease. */
 export const TELLS = 3
 
-/** The shortest lease. */
-const LEAST_LEASE_MS = 100
+/** Minimum duration of a lease. */
+const MIN_LEASE_MS = 100
 /**
- * Minimum number of leases in a window. Spent units are charged up to a third of a lease late, which must be a small
- * part of the window.
+ * Minimum number of lease durations in a window. Spent units are charged up to a third of a lease late, which must be a
+ * small part of the window.
  */
 const LEASES_IN_WINDOW = 8
 
-/** Returns how long leases of a policy last: `leaseMs`, at most an eighth of its shortest window. */
+/** Returns the duration of leases of a policy: `leaseMs`, at most an eighth of its shortest window, at least 100 ms. */
 export function leaseMsOf(compiled: CompiledPolicy, { leaseMs }: LeaseTerms): number {
   const { policy, variants } = compiled
   const shortestMs = Math.min(policy.windowMs, ...(variants?.map((one) => one.compiled.policy.windowMs) ?? []))
-  return Math.min(leaseMs, Math.max(LEAST_LEASE_MS, shortestMs / LEASES_IN_WINDOW))
+  return Math.min(leaseMs, Math.max(MIN_LEASE_MS, shortestMs / LEASES_IN_WINDOW))
 }
 
-/** Fewer units than this are not worth a lease. */
-const LEAST_LEASE_UNITS = 8
-/** Longer keys are not leased, so that the table of leases is bounded in bytes. */
+/** Minimum size of a lease that is worth its calls. */
+const MIN_LEASE_UNITS = 8
+/** Maximum length of a key that is leased, so that the size of the lease table in bytes is bounded. */
 export const LONGEST_LEASED_KEY = 256
 
 /**
- * Whether keys of a policy are leased at all: where `fraction` of the capacity is 8 units or more and the window 800 ms or more.
- * The exact log is not, since it finds a refund by its instant.
+ * Whether keys of a policy are leased: `fraction` of the capacity must be at least 8 units, and the window at least
+ * 800 ms. `sliding-log` is never leased, because it finds the take of a refund by its exact time.
  */
 export function isLeased(compiled: CompiledPolicy, { fraction }: LeaseTerms): boolean {
   return (
-    compiled.capacity * fraction >= LEAST_LEASE_UNITS &&
-    compiled.policy.windowMs >= LEAST_LEASE_MS * LEASES_IN_WINDOW &&
+    compiled.capacity * fraction >= MIN_LEASE_UNITS &&
+    compiled.policy.windowMs >= MIN_LEASE_MS * LEASES_IN_WINDOW &&
     !isLog(compiled)
   )
 }
@@ -118,7 +121,7 @@ function isLog({ policy, variants }: CompiledPolicy): boolean {
   return policy.algorithm === 'sliding-log' || variants?.some(({ compiled }) => isLog(compiled)) === true
 }
 
-/** Returns the units that a ledger grants from the free units. */
+/** Returns how many of the free units a ledger grants. */
 export function grantOf({ want, demand, minimum }: LeaseAsk, free: number, fraction: number): number {
   if (free < minimum) return 0
   return Math.max(0, Math.min(want, free, Math.max(demand, Math.floor(free * fraction))))

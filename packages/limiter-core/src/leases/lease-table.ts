@@ -7,26 +7,26 @@ import { type LeaseCall, LeaseCalls } from './lease-calls.ts'
 import { type LeaseLedger, type LeaseTerms, TELLS } from './lease-ledger.ts'
 import type { LeasedKey } from './leased-counter.ts'
 
-/** Keys with a lease, or with a denial that is remembered. Above it the oldest quiet ones give theirs back. */
+/** Maximum number of keys with a lease or a remembered denial. Beyond it, the oldest key without a call is evicted. */
 const MAX_KEYS = 10_000
-/** Leases reported in one pass; this many take well under a millisecond. */
-const MOST_REPORTS = 500
-const CLOSES_WITHIN_MS = 1_000
-/** Milliseconds between reports to a ledger that does not answer. */
+/** Maximum number of leases reported in one tick, which takes well under a millisecond. */
+const MAX_REPORTS = 500
+const CLOSE_TIMEOUT_MS = 1_000
+/** Milliseconds between reports to a ledger that does not reply. */
 const RETRY_EVERY_MS = 1_000
-/** Milliseconds to the next go, at least. */
-const SOON_MS = 25
-/** Number of old keys that are checked to find an idle one. */
-const LOOKED_AT = 16
-/** Leases are numbered on from a number below this: no two processes meet in so wide a range. */
-const OWNERS = 2 ** 48 - 1
+/** Minimum number of milliseconds between two ticks. */
+const MIN_TICK_MS = 25
+/** Number of oldest keys that are examined to find one without a pending call. */
+const EXAMINED = 16
+/** Leases are numbered from a random number below this, so that numbers of two processes practically never collide. */
+const MAX_OWNER = 2 ** 48 - 1
 
 /**
- * The leases of one process. Each is reported three times during its life, and an idle key returns its lease after a
- * third of it.
+ * The leases of one process. Each lease is reported three times during its duration. A key that is not used returns its
+ * lease after a third of the duration.
  */
 export class LeaseTable implements LeaseHome {
-  #owner: number = randomInt(OWNERS)
+  #owner: number = randomInt(MAX_OWNER)
   readonly #terms: LeaseTerms
   readonly #clock: Clock
   readonly #ledger: LeaseLedger
@@ -48,7 +48,7 @@ export class LeaseTable implements LeaseHome {
     this.#calls = new LeaseCalls(ledger, clock)
   }
 
-  /** Keys of which something is held or remembered. */
+  /** Number of keys with a lease or a remembered denial. */
   get size(): number {
     return this.#keys
   }
@@ -78,15 +78,12 @@ export class LeaseTable implements LeaseHome {
     return this.#ledger.mayHaveLost?.({ key, counter: counter.exact }, ageMs) ?? false
   }
 
-  /**
-   * Whether the ledger failed to answer the last time. Then it is asked only if a request must wait, plus one report
-   * per second.
-   */
+  /** Whether the last call failed. The ledger is then called only for requests that must wait and once per second. */
   get failing(): boolean {
     return this.#failing
   }
 
-  /** Returns what to add to the process clock to get the clock of the key's ledger, or slightly less. */
+  /** Returns the milliseconds to add to the process clock for the clock of the key's ledger, or slightly less. */
   offsetMs(target: CountedKey): number {
     return this.find(target)?.lease.view.offsetMs ?? this.#offsetMs
   }
@@ -96,7 +93,7 @@ export class LeaseTable implements LeaseHome {
     const leases = this.#leasesOf(counter.name)
     const asked = leases.get(key)
     if (asked && (asked.lease.counter === counter || asked.lease.promisesAs(counter.compiled))) return asked
-    // plans share a count, but units leased under one plan cannot be used by another
+    // plans share a count, but units leased under one plan cannot be spent under another
     if (asked) this.#drop(leases, asked, now)
     if (this.#keys >= MAX_KEYS) this.#evict(now)
     const lease = new HeldLease({ key, counter }, this.#terms, ++this.#owner, now)
@@ -113,14 +110,14 @@ export class LeaseTable implements LeaseHome {
     return this.#counts.get(counter.name)?.get(key)
   }
 
-  /** Forgets what was spent of a key that is being reset. */
+  /** Discards the units of a key that is being reset. */
   forget(target: CountedKey): void {
     const asked = this.find(target)
     asked?.lease.forget(this.nextSeq())
     asked?.tell(this.now() + asked.lease.leaseMs)
   }
 
-  /** Returns all leases, and waits for the replies for at most one second. Nothing is requested afterwards. */
+  /** Returns all leases to the ledger and waits at most one second for the replies. Later requests fail. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stopTimer?.()
@@ -129,7 +126,7 @@ export class LeaseTable implements LeaseHome {
     for (const leases of this.#counts.values()) for (const asked of leases.values()) this.#drop(leases, asked, now)
     let stop = (): void => {}
     const waited = new Promise<void>((resolve) => {
-      stop = this.#clock.after(CLOSES_WITHIN_MS, resolve, AWAITED)
+      stop = this.#clock.after(CLOSE_TIMEOUT_MS, resolve, AWAITED)
     })
     await Promise.race([this.#calls.idle(), waited])
     stop()
@@ -149,10 +146,10 @@ export class LeaseTable implements LeaseHome {
     asked.retire(now + lease.leaseMs)
   }
 
-  /** Evicts the first of the oldest keys that is not waiting for a reply. */
+  /** Evicts the oldest key that has no pending call, if there is one among the first `EXAMINED` keys. */
   #evict(now: number): void {
     for (const leases of this.#counts.values()) {
-      const oldest = firstOf(leases.values(), LOOKED_AT)
+      const oldest = firstOf(leases.values(), EXAMINED)
       const quiet = oldest.find(({ asking }) => !asking)
       if (quiet) {
         this.#drop(leases, quiet, now)
@@ -176,15 +173,15 @@ export class LeaseTable implements LeaseHome {
     let nextAt = Number.POSITIVE_INFINITY
     for (const leases of this.#counts.values()) {
       for (const asked of leases.values()) {
-        if (asked.lease.dueAt <= now && reports < MOST_REPORTS && this.#review(leases, asked, now)) reports++
+        if (asked.lease.dueAt <= now && reports < MAX_REPORTS && this.#review(leases, asked, now)) reports++
         nextAt = Math.min(nextAt, asked.lease.dueAt)
       }
     }
-    // the remaining ones are reported soon
-    if (this.#keys > 0) this.#wakeAt(Math.max(nextAt, now + SOON_MS))
+    // leases that are due but were not reported follow in the next tick
+    if (this.#keys > 0) this.#wakeAt(Math.max(nextAt, now + MIN_TICK_MS))
   }
 
-  #mayTell(now: number): boolean {
+  #canReport(now: number): boolean {
     if (!this.#failing) return true
     if (now < this.#retryAt) return false
     this.#retryAt = now + RETRY_EVERY_MS
@@ -197,14 +194,14 @@ export class LeaseTable implements LeaseHome {
     lease.dueAt = now + lease.leaseMs / TELLS
     if (asked.asking) return false
     if (lease.isIdle(now)) this.#drop(leases, asked, now)
-    if (!lease.owes || !this.#mayTell(now)) return false
+    if (!lease.owes || !this.#canReport(now)) return false
     lease.review()
     asked.tell(now + lease.leaseMs)
     return true
   }
 }
 
-/** Creates a lease that keeps nothing: granted units are spent and reported at once. */
+/** Retires a new lease, for requests after `close`: granted units are spent and the rest is returned at once. */
 function lastOf(asked: AskedLease, now: number): AskedLease {
   asked.retire(now)
   return asked

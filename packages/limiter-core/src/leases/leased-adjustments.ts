@@ -7,8 +7,8 @@ import type { LeaseTable } from './lease-table.ts'
 import { exactCharge, type LeasedCharge } from './leased-counter.ts'
 
 /**
- * Adjusts takes of leased keys. If the take has not been reported to the ledger yet, its units come from and return
- * to the lease.
+ * Adjusts takes of leased keys. If the take has not been reported to the ledger yet, the units are taken from or
+ * returned to the lease; otherwise the ledger is adjusted.
  */
 export class LeasedAdjustments {
   readonly #table: LeaseTable
@@ -25,32 +25,33 @@ export class LeasedAdjustments {
 
   adjust(charges: readonly LeasedCharge[], takenAt: number, moment?: Moment): MaybePromise<PolicyVerdict[]> {
     const now = this.#clock.now()
-    const isNear = (charge: LeasedCharge): boolean =>
-      // the ledger must receive what the caller knows
+    const adjustsLease = (charge: LeasedCharge): boolean =>
+      // the ledger must receive the usage that the caller knows
       !charge.known &&
       this.#table.find(charge)?.lease.move(charge.cost, takenAt - this.#table.offsetMs(charge), now) === true
-    const far = charges.filter((charge) => !isNear(charge))
-    const near = (charge: LeasedCharge): PolicyVerdict => leaseVerdict(charge, this.#table.of(charge, now), 'fits', now)
-    if (far.length === 0) return charges.map(near)
-    const answers = allOf(far.map((charge) => this.#adjustAtLedger(charge, takenAt, moment)))
+    const remote = charges.filter((charge) => !adjustsLease(charge))
+    const local = (charge: LeasedCharge): PolicyVerdict =>
+      leaseVerdict(charge, this.#table.of(charge, now), 'fits', now)
+    if (remote.length === 0) return charges.map(local)
+    const answers = allOf(remote.map((charge) => this.#adjustAtLedger(charge, takenAt, moment)))
     return andThen(answers, (all) =>
       charges.map((charge) => {
-        const at = far.indexOf(charge)
-        return at < 0 ? near(charge) : this.#adjusted(charge, all[at].verdicts[0])
+        const at = remote.indexOf(charge)
+        return at < 0 ? local(charge) : this.#adjusted(charge, all[at].verdicts[0])
       }),
     )
   }
 
-  /** Refunds a take that must not stand. Units that cannot be refunded stay charged. */
+  /** Refunds a take at the ledger. If the call fails, the units stay charged. */
   giveBack(charge: LeasedCharge, takenAt: number): void {
     const refund = this.#adjustAtLedger({ ...charge, cost: -charge.cost }, takenAt, undefined)
     Promise.resolve(refund).catch(() => undefined)
   }
 
-  /** Adjusts at the ledger, but only after the take has been reported. */
+  /** Adjusts a take at the ledger after a pending call, which may report the take. */
   #adjustAtLedger(charge: LeasedCharge, takenAt: number, moment: Moment | undefined): MaybePromise<Answer> {
     const asked = this.#table.find(charge)
-    // a take is charged up to one lease late: an adjustment must not be applied before it
+    // the ledger charges a take up to one lease late, and the adjustment must not be dated before that
     const lagMs = charge.cost > 0 ? leaseMsOf(charge.counter.compiled, this.#terms) * GRACE : 0
     return andThen(asked?.settled(), () => this.#exact.adjustAll([exactCharge(charge)], takenAt + lagMs, moment))
   }

@@ -27,11 +27,11 @@ export interface LeasedChargesDeps {
   readonly exact: Backend
   readonly terms: LeaseTerms
   readonly clock: Clock
-  /** Takes of keys that are not leased yet; without it all are. */
+  /** Charges rarely used keys directly. Without it, every key is leased. */
   readonly unleased: UnleasedTakes | undefined
 }
 
-/** Charges to leased policies only. Answers synchronously if leases and remembered denials suffice. */
+/** Takes, peeks and adjusts charges of leased policies. Synchronous if leases and remembered denials suffice. */
 export class LeasedCharges implements ChargedBackend {
   readonly #name: string
   readonly #table: LeaseTable
@@ -57,7 +57,7 @@ export class LeasedCharges implements ChargedBackend {
     return this.#takeFitting(charges, outcomes, now)
   }
 
-  /** Takes one enforced charge: synchronously, and without an array, if its lease or a remembered denial suffices. */
+  /** Takes one enforced charge. Synchronous and without arrays if its lease or a remembered denial suffices. */
   takeCharge(charge: LeasedCharge, moment?: Moment): MaybePromise<Decision> {
     const now = this.#clock.now()
     const asked = this.#leaseFor(charge, now)
@@ -75,7 +75,7 @@ export class LeasedCharges implements ChargedBackend {
     return view.fund ? withFund(decision, view.fund) : decision
   }
 
-  /** Takes all charges if they fit into the units that this process holds. */
+  /** Takes all charges if they fit into units that this process holds; returns undefined otherwise. */
   takeHeld(charges: readonly LeasedCharge[]): Answer | undefined {
     const now = this.#clock.now()
     const outcomes = charges.map((charge) => outcomeOf(charge, this.#heldFor(charge), now))
@@ -99,22 +99,22 @@ export class LeasedCharges implements ChargedBackend {
 
   resetAll(asked: readonly CountedKey[]): MaybePromise<void> {
     const keys = asked as readonly LeasedKey[]
-    const there = keys.map(({ key, counter }) => ({ key, counter: counter.exact }))
-    // a pending request reports what was spent before
+    const exactKeys = keys.map(({ key, counter }) => ({ key, counter: counter.exact }))
+    // pending calls report units that were spent before the reset
     const settled = keys.flatMap((target) => this.#table.find(target)?.settled() ?? [])
     for (const target of keys) this.#table.forget(target)
-    if (settled.length === 0) return this.#exact.resetAll(there)
-    return Promise.all(settled).then(() => this.#exact.resetAll(there))
+    if (settled.length === 0) return this.#exact.resetAll(exactKeys)
+    return Promise.all(settled).then(() => this.#exact.resetAll(exactKeys))
   }
 
-  /** Returns the lease to take a charge from; undefined if it needs none. */
+  /** Returns the lease to take a charge from; undefined if the key is used too rarely to be leased. */
   #leaseFor(charge: LeasedCharge, now: number): AskedLease | undefined {
     const held = this.#table.find(charge)
     if (held?.lease.counter === charge.counter) return held
     return !held && this.#unleased?.suits(charge, now) ? undefined : this.#table.of(charge, now)
   }
 
-  /** Returns the lease of a charge. A lease of another plan with the same count does not qualify. */
+  /** Returns the current lease of a key, unless it belongs to another plan that has a different limit. */
   #heldFor(charge: LeasedCharge): AskedLease | undefined {
     const held = this.#table.find(charge)
     return held?.lease.counter === charge.counter || held?.lease.promisesAs(charge.counter.compiled) ? held : undefined
@@ -141,7 +141,7 @@ export class LeasedCharges implements ChargedBackend {
     return held || !this.#unleased ? askLedger() : this.#unleased.take(exactCharge(charge), moment, now, askLedger)
   }
 
-  /** Takes what each charge allows, and returns everything if one does not fit or the ledger does not answer. */
+  /** Takes each charge that fits. If an enforced charge does not fit or the ledger does not reply, all are refunded. */
   async #askAll(
     charges: readonly LeasedCharge[],
     held: readonly Outcome[],
@@ -156,7 +156,7 @@ export class LeasedCharges implements ChargedBackend {
     const stands = failed ? [] : standing(charges, outcomes)
     const now = this.#clock.now()
     for (const [index, charge] of charges.entries()) {
-      if (outcomes[index].fit === 'fits' && !stands[index]) this.#giveBack(charge, outcomes[index], now)
+      if (outcomes[index].fit === 'fits' && !stands[index]) this.#refund(charge, outcomes[index], now)
     }
     if (failed) throw failed.reason
     return this.#answer(charges, outcomes, now)
@@ -199,9 +199,9 @@ export class LeasedCharges implements ChargedBackend {
     if (asked.lease.isLow && !this.#table.failing) asked.prefetch(now + asked.lease.leaseMs)
   }
 
-  #giveBack(charge: LeasedCharge, { asked, decision }: Outcome, now: number): void {
+  #refund(charge: LeasedCharge, { asked, decision }: Outcome, now: number): void {
     if (asked?.lease.move(-charge.cost, now, now)) return
-    // reported in the meantime, or taken without a lease
+    // the take has been reported in the meantime, or was made without a lease
     this.#adjustments.giveBack(charge, decision?.takenAt ?? now + this.#table.offsetMs(charge))
   }
 
@@ -211,7 +211,7 @@ export class LeasedCharges implements ChargedBackend {
     return this.#own(charges, verdicts, now, outcomes)
   }
 
-  /** Creates an answer in the time of the ledger; with several charges, each in the time of its own ledger. */
+  /** Creates an answer whose times are ledger times. With several charges, each has the time of its ledger. */
   #own(
     charges: readonly LeasedCharge[],
     verdicts: readonly PolicyVerdict[],

@@ -9,7 +9,6 @@ import type {
   Moment,
 } from '../contracts.ts'
 
-/** Takes one charge of a counter that may be leased. */
 interface TakeOne {
   takeOne(counter: LeasedCounter, key: string, cost: number, moment?: Moment): MaybePromise<Decision>
 }
@@ -17,13 +16,13 @@ interface TakeOne {
 export type LeasedKey = CountedKey<LeasedCounter>
 export type LeasedCharge = Charge<LeasedCounter>
 
-/** A counter of which this process may hold units on lease. */
+/** A counter whose units this process may lease. */
 export class LeasedCounter implements Counter<MaybePromise<Answer>> {
   readonly compiled: CompiledPolicy
   readonly name: string
-  /** Whether its keys may be leased: its limit is large enough, and its window long enough. */
+  /** Whether keys of the counter may be leased (see `isLeased`). */
   readonly isLeasable: boolean
-  /** Counts what is not leased, and what was spent from leases. */
+  /** Counter of the exact backend, which counts charges without a lease and the units spent from leases. */
   readonly exact: Counter
   readonly #backend: TakeOne
   readonly #closed: () => void
@@ -47,7 +46,7 @@ export class LeasedCounter implements Counter<MaybePromise<Answer>> {
   }
 }
 
-/** A charge as the exact backend counts it. */
+/** Returns the charge with the counter of the exact backend. */
 export function exactCharge(charge: LeasedCharge): Charge {
   return { ...charge, counter: charge.counter.exact }
 }

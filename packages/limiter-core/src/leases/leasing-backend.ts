@@ -23,34 +23,40 @@ import { exactCharge, type LeasedCharge, LeasedCounter, type LeasedKey } from '.
 import { type TakeUnleased, UnleasedTakes } from './unleased-takes.ts'
 
 export interface LeaseOptions {
-  /** The largest part of a key's capacity that one process leases: more than 0, at most 0.5; default: 0.1. */
+  /**
+   * Maximum fraction of a key's capacity, and of its free units, that one process leases: above 0 and at most 0.5.
+   * Default: 0.1.
+   */
   readonly fraction?: number | undefined
-  /** Duration of a lease: 100 to 60,000 ms, or a duration, at most an eighth of the window. Default: 2,000 ms. */
+  /**
+   * Duration of a lease: milliseconds or a duration, from 100 ms to 1 min. It is shortened to an eighth of the window
+   * if that is less. Default: 2 s.
+   */
   readonly leaseMs?: Duration | undefined
 }
 
 /** The names of `LeaseOptions`, for `optionsOf`. */
 export const LEASE_OPTIONS = ['fraction', 'leaseMs'] as const
 
-/** The terms of options. Throws `SLUICE_BAD_OPTION`. */
+/** Validates the options and adds defaults. Throws `SLUICE_BAD_OPTION`, or `SLUICE_BAD_DURATION` for a bad string. */
 export function leaseTermsOf(owner: string, { fraction = 0.1, leaseMs: given = 2_000 }: LeaseOptions): LeaseTerms {
   if (!(fraction > 0 && fraction <= 0.5)) {
-    throw badOption(`${owner}: fraction`, fraction, 'more than 0, at most 0.5')
+    throw badOption(`${owner}: fraction`, fraction, 'a number above 0 and at most 0.5')
   }
   const leaseMs = typeof given === 'string' ? parseMs(given, `${owner}: leaseMs`) : given
   if (!(leaseMs >= 100 && leaseMs <= 60_000)) {
-    throw badOption(`${owner}: leaseMs`, given, "ms from 100 to 60000, or '500ms', '10s', '1m'")
+    throw badOption(`${owner}: leaseMs`, given, 'a duration from 100 to 60000 ms')
   }
   return { fraction, leaseMs }
 }
 
 export interface LeasingDeps {
   readonly name: string
-  /** Counts charges that are not leased, and adjusts and resets those that are. */
+  /** Counts charges without a lease, adjusts takes and resets keys. */
   readonly exact: Backend
-  /** Called with the counters of `exact`. */
+  /** Grants leases of the counters of `exact`. */
   readonly ledger: LeaseLedger
-  /** Takes of keys that are not leased yet, where a take costs less than a lease. Without it each take is of a lease. */
+  /** Charges rarely used keys directly, which costs less than a lease. Without it, every take uses a lease. */
   readonly takeUnleased?: TakeUnleased | undefined
   readonly terms: LeaseTerms
   /** See `Backend.keepsCalendars`: whether both `exact` and the ledger support calendars. */
@@ -59,8 +65,8 @@ export interface LeasingDeps {
 }
 
 /**
- * Spends from leases if a policy is large enough, and calls `exact` otherwise. A request with both kinds takes all of
- * them or none.
+ * Spends from leases if a policy is large enough (see `isLeased`), and calls `exact` otherwise. A request with both
+ * kinds of policies takes all charges or none.
  */
 export class LeasingBackend implements Backend {
   readonly name: string
@@ -80,7 +86,7 @@ export class LeasingBackend implements Backend {
   readonly #small = new Map<string, number>()
 
   constructor({ name, exact, ledger, takeUnleased, terms, keepsCalendars, clock }: LeasingDeps) {
-    const itsClock = clockOf(clock)
+    const checkedClock = clockOf(clock)
     this.name = name
     this.#exact = exact
     this.identity = exact.identity
@@ -88,14 +94,14 @@ export class LeasingBackend implements Backend {
     if (exact.passed) this.passed = (charges, takenAt) => exact.passed?.(charges.map(asExact), takenAt)
     this.#ledger = ledger
     this.#terms = terms
-    this.#table = new LeaseTable(ledger, terms, itsClock)
+    this.#table = new LeaseTable(ledger, terms, checkedClock)
     const unleased = takeUnleased && new UnleasedTakes(takeUnleased, terms)
-    this.#leased = new LeasedCharges({ name, table: this.#table, exact, terms, clock: itsClock, unleased })
+    this.#leased = new LeasedCharges({ name, table: this.#table, exact, terms, clock: checkedClock, unleased })
   }
 
   open(compiled: CompiledPolicy, name: string, isOverride = false): LeasedCounter {
     const isLeasable = isLeased(compiled, this.#terms)
-    // a small override of one key is no reason not to lease the others
+    // a small override of one key must not prevent leases of the other keys
     const small = isLeasable || isOverride ? 0 : 1
     const exact = this.#exact.open(compiled, name, isOverride)
     this.#addSmall(name, small)
@@ -107,8 +113,8 @@ export class LeasingBackend implements Backend {
   }
 
   takeAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    const { home, own } = this.#homeOf(charges as readonly LeasedCharge[])
-    return home.takeAll(own, moment)
+    const { backend, own } = this.#routeOf(charges as readonly LeasedCharge[])
+    return backend.takeAll(own, moment)
   }
 
   /** `take` of a counter. */
@@ -118,13 +124,13 @@ export class LeasingBackend implements Backend {
   }
 
   peekAll(charges: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    const { home, own } = this.#homeOf(charges as readonly LeasedCharge[])
-    return home.peekAll(own, moment)
+    const { backend, own } = this.#routeOf(charges as readonly LeasedCharge[])
+    return backend.peekAll(own, moment)
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
-    const { home, own } = this.#homeOf(charges as readonly LeasedCharge[])
-    return home.adjustAll(own, takenAt, moment)
+    const { backend, own } = this.#routeOf(charges as readonly LeasedCharge[])
+    return backend.adjustAll(own, takenAt, moment)
   }
 
   resetAll(keys: readonly CountedKey[]): MaybePromise<void> {
@@ -146,11 +152,11 @@ export class LeasingBackend implements Backend {
 
   mayHaveLost(asked: CountedKey, ageMs: number): boolean {
     const counted = asked as LeasedKey
-    const home = this.#isLeased(counted) ? this.#ledger : this.#exact
-    return home.mayHaveLost?.({ key: counted.key, counter: counted.counter.exact }, ageMs) ?? false
+    const source = this.#isLeased(counted) ? this.#ledger : this.#exact
+    return source.mayHaveLost?.({ key: counted.key, counter: counted.counter.exact }, ageMs) ?? false
   }
 
-  /** False for leased policies: leased units are spent when the reply arrives, or not at all. */
+  /** Whether an unanswered take may be counted: false for keys with a lease, which spend units only after the reply. */
   mayCountUnanswered(asked: CountedKey): boolean {
     const counted = asked as LeasedKey
     if (this.#isLeased(counted)) return this.#table.find(counted) === undefined
@@ -162,7 +168,7 @@ export class LeasingBackend implements Backend {
     return held ? [held] : []
   }
 
-  /** Gives all leases back. */
+  /** Returns all leases to the ledger. */
   async close(): Promise<void> {
     await this.#table.close()
     this.#ledger.close?.()
@@ -181,15 +187,15 @@ export class LeasingBackend implements Backend {
   }
 
   /** Returns the backend for these charges, and the charges with its counters. */
-  #homeOf(charges: readonly LeasedCharge[]): { readonly home: ChargedBackend; readonly own: readonly Charge[] } {
+  #routeOf(charges: readonly LeasedCharge[]): { readonly backend: ChargedBackend; readonly own: readonly Charge[] } {
     const isLeased = charges.map((charge) => this.#isLeased(charge))
-    if (!isLeased.includes(false)) return { home: this.#leased, own: charges }
+    if (!isLeased.includes(false)) return { backend: this.#leased, own: charges }
     const own = charges.map((charge, index) => (isLeased[index] ? charge : exactCharge(charge)))
-    if (!isLeased.includes(true)) return { home: this.#exact, own }
-    const homes = own.map(({ counter }, index) => [counter, isLeased[index] ? this.#leased : this.#exact] as const)
-    // leases first: they are taken back without a round trip
-    homes.sort(([, a], [, b]) => Number(b === this.#leased) - Number(a === this.#leased))
-    return { home: new GroupedBackend(new Map(homes)), own }
+    if (!isLeased.includes(true)) return { backend: this.#exact, own }
+    const routes = own.map(({ counter }, index) => [counter, isLeased[index] ? this.#leased : this.#exact] as const)
+    // leases first, because they are refunded without a round trip
+    routes.sort(([, a], [, b]) => Number(b === this.#leased) - Number(a === this.#leased))
+    return { backend: new GroupedBackend(new Map(routes)), own }
   }
 }
 

@@ -2,10 +2,10 @@ import { availableAfterMs } from '../algorithms/available-after-ms.ts'
 import type { CompiledPolicy, Fund, PriorUsage } from '../contracts.ts'
 import type { LeaseGrant } from './lease-ledger.ts'
 
-/** Longest time that a denial is remembered, during which a flood of a denied key causes no calls. */
+/** Maximum time for which a denial is remembered, so that a flood of requests for the key causes few calls. */
 const DENIED_MS = 100
 
-/** What the ledger had charged for a key. */
+/** The charged units of a key in a reply. */
 interface Charged {
   readonly units: number
   readonly resetAfterMs: number
@@ -15,9 +15,9 @@ interface Charged {
 
 /** The last reply of the ledger about one key. Times are process times. */
 export class LedgerView {
-  /** Units that were not leased by any owner. */
+  /** Units that were neither charged nor leased at the last reply. */
   free = 0
-  /** What to add to the process clock to get the ledger's clock, or slightly less; undefined before its first reply. */
+  /** Milliseconds to add to the process clock for the ledger's clock, or slightly less; undefined before a reply. */
   offsetMs: number | undefined
   /** The fund of the leased or missing units, if the ledger reports it. */
   fund: Fund | undefined
@@ -35,14 +35,14 @@ export class LedgerView {
     this.#compiled = compiled
   }
 
-  /** The most units that the key has, as far as is known. */
+  /** Maximum number of units that the key can have, as last reported. */
   get capacity(): number {
     return this.#ownCapacity ?? this.#compiled.capacity
   }
 
   /**
-   * Returns the largest cost that may fit. For a period that the ledger has not reported yet, the initial units are
-   * unknown.
+   * Returns the largest cost that may fit: Infinity for a calendar period that the ledger has not reported yet, because
+   * its capacity is unknown.
    */
   mostThatFits(now: number): number {
     const isUnknown = this.#compiled.policy.calendar !== undefined && now >= this.#resetAt
@@ -57,21 +57,21 @@ export class LedgerView {
     this.free = free
     this.offsetMs = ledgerNow - now
     this.#charged = { units: charged, resetAfterMs, answeredAt: now, askedAt }
-    // while nothing is charged: computed as if all leased units were spent now
+    // if nothing is charged, the waits are computed as if all leased units were spent now
     const isFresh = resetAfterMs === 0 && !this.#compiled.policy.calendar
     const waits = isFresh ? afterSpending(this.#compiled, this.#compiled.capacity - free) : grant
     this.#resetAt = now + waits.resetAfterMs
     this.#availableAt = now + (waits.availableAfterMs ?? waits.resetAfterMs)
-    // a cost that never fits says nothing about smaller costs
+    // Infinity refers to a cost that never fits, not to smaller costs
     this.#retryAt = now + (retryAfterMs < Number.POSITIVE_INFINITY ? retryAfterMs : resetAfterMs)
   }
 
-  /** Milliseconds since the ledger last reported the charged units; Infinity if it never did. */
+  /** Returns the milliseconds since the request whose reply reported the charged units; Infinity if there is none. */
   ageMs(now: number): number {
     return this.#charged ? now - this.#charged.askedAt : Number.POSITIVE_INFINITY
   }
 
-  /** Returns the charged units that still count, without leased units. */
+  /** Returns the charged units of the last reply that have not expired, without leased units. */
   known(now: number): PriorUsage | undefined {
     if (!this.#charged) return undefined
     if (this.#compiled.policy.calendar) return this.#knownOfPeriod(this.#charged, now)
@@ -83,30 +83,30 @@ export class LedgerView {
     return used > 0 && leftMs > 0 ? { used, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined
   }
 
-  /** Charged units count until the period ends, whatever room the policy has. */
+  /** Charged units count until the period ends, even if they exceed the capacity of the policy. */
   #knownOfPeriod({ units, resetAfterMs, answeredAt }: Charged, now: number): PriorUsage | undefined {
     const leftMs = answeredAt + resetAfterMs - now
     return units > 0 && leftMs > 0 ? { used: units, resetAfterMs: leftMs, ageMs: this.ageMs(now) } : undefined
   }
 
-  /** Whether a denial is remembered that holds for `cost`. */
+  /** Whether a remembered denial applies to `cost`. */
   denied(cost: number, now: number): boolean {
     return now < this.#deniedUntil && cost >= this.#deniedCost
   }
 
-  /** Whether a denial is remembered at all. */
+  /** Whether a denial is remembered. */
   remembers(now: number): boolean {
     return now < this.#deniedUntil
   }
 
-  /** Remembers that `cost` did not fit. */
+  /** Remembers for at most 100 ms that `cost` did not fit. */
   deny(cost: number, now: number): void {
     if (now >= this.#deniedUntil) this.#deniedCost = Number.POSITIVE_INFINITY
     this.#deniedCost = Math.min(this.#deniedCost, cost)
     this.#deniedUntil = Math.min(now + DENIED_MS, Math.max(this.#retryAt, now + 1))
   }
 
-  /** The ledger may have more than it had: a denial is not remembered any longer. */
+  /** Forgets the denial, because the ledger may have more free units than before. */
   hope(): void {
     this.#deniedUntil = Number.NEGATIVE_INFINITY
   }
@@ -117,25 +117,28 @@ export class LedgerView {
     this.hope()
   }
 
-  /** Whole ms until `cost`, which does not fit, may: a guess. Infinity where it never does. */
+  /** Returns the estimated whole milliseconds until `cost` may fit; Infinity if it never fits. */
   retryAfterMs(cost: number, now: number): number {
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
     return Math.max(1, Math.ceil(this.#retryAt - now))
   }
 
-  /** Milliseconds until the key is as good as new, as far as is known. */
+  /** Returns the milliseconds until all units are available again, as last reported. */
   resetAfterMs(now: number): number {
     return Math.max(0, this.#resetAt - now)
   }
 
-  /** Whole ms until more than `remaining` fit, of which a cost waits for `retryAfterMs`, if it does: a guess. */
+  /**
+   * Returns the estimated whole milliseconds until more than `remaining` units fit: at most `retryAfterMs` if a cost
+   * waits (above 0), and 0 if `remaining` is the capacity.
+   */
   availableAfterMs(remaining: number, retryAfterMs: number, now: number): number {
     if (remaining >= this.capacity) return 0
     return Math.min(Math.max(1, Math.ceil(this.#availableAt - now)), retryAfterMs || Number.POSITIVE_INFINITY)
   }
 }
 
-/** Computes the waits of an unused key of which `used` units are taken now. */
+/** Returns the waits of an unused key from which `used` units are taken now. */
 function afterSpending(compiled: CompiledPolicy, used: number): Pick<LeaseGrant, 'resetAfterMs' | 'availableAfterMs'> {
   if (used <= 0) return { resetAfterMs: 0 }
   const cells = new Float64Array(compiled.cells)

@@ -24,7 +24,7 @@ import {
 } from './lease-ledger.ts'
 import { ResetMarks } from './reset-marks.ts'
 
-/** A counter of the ledger, and the one of the memory behind it. */
+/** A counter of the ledger, with the counter of the memory backend below it. */
 class LedgerCounter extends PlainCounter<Answer> {
   readonly memory: Counter<Answer>
 
@@ -38,8 +38,8 @@ type LedgerKey = CountedKey<LedgerCounter>
 type LedgerCharge = Charge<LedgerCounter>
 
 /**
- * A ledger on top of a memory backend that stores the charged units. It additionally keeps only keys with current
- * leases. It is itself a backend for which leased units count as used.
+ * A ledger on top of a memory backend, which stores the charged units. The ledger itself stores only leases. It is also
+ * a backend for which leased units count as used.
  */
 export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   readonly name: string
@@ -74,15 +74,15 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return asks.map((ask) => this.#ask(ask, now))
   }
 
-  /** Charges all expired leases. Leases that no owner mentions again are removed only here. */
+  /** Charges all expired leases. Other methods charge only the leases of the keys that they are called for. */
   sweep(): void {
     this.#book.settleAll(this.#now())
   }
 
   takeAll(asked: readonly Charge[], moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
-    const charges = this.#unmarked(asked as readonly LedgerCharge[], now)
-    if (this.#onLease(charges, now) === 0) return this.#own(this.#memory.takeAll(charges.map(inMemory), { now }))
+    const charges = this.#withoutOldUsage(asked as readonly LedgerCharge[], now)
+    if (this.#onLease(charges, now) === 0) return this.#withSource(this.#memory.takeAll(charges.map(inMemory), { now }))
     for (const charge of charges) if (charge.known) this.#memory.takeAll([{ ...inMemory(charge), cost: 0 }], { now })
     const looked = this.peekAll(charges, { now })
     if (vetoed(looked.verdicts)) return looked
@@ -91,7 +91,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     const taken = this.#memory.takeAll(standing.map(inMemory), { now }).verdicts
     const verdicts = charges.map((charge, index) => {
       const at = standing.indexOf(charge)
-      return at < 0 ? looked.verdicts[index] : this.#lessLeases({ ...charge, cost: 0 }, taken[at], now)
+      return at < 0 ? looked.verdicts[index] : this.#withLeases({ ...charge, cost: 0 }, taken[at], now)
     })
     return { ...looked, verdicts }
   }
@@ -99,25 +99,25 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   peekAll(asked: readonly Charge[], moment?: Moment): Answer {
     const charges = asked as readonly LedgerCharge[]
     const now = moment?.now ?? this.#now()
-    // in the ledger's own time: the time of the caller may be in the future
+    // by the ledger's clock, because the caller's time may be in the future
     for (const charge of charges) this.#book.settle(charge, this.#now())
     const answer = this.#memory.peekAll(charges.map(inMemory), { now })
-    const verdicts = answer.verdicts.map((verdict, index) => this.#lessLeases(charges[index], verdict, now))
-    return this.#own({ ...answer, verdicts })
+    const verdicts = answer.verdicts.map((verdict, index) => this.#withLeases(charges[index], verdict, now))
+    return this.#withSource({ ...answer, verdicts })
   }
 
   adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): Answer {
     const now = moment?.now ?? this.#now()
-    const charges = this.#unmarked(asked as readonly LedgerCharge[], now)
+    const charges = this.#withoutOldUsage(asked as readonly LedgerCharge[], now)
     this.#onLease(charges, now)
     const answer = this.#memory.adjustAll(charges.map(inMemory), takenAt, { now })
     const verdicts = answer.verdicts.map((verdict, index) =>
-      this.#lessLeases({ ...charges[index], cost: 0 }, verdict, now),
+      this.#withLeases({ ...charges[index], cost: 0 }, verdict, now),
     )
-    return this.#own({ ...answer, verdicts })
+    return this.#withSource({ ...answer, verdicts })
   }
 
-  /** Resets keys. Units that other owners have leased stay used until they are settled. */
+  /** Resets keys. Units that are leased stay used until they are charged or returned. */
   resetAll(asked: readonly CountedKey[]): void {
     const keys = asked as readonly LedgerKey[]
     const now = this.#now()
@@ -139,9 +139,9 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   #ask(ask: LeaseAsk, now: number): LeaseGrant {
     this.#book.settle(ask, now)
     const lease = this.#book.of(ask, ask.owner)
-    // a later request arrived first, so this one is outdated
+    // a stale request arrived after a later one
     const stale = lease !== undefined && ask.seq <= lease.seq
-    if (!stale) this.#tell(ask, lease, now)
+    if (!stale) this.#report(ask, lease, now)
     const { remaining, resetAfterMs, availableAfterMs } = this.#memory.peekAll([chargeOf(ask, 0)], { now }).verdicts[0]
     const free = Math.max(0, remaining - this.#book.units(ask))
     const granted = stale ? 0 : grantOf(ask, free, this.#terms.fraction)
@@ -152,8 +152,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return { granted, free: free - granted, charged, retryAfterMs, resetAfterMs, availableAfterMs, now }
   }
 
-  /** Charges what the owner spent in addition to the charged leases; it then holds what it keeps. */
-  #tell(ask: LeaseAsk, lease: BookedLease | undefined, now: number): void {
+  /** Charges the units that the owner spent and that were not charged yet, and sets its lease to the kept units. */
+  #report(ask: LeaseAsk, lease: BookedLease | undefined, now: number): void {
     const { keep } = ask
     const known = this.#marks.since(ask, ask.known, now)
     if (known) this.#memory.takeAll([{ ...chargeOf(ask, 0), known }], { now })
@@ -170,13 +170,13 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     this.#book.write(ask, ask.owner, { units, endsAt, seq: ask.seq, base: ask.base, charged: ask.spent, settled: 0 })
   }
 
-  /** Returns the charges without knowledge that is older than a reset. */
-  #unmarked(charges: readonly LedgerCharge[], now: number): readonly LedgerCharge[] {
+  /** Returns the charges without known usage from before a reset. */
+  #withoutOldUsage(charges: readonly LedgerCharge[], now: number): readonly LedgerCharge[] {
     if (charges.every(({ known }) => !known)) return charges
     return charges.map((charge) => ({ ...charge, known: this.#marks.since(charge, charge.known, now) }))
   }
 
-  /** Units on lease of any of these keys, ended leases settled. */
+  /** Charges the ended leases of these keys and returns their leased units. */
   #onLease(targets: readonly CountedKey[], now: number): number {
     let units = 0
     for (const target of targets) {
@@ -187,10 +187,10 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   }
 
   /**
-   * Converts a verdict about charged units into one in which leased units count as used, and unsettled leases for as
-   * long as they would count when charged.
+   * Converts a verdict about charged units into a verdict in which leased units count as used. Ended leases that were
+   * not charged count for as long as they would if they had been charged.
    */
-  #lessLeases(charge: LedgerCharge, verdict: AnsweredVerdict, now: number): AnsweredVerdict {
+  #withLeases(charge: LedgerCharge, verdict: AnsweredVerdict, now: number): AnsweredVerdict {
     const units = this.#book.units(charge, now - forgetsMs(charge.counter.compiled))
     if (units === 0) return verdict
     const { counter, advisory, cost } = charge
@@ -208,8 +208,8 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
   }
 
   /**
-   * Returns how long a cost that does not fit next to the leases may have to wait, as if leases were never spent or
-   * returned.
+   * Returns the milliseconds until a cost that does not fit because of the leases may fit. Assumes that leases are
+   * neither spent nor returned before they end.
    */
   #waitMs(charge: LedgerCharge, units: number, now: number): number {
     const { capacity } = charge.counter.compiled
@@ -219,7 +219,7 @@ export class MemoryLedger implements Backend<Answer>, LeaseLedger {
     return retryAfterMs > 0 || endsAt === undefined ? retryAfterMs : Math.max(1, Math.ceil(endsAt - now))
   }
 
-  #own(answer: Answer): Answer {
+  #withSource(answer: Answer): Answer {
     return { ...answer, source: this.name }
   }
 }
@@ -233,7 +233,7 @@ function chargeOf(ask: CountedKey, cost: number): Charge {
   return inMemory({ ...ledgerKey(ask), cost })
 }
 
-/** A charge as the memory behind the ledger counts it. */
+/** Returns the charge with the counter of the memory backend. */
 function inMemory(charge: LedgerCharge): Charge {
   return { ...charge, counter: charge.counter.memory }
 }

@@ -2,19 +2,19 @@ import { createKeyedHash, type KeyedHash } from '@sluice/keyed-hash'
 import { targetId } from '../backend/target-id.ts'
 import type { CountedKey } from '../contracts.ts'
 
-/** Keys that are remembered at most, in 12 bytes each. */
+/** Maximum number of keys; each takes 12 bytes. */
 const PLACES = 2 ** 14
 
 /**
- * When keys were last requested. Each key has one position, which the next key with the same position takes over. One
- * in 2³² of two such keys is mistaken for the other.
+ * Times at which keys were last used. The hash of a key determines its only position, and a later key with the same
+ * position replaces it. Two such keys are confused with a probability of 2⁻³².
  */
 export class RecentKeys {
   readonly #hash: KeyedHash = createKeyedHash()
   readonly #marks: Int32Array = new Int32Array(PLACES)
   readonly #times: Float64Array = new Float64Array(PLACES).fill(Number.NEGATIVE_INFINITY)
 
-  /** Whether the key was noted less than `withinMs` ago, or later than now. Notes it. */
+  /** Records a use of the key. Returns whether the previous use was less than `withinMs` ago (or in the future). */
   note(target: CountedKey, withinMs: number, now: number): boolean {
     this.#hash.text(targetId(target))
     const { low, high } = this.#hash

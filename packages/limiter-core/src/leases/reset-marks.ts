@@ -1,10 +1,10 @@
 import { targetId } from '../backend/target-id.ts'
 import type { CountedKey, PriorUsage } from '../contracts.ts'
 
-/** Largest number of remembered keys; the oldest resets are forgotten. */
-const MOST_KEYS = 1_000
+/** Maximum number of keys. The oldest resets are dropped first. */
+const MAX_KEYS = 1_000
 
-/** When keys were reset, so that older knowledge about them is ignored. */
+/** Times at which keys were reset, so that usage reported from before a reset is ignored. */
 export class ResetMarks {
   readonly #resetAt = new Map<string, number>()
 
@@ -13,17 +13,17 @@ export class ResetMarks {
     this.#resetAt.delete(id)
     this.#resetAt.set(id, now)
     for (const oldest of this.#resetAt.keys()) {
-      if (this.#resetAt.size <= MOST_KEYS) break
+      if (this.#resetAt.size <= MAX_KEYS) break
       this.#resetAt.delete(oldest)
     }
   }
 
-  /** Whether the key was reset since. */
+  /** Whether the key was reset at or after `at`. */
   isVoid(target: CountedKey, at: number): boolean {
     return this.#resetAt.size > 0 && at <= (this.#resetAt.get(targetId(target)) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** Returns `known` unless it is older than the last reset of the key. */
+  /** Returns `known` without the parts that are older than the last reset of the key. */
   since(target: CountedKey, known: PriorUsage | undefined, now: number): PriorUsage | undefined {
     if (!known || this.#resetAt.size === 0) return known
     const { used, ageMs, admitted } = known

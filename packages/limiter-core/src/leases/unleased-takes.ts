@@ -4,15 +4,15 @@ import { type LeaseTerms, leaseMsOf, TELLS } from './lease-ledger.ts'
 import { RecentKeys } from './recent-keys.ts'
 
 /**
- * Takes one enforced charge of a key without leases, charged at once. If an owner has leased units of the key, it
- * takes nothing and rejects with an error with this code.
+ * Takes one enforced charge of a key without a lease and charges it immediately. If an owner has leased units of the
+ * key, nothing is taken and the promise rejects with an error whose code is `LEASED`.
  */
 export type TakeUnleased = (charge: Charge, deadlineAt: number) => Promise<SourcedDecision>
 const LEASED = 'LEASED'
 
 /**
- * A key is leased when it is used again before its lease would have been reported. Until then a lease would cost two
- * calls instead of one.
+ * Takes of keys that are used too rarely to be leased. A key is leased once it is used again before a lease would have
+ * been reported; until then, a lease would cost two calls to the ledger instead of one.
  */
 export class UnleasedTakes {
   readonly #take: TakeUnleased
@@ -24,13 +24,13 @@ export class UnleasedTakes {
     this.#terms = terms
   }
 
-  /** Whether a key without a lease needs none for this charge. */
+  /** Whether a key without a lease should be charged directly. Records the use of the key. */
   suits(charge: Charge, now: number): boolean {
-    // the ledger must receive what the caller knows
+    // the ledger must receive the usage that the caller knows
     return !charge.known && !this.#recent.note(charge, leaseMsOf(charge.counter.compiled, this.#terms) / TELLS, now)
   }
 
-  /** `leased` is called if an owner has leased units of the key. */
+  /** Takes the charge directly. Returns the result of `leased` if an owner has leased units of the key. */
   take<T>(
     charge: Charge,
     moment: Moment | undefined,

@@ -98,7 +98,7 @@ export function syncTermsOf(owner: string, options: SyncOptions): SyncTerms {
 function msOf(owner: string, name: string, value: unknown, least: number, most: number): number {
   const ms = parseMs(value, `${owner}: ${name}`)
   if (ms >= least && ms <= most) return ms
-  throw badOption(`${owner}: ${name}`, value, `a duration from ${least} to ${most} ms, such as 500 or '500ms'`)
+  throw badOption(`${owner}: ${name}`, value, `a duration from ${least} to ${most} ms`)
 }
 
 function wholeFrom(owner: string, name: string, value: unknown): void {
