@@ -72,7 +72,7 @@ describe('redisChannel', () => {
 describe('redisChannel refuses', () => {
   const bad = (build: () => unknown, code: string): void => {
     expect(build).toThrow(expect.objectContaining({ code }))
-    expect(build).toThrow(/expected ., received .+/)
+    expect(build).toThrow(/expected .+, received ./)
   }
 
   test.each([

@@ -159,7 +159,7 @@ describe('redisSums', () => {
     const { sums } = member(redis.prefix())
     const bad = (build: () => unknown, code: string): void => {
       expect(build).toThrow(expect.objectContaining({ code }))
-      expect(build).toThrow(/expected ., received .+/)
+      expect(build).toThrow(/expected .+, received ./)
     }
     for (const amount of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '1']) {
       bad(() => sums.add('a', amount as number), 'SLUICE_BAD_MESSAGE')

@@ -35,7 +35,7 @@ describe('createRedis', () => {
   ])('refuses %s at start-up, and shows no password', (_what, target) => {
     const build = (): unknown => createRedis(target as string)
     expect(build).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
-    expect(build).toThrow(/expected ., received .+/)
+    expect(build).toThrow(/expected .+, received ./)
     expect(build).not.toThrow(/hunter2/)
   })
 

@@ -310,7 +310,7 @@ describe('redisUniques', () => {
     const bad = (options: object, code: string): void => {
       const build = (): unknown => redisUniques(redis.client, { name: 'clients', ...options })
       expect(build).toThrow(expect.objectContaining({ code }))
-      expect(build).toThrow(/expected ., received .+/)
+      expect(build).toThrow(/expected .+, received ./)
     }
     for (const name of ['', 'ä', '{a}', undefined]) bad({ name }, 'SLUICE_BAD_MESSAGE')
     for (const window of [60, '1x', null, Number.NaN]) bad({ window }, 'SLUICE_BAD_DURATION')

@@ -12,27 +12,27 @@ import {
 } from './redis-client.ts'
 import { failureOf, RedisFailure } from './redis-failure.ts'
 
-/** A call that was sent and not answered yet. */
+/** A call that was sent and has no reply yet. */
 interface Call {
   readonly connection: RedisConnection
   readonly reject: (failure: RedisFailure) => void
 }
 
-/** Milliseconds between looks for the nodes of a cluster. */
-const LOOK_EVERY_MS = 200
+/** Minimum time between two refreshes of the slot table of a cluster. */
+const REFRESH_EVERY_MS = 200
 
 const shas = new WeakMap<Script, string>()
 
 /**
- * Runs scripts with ioredis: `EVALSHA`, and `EVAL` if the server does not know the script, which caches it. Calls are
- * rejected with `CONNECTION` while their connection is not ready, so that ioredis queues none of them; during the
- * first connection attempt they wait until it succeeds or fails.
+ * Runs scripts with ioredis: by `EVALSHA`, and by `EVAL` if the server has not cached the script yet. Calls wait for
+ * the first attempt to connect. At any other time a call whose connection is not ready is rejected with `CONNECTION`,
+ * so that ioredis never queues it.
  *
- * While there is a listener for interruptions, pending calls are rejected when their connection breaks, which ioredis
- * may never do.
+ * While `interrupted` has listeners, pending calls are rejected when their connection breaks. ioredis alone may leave
+ * them pending forever.
  *
- * ioredis resends a command after a reconnect unless `autoResendUnfulfilledCommands` is false. The deadline of a call
- * bounds that: a script that arrives later does nothing.
+ * ioredis sends a pending command again after a reconnect unless `autoResendUnfulfilledCommands` is false. The deadline
+ * of a call limits the damage: a script that arrives later does nothing.
  */
 export class ClientRunner implements ScriptRunner {
   readonly clustered: boolean
@@ -41,9 +41,9 @@ export class ClientRunner implements ScriptRunner {
   readonly #contacts = new FirstContacts()
   readonly #listeners = new Set<(event: Interruption, server?: string) => void>()
   #watch: ConnectionWatch | undefined
-  #lookedAt: number = Number.NEGATIVE_INFINITY
-  /** Why the last connection attempt failed, according to Redis or the network. */
-  #refusal: RedisFailure | undefined
+  #refreshedAt: number = Number.NEGATIVE_INFINITY
+  /** Why the last attempt to connect failed; undefined after a successful attempt. */
+  #connectFailure: RedisFailure | undefined
 
   constructor(client: RedisClient) {
     this.#client = client
@@ -56,14 +56,14 @@ export class ClientRunner implements ScriptRunner {
     if (connection?.status === 'ready') return this.#send(connection, script, keys, args)
     const first = connection && this.#firstContact(connection, keys[0])
     if (first) return first.then(() => this.run(script, keys, args))
-    // a cluster node that connects on first use
+    // a cluster node with this status connects on its first command
     if (connection?.status === 'wait') return this.#send(connection, script, keys, args)
-    if (isCluster(this.#client)) this.#lookForNodes(this.#client)
-    return Promise.reject(this.#unready(connection))
+    if (isCluster(this.#client)) this.#refreshSlots(this.#client)
+    return Promise.reject(this.#notReady(connection))
   }
 
   #firstContact(connection: RedisConnection, key: string): Promise<void> | undefined {
-    // a client that connects on first use
+    // a client with `lazyConnect`
     if (connection === this.#client && connection.status === 'wait') connection.connect?.().catch(() => {})
     return this.#contacts.of(connection === this.#client ? '' : this.serverOf(key), connection)
   }
@@ -85,10 +85,10 @@ export class ClientRunner implements ScriptRunner {
       }
       const failed = (error: unknown): void => {
         this.#calls.delete(call)
-        reject(this.#ofOneNode(failureOf(error)))
+        reject(this.#scoped(failureOf(error)))
       }
       sent.then(answered, (error) => {
-        if (isUnknown(error)) client.eval(script.text, keys.length, ...keys, ...args).then(answered, failed)
+        if (isNoScript(error)) client.eval(script.text, keys.length, ...keys, ...args).then(answered, failed)
         else failed(error)
       })
     })
@@ -97,23 +97,23 @@ export class ClientRunner implements ScriptRunner {
   serverOf(key: string): string {
     const client = this.#client
     if (!isCluster(client)) return ''
-    // the client's own prefix precedes our names, and may contain a hash tag
+    // ioredis puts its `keyPrefix` before our key, and the prefix may contain a hash tag
     return client.slots[hashSlot(`${client.options.keyPrefix ?? ''}${key}`)]?.[0] ?? ''
   }
 
   interrupted(listener: (event: Interruption, server?: string) => void): () => void {
-    // one function may listen twice, and stop once
+    // a wrapper, because the same function may be registered twice and unsubscribed once
     const entry = (event: Interruption, server?: string): void => listener(event, server)
     this.#listeners.add(entry)
     this.#watch ??= new ConnectionWatch(this.#client, {
       lost: (connection) => this.#lost(connection),
       back: (connection) => {
-        this.#refusal = undefined
+        this.#connectFailure = undefined
         this.#contacts.made(this.#nameOf(connection) ?? '')
-        this.#tell('back', connection)
+        this.#notify('back', connection)
       },
       failed: (error) => {
-        this.#refusal = failureOf(error)
+        this.#connectFailure = failureOf(error)
       },
     })
     return () => {
@@ -124,29 +124,30 @@ export class ClientRunner implements ScriptRunner {
     }
   }
 
-  #unready(connection: RedisConnection | undefined): RedisFailure {
-    const { code, message } = this.#refusal ?? { code: 'CONNECTION', message: '' }
-    const state = `the connection to Redis is ${connection?.status ?? 'not known yet'}`
+  #notReady(connection: RedisConnection | undefined): RedisFailure {
+    const { code, message } = this.#connectFailure ?? { code: 'CONNECTION', message: '' }
+    const state = connection
+      ? `the connection to Redis is ${connection.status}`
+      : 'no known node of the cluster serves the slot of the key'
     const why = code === 'CONNECTION' ? [state, message].filter(Boolean).join(': ') : message
-    return this.#ofOneNode(new RedisFailure(code, why))
+    return this.#scoped(new RedisFailure(code, why))
   }
 
   /**
-   * A working cluster connection says nothing about the other nodes: one dead node must not stop the others from
-   * counting.
+   * Marks a broken connection to one node of a working cluster as `keyOnly`, so that calls to the other nodes continue.
    */
-  #ofOneNode(failure: RedisFailure): RedisFailure {
-    const isOne = this.clustered && this.#client.status === 'ready' && failure.code === 'CONNECTION'
-    if (!isOne) return failure
+  #scoped(failure: RedisFailure): RedisFailure {
+    const isOneNode = this.clustered && this.#client.status === 'ready' && failure.code === 'CONNECTION'
+    if (!isOneNode) return failure
     const { code, message, mayHaveCounted } = failure
     return new RedisFailure(code, message, { keyOnly: true, mayHaveCounted })
   }
 
-  /** A cluster client of ioredis looks for a new master when a command fails, but here none was sent. */
-  #lookForNodes(cluster: RedisClusterClient): void {
+  /** ioredis looks for a new master only when a command fails, but no command is sent to a node that is not ready. */
+  #refreshSlots(cluster: RedisClusterClient): void {
     const now = systemClock.now()
-    if (cluster.status !== 'ready' || now < this.#lookedAt + LOOK_EVERY_MS) return
-    this.#lookedAt = now
+    if (cluster.status !== 'ready' || now < this.#refreshedAt + REFRESH_EVERY_MS) return
+    this.#refreshedAt = now
     cluster.refreshSlotsCache()
   }
 
@@ -161,19 +162,19 @@ export class ClientRunner implements ScriptRunner {
     for (const call of this.#calls) {
       if (call.connection !== connection) continue
       this.#calls.delete(call)
-      const message = 'the connection to Redis broke before the answer came'
+      const message = 'the connection to Redis broke before the reply was received'
       const failure = new RedisFailure('CONNECTION', message, { mayHaveCounted: true })
-      call.reject(this.#ofOneNode(failure))
+      call.reject(this.#scoped(failure))
     }
-    this.#tell('lost', connection)
+    this.#notify('lost', connection)
   }
 
-  #tell(event: Interruption, connection: RedisConnection): void {
+  #notify(event: Interruption, connection: RedisConnection): void {
     const server = this.#nameOf(connection)
     for (const listener of this.#listeners) listener(event, server)
   }
 
-  /** Returns the name of a connection, see `serverOf`; undefined for a cluster as a whole. */
+  /** Returns the name that `serverOf` uses for this connection; undefined for a cluster as a whole. */
   #nameOf(connection: RedisConnection): string | undefined {
     if (!this.clustered) return ''
     const { host, port } = (connection as Partial<RedisNode>).options ?? {}
@@ -181,7 +182,7 @@ export class ClientRunner implements ScriptRunner {
   }
 }
 
-function isUnknown(error: unknown): boolean {
+function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }
 

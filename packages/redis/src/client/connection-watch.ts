@@ -5,13 +5,13 @@ type Listener = (about?: unknown) => void
 export interface ConnectionEvents {
   lost(connection: RedisConnection): void
   back(connection: RedisConnection): void
-  /** The client reported why a connection failed or broke. */
+  /** Called with the error of a connection that broke or could not be made. */
   failed(error: unknown): void
 }
 
 /**
- * Reports once per connection of a client that it broke, and that it recovered; in a cluster, for the connection to
- * each node. While it listens, ioredis prints no failed reconnects.
+ * Reports when a connection of a client breaks and when it is ready again. In a cluster, the connection to each node is
+ * reported too. While it listens, ioredis does not print failed reconnects.
  */
 export class ConnectionWatch {
   readonly #events: ConnectionEvents
@@ -21,17 +21,17 @@ export class ConnectionWatch {
   constructor(client: RedisClient, events: ConnectionEvents) {
     this.#events = events
     const failed = { error: (error: unknown) => events.failed(error) }
-    this.#add(client, { ...failed, ...(isCluster(client) ? this.#comingAndGoing() : {}) })
+    this.#add(client, { ...failed, ...(isCluster(client) ? this.#nodeListeners() : {}) })
     if (isCluster(client)) for (const node of client.nodes('all')) this.#add(node)
   }
 
-  /** Takes all listeners away. */
+  /** Removes all listeners from the client. */
   close(): void {
     for (const stop of this.#stops.values()) stop()
     this.#stops.clear()
   }
 
-  #comingAndGoing(): Record<string, Listener> {
+  #nodeListeners(): Record<string, Listener> {
     return {
       '+node': (node) => this.#add(node as RedisConnection),
       '-node': (node) => this.#remove(node as RedisConnection),

@@ -2,7 +2,10 @@ import type { ScriptRunner } from '@sluice/limiter-core'
 
 const identities = new WeakMap<ScriptRunner, Map<string, object>>()
 
-/** Returns one object for everything that counts over a client under a prefix. */
+/**
+ * Returns an object that identifies the storage behind a client and a key prefix: the same object for each call with
+ * the same two arguments.
+ */
 export function countIdentity(runner: ScriptRunner, prefix: string): object {
   const known = identities.get(runner) ?? new Map<string, object>()
   identities.set(runner, known)

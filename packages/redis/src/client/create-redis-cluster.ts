@@ -5,7 +5,7 @@ import { checkedOptions, silentMs, survivingOptions } from './create-redis.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
 import { watchSockets } from './socket-watch.ts'
 
-/** A first node, from which the client learns the others. */
+/** A node to connect to first. The client discovers the other nodes from it. */
 export interface RedisClusterNode {
   readonly host: string
   /** Default: 6379. */
@@ -13,27 +13,28 @@ export interface RedisClusterNode {
 }
 
 export interface CreateRedisClusterOptions extends Omit<ClusterOptions, 'redisOptions'> {
-  /** Options of the connection to each node; its `socketTimeout` is the one of `createRedis`. */
+  /** Options of the connection to each node. `socketTimeout` has the same meaning as in `createRedis`. */
   readonly redisOptions?: Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'> | undefined
-  /** Called when no node answers. Default: errors are ignored. */
+  /** Called with an error when no node can be reached. Default: such errors are ignored. */
   readonly onError?: ((error: Error) => void) | undefined
 }
 
 const survivingClusterOptions = {
   enableOfflineQueue: false,
-  // sent again after its connection broke, a command that had arrived would count twice
+  // no retry after a broken connection: a command that had already arrived would count twice
   retryDelayOnFailover: 0,
-  // a shard without a primary fails its commands at once, and only its own
+  // commands for a shard without a primary fail at once, other shards are not affected
   retryDelayOnClusterDown: 0,
-  // a slot that is being moved answers soon; the command was not run
+  // a slot that is being migrated is available soon, and the command was not run
   retryDelayOnTryAgain: 20,
 } as const satisfies ClusterOptions
 
 /**
- * Creates a Redis Cluster client that survives the same failures as `createRedis`. `nodes` are some of its nodes.
- * Passwords and TLS are options of every node: `{ redisOptions: { password, tls: {} } }`. `options` take precedence.
+ * Creates an ioredis client for Redis Cluster that recovers from the same faults as `createRedis`. `nodes` are some
+ * nodes of the cluster. Passwords and TLS are set for every node: `{ redisOptions: { password, tls: {} } }`. Each value
+ * in `options` replaces a default of Sluice.
  *
- * Throws `SLUICE_BAD_OPTION` if `nodes` is not a non-empty array of `{ host, port }`.
+ * Throws `SLUICE_BAD_OPTION` unless `nodes` is a non-empty array of `{ host, port }`.
  */
 export function createRedisCluster(
   nodes: readonly RedisClusterNode[],
@@ -42,14 +43,14 @@ export function createRedisCluster(
   if (!Array.isArray(nodes) || nodes.length === 0 || nodes.some((node) => typeof node?.host !== 'string')) {
     throw new SluiceError(
       'SLUICE_BAD_OPTION',
-      `createRedisCluster: expected [{ host, port }, …], received ${kindOf(nodes)}`,
+      `createRedisCluster: nodes: expected a non-empty array of { host, port }, received ${kindOf(nodes)}`,
     )
   }
   const {
     onError,
     redisOptions: { socketTimeout, ...redisOptions } = {},
     ...given
-  } = checkedOptions('createRedisCluster', options)
+  } = checkedOptions('createRedisCluster: options', options)
   const listener = errorListener('createRedisCluster', onError)
   const mostMs = silentMs('createRedisCluster', socketTimeout)
   const startup = nodes.map(({ host, port = 6379 }) => ({ host, port }))

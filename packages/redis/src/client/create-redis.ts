@@ -1,77 +1,82 @@
-import { kindOf, parseTimerMs, SluiceError } from '@sluice/limiter-core/backend'
+import { badOption, parseTimerMs, SluiceError } from '@sluice/limiter-core/backend'
 import { Redis, type RedisOptions } from 'ioredis'
 import { errorListener } from './client-errors.ts'
 import { reconnectDelays } from './reconnect-delays.ts'
 import { reconnectOnReadonly } from './reconnect-on-readonly.ts'
 import { watchSockets } from './socket-watch.ts'
 
-/** Options of ioredis, except the shape of replies: scripts expect replies as in RESP2. */
+/** Options of ioredis, without `replyMapping`: Sluice reads the replies of scripts in the form of RESP2. */
 export interface CreateRedisOptions extends Omit<RedisOptions, 'replyMapping'> {
   /**
-   * Milliseconds after which a connection that receives nothing while a reply is expected is replaced. Default:
-   * 1,000. Unlike the ioredis option, it does not count time in which the process is suspended; ioredis does not
-   * receive this option.
+   * Milliseconds without any data, while a reply is pending, after which the connection is replaced. Default: 1,000.
+   * Sluice implements this itself and does not pass it to ioredis: time in which the event loop was blocked does not
+   * count.
    */
   readonly socketTimeout?: number | undefined
-  /** Called for every error of a connection: refused, cut, `LOADING`, wrong password. Default: errors are ignored. */
+  /**
+   * Called with each connection error: connection refused or broken, `LOADING`, wrong password. Default: errors are
+   * ignored.
+   */
   readonly onError?: ((error: Error) => void) | undefined
 }
 
 /**
- * Time without data after which a socket counts as dead while a reply is expected. Nothing else detects that, because
- * a path that drops packets never closes the socket, and the deadline of a request ends the wait but not the socket.
+ * Default of `socketTimeout`. Nothing else detects a network path that drops packets: the socket is never closed, and
+ * the deadline of a request ends the wait but not the connection.
  */
 const SOCKET_TIMEOUT_MS = 1_000
 
-/** Options of a connection that survives a slow, silent or missing server. Each can be overridden. */
+/** Returns options for a connection that recovers from a slow, silent or stopped server. Users may override each. */
 export const survivingOptions = (): Omit<RedisOptions, 'replyMapping'> => ({
-  // a path that drops packets does not answer a connect either; the default waits 10 s
+  // a path that drops packets also drops the attempt to connect; the default is 10 s
   connectTimeout: 1_000,
-  // how long a closing socket may stay half open
+  // limits how long a socket stays half open after a disconnect
   disconnectTimeout: 500,
-  // finds a peer that vanished while nothing was awaited
+  // detects a peer that vanished while no reply was pending
   keepAlive: 10_000,
-  // a command for a server that is not there fails at once: queued, it would hold its request, and count too late
+  // commands fail at once while the server is unavailable: queued, they would delay their request and count too late
   enableOfflineQueue: false,
-  // a command fails with its connection. If it were resent it might count twice; and in ioredis 6.0.0 only this setting
-  // settles it if it is not resent
+  // commands fail when their connection breaks: sent again, they might count twice. In ioredis 6.0.0 only
+  // `maxRetriesPerRequest` settles pending commands if they are not resent
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  // not ready before the data is read from disk: `LOADING` would fail every command until then
+  // wait until the server has loaded its data: every command before that would fail with `LOADING`
   enableReadyCheck: true,
-  // how often a loading server is asked; the default trusts the server's estimate, up to 10 s
+  // interval between ready checks of a loading server; by default the server's own estimate, up to 10 s
   maxLoadingRetryTime: 500,
   reconnectOnError: reconnectOnReadonly(),
-  // the commands of one turn have already been batched, at a lower cost
+  // Sluice itself combines the requests of one turn of the event loop, at a lower cost
   enableAutoPipelining: false,
-  // no `commandTimeout`: every wait has its own deadline, and `watchSockets` ends what stays unanswered, so a timer per
-  // command would only cost time. No `socketTimeout`: it would also end connections whose replies arrived while the
-  // process was suspended
+  // No `commandTimeout`: every wait has its own deadline and `watchSockets` closes silent sockets, so a timer per
+  // command would be wasted. No `socketTimeout`: it also closes connections whose reply arrived while the process was
+  // blocked.
 })
 
-/** Additional options of a Sentinel connection. */
+/** Additional options for a connection through Sentinels. */
 const survivingSentinels = {
-  // a hanging Sentinel must not stall the search; the default waits forever
+  // a Sentinel that hangs must not block the search for the primary; the default is no timeout
   sentinelCommandTimeout: 1_000,
-  // asks all Sentinels again, eventually twice per second, while none of them names a primary. The first retry comes
-  // soon, because it also occurs whenever the end of the list is reached
+  // delay before all Sentinels are queried again, up to 500 ms while none names a primary. The first delay is short
+  // because ioredis also applies it each time it reaches the end of the list
   sentinelRetryStrategy: (attempt: number): number => Math.min(10 * 2 ** attempt, 500),
 } as const satisfies RedisOptions
 
 /**
- * Creates an ioredis client that recovers from any fault within two seconds, never gives up, connects at most twice
- * per second, and leaves no command unsettled for longer than `socketTimeout`. `target` is
- * `redis://[user:password@]host[:port][/db]`, `rediss://...` for TLS, the absolute path of a socket, or ioredis
- * options such as `{ name, sentinels }`. `options` take precedence. A missing server is not an error: commands fail
- * until it is available.
+ * Creates an ioredis client that recovers from any fault within two seconds. It never gives up, connects at most twice
+ * a second, and settles every command within `socketTimeout`. `target` is `redis://[user:password@]host[:port][/db]`,
+ * `rediss://…` for TLS, the absolute path of a socket, or ioredis options such as `{ name, sentinels }`. Each value in
+ * `options` replaces a default of Sluice. An unavailable server is not an error: commands fail until it is available.
  *
- * Throws `SLUICE_BAD_OPTION` for an invalid target, `SLUICE_BAD_DURATION` for an invalid `socketTimeout`.
+ * Throws `SLUICE_BAD_OPTION` if `target` or `options` is invalid, and `SLUICE_BAD_DURATION` if `socketTimeout` is.
  */
 export function createRedis(target: string | CreateRedisOptions, options: CreateRedisOptions = {}): Redis {
   const { onError, socketTimeout, ...given } =
     typeof target === 'string'
-      ? checkedOptions('createRedis', options)
-      : { ...checkedOptions('createRedis', target), ...checkedOptions('createRedis', options) }
+      ? checkedOptions('createRedis: options', options)
+      : {
+          ...checkedOptions('createRedis: target', target, 'a Redis URL or an object with ioredis options'),
+          ...checkedOptions('createRedis: options', options),
+        }
   const listener = errorListener('createRedis', onError)
   const mostMs = silentMs('createRedis', socketTimeout)
   const surviving: Omit<RedisOptions, 'replyMapping'> = {
@@ -85,25 +90,32 @@ export function createRedis(target: string | CreateRedisOptions, options: Create
   return client.on('error', listener)
 }
 
-/** `url` where it is one of Redis. Never shows it: it may hold a password. */
+/**
+ * Returns `url`; throws unless it is a Redis URL or an absolute path. Never shows the URL: it may contain a password.
+ */
 function redisUrl(url: string): string {
   if (/^\/[^/]/.test(url)) return url
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const fits = parsed && /^rediss?:$/.test(parsed.protocol) && parsed.hostname && /^(\/\d*)?$/.test(parsed.pathname)
   if (fits) return url
+  const received = parsed ? 'another kind of URL' : 'a string that is not a URL'
   throw new SluiceError(
     'SLUICE_BAD_OPTION',
-    `createRedis: expected redis://host:6379/0, rediss:// or the absolute path of a socket, received ${parsed ? 'another kind of URL' : 'a string that is not a URL'}`,
+    `createRedis: target: expected redis://host:6379/0, rediss://… or the absolute path of a socket, received ${received}`,
   )
 }
 
-/** Returns how long a socket may be silent. Throws `SLUICE_BAD_DURATION`. */
+/** Returns the socket timeout in ms, with its default. Throws `SLUICE_BAD_DURATION` if it is invalid. */
 export function silentMs(owner: string, socketTimeout: number | undefined): number {
   return parseTimerMs(socketTimeout ?? SOCKET_TIMEOUT_MS, `${owner}: socketTimeout`)
 }
 
-/** Throws `SLUICE_BAD_OPTION` unless they are an object. */
-export function checkedOptions<T extends object>(owner: string, options: T): T {
+/** Returns `options`; throws `SLUICE_BAD_OPTION` unless they are an object. */
+export function checkedOptions<T extends object>(
+  option: string,
+  options: T,
+  expected = 'an object with ioredis options',
+): T {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
-  throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: expected a URL or ioredis options, received ${kindOf(options)}`)
+  throw badOption(option, options, expected)
 }

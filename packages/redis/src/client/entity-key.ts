@@ -9,23 +9,27 @@ import {
 } from '@sluice/limiter-core/backend'
 import { partitionOf } from '@sluice/limiter-core/sync'
 
-/** How keys are named in Redis. */
+/** Options that determine the Redis key of each client key. */
 export interface EntityKeyOptions {
-  /** First part of every name; default: `sluice`. 1 to 64 characters, without braces. All processes of a fleet need the same. */
+  /**
+   * First part of every Redis key; 1 to 64 characters without braces or control characters. Must be the same in all
+   * processes of a fleet. Default: `sluice`.
+   */
   readonly prefix?: string | undefined
   /**
-   * Shared secret of all processes, at least 16 bytes: hashed keys are HMACs with it, so that they cannot be guessed.
+   * Secret of the fleet, at least 16 bytes: client keys that are stored as hashes are HMACs under this secret, so that
+   * they cannot be guessed. Default: hashes without a secret.
    */
   readonly secret?: string | Uint8Array | undefined
   /**
-   * Which keys are stored as hashes: `long` (default) those above 64 bytes and those that are not plain text; `all`
-   * every key, which requires a `secret`.
+   * Which client keys are stored as hashes. `long`: empty keys, keys over 64 bytes, keys that begin with `#`, and keys
+   * with braces, control characters or lone surrogates. `all`: every key, which requires a `secret`. Default: `long`.
    */
   readonly hashKeys?: 'long' | 'all' | undefined
   /**
-   * Number of cluster slots over which keys are distributed, 1 to 1,024, instead of one slot per key. Calls for many
-   * keys need it, for example those of `syncedBackend`. Default: one slot per key. All processes need the same
-   * number; another number starts with empty counts.
+   * Number of hash slots over which the keys are distributed in a cluster, from 1 to 1,024, so that one call can
+   * contain many keys. Must be the same in all processes of a fleet; changing it resets all counts. Default: each key
+   * has its own slot.
    */
   readonly partitions?: number | undefined
 }
@@ -36,14 +40,14 @@ export const ENTITY_KEY_OPTIONS = ['prefix', 'secret', 'hashKeys', 'partitions']
 const LONGEST_BYTES = 64
 const LEAST_SECRET_BYTES = 16
 const MOST_PARTITIONS = 1024
-// printable ASCII without braces and without a leading `#`: almost every key
+// fast path for most keys: printable ASCII without braces that does not begin with `#`
 const PLAIN = /^(?!#)[ -z|~]{1,64}$/
 const NOT_PLAIN = /^#|[{}\p{Cc}\p{Cs}]/u
 
 /**
- * Creates the names of stored data: `prefix:{entity}:count`. The entity is the key, or `#` and a hash of it, so that
- * no two keys share a name; it is in braces, so that all counts of a key are in one cluster slot. With partitions,
- * the partition precedes it in braces, of which Redis uses the first.
+ * Builds Redis keys: `prefix:{entity}:count`. The entity is the client key itself, or `#` and its hash, so that two
+ * client keys never share a Redis key. The braces put all counts of a client key into one slot of a cluster. With
+ * partitions, the tag of the partition comes before the entity, and Redis uses the first pair of braces.
  */
 export class EntityKeys {
   readonly prefix: string
@@ -51,25 +55,25 @@ export class EntityKeys {
   readonly #head: string
   readonly #secret: string | Uint8Array
   readonly #hashesAll: boolean
-  // the charges of one request mostly have one key
+  // one entry is enough, because the charges of a request usually share a key
   #lastKey: string | undefined
   #lastTag = ''
 
-  /** Throws `SLUICE_BAD_OPTION`, and `SLUICE_SECRET_MISSING` where all keys shall go as hashes under no secret. */
+  /**
+   * Throws `SLUICE_BAD_OPTION` if an option is invalid, and `SLUICE_SECRET_MISSING` if `hashKeys` is `all` without a
+   * secret.
+   */
   constructor(owner: string, { prefix = 'sluice', secret, hashKeys = 'long', partitions }: EntityKeyOptions) {
     checkPrefix(owner, prefix)
     if (partitions !== undefined) checkPartitions(owner, partitions)
     if (hashKeys !== 'long' && hashKeys !== 'all') {
-      throw new SluiceError(
-        'SLUICE_BAD_OPTION',
-        `${owner}: hashKeys: expected 'long' or 'all', received ${kindOf(hashKeys)}`,
-      )
+      throw badOption(`${owner}: hashKeys`, hashKeys, "'long' or 'all'")
     }
     if (secret !== undefined) checkSecret(owner, secret)
     if (hashKeys === 'all' && secret === undefined) {
       throw new SluiceError(
         'SLUICE_SECRET_MISSING',
-        `${owner}: hashKeys: expected a secret of at least ${LEAST_SECRET_BYTES} bytes, received 'all' without a secret`,
+        `${owner}: secret: expected at least ${LEAST_SECRET_BYTES} bytes if hashKeys is 'all', received undefined`,
       )
     }
     this.prefix = prefix
@@ -79,17 +83,19 @@ export class EntityKeys {
     this.#hashesAll = hashKeys === 'all'
   }
 
-  /** Equal where the same key has the same names. */
+  /** Equal for two instances that build the same Redis keys, apart from hashing. */
   get identity(): string {
     return this.partitions === undefined ? this.prefix : `${this.prefix}{${this.partitions}}`
   }
 
-  /** Returns the name under which the cells of `key` are stored. It identifies their layout, which the cells do not. */
+  /**
+   * Returns the Redis key of the cells of a counted key. It includes the cell layout, which the cells do not contain.
+   */
   nameOfCells({ key, counter }: CountedKey): string {
     return this.name(key, storedNameOf(counter))
   }
 
-  /** The name under which `count` of `key` is stored. */
+  /** Returns the Redis key of `count` for a client key. */
   name(key: string, count: string): string {
     if (key !== this.#lastKey) {
       this.#lastTag = `${this.#headOf(key)}{${this.#entity(key)}}:`
@@ -98,7 +104,7 @@ export class EntityKeys {
     return this.#lastTag + count
   }
 
-  /** The beginning of all names of a partition. */
+  /** Returns the first part of all Redis keys in a partition. */
   headOf(partition: number): string {
     return `${this.#head}{p${partition}}:`
   }
@@ -109,7 +115,7 @@ export class EntityKeys {
 
   #entity(key: string): string {
     if (!this.#hashesAll && isPlain(key)) return key
-    // its UTF-16 units, since UTF-8 writes all lone surrogates alike
+    // hashes UTF-16 code units, because UTF-8 encodes all lone surrogates as the same bytes
     const hash = createHmac('sha256', this.#secret).update(Buffer.from(key, 'utf16le'))
     return `#${hash.digest('base64url')}`
   }
@@ -117,26 +123,26 @@ export class EntityKeys {
 
 const storedNames = new WeakMap<Counter, string>()
 
-/** Returns the name of a counter, extended by what it does not contain about its cells. */
+/** Returns the name of a counter with the part of its cell layout that the name does not include. */
 function storedNameOf(counter: Counter): string {
   let stored = storedNames.get(counter)
   if (stored === undefined) {
-    stored = counter.name + meaningOf(counter.compiled)
+    stored = counter.name + layoutOf(counter.compiled)
     storedNames.set(counter, stored)
   }
   return stored
 }
 
-/** The windows with which units end, and into how many slices they are cut. */
-function meaningOf(compiled: CompiledPolicy): string {
-  // the name of a count with several variants contains the slices of each
+/** Returns the windows in which units expire, and the number of slices per window. */
+function layoutOf(compiled: CompiledPolicy): string {
+  // the name of a counter with several variants already includes the slices of each variant
   const { slices = 1 } = compiled.variants ? {} : compiled.policy
   const windows = compiled.variants?.flatMap((variant) => windowOf(variant.compiled)) ?? windowOf(compiled)
   const ends = windows.length > 0 ? `/${windows.join('+')}` : ''
   return slices > 1 ? `${ends}/${slices}` : ends
 }
 
-/** Units that drain are the same ones in any window. */
+/** Returns no window for algorithms that drain units at a constant rate: their cells do not depend on the window. */
 function windowOf({ policy: { algorithm, windowMs } }: CompiledPolicy): readonly number[] {
   return algorithm === 'token-bucket' || algorithm === 'gcra' ? [] : [windowMs]
 }
@@ -146,7 +152,7 @@ function isPlain(key: string): boolean {
   return key !== '' && key.length <= LONGEST_BYTES && !NOT_PLAIN.test(key) && Buffer.byteLength(key) <= LONGEST_BYTES
 }
 
-/** Throws `SLUICE_BAD_OPTION` unless `prefix` can begin the names of a fleet. */
+/** Throws `SLUICE_BAD_OPTION` unless `prefix` is 1 to 64 characters without braces and control characters. */
 export function checkPrefix(owner: string, prefix: unknown): void {
   if (typeof prefix === 'string' && /^[^{}\p{Cc}\p{Cs}]{1,64}$/u.test(prefix)) return
   throw new SluiceError(
@@ -156,17 +162,16 @@ export function checkPrefix(owner: string, prefix: unknown): void {
 }
 
 function checkPartitions(owner: string, partitions: unknown): void {
-  const isWhole = Number.isInteger(partitions) && (partitions as number) >= 1
-  if (isWhole && (partitions as number) <= MOST_PARTITIONS) return
+  const isInteger = Number.isInteger(partitions) && (partitions as number) >= 1
+  if (isInteger && (partitions as number) <= MOST_PARTITIONS) return
   throw badOption(`${owner}: partitions`, partitions, `an integer from 1 to ${MOST_PARTITIONS}`)
 }
 
 function checkSecret(owner: string, secret: unknown): void {
   const isSecret = typeof secret === 'string' || secret instanceof Uint8Array
   if (isSecret && Buffer.byteLength(secret) >= LEAST_SECRET_BYTES) return
-  // never shown: it may be most of the real one
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `${owner}: secret: expected a string or bytes of at least ${LEAST_SECRET_BYTES} bytes, received ${isSecret ? 'a shorter one' : 'none'}`,
-  )
+  // does not show the secret or its length: it may be most of the real secret
+  const expected = `a string or Uint8Array of at least ${LEAST_SECRET_BYTES} bytes`
+  const received = isSecret ? 'a shorter one' : kindOf(secret)
+  throw new SluiceError('SLUICE_BAD_OPTION', `${owner}: secret: expected ${expected}, received ${received}`)
 }

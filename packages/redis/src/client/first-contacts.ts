@@ -1,36 +1,36 @@
 import type { RedisConnection } from './redis-client.ts'
 
 const CONNECTING: readonly string[] = ['connecting', 'connect']
-const ENDINGS = ['ready', 'close', 'end']
+const FINAL_EVENTS = ['ready', 'close', 'end']
 
-/** First attempts to connect, by the name of the server: calls wait for them, and for no later ones. */
+/** First attempts to connect, by server name. Calls wait for the first attempt to a server, but not for later ones. */
 export class FirstContacts {
   readonly #attempts = new Map<string, Promise<void> | undefined>()
 
-  /** Records that a connection with this name exists or existed: a later attempt is not the first. */
+  /** Records that a server has been connected, so that later attempts do not count as the first. */
   made(name: string): void {
     if (!this.#attempts.has(name)) this.#attempts.set(name, undefined)
   }
 
-  /** When the first attempt has ended, well or not; undefined where it has, or a later one is under way. */
+  /** Resolves when the first attempt has succeeded or failed. Returns undefined if no first attempt is in progress. */
   of(name: string, connection: RedisConnection): Promise<void> | undefined {
-    // the first is yet to come
+    // the first attempt has not started yet
     if (connection.status === 'wait') return undefined
     if (!this.#attempts.has(name)) {
-      const isUnderWay = CONNECTING.includes(connection.status)
-      this.#attempts.set(name, isUnderWay ? this.#ended(name, connection) : undefined)
+      const isConnecting = CONNECTING.includes(connection.status)
+      this.#attempts.set(name, isConnecting ? this.#ended(name, connection) : undefined)
     }
     return this.#attempts.get(name)
   }
 
   #ended(name: string, connection: RedisConnection): Promise<void> {
     return new Promise((resolve) => {
-      const over = (): void => {
-        for (const event of ENDINGS) connection.off(event, over)
+      const settle = (): void => {
+        for (const event of FINAL_EVENTS) connection.off(event, settle)
         this.#attempts.set(name, undefined)
         resolve()
       }
-      for (const event of ENDINGS) connection.on(event, over)
+      for (const event of FINAL_EVENTS) connection.on(event, settle)
     })
   }
 }

@@ -2,8 +2,9 @@ import { type ScriptRunner, warn } from '@sluice/limiter-core/backend'
 import { failureOf } from './redis-failure.ts'
 
 /**
- * Wraps a custom runner. If it does not state whether it is clustered, it is treated as a single server until a
- * cluster refuses a call; from then on each call has keys of one slot.
+ * Wraps a user's `ScriptRunner`. A runner without `clustered: true` is treated as a single server until a cluster
+ * rejects one of its calls with `CROSSSLOT`. From then on it is treated as clustered: each call contains the keys of
+ * one slot.
  */
 export function givenRunner(runner: ScriptRunner): ScriptRunner {
   let clustered = runner.clustered === true
@@ -12,7 +13,8 @@ export function givenRunner(runner: ScriptRunner): ScriptRunner {
       clustered = true
       warn(
         'SLUICE_CLUSTER_RUNNER',
-        'a Redis Cluster refused a call with keys of several slots; calls are now split by slot: set clustered: true on the ScriptRunner',
+        'a Redis Cluster refused a call with keys of several slots; calls are now split by slot: ' +
+          'set clustered: true on the ScriptRunner',
       )
     }
     throw error
@@ -27,7 +29,7 @@ export function givenRunner(runner: ScriptRunner): ScriptRunner {
   }
 }
 
-/** Returns a promise whatever the runner returns or throws. */
+/** Runs a call and returns a native promise, even if the runner throws or returns another kind of value. */
 function called(runner: ScriptRunner, call: Parameters<ScriptRunner['run']>): Promise<unknown> {
   try {
     return Promise.resolve(runner.run(...call))
@@ -36,5 +38,5 @@ function called(runner: ScriptRunner, call: Parameters<ScriptRunner['run']>): Pr
   }
 }
 
-/** Reply of a cluster to keys of several slots; nothing was done. */
+/** Error code of a cluster for a call with keys of several slots. The call was not executed. */
 export const CROSSSLOT = 'CROSSSLOT'

@@ -1,6 +1,8 @@
 import slotOf from 'cluster-key-slot'
 
-/** The hash slot of a key in Redis Cluster: of its hash tag where it has one. */
+/**
+ * Returns the hash slot of a key in Redis Cluster, 0 to 16,383. A hash tag in braces replaces the key, if it has one.
+ */
 export function hashSlot(key: string): number {
   return slotOf(key)
 }

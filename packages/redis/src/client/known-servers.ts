@@ -1,7 +1,7 @@
 import { TimedCalls, type TimedCallsOptions } from './timed-calls.ts'
 import { UsageReports } from './usage-reports.ts'
 
-/** The servers behind a runner: their clocks, and what to report to each. Shared by all calls of a backend. */
+/** Clocks and identities of the servers behind a runner, shared by all calls of a backend. */
 export class KnownServers {
   readonly calls: TimedCalls
   readonly reports: UsageReports

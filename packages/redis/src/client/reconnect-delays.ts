@@ -1,12 +1,12 @@
 import { systemClock } from '@sluice/limiter-core/backend'
 
-// at most two connects per second, whatever makes them fail, even a server that accepts and closes connections
+// at most two attempts per second, even if a server accepts each connection and closes it again
 const SPACING_MS = 500
-// so that processes do not reconnect at the same moment
+// so that the processes of a fleet do not all reconnect at the same time
 const JITTER_MS = 100
 
 /**
- * A `retryStrategy` that never gives up: the first retry within a tenth of a second, further ones every half second.
+ * Returns a `retryStrategy` that never gives up: the first delay is 10 to 110 ms, later attempts follow every 0.5 s.
  */
 export function reconnectDelays(): () => number {
   let lastAt = Number.NEGATIVE_INFINITY

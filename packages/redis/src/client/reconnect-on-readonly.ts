@@ -1,19 +1,20 @@
 import { systemClock } from '@sluice/limiter-core/backend'
 
-const ONCE_IN_MS = 100
+/** Minimum time between two reconnects. */
+const RECONNECT_EVERY_MS = 100
 
 /**
- * A `reconnectOnError` that leaves a primary that has become a replica and refuses writes, to look for the new one.
- * Only once for simultaneous replies: ioredis would close the connection again for each, with another listener and
- * timer.
+ * Returns a `reconnectOnError` that reconnects after a `READONLY` reply: the primary has become a replica and the
+ * client must find the new primary. Replies that arrive together cause one reconnect, because ioredis would otherwise
+ * close the connection once per reply, each time with a new listener and timer.
  */
 export function reconnectOnReadonly(): (error: Error) => boolean {
-  let leftAt = Number.NEGATIVE_INFINITY
+  let reconnectedAt = Number.NEGATIVE_INFINITY
   return ({ message }) => {
     if (!message.startsWith('READONLY')) return false
     const now = systemClock.now()
-    if (now - leftAt < ONCE_IN_MS) return false
-    leftAt = now
+    if (now - reconnectedAt < RECONNECT_EVERY_MS) return false
+    reconnectedAt = now
     return true
   }
 }

@@ -1,26 +1,26 @@
-/** What Sluice needs of a connection; a `Redis` of ioredis 5 or 6 satisfies it. */
+/** The part of a Redis connection that Sluice uses, for example a `Redis` of ioredis 5 or 6. */
 export interface RedisConnection {
   readonly status: string
   on(event: string, listener: (...args: unknown[]) => void): unknown
   off(event: string, listener: (...args: unknown[]) => void): unknown
-  /** Present on clients that connect later, with the status `wait`. */
+  /** Connects a client that was created with `lazyConnect` and has the status `wait`. */
   connect?(): Promise<unknown>
 }
 
-/** What Sluice needs of a client; a `Redis` or a `Cluster` of ioredis 5 or 6 satisfies it. */
+/** The part of a Redis client that Sluice uses, for example a `Redis` or `Cluster` of ioredis 5 or 6. */
 export interface RedisClient extends RedisConnection {
   evalsha(sha: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
   eval(text: string, keyCount: number, ...keysAndArgs: (string | number)[]): Promise<unknown>
   readonly isCluster?: boolean
 }
 
-/** What Sluice additionally needs of a `Cluster`. */
+/** The additional part of a `Cluster` of ioredis that Sluice uses. */
 export interface RedisClusterClient extends RedisClient {
   readonly options: { readonly keyPrefix?: string | undefined }
-  /** By hash slot: names of its nodes, the master first. */
+  /** Names of the nodes that serve each hash slot, the master first. */
   readonly slots: readonly (readonly string[] | undefined)[]
   nodes(role: 'master' | 'all'): readonly RedisNode[]
-  /** Asks a node for the current slots; has no effect while it is running. */
+  /** Requests the current slot table from a node. Does nothing if such a request is in progress. */
   refreshSlotsCache(): void
 }
 

@@ -4,17 +4,22 @@ export interface RedisFailureOptions {
 }
 
 /**
- * Why Redis gave no answer. `code` is the first word of a Redis error (`OOM`, `READONLY`, `LOADING`, `BUSY`,
- * `MISCONF`, `NOAUTH`, `NOPERM`, `WRONGTYPE`, `LEASED` of the scripts, `CLUSTERDOWN`, ...; `ERR` if it has none), or
- * one of: `MAXCLIENTS`, `CONNECTION` (nothing was sent, or the connection broke), `LATE` (the deadline had passed).
- * It has no `cause`, because errors of ioredis contain their command with its arguments, including keys and
+ * A failed call to Redis. `code` is one of:
+ *
+ * - the first word of a Redis error: `OOM`, `READONLY`, `LOADING`, `BUSY`, `MISCONF`, `NOAUTH`, `NOPERM`, `WRONGTYPE`,
+ *   `CLUSTERDOWN`, …, `ERR` for a general error, or `LEASED` from the scripts of Sluice;
+ * - `MAXCLIENTS`: Redis does not accept more clients;
+ * - `CONNECTION`: nothing was sent, or the connection broke before the reply was received;
+ * - `LATE`: the deadline had passed.
+ *
+ * There is no `cause`, because the errors of ioredis contain the command with its arguments, such as keys and
  * passwords.
  */
 export class RedisFailure extends Error {
   readonly code: string
-  /** Whether only this key, or its cluster node, is affected, and others can be asked. */
+  /** Whether the failure concerns only this key or the cluster node that holds it. Calls for other keys may succeed. */
   readonly keyOnly: boolean
-  /** True where the command may have been run, and only its answer is missing. */
+  /** Whether Redis may have executed the command, so that only its reply is missing. */
   readonly mayHaveCounted: boolean
 
   constructor(code: string, message: string, { keyOnly, mayHaveCounted = false }: RedisFailureOptions = {}) {
@@ -26,52 +31,52 @@ export class RedisFailure extends Error {
   }
 }
 
-/** Codes that no server sent. */
-const UNANSWERED: readonly string[] = ['CONNECTION', 'LATE']
+/** Codes of failures without a reply of the server. */
+const NO_REPLY_CODES: readonly string[] = ['CONNECTION', 'LATE']
 
-/** Converts an error of a client into a `RedisFailure`. */
+/** Converts the rejection value of a client into a `RedisFailure`. */
 export function failureOf(error: unknown): RedisFailure {
   try {
     if (error instanceof RedisFailure) return error
     const { message, code } = error as NodeJS.ErrnoException
-    // if several addresses refuse, Node provides only the code
+    // if all addresses of a host refuse the connection, Node reports an error with a code and an empty message
     const text = message || code
     if (typeof text === 'string') {
       const named = codeOf(text)
-      return new RedisFailure(named, text, { mayHaveCounted: UNANSWERED.includes(named) })
+      return new RedisFailure(named, text, { mayHaveCounted: NO_REPLY_CODES.includes(named) })
     }
   } catch {
-    // anything can be thrown, including objects whose properties throw when read
+    // any value can be thrown, for example undefined or an object whose getters throw
   }
-  const message = 'the client rejected with something that is no error'
+  const message = 'the client rejected with a value that is not an error'
   return new RedisFailure('CONNECTION', message, { mayHaveCounted: true })
 }
 
-/** A call that Redis read after its deadline. */
+/** Creates the failure of a call that reached Redis after its deadline. */
 export function reachedLate(): RedisFailure {
-  return new RedisFailure('LATE', 'Redis was reached after the deadline, and did nothing')
+  return new RedisFailure('LATE', 'the call reached Redis after its deadline and was not executed')
 }
 
-/** Returns the failure for a reply that the script cannot return. */
+/** Creates the failure of a call whose reply does not have the format of the script. */
 export function noReply(): RedisFailure {
-  return new RedisFailure('ERR', 'the script answered what is no reply of it')
+  return new RedisFailure('ERR', 'the reply of the script has an unexpected format')
 }
 
-/** Returns the failure of a call that waited for another call, which failed. */
+/** Creates the failure of a call that was not sent because a call that it depends on failed. */
 export function neverSent({ code, message, keyOnly }: RedisFailure): RedisFailure {
   return new RedisFailure(code, message, { keyOnly })
 }
 
-/** Converts an error string that a script read from `pcall`. */
+/** Creates a failure from the text of a Redis error, which scripts receive from `pcall`. */
 export function failureOfText(text: string): RedisFailure {
   return new RedisFailure(codeOf(text), text)
 }
 
 function codeOf(message: string): string {
   if (/max number of clients/i.test(message)) return 'MAXCLIENTS'
-  // ioredis's own timer for one command
+  // message of the `commandTimeout` of ioredis
   if (message === 'Command timed out') return 'LATE'
-  // an error inside a script, or after too many redirections, is named behind words about the script or the client
+  // the code is preceded by a description if the error occurred inside a script or after too many redirections
   const named = /^(?:-?|.*(?:Last error: ReplyError: |@user_script: ?\d+: ))([A-Z]{3,}) /.exec(message)
   return named ? named[1] : 'CONNECTION'
 }

@@ -4,19 +4,19 @@ import { ClientRunner } from './client-runner.ts'
 import { givenRunner } from './given-runner.ts'
 import type { RedisClient } from './redis-client.ts'
 
-// one per client, so that several backends share one set of listeners
+// one runner per client, so that many backends share one set of listeners on it
 const runners = new WeakMap<RedisClient | ScriptRunner, ScriptRunner>()
 
 /**
- * Returns the script runner of an ioredis 5 or 6 client (single, Sentinel or cluster) or of a `ScriptRunner`; one
- * that does not state whether it is clustered is tested at run time. Throws `SLUICE_BAD_OPTION` for anything else.
+ * Returns a runner for a client of ioredis 5 or 6 (single server, Sentinel or cluster) or for a `ScriptRunner`, which
+ * is treated as clustered once a cluster rejects one of its calls. Throws `SLUICE_BAD_OPTION` for any other value.
  */
 export function runnerOf(client: RedisClient | ScriptRunner): ScriptRunner {
   const known = runners.get(client)
   if (known) return known
   const runner = makeRunner(client)
   runners.set(client, runner)
-  // a created runner is its own runner
+  // a runner returned by this function may be passed to it again
   runners.set(runner, runner)
   return runner
 }

@@ -1,42 +1,47 @@
-/** How long before its first reply a server with a new name may have been called by the same call that knows a key. */
+/**
+ * Maximum time between the first call to a new server and the request for its identity. Usage that was learned within
+ * this time is not considered lost.
+ */
 const FIRST_CALL_MS = 100
 
 interface Server {
-  /** Run id, replication history and number of flushes; '' if the server may not reveal them. */
+  /**
+   * Run id, replication id and number of flushes, separated by spaces; '' if the server does not permit reading them.
+   */
   readonly identity: string
-  /** Counts since this time, as far as this process knows, were made by this server. */
+  /** Usage that this process has learned since this time was counted by this server. */
   readonly since: number
-  /** Since then another one may answer in its place. */
+  /** Time since which another server may reply under the same name; undefined if there is no doubt. */
   doubtedAt: number | undefined
 }
 
 /**
- * Tracks which server answers under which name. A server that was restarted, or took over from another, is a
- * different one and may lack earlier counts. A broken connection alone proves nothing but raises doubt. Times are
- * readings of one process clock.
+ * Tracks which server replies under each name. A server that was restarted, or a replica that was promoted, has another
+ * identity: earlier counts may be missing there. A broken connection alone does not prove a change, so the identity is
+ * only marked as doubtful until it has been read again. All times are readings of one process clock.
  */
 export class ServerIdentities {
   readonly #servers = new Map<string, Server>()
 
-  /** The server with this name reported its identity in reply to a call made at `askedAt`. */
+  /** Records the identity that a server reported in reply to a call sent at `askedAt`. */
   record(name: string, identity: string, askedAt: number): void {
     const known = this.#servers.get(name)
-    // that was before the last doubt
+    // the call was sent before the identity became doubtful
     if (known?.doubtedAt !== undefined && askedAt < known.doubtedAt) return
     if (known && identity !== '' && known.identity === identity) {
       known.doubtedAt = undefined
       return
     }
-    // nothing that is known now was counted by another one before the first
+    // before the first server was known, no other server can have counted anything for this process
     const isFirst = this.#servers.size === 0
     const since = known?.doubtedAt ?? (isFirst ? Number.NEGATIVE_INFINITY : askedAt - FIRST_CALL_MS)
     this.#servers.set(name, { identity, since, doubtedAt: undefined })
   }
 
-  /** Another server may answer under this name from now on; without a name, under any. */
+  /** Marks a server as possibly replaced by another one; all servers if `name` is undefined. */
   doubt(name: string | undefined, now: number): void {
-    for (const [one, server] of this.#servers) {
-      if (name === undefined || name === one) server.doubtedAt = now
+    for (const [serverName, server] of this.#servers) {
+      if (name === undefined || name === serverName) server.doubtedAt = now
     }
   }
 
@@ -45,15 +50,15 @@ export class ServerIdentities {
     return !server || server.doubtedAt !== undefined
   }
 
-  /** Whether counts of the named server up to `askedAt` may be lost; true if that is unknown. */
+  /** Whether counts that a server reported at `askedAt` may be lost; true for an unknown server. */
   mayHaveLost(name: string, askedAt: number): boolean {
     const server = this.#servers.get(name)
     return !server || askedAt < (server.doubtedAt ?? server.since)
   }
 
-  /** Returns a number that only this server has; 0 if its identity is unknown. */
+  /** Returns a number that identifies the server; 0 if its identity is unknown. */
   numberOf(name: string): number {
-    // clients that have noticed a flush and others that have not must use the same number
+    // excludes the number of flushes, so that processes agree whether or not they have noticed a flush
     const [run = '', history = ''] = this.#servers.get(name)?.identity.split(' ') ?? []
     return run === '' ? 0 : Number.parseInt(run.slice(0, 6) + history.slice(0, 6), 16)
   }

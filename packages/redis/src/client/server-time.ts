@@ -3,32 +3,34 @@ import { serverTime } from '../lua/scripts.ts'
 import { noReply } from './redis-failure.ts'
 import { ServerIdentities } from './server-identities.ts'
 
-/** What is known about the clock of one server, as an offset to the process clock. */
+/** Bounds of the clock offset of one server: its time minus the time of this process, in ms. */
 interface Offset {
-  /** The largest lower bound of this term and of the one before. */
+  /** Largest lower bound of the current term. */
   least: number
+  /** Largest lower bound of the previous term. */
   leastBefore: number
-  /** The smallest upper bound of this term. */
+  /** Smallest upper bound of the current term. */
   most: number
   termEndsAt: number
 }
 
-/** A request for the time under way. */
+/** A pending request for the time of a server. */
 interface TimeRequest {
   readonly sentAt: number
   readonly answer: Promise<void>
 }
 
-/** Milliseconds after which a reply counts as lost and the next request is sent. */
+/** Milliseconds after which a pending request is considered lost, and another one is sent. */
 const LOST_AFTER_MS = 1_000
 
-// clocks drift apart by up to 0.5 ms per second while they are slewed, so bounds are forgotten after two terms
+// clocks that are being adjusted drift apart by up to 0.5 ms per second, so bounds expire after two terms
 const TERM_MS = 5_000
 
 /**
- * Converts deadlines to the time of the server. A reply with the server's time bounds the offset of its clock,
- * because the time was read between the call and the reply. The bound is chosen so that a command never counts after
- * its deadline; it may be refused early, by the duration of the fastest reply.
+ * Converts deadlines from the process clock to the clocks of the servers. Each reply with the server's time bounds the
+ * clock offset, because the server read its clock between the sending of the call and the arrival of the reply. The
+ * lower bound is used, so that no command is counted after its deadline. A command may be refused too early, at most by
+ * the return time of the fastest reply.
  */
 export class ServerTime {
   readonly identities: ServerIdentities = new ServerIdentities()
@@ -43,38 +45,44 @@ export class ServerTime {
   }
 
   /**
-   * Returns `deadlineAt` of the process clock in server time for `key`, as whole ms; undefined if the server's clock
-   * is unknown: call `fetch` first.
+   * Converts `deadlineAt` from the process clock to the clock of the server of `key`, rounded down to ms. Returns
+   * undefined if the server's clock is unknown; call `fetch` first.
    */
   deadline(key: string, deadlineAt: number): number | undefined {
     const at = this.at(key, deadlineAt)
     return at && Math.floor(at)
   }
 
-  /** A reading of the process clock as the server of `key` has it, or a little less; undefined as above. */
+  /**
+   * Converts a time from the process clock to the clock of the server of `key`; the result is never too late. Returns
+   * undefined if the server's clock is unknown.
+   */
   at(key: string, processAt: number): number | undefined {
     const offset = this.#offsets.get(this.serverOf(key))
     return offset && processAt + Math.max(offset.least, offset.leastBefore)
   }
 
-  /** Requests the time and identity of the server of `key`, once for concurrent callers. Rejects like the runner. */
+  /**
+   * Reads the time and the identity of the server of `key`. Concurrent calls share one request. Rejects if the runner
+   * rejects.
+   */
   fetch(key: string): Promise<void> {
     const server = this.serverOf(key)
     const sentAt = this.#clock.now()
     const known = this.#requests.get(server)
     if (known && sentAt - known.sentAt < LOST_AFTER_MS) return known.answer
-    const over = (): void => {
+    const settled = (): void => {
       if (this.#requests.get(server) === request) this.#requests.delete(server)
     }
-    const request: TimeRequest = { sentAt, answer: this.#fetch(key).finally(over) }
+    const request: TimeRequest = { sentAt, answer: this.#fetch(key).finally(settled) }
     this.#requests.set(server, request)
     return request.answer
   }
 
   /**
-   * The server of `key` reported its time, in ms, in reply to a call sent at `sentAt` of the process clock. Ignored
-   * for a server that was never asked; otherwise no call would ever ask for the identity of a server whose first
-   * reply was to another call, such as the probe of a breaker.
+   * Records the time in ms that the server of `key` reported in reply to a call sent at `sentAt` (process clock).
+   * Ignores a server until `fetch` has succeeded once. Otherwise a reply to another call, such as the probe of a
+   * breaker, would make the clock known and the identity would never be read.
    */
   reported(key: string, serverMs: number, sentAt: number): void {
     const server = this.serverOf(key)
@@ -86,7 +94,7 @@ export class ServerTime {
     const least = serverMs - now
     const most = serverMs - sentAt
     const known = this.#offsets.get(server)
-    // the bounds exclude each other: a clock was stepped, or another server answers
+    // contradictory bounds: a clock was set, or another server replied
     if (!known || least > known.most || most < Math.max(known.least, known.leastBefore)) {
       this.#offsets.set(server, { least, leastBefore: least, most, termEndsAt: now + TERM_MS })
     } else if (now >= known.termEndsAt) {
@@ -97,14 +105,17 @@ export class ServerTime {
     }
   }
 
-  /** After an interruption another server may answer under the same name; without a name, under any. */
+  /**
+   * Forgets the clock of a server after an interruption, because another server may reply under the same name. Forgets
+   * all servers if `server` is undefined.
+   */
   forget(server?: string): void {
     if (server === undefined) this.#offsets.clear()
     else this.#offsets.delete(server)
     this.identities.doubt(server, this.#clock.now())
   }
 
-  /** The name of the server of `key`. */
+  /** Returns the name of the server that holds `key`. */
   serverOf(key: string): string {
     return this.#runner.serverOf?.(key) ?? ''
   }
@@ -112,7 +123,7 @@ export class ServerTime {
   async #fetch(key: string): Promise<void> {
     const sentAt = this.#clock.now()
     const reply = await this.#runner.run(serverTime, [key], [])
-    // converted to strings, whatever the client returns
+    // a client may return numbers, strings or bytes
     const [seconds, micros, policy = '', identity = ''] = Array.isArray(reply) ? reply.map(String) : []
     const serverMs = Number(seconds) * 1_000 + Number(micros) / 1_000
     if (!Number.isFinite(serverMs)) throw noReply()
@@ -123,7 +134,7 @@ export class ServerTime {
   }
 }
 
-// every key of ours expires, so the volatile policies evict it as the others do
+// all keys of Sluice expire, so the `volatile-…` policies evict them too
 function warnOfEviction(policy: string): void {
   warnOnce(
     'SLUICE_REDIS_EVICTION',

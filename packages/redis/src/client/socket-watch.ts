@@ -1,13 +1,14 @@
 import { afterThisTurn, systemClock } from '@sluice/limiter-core/backend'
 import type { Redis } from 'ioredis'
 
-/** Number of checks of a socket during its allowed silence. */
-const LOOKS = 8
+/** Number of checks within the timeout of a socket. */
+const CHECKS = 8
 
 /**
- * Destroys a socket that receives nothing for `silentMs` while a reply is expected: nothing else detects a path that
- * drops packets. `socketTimeout` of ioredis uses the clock alone, so that a suspended process destroys a healthy
- * connection before it reads the replies that have arrived. Here only time in which the process ran counts.
+ * Destroys the socket of a client if no data arrives for `silentMs` while a reply is pending. Nothing else detects a
+ * network path that drops packets. The `socketTimeout` of ioredis compares clock readings only, so a process whose
+ * event loop was blocked destroys a healthy connection before it reads the replies that have already arrived. Here such
+ * a pause does not count.
  */
 export function watchSockets(client: Redis, silentMs: number): void {
   client.on('connect', () => new SocketWatch(client, silentMs))
@@ -16,39 +17,42 @@ export function watchSockets(client: Redis, silentMs: number): void {
 class SocketWatch {
   readonly #client: Redis
   readonly #stream: Redis['stream']
-  readonly #mostMs: number
+  readonly #timeoutMs: number
   readonly #everyMs: number
-  #lookedAt: number
+  #checkedAt: number
   #bytes = 0
   #awaited = false
   #silentMs = 0
 
-  constructor(client: Redis, mostMs: number) {
+  constructor(client: Redis, timeoutMs: number) {
     this.#client = client
     this.#stream = client.stream
-    this.#mostMs = mostMs
-    this.#everyMs = mostMs / LOOKS
-    this.#lookedAt = systemClock.now()
-    this.#lookLater()
+    this.#timeoutMs = timeoutMs
+    this.#everyMs = timeoutMs / CHECKS
+    this.#checkedAt = systemClock.now()
+    this.#checkLater()
   }
 
-  #lookLater(): void {
-    // timers run before received data is read
-    systemClock.after(this.#everyMs, () => afterThisTurn(() => this.#look()))
+  #checkLater(): void {
+    // Node runs timers before it reads received data, so the check must wait for the end of the turn
+    systemClock.after(this.#everyMs, () => afterThisTurn(() => this.#check()))
   }
 
-  #look(): void {
+  #check(): void {
     const { destroyed, bytesRead } = this.#stream
     if (destroyed || this.#client.stream !== this.#stream) return
     const now = systemClock.now()
     const awaited = this.#client.commandQueue.length > 0
     const silent = awaited && this.#awaited && bytesRead === this.#bytes
-    // of a pause no more counts than the time between two looks
-    this.#silentMs = silent ? this.#silentMs + Math.min(now - this.#lookedAt, this.#everyMs) : 0
-    this.#lookedAt = now
+    // a pause of the process counts as one interval between two checks at most
+    this.#silentMs = silent ? this.#silentMs + Math.min(now - this.#checkedAt, this.#everyMs) : 0
+    this.#checkedAt = now
     this.#bytes = bytesRead
     this.#awaited = awaited
-    if (this.#silentMs < this.#mostMs) this.#lookLater()
-    else this.#stream.destroy(new Error(`Socket timeout: a reply was awaited, and nothing came for ${this.#mostMs} ms`))
+    if (this.#silentMs < this.#timeoutMs) this.#checkLater()
+    else
+      this.#stream.destroy(
+        new Error(`Socket timeout: no data from Redis for ${this.#timeoutMs} ms while a reply was pending`),
+      )
   }
 }

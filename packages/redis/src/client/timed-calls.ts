@@ -2,7 +2,10 @@ import type { Clock, Script, ScriptRunner } from '@sluice/limiter-core'
 import { RedisFailure } from './redis-failure.ts'
 import { ServerTime } from './server-time.ts'
 
-/** The first argument: the deadline in ms of the server, `=` and the time that the script takes for now, or ''. */
+/**
+ * First argument of a script: the deadline in ms of server time, `=` followed by the time to use instead of the
+ * server's, or '' for neither.
+ */
 export type TimeArg = string | number
 
 function timeArg(deadline: number | undefined, now: number | undefined): TimeArg {
@@ -15,21 +18,21 @@ export interface ScriptCall {
   readonly args: readonly (string | number)[]
 }
 
-/** The part of a reply that every script with a time returns. */
+/** Common part of the replies of all scripts that read the time. */
 export interface TimedReply {
-  /** The server's time, in ms. */
+  /** Time of the server in ms. */
   readonly now: number
-  /** True where the deadline had passed, and nothing was done. */
+  /** Whether the deadline had passed, so that the script did nothing. */
   readonly late: boolean
 }
 
 /** A call of a script that does nothing after a deadline. */
 export interface TimedCall<R extends TimedReply> {
-  /** Identifies the server. */
+  /** A Redis key of the call, which determines the server. */
   readonly key: string
-  /** Whether the identity of the server must be known. */
+  /** Whether the identity of the server must be known before the call is sent. Default: false. */
   readonly mindsServer?: boolean
-  /** Called when the call is sent, and not before. */
+  /** Builds the script call immediately before it is sent. */
   compose(time: TimeArg): ScriptCall
   read(reply: unknown): R
 }
@@ -37,11 +40,11 @@ export interface TimedCall<R extends TimedReply> {
 export interface TimedCallsOptions {
   readonly runner: ScriptRunner
   readonly clock: Clock
-  /** For tests: a clock in ms instead of the server's. */
+  /** For tests: a clock in ms that replaces the server's clock. */
   readonly serverTime: (() => number) | undefined
 }
 
-/** Calls with a deadline that the server enforces with its own clock, which each reply contains. */
+/** Sends calls whose deadline the server checks on its own clock. Each reply contains the server's time. */
 export class TimedCalls {
   readonly times: ServerTime
   readonly #runner: ScriptRunner
@@ -55,21 +58,21 @@ export class TimedCalls {
     this.#serverTime = serverTime
   }
 
-  /** Requests the time of the server of `key`, if calls need it and it is unknown. */
+  /** Reads the time of the server of `key` if it is needed and not yet known. */
   async knowTime(key: string): Promise<void> {
     if (this.#serverTime) return
-    // in a cluster, the server of a key is unknown before the first reply: then that server is asked
+    // the first reply of a cluster may reveal that another server holds the key, so that its clock must be read too
     for (let tries = 0; tries < 2 && this.times.deadline(key, 0) === undefined; tries++) await this.times.fetch(key)
   }
 
-  /** Requests the identity of the server of `key`, if it may have changed. */
+  /** Reads the identity of the server of `key` if it is unknown or doubtful. */
   async knowIdentity(key: string): Promise<void> {
     if (this.times.identities.isInDoubt(this.times.serverOf(key))) await this.times.fetch(key)
   }
 
   /**
-   * Returns the time argument of a call that is sent now; undefined if the server's clock is unknown or the deadline
-   * has passed.
+   * Returns the time argument of a call that is sent at once; undefined if the server's clock is unknown or the
+   * deadline has passed.
    */
   timeNow(key: string, deadlineAt: number | undefined, now: number): TimeArg | undefined {
     if (this.#serverTime) return timeArg(undefined, this.#serverTime())
@@ -77,14 +80,14 @@ export class TimedCalls {
     return deadlineAt > now ? this.times.deadline(key, deadlineAt) : undefined
   }
 
-  /** The server of `key` reported its time, in ms, in reply to a call sent at `sentAt` of the process clock. */
+  /** Records the time in ms that the server of `key` reported in reply to a call sent at `sentAt` (process clock). */
   reported(key: string, serverMs: number, sentAt: number): void {
     if (!this.#serverTime) this.times.reported(key, serverMs, sentAt)
   }
 
   /**
-   * Requests what is unknown about the server, and sends a call; sends it once more if it was late, because the
-   * server's time in the reply may correct the clock offset. Resolves with undefined if it is late again.
+   * Reads the server's time and identity as needed and sends a call. If the reply is late, sends the call once more,
+   * because the time in the reply may have corrected the clock offset. Returns undefined if the call is late again.
    */
   async run<R extends TimedReply>(call: TimedCall<R>, deadlineAt: number): Promise<R | undefined> {
     for (let tries = 0; tries < 2; tries++) {
@@ -97,7 +100,7 @@ export class TimedCalls {
     return undefined
   }
 
-  /** Sends a call whose server's clock has been requested. */
+  /** Sends a call. The clock of its server must be known if there is a deadline. */
   async once<R extends TimedReply>(call: TimedCall<R>, deadlineAt: number | undefined): Promise<R> {
     const sentAt = this.#clock.now()
     const { script, keys, args } = call.compose(this.#time(call.key, deadlineAt))
@@ -108,7 +111,7 @@ export class TimedCalls {
     return reply
   }
 
-  /** Throws if the offset of the server's clock has been forgotten since. */
+  /** Throws if the server's clock has been forgotten in the meantime. */
   #time(key: string, deadlineAt: number | undefined): TimeArg {
     const time = this.timeNow(key, deadlineAt, Number.NEGATIVE_INFINITY)
     if (time !== undefined) return time

@@ -3,7 +3,7 @@ import { ALWAYS, type ReportedUsage } from '../lua/reported-usage.ts'
 import { failureOf, type RedisFailure } from './redis-failure.ts'
 import type { ServerTime } from './server-time.ts'
 
-/** Converts what callers know into what to report to a server, without what it has counted itself. */
+/** Converts the usage that callers know into reports for a server, without usage that the server still has itself. */
 export class UsageReports {
   readonly #times: ServerTime
   readonly #clock: Clock
@@ -15,24 +15,27 @@ export class UsageReports {
     this.#serverTime = serverTime
   }
 
-  /** A call failed, which may be the only sign that one server took over from another. */
+  /**
+   * Converts the error of a failed call and marks the server's identity as doubtful, because a failure may be the only
+   * sign that another server has taken over.
+   */
   failed(name: string, error: unknown): RedisFailure {
     const failure = failureOf(error)
     if (failure.code !== 'WRONGTYPE') this.#times.identities.doubt(this.#times.serverOf(name), this.#clock.now())
     return failure
   }
 
-  /** Whether counts under `name` that are up to `ageMs` old may be lost. */
+  /** Whether counts of the Redis key `name` that were reported `ageMs` ago may be lost. */
   mayHaveLost(name: string, ageMs: number): boolean {
     return this.#times.identities.mayHaveLost(this.#times.serverOf(name), this.#clock.now() - ageMs)
   }
 
-  /** The number of the server of `name`. */
+  /** Returns the number of the server that holds `name`; 0 if its identity is unknown. */
   numberOf(name: string): number {
     return this.#times.identities.numberOf(this.#times.serverOf(name))
   }
 
-  /** Returns what to report to the server `name` of what was known at `askedAt`; undefined if there is nothing. */
+  /** Returns the report for a key whose usage was known at `askedAt`; undefined if there is nothing to report. */
   reportOf(known: PriorUsage, name: string, askedAt: number): ReportedUsage | undefined {
     const { used, resetAfterMs, ageMs, admitted } = known
     const now = this.#clock.now()
@@ -49,7 +52,7 @@ export class UsageReports {
     }
   }
 
-  /** An instant of the process clock as the server reads it, or a little less. */
+  /** Converts a time from the process clock to the server's clock; the result is never too late. */
   #serverAt(name: string, processAt: number): number {
     const now = this.#clock.now()
     const at = this.#serverTime ? processAt + this.#serverTime() - now : this.#times.at(name, processAt)
