@@ -7,15 +7,15 @@ import { isSameRequest, type RequestCharges, type ScriptRequest } from './script
 
 export type Arg = string | number
 
-/** How takes are called: by which scripts, and with which keys. */
+/** Builds the script calls for requests. `exactForm` and `unleasedForm` use different scripts and keys. */
 export interface CallForm {
-  /** A take of one charge that is not known from before. */
+  /** Builds the call for a take of one charge without prior usage. */
   sole(counter: Counter, cost: number, name: string, time: TimeArg): ScriptCall
-  /** `server`: the number of the called server, if any of the requests needs it. */
+  /** Builds one call for several requests. `server` is the number of the server; undefined if no request needs it. */
   batch(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall
 }
 
-/** Takes, reads and adjusts regardless of leases. */
+/** Calls that ignore leases. */
 export const exactForm: CallForm = {
   sole: ({ compiled }, cost, name, time) => soleCall(compiled, cost, [name], time),
   batch(requests, time, server) {
@@ -37,17 +37,16 @@ function callOfOne({ charges, names }: ScriptRequest, time: TimeArg): ScriptCall
   return { script: severalScript(charges.map(({ counter }) => counter.compiled)), keys: names, args }
 }
 
-/** The constant arguments of the single takes of a policy. */
+/** Script and constant arguments of all single takes of a policy. */
 interface Sole {
   readonly script: Script
   readonly constants: readonly string[]
-  /** The script takes several, of which this is the only one. */
+  /** Whether the script is one for several charges. */
   readonly ofSeveral: boolean
 }
 
 const soles = new WeakMap<CompiledPolicy, Sole>()
 
-/** A take of one charge that is not known from before. */
 function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[], time: TimeArg): ScriptCall {
   let sole = soles.get(compiled)
   if (!sole) {
@@ -63,7 +62,7 @@ function soleCall(compiled: CompiledPolicy, cost: number, keys: readonly string[
   return { script: sole.script, keys, args }
 }
 
-/** Returns one call for many requests, as `exact-batch.lua` reads it. */
+/** Builds one call for several requests in the argument format of `exact-batch.lua`. */
 function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: number | undefined): ScriptCall {
   const args: Arg[] = server === undefined ? [time] : [time, server]
   const { keys, policies } = pushRuns(args, requests)
@@ -71,7 +70,10 @@ function callOfMany(requests: readonly ScriptRequest[], time: TimeArg, server: n
   return { script, keys, args }
 }
 
-/** Writes requests as `exact-batch.lua` reads them. Returns their keys and their policies. */
+/**
+ * Appends requests to `args` in the format of `exact-batch.lua`: consecutive requests that differ only in their keys
+ * form one run. Returns the keys and the policies of all requests.
+ */
 export function pushRuns(
   args: Arg[],
   requests: readonly RequestCharges[],
@@ -95,7 +97,7 @@ export function pushRuns(
   return { keys, policies: [...policies.keys()] }
 }
 
-/** A run of one request. */
+/** Appends a run that contains one request so far. */
 function pushRun(
   args: Arg[],
   { operation, takenAt, id, charges, reported }: RequestCharges,

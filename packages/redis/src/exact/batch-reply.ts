@@ -9,18 +9,16 @@ import { failureOfText, noReply, type RedisFailure } from '../client/redis-failu
 import type { TimedReply } from '../client/timed-calls.ts'
 import type { ScriptRequest } from './script-request.ts'
 
-/** A reply of `exact-batch.lua`, read. */
+/** Parser for a reply of `exact-batch.lua`. */
 export class BatchReply implements TimedReply {
-  /** The server's time, in ms. */
   readonly now: number
-  /** True where the deadline had passed, and nothing was done. */
   readonly late: boolean
   readonly #fields: readonly string[]
   readonly #messages: readonly string[]
   readonly #source: string
   #at = 1
 
-  /** `source`: the name of the answering backend. */
+  /** `source` is the name of the backend, for decisions. Throws a `RedisFailure` if the reply has no valid time. */
   constructor(reply: unknown, source: string) {
     this.#source = source
     const text = String(reply)
@@ -32,7 +30,10 @@ export class BatchReply implements TimedReply {
     if (!Number.isFinite(this.now)) throw noReply()
   }
 
-  /** Returns the answer to the next request. For an adjustment, `moved` receives how many units were applied. */
+  /**
+   * Returns the answer to the next request in the order of the call. For an adjustment, `moved` is called for each
+   * charge with the number of units that were applied.
+   */
   next(request: ScriptRequest, moved: (charge: number, units: number) => void): Answer | RedisFailure {
     const { charges } = request
     if (request.flat) return this.nextDecision(charges[0].counter.compiled.policy)
@@ -50,7 +51,7 @@ export class BatchReply implements TimedReply {
     return { verdicts, takenAt: this.now, counted: true, source: this.#source }
   }
 
-  /** The decision of the next request, a take of one enforced charge. */
+  /** Returns the decision for the next request, which must be a take of one enforced charge. */
   nextDecision(policy: Policy): SourcedDecision | RedisFailure {
     const failure = this.#failure()
     if (failure) return failure
@@ -78,7 +79,10 @@ export class BatchReply implements TimedReply {
   }
 }
 
-/** The time of a reply, in ms: seconds:microseconds of the server as its script reads them, or the number that it was given. */
+/**
+ * Returns the time of a reply in ms. The script returns `seconds:microseconds` of the server's clock, or the time that
+ * it received as an argument. Returns NaN if the stamp is invalid.
+ */
 export function timeOf(stamp: string): number {
   const colon = stamp.indexOf(':')
   if (colon < 0) return stamp === '' ? Number.NaN : Number(stamp)

@@ -35,13 +35,13 @@ export interface ExactDeps {
   readonly clock: Clock
 }
 
-/** The latest time at which a request may arrive, and its id if it must be applied once. */
+/** Deadline of a request, and its idempotency id if it must not be applied twice. */
 interface RequestTimes {
   readonly deadlineAt?: number | undefined
   readonly id?: string
 }
 
-/** The backend that `redisBackend` creates. */
+/** Backend returned by `redisBackend`. */
 export class ExactBackend implements Backend<Promise<Answer>> {
   readonly name = 'redis'
   readonly identity: object
@@ -77,7 +77,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     return takeTogether(parts, moment, (part) => this.#request('peek', part.charges, 0, moment))
   }
 
-  /** `take` of a counter. */
+  /** Implements `take` of a counter. */
   takeOne(counter: ExactCounter, key: string, cost: number, moment?: Moment): Promise<Decision> {
     const charge = { key, counter, cost }
     return this.#calls.takeOne(charge, this.#keys.nameOfCells(charge), moment?.deadlineAt)
@@ -88,7 +88,7 @@ export class ExactBackend implements Backend<Promise<Answer>> {
   }
 
   adjustAll(charges: readonly Charge[], takenAt: number, moment?: Moment): Promise<Answer> {
-    // a time in the future, or none, means now
+    // a time in the future or NaN means now
     const then = Number.isNaN(takenAt) ? Number.MAX_VALUE : Math.min(takenAt, Number.MAX_VALUE)
     return this.#requestEach('adjust', charges, then, this.#once(moment))
   }
@@ -133,7 +133,10 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     return mergedAnswer(parts, answers)
   }
 
-  /** Returns the id and deadline of a command that must arrive even if nothing awaits it, and only once. */
+  /**
+   * Returns the id and the deadline of a command that must be applied exactly once. The deadline does not depend on how
+   * long the caller waits.
+   */
   #once(moment?: Moment): { readonly id: string; readonly deadlineAt: number } {
     const { id, issuedAt } = moment?.idempotencyKey ?? newIdempotencyKey(this.#clock.now())
     return { id, deadlineAt: issuedAt + IDEMPOTENT_MS }
@@ -164,14 +167,14 @@ export class ExactBackend implements Backend<Promise<Answer>> {
     return !this.#runner.clustered || charges.every(({ key }) => key === charges[0].key)
   }
 
-  /** Groups the charges by slot; one group if there are no slots or all charges have one key. */
+  /** Groups charges by slot. Returns one group on a single server, or if all charges have the same key. */
   #parts(charges: readonly Charge[]): ChargePart[] {
     if (this.#inOneSlot(charges)) return [{ backend: this.#oneSlot, indexes: [...charges.keys()], charges }]
     const slots = this.#bySlot(charges.map((charge) => this.#keys.nameOfCells(charge)))
     return slots.map((at) => ({ backend: this.#oneSlot, indexes: at, charges: at.map((index) => charges[index]) }))
   }
 
-  /** The indexes of names that lie in one slot, for each slot. */
+  /** Groups the indexes of Redis keys by slot. */
   #bySlot(names: readonly string[]): number[][] {
     const slots = new Map<number, number[]>()
     for (const [index, name] of names.entries()) {

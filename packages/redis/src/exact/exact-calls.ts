@@ -16,13 +16,15 @@ export interface ExactCallsOptions {
   readonly clock: Clock
   readonly servers: KnownServers
   readonly form: CallForm
-  /** The name of the answering backend. */
+  /** Name of the backend, for decisions. */
   readonly source: string
   readonly maxBatch: number
   readonly observers: Observers
 }
 
-/** Sends requests in batches, in a cluster one per slot, each with a deadline that the server enforces. */
+/**
+ * Sends requests in batches, with a deadline that the server checks. In a cluster each batch has the keys of one slot.
+ */
 export class ExactCalls {
   readonly #options: ExactCallsOptions
   readonly #timed: TimedCalls
@@ -35,14 +37,14 @@ export class ExactCalls {
     this.#reports = options.servers.reports
   }
 
-  /** Settles `request` when its call settles, or at once if its deadline has passed. */
+  /** Queues `request`. It is settled with its call, or rejected without a call if its deadline has passed. */
   add(request: ScriptRequest): void {
     this.#queueOf(request.names[0]).add(request)
   }
 
   /**
-   * Takes one enforced charge without prior knowledge: in a separate call if nothing is pending, with as few promises
-   * and objects as possible.
+   * Takes one enforced charge without prior usage. If no other call is pending, sends it in its own call with as few
+   * promises and objects as possible.
    */
   takeOne(charge: Charge, name: string, deadlineAt: number | undefined): Promise<SourcedDecision> {
     const queue = this.#queueOf(name)
@@ -53,7 +55,7 @@ export class ExactCalls {
     return decided
   }
 
-  /** Returns undefined if the time of the server must be requested first. */
+  /** Returns undefined if the time of the server must be read first. */
   #takeAtOnce(
     queue: ScriptQueue,
     charge: Charge,
@@ -78,7 +80,10 @@ export class ExactCalls {
     )
   }
 
-  /** Deletes names of one slot. For each, `forgetsMs` is how long earlier knowledge may matter. */
+  /**
+   * Deletes Redis keys of one slot. `forgetsMs` contains, for each key, the ms during which earlier usage of the key
+   * could still be reported and must be ignored.
+   */
   async reset(names: readonly string[], forgetsMs: readonly number[], id: string, deadlineAt: number): Promise<void> {
     const [key] = names
     await this.#timed.knowTime(key)
@@ -100,7 +105,7 @@ export class ExactCalls {
       queue = new ScriptQueue(
         this.#options.maxBatch,
         (requests) => this.#send(requests),
-        // queues of slots would accumulate; without slots the only one stays
+        // in a cluster there may be thousands of slots, so idle queues are deleted; a single server needs one queue
         () => this.#options.runner.clustered && this.#queues.delete(slot),
       )
       this.#queues.set(slot, queue)
@@ -126,7 +131,7 @@ export class ExactCalls {
     return decision
   }
 
-  /** Returns a function that settles the requests. */
+  /** Sends a batch. Never rejects; resolves with a function that settles the requests. */
   async #send(requests: readonly ScriptRequest[]): Promise<() => void> {
     const key = requests[0].names[0]
     let isSent = false
@@ -163,24 +168,24 @@ export class ExactCalls {
   }
 
   /**
-   * Writes into each request what to report about its keys. Returns whether any of them needs the identity of the
-   * server.
+   * Sets the usage report of each request. Returns whether the call must contain the server number, because a request
+   * reports usage or refunds units.
    */
   #report(requests: readonly ScriptRequest[]): boolean {
-    let isMinded = false
+    let needsServer = false
     for (const request of requests) {
       if (request.flat) continue
       request.reported = this.#reportOf(request)
-      isMinded ||= request.reported !== undefined || givesBack(request)
+      needsServer ||= request.reported !== undefined || isRefund(request)
     }
-    return isMinded
+    return needsServer
   }
 
-  /** Returns what to report about the keys of a request; undefined if there is nothing. */
+  /** Returns the usage reports for the charges of a request; undefined if there is nothing to report. */
   #reportOf({ charges, names, askedAt }: ScriptRequest): ScriptRequest['reported'] {
     if (!charges.some(({ known }) => known)) return undefined
     const reported = charges.map(({ known }, index) => known && this.#reports.reportOf(known, names[index], askedAt))
-    return reported.some((one) => one) ? reported : undefined
+    return reported.some((report) => report) ? reported : undefined
   }
 
   #settle(requests: readonly ScriptRequest[], reply: BatchReply): void {
@@ -197,8 +202,8 @@ export class ExactCalls {
   }
 
   /**
-   * The reply contained the correct time of the server, or showed that it is one of several: requests within their
-   * deadline are sent once more.
+   * Sends requests once more if their deadline has not passed: the reply contained the correct time of the server, or
+   * revealed that the server is part of a cluster. Rejects the other requests with `failure`.
    */
   #again(requests: readonly ScriptRequest[], failure: RedisFailure = reachedLate()): void {
     const now = this.#options.clock.now()
@@ -222,13 +227,13 @@ export class ExactCalls {
   }
 }
 
-/** Whether a request must know the identity of its server: it may report lost counts, or refund units. */
+/** Whether the identity of the server must be known, because the request may report lost usage or refunds units. */
 function mindsServer(request: ScriptRequest): boolean {
-  // of a flat one nothing is known from before
-  return !request.flat && (givesBack(request) || request.charges.some(({ known }) => (known?.used ?? 0) > 0))
+  // a flat request has no prior usage
+  return !request.flat && (isRefund(request) || request.charges.some(({ known }) => (known?.used ?? 0) > 0))
 }
 
-function givesBack({ operation, charges }: ScriptRequest): boolean {
+function isRefund({ operation, charges }: ScriptRequest): boolean {
   return operation === 'adjust' && charges.some(({ cost }) => cost < 0)
 }
 

@@ -1,11 +1,11 @@
 import type { Answer, CompiledPolicy, Counter, Decision, Moment } from '@sluice/limiter-core/backend'
 
-/** Takes one charge of a counter in Redis. */
+/** The part of `ExactBackend` that a counter uses. */
 interface TakeOne {
   takeOne(counter: ExactCounter, key: string, cost: number, moment?: Moment): Promise<Decision>
 }
 
-/** A policy counted in Redis. */
+/** Counter of one policy in Redis. */
 export class ExactCounter implements Counter<Promise<Answer>> {
   readonly compiled: CompiledPolicy
   readonly name: string

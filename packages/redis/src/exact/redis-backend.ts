@@ -1,13 +1,12 @@
 import {
   type Answer,
   type Backend,
+  badOption,
   type Clock,
   clockOf,
   optionalFunction,
   optionsOf,
   type ScriptRunner,
-  SluiceError,
-  shown,
 } from '@sluice/limiter-core/backend'
 import { ENTITY_KEY_OPTIONS, type EntityKeyOptions, EntityKeys } from '../client/entity-key.ts'
 import { KnownServers } from '../client/known-servers.ts'
@@ -16,35 +15,39 @@ import { runnerOf } from '../client/script-runner.ts'
 import { ExactBackend } from './exact-backend.ts'
 
 export interface RedisBackendOptions extends EntityKeyOptions {
-  /** Process clock, used for deadlines only: counts use the time of the server. */
+  /** Process clock, used only for deadlines; counts use the server's clock. Default: the system clock. */
   readonly clock?: Clock | undefined
   /**
-   * For tests: a clock in ms instead of the server's. Keys then live ten minutes longer, by the server's time, and
-   * the server does not enforce deadlines.
+   * For tests: a clock in ms that replaces the server's clock. Redis keys then expire ten minutes later (in server
+   * time) than their counts, and the server does not check deadlines. Default: the server's clock.
    */
   readonly serverTime?: (() => number) | undefined
   /**
-   * Most keys of one script call, 1 to 1,000. Default: 32, which take Redis 0.1 ms (0.3 ms with windows of 60
-   * slices). Redis serves no other client during a call. A request with more keys is still one call.
+   * Maximum number of keys per script call, from 1 to 1,000. Redis serves no other client during a call; 32 keys take
+   * 0.1 ms, or 0.3 ms with windows of 60 slices. A request with more keys is still sent in one call. Default: 32.
    */
   readonly maxBatch?: number | undefined
 }
 
 const OPTIONS = [...ENTITY_KEY_OPTIONS, 'clock', 'serverTime', 'maxBatch'] as const
-/** The most keys of one script call, by default. */
+/** Default maximum number of keys per script call. */
 export const DEFAULT_MAX_BATCH = 32
 const MOST_MAX_BATCH = 1_000
 
 /**
- * Counts in Redis, exactly: all processes together admit as much as one process would. A request is one script call
- * for any number of policies, and requests in one turn of the event loop share a call. Time is the server's.
+ * Creates a backend that counts exactly in Redis: all processes together admit as much as one process would. Each
+ * request needs one script call for all its policies, and requests in the same turn of the event loop share a call.
+ * Counts use the server's clock.
  *
- * In a cluster all counts of one key are in one slot. A request whose policies count different keys takes slot by
- * slot, and refunds what it took if a later slot denies or fails: that never over-admits, and may deny other requests
- * meanwhile.
+ * In a cluster, all counts of one key are in one slot. If the policies of a request have different keys, the request
+ * takes from one slot after another, and refunds its units if a later slot denies or fails. This never admits too much,
+ * but other requests may be denied until the refund.
  *
- * `client` is a `Redis` or `Cluster` of ioredis 5 or 6, or a `ScriptRunner`. It belongs to the caller: `close` only
- * removes the listeners that were added to it. Resolves, or rejects with a `RedisFailure`.
+ * `client` is a `Redis` or `Cluster` of ioredis 5 or 6, or a `ScriptRunner`. `close` removes the listeners that the
+ * backend added to the client and leaves the client open. Calls reject with a `RedisFailure`.
+ *
+ * Throws `SLUICE_BAD_OPTION` if the client or an option is invalid, and `SLUICE_SECRET_MISSING` if `hashKeys` is `all`
+ * without a `secret`.
  */
 export function redisBackend(
   client: RedisClient | ScriptRunner,
@@ -52,10 +55,7 @@ export function redisBackend(
 ): Backend<Promise<Answer>> {
   const { clock, serverTime, maxBatch = DEFAULT_MAX_BATCH, ...keys } = optionsOf('redisBackend', options, OPTIONS)
   if (!(Number.isInteger(maxBatch) && maxBatch >= 1 && maxBatch <= MOST_MAX_BATCH)) {
-    throw new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `redisBackend: maxBatch: expected an integer from 1 to ${MOST_MAX_BATCH}, received ${shown(maxBatch, 'maxBatch')}`,
-    )
+    throw badOption('redisBackend: maxBatch', maxBatch, `an integer from 1 to ${MOST_MAX_BATCH}`)
   }
   optionalFunction('redisBackend: serverTime', serverTime)
   const runner = runnerOf(client)

@@ -2,20 +2,20 @@ import { afterThisTurn, TurnBatch } from '@sluice/limiter-core/backend'
 import type { ScriptRequest } from './script-request.ts'
 
 /**
- * Batches requests into script calls. If nothing is pending, a request is sent at once; otherwise it waits until the
- * current turn of the event loop has been handled, and is sent with what arrived meanwhile.
+ * Combines requests into script calls. If no call is pending, a request is sent at once. Otherwise it is sent at the
+ * end of the current turn of the event loop, together with the other requests of the turn.
  */
 export class ScriptQueue {
   readonly #send: (requests: readonly ScriptRequest[]) => Promise<() => void>
   readonly #maxKeys: number
   readonly #idle: () => void
-  // of the first that waits: in a cluster most queues end with the call that they began with
+  // created when a request has to wait: in a cluster most queues only ever have one call
   #waiting: TurnBatch<ScriptRequest> | undefined
-  #underWay = 0
+  #pending = 0
 
   /**
-   * `send` never rejects, and resolves with a function that settles the requests. A call has at most `maxKeys` keys,
-   * or one request. `idle` is called when nothing is left to do.
+   * `send` must never reject, and resolves with a function that settles the requests. A call contains at most `maxKeys`
+   * keys or a single request. `idle` is called when no request is waiting or pending.
    */
   constructor(maxKeys: number, send: (requests: readonly ScriptRequest[]) => Promise<() => void>, idle: () => void) {
     this.#maxKeys = maxKeys
@@ -33,16 +33,16 @@ export class ScriptQueue {
   }
 
   get isIdle(): boolean {
-    return this.#underWay === 0 && !this.#waiting?.size
+    return this.#pending === 0 && !this.#waiting?.size
   }
 
-  /** A call outside of the queue has started; it lasts until `ended`. */
+  /** Records the start of a call that does not go through the queue. It is pending until `ended` is called. */
   began(): void {
-    this.#underWay++
+    this.#pending++
   }
 
   readonly ended = (): void => {
-    this.#underWay--
+    this.#pending--
     if (this.isIdle) this.#idle()
   }
 
@@ -50,9 +50,9 @@ export class ScriptQueue {
     let from = 0
     let keys = 0
     for (const [at, request] of requests.entries()) {
-      // an urgent request neither waits for nor ends another one
-      const apart = at > from && isUrgent(request) !== isUrgent(requests[from])
-      if (at > from && (apart || keys + request.names.length > this.#maxKeys)) {
+      // requests with a short deadline share no call with others: one would wait for or expire with the other
+      const isSeparate = at > from && isUrgent(request) !== isUrgent(requests[from])
+      if (at > from && (isSeparate || keys + request.names.length > this.#maxKeys)) {
         this.#call(requests.slice(from, at))
         from = at
         keys = 0
@@ -65,7 +65,7 @@ export class ScriptQueue {
   #call(requests: readonly ScriptRequest[]): void {
     this.began()
     this.#send(requests).then((settle) => {
-      // callers of a batch are likely to send the next requests together, so it is worth waiting for them
+      // callers whose requests are settled together tend to send their next requests together, so wait for all of them
       if (requests.length > 1) afterThisTurn(this.ended)
       else this.ended()
       settle()
@@ -73,7 +73,7 @@ export class ScriptQueue {
   }
 }
 
-/** Whether a caller waits for it, at most until its deadline. The deadline of an adjustment is far away. */
+/** Whether a caller waits for the request until its deadline. The deadline of an adjustment is much later. */
 function isUrgent({ operation, deadlineAt }: ScriptRequest): boolean {
   return deadlineAt !== undefined && operation !== 'adjust'
 }

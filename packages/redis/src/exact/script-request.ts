@@ -3,30 +3,30 @@ import type { ReportedUsage } from '../lua/reported-usage.ts'
 
 export type Operation = 'take' | 'peek' | 'adjust'
 
-/** A request for the counts, and its promise. */
+/** A request of a backend call, and the functions that settle its promise. */
 export interface ScriptRequest {
   readonly operation: Operation
   readonly charges: readonly Charge[]
-  /** The stored name of each charge; in a cluster all of one slot. */
+  /** Redis key of each charge. In a cluster all keys are in one slot. */
   readonly names: readonly string[]
-  /** For an adjustment, the time of the adjusted take; otherwise 0. */
+  /** Time of the take that is adjusted, in server time; 0 for takes and peeks. */
   readonly takenAt: number
   readonly deadlineAt: number | undefined
-  /** For an adjustment, the id under which the server remembers it; otherwise empty. */
+  /** Idempotency id of an adjustment; '' for takes and peeks. */
   readonly id: string
-  /** Process time of the request; 0 for a flat one. */
+  /** Time of the request on the process clock; 0 for flat requests. */
   readonly askedAt: number
-  /** What to report about the key of each charge; undefined if there is nothing. */
+  /** Usage to report for the key of each charge; undefined if there is nothing to report. */
   reported: readonly (ReportedUsage | undefined)[] | undefined
-  /** A take of one enforced charge whose answer is a flat decision. */
+  /** Whether the request is a take of one enforced charge that resolves with a `SourcedDecision`. */
   readonly flat: boolean
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: Error) => void
-  /** Set once the server rejected it as late because of a wrong clock offset. */
+  /** Whether the request is sent for the second time. */
   retried: boolean
 }
 
-/** Creates a take of one enforced charge that is answered by a flat decision. */
+/** Creates a take of one enforced charge, and the promise of its decision. */
 export function requestOfOne(
   charge: Charge,
   name: string,
@@ -41,11 +41,11 @@ export function requestOfOne(
       takenAt: 0,
       deadlineAt,
       id: '',
-      // there is no prior knowledge about it
+      // only needed for prior usage, which a flat request does not have
       askedAt: 0,
       reported: undefined,
       flat: true,
-      // a flat decision is also an answer
+      // a `SourcedDecision` is also an `Answer`
       resolve: resolve as (answer: Answer) => void,
       reject,
       retried: false,
@@ -54,10 +54,10 @@ export function requestOfOne(
   return [request as ScriptRequest, decided]
 }
 
-/** The members of a request that a script needs. */
+/** The part of a request that is sent to the script. */
 export type RequestCharges = Pick<ScriptRequest, 'operation' | 'takenAt' | 'id' | 'names' | 'charges' | 'reported'>
 
-/** Whether two requests differ in nothing but their keys. */
+/** Whether two requests differ only in their keys and neither reports usage. */
 export function isSameRequest(a: RequestCharges, b: RequestCharges): boolean {
   if (a.operation !== b.operation || a.takenAt !== b.takenAt || a.id !== b.id) return false
   if (a.reported || b.reported) return false
