@@ -62,7 +62,7 @@ describe('sketches whose ledger is away', () => {
     ledger.isAway = true
     const refused = expect(counters.add('ms', 2, { durable: true })).rejects.toMatchObject({
       code: 'SLUICE_COUNTERS_UNAVAILABLE',
-      message: expect.stringContaining('it may count all the same'),
+      message: expect.stringContaining('the value may still be counted'),
     })
     await settled()
     const before = ledger.appends

@@ -158,10 +158,10 @@ function explained(at: number): Omit<Explanation, 'key' | 'cost'> {
   const usage = { limit: 100_000, used: 98_000, remaining: 2_000, windowMs: MINUTE, unit: 'tokens' }
   const asked = { allowed: false, retryAfterMs: 12_000 }
   const denial = { policy: 'tokens', route: '/v1/chat', method: 'POST', isShadow: false }
-  const text = "denied by 'tokens': 98,000 of 100,000 tokens used, 5,000 asked, fits in 12 s"
+  const text = "denied by 'tokens': 98,000 of 100,000 tokens used, 5,000 requested, retry in 12 s"
   return {
     at,
-    summary: [text, "allowed by 'api': 12 of 1,000 requests used, as good as new in 48 s"],
+    summary: [text, "allowed by 'api': 12 of 1,000 requests used, full reset in 48 s"],
     policies: [
       {
         ...{ ...usage, policy: 'tokens', mode: 'enforce', backend: 'redis', perProcess: false, isOverride: false },
@@ -185,7 +185,7 @@ function sourcesOf(): InsightSnapshot['sources'] {
     {
       ...{
         name: 'sluice_quota_notices_total',
-        help: 'Keys that reached 80 or 100 per cent of a quota.',
+        help: 'Keys that reached 80 or 100 percent of a quota.',
         type: 'counter',
       },
       samples: [
@@ -194,13 +194,17 @@ function sourcesOf(): InsightSnapshot['sources'] {
       ],
     },
     {
-      ...{ name: 'sluice_counters_flush_ms', help: 'How long the ledger took for a batch.', type: 'histogram' },
+      ...{
+        name: 'sluice_counters_flush_ms',
+        help: 'Time of one batch write to the ledger, in milliseconds.',
+        type: 'histogram',
+      },
       samples: [{ labels: { counters: 'api' }, count: 18_204, mean: 3.21, p50: 5, p99: 25 }],
     },
     {
       ...{
         name: 'sluice_counters_owed_ids',
-        help: 'Counters of which the ledger does not have all units.',
+        help: 'Counters with units that the ledger does not have yet.',
         type: 'gauge',
       },
       samples: value(1_204, { counters: 'api', tier: 'memory' }),
@@ -210,13 +214,13 @@ function sourcesOf(): InsightSnapshot['sources'] {
       samples: value(3),
     },
     {
-      ...{ name: 'sluice_global_cache_bytes', help: 'What the table of keys takes.', type: 'gauge' },
+      ...{ name: 'sluice_global_cache_bytes', help: 'Memory of the key table, in bytes.', type: 'gauge' },
       samples: value(3_145_728),
     },
     {
       ...{
         name: 'sluice_sync_failing',
-        help: '1 while what is shared of a topic does not come through.',
+        help: '1 while a topic cannot be synchronised.',
         type: 'gauge',
       },
       samples: value(0, { topic: 'sluice.insight' }),

@@ -1,6 +1,6 @@
 import { sluiceCodeOf } from '../error-code.ts'
 
-/** A result as a label: codes of ours are few; what else failed is `error`. */
+/** Returns a failure as a metric label: its Sluice code, or `error` for any other error, so that labels are few. */
 export function codeOf(error: unknown): string {
   return sluiceCodeOf(error) ?? 'error'
 }

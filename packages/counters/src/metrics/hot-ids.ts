@@ -4,14 +4,14 @@ import { HeavyKeeper } from '@sluice/sketches'
 /** An id that is incremented often. */
 export interface HotId {
   readonly id: string
-  /** Increments in the last whole second, or a little less. */
+  /** Number of increments in the last full second. The estimate may be slightly low. */
   readonly perSecond: number
 }
 
 const MOST_IDS = 100
 const SECOND = 1_000
 
-/** The ids that were incremented most in the last whole second. Memory is fixed, however many there are. */
+/** Tracks the ids with the most increments in the last full second, in fixed memory. */
 export class HotIds implements MetricSource {
   readonly #leastPerSecond: number
   readonly #clock: Clock
@@ -29,14 +29,14 @@ export class HotIds implements MetricSource {
     this.#counts.add(id)
   }
 
-  /** The hottest first. */
+  /** Returns the hot ids of the last full second, in descending order. */
   last(): readonly HotId[] {
     this.#advance()
     return this.#last
   }
 
   *metrics(): Iterable<Metric> {
-    const help = 'Counters that are incremented very often; which ones, hotIds() answers.'
+    const help = 'Counters that are incremented very often; hotIds() lists them.'
     yield { name: 'hot_ids', help, type: 'gauge', samples: [{ labels: {}, value: this.last().length }] }
   }
 

@@ -4,7 +4,7 @@ import type { AppliedBatch, CounterBatch, CounterTable, LedgerEntry, LedgerRead 
 import { codeOf } from './code-of.ts'
 import { BUCKETS_MS } from './time-buckets.ts'
 
-/** A table that measures what is written to it. */
+/** Counter table that measures the batches written to it. */
 export class MeteredTable implements CounterTable, MetricSource {
   readonly #table: CounterTable
   readonly #clock: Clock
@@ -15,17 +15,17 @@ export class MeteredTable implements CounterTable, MetricSource {
   })
   readonly #flushMs = new HistogramMetric({
     name: 'flush_ms',
-    help: 'How long the ledger took for a batch, in milliseconds.',
+    help: 'Time the ledger took to apply a batch, in milliseconds.',
     buckets: BUCKETS_MS,
   })
   readonly #convergenceMs = new HistogramMetric({
     name: 'convergence_ms',
-    help: 'From the first unit of a batch until the ledger had it and all processes can read it, in milliseconds.',
+    help: 'Time from the first unit of a batch until the ledger had applied it for all processes, in milliseconds.',
     buckets: BUCKETS_MS,
   })
   readonly #duplicates = new CounterMetric({
     name: 'duplicates_total',
-    help: 'Increments and batches that counted nothing, since their token had counted before.',
+    help: 'Increments and batches that counted nothing because their token had counted before.',
   })
   readonly #all = new Metrics([this.#batches, this.#flushMs, this.#convergenceMs, this.#duplicates])
 

@@ -1,7 +1,7 @@
 import type { MetricSource } from '@sluice/limiter-core'
 import { Metrics } from '@sluice/limiter-core/backend'
 
-/** Metrics of the counters of one name. */
+/** Combines the metrics of the counters with the same name. */
 export function namedMetrics(name: string, sources: readonly MetricSource[]): Metrics {
   return new Metrics(sources, { prefix: 'sluice_counters_', labels: { counters: name } })
 }

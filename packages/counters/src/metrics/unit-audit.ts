@@ -1,6 +1,6 @@
 /**
- * Books on the units of one process: what it counted is what waits, what the ledger applied, and what a reset took.
- * Kept modulo 2^32, so that no sum is inexact.
+ * Audits the units of one process: counted units must equal the waiting units plus the units that the ledger applied or
+ * a reset removed. Calculated modulo 2^32, so that every sum is exact.
  */
 export class UnitAudit {
   #open = 0
@@ -9,12 +9,15 @@ export class UnitAudit {
     this.#open = (this.#open + (units | 0)) | 0
   }
 
-  /** Applied by the ledger, or taken by a reset. */
+  /** Records units that the ledger applied or a reset removed. */
   settled(units: number): void {
     this.#open = (this.#open - (units | 0)) | 0
   }
 
-  /** What is neither counted for nor waiting: 0 unless units were lost or doubled on the way. `waiting`: all units that wait. */
+  /**
+   * Returns the units that are unaccounted for: 0 unless units were lost or doubled. `waiting`: all units that still
+   * wait.
+   */
   difference(waiting: Iterable<number>): number {
     let difference = this.#open
     for (const units of waiting) difference = (difference - (units | 0)) | 0

@@ -4,29 +4,36 @@ import { OwnerRing } from './owner-ring.ts'
 import { type OwnedCounters, RoutedCounters } from './routed-counters.ts'
 
 export interface OwnedCountersOptions {
-  /** The name of this node. */
+  /** Name of this node. */
   readonly self: string
-  /** What this node counts. All nodes have one ledger; `expireMs: '1s'` bounds how old a total is that another node wrote. */
+  /**
+   * Counters of this node. All nodes must use the same ledger; `expireMs: '1s'` limits the age of totals that other
+   * nodes wrote.
+   */
   readonly local: Counters
-  /** The other nodes by name, mostly made by `counterClient`: what they count themselves, and not what they forward. */
+  /**
+   * Other nodes by name, usually created by `counterClient`. They must serve their `local` counters, which do not
+   * forward calls.
+   */
   readonly peers: Readonly<Record<string, Counters>>
-  /** How long a node that gave no answer is left out. Default: 2 s. */
+  /** Time for which a node that did not reply is skipped. Default: 2 s. */
   readonly downMs?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
-  /** They hear `backendFailed` with the `node` that gave no answer. */
+  /** Receive `backendFailed` with the `node` that did not reply. */
   readonly observers?: readonly Observer[] | undefined
 }
 
 const OPTIONS = ['self', 'local', 'peers', 'downMs', 'clock', 'observers'] as const
 
 /**
- * Counters of which each id has one owner among the nodes, by consistent hashing of their names (100 virtual nodes each):
- * what this node does not own it asks of the owner, in one hop. So a value is that of the one node that has all units, the
- * unflushed ones too. An owner that gives no answer is left out for `downMs`; its ids belong to the next node meanwhile. An
- * increment that was sent on counts once: it has a token, and all nodes have one ledger.
+ * Creates counters that assign each id to one owner among several nodes, by consistent hashing of their names (100
+ * virtual nodes each). Calls for an id of another node are forwarded to it, in one hop. The value of an id is therefore
+ * that of the one node that has all units, including unflushed ones. An owner that does not reply is skipped for
+ * `downMs`; meanwhile its ids belong to the next node. A forwarded increment counts once: it has a token, and all nodes
+ * use the same ledger.
  *
- * Batches, and sums after all nodes flushed, are made by this node in the ledger. A sum lacks what a node that is down has
- * not flushed: `down` names it.
+ * This node applies batches in the ledger, and reads lists and sums from it after all nodes have flushed. A sum lacks
+ * what a node that is down has not flushed; `down` has its name.
  *
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
@@ -34,10 +41,10 @@ export function ownedCounters(options: OwnedCountersOptions): OwnedCounters {
   const { self, local, peers, downMs = 2_000, clock, observers } = optionsOf('ownedCounters', options, OPTIONS)
   if (typeof self !== 'string' || self === '') throw badOption('ownedCounters: self', self, 'the name of this node')
   const nodes = new Map(Object.entries({ ...peers, [self]: local }))
-  if (Object.hasOwn(peers, self)) throw badOption('ownedCounters: peers', peers, 'none with the name of this node')
+  if (Object.hasOwn(peers, self)) throw badOption('ownedCounters: peers', peers, 'peers without the name of this node')
   for (const [name, counters] of nodes) {
     if (typeof counters?.incrementMany === 'function') continue
-    throw badOption(`ownedCounters: ${name}`, counters, 'counters, as counterClient makes them')
+    throw badOption(`ownedCounters: ${name}`, counters, 'counters such as counterClient()')
   }
   const down = parseTimerMs(downMs, 'ownedCounters: downMs')
   const ring = new OwnerRing([...nodes.keys()].sort(), { clock: clockOf(clock), downMs: down })

@@ -1,19 +1,19 @@
 import { type Clock, HashRing } from '@sluice/limiter-core/backend'
 
-/** Of each node: of n nodes the share of one has a standard deviation of √((n - 1) / 100) / n. */
+/** Virtual nodes of each node. With n nodes, the share of one has a standard deviation of √((n - 1) / 100) / n. */
 const VIRTUAL_NODES = 100
 
-/** Which node owns an id: the first one on a ring of hashes that is not down. */
+/** Assigns each id to an owner: the first node on a hash ring that is not down. */
 export class OwnerRing {
   readonly #names: readonly string[]
   readonly #clock: Clock
   readonly #downMs: number
-  /** Until when a node is taken for down. */
+  /** Time until which a node is considered down. */
   readonly #downUntil = new Map<string, number>()
   #ring: HashRing
   #ringOf: string
 
-  /** `names`: all nodes, the same in each. Throws `SLUICE_BAD_OPTION`. */
+  /** `names`: all nodes, the same on each node. Throws `SLUICE_BAD_OPTION`. */
   constructor(names: readonly string[], { clock, downMs }: { readonly clock: Clock; readonly downMs: number }) {
     this.#names = names
     this.#clock = clock
@@ -22,7 +22,7 @@ export class OwnerRing {
     this.#ringOf = names.join()
   }
 
-  /** Undefined where all nodes are down. */
+  /** Returns the owner of an id, or undefined if all nodes are down. */
   ownerOf(id: string): string | undefined {
     const up = this.up
     if (up.length === 0) return undefined
@@ -33,7 +33,7 @@ export class OwnerRing {
     return this.#ring.serverOf(id)
   }
 
-  /** Its ids belong to the next node on the ring, for a while. */
+  /** Considers a node down for `downMs`, so that its ids belong to the next node on the ring. */
   markDown(name: string): void {
     this.#downUntil.set(name, this.#clock.now() + this.#downMs)
   }

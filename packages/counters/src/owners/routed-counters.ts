@@ -15,24 +15,25 @@ import { sluiceCodeOf } from '../error-code.ts'
 import { unanswered } from '../unanswered.ts'
 import type { OwnerRing } from './owner-ring.ts'
 
-/** `Counters` of several nodes, with the names of those that are left out. */
+/** Counters of several nodes. */
 export interface OwnedCounters extends Counters {
+  /** Names of the nodes that are skipped because they did not reply. */
   readonly down: readonly string[]
 }
 
 export interface RoutedCountersOptions {
   readonly nodes: ReadonlyMap<string, Counters>
-  /** The node that this one is; undefined for a client, which is none. */
+  /** Name of this node; undefined for a client. */
   readonly self: string | undefined
-  /** Whether an increment without a token is given one, so that it may be sent to a second node. */
+  /** Whether an increment without a token receives one, so that it may be sent to a second node. */
   readonly givesTokens: boolean
   readonly ring: OwnerRing
   readonly observers: Observers
 }
 
 /**
- * Counters of several nodes: what has one id goes to its owner, and while owners give no answer to the next node on the
- * ring; the rest to this node, or to any that answers.
+ * Sends calls for one id to its owner, or to the next node on the ring while the owner does not reply. Sends other
+ * calls to this node; a client sends them to any node that replies.
  */
 export class RoutedCounters implements OwnedCounters {
   readonly #options: RoutedCountersOptions
@@ -49,12 +50,12 @@ export class RoutedCounters implements OwnedCounters {
   async increment(id: string, delta = 1, options: IncrementOptions = {}): Promise<CounterReceipt> {
     checkId(id)
     const { sent, isOwn, isRepeatable } = this.#tokenOf(options)
-    const receipt = await this.#askOwner(
+    const receipt = await this.#callOwner(
       id,
       (owner, { isSelf, isFirst }) => owner.increment(id, delta, isSelf && isFirst ? options : sent),
       isRepeatable,
     )
-    // a token of ours that counted at the first node counted for this caller
+    // a duplicate of the generated token was counted by an earlier attempt of this call
     return isOwn ? { ...receipt, counted: true } : receipt
   }
 
@@ -62,61 +63,61 @@ export class RoutedCounters implements OwnedCounters {
     const local = this.#local
     if (local) return local.incrementMany(deltas, { ...options, durable: true })
     const { sent, isOwn, isRepeatable } = this.#tokenOf(options)
-    const receipt = await this.#askAny((node) => node.incrementMany(deltas, { ...sent, durable: true }), isRepeatable)
+    const receipt = await this.#callAny((node) => node.incrementMany(deltas, { ...sent, durable: true }), isRepeatable)
     return isOwn ? { ...receipt, counted: true } : receipt
   }
 
   async read(id: string, options?: ReadOptions): Promise<CounterReading> {
     checkId(id)
-    return this.#askOwner(id, (owner) => owner.read(id, options))
+    return this.#callOwner(id, (owner) => owner.read(id, options))
   }
 
   async readMany(prefix: string, options?: ReadManyOptions): Promise<readonly CounterReading[]> {
     await this.#flushNodes()
-    return this.#askAny((node) => node.readMany(prefix, options))
+    return this.#callAny((node) => node.readMany(prefix, options))
   }
 
   async aggregate(prefix: string, kind?: 'sum'): Promise<number> {
     await this.#flushNodes()
-    return this.#askAny((node) => node.aggregate(prefix, kind))
+    return this.#callAny((node) => node.aggregate(prefix, kind))
   }
 
   async reset(id: string): Promise<void> {
     checkId(id)
-    await this.#askOwner(id, (owner) => owner.reset(id))
+    await this.#callOwner(id, (owner) => owner.reset(id))
   }
 
   async delete(id: string): Promise<void> {
     checkId(id)
-    await this.#askOwner(id, (owner) => owner.delete(id))
+    await this.#callOwner(id, (owner) => owner.delete(id))
   }
 
-  /** Of all nodes that answer; rejects where this one cannot. */
+  /** Flushes all nodes that reply. Rejects if this node cannot flush. */
   async flush(): Promise<void> {
     if (this.#local) await this.#flushNodes()
-    else await this.#askAny((node) => node.flush())
+    else await this.#callAny((node) => node.flush())
   }
 
-  /** Of this node alone; of a client, all of its connections. */
+  /** Closes the counters of this node only; a client closes all of its connections. */
   async close(): Promise<void> {
     this.#isClosed = true
     const { nodes, self } = this.#options
     const own = [...nodes].filter(([name]) => self === undefined || name === self)
     const closed = await Promise.allSettled(own.map(([, node]) => node.close()))
     const failed = closed.filter((one) => one.status === 'rejected')
-    // a node that is gone flushes nothing, and the others have flushed
-    const grave = failed.find(({ reason }) => !isUnanswered(reason) || failed.length === own.length)
-    if (grave) throw grave.reason
+    // an unreachable node cannot flush, which matters only if all of them are unreachable
+    const fatal = failed.find(({ reason }) => !isUnanswered(reason) || failed.length === own.length)
+    if (fatal) throw fatal.reason
   }
 
-  /** What this node counts itself. */
+  /** Counters of this node; undefined for a client. */
   get #local(): Counters | undefined {
     this.#checkOpen()
     const { nodes, self } = this.#options
     return self === undefined ? undefined : nodes.get(self)
   }
 
-  /** Has the ledger all that was counted: of a client, the node that it asks does so. */
+  /** Flushes all nodes that are up. Does nothing for a client, because the node that it calls does so. */
   async #flushNodes(): Promise<void> {
     this.#checkOpen()
     const { self, nodes, ring } = this.#options
@@ -133,7 +134,10 @@ export class RoutedCounters implements OwnedCounters {
     await Promise.all(flushed)
   }
 
-  /** Of a unit that may be sent to two nodes only a token tells that it is one. */
+  /**
+   * Returns the options to send to another node. An increment that may be sent to two nodes needs a token to count
+   * once.
+   */
   #tokenOf(options: IncrementOptions): {
     readonly sent: IncrementOptions
     readonly isOwn: boolean
@@ -144,15 +148,15 @@ export class RoutedCounters implements OwnedCounters {
     return { sent, isOwn, isRepeatable: sent.token !== undefined }
   }
 
-  /** What the owner answers, or the next one while owners give no answer. */
-  async #askOwner<T>(
+  /** Calls the owner of an id, or the next node while owners do not reply. */
+  async #callOwner<T>(
     id: string,
     call: (owner: Counters, attempt: { readonly isSelf: boolean; readonly isFirst: boolean }) => Promise<T>,
     isRepeatable = true,
   ): Promise<T> {
     const { self, ring } = this.#options
     let isFirst = true
-    return this.#ask(
+    return this.#callUntilReply(
       () => ring.ownerOf(id) ?? self,
       (owner, name) => {
         const attempt = { isSelf: name === self, isFirst }
@@ -163,14 +167,14 @@ export class RoutedCounters implements OwnedCounters {
     )
   }
 
-  /** This node, or for a client the first one that answers. */
-  #askAny<T>(call: (node: Counters) => Promise<T>, isRepeatable = true): Promise<T> {
+  /** Calls this node; a client calls the first node that replies. */
+  #callAny<T>(call: (node: Counters) => Promise<T>, isRepeatable = true): Promise<T> {
     const { self, ring } = this.#options
-    return this.#ask(() => self ?? ring.up[0], call, isRepeatable)
+    return this.#callUntilReply(() => self ?? ring.up[0], call, isRepeatable)
   }
 
-  /** This node answers for itself, whatever it says. */
-  async #ask<T>(
+  /** Calls one node after the other until one replies. An error of this node itself is final. */
+  async #callUntilReply<T>(
     nextName: () => string | undefined,
     call: (node: Counters, name: string) => Promise<T>,
     isRepeatable: boolean,
@@ -184,10 +188,10 @@ export class RoutedCounters implements OwnedCounters {
       const attempt = await this.#attempt(name, () => call(node, name), isRepeatable)
       if (attempt) return attempt.answer
     }
-    throw unanswered(`no node of the counters gave an answer: ${this.down.join(', ')}`)
+    throw unanswered(`counters: no node replied; unreachable: ${this.down.join(', ')}`)
   }
 
-  /** Undefined where the node gave no answer, and the next one may be asked. */
+  /** Calls a node. Returns undefined if it does not reply and the next one may be called. */
   async #attempt<T>(
     name: string,
     call: () => Promise<T>,
@@ -206,8 +210,9 @@ export class RoutedCounters implements OwnedCounters {
   #checkOpen(): void {
     if (!this.#isClosed) return
     const { self } = this.#options
-    const whose = self === undefined ? 'this client of counters is' : `counters of node '${self}' are`
-    throw new SluiceError('SLUICE_COUNTERS_CLOSED', `${whose} closed`)
+    const message =
+      self === undefined ? 'counterClient: this client is closed' : `counters of node '${self}' are closed`
+    throw new SluiceError('SLUICE_COUNTERS_CLOSED', message)
   }
 
   #leaveOut(node: string, error: unknown): void {

@@ -12,23 +12,26 @@ import { problemOf } from './service-problem.ts'
 import type { RouteCall, ServiceParts, ServiceRoute } from './service-routes.ts'
 
 export interface CounterServiceOptions {
-  /** What is counted. Its owner closes it. */
+  /** Counters to serve. The service does not close them. */
   readonly counters: Counters
   /**
-   * Who is answered, by Bearer tokens. Default: requests of this machine alone, by their socket; none that a proxy
-   * forwarded, and none of a web page.
+   * Bearer tokens that are accepted. Default: none, and only requests from this machine (by socket address) are
+   * accepted, except forwarded ones and requests of web pages.
    */
   readonly tokens?: readonly CounterServiceToken[] | undefined
-  /** True: everybody may do everything. Default: false. */
+  /** Whether all clients may do everything without a token. Default: false. */
   readonly open?: boolean | undefined
   /** Limits on requests. Default: 1,000 in progress. */
   readonly limits?: CounterServiceLimits | undefined
-  /** What `/metrics` shows beside the requests of the service, and those of `counters` where they have any. Default: nothing. */
+  /**
+   * Additional metric sources for `/metrics`, which always includes the requests of the service and, if they have
+   * metrics, those of `counters`. Default: none.
+   */
   readonly metrics?: readonly MetricSource[] | undefined
   readonly clock?: Partial<Clock> | undefined
 }
 
-/** A handler of requests; what it tells of them is a source of metrics, too. Its promise never rejects. */
+/** Request handler that is also a metric source. Its promise never rejects. */
 export interface CounterService extends MetricSource {
   (req: IncomingMessage, res: ServerResponse): Promise<void>
 }
@@ -37,12 +40,13 @@ const OPTIONS = ['counters', 'tokens', 'open', 'limits', 'metrics', 'clock'] as 
 const UNKNOWN_ROUTE = 'unknown'
 
 /**
- * Counters over HTTP, as `counterOpenApi` describes it.
+ * Creates a handler that serves counters over HTTP, as described by `counterOpenApi`.
  *
  * - `node:http`: `createServer(service)`.
- * - Express: `app.use(service)`, or `app.use('/usage', service)`; before `express.json()` or behind it.
- * - Koa: `app.use(async (ctx) => { ctx.respond = false; await service(ctx.req, ctx.res) })`; below a path by `koa-mount`.
- * - Fastify: in a plugin of its own, since bodies must be left to the service:
+ * - Express: `app.use(service)`, or `app.use('/usage', service)`; before or after `express.json()`.
+ * - Koa: `app.use(async (ctx) => { ctx.respond = false; await service(ctx.req, ctx.res) })`; below a path with
+ *   `koa-mount`.
+ * - Fastify: in a separate plugin, because the service must read the bodies itself:
  *   `scope.removeAllContentTypeParsers()`, `scope.addContentTypeParser('*', (_request, _payload, done) => done(null))`,
  *   `scope.all('/*', (request, reply) => { reply.hijack(); void service(request.raw, reply.raw) })`.
  *
@@ -62,12 +66,12 @@ class ServiceRequests {
 
   constructor({ counters, tokens, open, limits, metrics = [], clock }: CounterServiceOptions) {
     if (typeof counters?.incrementMany !== 'function') {
-      throw badOption('counterService: counters', counters, 'counters, as createCounters makes them')
+      throw badOption('counterService: counters', counters, 'counters such as createCounters()')
     }
     if (!Array.isArray(metrics) || !metrics.every(isSource)) {
-      throw badOption('counterService: metrics', metrics, 'an array of sources of metrics')
+      throw badOption('counterService: metrics', metrics, 'an array of metric sources')
     }
-    // the same source may be handed in once more
+    // a set, because the caller may pass the same source again
     const sources = new Set([this.metrics, counters as Partial<MetricSource>, ...metrics].filter(isSource))
     this.#parts = { counters, clock: clockOf(clock), sources: [...sources] }
     this.#access = new ServiceAccess(tokens, open)
@@ -93,7 +97,7 @@ class ServiceRequests {
     const place = this.#limits.enter()
     if (!('release' in place)) return place
     try {
-      // who guesses tokens is counted, too
+      // before the scope is checked, so that guesses of tokens are limited, too
       const taken = await this.#limits.take(caller.key)
       if (taken.denied) return taken.denied
       const answer = await allowedAnswer(route, caller, call)
@@ -117,7 +121,7 @@ async function allowedAnswer(route: ServiceRoute, caller: ServiceCaller, call: R
   }
 }
 
-/** False where nobody waits for the answer any more. */
+/** Writes a response. Returns false if the client is gone or a response was already written. */
 function written(req: IncomingMessage, res: ServerResponse, { status, headers, body }: ServiceAnswer): boolean {
   if (res.headersSent || res.writableEnded || res.destroyed) return false
   const length = status === 204 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }

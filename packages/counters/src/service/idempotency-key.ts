@@ -8,17 +8,20 @@ const DISPLAYED = /^%"((?:[\x20\x21\x23\x24\x26-\x7e]|%[0-9a-f]{2})*)"$/
 const BARE = /^[\x21\x23-\x7e]*$/
 const ASCII = /^[\x20-\x7e]*$/
 
-/** The token of a request, if it has one: quoted, bare, or of any text as a Display String. Throws `SLUICE_BAD_TOKEN`. */
+/**
+ * Returns the idempotency token of a request, if it has one. The header may be quoted, bare, or a Display String with
+ * any characters. Throws `SLUICE_BAD_TOKEN`.
+ */
 export function idempotencyKey({ rawHeaders, headers }: IncomingMessage): string | undefined {
   const value = headers[NAME]
   if (value === undefined) return undefined
   const times = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === NAME).length
   const token = times > 1 ? undefined : tokenIn(String(value))
   if (token !== undefined) return token
-  throw new SluiceError('SLUICE_BAD_TOKEN', 'Idempotency-Key: expected one quoted text, received what is no item')
+  throw new SluiceError('SLUICE_BAD_TOKEN', 'Idempotency-Key: expected one quoted string, received another value')
 }
 
-/** The value of the header for a token. Throws `URIError` for one that UTF-8 cannot say. */
+/** Returns the header value of a token. Throws `URIError` for a lone surrogate, which UTF-8 cannot encode. */
 export function idempotencyKeyOf(token: string): string {
   if (ASCII.test(token)) return `"${token.replace(/["\\]/g, '\\$&')}"`
   return `%"${encodeURIComponent(token).replace(/%../g, (octet) => octet.toLowerCase())}"`

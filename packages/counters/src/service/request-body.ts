@@ -4,17 +4,17 @@ import { requestBytes } from './request-bytes.ts'
 import { badRequest } from './request-target.ts'
 import { ServiceProblem } from './service-problem.ts'
 
-/** The fields of a body, by its own names alone: `__proto__` is one like any other. */
+/** Fields of a body. Only own fields of the JSON object count, so `__proto__` is a field like any other. */
 export type BodyFields = ReadonlyMap<string, unknown>
 
 const MEDIA_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true })
-/** A string, and the colon behind it where it is a key. For texts that are JSON. */
+/** Matches each string in valid JSON, and the colon after it if it is a key. */
 const STRINGS = /"(?:[^"\\]|\\.)*"([ \t\r\n]*:)?/g
 
 /**
- * The fields of a JSON object, each known and there once; none for no body. Rejects with a problem otherwise. A body that
- * a parser in front read already is taken as it left it in `req.body`.
+ * Returns the fields of the JSON object in a body; none if the body is empty. Rejects with a problem unless each field
+ * is known and occurs once. If a parser has already read the body, its result in `req.body` is used.
  */
 export async function requestFields(
   req: IncomingMessage & { readonly body?: unknown },
@@ -32,7 +32,7 @@ export async function requestFields(
 function checkMediaType({ headers }: IncomingMessage): void {
   const { 'content-type': type, 'content-encoding': encoding = 'identity' } = headers
   if (type !== undefined && !MEDIA_TYPE.test(type)) throw unsupported('content-type: expected application/json')
-  if (encoding.toLowerCase() !== 'identity') throw unsupported('content-encoding: expected none', 'identity')
+  if (encoding.toLowerCase() !== 'identity') throw unsupported('content-encoding: expected no encoding', 'identity')
 }
 
 function unsupported(detail: string, accepted?: string): ServiceProblem {
@@ -45,12 +45,14 @@ function fieldsOf(bytes: Buffer, { headers }: IncomingMessage, known: readonly s
   if (headers['content-type'] === undefined) throw unsupported('content-type: expected application/json, received none')
   const text = decodedUtf8(bytes)
   const fields = checkedFields(parsedJson(text), known)
-  if (keysIn(text) > keysOf(fields)) throw badRequest('body: got a name twice in one object, or an object too many')
+  if (keysIn(text) > keysOf(fields))
+    throw badRequest('body: expected unique names, received one twice or a nested object')
   return fields
 }
 
 function checkedFields(value: unknown, known: readonly string[]): BodyFields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('body: expected an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badRequest('body: expected a JSON object')
   const fields = new Map(Object.entries(value))
   for (const name of fields.keys()) {
     if (!known.includes(name)) throw badRequest(`body: expected one of ${known.join(', ')}, received an unknown field`)
@@ -62,7 +64,7 @@ function decodedUtf8(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
   } catch {
-    throw badRequest('body: got what is no UTF-8')
+    throw badRequest('body: expected valid UTF-8')
   }
 }
 
@@ -70,18 +72,21 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw badRequest('body: got what is no JSON')
+    throw badRequest('body: expected valid JSON')
   }
 }
 
-/** Of two fields of one name `JSON.parse` keeps the last, and what the first counts would be lost. */
+/**
+ * Returns the number of keys in a JSON text. `JSON.parse` keeps only the last of two fields with the same name, and the
+ * increment in the first one would be lost.
+ */
 function keysIn(text: string): number {
   let keys = 0
   for (const [, colon] of text.matchAll(STRINGS)) if (colon !== undefined) keys++
   return keys
 }
 
-/** Of the fields and of the records in them; nothing deeper is part of a body. */
+/** Returns the number of keys in the fields and in the objects they contain; a body has no deeper levels. */
 function keysOf(fields: BodyFields): number {
   let keys = fields.size
   for (const value of fields.values()) if (typeof value === 'object' && value !== null) keys += recordKeys(value)

@@ -3,20 +3,25 @@ import type { Clock } from '@sluice/limiter-core'
 import { ServiceProblem } from './service-problem.ts'
 
 export const MOST_BODY_BYTES = 65_536
-/** A body of that size takes milliseconds; whoever takes longer holds a place for nothing. */
+/** A body of this size takes milliseconds. A slower client would occupy a place of the in-flight cap for nothing. */
 const BODY_MS = 10_000
 
-/** Whether a body stands before the next request of its connection, since nobody read it: the connection ends with the answer. */
+/**
+ * Whether an unread body remains on the connection. The connection must close after the response then, because the next
+ * request would follow that body.
+ */
 export function leavesBody(req: IncomingMessage): boolean {
   return req.httpVersionMajor < 2 && !req.complete && declaresBody(req)
 }
 
-/** Whether a request of HTTP/1 says that it has a body. */
+/** Whether the headers of an HTTP/1 request announce a body. */
 function declaresBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0
 }
 
-/** The body of a request that nobody read. Rejects with a problem where it is too large, late or cut off. */
+/**
+ * Reads the body of a request. Rejects with a problem if it is larger than 64 KiB, arrives too slowly or is cut off.
+ */
 export function requestBytes(req: IncomingMessage, clock: Clock): Promise<Buffer> {
   if (Number(req.headers['content-length'] ?? 0) > MOST_BODY_BYTES) return Promise.reject(tooLarge())
   return new Promise((resolve, reject) => {

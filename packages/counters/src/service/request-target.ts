@@ -1,20 +1,23 @@
 import { ServiceProblem } from './service-problem.ts'
 
-/** Where a request goes, as it was sent. */
+/** Target of a request, still encoded. */
 export interface RequestTarget {
-  /** Between the slashes, percent-encoded still: a slash that is encoded is part of an id. */
+  /** Percent-encoded parts of the path between slashes. An encoded slash is part of an id. */
   readonly segments: readonly string[]
-  /** Behind the question mark, without it. */
+  /** Part after the question mark. */
   readonly query: string
 }
 
-// a proxy may ask in the absolute form of RFC 9112 section 3.2.2
+// proxies may send the absolute form of RFC 9112 section 3.2.2
 const ORIGIN = /^https?:\/\/[^/?]*/i
 const ILLEGAL = /[^\x21-\x7e]|#/
 
-/** Throws a problem for what is no path. No dot segment is resolved: `..` is an id like any other. */
+/**
+ * Splits a request URL. Dot segments are not resolved: `..` is an id like any other. Throws a problem for an invalid
+ * path.
+ */
 export function requestTarget(url: string): RequestTarget {
-  if (ILLEGAL.test(url)) throw badRequest('path: got characters that must be percent-encoded')
+  if (ILLEGAL.test(url)) throw badRequest('path: expected percent-encoded characters')
   const target = url.replace(ORIGIN, '')
   const end = target.indexOf('?')
   const path = end < 0 ? target : target.slice(0, end)
@@ -22,34 +25,34 @@ export function requestTarget(url: string): RequestTarget {
   return { segments: path.slice(1).split('/'), query: end < 0 ? '' : target.slice(end + 1) }
 }
 
-/** A percent-encoded text of strict UTF-8, decoded once. Throws a problem otherwise. */
+/** Decodes a percent-encoded string once. Throws a problem if it is not valid UTF-8. */
 export function decodedText(text: string, what: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw badRequest(`${what}: got what is no percent-encoded UTF-8`)
+    throw badRequest(`${what}: expected percent-encoded UTF-8`)
   }
 }
 
-/** The parameters of a query, each at most once, all of them known. Throws a problem otherwise. */
+/** Returns the parameters of a query. Throws a problem if one is unknown or occurs twice. */
 export function queryOf(query: string, known: readonly string[]): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>()
   for (const part of query.split('&')) {
     if (part === '') continue
     const [name, value = ''] = splitOnce(part.replaceAll('+', ' '), '=').map((text) => decodedText(text, 'query'))
     if (!known.includes(name)) throw badRequest(`query: expected ${oneOf(known)}, received an unknown parameter`)
-    if (parameters.has(name)) throw badRequest(`query: got ${name} more than once`)
+    if (parameters.has(name)) throw badRequest(`query: expected ${name} at most once`)
     parameters.set(name, value)
   }
   return parameters
 }
 
-/** A parameter that is a whole number, if it is there. Throws a problem otherwise. */
+/** Returns a parameter as an integer, or undefined if it is missing. Throws a problem for any other value. */
 export function wholeParameter(parameters: ReadonlyMap<string, string>, name: string): number | undefined {
   const text = parameters.get(name)
   if (text === undefined) return undefined
   if (/^\d{1,16}$/.test(text)) return Number(text)
-  throw badRequest(`query: ${name}: got something else than a whole number from 0`)
+  throw badRequest(`query: ${name}: expected an integer from 0`)
 }
 
 export function badRequest(detail: string): ServiceProblem {
@@ -57,7 +60,7 @@ export function badRequest(detail: string): ServiceProblem {
 }
 
 function oneOf(known: readonly string[]): string {
-  return known.length === 0 ? 'none' : `one of ${known.join(', ')}`
+  return known.length === 0 ? 'no parameters' : `one of ${known.join(', ')}`
 }
 
 function splitOnce(text: string, at: string): string[] {

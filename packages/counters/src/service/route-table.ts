@@ -8,12 +8,15 @@ export interface MatchedRoute {
 
 const TABLE = serviceRoutes.map((route) => ({ route, segments: route.path.slice(1).split('/') }))
 
-/** The route of a request; HEAD has that of GET. Throws a problem with 404, or with 405 where another method has one. */
+/**
+ * Returns the route of a request; HEAD requests use the routes of GET. Throws a problem with status 404, or with 405 if
+ * the path has routes for other methods only.
+ */
 export function matchedRoute(method: string, segments: readonly string[]): MatchedRoute {
   const fitting = TABLE.filter((row) => fits(row.segments, segments)).map(({ route }) => route)
   if (fitting.length === 0) throw new ServiceProblem(404, 'not-found')
-  const asked = method === 'HEAD' ? 'GET' : method
-  const route = fitting.find((one) => one.method === asked)
+  const requested = method === 'HEAD' ? 'GET' : method
+  const route = fitting.find((one) => one.method === requested)
   if (!route) throw new ServiceProblem(405, 'method-not-allowed', { headers: { Allow: allowed(fitting) } })
   return { route, id: route.path.includes('{') ? idIn(route.path, segments[1]) : '' }
 }

@@ -5,21 +5,23 @@ import { addressKey, compileAddressOptions } from '@sluice/limiter-core/http'
 import { isLocalRequest } from './local-request.ts'
 import { ServiceProblem } from './service-problem.ts'
 
-/** What a token allows: none of them includes another. `counters:admin` is to reset, to delete and to read metrics. */
+/**
+ * Permission of a token. No scope includes another one. `counters:admin` allows resets, deletions and reading metrics.
+ */
 export type CounterScope = 'counters:read' | 'counters:write' | 'counters:admin'
 
 export interface CounterServiceToken {
-  /** Letters, digits and `-._~+/`, then any `=`: what a Bearer token may have (RFC 6750). */
+  /** Bearer token (RFC 6750): letters, digits and `-._~+/`, then any number of `=`. */
   readonly token: string
   readonly scopes: readonly CounterScope[]
 }
 
-/** Who asks, as far as it is known. */
+/** Client of a request, with its permissions. */
 export interface ServiceCaller {
-  /** By which a limiter counts: of the token, else of the address. */
+  /** Key for the rate limiter: derived from the token, or from the address if the request has no known token. */
   readonly key: string
   readonly scopes: ReadonlySet<CounterScope>
-  /** Why it has no scope. */
+  /** Reason why the client has no scopes. */
   readonly refusal: ServiceProblem | undefined
 }
 
@@ -35,46 +37,51 @@ const TOKEN = /^[\w\-.~+/]+=*$/
 const BEARER = /^Bearer +([\w\-.~+/]+=*) *$/i
 const ADDRESSES = compileAddressOptions()
 
-/** Who may ask for what. Closed by default: without tokens only this machine is answered. */
+/** Authorizes requests. Without tokens, only requests from this machine are allowed by default. */
 export class ServiceAccess {
   readonly #tokens: readonly KnownToken[] | undefined
   readonly #isOpen: boolean
 
   constructor(tokens: readonly CounterServiceToken[] | undefined, open: unknown = false) {
     if (typeof open !== 'boolean') throw badOption('counterService: open', open, 'true or false')
-    if (open && tokens !== undefined) throw badOption('counterService: open', open, 'false beside tokens')
+    if (open && tokens !== undefined) throw badOption('counterService: open', open, 'false, because tokens are set')
     this.#isOpen = open
     this.#tokens = tokens && knownTokens(tokens)
   }
 
-  /** Throws a problem for one of another machine where there are no tokens. */
+  /**
+   * Returns the client of a request. Throws a problem if there are no tokens and the request is from another machine.
+   */
   callerOf(req: IncomingMessage): ServiceCaller {
     if (this.#tokens) return this.#bearerOf(req, this.#tokens)
     if (this.#isOpen || isLocalRequest(req)) return { key: addressOf(req), scopes: ALL, refusal: undefined }
-    throw new ServiceProblem(403, 'not-local', { detail: 'without tokens only this machine is answered' })
+    throw new ServiceProblem(403, 'not-local', {
+      detail: 'the service has no tokens and accepts only requests from this machine',
+    })
   }
 
   #bearerOf(req: IncomingMessage, tokens: readonly KnownToken[]): ServiceCaller {
     const { authorization } = req.headers
-    if (authorization === undefined) return stranger(req, new ServiceProblem(401, 'token-missing', challenge('Bearer')))
+    if (authorization === undefined)
+      return unknownCaller(req, new ServiceProblem(401, 'token-missing', challenge('Bearer')))
     const digest = digestOf(BEARER.exec(authorization)?.[1] ?? '')
     let found: KnownToken | undefined
-    // all of them, so that the time says nothing of which
+    // compares all tokens, so that the response time does not reveal which one matched
     for (const known of tokens) if (timingSafeEqual(known.digest, digest)) found = known
     if (found) return found.caller
-    return stranger(req, new ServiceProblem(401, 'token-unknown', challenge('Bearer error="invalid_token"')))
+    return unknownCaller(req, new ServiceProblem(401, 'token-unknown', challenge('Bearer error="invalid_token"')))
   }
 }
 
-/** Throws a problem where a caller lacks a scope; undefined is for everybody. */
+/** Throws a problem if a client lacks a scope. An undefined scope is allowed for all clients. */
 export function checkScope({ scopes, refusal }: ServiceCaller, scope: CounterScope | undefined): void {
   if (scope === undefined || scopes.has(scope)) return
   if (refusal) throw refusal
   const { headers } = challenge(`Bearer error="insufficient_scope", scope="${scope}"`)
-  throw new ServiceProblem(403, 'scope-missing', { headers, detail: `token: expected one with the scope ${scope}` })
+  throw new ServiceProblem(403, 'scope-missing', { headers, detail: `token: expected a token with the scope ${scope}` })
 }
 
-function stranger(req: IncomingMessage, refusal: ServiceProblem): ServiceCaller {
+function unknownCaller(req: IncomingMessage, refusal: ServiceProblem): ServiceCaller {
   return { key: addressOf(req), scopes: NONE, refusal }
 }
 
@@ -87,13 +94,14 @@ function addressOf({ socket }: IncomingMessage): string {
 }
 
 function knownTokens(tokens: readonly CounterServiceToken[]): KnownToken[] {
-  if (!Array.isArray(tokens)) throw badOption('counterService: tokens', tokens, 'an array of tokens and scopes')
+  if (!Array.isArray(tokens))
+    throw badOption('counterService: tokens', tokens, 'an array of objects with token and scopes')
   return tokens.map((entry, index) => {
     const owner = `counterService: tokens[${index}]`
     const { token, scopes } = optionsOf(owner, entry as CounterServiceToken, ['token', 'scopes'])
     if (typeof token !== 'string' || !TOKEN.test(token)) throw badOption(`${owner}: token`, token, 'a Bearer token')
     if (!Array.isArray(scopes) || !scopes.every((scope) => SCOPES.includes(scope))) {
-      throw badOption(`${owner}: scopes`, scopes, `an array of ${SCOPES.join(', ')}`)
+      throw badOption(`${owner}: scopes`, scopes, `an array with some of ${SCOPES.join(', ')}`)
     }
     const digest = digestOf(token)
     const key = `token ${digest.toString('base64url').slice(0, 16)}`

@@ -1,4 +1,4 @@
-/** What a route answers. */
+/** Response of a route. */
 export interface ServiceAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

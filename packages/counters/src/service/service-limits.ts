@@ -20,13 +20,16 @@ import { wholeWithin } from '../counter-options.ts'
 import type { ServiceAnswer } from './service-answer.ts'
 
 export interface CounterServiceLimits {
-  /** Asked once for each request, by its token, else by its address. Its owner closes it. Default: none. */
+  /**
+   * Limiter called once for each request, keyed by token, or by address if there is none. The service does not close
+   * it. Default: none.
+   */
   readonly limiter?: Limiter | undefined
-  /** Most requests in progress, 1 to 100,000; one more is answered with 503. Default: 1,000. */
+  /** Maximum number of requests in progress, 1 to 100,000; further requests receive status 503. Default: 1,000. */
   readonly maxInflight?: number | undefined
 }
 
-/** An answer, or the headers of one to come. */
+/** Response of a denied request, or headers for the response of an allowed one. */
 export type TakenRequest =
   | { readonly denied: ServiceAnswer }
   | { readonly denied?: undefined; readonly headers: Readonly<Record<string, string>> }
@@ -34,7 +37,7 @@ export type TakenRequest =
 const CAP = 'counters-inflight'
 const CAP_RETRY_MS = 1_000
 
-/** The limits of a service on its own requests. */
+/** Rate limit and in-flight cap of the service itself. */
 export class ServiceLimits {
   readonly #limiter: Limiter | undefined
   readonly #cap: LocalInflightLimiter
@@ -43,14 +46,14 @@ export class ServiceLimits {
   constructor(limits: CounterServiceLimits = {}) {
     const { limiter, maxInflight = 1_000 } = optionsOf('counterService: limits', limits, ['limiter', 'maxInflight'])
     if (limiter !== undefined && typeof limiter?.take !== 'function') {
-      throw badOption('counterService: limits.limiter', limiter, 'what createLimiter makes')
+      throw badOption('counterService: limits.limiter', limiter, 'a limiter such as createLimiter()')
     }
     const limit = wholeWithin('counterService: limits.maxInflight', maxInflight, 100_000)
     this.#limiter = limiter
     this.#cap = createInflightLimiter({ name: CAP, limit })
   }
 
-  /** A place, to be given back; or the answer to one too many. */
+  /** Returns a permit, which must be released, or the response if too many requests are in progress. */
   enter(): Permit | ServiceAnswer {
     return this.#cap.acquire() ?? denialAnswer(httpDenial(503, [CAP], CAP_RETRY_MS), {})
   }
@@ -66,7 +69,7 @@ export class ServiceLimits {
   #headers(decision: Decision): Record<string, string> {
     const shown = decision.verdicts.filter(({ shadow }) => !shadow).map(({ policy }) => policy)
     const entry = rateEntry(this.#plan, policyItems(shown), decision)
-    // the time of day is for headers that this plan has none of
+    // the time of day is not used: this plan has no header that needs it
     return Object.fromEntries(headerLines([entry], () => 0))
   }
 }

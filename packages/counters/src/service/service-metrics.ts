@@ -2,16 +2,16 @@ import type { Metric, MetricSource } from '@sluice/limiter-core'
 import { CounterMetric, HistogramMetric } from '@sluice/limiter-core/backend'
 import { BUCKETS_MS } from '../metrics/time-buckets.ts'
 
-/** How many requests a service answered, and how long they took. */
+/** Counts the requests of a service and measures their durations. */
 export class ServiceMetrics implements MetricSource {
   readonly #requests = new CounterMetric({
     name: 'sluice_counters_http_requests_total',
-    help: 'Requests to the service of counters, by route and status; closed: its client left before the answer.',
+    help: 'Requests to the counter service, by route and status; closed: the client disconnected before the response.',
     labels: ['route', 'status'],
   })
   readonly #requestMs = new HistogramMetric({
     name: 'sluice_counters_http_request_ms',
-    help: 'From the head of a request to its answer, by route, in milliseconds.',
+    help: 'Time from the headers of a request to its response, by route, in milliseconds.',
     labels: ['route'],
     buckets: BUCKETS_MS,
   })

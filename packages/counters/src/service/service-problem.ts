@@ -23,7 +23,7 @@ interface ProblemParts {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Seconds after which to ask a ledger again that is away or full. */
+/** `Retry-After` in seconds, if the ledger is unavailable or full. */
 const RETRY_SECONDS = 1
 const STATUS_OF: Readonly<Record<string, ProblemStatus>> = {
   SLUICE_COUNTER_RANGE: 409,
@@ -33,7 +33,10 @@ const STATUS_OF: Readonly<Record<string, ProblemStatus>> = {
   SLUICE_COUNTERS_CLOSED: 503,
 }
 
-/** A refusal that is answered as a problem document (RFC 9457). `code` is of Sluice, or a lower-case word of HTTP. */
+/**
+ * Error that is sent as a problem document (RFC 9457). `code` is a Sluice code or a lower-case word such as
+ * `not-found`.
+ */
 export class ServiceProblem extends Error {
   readonly status: ProblemStatus
   readonly code: string
@@ -55,7 +58,7 @@ export class ServiceProblem extends Error {
   }
 }
 
-/** What a client may know of anything that was thrown while its request was handled: of what is not its own, nothing. */
+/** Converts a thrown error to a problem. Internal errors become status 500 without details. */
 export function problemOf(error: unknown): ServiceProblem {
   if (error instanceof ServiceProblem) return error
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown }
@@ -66,7 +69,7 @@ export function problemOf(error: unknown): ServiceProblem {
   return new ServiceProblem(status, code, { detail: detailOf(code, String(message)) })
 }
 
-/** A message without its code, which stands beside it, and without the page for whoever reads logs. */
+/** Returns a message without its code, which is a separate field, and without the link for readers of logs. */
 function detailOf(code: string, message: string): string {
   const begin = message.startsWith(`${code}: `) ? code.length + 2 : 0
   return message.slice(begin).replace(/ \(https:\/\/[^)]*\)$/, '')

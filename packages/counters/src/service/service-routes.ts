@@ -16,7 +16,7 @@ import type { CounterScope } from './service-access.ts'
 import { jsonAnswer, NO_CONTENT, type ServiceAnswer } from './service-answer.ts'
 import { ServiceProblem } from './service-problem.ts'
 
-/** What routes answer from. */
+/** Dependencies of the routes. */
 export interface ServiceParts {
   readonly counters: Counters
   readonly clock: Clock
@@ -25,23 +25,23 @@ export interface ServiceParts {
 
 export interface RouteCall extends ServiceParts {
   readonly req: IncomingMessage
-  /** The part of the path that the route has a name for, decoded; `''` where it has none. */
+  /** Decoded path parameter (id or prefix); `''` if the route has none. */
   readonly id: string
   readonly query: string
 }
 
 export interface ServiceRoute {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** As in the OpenAPI document, and the label of metrics. */
+  /** Path as in the OpenAPI document; also the label of metrics. */
   readonly path: string
-  /** What a token must allow; undefined: nothing, and no limit is asked. */
+  /** Scope that the token needs. Routes without a scope need no token and are not limited. */
   readonly scope: CounterScope | undefined
   run(call: RouteCall): Promise<ServiceAnswer>
 }
 
-const LIST = 1_000
+const DEFAULT_PAGE = 1_000
 
-/** Of two that fit a path the first one with the method counts. */
+/** Routes in order of precedence: the first one that matches path and method is used. */
 export const serviceRoutes: readonly ServiceRoute[] = [
   { method: 'GET', path: '/healthz', scope: undefined, run: health },
   { method: 'GET', path: '/openapi.json', scope: undefined, run: openApi },
@@ -72,14 +72,14 @@ async function metrics({ query, sources }: RouteCall): Promise<ServiceAnswer> {
   try {
     return { status: 200, headers, body: prometheusText(...sources) }
   } catch {
-    // a fault of a source, whatever its code, and none of who reads
+    // an error of a metric source is not the client's fault, whatever its code
     throw new ServiceProblem(500, 'internal')
   }
 }
 
 async function list({ query, counters }: RouteCall): Promise<ServiceAnswer> {
   const parameters = queryOf(query, ['prefix', 'limit', 'after'])
-  const limit = wholeParameter(parameters, 'limit') ?? LIST
+  const limit = wholeParameter(parameters, 'limit') ?? DEFAULT_PAGE
   const after = parameters.get('after')
   const readings = await counters.readMany(parameters.get('prefix') ?? '', { limit, after })
   const next = readings.length < limit ? null : (readings.at(-1)?.id ?? null)
@@ -134,7 +134,7 @@ async function remove({ id, query, counters }: RouteCall): Promise<ServiceAnswer
   return NO_CONTENT
 }
 
-/** Whoever counts checks what `durable` is. */
+/** Returns the options of an increment; the counters validate `durable`. */
 function incrementOptions(token: string | undefined, fields: BodyFields): IncrementOptions {
   return { token, ...(fields.has('durable') && { durable: fields.get('durable') as boolean }) }
 }
@@ -143,7 +143,7 @@ function receiptBody(durable: boolean, counted: boolean): object {
   return { status: counted ? 'ok' : 'duplicate', ...(durable && { durable }) }
 }
 
-/** What answers of several nodes lack; nothing where all of them answer. */
+/** Returns the nodes whose counts are missing from the response, if there are any. */
 function downBody({ down = [] }: Counters): object {
   return down.length === 0 ? {} : { down }
 }
@@ -152,7 +152,7 @@ function readingBody({ id, value, version, updatedAt }: CounterReading): object 
   return { id, value, version, updatedAt: updatedAt ?? null }
 }
 
-/** The id in a segment of a path, or the prefix before its star. Throws a problem for what is none. */
+/** Returns the id in a path segment, or the prefix before the star. Throws a problem if there is none. */
 export function idIn(path: string, segment: string): string {
   const text = decodedText(segment, 'id')
   if (!path.includes('*')) return text

@@ -10,23 +10,25 @@ export interface RowMergerOptions<Kind extends Sketch<Kind>, Value> extends Ledg
   readonly kind: StoredSketchKind
   readonly table: SketchTable
   readonly format: SketchFormat<Kind, Value>
-  /** From 0 to 1, 1 left out. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
 }
 
-/** A row that was added merges those of its hour with this chance, so that an hour has about as many rows as this is of 1. */
+/**
+ * Probability that an added row triggers a merge of its hour. The inverse is about the number of rows that an hour has.
+ */
 const MERGE_CHANCE = 1 / 32
 const PAGE = 100
 
 /**
- * Puts one row in the place of many: those of an hour, now and then while they are added; those of hours that are not kept
- * apart any more, as one of their day. Any number of processes may do so at once: what one has merged, no other has.
+ * Replaces many rows with one: rows of an hour, occasionally after an add, and rows of hours that are no longer kept
+ * separately, with one row for their day. Any number of processes may do so at once: each row is replaced only once.
  */
 export class RowMerger<Kind extends Sketch<Kind>, Value> {
   readonly #options: RowMergerOptions<Kind, Value>
-  /** Under way, one after the other. Never rejects. */
+  /** Background work, one task after the other. Never rejects. */
   #background: Promise<void> = Promise.resolve()
-  /** Groups that wait for it, so that none waits twice. */
+  /** Groups that wait for their merge, so that none is queued twice. */
   readonly #waiting = new Set<string>()
   #askedHour = Number.NEGATIVE_INFINITY
   #isEnding = false
@@ -35,7 +37,10 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     this.#options = options
   }
 
-  /** Merges in the background: of `rows`, which were added, some; once an hour, by one process of a fleet, all. */
+  /**
+   * Merges rows in the background: for some of the added `rows`, those of their hour; once an hour, in one process of a
+   * fleet, all rows.
+   */
   appended(rows: readonly NewSketchRow[]): void {
     const { clock, kind, random, table } = this.#options
     for (const { id, firstHour } of rows) {
@@ -45,15 +50,16 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     if (hour === this.#askedHour) return
     this.#askedHour = hour
     this.#inBackground(async () => {
-      // whoever is the writer of this hour does it for the fleet; a clock that is ahead takes no other hour
+      // one process becomes the writer of this hour and merges for the fleet; a clock that is ahead claims only its own
+      // hour
       const isFirst = await table.append({ writer: `compaction:${kind}:${hour}`, number: 1, rows: [] })
       if (isFirst) await this.#compactAll()
     })
   }
 
   /**
-   * Merges all that can be, and deletes days that are not kept, after what is under way. Answers how many rows went. Rejects
-   * where some could not be merged, after all others.
+   * Merges all groups of rows and deletes days that are no longer kept, after the background work in progress. Returns
+   * the number of rows removed. Rejects if some groups could not be merged, after all others were.
    */
   compact(): Promise<number> {
     const compacted = this.#background.then(() => this.#compactAll())
@@ -64,7 +70,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     return compacted
   }
 
-  /** Waits for what is under way, and begins nothing more. */
+  /** Waits for the task in progress and starts no others. */
   async end(): Promise<void> {
     this.#isEnding = true
     await this.#background
@@ -92,7 +98,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     return rows
   }
 
-  /** The first hour that is kept apart. */
+  /** First hour that is kept separately. */
   get #oldBefore(): number {
     return hourOf('compact', this.#options.clock.wall()) - this.#options.keptHours + 1
   }
@@ -114,7 +120,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
       try {
         await run()
       } catch (error) {
-        // nothing is lost: rows that are not merged are merged later
+        // nothing is lost: a later merge includes these rows
         observers.event('backendFailed', { backend: 'counters', name, reason: messageOf(error) })
       }
     })
@@ -126,7 +132,7 @@ export class RowMerger<Kind extends Sketch<Kind>, Value> {
     const all = await table.read(id, { from: first, until: first + span })
     const rows = all.filter((row) => groupOf(row, before).span === span)
     if (rows.length < 2) return 0
-    // not spread: a backlog may be more rows than a call takes arguments
+    // no spread: a backlog may have more rows than a call may have arguments
     const firstHour = rows.reduce((least, row) => Math.min(least, row.firstHour), Number.POSITIVE_INFINITY)
     const end = rows.reduce((most, row) => Math.max(most, row.firstHour + row.hours), firstHour)
     const bytes = storedBytes(format, await mergedRows(format, rows))

@@ -3,34 +3,37 @@ import { type Sketch, SketchError } from '@sluice/sketches'
 import type { StoredSketchKind } from '../ledger/sketch-table.ts'
 import { packed, unpacked } from './packed-bytes.ts'
 
-/** How the sketches of one name are made and read: all of them alike, so that they merge. */
+/** Creates and reads the sketches of one name, all with the same parameters, so that they can be merged. */
 export interface SketchFormat<Kind extends Sketch<Kind>, Value> {
-  /** Of zlib: the one that packs its bytes best. */
+  /** Compression strategy of zlib that suits the bytes best. */
   readonly strategy: number
   make(): Kind
   /** Throws `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`. */
   fromBytes(bytes: Uint8Array): Kind
   toBytes(sketch: Kind): Uint8Array
-  /** Throws for a value that cannot be counted, and has counted nothing then. */
+  /** Adds a value. Throws for a value that cannot be counted; the sketch is unchanged then. */
   count(sketch: Kind, value: Value): void
 }
 
-/** What a process was told of the sketches of its name, before it knows what the ledger has. */
+/** Format that a process was configured with, before it knows the format in the ledger. */
 export interface FormatClaim<Kind extends Sketch<Kind>, Value> {
   readonly kind: StoredSketchKind
-  /** Text that the ledger keeps if it has none. */
+  /** JSON that the ledger stores if it has no format yet. */
   readonly text: string
-  /** The format that `kept`, the text of the ledger, stands for. Throws `SLUICE_SKETCH_MISMATCH` where this process was told another one. */
+  /**
+   * Returns the format that the ledger has. Throws `SLUICE_SKETCH_MISMATCH` if this process was configured with another
+   * one.
+   */
   readonly agreed: (kept: KeptFormat) => SketchFormat<Kind, Value>
 }
 
-/** What the ledger keeps, whoever wrote it. */
+/** Format stored in the ledger, written by any process. */
 export type KeptFormat = Readonly<Record<string, unknown>>
 
-/** So many rows of 16 KiB take about a millisecond, in which nothing else runs. */
+/** Number of rows merged before other work may run: with rows of 16 KiB, they take about a millisecond. */
 const ROWS_OF_TURN = 10
 
-/** Bytes of a row. */
+/** Returns the bytes of a row. */
 export function storedBytes<Kind extends Sketch<Kind>, Value>(
   format: SketchFormat<Kind, Value>,
   sketch: Kind,
@@ -38,7 +41,7 @@ export function storedBytes<Kind extends Sketch<Kind>, Value>(
   return packed(format.toBytes(sketch), format.strategy)
 }
 
-/** A new sketch of all that the rows have. Rejects with `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`. */
+/** Returns a new sketch with the contents of all rows. Rejects with `SLUICE_BAD_BYTES` and `SLUICE_SKETCH_MISMATCH`. */
 export async function mergedRows<Kind extends Sketch<Kind>, Value>(
   format: SketchFormat<Kind, Value>,
   rows: readonly { readonly bytes: Uint8Array }[],
@@ -46,9 +49,10 @@ export async function mergedRows<Kind extends Sketch<Kind>, Value>(
   const [first, ...others] = rows
   const empty = format.make()
   if (!first) return empty
-  // on top of the first one: a digest that was folded from below goes on from above, or medians would drift
+  // merges into the first row, not into an empty sketch: a digest alternates the direction in which it merges, and
+  // medians would drift if each merge started in the same direction
   const merged = format.fromBytes(unpacked(first.bytes))
-  // a row of another shape is refused, were it the only one
+  // rejects a row of another shape, even if it is the only row
   empty.merge(merged)
   for (const [index, { bytes }] of others.entries()) {
     merged.merge(format.fromBytes(unpacked(bytes)))
@@ -57,11 +61,11 @@ export async function mergedRows<Kind extends Sketch<Kind>, Value>(
   return merged
 }
 
-/** Throws `SLUICE_BAD_BYTES` for a text that is no object in JSON. */
+/** Parses a stored format. Throws `SLUICE_BAD_BYTES` if it is not a JSON object. */
 export function keptFormat(text: string): KeptFormat {
   try {
     return { ...JSON.parse(text) }
   } catch {
-    throw new SketchError('SLUICE_BAD_BYTES', 'expected that of stored sketches, received a format that nothing wrote')
+    throw new SketchError('SLUICE_BAD_BYTES', 'expected the format of stored sketches as JSON, received another string')
   }
 }

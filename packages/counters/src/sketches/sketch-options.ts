@@ -2,18 +2,21 @@ import type { SharedCountersOptions } from '../counter-options.ts'
 import type { HourlyOptions } from '../kinds/utc-hours.ts'
 import type { CounterLedger } from '../ledger/counter-ledger.ts'
 
-/** What `uniqueCounters` and `digestCounters` have in common. */
+/** Options that `uniqueCounters` and `digestCounters` have in common. */
 export interface StoredSketchOptions extends Omit<SharedCountersOptions, 'expireMs'>, HourlyOptions {
-  /** Where they are kept: `postgresLedger`, `embeddedLedger`. Default: in memory, gone with the process. */
+  /** Ledger that stores the sketches: `postgresLedger` or `embeddedLedger`. Default: in the memory of this process. */
   readonly ledger?: CounterLedger | undefined
-  /** Most ids of one batch, 1 to 10,000; as many that wait go at once. Default: 200. */
+  /** Maximum number of ids in one batch, 1 to 10,000; as many waiting ids are sent at once. Default: 200. */
   readonly maxBatch?: number | undefined
   /**
-   * Most ids that wait for the ledger, of each hour, 1 to 1,000,000; one more is refused by `SLUICE_COUNTERS_FULL`. Each
-   * takes the memory of one sketch until it is written. Default: 10,000.
+   * Maximum number of ids that wait for the ledger, counted per hour, 1 to 1,000,000; another id is rejected with
+   * `SLUICE_COUNTERS_FULL`. Each takes the memory of one sketch until it is written. Default: 10,000.
    */
   readonly maxWaiting?: number | undefined
-  /** From 0 to 1, 1 left out: which rows are merged while they are added. Default: `Math.random`. */
+  /**
+   * Random numbers from 0 (inclusive) to 1 (exclusive) that select the rows to merge after an add. Default:
+   * `Math.random`.
+   */
   readonly random?: (() => number) | undefined
 }
 
@@ -33,12 +36,12 @@ export const STORED_SKETCH_OPTIONS = [
 ] as const
 
 export interface SketchAddOptions {
-  /** Answer when the ledger has it, and not before. Default: false. */
+  /** Whether to resolve only after the ledger has stored the value. Default: false. */
   readonly durable?: boolean | undefined
 }
 
 export interface SketchReceipt {
-  /** True where no crash of any part can undo it. */
+  /** Whether the value survives a crash of any part. */
   readonly durable: boolean
 }
 
@@ -50,6 +53,6 @@ export interface HourReadOptions {
 export interface DayReadOptions {
   /** A time in the last day, epoch ms. Default: now. */
   readonly now?: number | undefined
-  /** How many days, the last included, 1 to 1,000. Default: 1. */
+  /** Number of days up to and including the last one, 1 to 1,000. Default: 1. */
   readonly days?: number | undefined
 }

@@ -12,20 +12,20 @@ export interface SketchWriterOptions<Kind extends Sketch<Kind>, Value> extends L
   readonly table: SketchTable
   readonly format: SketchFormat<Kind, Value>
   readonly merger: RowMerger<Kind, Value>
-  /** Most rows of a batch. */
+  /** Maximum number of rows in a batch. */
   readonly maxBatch: number
-  /** Most sketches that wait for the ledger. */
+  /** Maximum number of sketches that wait for the ledger. */
   readonly maxWaiting: number
 }
 
-/** What was counted under one id in one hour, and is in no batch yet. */
+/** Sketch of one id and hour that is not in a batch yet. */
 interface PendingSketch<Kind> {
   readonly id: string
   readonly hour: number
   readonly sketch: Kind
-  /** Its place among all that waits. */
+  /** Position in the order of all waiting sketches. */
   readonly turn: number
-  /** Of those who wait until it is applied. */
+  /** Callbacks of the calls that wait until the sketch is applied. */
   readonly waiters: Set<() => void>
 }
 
@@ -35,31 +35,32 @@ interface AddedValue<Value> {
   readonly value: Value
 }
 
-/** What goes out together, and is sent again as it is until it is answered. */
+/** Batch that is sent unchanged until the ledger replies. */
 interface Shipment {
   readonly batch: SketchBatch
   readonly turn: number
   readonly waiters: readonly Set<() => void>[]
 }
 
-/** A batch that has so many bytes takes no further row. */
+/** Size in bytes at which a batch takes no further rows. */
 const FULL_BYTES = 2 ** 20
 
 /**
- * Sends what a process counted to the ledger: a small sketch of each id and hour, in numbered batches, one at a time, each
- * until it is answered. What nobody waits for goes out after `flushMs`, or as soon as it fills a batch.
+ * Sends what a process counted to the ledger: a small sketch for each id and hour, in numbered batches. One batch is
+ * sent at a time, until the ledger replies. Sketches are sent after `flushMs`, or earlier if a call waits or they fill
+ * a batch.
  */
 export class SketchWriter<Kind extends Sketch<Kind>, Value> {
   readonly #options: SketchWriterOptions<Kind, Value>
-  /** Of this start of this process. */
+  /** Random name of this writer; changes with each start of the process. */
   readonly #writer: string = randomBytes(15).toString('base64url')
   readonly #loop: SendLoop
   readonly #pending = new Map<string, PendingSketch<Kind>>()
-  /** Not answered yet. */
+  /** Batch without a reply yet. */
   #shipment: Shipment | undefined
   #number = 0
   #turn = 0
-  /** Those who wait for what is in no batch. */
+  /** Number of calls that wait until a sketch is applied. */
   #waiters = 0
 
   constructor(options: SketchWriterOptions<Kind, Value>) {
@@ -75,13 +76,16 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     })
   }
 
-  /** Counts a value. Throws what the format does, and `SLUICE_COUNTERS_FULL`; then it has counted nothing. */
+  /** Counts a value. Throws the errors of the format and `SLUICE_COUNTERS_FULL`; nothing is counted then. */
   add(added: AddedValue<Value>): void {
     this.#put(added)
     this.#loop.schedule()
   }
 
-  /** The same, and resolves when the ledger has it. Rejects with `SLUICE_COUNTERS_UNAVAILABLE` after `waitMs`; then it may count all the same. */
+  /**
+   * Counts a value and resolves when the ledger has it. Rejects with `SLUICE_COUNTERS_UNAVAILABLE` after `waitMs`; the
+   * value may still be counted then.
+   */
   async addDurable(added: AddedValue<Value>): Promise<void> {
     const { waiters } = this.#put(added)
     const applied = this.#waitIn(waiters)
@@ -89,13 +93,13 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     await applied
   }
 
-  /** Resolves when all that was added so far is applied; rejects where an attempt fails, and goes on trying. */
+  /** Resolves when everything added so far is applied. Rejects if an attempt fails; later attempts follow. */
   async flush(): Promise<void> {
     const last = this.#turn
     while (this.#oldestTurn <= last) await this.#loop.send()
   }
 
-  /** Flushes, again and again until `waitMs` are over, and ends. Rejects where something is left by then. */
+  /** Flushes, with retries for up to `waitMs`, and closes. Rejects if something is left by then. */
   end(): Promise<void> {
     return this.#loop.end(() => this.flush(), this.#options.waitMs)
   }
@@ -105,7 +109,10 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     const known = this.#pending.get(key)
     const { format, maxWaiting } = this.#options
     if (!known && this.#pending.size + (this.#shipment?.batch.rows.length ?? 0) >= maxWaiting) {
-      throw new SluiceError('SLUICE_COUNTERS_FULL', `add: got more than ${maxWaiting} ids that wait for the ledger`)
+      throw new SluiceError(
+        'SLUICE_COUNTERS_FULL',
+        `add: expected at most ${maxWaiting} ids that wait for the ledger, received more`,
+      )
     }
     const pending = known ?? { id, hour, sketch: format.make(), turn: ++this.#turn, waiters: new Set() }
     format.count(pending.sketch, value)
@@ -127,7 +134,7 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
       }
       const late = (): void => {
         leave()
-        reject(unanswered(`add: got no answer of the ledger within ${waitMs} ms, it may count all the same`))
+        reject(unanswered(`add: the ledger did not reply within ${waitMs} ms; the value may still be counted`))
       }
       const cancel = clock.after(waitMs, late, AWAITED)
       this.#waiters++
@@ -135,7 +142,7 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     })
   }
 
-  /** Of what is not applied; infinite where there is nothing. */
+  /** Position of the oldest sketch that is not applied; infinite if there is none. */
   get #oldestTurn(): number {
     const [oldest] = this.#pending.values()
     return this.#shipment?.turn ?? oldest?.turn ?? Number.POSITIVE_INFINITY
@@ -157,7 +164,7 @@ export class SketchWriter<Kind extends Sketch<Kind>, Value> {
     merger.appended(shipment.batch.rows)
   }
 
-  /** The oldest first. */
+  /** Creates a batch of waiting sketches, oldest first. */
   #compose(): Shipment | undefined {
     const { format, maxBatch } = this.#options
     const [oldest] = this.#pending.values()

@@ -24,7 +24,7 @@ interface StoredSketchSettings extends LedgerSettings, KeptHours {
   readonly random: () => number
 }
 
-/** What there is once it is known which format the ledger has. */
+/** Parts that need the format in the ledger. */
 interface Opened<Kind extends Sketch<Kind>, Value> {
   readonly format: SketchFormat<Kind, Value>
   readonly writer: SketchWriter<Kind, Value>
@@ -34,7 +34,10 @@ interface Opened<Kind extends Sketch<Kind>, Value> {
 const MOST_ROWS = 10_000
 const MOST_WAITING = 1_000_000
 
-/** Sketches under ids, by hour and by day, that a fleet adds to and a ledger keeps. What is asked of them is up to their kind. */
+/**
+ * Sketches by id, hour and day that a fleet adds to and a ledger stores. Subclasses add queries for their kind of
+ * sketch.
+ */
 export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
   readonly #settings: StoredSketchSettings
   readonly #claim: FormatClaim<Kind, Value>
@@ -49,7 +52,7 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
     const settings = ledgerSettings(owner, ledger, options)
     optionalFunction(`${owner}: random`, random)
     if (typeof ledger.openSketches !== 'function') {
-      throw badOption(`${owner}: ledger`, ledger, 'a ledger that keeps sketches, as postgresLedger makes it')
+      throw badOption(`${owner}: ledger`, ledger, 'a ledger that stores sketches, such as postgresLedger(pool)')
     }
     const { name, clock, waitMs } = settings
     this.#claim = claim
@@ -80,9 +83,9 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
     const { now = this.#settings.clock.wall() } = optionsOf('hour', options, ['now'])
     const hour = hourOf('hour', now)
     const { format, rows } = await this.#read(id, { from: hour, until: hour + 1 })
-    // hours of a day that is gone are gone with it
+    // an hour is deleted together with its day
     const isKept = hour > this.#hourNow - this.#settings.keptHours && dayOf(hour) >= this.#oldestDay
-    // a process that keeps fewer hours apart may have merged it
+    // a process that keeps fewer hours separately may have merged this one
     return isKept && rows.every(({ hours }) => hours === 1) ? mergedRows(format, rows) : undefined
   }
 
@@ -127,7 +130,7 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
     return { format, rows: await this.#settings.table.read(id, range) }
   }
 
-  /** Asks the ledger for the format until it has answered once. */
+  /** Requests the format from the ledger, once successfully. */
   #open(): Promise<Opened<Kind, Value>> {
     this.#opening ??= this.#ask().catch((error: unknown) => {
       this.#opening = undefined

@@ -13,41 +13,53 @@ import {
 } from './sketch-options.ts'
 import { StoredSketches } from './stored-sketches.ts'
 
-/** `seed`: the same in all processes of a name, now and later. Default: a random one that the ledger keeps for them. */
+/**
+ * Options of `uniqueCounters`. `seed` must stay the same in all processes of a name. Default: a random seed that the
+ * ledger keeps for them.
+ */
 export interface UniqueCountersOptions extends StoredSketchOptions, HyperLogLogOptions {}
 
-/** Made by `uniqueCounters`. */
+/** Estimated numbers of distinct keys by id, hour and day, created by `uniqueCounters`. */
 export interface UniqueCounters {
   /**
-   * Counts a key under `id`, in the hour of now. Rejects with `SLUICE_BAD_COUNTER_ID`, with `SLUICE_COUNTERS_FULL` where
-   * too much waits for the ledger, and with `SLUICE_COUNTERS_UNAVAILABLE` where the ledger did not answer: a durable one
-   * may count all the same, and is as good sent again.
+   * Adds a key to `id` in the current hour. Rejects with `SLUICE_BAD_COUNTER_ID`, `SLUICE_COUNTERS_FULL` if too many
+   * ids wait for the ledger, and `SLUICE_COUNTERS_UNAVAILABLE` if the ledger does not reply; a durable key may still be
+   * counted then, and can safely be added again.
    */
   add(id: string, key: SketchKey, options?: SketchAddOptions): Promise<SketchReceipt>
-  /** Different keys of an hour, about, of all processes that flushed; undefined where that hour is not kept apart any more. */
+  /**
+   * Returns the estimated number of distinct keys of an hour, over all processes that have flushed; undefined if the
+   * hour is no longer kept separately.
+   */
   hour(id: string, options?: HourReadOptions): Promise<number | undefined>
-  /** Different keys of a day, or of several days together, about. */
+  /** Returns the estimated number of distinct keys of a day or of several days together. */
   day(id: string, options?: DayReadOptions): Promise<number>
-  /** All of an hour, to be merged with that of other ids. */
+  /**
+   * Returns the sketch of an hour, which can be merged with sketches of other ids. Undefined if the hour is no longer
+   * kept separately.
+   */
   hourSketch(id: string, options?: HourReadOptions): Promise<HyperLogLog | undefined>
-  /** All of a day, or of several. */
+  /** Returns the sketch of a day or of several days together. */
   daySketch(id: string, options?: DayReadOptions): Promise<HyperLogLog>
-  /** Merges rows of the ledger now, which some process does about once an hour by itself. Answers how many went. */
+  /**
+   * Merges rows of the ledger now; one process does so automatically about once an hour. Returns the number of rows
+   * removed.
+   */
   compact(): Promise<number>
-  /** Resolves when the ledger has all that was counted here so far. Rejects where that failed; nothing is lost. */
+  /** Resolves when the ledger has everything added here so far. Rejects if that fails; nothing is lost. */
   flush(): Promise<void>
-  /** Flushes and ends. */
+  /** Flushes and closes. */
   close(): Promise<void>
 }
 
 /**
- * How many different keys a fleet saw under each id, by hour and by day of UTC, about, to 0.81 % unless `precision` says
- * otherwise: hours merge into days, in which a key that comes in several hours is one. Each process writes what it
- * counted to the ledger every `flushMs`; what it did not flush is gone with it when it is killed, and nothing that was
- * `durable`. Reads ask the ledger. The first add asks it, too, which seed counts.
+ * Creates counters for the number of distinct keys that a fleet sees, by id and by UTC hour and day. Estimates have a
+ * standard error of 0.81 % unless `precision` is set. Hours merge into days, so a key in several hours of a day counts
+ * once. Each process writes its keys to the ledger every `flushMs`; a process that is killed loses the keys it had not
+ * flushed, except `durable` ones. Reads query the ledger, and so does the first add, which needs the seed.
  *
- * All processes of a name have one `precision` and one `seed`: others are refused by `SLUICE_SKETCH_MISMATCH` with their
- * first call. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, `SLUICE_BAD_NAME` and `SLUICE_BAD_SEED`.
+ * All processes of a name must have the same `precision` and `seed`; otherwise their first call rejects with
+ * `SLUICE_SKETCH_MISMATCH`. Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, `SLUICE_BAD_NAME` and `SLUICE_BAD_SEED`.
  */
 export function uniqueCounters(options: UniqueCountersOptions = {}): UniqueCounters {
   const { precision, seed } = optionsOf('uniqueCounters', options, [...STORED_SKETCH_OPTIONS, 'precision', 'seed'])
@@ -66,28 +78,28 @@ class LedgerUniques extends StoredSketches<HyperLogLog, SketchKey> implements Un
   }
 }
 
-/** The ledger keeps the precision, and the id of the seed that processes were told or the seed that one of them drew. */
-function uniqueClaim(precision: number, told: SketchSeed | undefined): FormatClaim<HyperLogLog, SketchKey> {
-  const own = told ? { seedId: idOf(told) } : { seed: randomBytes(32).toString('base64url') }
+/** The ledger keeps the precision, and either the id of the configured seed or the random seed of the first process. */
+function uniqueClaim(precision: number, configured: SketchSeed | undefined): FormatClaim<HyperLogLog, SketchKey> {
+  const own = configured ? { seedId: idOf(configured) } : { seed: randomBytes(32).toString('base64url') }
   return {
     kind: 'unique',
     text: JSON.stringify({ precision, ...own }),
     agreed(kept) {
       if (kept.precision !== precision) {
-        throw mismatch(`precision: expected ${kept.precision}, with which this name counts, received ${precision}`)
+        throw mismatch(`precision: expected ${kept.precision} as stored for this name, received ${precision}`)
       }
       const drawn = typeof kept.seed === 'string' ? new SketchSeed(kept.seed) : undefined
-      const seed = told ?? drawn
+      const seed = configured ?? drawn
       const seedId = drawn ? idOf(drawn) : kept.seedId
       if (seed && idOf(seed) === seedId) return uniqueFormat(precision, seed)
-      throw mismatch('seed: expected the one with which this name counts, received another one or none')
+      throw mismatch('seed: expected the seed stored for this name, received another seed or none')
     },
   }
 }
 
 function uniqueFormat(precision: number, seed: SketchSeed): SketchFormat<HyperLogLog, SketchKey> {
   return {
-    // registers are runs of zeros, and then noise
+    // registers are runs of zeros at first, and noise later
     strategy: constants.Z_RLE,
     make: () => new HyperLogLog({ precision, seed }),
     fromBytes: (bytes) => HyperLogLog.fromBytes(bytes, { seed }),

@@ -3,7 +3,7 @@ import { malformedAnswer } from './answer-error.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Each of these throws `SLUICE_COUNTERS_UNAVAILABLE` for a body that is none of its kind. */
+// each of these functions throws `SLUICE_COUNTERS_UNAVAILABLE` for an unexpected body
 export function receiptIn(text: string): CounterReceipt {
   const body = bodyIn(text)
   return { value: numberIn(body.value), ...confirmation(body) }

@@ -1,6 +1,6 @@
 import { type SluiceCode, SluiceError } from '@sluice/limiter-core/backend'
 
-/** The codes that a service answers as they are. */
+/** Codes of the service that the client throws unchanged. */
 const CODES: readonly SluiceCode[] = [
   'SLUICE_BAD_COUNTER_ID',
   'SLUICE_BAD_DELTA',
@@ -18,27 +18,28 @@ interface AnsweredProblem {
   readonly detail?: unknown
 }
 
-/** The error of an answer that is none of success. */
+/** Returns the error for a response that is not successful. */
 export function answerError(status: number, text: string): SluiceError {
   const { code, detail } = problemIn(text)
   const known = CODES.find((one) => one === code)
-  if (known) return new SluiceError(known, typeof detail === 'string' ? detail : `the service answered ${status}`)
+  if (known)
+    return new SluiceError(known, typeof detail === 'string' ? detail : `the service replied with status ${status}`)
   if (status === 401 || status === 403) {
-    const got = `got one that the service answers with ${status}`
-    return new SluiceError(
-      'SLUICE_BAD_OPTION',
-      `counterClient: token: ${got}, expected one with the scope for this call`,
-    )
+    const message = `expected a token with the scope for this call; the service replied with status ${status}`
+    return new SluiceError('SLUICE_BAD_OPTION', `counterClient: token: ${message}`)
   }
   const why = typeof code === 'string' ? ` (${code})` : ''
-  return new SluiceError('SLUICE_COUNTERS_UNAVAILABLE', `counterClient: got status ${status}${why} of the service`)
+  return new SluiceError(
+    'SLUICE_COUNTERS_UNAVAILABLE',
+    `counterClient: the service replied with status ${status}${why}`,
+  )
 }
 
-/** Of a service that answered what nobody understands. */
+/** Returns the error for a response body that cannot be understood. */
 export function malformedAnswer(): SluiceError {
   return new SluiceError(
     'SLUICE_COUNTERS_UNAVAILABLE',
-    'counterClient: got an answer that is none of a service of counters',
+    'counterClient: url: expected the address of a counterService, received an unexpected response body',
   )
 }
 

@@ -1,14 +1,14 @@
 import { afterThisTurn, type Clock, SluiceError } from '@sluice/limiter-core/backend'
 import { answerError } from './answer-error.ts'
 
-/** One call of a client, however often it is sent. */
+/** Call of a client, which may be sent several times. */
 export interface ClientRequest {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Below the address of the service, with its query. */
+  /** Path and query below the address of the service. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether it changes nothing more when it is sent again. */
+  /** Whether sending it again has no further effect. */
   readonly repeatable: boolean
 }
 
@@ -22,10 +22,10 @@ export interface ClientCallsOptions {
 
 type Attempt = { readonly status: number; readonly text: string; readonly retryAfterMs: number | undefined }
 
-const AGAIN: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 const FIRST_PAUSE_MS = 50
 
-/** Sends requests by `fetch`, again where that is safe, and answers the bodies of those that were done. */
+/** Sends requests with `fetch`, with retries where they are safe, and returns the bodies of successful responses. */
 export class ClientCalls {
   readonly #options: ClientCallsOptions
 
@@ -33,7 +33,10 @@ export class ClientCalls {
     this.#options = options
   }
 
-  /** The body of the answer. Rejects with a coded error where the service refused, or did not answer in time. */
+  /**
+   * Sends a request and returns the response body. Rejects with a coded error if the service refuses or does not reply
+   * in time.
+   */
   async send(request: ClientRequest): Promise<string> {
     const { clock, waitMs, retries } = this.#options
     const deadline = new AbortController()
@@ -57,7 +60,7 @@ export class ClientCalls {
     const { base, fetch } = this.#options
     const { method, path, headers, body } = request
     try {
-      // a token is for this service, and for none that it leads to
+      // the token is for this service only, so redirects are errors
       const init: RequestInit = { method, headers, redirect: 'error', signal }
       const response = await fetch(`${base}${path}`, body === undefined ? init : { ...init, body })
       const text = await response.text()
@@ -68,21 +71,21 @@ export class ClientCalls {
   }
 }
 
-/** The ms after which an attempt is worth another one; undefined: none is. */
+/** Returns the ms to wait before the next attempt, or undefined if a retry would not help. */
 function pauseAfter(attempt: Attempt | Error, sent: number): number | undefined {
-  // some of the wait is by chance, so that clients of one outage do not come back together
+  // random jitter, so that clients do not retry at the same moment after an outage
   const backOffMs = FIRST_PAUSE_MS * 2 ** sent * (0.5 + Math.random() / 2)
   if (attempt instanceof Error) return backOffMs
-  return AGAIN.has(attempt.status) ? (attempt.retryAfterMs ?? backOffMs) : undefined
+  return RETRIED_STATUSES.has(attempt.status) ? (attempt.retryAfterMs ?? backOffMs) : undefined
 }
 
-function bodyOf(attempt: Attempt | Error, { method, repeatable }: ClientRequest): string {
+function bodyOf(attempt: Attempt | Error, { method }: ClientRequest): string {
   if (!(attempt instanceof Error)) {
     if (attempt.status === 200 || attempt.status === 204) return attempt.text
     throw answerError(attempt.status, attempt.text)
   }
-  const what = method === 'GET' ? '' : `, it may ${repeatable ? 'count' : 'be done'} all the same`
-  throw new SluiceError('SLUICE_COUNTERS_UNAVAILABLE', `counterClient: got no answer of the service${what}`, {
+  const outcome = method === 'GET' ? '' : '; the call may still take effect'
+  throw new SluiceError('SLUICE_COUNTERS_UNAVAILABLE', `counterClient: the service did not reply${outcome}`, {
     cause: attempt,
   })
 }
@@ -94,7 +97,7 @@ function pause(clock: Clock, ms: number): Promise<void> {
   })
 }
 
-/** Ms of a `Retry-After` in seconds; a date is not read. */
+/** Returns a `Retry-After` in seconds as ms; dates are ignored. */
 function secondsOf(value: string | null): number | undefined {
   return value !== null && /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : undefined
 }

@@ -3,6 +3,7 @@ import {
   badOption,
   clockOf,
   type Duration,
+  kindOf,
   Observers,
   optionsOf,
   parseTimerMs,
@@ -15,20 +16,20 @@ import { HttpCounters } from './http-counters.ts'
 
 export interface CounterClientOptions {
   /**
-   * Where a `counterService` answers: `https://counters.internal`, or a path below. Of several nodes (`ownedCounters`) their
-   * addresses by the names that they have among themselves: each id is asked of its owner at once, without a hop, and
-   * while that gives no answer of the next node.
+   * Address of a `counterService`, for example `https://counters.internal`, optionally with a path. For several nodes
+   * (`ownedCounters`), an object of addresses by the names the nodes use among themselves: calls for an id go directly
+   * to its owner, or to the next node while the owner does not reply.
    */
   readonly url: string | URL | Readonly<Record<string, string | URL>>
-  /** A Bearer token of it. Default: none. */
+  /** Bearer token of the service. Default: none. */
   readonly token?: string | undefined
-  /** Keeps connections open as it does. Default: that of Node. */
+  /** Replacement for `fetch`, which also manages connections. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** How often a call is sent again that got no answer or was put off, 0 to 10. Default: 2. */
+  /** Number of retries of a call that received no reply or a temporary error, 0 to 10. Default: 2. */
   readonly retries?: number | undefined
-  /** How long a call takes at most, what is sent again included. Default: 10 s; at each of several nodes 1 s. */
+  /** Timeout of a call including its retries. Default: 10 s, or 1 s at each of several nodes. */
   readonly waitMs?: Duration | undefined
-  /** Of several nodes, how long one that gave no answer is left out. Default: 2 s. */
+  /** Time for which a node that did not reply is skipped, if there are several. Default: 2 s. */
   readonly downMs?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
 }
@@ -38,16 +39,16 @@ const TOKEN = /^[\w\-.~+/]+=*$/
 const MOST_RETRIES = 10
 
 /**
- * Counters that a `counterService` keeps. What reads is sent again where no answer comes, and so is what counts, each under
- * a token: its own, or a random one, so that it counts once. A reset and a deletion are sent once. The ledger keeps each
- * token for 24 hours, one in memory a million of them: with `retries: 0` an increment without a token has none, and is
- * answered before it is durable.
+ * Creates a client for the counters of a `counterService`. Reads and increments are retried if there is no reply.
+ * Increments have a token, the caller's or a random one, so that each counts once. The ledger keeps each token for 24
+ * hours, a ledger in memory up to a million tokens. With `retries: 0`, an increment without a token is sent without
+ * one, and its reply does not wait until it is durable. Resets and deletions are sent once.
  *
- * Of several nodes each id is asked of its owner, and batches, lists and sums of the first that answers.
+ * With several nodes, calls for one id go to its owner; batches, lists and sums go to the first node that replies.
  *
- * Ids, prefixes and tokens are text that UTF-8 can say, and `.` and `..` are no ids here, since no address has them; a
- * batch is at most 64 KiB of JSON. A service that denies rejects with `SLUICE_DENIED`, one that does not answer with
- * `SLUICE_COUNTERS_UNAVAILABLE`. `close` flushes, and leaves the service as it is.
+ * Ids, prefixes and tokens must not contain lone surrogates. The ids `.` and `..` are rejected, because a URL cannot
+ * contain them. A batch is at most 64 KiB of JSON. Calls reject with `SLUICE_DENIED` if the service denies them, and
+ * with `SLUICE_COUNTERS_UNAVAILABLE` if it does not reply. `close` flushes; it does not close the service.
  *
  * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
  */
@@ -58,9 +59,9 @@ export function counterClient(options: CounterClientOptions): Counters {
   if (token !== undefined && (typeof token !== 'string' || !TOKEN.test(token))) {
     throw badOption('counterClient: token', token, 'a Bearer token')
   }
-  if (typeof fetch !== 'function') throw badOption('counterClient: fetch', fetch, 'a function like fetch')
+  if (typeof fetch !== 'function') throw badOption('counterClient: fetch', fetch, 'a function such as fetch')
   if (!Number.isInteger(retries) || retries < 0 || retries > MOST_RETRIES) {
-    throw badOption('counterClient: retries', retries, `a whole number from 0 to ${MOST_RETRIES}`)
+    throw badOption('counterClient: retries', retries, `an integer from 0 to ${MOST_RETRIES}`)
   }
   const settings = { fetch, retries, waitMs: parseTimerMs(waitMs, 'counterClient: waitMs'), clock: clockOf(clock) }
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
@@ -70,7 +71,7 @@ export function counterClient(options: CounterClientOptions): Counters {
   if (isOne) return clientOf(url)
   const named = Array.isArray(url) ? {} : Object(url)
   const nodes = new Map(Object.entries(named).map(([name, address]) => [name, clientOf(address)]))
-  if (nodes.size === 0) throw badOption('counterClient: url', url, 'an address, or addresses by the names of nodes')
+  if (nodes.size === 0) throw badOption('counterClient: url', url, 'an address, or an object of addresses by node name')
   const ring = new OwnerRing([...nodes.keys()].sort(), { clock: settings.clock, downMs: down })
   return new RoutedCounters({ nodes, self: undefined, givesTokens: retries > 0, ring, observers: new Observers() })
 }
@@ -79,11 +80,11 @@ function checked(options: CounterClientOptions): CounterClientOptions {
   return optionsOf('counterClient', options, OPTIONS)
 }
 
-/** The address without a slash at its end. */
+/** Returns the address without trailing slashes. */
 function baseOf(url: unknown): string {
   const parsed = URL.canParse(String(url)) ? new URL(String(url)) : undefined
   const isAddress = parsed && /^https?:$/.test(parsed.protocol) && parsed.search === '' && parsed.hash === ''
   if (isAddress && parsed.username === '' && parsed.password === '') return parsed.href.replace(/\/+$/, '')
-  const expected = 'http: or https:, without a user, a query and a fragment'
-  throw new SluiceError('SLUICE_BAD_OPTION', `counterClient: url: expected ${expected}, received something else`)
+  const expected = 'an http or https URL without a user, a query and a fragment'
+  throw new SluiceError('SLUICE_BAD_OPTION', `counterClient: url: expected ${expected}, received ${kindOf(url)}`)
 }

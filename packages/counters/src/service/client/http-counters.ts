@@ -21,15 +21,15 @@ import type { ClientCalls, ClientRequest } from './client-request.ts'
 
 export interface HttpCountersOptions {
   readonly retries: number
-  /** Of each request. */
+  /** Headers of each request. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Counters of a service, by its requests. */
+/** Counters of a remote service. */
 export class HttpCounters implements Counters {
   readonly #calls: ClientCalls
   readonly #options: HttpCountersOptions
-  /** Whether something was counted that may not be durable yet. */
+  /** Whether there are increments that may not be durable yet. */
   #isUnflushed = false
   #closing: Promise<void> | undefined
 
@@ -48,7 +48,7 @@ export class HttpCounters implements Counters {
 
   async incrementMany(deltas: CounterDeltas, options: IncrementOptions = {}): Promise<BatchReceipt> {
     const amounts = foldedDeltas(deltas)
-    // what could be counted here and never read
+    // rejects ids that the service could count but no URL could read
     for (const id of amounts.keys()) pathOf(id)
     const body = { deltas: [...amounts] }
     return counting(batchReceiptIn(await this.#count('/counters/batch', body, { amounts, options })), options)
@@ -115,7 +115,7 @@ export class HttpCounters implements Counters {
   ): Promise<string> {
     const { token, durable = false } = optionsOf('increment', options, ['token', 'durable'])
     if (typeof durable !== 'boolean') throw badOption('increment: durable', durable, 'true or false')
-    // refuses what is no token
+    // throws for an invalid token
     if (token !== undefined) tokenOf(token, amounts)
     const sent = token ?? (this.#options.retries > 0 ? randomUUID() : undefined)
     const body = JSON.stringify(durable ? { ...fields, durable } : fields)
@@ -139,34 +139,31 @@ export class HttpCounters implements Counters {
 
   #checkOpen(): void {
     if (this.#closing !== undefined)
-      throw new SluiceError('SLUICE_COUNTERS_CLOSED', 'this client of counters is closed')
+      throw new SluiceError('SLUICE_COUNTERS_CLOSED', 'counterClient: this client is closed')
   }
 }
 
-/** A random token is nobody else's: a duplicate of it is what this very call counted, and did not hear of. */
+/**
+ * Marks an increment without a caller's token as counted: if its random token is a duplicate, an earlier attempt of the
+ * same call was counted but its reply was lost.
+ */
 function counting<R extends CounterReceipt | BatchReceipt>(receipt: R, { token }: IncrementOptions): R {
   return token === undefined ? { ...receipt, counted: true } : receipt
 }
 
 function pathOf(id: string): string {
   if (id === '.' || id === '..') {
-    throw new SluiceError(
-      'SLUICE_BAD_COUNTER_ID',
-      'id: expected an id that an address can have, received a dot segment',
-    )
+    throw new SluiceError('SLUICE_BAD_COUNTER_ID', "id: expected an id that a URL can contain, received '.' or '..'")
   }
   return `/counters/${encoded(id, 'id')}`
 }
 
-/** Throws `SLUICE_BAD_COUNTER_ID` for halves of surrogate pairs. */
+/** Percent-encodes a string. Throws `SLUICE_BAD_COUNTER_ID` for a lone surrogate. */
 function encoded(text: string, what: string): string {
   try {
     return encodeURIComponent(text)
   } catch {
-    throw new SluiceError(
-      'SLUICE_BAD_COUNTER_ID',
-      `${what}: expected characters, received a text that UTF-8 cannot say`,
-    )
+    throw new SluiceError('SLUICE_BAD_COUNTER_ID', `${what}: expected valid Unicode, received a lone surrogate`)
   }
 }
 
@@ -174,13 +171,13 @@ function keyOf(token: string): string {
   try {
     return idempotencyKeyOf(token)
   } catch {
-    throw new SluiceError('SLUICE_BAD_TOKEN', 'token: expected characters, received a text that UTF-8 cannot say')
+    throw new SluiceError('SLUICE_BAD_TOKEN', 'token: expected valid Unicode, received a lone surrogate')
   }
 }
 
 function checkSize(body: string): void {
   const bytes = Buffer.byteLength(body)
   if (bytes <= MOST_BODY_BYTES) return
-  const expected = `at most ${MOST_BODY_BYTES}: send parts of it`
-  throw new SluiceError('SLUICE_BAD_DELTA', `deltas: expected ${expected}, received ${bytes} bytes of JSON`)
+  const expected = `at most ${MOST_BODY_BYTES} bytes of JSON`
+  throw new SluiceError('SLUICE_BAD_DELTA', `deltas: expected ${expected}, received ${bytes}; split the batch`)
 }

@@ -2,17 +2,17 @@ import { counterSchemas, type OpenApiPart, ref } from './counter-schemas.ts'
 
 const PROBLEM_MEDIA_TYPE = 'application/problem+json'
 const PROBLEMS: Readonly<Record<string, string>> = {
-  400: 'The request is not as described here.',
-  401: 'A token is missing or unknown.',
-  403: 'The token lacks the scope, or there are no tokens and the request comes from elsewhere.',
-  408: 'The body came too slowly.',
+  400: 'The request does not match this document.',
+  401: 'The token is missing or unknown.',
+  403: 'The token lacks the scope, or the service has no tokens and the request is from another machine.',
+  408: 'The body arrived too slowly.',
   409: 'The value would leave ±(2^53 - 1). Nothing was counted.',
-  413: 'The body is above 64 KiB.',
-  415: 'The body is no application/json.',
-  422: 'The token counted something else within 24 hours. Nothing was counted now.',
-  429: 'A limit on requests denied it. Nothing was counted.',
-  500: 'A fault of the service.',
-  503: 'Too many requests are in progress, or the ledger is away or full; see `code`.',
+  413: 'The body is larger than 64 KiB.',
+  415: 'The body is not application/json.',
+  422: 'The Idempotency-Key was used for another increment within 24 hours. Nothing was counted.',
+  429: 'A rate limit denied the request. Nothing was counted.',
+  500: 'Internal error of the service.',
+  503: 'Too many requests are in progress, or the ledger is unavailable or full; see `code`.',
 }
 const ALWAYS = [400, 403] as const
 const GUARDED = [...ALWAYS, 401, 429, 500, 503] as const
@@ -22,7 +22,7 @@ const ID: OpenApiPart = {
   name: 'id',
   in: 'path',
   required: true,
-  description: 'Percent-encoded UTF-8, a slash as %2F.',
+  description: 'Percent-encoded UTF-8; a slash is %2F.',
   schema: ref('Id'),
 }
 const PREFIX: OpenApiPart = { name: 'prefix', in: 'path', required: true, schema: { type: 'string', maxLength: 256 } }
@@ -30,20 +30,20 @@ const TOKEN: OpenApiPart = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Counts once within 24 hours, however often it is sent: a String or a Display String of RFC 9651, or bare.',
+    'Requests with the same key count once within 24 hours. A String or Display String of RFC 9651, or a bare value.',
   schema: { type: 'string' },
 }
 
-/** The service as an OpenAPI 3.1 document; it is served at `/openapi.json`. */
+/** OpenAPI 3.1 document of the service, served at `/openapi.json`. */
 export const counterOpenApi: OpenApiPart = {
   openapi: '3.1.0',
   info: { title: 'Usage counters', version: '1' },
   paths: {
-    '/healthz': { get: open('The service answers', jsonOf('Health')) },
+    '/healthz': { get: open('The service is running', jsonOf('Health')) },
     '/openapi.json': { get: open('This document', { 'application/json': { schema: { type: 'object' } } }) },
-    '/metrics': { get: guarded('Metrics in the text format of Prometheus', 'admin', { content: text() }) },
+    '/metrics': { get: guarded('Metrics in the Prometheus text format', 'admin', { content: text() }) },
     '/counters': {
-      get: guarded('Counters by the bytes of their ids', 'read', {
+      get: guarded('Counters in the byte order of their ids', 'read', {
         content: jsonOf('ReadingList'),
         parameters: [
           query('prefix', { type: 'string', default: '' }),
@@ -52,15 +52,19 @@ export const counterOpenApi: OpenApiPart = {
         ],
       }),
     },
-    '/counters/batch': { post: counting('Counts all of them or none', { body: 'Batch', content: 'BatchReceipt' }) },
-    '/counters/flush': { post: guarded('Answers when all that was counted is as durable as it gets', 'write') },
+    '/counters/batch': {
+      post: counting('Adds to several counters, all or none', { body: 'Batch', content: 'BatchReceipt' }),
+    },
+    '/counters/flush': {
+      post: guarded('Responds when all increments so far are as durable as the ledger makes them', 'write'),
+    },
     '/counters/{id}': {
       parameters: [ID],
-      get: guarded('Reads a counter; 0 where nobody counted it', 'read', {
+      get: guarded('Reads a counter; 0 if it was never counted', 'read', {
         content: jsonOf('Reading'),
         parameters: [query('maxAgeMs', { type: 'integer', minimum: 0 })],
       }),
-      delete: guarded('Sets it to 0, and lists it no more until it is counted again', 'admin'),
+      delete: guarded('Sets a counter to 0 and removes it from lists until it is counted again', 'admin'),
     },
     '/counters/{id}/increment': {
       parameters: [ID],
@@ -69,7 +73,7 @@ export const counterOpenApi: OpenApiPart = {
     '/counters/{id}/reset': { parameters: [ID], post: guarded('Sets a counter to 0', 'admin') },
     '/counters/{prefix}*/aggregate': {
       parameters: [PREFIX],
-      get: guarded('The sum of all counters whose ids begin so', 'read', { content: jsonOf('Aggregate') }),
+      get: guarded('Sum of all counters whose ids start with the prefix', 'read', { content: jsonOf('Aggregate') }),
     },
   },
   components: {

@@ -1,4 +1,4 @@
-/** A JSON Schema (draft 2020-12), or a part of an OpenAPI document. */
+/** JSON Schema (draft 2020-12), or a part of an OpenAPI document. */
 export type OpenApiPart = Readonly<Record<string, unknown>>
 
 const VALUE: OpenApiPart = {
@@ -7,24 +7,24 @@ const VALUE: OpenApiPart = {
   maximum: Number.MAX_SAFE_INTEGER,
 }
 const ID: OpenApiPart = { type: 'string', minLength: 1, maxLength: 256, description: '1 to 256 bytes of UTF-8.' }
-const DURABLE: OpenApiPart = { const: true, description: 'No crash of any part can undo it.' }
+const DURABLE: OpenApiPart = { const: true, description: 'The increment survives a crash of any part.' }
 const STATUS: OpenApiPart = {
   enum: ['ok', 'duplicate'],
-  description: 'duplicate: the token of the request had counted the same before, and nothing was counted now.',
+  description: 'duplicate: the Idempotency-Key had already counted the same increment; nothing was counted now.',
 }
 const DOWN: OpenApiPart = {
   type: 'array',
   items: { type: 'string' },
-  description: 'Nodes that give no answer: what they counted and have not flushed is missing here.',
+  description: 'Nodes that do not reply. Their unflushed increments are missing from this response.',
 }
 
-/** What the answers and bodies of the service are made of. */
+/** Schemas of the request and response bodies. */
 export const counterSchemas: Readonly<Record<string, OpenApiPart>> = {
   Value: VALUE,
   Id: ID,
   Increment: closed(
     { delta: { ...VALUE, default: 1 }, durable: { type: 'boolean', default: false } },
-    { required: [], description: 'durable: answer when it is durable, and not before.' },
+    { required: [], description: 'durable: respond only when the increment is durable.' },
   ),
   Batch: closed(
     {
@@ -33,7 +33,7 @@ export const counterSchemas: Readonly<Record<string, OpenApiPart>> = {
           { type: 'object', additionalProperties: ref('Value') },
           { type: 'array', items: pairOf(ref('Id'), ref('Value')) },
         ],
-        description: 'By id, or pairs of id and delta; several of one id add up. At most 10,000 ids.',
+        description: 'Deltas by id, or pairs of id and delta; several deltas of one id add up. At most 10,000 ids.',
       },
       durable: { type: 'boolean', default: false },
     },
@@ -47,15 +47,22 @@ export const counterSchemas: Readonly<Record<string, OpenApiPart>> = {
   Reading: closed({
     id: ref('Id'),
     value: ref('Value'),
-    version: { type: 'integer', minimum: 0, description: 'Grows whenever the value was written; 0 until then.' },
-    updatedAt: { type: ['number', 'null'], description: 'Epoch ms; null until it is first written.' },
+    version: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Increases with each write of the value; 0 before the first one.',
+    },
+    updatedAt: {
+      type: ['number', 'null'],
+      description: 'Time of the last write in epoch ms; null before the first one.',
+    },
   }),
   ReadingList: closed(
     {
       counters: { type: 'array', items: ref('Reading') },
       next: {
         type: ['string', 'null'],
-        description: 'What to ask for by `after`; null where there are no more. The page after it may be empty.',
+        description: '`after` of the next page, which may be empty; null if there are no more counters.',
       },
       down: DOWN,
     },
@@ -89,7 +96,9 @@ function pairOf(first: OpenApiPart, second: OpenApiPart): OpenApiPart {
   return { type: 'array', prefixItems: [first, second], items: false, minItems: 2 }
 }
 
-/** An object of these properties alone, all of them required unless `required` says which. */
+/**
+ * Returns the schema of an object with these properties only. All of them are required unless `more` has `required`.
+ */
 function closed(properties: Readonly<Record<string, OpenApiPart>>, more: OpenApiPart = {}): OpenApiPart {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false, ...more }
 }
