@@ -51,7 +51,7 @@ export class BackendHealth extends Health {
       return
     }
     const now = this.#clock.now()
-    // a backend that does not report interruptions may have been away and lost its counts
+    // a backend that does not report interruptions may have been down and lost its counts
     if (this.#backend.interrupted || cause === 'LATE') this.mirror.decidedHere(now)
     else this.mirror.outdated(now)
     super.failed(cause, error, calledAt)

@@ -83,12 +83,12 @@ export class FailoverBackend implements Backend {
     return new FailoverCounter(this, remote, mirror, this.#rules.of(rule.source))
   }
 
-  takeAll(asked: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    const charges = asked as readonly FailoverCharge[]
+  takeAll(requested: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const charges = requested as readonly FailoverCharge[]
     const take = new PendingTakes(this.#parts, this.#rules, charges)
     if (this.#health.breaker.admits()) return this.#calls.call(take, moment)
     const held = this.#held(charges, moment)
-    return held ?? this.#meanwhile(charges, (now) => take.ruled(now, 'uncounted'), moment)
+    return held ?? this.#withoutBackend(charges, (now) => take.ruled(now, 'uncounted'), moment)
   }
 
   /** Implements `take` of a counter. */
@@ -102,11 +102,11 @@ export class FailoverBackend implements Backend {
     return take.ruled(moment?.now ?? now, 'uncounted')
   }
 
-  peekAll(asked: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
-    const charges = asked as readonly FailoverCharge[]
+  peekAll(requested: readonly Charge[], moment?: Moment): MaybePromise<Answer> {
+    const charges = requested as readonly FailoverCharge[]
     const { breaker, mirror } = this.#health
     const ruled = (now: number): Answer => this.#rules.peek(charges, now)
-    if (!breaker.admits()) return this.#meanwhile(charges, ruled, moment)
+    if (!breaker.admits()) return this.#withoutBackend(charges, ruled, moment)
     let askedAt = 0
     const send = (limits: Limits, now: number): MaybePromise<Answer> => {
       askedAt = mirror.callAt(now)
@@ -122,8 +122,8 @@ export class FailoverBackend implements Backend {
     return this.#calls.call({ operation: 'peek', send, answered, ruled }, moment)
   }
 
-  adjustAll(asked: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
-    const charges = asked as readonly FailoverCharge[]
+  adjustAll(requested: readonly Charge[], takenAt: number, moment?: Moment): MaybePromise<Answer> {
+    const charges = requested as readonly FailoverCharge[]
     if (moment?.uncounted) return this.#adjustUncounted(charges, takenAt, moment.now ?? this.#clock.now())
     // one call per charge, so that failed charges can be identified
     const answers = charges.map((charge) => this.#adjustOne(charge, takenAt, moment))
@@ -132,14 +132,14 @@ export class FailoverBackend implements Backend {
     return andThen(allOf(answers), (all) => mergedAnswer(parts, all))
   }
 
-  resetAll(asked: readonly CountedKey[]): MaybePromise<void> {
-    const keys = asked as readonly FailoverKey[]
+  resetAll(requested: readonly CountedKey[]): MaybePromise<void> {
+    const keys = requested as readonly FailoverKey[]
     if (keys.length === 0) return
     this.#health.mirror.reset(keys)
     const there = keys.map(remoteKey)
     this.#health.owed.forgetAdjustments(there)
     const ruled = (): void => this.#health.owed.addResets(there)
-    if (!this.#health.breaker.admits()) return this.#meanwhile(keys, ruled)
+    if (!this.#health.breaker.admits()) return this.#withoutBackend(keys, ruled)
     return this.#calls.call({
       operation: 'reset',
       send: () => this.#remote.resetAll(there),
@@ -173,7 +173,7 @@ export class FailoverBackend implements Backend {
     const ruled = (now: number): Answer =>
       this.#rules.adjust([charge], takenAt + skewMs + this.#deadlineMs, now, 'counted')
     if (breaker.admits()) return this.#calls.call(new PendingAdjustment(this.#parts, adjustment, ruled), moment)
-    const answer = this.#meanwhile([charge], ruled, moment)
+    const answer = this.#withoutBackend([charge], ruled, moment)
     owed.addAdjustment({ ...adjustment, moved: movedOf(charge) })
     return answer
   }
@@ -209,7 +209,7 @@ export class FailoverBackend implements Backend {
   }
 
   /** Returns the answer of the failure rule without calling the backend, and sends a probe if one is due. */
-  #meanwhile<R>(keys: readonly FailoverKey[], ruled: (now: number) => R, moment?: Moment): R {
+  #withoutBackend<R>(keys: readonly FailoverKey[], ruled: (now: number) => R, moment?: Moment): R {
     // the breaker needs process time, because callers with different times share it
     const now = this.#clock.now()
     if (this.#calls.passedOver(now)) this.#probe(keys, now)

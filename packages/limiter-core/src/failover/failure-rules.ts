@@ -43,19 +43,19 @@ export class FailureRules {
     return this.#each(charges, now, (rule, own) => rule.adjust(own, takenAt, now, basis))
   }
 
-  /** Calls `ask` with the charges of each rule: once if all charges have the same rule. */
+  /** Calls `apply` with the charges of each rule, once if all charges have the same rule, and merges the answers. */
   #each(
     charges: readonly FailoverCharge[],
     now: number,
-    ask: (rule: FailureRule, own: readonly FailoverCharge[]) => Answer,
+    apply: (rule: FailureRule, own: readonly FailoverCharge[]) => Answer,
   ): Answer {
     const first = charges[0]?.counter.rule ?? this.#local
-    if (charges.every(({ counter }) => counter.rule === first)) return ask(first, charges)
+    if (charges.every(({ counter }) => counter.rule === first)) return apply(first, charges)
     const answered = new Map<FailureRule, Iterator<AnsweredVerdict>>()
     for (const source of BY_STRICTNESS) {
       const rule = this.of(source)
       const own = charges.filter(({ counter }) => counter.rule === rule)
-      if (own.length > 0) answered.set(rule, ask(rule, own).verdicts.values())
+      if (own.length > 0) answered.set(rule, apply(rule, own).verdicts.values())
     }
     const verdicts = charges.map(({ counter }) => answered.get(counter.rule)?.next().value as AnsweredVerdict)
     const [strictest] = answered.keys()

@@ -86,12 +86,12 @@ export class GuardedCalls {
   }
 
   /** Probes the backend in the background. */
-  probe(ask: () => MaybePromise<unknown>, now: number): void {
+  probe(send: () => MaybePromise<unknown>, now: number): void {
     const probed = (): void => this.#health.breaker.probed(this.#clock.now() - now, this.#deadlineMs)
     // an error of a single key shows that the backend works
     const failed = (error: unknown): void => (isOfOneKey(error) ? probed() : undefined)
     try {
-      Promise.resolve(ask()).then(probed, failed)
+      Promise.resolve(send()).then(probed, failed)
     } catch (error) {
       failed(error)
     }

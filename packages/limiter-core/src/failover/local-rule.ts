@@ -47,7 +47,7 @@ export function movedOf({ counter }: FailoverCharge): number {
   return counter.mirror.compiled.moved
 }
 
-/** Returns the part of a local refund of which the backend had been informed, as charges. */
+/** Returns the part of local refunds that concerns units already reported to the backend, and clears it. */
 export function takeReturned(charges: readonly FailoverCharge[]): readonly FailoverCharge[] {
   return charges.flatMap((charge) => {
     const { own } = charge.counter.mirror.compiled

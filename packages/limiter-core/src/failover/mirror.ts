@@ -46,7 +46,7 @@ export class Mirror {
     this.#reportsCounted = backend.takeHeld === undefined
     this.#usesPassed = backend.passed !== undefined
     this.#memory = new MemoryBackend(MAX_BYTES, clock, { name: 'local', counted: false })
-    this.#mayHaveLost = backend.mayHaveLost && ((...asked) => backend.mayHaveLost?.(...asked) ?? true)
+    this.#mayHaveLost = backend.mayHaveLost && ((...args) => backend.mayHaveLost?.(...args) ?? true)
   }
 
   /** Opens a counter for a policy. `share`: part of the limit that this process admits; above 0, at most 1. */

@@ -41,7 +41,7 @@ export class OwedCalls {
     return this.#resets.size > 0 || this.#adjustments.size > 0
   }
 
-  /** Adds resets. The counters of `targets` are those of the remote backend. */
+  /** Adds resets of keys, given with the counters of the remote backend. */
   addResets(targets: readonly CountedKey[]): void {
     for (const target of targets) {
       const id = targetId(target)

@@ -55,7 +55,7 @@ export class PendingAdjustment<R extends Answer | undefined> implements Call<Ans
   ruled(now: number, basis: Basis): R {
     const { charge } = this.#owed
     this.#parts.health.mirror.handBack(charge, this.#known, now, basis)
-    // applied here first: owed units are those by which this process is ahead
+    // applied here first, because owed units are the units by which this process is ahead of the backend
     const answer = this.#meanwhile(now)
     const moved = answer ? movedOf(charge) : this.#owed.moved
     const owe = (idempotencyKey: OwedAdjustment['idempotencyKey']): void => this.#owe(idempotencyKey, moved)

@@ -152,10 +152,10 @@ export class PolicyLimiter implements Limiter {
   }
 
   peek(key: Keys, cost: Costs = 1, moment?: Moment): MaybePromise<Decision> {
-    const asked = this.#charges(key, cost)
-    const blocked = this.controlled?.blocked(asked)
+    const requested = this.#charges(key, cost)
+    const blocked = this.controlled?.blocked(requested)
     if (blocked) return new RequestDecision(blocked)
-    const charges = this.controlled?.charged(asked) ?? asked
+    const charges = this.controlled?.charged(requested) ?? requested
     if (!this.#backend || charges.length === 0) return this.#uncounted()
     const answer = this.#backend.peekAll(charges, moment ?? this.#moment())
     return andThen(answer, (answered) => new RequestDecision(answered))
@@ -193,12 +193,12 @@ export class PolicyLimiter implements Limiter {
     this.#close.push(() => observers.limiterClosed(handle))
   }
 
-  #take(asked: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
+  #take(requested: readonly Charge[], moment: Moment | undefined): MaybePromise<Decision> {
     if (!this.#backend) return this.#uncounted()
     const request = moment?.request
-    const blocked = this.controlled?.blocked(asked)
-    if (blocked) return this.#decided(asked, blocked, request)
-    const charges = this.controlled?.charged(asked) ?? asked
+    const blocked = this.controlled?.blocked(requested)
+    if (blocked) return this.#decided(requested, blocked, request)
+    const charges = this.controlled?.charged(requested) ?? requested
     if (charges.length === 0) return this.#uncounted()
     const answer = this.#backend.takeAll(charges, this.#clock ? this.#momentAt(moment, this.#clock) : moment)
     return isPromise(answer)
