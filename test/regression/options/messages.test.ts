@@ -20,7 +20,7 @@ describe('the message of a mistake names what is right', () => {
     [
       'a plan without a list',
       () => limit({ plans: { free: policy }, plan: () => 'free' }),
-      "plans.free: expected a non-empty array of policies for each plan, as in { free: [{ limit: 10, window: '1m' }] }, received an object",
+      'plans.free: expected a non-empty array of policies, received an object',
     ],
     [
       'a cost that is text',
@@ -30,65 +30,74 @@ describe('the message of a mistake names what is right', () => {
     [
       'a limit beside policies',
       () => limit({ limit: 5, policies: [policy] }),
-      'got an unknown option "limit" beside policies, of which each has its own',
+      'received an unknown option "limit"; set it in each policy of policies',
     ],
     [
       'a window beside plans',
       () => limit({ window: '1m', plans: { free: [policy] }, plan: () => 'free' }),
-      '"window" beside plans',
+      'received an unknown option "window"; set it in each policy of plans',
     ],
-    ['a name that is null', () => limit({ ...policy, name: null }), 'name: expected 1 to 128, received null'],
+    [
+      'a name that is null',
+      () => limit({ ...policy, name: null }),
+      'name: expected 1 to 128 printable ASCII characters (an RFC 9651 string), received null',
+    ],
     [
       'the window of express-rate-limit',
       () => limit({ limit: 5, windowMs: 60_000 }),
-      '"windowMs", which is window here',
+      '"windowMs"; use window instead',
     ],
-    ['the limit of rate-limiter-flexible', () => limit({ points: 5, window: '1m' }), '"points", which is limit here'],
+    ['the limit of rate-limiter-flexible', () => limit({ points: 5, window: '1m' }), '"points"; use limit instead'],
     [
       'the window of @fastify/rate-limit',
       () => limit({ limit: 5, timeWindow: '1m' }),
-      '"timeWindow", which is window here',
+      '"timeWindow"; use window instead',
     ],
     [
       'the key of express-rate-limit',
       () => limit({ ...policy, keyGenerator: () => 'a' }),
-      '"keyGenerator", which is key here',
+      '"keyGenerator"; use key instead',
     ],
     [
       'failures that do not count',
       () => limit({ ...policy, skipFailedRequests: true }),
-      'which is cost: { reserve, settle } here',
+      'use cost: { reserve, settle } instead',
     ],
     [
       'the delay of express-slow-down',
       () => (slowDown as unknown as Untyped)({ delayAfter: 1, window: '1m', delayMs: 1, maxDelayMs: 1 }),
-      '"delayAfter", which is after here',
+      '"delayAfter"; use after instead',
     ],
     [
       'a delay without a unit',
       () => (slowDown as unknown as Untyped)({ after: 1, window: '1m', delayMs: '100', maxDelayMs: 1 }),
-      'delayMs: expected ms from 0, or \'500ms\', received "100"',
+      "delayMs: expected a duration such as '500ms' or '10s', or a number of at least 0 (ms), received \"100\"",
     ],
     [
       'a lease without a unit',
       () => leasedBackend(runner, { leaseMs: '10' as never }),
-      'leaseMs: expected ms from 0, or \'500ms\', received "10"',
+      "leaseMs: expected a duration such as '500ms' or '10s', or a number of at least 0 (ms), received \"10\"",
     ],
-    ['a lease that is too long', () => leasedBackend(runner, { leaseMs: '2m' }), 'expected a duration from 100 to 60000 ms,'],
+    [
+      'a lease that is too long',
+      () => leasedBackend(runner, { leaseMs: '2m' }),
+      'expected a duration from 100 to 60000 ms,',
+    ],
     [
       'an observer that hears nothing',
       () => limit({ ...policy, observers: [{ onDecided() {} }] }),
-      'observers[0]: expected one of decided,, received an object without a hook',
+      'observers[0]: expected an observer with at least one of the methods decided, charged, permitAcquired, ' +
+        'permitReleased, capDenied, backendAnswered, limiterOpened, limiterClosed, event, received an object',
     ],
     [
       'one of a cap',
       () => createInflightLimiter({ limit: 5, observers: [{}] }),
-      'observers[0]: got an object without a hook',
+      'observers[0]: expected an observer with at least one of the methods',
     ],
     [
       'one of a limiter',
       () => createLimiter({ policies: [policy], observers: [{}] }),
-      'observers[0]: got an object without a hook',
+      'observers[0]: expected an observer with at least one of the methods',
     ],
   ])('%s', (_, build, message) => expect(build).toThrow(message))
 
@@ -98,7 +107,7 @@ describe('the message of a mistake names what is right', () => {
   })
 
   test.each([byAll, byHeader, byIp, byPrincipal, byRoute])('%p without its call is no key', (maker) => {
-    const message = `key: expected a function such as byIp(), received ${maker.name} itself, which makes one`
+    const message = `key: expected a function such as byIp(), received ${maker.name} without a call`
     expect(() => limit({ ...policy, key: maker })).toThrow(message)
     expect(() => (inflightLimit as unknown as Untyped)({ limit: 5, key: maker })).toThrow(message)
   })
@@ -137,7 +146,7 @@ describe('a limiter that was not called is refused where it is used', () => {
     await request(app).get('/')
     expect(failed).toHaveBeenCalledWith(
       expect.stringMatching(
-        /^SLUICE_BAD_OPTION: rateLimit: expected options: app\.use\(rateLimit\(\{ … \}\)\) , received a request/,
+        /^SLUICE_BAD_OPTION: rateLimit: expected options, as in app\.use\(rateLimit\(\{ … \}\)\), received a request/,
       ),
     )
   })

@@ -230,7 +230,7 @@ type Checked<Req, Res> = MaybePromise<RateCheck<Req, Res> | undefined>
 
 /** A request whose keys and costs are known. */
 interface Counted<Req, Res> extends Pick<RateCheck<Req, Res>, 'gate' | 'keys' | 'costs'> {
-  /** Set if a key source returned `EXEMPT` or `DENY`, or the key is exempt for another reason. */
+  /** Set if the request is exempt from a policy, or if a key source returned `DENY`. */
   readonly answers: KeyAnswers | undefined
 }
 

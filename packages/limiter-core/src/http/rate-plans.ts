@@ -141,9 +141,10 @@ function listOf<T>(value: unknown): readonly T[] {
 }
 
 function whyNoPlans(plans: unknown): string {
-  const expected = "a non-empty array of policies for each plan, as in { free: [{ limit: 10, window: '1m' }] }"
-  const [name, one] = Object.entries(plans ?? {}).find(([, policies]) => !Array.isArray(policies)) ?? []
-  return name === undefined
-    ? `plans: expected ${expected}, received ${kindOf(plans)}`
-    : `plans.${name}: expected ${expected}, received ${kindOf(one)}`
+  const expected = 'a non-empty array of policies'
+  const isBad = ([, list]: [string, unknown]): boolean => !Array.isArray(list) || list.length === 0
+  const [name, one] = Object.entries(plans ?? {}).find(isBad) ?? []
+  if (name !== undefined) return `plans.${name}: expected ${expected}, received ${kindOf(one)}`
+  const example = "{ free: [{ limit: 10, window: '1m' }] }"
+  return `plans: expected ${expected} for each plan, as in ${example}, received ${kindOf(plans)}`
 }
