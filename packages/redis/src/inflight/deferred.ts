@@ -1,4 +1,4 @@
-/** A waiting caller. Only the first answer counts. */
+/** Promise of a waiting caller. Only the first answer counts. */
 export class Deferred<T> {
   readonly promise: Promise<T>
   #settle!: (answer: T) => void
@@ -10,12 +10,12 @@ export class Deferred<T> {
     })
   }
 
-  /** Whether there is no answer yet. */
+  /** Whether the caller still waits. */
   get waits(): boolean {
     return this.#answer === undefined
   }
 
-  /** Returns the answer, created by `make` if there is none yet. */
+  /** Returns the answer. If there is none yet, creates it with `make` and resolves the promise. */
   answer(make: () => T): T {
     if (this.#answer === undefined) {
       this.#answer = make()

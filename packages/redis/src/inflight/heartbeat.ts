@@ -3,17 +3,17 @@ import type { Clock } from '@sluice/limiter-core'
 export interface HeartbeatOptions {
   readonly clock: Clock
   readonly leaseMs: number
-  /** Renews leases. Returns whether there is still something to renew. */
+  /** Renews all leases. Returns whether any lease is left to renew. */
   readonly beat: () => boolean
-  /** The process was suspended for so long that leases may have expired unnoticed. */
+  /** Called if the process was suspended for so long that leases may have expired. */
   readonly slept: (now: number) => void
 }
 
-/** Beats three times per lease while there is something to renew, and detects that the process was suspended. */
+/** Calls `beat` three times per lease while there are leases to renew, and detects when the process was suspended. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions
   readonly #everyMs: number
-  /** When this process was last seen to be running. */
+  /** Last time at which this process was known to be running. */
   #awakeAt = 0
   #cancel: (() => void) | undefined
 
@@ -22,14 +22,17 @@ export class Heartbeat {
     this.#everyMs = options.leaseMs / 3
   }
 
-  /** There is something to renew. */
+  /** Starts the heartbeat if it is not running. */
   start(): void {
     if (this.#cancel) return
     this.#awakeAt = this.#options.clock.now()
     this.#beatLater()
   }
 
-  /** Must be called before leases are read. A missed beat means that the process was suspended. */
+  /**
+   * Calls `slept` if a beat is overdue by a whole interval, because the process was suspended. Must be called before
+   * leases are read.
+   */
   awake(): void {
     const now = this.#options.clock.now()
     if (!this.#cancel || now - this.#awakeAt < 2 * this.#everyMs) return

@@ -3,25 +3,25 @@ import { failureOfText, type RedisFailure } from '../client/redis-failure.ts'
 import type { KeyPermits, KeyRequest } from './key-permits.ts'
 import type { PendingAcquire } from './pending-acquire.ts'
 
-/** The server's reply about one key. */
+/** Reply of the server about one key. */
 export interface HoldReply {
-  /** The error of this key, and then nothing else. */
+  /** Error of this key. If it is set, the other fields are invalid. */
   readonly failure?: string | undefined
-  /** How many of the held places the server keeps. */
+  /** Number of reported places that this process may keep. */
   readonly kept: number
-  /** Places of all processes. */
+  /** Number of places that all processes hold. */
   readonly total: number
-  /** How many of each group of equal wishes were granted. */
+  /** Number of granted acquires in each run. */
   readonly granted: readonly number[]
 }
 
-/** Wishes in a row that take equally many places. */
+/** Consecutive acquires of the same weight. */
 interface Run {
   readonly weight: number
   readonly wishes: PendingAcquire[]
 }
 
-/** The content of one call about one key, and the callers that wait for its reply. */
+/** Part of a call that concerns one key, and the callers that wait for the reply. */
 export class HoldRequest {
   readonly holding: KeyPermits
   readonly #request: KeyRequest
@@ -33,7 +33,7 @@ export class HoldRequest {
     this.#runs = runsOf(request.wishes)
   }
 
-  /** Arguments as `inflight-hold` reads them. */
+  /** Arguments for `inflight-hold.lua`. */
   get args(): readonly number[] {
     const { held, lapsed } = this.#request
     const runs = this.#runs.flatMap(({ weight, wishes }) => [weight, wishes.length])
@@ -41,12 +41,12 @@ export class HoldRequest {
     return [held, lapsed ? 1 : 0, this.holding.cap.limit, patienceMs, this.#runs.length, ...runs]
   }
 
-  /** Number of reply elements about this key. */
+  /** Number of reply elements that concern this key. */
   get replies(): number {
     return 2 + this.#runs.length
   }
 
-  /** Applies the server's reply. Places whose caller has gone are released with the next call. */
+  /** Applies the reply. Places that were granted to callers that no longer wait are released by the next report. */
   answered({ kept, total, granted }: HoldReply, sentAt: number): void {
     const { holding } = this
     const taken = this.#runs.reduce((sum, { weight }, index) => sum + weight * granted[index], 0)
@@ -61,13 +61,13 @@ export class HoldRequest {
     for (const count of this.#request.counts) count.answer(() => total)
   }
 
-  /** Moves the remaining callers to the next call. */
+  /** Moves the callers that still wait to the next call. */
   retry(): void {
     const { wishes, counts } = this.#request
     this.holding.await(wishes, counts)
   }
 
-  /** Answers waiting callers by the places of this process alone. */
+  /** Decides for the waiting callers in this process alone. */
   failed(): void {
     const { wishes, counts } = this.#request
     this.holding.answerHere(wishes, counts)
@@ -84,7 +84,7 @@ function runsOf(wishes: readonly PendingAcquire[]): Run[] {
   return runs
 }
 
-/** Returns the most serious failure of the replies; undefined if every key was answered. */
+/** Returns the most serious failure in the replies, the first that is not `keyOnly`; undefined if no key failed. */
 export function worstOf(replies: readonly HoldReply[]): RedisFailure | undefined {
   const failures = replies.flatMap(({ failure }) => (failure === undefined ? [] : [failureOfText(failure)]))
   return failures.find(({ keyOnly }) => !keyOnly) ?? failures[0]

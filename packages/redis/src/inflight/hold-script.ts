@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { noReply, RedisFailure } from '../client/redis-failure.ts'
+import { noReply, reachedLate } from '../client/redis-failure.ts'
 import {
   type ScriptCall,
   type TimeArg,
@@ -14,16 +14,16 @@ export interface HoldScriptOptions extends TimedCallsOptions {
   readonly leaseMs: number
 }
 
-/** The undecoded reply of the script. */
+/** Reply of the script, with the parts of the keys not yet decoded. */
 interface RawReply extends TimedReply {
   readonly parts: readonly unknown[]
 }
 
-/** Reports to the server what this process holds. Rejects if nothing was reported, or the outcome is unknown. */
+/** Reports the held places of this process to Redis and requests more. */
 export class HoldScript {
   readonly #leaseMs: number
   readonly #calls: TimedCalls
-  /** Identifies this process to the server. */
+  /** Random id of this process. */
   readonly #process = randomBytes(9).toString('base64url')
 
   constructor(options: HoldScriptOptions) {
@@ -31,12 +31,15 @@ export class HoldScript {
     this.#calls = new TimedCalls(options)
   }
 
-  /** Another server may answer from now on. */
+  /** Forgets the server's clock after a lost connection, because another server may reply from now on. */
   forget(): void {
     this.#calls.times.forget()
   }
 
-  /** Returns one reply per request. After `deadlineAt` of the process clock the call does nothing. */
+  /**
+   * Returns one reply per request. Rejects with a `RedisFailure` if the call failed or reached Redis after `deadlineAt`
+   * (process clock), in which case it has no effect.
+   */
   async run(requests: readonly HoldRequest[], deadlineAt: number): Promise<readonly HoldReply[]> {
     const keys = requests.map(({ holding }) => holding.name)
     const args = requests.flatMap((request) => request.args)
@@ -44,7 +47,7 @@ export class HoldScript {
       return { script: inflightHold, keys, args: [time, this.#process, this.#leaseMs, ...args] }
     }
     const reply = await this.#calls.run({ key: keys[0], compose, read: rawReply }, deadlineAt)
-    if (!reply) throw new RedisFailure('LATE', 'the call came after its deadline, and did nothing')
+    if (!reply) throw reachedLate()
     return repliesOf(requests, reply.parts)
   }
 }
@@ -62,8 +65,8 @@ function repliesOf(requests: readonly HoldRequest[], reply: readonly unknown[]):
     at += replies
     const failure = Number.isNaN(Number(kept)) ? String(kept) : undefined
     const numbers = [kept, total, ...granted].map(Number)
-    const isWhole = granted.length === replies - 2 && numbers.every((one) => Number.isInteger(one) && one >= 0)
-    if (failure === undefined && !isWhole) throw noReply()
+    const isValid = granted.length === replies - 2 && numbers.every((count) => Number.isInteger(count) && count >= 0)
+    if (failure === undefined && !isValid) throw noReply()
     return { failure, kept: Number(kept), total: Number(total), granted: granted.map(Number) }
   })
 }

@@ -7,7 +7,9 @@ import type { KeyPermits } from './key-permits.ts'
 import type { Standstill } from './standstill.ts'
 import { WaitingBySlot } from './waiting-by-slot.ts'
 
-/** Number of pending calls above which renewals wait, so that a heartbeat of many keys does not delay acquires. */
+/**
+ * Maximum number of pending calls while renewals are sent, so that a heartbeat of many keys does not delay acquires.
+ */
 const MOST_CALLS = 4
 
 export interface InflightSyncOptions {
@@ -17,26 +19,26 @@ export interface InflightSyncOptions {
   readonly breaker: Breaker
   readonly deadlines: Deadlines
   readonly standstill: Standstill
-  /** Names the keys that can go in one call: a hash slot, where there are several. */
+  /** Returns the hash slot of a Redis key; 0 for a single server. One call contains the keys of one slot. */
   readonly hashSlotOf: (name: string) => number
-  /** Rejects, or returns one reply per request. */
+  /** Sends one call. Resolves with one reply per request. */
   readonly run: (requests: readonly HoldRequest[], deadlineAt: number) => Promise<readonly HoldReply[]>
   readonly failed: (failure: RedisFailure) => void
-  /** Called before reports are sent or replies applied: the process may have been suspended. */
+  /** Called before reports are sent or replies applied, to detect whether the process was suspended. */
   readonly awake: () => void
-  /** No call about it is pending any longer. */
+  /** Called when no call about a key is pending or waiting. */
   readonly freed: (holding: KeyPermits) => void
 }
 
 /**
- * Sends the reports of held places to the server and applies the replies. One call at a time concerns a key, so that
- * each can report its complete state; all keys of one turn of the event loop are sent together.
+ * Reports held places to Redis and applies the replies. At most one call per key is pending, so that each call reports
+ * the complete state of the key. The keys of one turn of the event loop are sent together.
  */
 export class InflightSync {
   readonly #options: InflightSyncOptions
-  /** Holdings with waiting callers or released places. */
+  /** Keys with waiting callers or changed places, sent with the next calls. */
   readonly #soon = new TurnBatch<KeyPermits>(() => this.#callWaiting())
-  /** Holdings that are renewed when there is time. */
+  /** Keys whose leases are renewed when fewer than `MOST_CALLS` calls are pending. */
   readonly #later: WaitingBySlot
   #calls = 0
   #drained: (() => void) | undefined
@@ -46,26 +48,28 @@ export class InflightSync {
     this.#later = new WaitingBySlot(options.hashSlotOf)
   }
 
-  /** If nothing is pending it is sent at once, because waiting for others would only cost time. */
+  /** Requests places for waiting callers: at once if no call is pending, otherwise at the end of the turn. */
   request(holding: KeyPermits): void {
     this.#soon.add(holding, this.#calls === 0 ? atOnce : afterThisTurn)
   }
 
+  /** Reports changed places at the end of the turn. */
   report(holding: KeyPermits): void {
     this.#soon.add(holding)
   }
 
+  /** Renews the lease of a key with low priority. */
   renew(holding: KeyPermits): void {
     this.#later.add(holding)
     this.#soon.schedule()
   }
 
-  /** Checks, at most once per second, whether the server answers again. */
+  /** Calls Redis to check whether it is available again, at most once per second. */
   probe(holding: KeyPermits): void {
     if (!holding.busy && this.#options.breaker.mayProbe()) this.#send([holding], true)
   }
 
-  /** Resolves when nothing is pending and nothing has to be reported. */
+  /** Resolves when no call is pending and nothing is left to report. */
   drained(): Promise<void> {
     return new Promise((resolve) => {
       this.#drained = resolve
@@ -83,8 +87,8 @@ export class InflightSync {
   }
 
   #call(holdings: readonly KeyPermits[]): void {
-    // a busy holding is reported after its call, and an idle one may have been replaced
-    const free = holdings.filter((one) => !one.busy && !one.idle(this.#options.clock.now()))
+    // a busy key is reported after its pending call; an idle one has been removed and may have a new entry
+    const free = holdings.filter((holding) => !holding.busy && !holding.idle(this.#options.clock.now()))
     if (free.length === 0) return
     if (this.#options.breaker.admits()) this.#send(free, false)
     else for (const holding of free) holding.answerAllHere()
@@ -100,14 +104,14 @@ export class InflightSync {
     const ended = deadlines.race(answer, {
       answered: (replies) => this.#answered(call, replies),
       failed: (error) => this.#failed(call, failureOf(error)),
-      late: () => this.#failed(call, new RedisFailure('LATE', `no answer within ${deadlineMs} ms`)),
+      late: () => this.#failed(call, new RedisFailure('LATE', `Redis did not reply within ${deadlineMs} ms`)),
     })
     const done = (): void => {
       this.#calls--
       this.#soon.schedule()
     }
     ended.then(done, done)
-    // even a late reply to a probe shows that a stall has ended
+    // even a late reply to a probe shows that Redis is available again
     if (isProbe) answer.then((replies) => !worstOf(replies) && breaker.probed(clock.now() - sentAt)).catch(() => {})
   }
 
@@ -116,7 +120,7 @@ export class InflightSync {
     const { requests, sentAt, isProbe } = call
     awake()
     standstill.answered()
-    // the reply was read so late that its grants have expired
+    // the process was suspended for so long that the granted leases have expired
     if (clock.now() - sentAt >= leaseMs) {
       this.#again(call)
       return
@@ -132,7 +136,9 @@ export class InflightSync {
     })
   }
 
-  /** The outcome is unknown and says nothing about the server: remaining callers move to the next call. */
+  /**
+   * Retries a call whose outcome is unknown, without counting it as a failure: waiting callers move to the next call.
+   */
   #again({ requests }: Call): void {
     for (const request of requests) {
       request.holding.unanswered()
@@ -142,7 +148,7 @@ export class InflightSync {
   }
 
   #failed(call: Call, failure: RedisFailure): void {
-    // of a cluster that was taken for one server: nothing was done, and the next calls have keys of one slot each
+    // a cluster that was treated as a single server has rejected the call; the next calls contain one slot each
     const isSplit =
       failure.code === CROSSSLOT && new Set(call.requests.map(({ holding }) => hashSlot(holding.name))).size > 1
     if (isSplit || (failure.code === 'LATE' && this.#options.standstill.excuses(call.sentAt))) {
@@ -163,7 +169,7 @@ export class InflightSync {
     if (mayArrive) this.#freeLater(call.requests)
   }
 
-  /** A call on a broken connection may still reach the server, up to its deadline: after that it does nothing. */
+  /** Frees keys after the deadline of their call. Until then a call on a broken connection may still reach Redis. */
   #freeLater(requests: readonly HoldRequest[]): void {
     const free = (): void => {
       for (const { holding } of requests) this.#free(holding, false)
@@ -171,7 +177,7 @@ export class InflightSync {
     this.#options.deadlines.race(new Promise<never>(() => {}), { answered: free, failed: free, late: free })
   }
 
-  // after a failure only a waiting caller justifies another call at once: the next heartbeat reports the rest
+  // after a failure the key is only reported at once if a caller waits; otherwise the next heartbeat reports it
   #free(holding: KeyPermits, wasAnswered: boolean): void {
     holding.busy = false
     holding.doubtful = false

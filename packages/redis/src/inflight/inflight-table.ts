@@ -30,7 +30,7 @@ import { Standstill } from './standstill.ts'
 
 const NAME = 'redis-inflight'
 
-/** `RedisInflightOptions`, checked. */
+/** Validated `RedisInflightOptions`. */
 export interface InflightTableOptions {
   readonly runner: ScriptRunner
   readonly identity: object
@@ -38,15 +38,15 @@ export interface InflightTableOptions {
   readonly observers: Observers
   readonly leaseMs: number
   readonly deadlineMs: number
-  /** Cap of callers that pass none. */
+  /** Cap for callers that pass none; undefined if `limit` is not set. */
   readonly cap: Cap | undefined
   readonly maxHoldMs: number | undefined
   readonly serverTime: (() => number) | undefined
-  /** Returns the name under which the server stores a key of a cap. */
+  /** Returns the Redis key for a key of a cap. */
   readonly nameOf: (key: string, cap: Cap) => string
 }
 
-/** The permits of this process, each a lease on the server; and the local count while the server does not answer. */
+/** Holds the permits of this process, each a lease in Redis, and counts them alone while Redis is unavailable. */
 export class InflightTable implements InflightBackend {
   readonly limit: number | undefined
   readonly identity: object
@@ -54,7 +54,7 @@ export class InflightTable implements InflightBackend {
   readonly #holdings: PermitTable
   readonly #health: Health
   readonly #deadlines: Deadlines
-  /** Deadlines of calls that continue although nothing awaits them. */
+  /** Deadlines of calls to Redis, which continue after their callers have received a local decision. */
   readonly #background: Deadlines
   readonly #standstill: Standstill
   readonly #script: HoldScript
@@ -96,29 +96,31 @@ export class InflightTable implements InflightBackend {
 
   acquire(
     key: string,
-    { weight = 1, signal, cap = this.#soleCap() }: AcquireOptions = {},
+    { weight = 1, signal, cap = this.#defaultCap() }: AcquireOptions = {},
   ): MaybePromise<Permit | Denial> {
     if (weight > cap.limit) return TOO_HEAVY
     if (signal?.aborted) return FULL
     const holding = this.#holdingOf(key, cap)
-    if (this.#isAway(holding)) return this.#acquireHere(holding, weight)
+    if (this.#decidesAlone(holding)) return this.#acquireHere(holding, weight)
     const wish = new PendingAcquire(weight, signal)
     holding.wishes.push(wish)
     this.#sync.request(holding)
     return this.#standstill.answerOf(wish, () => holding.answerWishHere(wish))
   }
 
-  /** Places of all processes; of this one alone while the server does not answer. */
-  count(key: string, cap: Cap = this.#soleCap()): MaybePromise<number> {
+  /** Returns the number of places that all processes hold; those of this process while Redis is unavailable. */
+  count(key: string, cap: Cap = this.#defaultCap()): MaybePromise<number> {
     const holding = this.#holdingOf(key, cap)
-    if (this.#isAway(holding)) return holding.places
+    if (this.#decidesAlone(holding)) return holding.places
     const count = new Deferred<number>()
     holding.counts.push(count)
     this.#sync.request(holding)
     return this.#standstill.answerOf(count, () => count.answer(() => holding.places))
   }
 
-  /** Gives all places back to the others, within the deadline. Permits stay with their holders, counted here alone. */
+  /**
+   * Releases all places in Redis within the deadline. Held permits remain valid but are only counted in this process.
+   */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
@@ -133,11 +135,11 @@ export class InflightTable implements InflightBackend {
     await this.#deadlines.race(this.#sync.drained(), { answered: done, failed: done, late: done })
   }
 
-  #soleCap(): Cap {
+  #defaultCap(): Cap {
     if (this.#options.cap) return this.#options.cap
     throw new SluiceError(
       'SLUICE_BAD_LIMIT',
-      'redisInflight: limit: expected a limit for acquires without a cap, received none',
+      'redisInflight: limit: expected an integer of at least 1 if acquire is called without a cap, received undefined',
     )
   }
 
@@ -147,8 +149,8 @@ export class InflightTable implements InflightBackend {
     return this.#holdings.of(key, cap)
   }
 
-  /** Whether not to call the server about it now. */
-  #isAway(holding: KeyPermits): boolean {
+  /** Whether this process decides alone about a key: Redis is unavailable, or the outcome of a call is unknown. */
+  #decidesAlone(holding: KeyPermits): boolean {
     if (this.#closed || holding.doubtful) return true
     if (this.#health.breaker.state !== 'open') return false
     this.#sync.probe(holding)
@@ -163,7 +165,7 @@ export class InflightTable implements InflightBackend {
 
   #report(holding: KeyPermits): void {
     this.#holdings.prune(holding)
-    // a busy holding is reported after its call, and all of them when the server answers again
+    // a busy holding is reported after its call, and all holdings are reported when Redis is available again
     if (!this.#closed && !holding.busy && this.#health.breaker.state !== 'open') this.#sync.report(holding)
   }
 
@@ -184,8 +186,8 @@ export class InflightTable implements InflightBackend {
   }
 
   /**
-   * A suspended process cannot renew its leases, and other processes may have taken its places: permits that expired
-   * meanwhile are lost. A process that merely could not reach the server keeps its permits.
+   * Revokes permits whose lease expired while this process was suspended, because other processes may have taken their
+   * places. A process that was running but could not reach Redis keeps its permits.
    */
   #slept(now: number): void {
     for (const holding of this.#holdings) holding.loseLapsed(now)

@@ -13,10 +13,12 @@ import type { Deferred } from './deferred.ts'
 import type { HoldTimes } from './hold-times.ts'
 import type { PendingAcquire } from './pending-acquire.ts'
 
-/** Fraction of the hold time: leaving a place free for other processes for longer costs more than it equalises. */
+/**
+ * Fraction of the mean hold time for which a place is left free for others. More would waste more than it equalises.
+ */
 const PATIENCE = 1 / 4
 
-/** Shared by all keys of a process. */
+/** Dependencies that all keys of a process share. */
 export interface KeyPermitsDeps {
   readonly clock: Clock
   readonly leaseMs: number
@@ -24,83 +26,82 @@ export interface KeyPermitsDeps {
   readonly holdTimes: HoldTimes
   /** Revokes permits that are held too long. */
   readonly maxHoldTimers: MaxHoldTimers
-  /** The holding differs from what the server knows. */
+  /** Called when the held places differ from the record of the server. */
   readonly changed: (holding: KeyPermits) => void
-  /** Places were granted or denied by this process alone. */
+  /** Called when this process grants or denies places alone. */
   readonly uncounted: () => void
-  /** Called before leases are read: the process may have been suspended. */
+  /** Called before leases are read, to detect whether the process was suspended. */
   readonly awake: () => void
 }
 
 export interface KeyPermitsState {
   readonly key: string
-  /** Name of the holding on the server. */
+  /** Redis key. */
   readonly name: string
   readonly cap: Cap
   readonly maxHoldMs: number | undefined
 }
 
-/** The report of this process about one key, and the callers that wait for the reply. */
+/** Report of this process about one key, and the callers that wait for the reply. */
 export interface KeyRequest {
-  /** Places that this process holds. */
+  /** Number of places that this process holds. */
   readonly held: number
-  /** Whether the lease of the acknowledged places may have expired, so that other processes may have them. */
+  /** Whether the lease may have expired, so that other processes may have taken the places. */
   readonly lapsed: boolean
   readonly wishes: readonly PendingAcquire[]
   readonly counts: readonly Deferred<number>[]
 }
 
 /**
- * What this process holds of one key under one cap, how much of it the server has acknowledged, and which callers
- * wait.
+ * Permits of this process for one key of one cap, with the state that the server has acknowledged and waiting callers.
  */
 export class KeyPermits implements PermitHome {
   readonly key: string
-  /** Name of the holding on the server. */
+  /** Redis key. */
   readonly name: string
   readonly cap: Cap
-  /** Whether a call about this key is pending or may still arrive: nothing else is reported until then. */
+  /** Whether a call about this key is pending or may still arrive at the server. No other call is sent until then. */
   busy = false
-  /** Whether the outcome of the last call is unknown: callers are answered locally meanwhile. */
+  /** Whether the last call may still arrive although its connection broke. Until then this process decides alone. */
   doubtful = false
   wishes: PendingAcquire[] = []
   counts: Deferred<number>[] = []
-  readonly #means: KeyPermitsDeps
-  readonly #bound: MaxHoldTimer | undefined
-  // the oldest first
+  readonly #deps: KeyPermitsDeps
+  readonly #maxHoldTimer: MaxHoldTimer | undefined
+  /** Oldest first. */
   readonly #permits = new Set<HeldPermit>()
   #places = 0
   #left = false
-  /** Places that the server last confirmed for this process. */
+  /** Number of places in the record of the server; NaN if it is unknown. */
   #acknowledged = 0
-  /** When the confirmed places expire at the earliest, in process time; never if there are none. */
-  #lapsesAt = Number.POSITIVE_INFINITY
-  /** When everything that the server may store for this process expires. */
-  #standsUntil = Number.NEGATIVE_INFINITY
+  /** Earliest time at which the acknowledged places may expire, on the process clock. Infinity if there are none. */
+  #leaseEndsAt = Number.POSITIVE_INFINITY
+  /** Latest time at which the record of this process on the server may expire, on the process clock. */
+  #recordEndsAt = Number.NEGATIVE_INFINITY
 
-  constructor(means: KeyPermitsDeps, { key, name, cap, maxHoldMs }: KeyPermitsState) {
-    this.#means = means
+  constructor(deps: KeyPermitsDeps, { key, name, cap, maxHoldMs }: KeyPermitsState) {
+    this.#deps = deps
     this.key = key
     this.name = name
     this.cap = cap
-    this.#bound = means.maxHoldTimers.of(maxHoldMs)
+    this.#maxHoldTimer = deps.maxHoldTimers.of(maxHoldMs)
   }
 
   get places(): number {
     return this.#places
   }
 
-  /** How long a free place may be left to other waiting processes. */
+  /** Maximum time in ms for which a free place is left to other waiting processes. */
   get patienceMs(): number {
-    return this.#means.holdTimes.meanMs(this.cap) * PATIENCE
+    return this.#deps.holdTimes.meanMs(this.cap) * PATIENCE
   }
 
-  /** Whether a caller waits for the next call. */
+  /** Whether any caller waits for the next call. */
   get waits(): boolean {
     return this.wishes.length > 0 || this.counts.length > 0
   }
 
-  /** Whether the server's record differs from what is held. */
+  /** Whether the record of the server differs from the held places. */
   get unsaid(): boolean {
     return this.#claimed !== this.#acknowledged
   }
@@ -109,38 +110,39 @@ export class KeyPermits implements PermitHome {
     return this.#left ? 0 : this.#places
   }
 
-  /** Whether nothing is held and nothing has to be reported. */
+  /** Whether no place is held, no caller waits, and the server has no record of this process. */
   idle(now: number): boolean {
-    return this.#places === 0 && !this.busy && !this.waits && this.#standsUntil <= now
+    return this.#places === 0 && !this.busy && !this.waits && this.#recordEndsAt <= now
   }
 
-  /** Reports no places from now on, whatever is still held. */
+  /** Reports zero places to the server from now on, even if permits are still held. */
   leave(): void {
     this.#left = true
   }
 
-  /** Returns the next report. Waiting callers wait for that call from now on. */
+  /** Returns the next report and moves all waiting callers to it. */
   request(now: number): KeyRequest {
     const { wishes, counts } = this
     this.wishes = []
     this.counts = []
     this.busy = true
-    this.#standsUntil = now + this.#means.deadlineMs + this.#means.leaseMs
+    this.#recordEndsAt = now + this.#deps.deadlineMs + this.#deps.leaseMs
     const pending = wishes.filter((wish) => wish.waits)
-    return { held: this.#claimed, lapsed: this.#lapsesAt <= now, wishes: pending, counts }
+    return { held: this.#claimed, lapsed: this.#leaseEndsAt <= now, wishes: pending, counts }
   }
 
-  /** Puts the remaining callers in front of all others. */
+  /** Puts callers of an earlier call that still wait in front of all others. */
   await(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
     this.wishes = [...wishes.filter(({ waits }) => waits), ...this.wishes]
     this.counts = [...counts.filter(({ waits }) => waits), ...this.counts]
   }
 
+  /** Decides an acquire in this process alone, unless it has been decided already. */
   answerWishHere(wish: PendingAcquire): Permit | Denial {
     return wish.answer(() => (wish.gone ? FULL : this.grantHere(wish.weight)))
   }
 
-  /** There is no call: answers all waiting callers by the places of this process alone. */
+  /** Decides for all waiting callers in this process alone, because no call is made. */
   answerAllHere(): void {
     const { wishes, counts } = this
     this.wishes = []
@@ -148,53 +150,53 @@ export class KeyPermits implements PermitHome {
     this.answerHere(wishes, counts)
   }
 
-  /** Records that the last call may or may not have reached the server. */
+  /** Records that the outcome of the last call is unknown. */
   unanswered(): void {
     this.#acknowledged = Number.NaN
   }
 
-  /** The server confirmed, in a call sent at `sentAt`, how many places it keeps after applying the report. */
+  /** Records the reply to a call sent at `sentAt`: the number of places in the record of the server. */
   acknowledged(places: number, sentAt: number): void {
-    const endsAt = sentAt + this.#means.leaseMs
+    const endsAt = sentAt + this.#deps.leaseMs
     this.#acknowledged = places
-    this.#lapsesAt = places > 0 ? endsAt : Number.POSITIVE_INFINITY
-    this.#standsUntil = places > 0 ? endsAt + this.#means.deadlineMs : Number.NEGATIVE_INFINITY
+    this.#leaseEndsAt = places > 0 ? endsAt : Number.POSITIVE_INFINITY
+    this.#recordEndsAt = places > 0 ? endsAt + this.#deps.deadlineMs : Number.NEGATIVE_INFINITY
   }
 
-  /** Gives places that the server granted. */
+  /** Creates a permit for places that the server or `grantHere` granted. */
   grant(weight: number): Permit {
-    const permit = new HeldPermit(this, this.key, weight, this.#means.clock.now())
+    const permit = new HeldPermit(this, this.key, weight, this.#deps.clock.now())
     this.#permits.add(permit)
     this.#places += weight
-    this.#bound?.add(permit)
+    this.#maxHoldTimer?.add(permit)
     return permit
   }
 
-  /** Grants places by this process alone. */
+  /** Grants or denies places by the count of this process alone. */
   grantHere(weight: number): Permit | Denial {
-    this.#means.uncounted()
+    this.#deps.uncounted()
     if (this.#places + weight > this.cap.limit) return FULL
     const permit = this.grant(weight)
-    this.#means.changed(this)
+    this.#deps.changed(this)
     return permit
   }
 
-  /** Answers callers by the places of this process alone. */
+  /** Answers callers by the count of this process alone. */
   answerHere(wishes: readonly PendingAcquire[], counts: readonly Deferred<number>[]): void {
     for (const wish of wishes) this.answerWishHere(wish)
     for (const count of counts) count.answer(() => this.#places)
   }
 
   released(permit: HeldPermit): void {
-    this.#means.awake()
+    this.#deps.awake()
     if (!this.#permits.delete(permit)) return
-    this.#bound?.delete(permit)
+    this.#maxHoldTimer?.delete(permit)
     this.#places -= permit.weight
-    this.#means.holdTimes.add(this.cap, this.#means.clock.now() - permit.acquiredAt)
-    this.#means.changed(this)
+    this.#deps.holdTimes.add(this.cap, this.#deps.clock.now() - permit.acquiredAt)
+    this.#deps.changed(this)
   }
 
-  /** Takes permits away until no more than `places` are held, the newest first. */
+  /** Revokes permits, the newest first, until at most `places` are held. */
   loseDownTo(places: number): void {
     for (const permit of [...this.#permits].reverse()) {
       if (this.#places <= places) return
@@ -204,8 +206,8 @@ export class KeyPermits implements PermitHome {
 
   /** Revokes all permits if their lease has expired. */
   loseLapsed(now: number): void {
-    if (this.#lapsesAt > now) return
-    this.#lapsesAt = Number.POSITIVE_INFINITY
+    if (this.#leaseEndsAt > now) return
+    this.#leaseEndsAt = Number.POSITIVE_INFINITY
     this.loseDownTo(0)
   }
 }

@@ -1,7 +1,7 @@
 import type { Denial, Permit } from '@sluice/limiter-core'
 import { Deferred } from './deferred.ts'
 
-/** A caller that waits for places. */
+/** Caller that waits for places. */
 export class PendingAcquire extends Deferred<Permit | Denial> {
   readonly weight: number
   readonly #signal: AbortSignal | undefined
@@ -12,7 +12,7 @@ export class PendingAcquire extends Deferred<Permit | Denial> {
     this.#signal = signal
   }
 
-  /** Whether the caller no longer wants the places. */
+  /** Whether the caller has aborted the acquire. */
   get gone(): boolean {
     return this.#signal?.aborted === true
   }

@@ -3,22 +3,22 @@ import { HoldTimes } from './hold-times.ts'
 import { KeyPermits, type KeyPermitsDeps } from './key-permits.ts'
 
 export interface PermitTableOptions extends Omit<KeyPermitsDeps, 'holdTimes' | 'maxHoldTimers'> {
-  /** For caps without their own maximum. */
+  /** Default for caps without `maxHoldMs`. */
   readonly maxHoldMs: number | undefined
-  /** Returns the name under which the server stores a key of a cap. */
+  /** Returns the Redis key for a key of a cap. */
   readonly nameOf: (key: string, cap: Cap) => string
 }
 
-/** All that a process holds. A key costs memory only while it holds a place, or the server may think so. */
+/** Permits of this process for all keys. A key is stored only while it has places or a record on the server. */
 export class PermitTable {
   readonly #options: PermitTableOptions
-  readonly #means: KeyPermitsDeps
-  /** By stored name. */
+  readonly #deps: KeyPermitsDeps
+  /** By Redis key. */
   readonly #all = new Map<string, KeyPermits>()
 
   constructor(options: PermitTableOptions) {
     this.#options = options
-    this.#means = { ...options, holdTimes: new HoldTimes(), maxHoldTimers: new MaxHoldTimers(options.clock) }
+    this.#deps = { ...options, holdTimes: new HoldTimes(), maxHoldTimers: new MaxHoldTimers(options.clock) }
   }
 
   [Symbol.iterator](): IterableIterator<KeyPermits> {
@@ -29,25 +29,25 @@ export class PermitTable {
     return this.#all.values().next().value
   }
 
-  /** Returns the holding of a key, possibly an empty one. */
+  /** Returns the permits of a key. Creates an empty entry if there is none. */
   of(key: string, cap: Cap): KeyPermits {
     const name = this.#options.nameOf(key, cap)
     const known = this.#all.get(name)
     if (known) return known
     const maxHoldMs = cap.maxHoldMs ?? this.#options.maxHoldMs
-    const holding = new KeyPermits(this.#means, { key, name, cap, maxHoldMs })
+    const holding = new KeyPermits(this.#deps, { key, name, cap, maxHoldMs })
     this.#all.set(name, holding)
     return holding
   }
 
-  /** Removes a key if nothing is held and nothing has to be reported. */
+  /** Removes a key if it is idle. */
   prune(holding: KeyPermits): void {
-    if (holding.idle(this.#means.clock.now())) this.#all.delete(holding.name)
+    if (holding.idle(this.#deps.clock.now())) this.#all.delete(holding.name)
   }
 
-  /** Ends the timers. From now on nothing is claimed of the server. */
+  /** Stops the timers and reports zero places for every key from now on. */
   leave(): void {
-    this.#means.maxHoldTimers.close()
+    this.#deps.maxHoldTimers.close()
     for (const holding of this) holding.leave()
   }
 }

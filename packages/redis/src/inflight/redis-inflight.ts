@@ -25,23 +25,28 @@ import { runnerOf } from '../client/script-runner.ts'
 import { InflightTable } from './inflight-table.ts'
 
 export interface RedisInflightOptions extends EntityKeyOptions {
-  /** Places for each key. Default: the limit of each cap. If it is set, caps must have the same limit. */
+  /**
+   * Places per key. If it is set, all caps on this backend must have the same limit. Default: the limit of each cap.
+   */
   readonly limit?: number | undefined
   /**
-   * Time after which the places of a crashed process become free, at least three times `deadlineMs`. Default: 10
-   * seconds. A process renews its leases three times in this time.
+   * Duration of a lease, after which the places of a crashed process become free; at least three times `deadlineMs`.
+   * Processes renew their leases three times per lease. Default: 10 seconds.
    */
   readonly leaseMs?: Duration | undefined
-  /** Separates caps with equal names. Default: `default`. Processes that share caps need the same scope. */
+  /** Separates caps with equal names. Must be the same in all processes that share caps. Default: `default`. */
   readonly scope?: string | undefined
-  /** Longest wait for a reply before this process decides by its own count, 1 to 60,000 ms. Default: 50. */
+  /** Maximum wait for Redis before this process decides by its own count, from 1 to 60,000 ms. Default: 50 ms. */
   readonly deadlineMs?: Duration | undefined
-  /** Revokes permits that are held longer, unless their cap has its own maximum: 1 ms to 2^31 - 1 ms. Default: none. */
+  /**
+   * Time after which a permit is revoked, from 1 ms to 2^31 - 1 ms. The `maxHoldMs` of a cap takes precedence. Default:
+   * never.
+   */
   readonly maxHoldMs?: Duration | undefined
-  /** Receive `backendFailed` and `breaker` when Redis fails and recovers. */
+  /** Receive `backendFailed` and `breaker` events when Redis fails and recovers. Default: none. */
   readonly observers?: readonly Observer[] | undefined
   readonly clock?: Clock | undefined
-  /** For tests: epoch ms instead of the server's time. */
+  /** For tests: a clock in epoch ms that replaces the server's clock. */
   readonly serverTime?: (() => number) | undefined
 }
 
@@ -57,23 +62,26 @@ const OPTIONS = [
   'serverTime',
 ] as const
 const LEASE_MS = 10_000
-// a heartbeat that waits out its deadline must not be the last one of its lease
+/** Minimum ratio of `leaseMs` to `deadlineMs`: after a heartbeat that times out, there must be time for another one. */
 const LEAST_DEADLINES = 3
 
 /**
- * Counts the permits of all processes on Redis: the `backend` of any number of caps, which are distinguished by name
- * and have their own limits. An acquire is exact: all processes together never hold more places than the limit.
+ * Creates a backend that shares in-flight caps between processes through Redis. One backend serves any number of caps,
+ * which are distinguished by name and have their own limits. While Redis is available, all processes together never
+ * hold more places than the limit.
  *
- * A permit is a lease, which its process renews while it is held; after a crash its places become free within
- * `leaseMs`. A process that was suspended for so long finds its permits `lost`; places that it acquires afterwards
- * are valid.
+ * Each permit is a lease, which its process renews while the permit is held. After a crash, the places become free
+ * within `leaseMs`. If a process was suspended for longer than its leases, its permits are `lost`; permits that it
+ * acquires afterwards are valid.
  *
- * While Redis does not answer within `deadlineMs`, each process counts alone, so that N processes may hold N times
- * the limit. Held permits are not revoked: as soon as Redis answers, all of them are counted again, even above the
- * limit, and nothing is granted until enough have been released. Only a process that could not renew for a whole
- * lease loses the places, the newest first, that others have taken meanwhile.
+ * If Redis does not reply within `deadlineMs`, each process counts alone, so N processes may hold N times the limit.
+ * Permits are not revoked: when Redis is available again, all held places are counted, even above the limit, and no
+ * place is granted until enough have been released. A process that could not renew for a whole lease loses as many
+ * permits, the newest first, as other processes have taken its places.
  *
- * Throws coded errors for invalid options. It never rejects, and a request never waits longer than `deadlineMs`.
+ * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_LIMIT`, `SLUICE_BAD_DURATION` or `SLUICE_SECRET_MISSING` if an option is
+ * invalid. `acquire` and `count` never reject because of Redis and never wait longer than `deadlineMs`, or twice as
+ * long if the process itself was suspended.
  */
 export function redisInflight(client: RedisClient | ScriptRunner, options: RedisInflightOptions = {}): InflightBackend {
   optionsOf('redisInflight', options, OPTIONS)
@@ -103,13 +111,12 @@ function timesOf(options: RedisInflightOptions): { readonly deadlineMs: number; 
   const { deadlineMs } = compileFailover({ deadlineMs: options.deadlineMs })
   const leaseMs = Math.ceil(parseMs(options.leaseMs ?? LEASE_MS, 'redisInflight: leaseMs'))
   if (leaseMs >= LEAST_DEADLINES * deadlineMs) return { deadlineMs, leaseMs }
-  throw new SluiceError(
-    'SLUICE_BAD_DURATION',
-    `redisInflight: leaseMs: expected at least three times deadlineMs (${LEAST_DEADLINES * deadlineMs} ms), received ${shown(options.leaseMs, 'leaseMs')}`,
-  )
+  const expected = `at least ${LEAST_DEADLINES} times deadlineMs (${LEAST_DEADLINES * deadlineMs} ms)`
+  const received = shown(options.leaseMs, 'leaseMs')
+  throw new SluiceError('SLUICE_BAD_DURATION', `redisInflight: leaseMs: expected ${expected}, received ${received}`)
 }
 
-/** Returns `scope/cap/inflight@version`; an application part with its own caps is part of the scope. */
+/** Returns a function that names caps `scope/cap/inflight@version`. The `place` of a cap becomes part of the scope. */
 function countNames(scope: string): (cap: Cap) => string {
   const known = new WeakMap<Cap, string>()
   return (cap) => {

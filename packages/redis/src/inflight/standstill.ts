@@ -1,7 +1,7 @@
 import type { Clock, Deadlines, MaybePromise } from '@sluice/limiter-core/backend'
 import type { Deferred } from './deferred.ts'
 
-/** A timer that is this late indicates that the process was suspended. */
+/** Minimum delay of a timer that indicates that the process was suspended. */
 const OVERSLEPT_MS = 5
 
 export interface StandstillOptions {
@@ -9,12 +9,16 @@ export interface StandstillOptions {
   readonly deadlineMs: number
 }
 
-/** Distinguishes replies that are late because this process was suspended from replies that Redis did not send. */
+/**
+ * Distinguishes late replies of Redis from replies that only appear late because this process was suspended, for
+ * example by a blocked event loop.
+ */
 export class Standstill {
   readonly #options: StandstillOptions
   readonly #deadlines: Deadlines
-  /** When the last one was over. */
-  #overAt = Number.NEGATIVE_INFINITY
+  /** End of the last suspension that excused a late reply. */
+  #endedAt = Number.NEGATIVE_INFINITY
+  /** Whether Redis has replied since that suspension. */
   #answeredSince = true
 
   constructor(options: StandstillOptions, deadlines: Deadlines) {
@@ -22,27 +26,27 @@ export class Standstill {
     this.#deadlines = deadlines
   }
 
-  /** A call was answered: the next standstill excuses again. */
+  /** Records a reply of Redis, so that the next suspension excuses late replies again. */
   answered(): void {
     this.#answeredSince = true
   }
 
   /**
-   * Whether a late call sent at `sentAt` says nothing about Redis. Repeated suspensions do not excuse a Redis that
-   * never answers in between.
+   * Whether the late reply to a call sent at `sentAt` can be explained by a suspension of this process. Returns false
+   * if Redis has not replied between two suspensions.
    */
   excuses(sentAt: number): boolean {
     if (!this.#spanned(sentAt)) return false
-    if (sentAt <= this.#overAt) return true
+    if (sentAt <= this.#endedAt) return true
     const excused = this.#answeredSince
     this.#answeredSince = false
-    if (excused) this.#overAt = this.#options.clock.now()
+    if (excused) this.#endedAt = this.#options.clock.now()
     return excused
   }
 
   /**
-   * Returns the reply of Redis, or the result of `here` after a deadline; after a second deadline if the process was
-   * suspended during the first.
+   * Returns the answer that `waiter` receives, or the result of `here` after the deadline. If the process was suspended
+   * before the deadline, waits for a second deadline.
    */
   async answerOf<T>(waiter: Deferred<T>, here: () => T): Promise<T> {
     const askedAt = this.#options.clock.now()
@@ -52,7 +56,7 @@ export class Standstill {
     return this.#deadlines.race<T, MaybePromise<T>>(waiter.promise, { answered, failed: here, late }, askedAt)
   }
 
-  /** Whether this process was suspended during the deadline that started at `since`. */
+  /** Whether this process was suspended during a wait that started at `since`. Called when the deadline has passed. */
   #spanned(since: number): boolean {
     const { clock, deadlineMs } = this.#options
     return clock.now() - since > deadlineMs + OVERSLEPT_MS

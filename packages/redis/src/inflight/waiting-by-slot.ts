@@ -1,9 +1,9 @@
 import type { KeyPermits } from './key-permits.ts'
 
-/** Keys of one call: a key costs the server some 10 microseconds, and more the more processes hold it. */
+/** Maximum number of keys per call. A key takes Redis about 10 microseconds, and more if many processes hold it. */
 const MOST_KEYS = 32
 
-/** Keys that wait for a call, grouped by what fits in one call: a hash slot, if there are several. */
+/** Keys that wait for a call, grouped by hash slot. */
 export class WaitingBySlot {
   readonly #hashSlotOf: (name: string) => number
   readonly #slots = new Map<number, Set<KeyPermits>>()
@@ -22,7 +22,7 @@ export class WaitingBySlot {
     this.#slots.set(slot, waiting.add(permits))
   }
 
-  /** Returns the keys of the next call; empty if there are none. */
+  /** Removes and returns the keys for the next call; an empty array if no key waits. */
   take(): readonly KeyPermits[] {
     const taken: KeyPermits[] = []
     for (const [slot, waiting] of this.#slots) {
