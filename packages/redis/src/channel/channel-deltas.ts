@@ -2,17 +2,18 @@ import { checkTopic, type Observers, type Script, SluiceError, shown } from '@sl
 import { channelSums } from '../lua/scripts.ts'
 import type { ChannelSide } from './channel-exchange.ts'
 
-/** Sums sent and received per call, which takes Redis about 2 ms. */
+/** Maximum number of sums sent and received per call. Such a call takes Redis about 2 ms. */
 const BATCH_SUMS = 1_000
 
 export interface SumsBounds {
-  /** Most sums kept in this process; those that have not changed for the longest time are dropped first. */
+  /** Maximum number of sums in Redis. */
   readonly maxSums: number
+  /** Maximum number of sums with unsent amounts in this process. */
   readonly maxUnsent: number
   readonly observers: Observers
 }
 
-/** Sums as this process knows them: the values in Redis at the last tick, plus what it has added since. */
+/** Sums as known to this process: the values in Redis at the last tick plus the amounts that were added since. */
 export class ChannelDeltas implements ChannelSide {
   readonly script: Script = channelSums
   readonly keys: readonly string[]
@@ -21,15 +22,16 @@ export class ChannelDeltas implements ChannelSide {
   listening = true
   readonly #maxUnsent: number
   readonly #observers: Observers
+  /** Values received from Redis, plus acknowledged amounts of this process. */
   readonly #merged = new Map<string, number>()
-  // of the last change of each as it was received, in their order
+  /** Version of the last change received for each sum, in ascending order. */
   readonly #versions = new Map<string, number>()
   readonly #unsent = new Map<string, number>()
-  // in the batch that is not acknowledged yet
+  /** Amounts in the batch that is not acknowledged yet. */
   readonly #sent = new Map<string, number>()
   #dropped = 0
 
-  /** `name` is the Redis name of the sums; its braces keep all of their keys in one slot. */
+  /** `name` is the first part of the Redis keys. Its braces put all of them into one hash slot. */
   constructor(topic: string, name: string, { maxSums, maxUnsent, observers }: SumsBounds) {
     this.topic = topic
     this.settings = [BATCH_SUMS, maxSums]
@@ -42,13 +44,17 @@ export class ChannelDeltas implements ChannelSide {
     return this.#unsent.size / BATCH_SUMS
   }
 
-  /** Throws `SLUICE_BAD_MESSAGE`. Amounts beyond `maxUnsent` sums are dropped. */
+  /**
+   * Adds `amount` to a sum. Drops it if `maxUnsent` other sums have unsent amounts. Throws `SLUICE_BAD_MESSAGE` if the
+   * name is invalid, or if the amount or the unsent amount of the sum is not a safe integer.
+   */
   add(name: string, amount: number): void {
     checkTopic('add', name)
     const before = this.#unsent.get(name)
     const sum = (before ?? 0) + amount
     if (!Number.isSafeInteger(amount) || !Number.isSafeInteger(sum)) {
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `add: expected an integer within 2^53, received ${shown(amount)}`)
+      const expected = 'an integer that keeps the unsent amount below 2^53'
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `add: amount: expected ${expected}, received ${shown(amount)}`)
     }
     if (before === undefined && this.#unsent.size >= this.#maxUnsent) this.#dropped++
     else this.#unsent.set(name, sum)
@@ -58,7 +64,7 @@ export class ChannelDeltas implements ChannelSide {
     return (this.#merged.get(name) ?? 0) + (this.#sent.get(name) ?? 0) + (this.#unsent.get(name) ?? 0)
   }
 
-  /** Reports amounts dropped since the last call. */
+  /** Reports the number of amounts that were dropped since the last call to the observers. */
   tellDropped(): void {
     if (this.#dropped > 0) this.#observers.event('sync', { topic: this.topic, dropped: this.#dropped })
     this.#dropped = 0
@@ -76,7 +82,7 @@ export class ChannelDeltas implements ChannelSide {
     return batch
   }
 
-  /** What was sent is part of the values that later replies contain. */
+  /** Adds the sent amounts to the known values. Later replies of Redis include them. */
   acknowledged(): void {
     for (const [name, amount] of this.#sent) this.#merged.set(name, (this.#merged.get(name) ?? 0) + amount)
     this.#sent.clear()

@@ -2,34 +2,35 @@ import type { Clock, Observers, Script, ScriptRunner } from '@sluice/limiter-cor
 import { channelLeave } from '../lua/scripts.ts'
 import { ExchangeLoop } from './exchange-loop.ts'
 
-/** How long a topic without new messages is kept. */
+/** Time after which Redis deletes a topic without new messages. */
 const KEPT_MS = 86_400_000
-/** How long the server remembers the last batch of a writer; a batch is not resent after half of it. */
+/** Time for which Redis stores the last batch number of a writer. A batch is resent for at most half of it. */
 const REMEMBERED_MS = 3_600_000
 
 type Arguments = readonly (string | number)[]
 
-/** What one topic sends and receives. */
+/** Content of a `ChannelExchange`: what is sent and received for one topic. */
 export interface ChannelSide {
   readonly topic: string
   readonly script: Script
-  /** Keys of the script, after the key of the writer. */
+  /** Redis keys of the script, after the key of the writer. */
   readonly keys: readonly string[]
+  /** First arguments of every call that are specific to the script. */
   readonly settings: Arguments
-  /** True while news are wanted. */
+  /** Whether to receive what other processes send. */
   readonly listening: boolean
-  /** Number of batches that wait to be sent; a part of a batch counts proportionally. */
+  /** Number of batches that wait to be sent, including fractions of a batch. */
   readonly waiting: number
   /**
-   * Returns the script arguments of the next batch, or undefined if there is none. A batch is resent unchanged until
-   * it counts.
+   * Returns the script arguments of the next batch; undefined if there is nothing to send. The batch is resent
+   * unchanged until `acknowledged` or `abandoned` is called.
    */
   next(): Arguments | undefined
-  /** The batch counts, once. */
+  /** Called when the batch has been applied, exactly once. */
   acknowledged(): void
-  /** Called when a batch is given up, because the server may have forgotten whether it counted. */
+  /** Called when the batch is given up, because Redis may no longer know whether it was applied. */
   abandoned(): void
-  /** Receives what other processes sent. `missed`: some of it was discarded before it could be received. */
+  /** Applies what other processes sent. `missed`: messages were discarded before this process could receive them. */
   received(news: readonly unknown[], missed: boolean): void
 }
 
@@ -37,9 +38,9 @@ export interface ChannelDeps {
   readonly runner: ScriptRunner
   readonly clock: Clock
   readonly observers: Observers
-  /** Unique for this process. */
+  /** Unique id of this process. */
   readonly writer: string
-  /** The key under which the server remembers the batches of this writer. */
+  /** Redis key that stores the last batch number of this process. */
   readonly writerKey: string
 }
 
@@ -49,58 +50,58 @@ interface Batch {
   readonly since: number
 }
 
+/** Read position of this process in the data of Redis with the id `born`. Both are empty before the first reply. */
 interface Reader {
   born: string
   position: string
 }
 
 /**
- * Sends batches to a server so that each counts exactly once, and reads what other processes sent. One batch is
- * pending at a time: it has a number and is resent with it until a reply arrives, and the server stores the last
- * number of each writer. The read position advances only with a reply. Any request or reply may therefore be lost,
- * late or duplicated.
+ * Sends batches to Redis so that each is applied exactly once, and reads what other processes sent. At most one batch
+ * is pending. It is resent with its number until a reply arrives, and Redis stores the last number of each writer. The
+ * read position only advances with a reply. Requests and replies may therefore be lost, delayed or duplicated.
  */
 export class ChannelExchange {
   readonly #side: ChannelSide
-  readonly #parts: ChannelDeps
+  readonly #deps: ChannelDeps
   readonly #loop: ExchangeLoop
   #reader: Reader = { born: '', position: '' }
   #batch: Batch | undefined
   #number = 0
   #closing = false
 
-  constructor(side: ChannelSide, parts: ChannelDeps) {
+  constructor(side: ChannelSide, deps: ChannelDeps) {
     this.#side = side
-    this.#parts = parts
-    const { clock, observers } = parts
+    this.#deps = deps
+    const { clock, observers } = deps
     this.#loop = new ExchangeLoop({ topic: side.topic, clock, observers, exchange: () => this.#exchange() })
   }
 
-  /** Reads from the start again. */
+  /** Reads from the beginning with the next exchange. */
   rejoin(): void {
     this.#reader = { born: '', position: '' }
   }
 
-  /** Sends and receives once, unless an exchange is pending. Never rejects. */
+  /** Sends and receives, or waits for the pending exchange. Never rejects. */
   tick(): Promise<void> {
     return this.#loop.tick()
   }
 
-  /** Waits for the pending exchange and sends the rest, for at most `ms`. Nothing is sent afterwards. */
+  /** Waits up to `ms` for the pending exchange and for the rest to be sent. Nothing is sent afterwards. */
   async close(ms: number): Promise<void> {
     this.#closing = true
     await this.#loop.close(ms)
     void this.#leave()
   }
 
-  /** Not awaited: if it fails, the record of this writer expires slightly later. */
+  /** Deletes the record of this writer in Redis. If that fails, the record expires. */
   async #leave(): Promise<void> {
-    const { runner, writerKey } = this.#parts
+    const { runner, writerKey } = this.#deps
     if (this.#number === 0 || this.#batch) return
     try {
       await runner.run(channelLeave, [writerKey], [])
     } catch {
-      // as after a crash
+      // the record expires, as after a crash
     }
   }
 
@@ -110,7 +111,7 @@ export class ChannelExchange {
   }
 
   async #once(): Promise<boolean> {
-    const { runner, writer, writerKey } = this.#parts
+    const { runner, writer, writerKey } = this.#deps
     const { script, keys, settings, listening } = this.#side
     const batch = this.#pending()
     const reader = this.#reader
@@ -121,7 +122,7 @@ export class ChannelExchange {
   }
 
   #pending(): Batch | undefined {
-    const now = this.#parts.clock.now()
+    const now = this.#deps.clock.now()
     if (this.#batch && now - this.#batch.since > REMEMBERED_MS / 2) {
       this.#batch = undefined
       this.#side.abandoned()
@@ -137,14 +138,14 @@ export class ChannelExchange {
       this.#batch = undefined
       this.#side.acknowledged()
     }
-    // a reader that left or restarted in the meantime does not want messages for the previous reader
+    // ignores messages for a previous reader, if the subscription ended or restarted while the call was pending
     if (this.#side.listening && reader === this.#reader) {
       reader.born = String(born)
       reader.position = String(position)
       this.#side.received(news, Number(missed) === 1)
       if (Number(more) === 1) return true
     }
-    // a partial batch waits for the next tick, except when closing
+    // a partial batch waits for the next tick, unless the exchange is being closed
     return this.#closing ? this.#side.waiting > 0 : this.#side.waiting >= 1
   }
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import {
+  badOption,
   type Clock,
   clockOf,
   type Duration,
@@ -7,26 +8,31 @@ import {
   Observers,
   parseMs,
   type ScriptRunner,
-  SluiceError,
-  shown,
 } from '@sluice/limiter-core/backend'
 import { checkPrefix } from '../client/entity-key.ts'
 import type { RedisClient } from '../client/redis-client.ts'
 import { runnerOf } from '../client/script-runner.ts'
 
-/** Options of channels and sums. */
+/** Common options of `redisChannel`, `redisSums` and `redisUniques`. */
 export interface SharedChannelOptions {
-  /** First part of every name in Redis; default: `sluice`. 1 to 64 characters, without braces. The same in all processes that share. */
+  /**
+   * First part of every Redis key; 1 to 64 characters without braces or control characters. Must be the same in all
+   * processes that share data. Default: `sluice`.
+   */
   readonly prefix?: string | undefined
-  /** Time between two exchanges. Default: 1 s; at least 1 ms. */
+  /** Time between two exchanges with Redis, at least 1 ms in whole milliseconds. Default: 1 second. */
   readonly tickMs?: Duration | undefined
-  /** How long `close` may take to send the rest. Default: 1 s. */
+  /** Maximum time that `close` takes to send the rest. Default: 1 second. */
   readonly closeMs?: Duration | undefined
   readonly clock?: Partial<Clock> | undefined
   /**
-   * Receive `sync` with the `topic` and one of: `missed: true`, messages were discarded before this process received
-   * them; `dropped`, the number of messages that were not sent; `failed`, the code of an error when an outage starts,
-   * and `false` when it ends.
+   * Receive `sync` events with the `topic` and one of:
+   *
+   * - `missed: true`: data was discarded before this process received it;
+   * - `dropped`: the number of messages, amounts or keys that were not sent;
+   * - `failed`: the code of an error when an outage starts, and `false` when it ends.
+   *
+   * Default: none.
    */
   readonly observers?: readonly Observer[] | undefined
 }
@@ -34,7 +40,7 @@ export interface SharedChannelOptions {
 /** The names of `SharedChannelOptions`, for `optionsOf`. */
 export const SHARED_CHANNEL_OPTIONS = ['prefix', 'tickMs', 'closeMs', 'clock', 'observers'] as const
 
-/** The same options, checked. */
+/** Validated `SharedChannelOptions`, with the runner of the client. */
 export interface ChannelSettings {
   readonly runner: ScriptRunner
   readonly clock: Clock
@@ -42,11 +48,11 @@ export interface ChannelSettings {
   readonly prefix: string
   readonly tickMs: number
   readonly closeMs: number
-  /** Identifies this start of this process. */
+  /** Random id, different after each start of a process. */
   readonly writer: string
 }
 
-/** Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`. */
+/** Validates the common options. Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION`. */
 export function channelSettings(
   owner: string,
   client: RedisClient | ScriptRunner,
@@ -64,15 +70,12 @@ export function channelSettings(
   }
 }
 
-/** `value` where it is a whole number from `least`, default 1, to `most`; throws `SLUICE_BAD_OPTION` otherwise. */
+/** Returns `value` if it is an integer from `least` (default: 1) to `most`; throws `SLUICE_BAD_OPTION` otherwise. */
 export function whole(
   value: unknown,
   option: string,
   { least = 1, most = Number.MAX_SAFE_INTEGER }: { least?: number; most?: number } = {},
 ): number {
   if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return value as number
-  throw new SluiceError(
-    'SLUICE_BAD_OPTION',
-    `${option}: expected an integer from ${least} to ${most}, received ${shown(value, option)}`,
-  )
+  throw badOption(option, value, `an integer from ${least} to ${most}`)
 }

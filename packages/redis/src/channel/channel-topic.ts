@@ -4,7 +4,7 @@ import type { ChannelSide } from './channel-exchange.ts'
 
 type Receive = (bytes: Uint8Array) => void
 
-/** Limits of a topic. */
+/** Validated limits of a topic; see `RedisChannelOptions`. */
 export interface TopicBounds {
   readonly retainMs: number
   readonly maxRetainedBytes: number
@@ -12,10 +12,10 @@ export interface TopicBounds {
   readonly maxUnsentBytes: number
 }
 
-/** Bytes sent and received per call, plus the message that exceeds them; takes Redis about 1 ms. */
+/** Bytes after which a call takes no further message, for sending and for receiving. Such a call takes Redis 1 ms. */
 const BATCH_BYTES = 262_144
 
-/** One topic of a channel in this process: unsent messages and receivers. */
+/** Unsent messages and receivers of one topic in this process. */
 export class ChannelTopic implements ChannelSide {
   readonly script: Script = channelMessages
   readonly keys: readonly string[]
@@ -24,13 +24,14 @@ export class ChannelTopic implements ChannelSide {
   readonly #bounds: TopicBounds
   readonly #observers: Observers
   #receivers = new Set<{ readonly receive: Receive }>()
-  // the oldest first
+  /** Oldest first. */
   #unsent: Uint8Array[] = []
   #unsentBytes = 0
   #dropped = 0
+  /** Number of messages in the pending batch. */
   #sending = 0
 
-  /** `name` is the Redis name of the topic; its braces keep all of its keys in one slot. */
+  /** `name` is the first part of the Redis keys. Its braces put all of them into one hash slot. */
   constructor(topic: string, name: string, { bounds, observers }: { bounds: TopicBounds; observers: Observers }) {
     this.topic = topic
     this.keys = [`${name}:topic`, `${name}:messages`]
@@ -47,39 +48,43 @@ export class ChannelTopic implements ChannelSide {
     return this.#unsentBytes / BATCH_BYTES
   }
 
-  /** Throws `SLUICE_BAD_MESSAGE`. Where too much is unsent, the oldest go. */
+  /**
+   * Queues a message and drops the oldest ones if more than `maxUnsentBytes` are queued. Throws `SLUICE_BAD_MESSAGE` if
+   * the message is not a `Uint8Array` or is too large.
+   */
   publish(bytes: Uint8Array): void {
     const { maxMessageBytes, maxUnsentBytes } = this.#bounds
     if (!(bytes instanceof Uint8Array) || bytes.byteLength > maxMessageBytes) {
       const received = bytes instanceof Uint8Array ? `${bytes.byteLength} bytes` : kindOf(bytes)
       throw new SluiceError(
         'SLUICE_BAD_MESSAGE',
-        `publish: expected a Uint8Array of at most ${maxMessageBytes} bytes, received ${received}`,
+        `publish: bytes: expected a Uint8Array of at most ${maxMessageBytes} bytes, received ${received}`,
       )
     }
-    // a copy: the caller may use its own again
+    // a copy, because the caller may reuse its buffer
     this.#unsent.push(new Uint8Array(bytes))
     this.#unsentBytes += weight(bytes)
     while (this.#unsentBytes > maxUnsentBytes) this.#dropOldest()
   }
 
+  /** Adds a receiver. Returns a function that removes it. */
   add(receive: Receive): () => void {
     const receiver = { receive }
     const receivers = this.#receivers.add(receiver)
     return () => {
       receivers.delete(receiver)
-      // a later receiver starts from the beginning, and receives nothing addressed to the previous one
+      // the next receiver reads from the beginning, and must not receive the messages of a pending call
       if (receivers.size === 0 && receivers === this.#receivers) this.leave()
     }
   }
 
-  /** Called when there are no receivers. */
+  /** Removes all receivers. */
   leave(): void {
     this.#receivers.clear()
     this.#receivers = new Set()
   }
 
-  /** Reports messages dropped since the last call. */
+  /** Reports the number of messages that were dropped since the last call to the observers. */
   tellDropped(): void {
     if (this.#dropped > 0) this.#observers.event('sync', { topic: this.topic, dropped: this.#dropped })
     this.#dropped = 0
@@ -115,7 +120,7 @@ export class ChannelTopic implements ChannelSide {
     for (const batch of batches) {
       for (const text of String(batch).split(' ')) {
         const bytes = new Uint8Array(Buffer.from(text, 'base64'))
-        // a copy: a receiver may remove itself or another, or add one
+        // a copy, because a receiver may add or remove receivers
         for (const receiver of [...receivers]) if (receivers.has(receiver)) this.#deliver(bytes, receiver.receive)
       }
     }
@@ -124,7 +129,7 @@ export class ChannelTopic implements ChannelSide {
   #deliver(bytes: Uint8Array, receive: Receive): void {
     const failed = (error: unknown): void => this.#observers.event('hookFailed', { hook: 'receive', error })
     try {
-      // it may be an async function all the same
+      // the type requires no promise, but an async function may be passed
       const done: unknown = receive(bytes)
       if (isPromise(done)) done.then(undefined, failed)
     } catch (error) {
@@ -140,7 +145,7 @@ export class ChannelTopic implements ChannelSide {
   }
 }
 
-/** Returns the size of a message including overhead, so that a flood of empty messages is bounded too. */
+/** Returns the size of a message with its overhead, so that the number of empty messages is limited too. */
 function weight(bytes: Uint8Array): number {
   return bytes.byteLength + 64
 }

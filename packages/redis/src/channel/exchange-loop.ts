@@ -1,60 +1,58 @@
 import { AWAITED, type Clock, Deadlines, messageOf, type Observers } from '@sluice/limiter-core/backend'
 
-/** An exchange that has no answer by then is begun again; each is safe to repeat. */
-const ANSWER_MS = 1_000
+/** Time after which a call without a reply fails, and the next tick repeats it. Every call is safe to repeat. */
+const REPLY_MS = 1_000
 
 export interface ExchangeLoopOptions {
-  /** Topic in events. */
+  /** Topic of the events. */
   readonly topic: string
   readonly clock: Clock
   readonly observers: Observers
-  /** Sends and receives once. Rejects if that failed; a later tick calls it again. */
+  /** Sends and receives. If it rejects, the next tick calls it again. */
   readonly exchange: () => Promise<void>
 }
 
-/**
- * Runs one exchange at a time, started by ticks, until it is closed. Reports the start and the end of an outage once.
- */
+/** Runs one exchange at a time, started by ticks. Reports the start and the end of each outage to the observers. */
 export class ExchangeLoop {
   readonly #options: ExchangeLoopOptions
   readonly #deadlines: Deadlines
-  #underWay: Promise<void> | undefined
+  #pending: Promise<void> | undefined
   #failing = false
   #closed = false
 
   constructor(options: ExchangeLoopOptions) {
     this.#options = options
-    this.#deadlines = new Deadlines(options.clock, ANSWER_MS)
+    this.#deadlines = new Deadlines(options.clock, REPLY_MS)
   }
 
-  /** Whether nothing may be sent any longer. */
+  /** Whether the loop is closed, so that nothing may be sent. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** Exchanges, unless that is under way. Never rejects. */
+  /** Starts an exchange unless one is pending. Resolves when the exchange has ended; never rejects. */
   tick(): Promise<void> {
-    this.#underWay ??= this.#exchange().finally(() => {
-      this.#underWay = undefined
+    this.#pending ??= this.#exchange().finally(() => {
+      this.#pending = undefined
     })
-    return this.#underWay
+    return this.#pending
   }
 
-  /** Resolves with the reply if it is in time; otherwise rejects with the code `LATE`. */
+  /** Resolves with the reply, or rejects with the code `LATE` after one second. */
   inTime<T>(answer: Promise<T>): Promise<T> {
     return this.#deadlines.inTime(answer)
   }
 
-  /** Called when the server has replied: an outage has ended. */
+  /** Records a reply of Redis, which ends an outage. */
   answered(): void {
     const { topic, observers } = this.#options
     if (this.#failing) observers.event('sync', { topic, failed: false })
     this.#failing = false
   }
 
-  /** Waits for the pending exchange and runs another for the rest, for at most `ms`. */
+  /** Waits up to `ms` for the pending exchange and for another one that sends the rest. */
   async close(ms: number): Promise<void> {
-    const flushed = (this.#underWay ?? Promise.resolve()).then(() => this.tick())
+    const flushed = (this.#pending ?? Promise.resolve()).then(() => this.tick())
     await new Promise<void>((resolve) => {
       const cancel = this.#options.clock.after(ms, resolve, AWAITED)
       flushed.then(() => {
@@ -75,7 +73,7 @@ export class ExchangeLoop {
     }
   }
 
-  /** Once an outage, not once a tick. */
+  /** Reports the start of an outage once, not at every tick. */
   #failed(error: unknown): void {
     const { topic, observers } = this.#options
     if (!this.#failing) {

@@ -20,15 +20,18 @@ import {
 import { ChannelTopic, type TopicBounds } from './channel-topic.ts'
 
 export interface RedisChannelOptions extends SharedChannelOptions {
-  /** How long messages wait in Redis for processes that are away or start later: 1 s to 1 day. Default: 1 min. */
+  /**
+   * Time for which Redis retains messages for processes that are disconnected or start later, from 1 second to 1 day.
+   * Default: 1 minute.
+   */
   readonly retainMs?: Duration | undefined
-  /** Most bytes of a topic (as base64) that wait in Redis; the oldest messages are dropped first. Default: 16 MiB. */
+  /** Maximum size of a topic in Redis, in bytes of base64. The oldest messages are discarded. Default: 16 MiB. */
   readonly maxRetainedBytes?: number | undefined
-  /** The largest message; default: 256 KiB. */
+  /** Maximum size of a message in bytes. Default: 256 KiB. */
   readonly maxMessageBytes?: number | undefined
   /**
-   * Most bytes of a topic, plus 64 per message, that wait in this process while Redis is away; the oldest messages
-   * are dropped first. At least `maxMessageBytes` plus 64. Default: 4 MiB.
+   * Maximum size of unsent messages per topic in this process: their bytes plus 64 per message. The oldest messages are
+   * dropped. At least `maxMessageBytes` + 64. Default: 4 MiB.
    */
   readonly maxUnsentBytes?: number | undefined
 }
@@ -42,22 +45,23 @@ const OPTIONS = [
 ] as const
 
 /**
- * Creates a channel on Redis or Redis Cluster: a message of one process is received by every other subscribed
- * process, exactly once and in the order of its sender; never by the sender. Messages of a topic are sent and
- * received in one script call per tick. They arrive within one to two ticks, urgent ones within one.
+ * Creates a channel on Redis or Redis Cluster. Every other subscribed process receives each message exactly once and in
+ * the order of its sender. The sender does not receive it. All messages of a topic are sent and received in one script
+ * call per tick. They arrive within two ticks, urgent messages within one.
  *
- * The first subscriber of a process receives what Redis has retained, later ones the messages from then on. A process
- * that was away for longer than `retainMs`, or whose Redis lost its data, is notified with `sync` and `missed`. While
- * Redis is away messages wait in this process; dropped ones are reported with `sync` and `dropped`.
+ * The first subscriber of a topic in a process receives the messages that Redis has retained; further subscribers
+ * receive later messages only. If a process was disconnected for longer than `retainMs`, or if Redis lost its data,
+ * observers receive `sync` with `missed`. While Redis is unavailable, messages wait in this process; observers receive
+ * `sync` with `dropped` for messages that exceed `maxUnsentBytes`.
  *
- * Throws `SLUICE_BAD_OPTION` and `SLUICE_BAD_DURATION`.
+ * Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION` if an option is invalid.
  */
 export function redisChannel(client: RedisClient | ScriptRunner, options: RedisChannelOptions = {}): RedisChannel {
   optionsOf('redisChannel', options, OPTIONS)
   return new RedisChannel(channelSettings('redisChannel', client, options), boundsOf(options))
 }
 
-/** Made by `redisChannel`. */
+/** Channel returned by `redisChannel`. */
 export class RedisChannel implements Channel {
   readonly #settings: ChannelSettings
   readonly #bounds: TopicBounds
@@ -72,22 +76,23 @@ export class RedisChannel implements Channel {
   }
 
   /**
-   * Sends `bytes` to all other processes at the next tick, or at once if `urgent`, so that they receive it at their
-   * next tick. Network and Redis failures never throw. Nothing is sent after `close`. Throws `SLUICE_BAD_MESSAGE` for
-   * more than `maxMessageBytes`, and for a topic that is not 1 to 128 printable ASCII characters without braces.
+   * Sends `bytes` to all other processes at the next tick, or at once if `urgent` is true. They receive the message at
+   * their next tick. Does nothing after `close`. Failures of Redis or the network never throw. Throws
+   * `SLUICE_BAD_MESSAGE` if `bytes` is larger than `maxMessageBytes`, or if the topic is not 1 to 128 printable ASCII
+   * characters without braces.
    */
   publish(topic: string, bytes: Uint8Array, { urgent = false }: PublishOptions = {}): void {
     const { side, exchange } = this.#topic('publish', topic)
     if (this.#closing) return
     side.publish(bytes)
-    // a pending exchange has started without it
+    // a pending exchange does not include the message, so another one follows
     if (urgent) void exchange.tick().then(() => (side.waiting > 0 ? exchange.tick() : undefined))
   }
 
   /**
-   * Calls `receive` with each message of other processes, until the returned function is called. All receivers get
-   * the same bytes. If a receiver throws, observers are notified and it continues to receive. Throws
-   * `SLUICE_BAD_MESSAGE` for an invalid topic.
+   * Calls `receive` with each message of other processes until the returned function is called. All receivers share one
+   * `Uint8Array`. If a receiver throws, observers receive `hookFailed` and the receiver stays subscribed. Throws
+   * `SLUICE_BAD_MESSAGE` if the topic is invalid.
    */
   subscribe(topic: string, receive: (bytes: Uint8Array) => void): () => void {
     const { side, exchange } = this.#topic('subscribe', topic)
@@ -96,7 +101,7 @@ export class RedisChannel implements Channel {
     return side.add(receive)
   }
 
-  /** Sends the rest, for at most `closeMs`, and closes. Never rejects. */
+  /** Sends unsent messages for up to `closeMs` and closes the channel. The client stays open. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

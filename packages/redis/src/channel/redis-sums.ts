@@ -11,27 +11,32 @@ import {
 } from './channel-options.ts'
 
 export interface RedisSumsOptions extends SharedChannelOptions {
-  /** Processes with the same name and prefix share sums. 1 to 128 printable ASCII characters without braces. */
+  /**
+   * Name of the group of sums; 1 to 128 printable ASCII characters without braces. Processes with the same name and
+   * prefix share the sums.
+   */
   readonly name: string
   /**
-   * Most sums that Redis keeps, about 200 bytes each; those without additions for the longest time are dropped first.
-   * Equal in all processes. Default: 1,000,000.
+   * Maximum number of sums in Redis, which take about 200 bytes each. The sums without additions for the longest time
+   * are discarded. Must be the same in all processes. Default: 1,000,000.
    */
   readonly maxSums?: number | undefined
-  /** Most unsent sums that wait in this process; amounts for further sums are dropped. Default: 100,000. */
+  /**
+   * Maximum number of sums with unsent amounts in this process. Amounts for further sums are dropped. Default: 100,000.
+   */
   readonly maxUnsent?: number | undefined
 }
 
 /**
- * Creates shared sums on Redis or Redis Cluster, such as the cells of a sketch: each process adds to them and knows
- * all of them as of its last tick. Additions are sent and changes received once per tick, in one script call per
- * 1,000 sums. Every amount counts exactly once.
+ * Creates sums that processes share through Redis or Redis Cluster, such as the cells of a sketch. Each process adds
+ * amounts and reads all sums as of its last tick. Amounts are sent and changes received once per tick, in one script
+ * call per 1,000 sums. Every amount counts exactly once.
  *
- * A sum without additions for a day is forgotten. If Redis lost its data, the sums restart with what was not sent
- * yet; observers receive `sync` with `missed`, and `sync` with `dropped` for amounts that were dropped in this
- * process.
+ * A sum without additions for a day is deleted. If Redis loses its data, the sums start again from the unsent amounts,
+ * and observers receive `sync` with `missed`. Observers receive `sync` with `dropped` for amounts that this
+ * process dropped.
  *
- * Throws `SLUICE_BAD_OPTION`, `SLUICE_BAD_DURATION`, and `SLUICE_BAD_MESSAGE` for the name.
+ * Throws `SLUICE_BAD_OPTION` or `SLUICE_BAD_DURATION` if an option is invalid, and `SLUICE_BAD_MESSAGE` if the name is.
  */
 export function redisSums(client: RedisClient | ScriptRunner, options: RedisSumsOptions): RedisSums {
   optionsOf('redisSums', options, [...SHARED_CHANNEL_OPTIONS, 'name', 'maxSums', 'maxUnsent'])
@@ -41,7 +46,7 @@ export function redisSums(client: RedisClient | ScriptRunner, options: RedisSums
   return new RedisSums(channelSettings('redisSums', client, options), options.name, { maxSums, maxUnsent })
 }
 
-/** Made by `redisSums`. */
+/** Shared sums returned by `redisSums`. */
 export class RedisSums {
   readonly #deltas: ChannelDeltas
   readonly #exchange: ChannelExchange
@@ -62,22 +67,23 @@ export class RedisSums {
   }
 
   /**
-   * Adds `amount` to the sum `name`: a whole number, also a negative one. Network and Redis never make it fail. Throws
-   * `SLUICE_BAD_MESSAGE` for anything else, and for a name that is not 1 to 128 printable ASCII characters without braces.
+   * Adds `amount`, an integer that may be negative, to the sum `name`. Does nothing after `close`. Failures of Redis or
+   * the network never throw. Throws `SLUICE_BAD_MESSAGE` if the amount is not an integer within 2^53, or if the name is
+   * not 1 to 128 printable ASCII characters without braces. Default amount: 1.
    */
   add(name: string, amount = 1): void {
     if (!this.#closing) this.#deltas.add(name, amount)
   }
 
   /**
-   * Returns the sum over all processes as far as it is known here, including everything that this process added; 0
-   * for an unknown sum.
+   * Returns the sum `name` over all processes as of the last tick, plus all amounts that this process has added since.
+   * Returns 0 if the sum is unknown.
    */
   get(name: string): number {
     return this.#deltas.get(name)
   }
 
-  /** Sends the rest, for at most `closeMs`, and closes. Never rejects. */
+  /** Sends unsent amounts for up to `closeMs` and closes the sums. The client stays open. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
