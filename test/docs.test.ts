@@ -65,10 +65,10 @@ describe('docs/errors.md', () => {
     expect([...sections.keys()].sort()).toEqual([...codes].sort())
   })
 
-  test('says in every section when the code comes, what to do, and how it reads', () => {
+  test('explains the cause and the fix of every code, with an example', () => {
     for (const [code, text] of sections) {
-      expect({ code, text }).toEqual({ code, text: expect.stringMatching(/\*\*When\.\*\* /) })
-      expect({ code, text }).toEqual({ code, text: expect.stringMatching(/\*\*What to do\.\*\* /) })
+      expect({ code, text }).toEqual({ code, text: expect.stringMatching(/\*\*Cause\.\*\* /) })
+      expect({ code, text }).toEqual({ code, text: expect.stringMatching(/\*\*Fix\.\*\* /) })
       expect(examples.filter((example) => example.code === code)).not.toEqual([])
     }
   })
