@@ -211,7 +211,7 @@ export const runtimeCodes: readonly RuntimeCode[] = [
   ['SLUICE_NO_ADDRESS', () => statuses([withoutAddress, named()])],
   ['SLUICE_BAD_ADDRESS', () => statuses([trusting, named()], { 'x-forwarded-for': 'unknown' })],
   ['SLUICE_FORWARDED_IGNORED', () => statuses([named()], { forwarded: 'for=198.51.100.7' })],
-  ['SLUICE_FULL_IPV6_KEY', () => statuses([named({ key: () => '2001:db8::7' })])],
+  ['SLUICE_FULL_ADDRESS_KEY', () => statuses([named({ key: () => '2001:db8::7' })])],
   ['SLUICE_SHARED_COUNT', sharedCount],
   ['SLUICE_UNTRUSTED_PROXY', () => statuses([rateLimit(policy)], { 'x-forwarded-for': '198.51.100.7' })],
   ['SLUICE_TRUSTS_ALL_PROXIES', trustingAnyone],

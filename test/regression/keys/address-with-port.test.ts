@@ -92,14 +92,14 @@ describe('a warning about addresses comes once for each limiter', () => {
       behindProxy(PROXY, { forwarded: 'for=198.51.100.7' }),
       'SLUICE_FORWARDED_IGNORED',
     ],
-    ['a key that is a whole IPv6 address', { key: raw }, whole, 'SLUICE_FULL_IPV6_KEY'],
-    ['one that comes later', { key: async (request: unknown) => raw(request) }, whole, 'SLUICE_FULL_IPV6_KEY'],
-    ['one of a principal', { key: byPrincipal(raw) }, whole, 'SLUICE_FULL_IPV6_KEY'],
+    ['a key that is a whole IPv6 address', { key: raw }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
+    ['one that comes later', { key: async (request: unknown) => raw(request) }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
+    ['one of a principal', { key: byPrincipal(raw) }, whole, 'SLUICE_FULL_ADDRESS_KEY'],
     [
       'one of a header',
       { key: byHeader('cf-connecting-ip') },
       viewOf({ headers: { 'cf-connecting-ip': '2001:DB8:0::1' } }),
-      'SLUICE_FULL_IPV6_KEY',
+      'SLUICE_FULL_ADDRESS_KEY',
     ],
   ])('%s', async (_what, options, view, code) => {
     const guards = [

@@ -1,6 +1,6 @@
 import { withPage } from '@sluice/keyed-hash'
 
-/** Every code that Sluice throws or warns with. `docs/errors.md` has a section for each; a test holds both together. */
+/** Code of an error or a warning. `docs/errors.md` has a section for each code, which a test verifies. */
 export type SluiceCode =
   | 'SLUICE_BAD_OPTION'
   | 'SLUICE_BAD_DURATION'
@@ -18,7 +18,7 @@ export type SluiceCode =
   | 'SLUICE_KEY_FALLBACK'
   | 'SLUICE_NO_ADDRESS'
   | 'SLUICE_BAD_ADDRESS'
-  | 'SLUICE_FULL_IPV6_KEY'
+  | 'SLUICE_FULL_ADDRESS_KEY'
   | 'SLUICE_FORWARDED_IGNORED'
   | 'SLUICE_UNTRUSTED_PROXY'
   | 'SLUICE_TRUSTS_ALL_PROXIES'
@@ -51,7 +51,10 @@ export type SluiceCode =
   | 'SLUICE_GOSSIP_FORGED'
   | 'SLUICE_GOSSIP_UNAVAILABLE'
 
-/** Known by its `code`, never by `instanceof`: two versions of a package may meet in one process. */
+/**
+ * An error of Sluice. Identify it by its `code`, not by `instanceof`, because a process may load several versions of a
+ * package.
+ */
 export class SluiceError extends Error {
   readonly code: SluiceCode
   constructor(code: SluiceCode, message: string, options?: ErrorOptions) {
@@ -68,6 +71,6 @@ export function messageOf(error: unknown): string {
   try {
     return String(error)
   } catch {
-    return 'something without text'
+    return 'an error that cannot be converted to a string'
   }
 }

@@ -5,32 +5,35 @@ import { type AddressDoubt, NO_ADDRESS, type ReportFallback } from './key-source
 const DOUBTS: Readonly<Record<AddressDoubt, readonly [code: SluiceCode, message: string]>> = {
   'no-address': [
     'SLUICE_NO_ADDRESS',
-    `a request came without a client address that can be read: all such requests share the key "${NO_ADDRESS}"`,
+    `a request has no valid client address; all such requests share the key "${NO_ADDRESS}"`,
   ],
   'unreadable-address': [
     'SLUICE_BAD_ADDRESS',
-    'a request came with a client address that is none: the address of its socket is counted, behind a proxy one for all clients',
+    'the client address of a request is not an IP address; the address of its socket is counted, ' +
+      'which is the same for all clients behind a proxy',
   ],
   'forwarded-unread': [
     'SLUICE_FORWARDED_IGNORED',
-    'a Forwarded header came, and nobody reads it: behind a proxy that writes it all clients share its address as their key',
+    'a request has a Forwarded header, which the framework does not read; ' +
+      'if a proxy sends it, all clients behind the proxy share one key',
   ],
   'whole-ipv6': [
-    'SLUICE_FULL_IPV6_KEY',
-    'its key is an IPv6 address as it is, and a client has 2^64 of them or more: expected byIp(), which counts their prefix',
+    'SLUICE_FULL_ADDRESS_KEY',
+    'the key of a request is a full IPv6 address, and one client can use 2^64 or more of them; ' +
+      'use byIp(), which counts address prefixes',
   ],
 }
 
-/** Reasons for which the key is used as the source returned it. */
-const AS_ASKED: readonly string[] = ['forwarded-unread', 'whole-ipv6']
+/** Reasons that are only warned about, because the key of the source is used. */
+const KEY_IS_USED: readonly string[] = ['forwarded-unread', 'whole-ipv6']
 
 /**
- * Reports every fallback to the address to observers, and warns once about fallbacks that cannot be intended and
- * about doubtful addresses.
+ * Returns a function that reports each fallback to the address to observers, and warns once about each reason except
+ * `anonymous`, which is normal.
  */
 export function fallbackReporter(report: LimiterReport): ReportFallback {
   return ({ reason, error }) => {
-    if (!AS_ASKED.includes(reason)) report.observers.event('keyFallback', { reason, error })
+    if (!KEY_IS_USED.includes(reason)) report.observers.event('keyFallback', { reason, error })
     if (reason === 'anonymous') return
     if (isDoubt(reason)) {
       const [code, message] = DOUBTS[reason]
@@ -38,7 +41,7 @@ export function fallbackReporter(report: LimiterReport): ReportFallback {
     }
     report.warnOnce('SLUICE_KEY_FALLBACK', () => {
       const why = error === undefined ? reason : `${reason}: ${messageOf(error)}`
-      return `the address of a client is counted, since no key came of its request (${why})`
+      return `a request has no key (${why}); the client address is counted instead`
     })
   }
 }
