@@ -42,7 +42,7 @@ export interface InsightOptions {
   readonly topic?: string | undefined
   /** How unique keys are counted. Default: the keys of decisions, all routes together. */
   readonly unique?: UniqueOptions | undefined
-  /** What operators may change, and a callback for the audit log. Changes over a channel require a `secret`. */
+  /** Bounds of operator changes, and a callback for the audit log. Changes over a channel require a `secret`. */
   readonly control?: ControlOptions | undefined
   readonly clock?: Partial<Clock> | undefined
 }

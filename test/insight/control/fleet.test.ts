@@ -112,7 +112,7 @@ test('a limit beyond the bounds of another process does not hold there, which sa
   await shy.insight.undo(id)
   expect(shy.insight.audit().find(({ event }) => event === 'failed')).toMatchObject({
     event: 'failed',
-    text: expect.stringContaining('not within the bounds'),
+    text: expect.stringContaining('outside the bounds'),
   })
 })
 

@@ -34,8 +34,8 @@ describe('in words', () => {
     clock.advance(48_000)
     const { summary, policies } = await insight.explain('key', { cost: 5_000 })
     expect(summary).toEqual([
-      "denied by 'tokens': 98,000 of 100,000 tokens used, 5,000 asked, fits in 12 s, counted in this process alone",
-      "denied by 'api': 1 of 10 requests used, 5,000 asked, never fits, counted in this process alone",
+      "denied by 'tokens': 98,000 of 100,000 tokens used, 5,000 requested, retry in 12 s, counted in this process only",
+      "denied by 'api': 1 of 10 requests used, 5,000 requested, can never be allowed, counted in this process only",
     ])
     expect(policies[0]).toMatchObject({
       used: 98_000,
@@ -51,8 +51,8 @@ describe('in words', () => {
     const { insight, limiter } = watched([API])
     limiter.take('key', 4)
     expect((await insight.explain('key')).summary).toEqual([
-      'one more would be allowed',
-      "allowed by 'api': 4 of 10 requests used, as good as new in 1 h, counted in this process alone",
+      'the next request would be allowed',
+      "allowed by 'api': 4 of 10 requests used, full reset in 1 h, counted in this process only",
     ])
     expect((await insight.explain('new')).policies[0]).toMatchObject({ used: 0, remaining: 10 })
   })
@@ -62,9 +62,11 @@ describe('in words', () => {
     limiter.take('key', 10)
     await insight.control({ action: 'mode', policy: 'tokens', mode: 'off', by: 'ops' })
     const { summary, policies, controls } = await insight.explain('key')
-    expect(summary[0]).toBe('one more would be allowed')
-    expect(summary[1]).toMatch(/^would be denied by 'api': 10 of 10 requests used, 1 asked, fits in 1 h/)
-    expect(summary[2]).toMatch(/^not counted by 'tokens', which is switched off: 10 of 100,000 tokens used/)
+    expect(summary[0]).toBe('the next request would be allowed')
+    expect(summary[1]).toMatch(
+      /^would be denied by 'api' \(shadow mode\): 10 of 10 requests used, 1 requested, retry in 1 h/,
+    )
+    expect(summary[2]).toMatch(/^not counted by 'tokens' \(switched off\): 10 of 100,000 tokens used/)
     expect(policies.map(({ mode }) => mode)).toEqual(['shadow', 'off'])
     expect(controls).toMatchObject([{ action: 'mode', policy: 'tokens' }])
   })
@@ -86,7 +88,7 @@ describe('in words', () => {
     limiter.take('big', 20)
     const { policies } = await insight.explain('big')
     expect(policies[0]).toMatchObject({ limit: 50, used: 20, isOverride: true, isExempt: false })
-    expect(policies[0].text).toContain('20 of 50 requests used, a limit of its own')
+    expect(policies[0].text).toContain('20 of 50 requests used (key-specific limit)')
     expect((await insight.explain('small')).policies[0]).toMatchObject({ isExempt: true, used: 0 })
     expect((await insight.explain('small')).summary[1]).toMatch(/^exempt from 'api'/)
   })
@@ -99,13 +101,13 @@ describe('in words', () => {
     await limiter.take('key', 3)
     const { policies } = await insight.explain('key')
     expect(policies[0]).toMatchObject({ isCounted: false, source: 'local', used: 3 })
-    expect(policies[0].text).toMatch(/answered by 'local', since '.*' does not answer/)
+    expect(policies[0].text).toMatch(/'.*' is not responding \(answered by 'local'\)/)
   })
 
   test('nothing is watched', async () => {
     const { insight, limiter } = watched([API])
     limiter.close()
-    expect((await insight.explain('key')).summary).toEqual(['no policy is watched'])
+    expect((await insight.explain('key')).summary).toEqual(['no policies are observed in this process'])
   })
 })
 

@@ -67,7 +67,7 @@ describe('without a token', () => {
     expect(problem.headers['content-type']).toBe('application/problem+json')
     expect(JSON.parse(problem.text)).toMatchObject({ type: 'about:blank', status: 403, title: 'Forbidden' })
     const shown = await ask(served.port, '/', { headers: { ...headers, accept: 'text/html' } })
-    expect(shown).toMatchObject({ status: 403, text: expect.stringContaining('closed to you') })
+    expect(shown).toMatchObject({ status: 403, text: expect.stringContaining('Access denied') })
   })
 
   test('has no login', async () => {

@@ -47,7 +47,7 @@ describe('questions', () => {
     expect(JSON.parse(text)).toMatchObject({
       key: 'cust…',
       cost: 2,
-      summary: [expect.stringMatching(/^denied by 'api': 2 of 2 requests used, 2 asked, fits in 1 min|60 s/)],
+      summary: [expect.stringMatching(/^denied by 'api': 2 of 2 requests used, 2 requested, retry in 1 min|60 s/)],
       denials: [{ policy: 'api', times: 1 }],
     })
     clock.advance(1_000)

@@ -16,11 +16,12 @@ describe('the first screen', () => {
   test('says how it is, draws the last hour, and both move with the load', async () => {
     const fleet = new WatchedFleet()
     const { page, faults } = await session.shown(fleet)
-    expect(await textOf(page, '#summary p:first-child')).toBe('All well: 412 decisions/s, 1.2\u00a0% denied')
-    expect(await textOf(page, '#scope')).toBe('Shows 3 processes.')
+    expect(await textOf(page, '#summary p:first-child')).toBe('Healthy: 412 decisions/s, 1.2\u00a0% denied')
+    expect(await textOf(page, '#scope')).toBe('Showing 3 processes.')
     const headings = await page.locator('h2').allTextContents()
     expect(headings).toEqual([
-      ...['The last hour', 'Policies nearest to their end', 'Caps', 'Most denied keys', 'Most allowed keys'],
+      ...['Decision rate, last hour', 'Closest to the limit', 'In-flight requests'],
+      ...['Most denied keys', 'Most allowed keys'],
       ...['Slowest routes', 'Backends', 'Processes'],
     ])
     const picture = () =>
@@ -33,7 +34,7 @@ describe('the first screen', () => {
       undefined,
       SOON,
     )
-    expect(await page.locator('#chart').getAttribute('aria-label')).toContain('allowed 60,399/s')
+    expect(await page.locator('#chart').getAttribute('aria-label')).toContain('Allowed 60,399/s')
     expect(faults).toEqual([])
   })
 
@@ -45,11 +46,11 @@ describe('the first screen', () => {
       () => insight.close(),
     )
     const { page, faults } = await session.shown(insight)
-    expect(await textOf(page, '#verdict')).toBe('All quiet')
+    expect(await textOf(page, '#verdict')).toBe('Idle')
     for (let request = 0; request < 30; request++) limiter.take('acme')
-    await until(page, '#verdict', 'Policy \u2068api\u2069 denies many')
+    await until(page, '#verdict', 'Policy \u2068api\u2069 denies many requests')
     await until(page, '#view', 'acme')
-    await until(page, '#scope', 'Shows one process.')
+    await until(page, '#scope', 'Showing this process only.')
     expect(faults).toEqual([])
   })
 
@@ -58,14 +59,14 @@ describe('the first screen', () => {
       'a backend',
       { backends: [{ name: 'redis', state: 'open', sinceMs: 12_000, lastError: 'ECONNREFUSED' }] },
       'bad',
-      'Redis does not answer for 12\u00a0s',
+      'Redis is not responding (for 12\u00a0s)',
     ],
-    ['nothing', { policies: [], ratePerSecond: { now: 0, lastHour: 0 }, caps: [] }, 'idle', 'All quiet: no decisions'],
+    ['nothing', { policies: [], ratePerSecond: { now: 0, lastHour: 0 }, caps: [] }, 'idle', 'Idle: no decisions'],
     [
       'a cap',
       { caps: [{ name: 'reports', limit: 20, held: 20, peak: 20, denied: 3, holdMs: { p50: 1, p90: 1, p99: null } }] },
       'warning',
-      'Cap reports is full: 20 of 20',
+      'Cap reports is full: 20 of 20 in flight',
     ],
   ] as const)('says what is wrong: %s', async (_, changes, state, text) => {
     const { page, faults } = await session.shown(new WatchedFleet(changes))
@@ -82,7 +83,7 @@ describe('its address', () => {
     await until(page, 'h2', 'Policy search')
     expect(page.url()).toMatch(/#\/policies\/search$/)
     expect(await textOf(page, '#view')).toContain(
-      'At most 30 units per second for each key; in shadow: nobody is denied.',
+      'Limit: 30 units per second for each key. Mode: shadow (no request is denied).',
     )
     expect(await textOf(page, '#view')).toContain('it would have denied 9,120 more')
     for (const [link, heading] of [
@@ -99,7 +100,7 @@ describe('its address', () => {
     await page.reload()
     await until(page, 'h2', 'Events')
     await page.goto(`${page.url().split('#')[0]}#/policies/gone`)
-    await until(page, '.empty', 'No policy of this name is seen now.')
+    await until(page, '.empty', 'No process reports a policy with this name.')
     expect(faults).toEqual([])
   })
 
@@ -162,15 +163,15 @@ test('names and keys of strangers are text', async () => {
   expect(await textOf(page, '#view')).toContain('<script>document.title="x"</script>')
   expect(await page.evaluate(`getComputedStyle(document.querySelector('.foreign')).unicodeBidi`)).toBe('isolate')
   expect(await page.title()).toBe('Limits')
-  const names = page.locator('#view section', { hasText: 'Policies nearest' }).locator('a')
+  const names = page.locator('#view section', { hasText: 'Closest to the limit' }).locator('a')
   expect(await names.count()).toBe(hostile.length + others.length)
   for (const link of await names.all()) {
     await go(page, (await link.getAttribute('href')) ?? '')
     await until(page, 'h2', 'Policy')
-    expect(await page.locator('.empty', { hasText: 'No policy of this name' }).count()).toBe(0)
+    expect(await page.locator('.empty', { hasText: 'No process reports a policy' }).count()).toBe(0)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
     await go(page, '#/')
-    await until(page, 'h2', 'Caps')
+    await until(page, 'h2', 'In-flight requests')
   }
   expect(faults).toEqual([])
 })
@@ -182,11 +183,11 @@ describe('a connection', () => {
     const { page, faults } = await session.open(first.url)
     await until(page, '#connection', 'Live')
     await first.end()
-    await until(page, '#connection', 'Disconnected, trying again, last heard')
+    await until(page, '#connection', 'Disconnected, reconnecting, last update')
     expect(await page.locator('body').getAttribute('class')).toBe('old')
     await session.serve(new WatchedFleet({ isWholeFleet: false }), {}, port)
     await until(page, '#connection', 'Live')
-    await until(page, '#scope', 'Shows one process.')
+    await until(page, '#scope', 'Showing this process only.')
     expect(await page.locator('body').getAttribute('class')).toBe('')
     expect(faults).toEqual([])
   })
@@ -209,10 +210,10 @@ test('a login lets in who has the token, and a logout out', async () => {
   expect(await violations(page)).toEqual([])
   await page.getByLabel('Token').fill('not the token at all')
   await page.getByRole('button', { name: 'Log in' }).click()
-  await until(page, '[role=alert]', 'That is not the token.')
+  await until(page, '[role=alert]', 'The token is wrong.')
   await page.getByLabel('Token').fill(token)
   await page.keyboard.press('Enter')
-  await until(page, '#verdict', 'All well')
+  await until(page, '#verdict', 'Healthy')
   expect(page.url()).toBe(url)
   expect(await page.evaluate('document.cookie')).toBe('')
   await page.getByRole('button', { name: 'Log out' }).click()
@@ -226,5 +227,5 @@ test('a host that is not of the loopback sees a closed door', async () => {
   closing.push(() => rebinding.close())
   const page = await rebinding.newPage()
   await page.goto(url)
-  await until(page, 'h1', 'This page is closed to you')
+  await until(page, 'h1', 'Access denied')
 })

@@ -16,17 +16,17 @@ describe('the time that is shown', () => {
     const { page, faults } = await session.shown(new WatchedFleet())
     expect(await chosen(page)).toBe('Last hour')
     await page.getByRole('link', { name: 'Last 24 hours' }).click()
-    await until(page, 'h2', 'The last 24 hours')
+    await until(page, 'h2', 'Decision rate, last 24 hours')
     expect(page.url()).toMatch(/#\/\?span=day$/)
     expect(await label(page)).toContain('over the last 24 hours')
     // who chose it stays where they are
     expect(await page.evaluate('document.activeElement?.textContent')).toBe('Last 24 hours')
     await page.goBack()
-    await until(page, 'h2', 'The last hour')
+    await until(page, 'h2', 'Decision rate, last hour')
     expect(await label(page)).toContain('over the last hour')
     await page.goForward()
     await page.reload()
-    await until(page, 'h2', 'The last 24 hours')
+    await until(page, 'h2', 'Decision rate, last 24 hours')
     expect(await chosen(page)).toBe('Last 24 hours')
     expect(faults).toEqual([])
   })
@@ -34,7 +34,7 @@ describe('the time that is shown', () => {
   test('is chosen for a policy, too, and has a table of its hours', async () => {
     const { page, faults } = await session.shown(new WatchedFleet(), {}, '#/policies/api')
     await page.getByRole('link', { name: 'Last 24 hours' }).click()
-    await until(page, 'h2', 'The last 24 hours')
+    await until(page, 'h2', 'Decision rate, last 24 hours')
     expect(page.url()).toMatch(/#\/policies\/api\?span=day$/)
     await page.locator('summary').click()
     expect(await page.locator('details tbody tr').count()).toBe(24)
@@ -59,15 +59,15 @@ describe('the time that is shown', () => {
 describe('counters and sync', () => {
   test('has what sources measure, by subject, in words and units', async () => {
     const { page, faults } = await session.shown(new WatchedFleet())
-    await page.getByRole('link', { name: 'Counters and sync' }).click()
-    await until(page, 'h2', 'Counters and sync')
+    await page.getByRole('link', { name: 'Metrics' }).click()
+    await until(page, 'h2', 'Metrics')
     expect(await page.locator('#view h2').allTextContents()).toEqual([
-      ...['Counters and sync', 'Quotas', 'Usage counters', 'Global limits', 'What processes share'],
+      ...['Metrics', 'Quotas', 'Usage counters', 'Global limits', 'Synchronisation'],
     ])
     const text = (await textOf(page, '#view')).replaceAll('\u00a0', ' ')
-    expect(text).toContain('Of this process alone')
-    expect(text).toContain('Keys that reached 80 or 100 per cent of a quota.')
-    expect(text).toContain('mean 3.2 ms18,204 measured, half ≤ 5 ms, 99 % ≤ 25 ms')
+    expect(text).toContain('Values of this process only')
+    expect(text).toContain('Keys that reached 80 or 100 percent of a quota.')
+    expect(text).toContain('mean 3.2 ms18,204 samples, p50 ≤ 5 ms, p99 ≤ 25 ms')
     expect(text).toContain('policy monthly, threshold 80')
     expect(text).toContain('1,204')
     expect(text).toContain('3 MB')
@@ -78,9 +78,9 @@ describe('counters and sync', () => {
     const insight = createInsight()
     session.closing.push(() => insight.close())
     const { page } = await session.shown(insight)
-    expect(await page.getByRole('link', { name: 'Counters and sync' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Metrics' }).count()).toBe(0)
     await go(page, '#/sources')
-    await until(page, '.empty', 'No source of metrics is attached.')
+    await until(page, '.empty', 'No metric sources are attached.')
   })
 
   test('shows the sources of a real insight', async () => {
@@ -98,7 +98,7 @@ describe('counters and sync', () => {
       'Gossip',
       'Moves that <b>others</b> made.',
       'of <script>',
-      'Other sources',
+      'Other metrics',
       'Jobs that wait.',
     ]) {
       expect(text).toContain(shown)

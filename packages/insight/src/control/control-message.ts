@@ -4,7 +4,7 @@ import type { StoredControl } from './stored-control.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const LONGEST_TEXT = 4_096
-/** Maximum size of a message. A single larger change is still sent in a message of its own. */
+/** Maximum size of a message. A single larger change is still sent, as a separate message. */
 const MOST_BYTES = 65_536
 const MOST_LISTED = 100
 
@@ -40,7 +40,8 @@ function messageText(control: StoredControl): string {
 /** Parses the changes of a message and skips actions of later releases. Throws if the message is malformed. */
 export function controlsOf(text: string): StoredControl[] {
   const list: unknown = JSON.parse(text)
-  if (!Array.isArray(list) || list.length > MOST_LISTED) throw new Error(`expected an array of at most ${MOST_LISTED} changes`)
+  if (!Array.isArray(list) || list.length > MOST_LISTED)
+    throw new Error(`expected an array of at most ${MOST_LISTED} changes`)
   return list.flatMap((value) => stored(fieldsOf(value)) ?? [])
 }
 

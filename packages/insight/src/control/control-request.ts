@@ -98,10 +98,7 @@ function durationMs({ duration }: ControlRequest): number {
   if (duration === undefined) return DEFAULT_MS
   const ms = parseDuration(duration, 'control: duration')
   if (ms >= LEAST_MS && ms <= MOST_MS) return ms
-  throw new SluiceError(
-    'SLUICE_BAD_DURATION',
-    `control: duration: expected 1 second to 24 hours, received ${ms} ms`,
-  )
+  throw new SluiceError('SLUICE_BAD_DURATION', `control: duration: expected 1 second to 24 hours, received ${ms} ms`)
 }
 
 function resetMs({ duration }: ControlRequest): number {

@@ -39,7 +39,7 @@ export interface ControlEntry extends ControlTerms {
   readonly key?: string | undefined
 }
 
-/** One line of the audit log. */
+/** Line of the audit log. */
 export interface AuditLine {
   readonly at: number
   /** `begun`: applied; `undone`: reverted by an operator; `ended`: expired; `failed`: not applied in this process. */

@@ -120,7 +120,10 @@ export class OperatorControl implements InsightPart {
       )
     }
     if (this.#isClosed)
-      throw new SluiceError('SLUICE_BAD_OPTION', 'control: the insight has been closed; create a new one to make changes')
+      throw new SluiceError(
+        'SLUICE_BAD_OPTION',
+        'control: the insight has been closed; create a new one to make changes',
+      )
     const at = this.#wall()
     const known = { bounds: this.#bounds, hasPolicy: (name: string) => limiters.has(name) || hasPolicy(name) }
     // must be later than all known changes to take precedence even if clocks differ
@@ -230,7 +233,8 @@ export class OperatorControl implements InsightPart {
   #logExpiry({ id }: StoredControl): void {
     const known = this.#set.find(id)
     const at = this.#wall()
-    if (known?.undoneAt === undefined && known && !isActive(known, at)) this.#audit.add('ended', this.#entryOf(known), at)
+    if (known?.undoneAt === undefined && known && !isActive(known, at))
+      this.#audit.add('ended', this.#entryOf(known), at)
   }
 
   /** Returns the reason why a change is not applied everywhere in this process. */

@@ -46,7 +46,7 @@ export interface PolicyExplanation {
   readonly availableAfterMs: number
   /** Time until the key has its full limit again. */
   readonly resetAfterMs: number
-  /** For quotas: the fund that lacks units, or that would be charged. */
+  /** Fund of a quota that lacks units, or that would be charged. */
   readonly fund?: Fund | undefined
   /** Whether the backend answered; false if a failure rule decided or the peek failed. */
   readonly isCounted: boolean

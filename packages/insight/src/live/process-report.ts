@@ -8,7 +8,7 @@ export const REPORT_MS = 1_000
 
 export const OUTCOMES: readonly SnapshotOutcome[] = ['allowed', 'denied', 'shadowDenied', 'uncounted']
 
-/** In the order of `OUTCOMES`. */
+/** Counts in the order of `OUTCOMES`. */
 export type OutcomeCounts = readonly [allowed: number, denied: number, shadowDenied: number, uncounted: number]
 
 export type MovedUnits = readonly [charged: number, refunded: number]

@@ -29,7 +29,8 @@ function packed(report: ProcessReport): Uint8Array | undefined {
 /** Decodes a report. Throws for another version and for malformed messages. */
 export function reportOf(message: Uint8Array): ProcessReport {
   if (message[0] !== VERSION) throw new Error(`expected version ${VERSION}, received ${message[0]}`)
-  if (message.length > MOST_MESSAGE_BYTES) throw new Error(`expected at most ${MOST_MESSAGE_BYTES} bytes, received ${message.length}`)
+  if (message.length > MOST_MESSAGE_BYTES)
+    throw new Error(`expected at most ${MOST_MESSAGE_BYTES} bytes, received ${message.length}`)
   const text = inflateRawSync(message.subarray(1), { maxOutputLength: MOST_TEXT_BYTES }).toString()
   return readReport(JSON.parse(text))
 }

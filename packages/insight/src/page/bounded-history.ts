@@ -1,12 +1,12 @@
 import type { HistorySnapshot } from '../live/snapshot.ts'
 
-/** Series of policies, and of caps. */
+/** Maximum number of series. */
 const MOST = { series: 200, caps: 20 }
-/** A step of the day. Of 24 hours, 96 of them are known as a whole, the one that runs included. */
+/** Step of the 24-hour history. With 96 steps, including the current one, all other steps are complete. */
 const DAY_STEP_MS = 15 * 60_000
 const DAY_STEPS = 96
 
-/** The last steps of a history, of the first of its series. */
+/** Returns the last `steps` steps of a history, for a bounded number of series. */
 export function lastSteps({ startAt, stepMs, series, caps }: HistorySnapshot, steps: number): HistorySnapshot {
   const shown = { series: series.slice(0, MOST.series), caps: caps.slice(0, MOST.caps) }
   const skipped = Math.max(0, lengthOf(shown) - steps)
@@ -18,13 +18,13 @@ export function lastSteps({ startAt, stepMs, series, caps }: HistorySnapshot, st
   }
 }
 
-/** Returns a day of history in steps of 15 minutes, aligned to the clock; at most the last `steps`. */
+/** Returns the last 24 hours in steps of 15 minutes, aligned to quarter hours; at most the last `steps` of them. */
 export function dayOf(history: HistorySnapshot, steps: number = DAY_STEPS): HistorySnapshot {
   const each = DAY_STEP_MS / history.stepMs
   const passed = (history.startAt / history.stepMs + lengthOf(history)) % each || each
   const whole = lastSteps(history, (steps - 1) * each + passed)
   const startAt = Math.floor(whole.startAt / DAY_STEP_MS) * DAY_STEP_MS
-  // steps of the first quarter that were before all that is known
+  // number of steps missing at the start of the first quarter hour
   const before = Math.round((whole.startAt - startAt) / history.stepMs)
   const coarse = (values: readonly number[], join: (one: number, other: number) => number) => {
     const joined: number[] = []

@@ -4,14 +4,14 @@ import { boundedSources } from '../live/source-snapshots.ts'
 import { dayOf, lastSteps } from './bounded-history.ts'
 import type { PageUpdate } from './page-update.ts'
 
-/** Entries of each list that a page gets. */
-const MOST = { policies: 50, rows: 100, talkers: 10, controls: 20, days: 31 }
-/** An hour of minutes, and the minute that runs. */
+/** Maximum number of entries per list in an update. */
+const MOST = { policies: 50, rows: 100, topKeys: 10, controls: 20, days: 31 }
+/** 60 minutes and the current one. */
 const HOUR_STEPS = 61
 /** Number of steps repeated by each update, because a viewer may have seen an incomplete one. */
 const LAST_STEPS = 3
 
-/** Returns the text of one update, of bounded size. `isWhole`: with the complete history. */
+/** Serialises one update. Its size is bounded, however much is observed. `isWhole` includes the full history. */
 export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): string {
   const { uniques, policies } = snapshot
   const bounded: PageUpdate = {
@@ -19,8 +19,8 @@ export function snapshotText(snapshot: InsightSnapshot, isWhole: boolean): strin
     processes: snapshot.processes.slice(0, MOST.rows),
     policies: policies.slice(0, MOST.policies).map((policy) => ({
       ...policy,
-      topAllowed: policy.topAllowed.slice(0, MOST.talkers),
-      topDenied: policy.topDenied.slice(0, MOST.talkers),
+      topAllowed: policy.topAllowed.slice(0, MOST.topKeys),
+      topDenied: policy.topDenied.slice(0, MOST.topKeys),
     })),
     caps: snapshot.caps.slice(0, MOST.rows),
     routes: snapshot.routes.slice(0, MOST.rows),
@@ -43,7 +43,7 @@ function isLong(value: unknown): value is string {
   return typeof value === 'string' && value.length > LONGEST_TEXT
 }
 
-/** Routes of a day are only included in the snapshot API. */
+/** Leaves out the routes of a day, which only `Insight.snapshot` returns. */
 function dayAlone({ date, count }: UniqueDaySnapshot): UniqueDaySnapshot {
   return { date, count }
 }

@@ -10,23 +10,23 @@ import { sentToken } from './page-login.ts'
 import { PageSession } from './page-session.ts'
 import { PageStream } from './page-stream.ts'
 
-/** Wrong tokens of one address. */
+/** Limit for failed logins per client address. */
 const WRONG_TOKENS = { name: 'wrong-tokens', limit: 10, window: '1m' } as const
 
-const CLOSED: Problem = { status: 503, title: 'Service Unavailable', detail: 'This page was closed.' }
-const FULL: Problem = { status: 503, title: 'Service Unavailable', detail: 'Too many are looking at once.' }
+const CLOSED: Problem = { status: 503, title: 'Service Unavailable', detail: 'The dashboard has been closed.' }
+const FULL: Problem = { status: 503, title: 'Service Unavailable', detail: 'Too many dashboard pages are open.' }
 const READ_ONLY: Problem = {
   status: 403,
   title: 'Forbidden',
-  detail: 'Without a token this page shows, and nothing can be changed.',
+  detail: 'Without a token the dashboard is read-only.',
 }
-const NOT_FIRST: Problem = { status: 400, title: 'Bad Request', detail: 'A stream needs a connection of its own.' }
-const NOT_FOUND: Problem = { status: 404, title: 'Not Found', detail: 'Nothing is at this address.' }
-const NOT_ALLOWED: Problem = { status: 405, title: 'Method Not Allowed', detail: 'This can only be read.' }
-const WRONG_TOKEN: Problem = { status: 401, title: 'Unauthorized', detail: 'That is not the token.' }
-const TOO_MANY: Problem = { status: 429, title: 'Too Many Requests', detail: 'Too many wrong tokens: wait a minute.' }
+const NOT_FIRST: Problem = { status: 400, title: 'Bad Request', detail: 'A pipelined request cannot open the stream.' }
+const NOT_FOUND: Problem = { status: 404, title: 'Not Found', detail: 'There is no page at this address.' }
+const NOT_ALLOWED: Problem = { status: 405, title: 'Method Not Allowed', detail: 'Only GET and HEAD are allowed.' }
+const WRONG_TOKEN: Problem = { status: 401, title: 'Unauthorized', detail: 'The token is wrong.' }
+const TOO_MANY: Problem = { status: 429, title: 'Too Many Requests', detail: 'Too many wrong tokens. Wait a minute.' }
 
-/** Options of a dashboard, each of them checked. */
+/** Validated options of a dashboard. */
 export interface CheckedOptions {
   readonly insight: InsightSource
   readonly token: string | undefined
@@ -77,7 +77,7 @@ export class DashboardPage {
   }
 
   #get(req: IncomingMessage, res: ServerResponse, { file }: MountedAddress): void {
-    // style alone, which the login form has, too
+    // the login form needs the style sheet
     const refusal = file === 'page.css' ? undefined : refusalOf(req, this.#session)
     if (refusal !== undefined) refuse(req, res, refusal)
     else if (file === 'stream') this.#open(req, res)
@@ -93,7 +93,7 @@ export class DashboardPage {
   }
 
   #open(req: IncomingMessage, res: ServerResponse): void {
-    // a response after a pipelined one: the end of its connection would not be noticed
+    // the response is queued behind a pipelined one, so it would not be notified when its connection closes
     if (res.socket === null) answerProblem(res, NOT_FIRST)
     else if (this.#stream.isFull) answerProblem(res, FULL)
     else if (req.method === 'HEAD') answerFile(res, { type: 'text/event-stream', text: '' })
@@ -115,7 +115,7 @@ export class DashboardPage {
     }
   }
 
-  /** Changes always require a token, whoever may read the page. */
+  /** Applies a change. Changes always require a token, even from localhost. */
   #act(req: IncomingMessage, res: ServerResponse, file: string): void {
     const refusal = refusalOf(req, this.#session) ?? (this.#session === undefined ? READ_ONLY : undefined)
     if (refusal !== undefined) answerProblem(res, refusal)
@@ -138,7 +138,7 @@ export class DashboardPage {
   }
 }
 
-/** Browsers receive a page with the problem, other clients the problem document. */
+/** Responds to browsers with an HTML page, and to other clients with problem JSON. */
 function refuse(req: IncomingMessage, res: ServerResponse, problem: Problem): void {
   const file = pageFiles.get(problem.status === 403 ? 'forbidden.html' : 'login.html')
   const isForBrowser = /\btext\/html\b/.test(req.headers.accept ?? '')

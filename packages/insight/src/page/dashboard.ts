@@ -5,11 +5,12 @@ import type { InsightSource } from './insight-source.ts'
 import { type FastifyPlugin, fastifyMount, type KoaMiddleware, koaMount, type PageHandler } from './page-mounts.ts'
 
 export interface DashboardOptions {
-  /** Provides the data and applies the changes. */
+  /** Insight to display and control. */
   readonly insight: InsightSource
   /**
-   * Grants reading and changing from anywhere: 16 characters or more. Without a token nothing can be changed, and the
-   * page is served only to the same machine, at localhost; behind a proxy a token is required.
+   * Access token of at least 16 characters. With it, operators can view the dashboard and make changes from anywhere.
+   * Without a token the dashboard is read-only and served on localhost to the same machine only. Required behind a
+   * proxy.
    */
   readonly token?: string | undefined
   /**
@@ -17,12 +18,12 @@ export interface DashboardOptions {
    * themselves.
    */
   readonly path?: string | undefined
-  /** Milliseconds from one update to the next, 250 or more. Default: 1,000. */
+  /** Interval between updates in ms: 250 to 60,000. Default: 1,000. */
   readonly updateMs?: number | undefined
   readonly clock?: Partial<Clock> | undefined
 }
 
-/** Shows an insight. It is a handler for node:http, Express and Nest. */
+/** Request handler that serves the dashboard in node:http, Express and Nest. */
 export interface Dashboard extends PageHandler {
   readonly koa: KoaMiddleware
   readonly fastify: FastifyPlugin
@@ -34,7 +35,7 @@ export interface Dashboard extends PageHandler {
 const FASTEST_MS = 250
 const SLOWEST_MS = 60_000
 
-/** Creates the live page, which is not public by default. Throws `SLUICE_BAD_OPTION`. */
+/** Creates a web page that displays the live statistics of an insight. Throws `SLUICE_BAD_OPTION`. */
 export function dashboard(options: DashboardOptions): Dashboard {
   const page = new DashboardPage(checked(options))
   const handle: PageHandler = (req, res, next) => page.handle(req, res, next)
@@ -47,9 +48,9 @@ function checked(options: DashboardOptions): CheckedOptions {
   optionsOf('dashboard', options, ['insight', 'token', 'path', 'updateMs', 'clock'])
   const { insight, token, path = '', updateMs = 1_000, clock } = options
   const isSource = typeof insight?.snapshot === 'function'
-  if (!isSource) throw badOption('dashboard: insight', insight, 'what createInsight makes')
-  if (!/^(?:\/[\w.~-]+)*$/.test(path)) throw badOption('dashboard: path', path, "a path as '/limits'")
+  if (!isSource) throw badOption('dashboard: insight', insight, 'an Insight of createInsight')
+  if (!/^(?:\/[\w.~-]+)*$/.test(path)) throw badOption('dashboard: path', path, "a path such as '/limits'")
   const inRange = updateMs >= FASTEST_MS && updateMs <= SLOWEST_MS
-  if (!inRange) throw badOption('dashboard: updateMs', updateMs, `${FASTEST_MS} to ${SLOWEST_MS} ms`)
+  if (!inRange) throw badOption('dashboard: updateMs', updateMs, `a number of ms from ${FASTEST_MS} to ${SLOWEST_MS}`)
   return { insight, token, path, updateMs, clock: clockOf(clock) }
 }

@@ -3,7 +3,7 @@ import type { Explanation } from '../explain/explanation.ts'
 import type { ExplainOptions } from '../insight.ts'
 import type { SnapshotSource } from './page-stream.ts'
 
-/** What a dashboard displays and controls; an `Insight` satisfies it. */
+/** The part of `Insight` that a dashboard displays and controls. */
 export interface InsightSource extends SnapshotSource {
   explain(key: string, options?: ExplainOptions): Promise<Explanation>
   keyOf(id: string): string | undefined

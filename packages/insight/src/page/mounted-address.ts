@@ -1,16 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Position of a request below the mount address of the page. */
+/** Address of a request relative to the mount path. */
 export interface MountedAddress {
-  /** Without its leading slash: empty for the page itself. */
+  /** Path below the mount path without its leading slash; empty for the page itself. */
   readonly file: string
-  /** The folder of the page as the client sees it, for its cookie. */
+  /** Mount path as seen by the client, used as the path of the cookie. */
   readonly folder: string
-  /** Address of the page, relative to one without a trailing slash; otherwise undefined. */
+  /** Relative redirect target; set if the trailing slash of the mount path is missing. */
   readonly redirect?: string
 }
 
-/** The address of a request below `path`; nothing for one elsewhere. Express and Connect have cut the path off before. */
+/**
+ * Returns the address of a request below `path`, or undefined if it is elsewhere. Express and Connect have already
+ * removed the mount path from `url`.
+ */
 export function mountedAddress(req: IncomingMessage, path: string): MountedAddress | undefined {
   const pathname = pathnameOf(req.url ?? '/')
   const { originalUrl = req.url } = req as { readonly originalUrl?: string }

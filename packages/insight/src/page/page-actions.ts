@@ -14,20 +14,20 @@ const HEADER = 'sluice-control'
 const NO_HEADER: Problem = {
   status: 403,
   title: 'Forbidden',
-  detail: 'Changes are asked for as JSON with the header Sluice-Control: 1.',
+  detail: 'Send changes as JSON with the header Sluice-Control: 1.',
 }
-const NO_JSON: Problem = { status: 400, title: 'Bad Request', detail: 'Expected an object as JSON, of 16 KiB at most.' }
+const NO_JSON: Problem = { status: 400, title: 'Bad Request', detail: 'Expected a JSON object of at most 16 KiB.' }
 const NOT_SEEN: Problem = {
   status: 404,
   title: 'Not Found',
-  detail: 'This process has not seen a key of this id of late: ask for the key itself.',
+  detail: 'This process has not recently seen a key with this ID. Look up the key itself.',
 }
-const NOT_HELD: Problem = { status: 404, title: 'Not Found', detail: 'No change of this id holds.' }
+const NOT_ACTIVE: Problem = { status: 404, title: 'Not Found', detail: 'There is no active change with this ID.' }
 
 /** Queries and changes over HTTP. Access has been checked before. */
 export class PageActions {
   readonly #insight: InsightSource
-  /** Whether this page may be acted on. */
+  /** Whether changes are allowed. */
   readonly #canAct: boolean
   readonly #clock: Clock
 
@@ -37,12 +37,12 @@ export class PageActions {
     this.#canAct = canAct
   }
 
-  /** True for a file that is a question. */
+  /** Whether the file is a query. */
   asks(file: string): boolean {
     return file === 'explain' || file === 'control'
   }
 
-  /** True for a file that is a change. */
+  /** Whether the file is a change. */
   acts(file: string): boolean {
     return file === 'control' || file === 'undo'
   }
@@ -72,7 +72,7 @@ export class PageActions {
     answerJson(res, await this.#insight.explain(key, { cost }))
   }
 
-  /** A key can be identified by its id, so that a client need not know it. */
+  /** Applies a change. The key may be given by its id, so that operators do not need the unmasked key. */
   async #control(res: ServerResponse, { id, ...request }: Readonly<Record<string, unknown>>): Promise<void> {
     const key = typeof id === 'string' ? this.#insight.keyOf(id) : undefined
     if (id !== undefined && key === undefined) return answerProblem(res, NOT_SEEN)
@@ -84,10 +84,10 @@ export class PageActions {
     const isUndone =
       typeof id === 'string' && (await this.#insight.undo(id, by === undefined ? 'page' : (by as string)))
     if (isUndone) answerJson(res, { id })
-    else answerProblem(res, NOT_HELD)
+    else answerProblem(res, NOT_ACTIVE)
   }
 
-  /** Coded errors are bad requests; all others are internal errors. */
+  /** Answers coded errors with 400 and all other errors with 500. */
   async #answered(res: ServerResponse, answer: () => Promise<void>): Promise<void> {
     try {
       await answer()
@@ -99,7 +99,7 @@ export class PageActions {
       answerProblem(res, {
         status,
         title,
-        detail: isRefused ? messageOf(error) : 'This could not be answered.',
+        detail: isRefused ? messageOf(error) : 'The request failed because of an internal error.',
         ...code,
       })
     }

@@ -17,7 +17,7 @@ const SECURITY = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': CONTENT_SECURITY,
   'X-Content-Type-Options': 'nosniff',
-  // without any referrer browsers hide the origin of a login, too
+  // without a referrer, browsers also hide the origin of a login
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -38,7 +38,7 @@ export interface Problem {
 
 const compressed = new Map<string, Buffer>()
 
-/** Sets the headers that every answer has. */
+/** Sets the security headers. */
 export function secure(res: ServerResponse): void {
   for (const [name, value] of Object.entries(SECURITY)) res.setHeader(name, value)
 }
@@ -57,13 +57,13 @@ export function answerJson(res: ServerResponse, value: unknown): void {
   end(res, 200, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(value)))
 }
 
-/** RFC 9457. */
+/** Responds with problem JSON (RFC 9457). */
 export function answerProblem(res: ServerResponse, problem: Problem): void {
   if (problem.status === 405) res.setHeader('Allow', 'GET, HEAD')
   end(res, problem.status, 'application/problem+json', Buffer.from(JSON.stringify({ type: 'about:blank', ...problem })))
 }
 
-/** `location` is relative, so that it names no other host. */
+/** Responds with a redirect. `location` is relative, so that the redirect stays on the same host. */
 export function answerRedirect(res: ServerResponse, status: 303 | 307, location: string): void {
   res.setHeader('Location', location)
   end(res, status, 'text/plain; charset=utf-8', Buffer.alloc(0))
@@ -77,13 +77,13 @@ function end(res: ServerResponse, status: number, type: string, body: Buffer): v
   res.end(res.req.method === 'HEAD' ? undefined : body)
 }
 
-/** Whether a body would otherwise be left unread, which would keep its connection open. */
+/** Whether the request has an unread body. It would keep the connection open, so the connection is closed instead. */
 function isUnread({ headers, complete, httpVersionMajor }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   return hasBody && !complete && httpVersionMajor < 2
 }
 
-/** Caches by text, because only a few files exist. */
+/** Returns the compressed text, cached: there are only a few files. */
 function compressedText(text: string): Buffer {
   const kept = compressed.get(text) ?? gzipSync(text, { level: 9 })
   compressed.set(text, kept)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '@sluice/limiter-core'
 import { bodyOf } from './page-body.ts'
 
-/** A form with one token. */
+/** Maximum size of a login form, which contains one token. */
 const MOST_BYTES = 4_096
 
 /** Returns the token of a login form; empty if there is none, or the body is larger than a form. */

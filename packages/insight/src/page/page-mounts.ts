@@ -47,7 +47,7 @@ export function koaMount(handle: PageHandler): KoaMiddleware {
       }
       context.respond = false
       if ('body' in request) Object.assign(req, { body: request.body })
-      // Koa's default status
+      // the default status in Koa, which later middleware expects
       res.statusCode = 404
       res.once('close', resolve)
       handle(req, res, others)
@@ -57,14 +57,15 @@ export function koaMount(handle: PageHandler): KoaMiddleware {
 export function fastifyMount(handlerAt: (path: string) => PageHandler): FastifyPlugin {
   return (app, _options, done) => {
     const handle = handlerAt(app.prefix)
-    // a login is read here, and nothing else has a body
+    // the login body is read by the handler, so no parser must consume it
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _body, parsed) => parsed(null))
     const answer = (request: { readonly raw: unknown }, reply: FastifyReply) => {
       reply.hijack()
       handle(request.raw as IncomingMessage, reply.raw as ServerResponse)
     }
-    // the plugin of limits covers every route of the application: a page of 30 files would use up its viewer's limit
+    // The sluice plugin limits every route of the application. A visit is some 30 requests, which would use up the
+    // limit of the viewer.
     const options = { config: { sluice: { skipLimits: true } } }
     app.all('/', options, answer)
     app.all('/*', options, answer)

@@ -5,7 +5,7 @@ import { badOption } from '@sluice/limiter-core/backend'
 
 const COOKIE = 'sluice_insight'
 const SESSION_MS = 12 * 3_600_000
-/** Shorter ones are guessed, or found out from a cookie. */
+/** Shorter tokens could be guessed, or recovered from a signed cookie by brute force. */
 const SHORTEST_TOKEN = 16
 
 /**
@@ -19,25 +19,25 @@ export class PageSession {
 
   constructor(token: string, clock: Clock) {
     if (typeof token !== 'string' || token.length < SHORTEST_TOKEN) {
-      throw badOption('dashboard: token', typeof token, `a text of ${SHORTEST_TOKEN} characters or more`)
+      throw badOption('dashboard: token', typeof token, `a string of at least ${SHORTEST_TOKEN} characters`)
     }
     this.#token = token
     this.#signingKey = createHmac('sha256', token).update('sluice insight session').digest()
     this.#clock = clock
   }
 
-  /** Takes the same time for every wrong token. */
+  /** Whether the token is correct. Compares in constant time. */
   accepts(token: string): boolean {
     return isSame(token, this.#token)
   }
 
-  /** True for a request with a cookie of `cookie()` that has not expired, or with the token as its bearer. */
+  /** Whether the request has a valid session cookie or the token as bearer. */
   holds({ headers }: IncomingMessage): boolean {
     const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
     if (bearer !== undefined) return this.accepts(bearer)
     const [expiry = '', nonce = '', signature = ''] = (cookieOf(headers.cookie ?? '') ?? '').split('.')
-    const isOurs = isSame(signature, this.#signature(expiry, nonce))
-    return isOurs && Number(expiry) > this.#clock.wall()
+    const isSigned = isSame(signature, this.#signature(expiry, nonce))
+    return isSigned && Number(expiry) > this.#clock.wall()
   }
 
   /** Returns a `Set-Cookie` header for a user who has logged in at that path. */
@@ -48,7 +48,7 @@ export class PageSession {
     return cookieLine(req, path, value, SESSION_MS / 1000)
   }
 
-  /** A `Set-Cookie` that ends a session. */
+  /** Returns a `Set-Cookie` value that ends the session. */
   endingCookie(req: IncomingMessage, path: string): string {
     return cookieLine(req, path, '', 0)
   }
@@ -68,13 +68,13 @@ function cookieOf(header: string): string | undefined {
   return pair?.trim().slice(COOKIE.length + 1)
 }
 
-/** A forged https header of a proxy can only make the cookie stricter. */
+/** Whether the client uses HTTPS. A forged `x-forwarded-proto` can only make the cookie stricter. */
 function isHttps({ socket, headers }: IncomingMessage): boolean {
   const isEncrypted = (socket as { readonly encrypted?: boolean }).encrypted === true
   return isEncrypted || /^https\b/i.test(String(headers['x-forwarded-proto'] ?? ''))
 }
 
-/** Compares hashes, which have equal length for any input. */
+/** Compares hashes, which have the same length for inputs of any length. */
 function isSame(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
   return timingSafeEqual(a, b)

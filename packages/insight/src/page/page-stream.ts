@@ -3,30 +3,27 @@ import type { Clock } from '@sluice/limiter-core'
 import type { InsightSnapshot } from '../live/snapshot.ts'
 import { snapshotText } from './bounded-snapshot.ts'
 
-/** The data of the page; an `Insight` satisfies it. */
+/** Source of snapshots, such as an `Insight`. */
 export interface SnapshotSource {
   snapshot(): InsightSnapshot
 }
 
 const MOST_VIEWERS = 100
-/**
- * A viewer that has not read for this long is disconnected, because it may be a sleeping device that occupies a
- * place.
- */
+/** A viewer that has not read for this long, such as a sleeping device, is disconnected to make room for others. */
 const LONGEST_BEHIND_MS = 60_000
 
 interface Viewer {
   readonly res: ServerResponse
-  /** Set if it missed an update: the next one contains the complete history. */
+  /** Whether the viewer missed an update. The next one then includes the full history. */
   isBehind: boolean
-  /** When it was last found to have read everything. */
+  /** Time at which the viewer had last read everything. */
   readAt: number
 }
 
 /**
- * Server-sent events for all viewers. One snapshot is created per update, whatever the number of viewers, and none
- * without viewers. A viewer that has not read the last update is skipped and nothing is queued for it; its stream is
- * closed after a minute.
+ * Sends server-sent events to all viewers. Each update uses one snapshot, however many viewers there are, and none is
+ * created while there are no viewers. A viewer that has not read the previous update is skipped, so nothing is queued
+ * for it; after a minute its stream is closed.
  */
 export class PageStream {
   readonly #source: SnapshotSource
@@ -41,16 +38,16 @@ export class PageStream {
     this.#everyMs = everyMs
   }
 
-  /** True where no further viewer is taken. */
+  /** Whether the maximum number of viewers is reached. */
   get isFull(): boolean {
     return this.#viewers.size >= MOST_VIEWERS
   }
 
-  /** Sends updates until the viewer leaves. */
+  /** Sends updates until the viewer disconnects. */
   open(res: ServerResponse): void {
     res.statusCode = 200
     res.setHeader('Content-Type', 'text/event-stream; charset=utf-8')
-    // proxies and middleware that compress would hold updates back
+    // proxies and compression middleware would delay updates
     res.setHeader('Cache-Control', 'no-store, no-transform')
     res.setHeader('X-Accel-Buffering', 'no')
     const viewer: Viewer = { res, isBehind: false, readAt: this.#clock.now() }
@@ -102,7 +99,7 @@ export class PageStream {
   }
 }
 
-/** JSON contains no line breaks. */
+/** Formats an event. `JSON.stringify` does not emit line breaks, so one `data` line is enough. */
 function frame(text: string): string {
   return `data: ${text}\n\n`
 }

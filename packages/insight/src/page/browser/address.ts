@@ -1,14 +1,14 @@
 /** The period that a chart shows. */
 export type Span = 'hour' | 'day'
 
-/** What the page shows, according to its address. */
+/** View and parameters encoded in the address of the page. */
 export type Place = { readonly span: Span } & (
   | { readonly view: 'overview' | 'policies' | 'keys' | 'sources' | 'processes' | 'changes' | 'events' }
   | { readonly view: 'policy'; readonly policy: string }
   | { readonly view: 'key'; readonly key: KeyName; readonly cost: number }
 )
 
-/** A key itself, or its id in a snapshot. */
+/** A key, given by itself or by its id in a snapshot. */
 export type KeyName = { readonly key: string } | { readonly id: string }
 
 const LISTS = ['policies', 'keys', 'sources', 'processes', 'changes', 'events'] as const
@@ -40,7 +40,7 @@ export function keyAddress(name: KeyName, cost = 1): string {
   return `#/keys/${kind}/${encodeURIComponent(wellFormed(value))}${cost === 1 ? '' : `?cost=${cost}`}`
 }
 
-/** A name as an address can hold it: halves of surrogate pairs are replaced. */
+/** Replaces unpaired surrogates, which an address cannot contain. */
 export function wellFormed(name: string): string {
   return new TextDecoder().decode(new TextEncoder().encode(name))
 }

@@ -1,4 +1,4 @@
-/** Epoch milliseconds of this device. */
+/** Returns ms since 1970 by the clock of this device. */
 export function now(): number {
   return Date.now()
 }

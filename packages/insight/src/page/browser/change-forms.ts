@@ -16,25 +16,25 @@ export function policyForm(policy: string): HTMLElement {
     `policy ${policy}`,
     [hidden('policy', policy), ...shared()],
     [
-      button('Shadow: count, deny nobody', { action: 'mode', mode: 'shadow' }),
-      button('Off: count nothing', { action: 'mode', mode: 'off' }),
-      field('Limit', limit),
-      button('Set the limit', { action: 'limit' }),
+      button('Switch to shadow (count, do not deny)', { action: 'mode', mode: 'shadow' }),
+      button('Switch off (do not count)', { action: 'mode', mode: 'off' }),
+      field('New limit', limit),
+      button('Set limit', { action: 'limit' }),
     ],
   )
 }
 
-/** Returns the form to change a key, identified as in the page of the key. */
+/** Returns the form to change a key, which is given by itself or by its id. */
 export function keyForm(name: KeyName): HTMLElement {
   const fields = Object.entries(name).map(([field, value]) => hidden(field, value))
   return form(
     `key ${JSON.stringify(name)}`,
     [...fields, ...shared()],
-    [button('Block it', { action: 'block' }), button('Reset what it used', { action: 'reset' })],
+    [button('Block key', { action: 'block' }), button('Reset usage', { action: 'reset' })],
   )
 }
 
-/** Ends a change before its time. */
+/** Returns the button that undoes a change. */
 export function undoForm(id: string): HTMLElement {
   return element('form', { 'data-form': 'undo' }, hidden('id', id), element('button', { type: 'submit' }, 'Undo'))
 }
@@ -48,13 +48,13 @@ function shared(): HTMLElement[] {
     element('option', { value, selected: value === '15m' ? '' : undefined }, label),
   )
   return [
-    field('For', element('select', { name: 'duration' }, ...options)),
-    field('Why', element('input', { name: 'reason', maxlength: '128', autocomplete: 'off' })),
-    field('Who', element('input', { name: 'by', maxlength: '128', autocomplete: 'username' })),
+    field('Duration', element('select', { name: 'duration' }, ...options)),
+    field('Reason', element('input', { name: 'reason', maxlength: '128', autocomplete: 'off' })),
+    field('Your name', element('input', { name: 'by', maxlength: '128', autocomplete: 'username' })),
   ]
 }
 
-/** An input with its name. */
+/** Returns a labelled input. */
 export function field(label: string, input: HTMLElement): HTMLElement {
   return element('label', {}, label, input)
 }

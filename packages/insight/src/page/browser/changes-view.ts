@@ -6,45 +6,52 @@ import { moment } from './moment.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
-/** The server's reply about changes. */
+const AUDIT_EVENTS: Readonly<Record<AuditLine['event'], string>> = {
+  begun: 'Applied',
+  undone: 'Undone',
+  ended: 'Expired',
+  failed: 'Failed',
+}
+
+/** Response of the `control` endpoint. */
 export interface Changes {
   readonly controls: readonly ControlEntry[]
   readonly audit: readonly AuditLine[]
 }
 
 export function changesView({ controls, audit }: Changes, canAct: boolean): readonly HTMLElement[] {
-  const hint = 'Set a token for the page to change limits from here: without one it only shows.'
+  const hint = 'Set a token for the dashboard to make changes here. Without a token it is read-only.'
   return [
     section(
-      'Changes that hold',
+      'Active changes',
       controlsTable(controls, canAct),
       ...(canAct ? [] : [element('p', { class: 'quiet' }, hint)]),
     ),
-    section('Audit', auditTable(audit)),
+    section('Audit log', auditTable(audit)),
   ]
 }
 
 export function controlsTable(controls: readonly ControlEntry[], canAct: boolean): HTMLElement {
   const rows = controls.map((entry) => [
-    entry.policy === undefined ? 'all policies' : policyLink(entry.policy),
+    entry.policy === undefined ? 'All policies' : policyLink(entry.policy),
     changeCell(entry),
     moment(entry.endsAt, timeText(entry.endsAt)),
     foreign(entry.by),
     entry.reason === undefined ? '–' : foreign(entry.reason),
     canAct ? undoForm(entry.id) : '',
   ])
-  const columns = ['policy', 'change', 'until', 'by', 'why', ''].map((label) => ({ label }))
-  return table('Changes that hold', columns, rows, 'All limits are as they were built.')
+  const columns = ['Policy', 'Change', 'Expires at', 'Changed by', 'Reason', ''].map((label) => ({ label }))
+  return table('Active changes', columns, rows, 'No active changes: all limits are as configured.')
 }
 
 function changeCell({ action, mode, limit, key }: ControlEntry): HTMLElement {
-  if (action === 'mode') return element('span', {}, mode === 'off' ? 'switched off' : 'in shadow')
-  if (action === 'limit') return element('span', {}, `limit ${count(limit ?? 0)}`)
-  return element('span', {}, action === 'block' ? 'blocked: ' : 'reset: ', foreign(key ?? ''))
+  if (action === 'mode') return element('span', {}, mode === 'off' ? 'Mode: off' : 'Mode: shadow')
+  if (action === 'limit') return element('span', {}, `Limit: ${count(limit ?? 0)}`)
+  return element('span', {}, action === 'block' ? 'Blocked: ' : 'Reset: ', foreign(key ?? ''))
 }
 
 function auditTable(audit: readonly AuditLine[]): HTMLElement {
-  const rows = audit.map(({ at, event, text }) => [moment(at), event, foreign(text)])
-  const columns = ['time', 'event', 'what'].map((label) => ({ label }))
-  return table('Audit', columns, rows, 'Nobody has changed anything since this process started.')
+  const rows = audit.map(({ at, event, text }) => [moment(at), AUDIT_EVENTS[event], foreign(text)])
+  const columns = ['Time', 'Event', 'Details'].map((label) => ({ label }))
+  return table('Audit log', columns, rows, 'No changes since this process started.')
 }

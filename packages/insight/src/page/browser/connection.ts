@@ -2,12 +2,12 @@ import type { PageUpdate } from '../page-update.ts'
 import { after, now } from './browser-clock.ts'
 import { DAY_STEPS, mergedHistory } from './history.ts'
 
-/** `forbidden`: the server answers, but no longer allows this page to read. */
+/** `forbidden`: the server responds, but no longer allows access. */
 export type ConnectionState = 'connecting' | 'live' | 'disconnected' | 'forbidden'
 
 const RETRY_MS = 2_000
 
-/** The event stream. It reconnects automatically. */
+/** Connection to the stream of updates. Reconnects automatically. */
 export class Connection {
   readonly #changed: () => void
   #state: ConnectionState = 'connecting'
@@ -23,12 +23,12 @@ export class Connection {
     return this.#state
   }
 
-  /** The last one, with all of the history that is known. */
+  /** The last update, with all history received so far. */
   get snapshot(): PageUpdate | undefined {
     return this.#snapshot
   }
 
-  /** Since the last update. */
+  /** Time since the last update, in ms. */
   get silentMs(): number {
     return now() - this.#lastAt
   }
@@ -61,7 +61,7 @@ export class Connection {
       (response) => response.status,
       () => 0,
     )
-    // the login form is in the place of the page
+    // the server shows the login form instead of the page
     if (status === 401) location.reload()
     else if (status === 403) this.#enter('forbidden')
     else this.#open()

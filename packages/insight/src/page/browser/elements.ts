@@ -17,8 +17,8 @@ export function foreign(text: string): HTMLElement {
 type BarState = 'low' | 'high' | 'full'
 
 /**
- * A bar that shows a share; `state` sets its severity. The numbers are next to it, so that it carries no extra
- * information.
+ * Returns a bar that shows a share. `state` sets its colour. Hidden from screen readers, because the numbers are next
+ * to it.
  */
 export function bar(share: number, state: BarState = share >= 1 ? 'full' : share >= 0.8 ? 'high' : 'low'): Element {
   const fill = Math.min(1, Math.max(0, share))

@@ -5,6 +5,6 @@ import { section, table } from './table.ts'
 
 export function eventsView({ events }: InsightSnapshot): readonly HTMLElement[] {
   const rows = events.map(({ at, name, text }) => [moment(at), foreign(name), foreign(text)])
-  const columns = ['time', 'event', 'what'].map((label) => ({ label }))
-  return [section('Events', table('Events', columns, rows, 'Nothing has happened yet.'))]
+  const columns = ['Time', 'Event', 'Details'].map((label) => ({ label }))
+  return [section('Events', table('Events', columns, rows, 'No events yet.'))]
 }

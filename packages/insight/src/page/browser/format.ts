@@ -13,7 +13,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Small rates keep a tenth. */
+/** Formats a rate; with one decimal below 10. */
 export function rate(perSecond: number): string {
   return `${(perSecond < 10 ? tenths : whole).format(perSecond)}/s`
 }
@@ -28,12 +28,12 @@ export function milliseconds(value: number | null): string {
   return value < SECOND ? `${tenths.format(value)}\u00a0ms` : duration(value)
 }
 
-/** Like `durationText`, without line breaks. */
+/** Formats a duration like `durationText`, with non-breaking spaces. */
 export function duration(ms: number): string {
   return durationText(ms).replaceAll(' ', '\u00a0')
 }
 
-/** A window in words: `minute`, `10 seconds`, `1.5 hours`. */
+/** Formats a window: `minute`, `10 seconds`, `1.5 hours`. */
 export function windowText(ms: number): string {
   const [unit, name] = (
     [
@@ -51,7 +51,7 @@ export function bytes(value: number): string {
   return `${whole.format(value / 1e6)}\u00a0MB`
 }
 
-/** A number of a metric, in the unit that its name ends in. */
+/** Formats the value of a metric in the unit that its name ends in. */
 export function amountText(metric: string, value: number): string {
   if (metric.endsWith('_ms')) return milliseconds(value)
   if (metric.endsWith('_bytes')) return value < 1e6 ? `${tenths.format(value / 1e3)}\u00a0kB` : bytes(value)

@@ -1,17 +1,20 @@
 import type { HistorySnapshot, SnapshotOutcome } from '../../live/snapshot.ts'
 
-/** An hour of minutes, or a day of quarters of an hour, and the step that runs. */
+/** Steps per hour (60 and the current one), and per day in quarter hours (including the current one). */
 const HOUR_STEPS = 61
 export const DAY_STEPS = 96
 
-/** The history that was shown, with an update of its last steps; at most the last `most` steps of both. */
+/**
+ * Merges an update into the displayed history, replacing the steps that it repeats. Keeps at most the last `most`
+ * steps.
+ */
 export function mergedHistory(
   shown: HistorySnapshot | undefined,
   update: HistorySnapshot,
   most: number = HOUR_STEPS,
 ): HistorySnapshot {
   const shift = shown === undefined ? -1 : (update.startAt - shown.startAt) / update.stepMs
-  // of another start of the server, or of after a gap
+  // the server has restarted, or updates were missed
   const isOther = shown === undefined || shown.stepMs !== update.stepMs || !Number.isInteger(shift) || shift < 0
   if (isOther || shift > lengthOf(shown)) return update
   const series = update.series.map((each) =>
@@ -47,7 +50,7 @@ function appended<Series extends { readonly values: readonly number[] }>(
   return { ...update, values: [...kept, ...update.values] }
 }
 
-/** Rates of each step, a second, of one policy or of all together. */
+/** Returns the rate per second of each step, for one policy or for all. */
 export function ratesOf(
   history: HistorySnapshot,
   { outcome, policy, at }: { outcome: SnapshotOutcome; policy: string | undefined; at: number },
@@ -63,7 +66,9 @@ export function lengthOf({ series, caps }: HistorySnapshot): number {
   return Math.max(0, ...[...series, ...caps].map(({ values }) => values.length))
 }
 
-/** Returns the elapsed time of a step; the current one is shorter, and its first seconds are not meaningful. */
+/**
+ * Returns the duration of a step. The current step is shorter, but counts as at least 5 s to avoid meaningless rates.
+ */
 function lastedMs({ startAt, stepMs }: HistorySnapshot, step: number, at: number): number {
   const passedMs = at - (startAt + step * stepMs)
   return Math.min(stepMs, Math.max(passedMs, 5_000))

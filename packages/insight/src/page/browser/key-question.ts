@@ -2,21 +2,21 @@ import type { Explanation } from '../../explain/explanation.ts'
 import type { KeyName } from './address.ts'
 import { now } from './browser-clock.ts'
 
-/** What is known about a requested key. */
+/** State of the explanation of a requested key. */
 export type KeyAnswer =
-  | { readonly state: 'asking' }
+  | { readonly state: 'loading' }
   | { readonly state: 'answered'; readonly explanation: Explanation }
   | { readonly state: 'refused'; readonly why: string }
 
-const ASKED_EVERY_MS = 2_000
-const ASKING: KeyAnswer = { state: 'asking' }
+const REFRESH_MS = 2_000
+const LOADING: KeyAnswer = { state: 'loading' }
 
-/** Requests one key from the server, and again every two seconds while it is displayed. */
+/** Requests the explanation of a key, and again every two seconds while it is displayed. */
 export class KeyQuestion {
   readonly #changed: () => void
   #query = ''
-  #askedAt = 0
-  #answer: KeyAnswer = ASKING
+  #requestedAt = 0
+  #answer: KeyAnswer = LOADING
 
   constructor(changed: () => void) {
     this.#changed = changed
@@ -25,14 +25,14 @@ export class KeyQuestion {
   of(key: KeyName, cost: number): KeyAnswer {
     const query = new URLSearchParams({ ...key, cost: String(cost) }).toString()
     const isNew = query !== this.#query
-    if (isNew) this.#answer = ASKING
-    if (isNew || now() - this.#askedAt > ASKED_EVERY_MS) void this.#ask(query)
+    if (isNew) this.#answer = LOADING
+    if (isNew || now() - this.#requestedAt > REFRESH_MS) void this.#request(query)
     return this.#answer
   }
 
-  async #ask(query: string): Promise<void> {
+  async #request(query: string): Promise<void> {
     this.#query = query
-    this.#askedAt = now()
+    this.#requestedAt = now()
     const answer = await answerTo(query)
     // another key may have been requested in the meantime
     if (query !== this.#query) return
@@ -48,6 +48,6 @@ async function answerTo(query: string): Promise<KeyAnswer> {
     if (response.ok) return { state: 'answered', explanation: body as Explanation }
     return { state: 'refused', why: (body as { readonly detail: string }).detail }
   } catch {
-    return { state: 'refused', why: 'The server does not answer.' }
+    return { state: 'refused', why: 'The server did not respond.' }
   }
 }

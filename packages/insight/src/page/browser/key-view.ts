@@ -10,23 +10,23 @@ import { moment } from './moment.ts'
 import { policyLink } from './policy-text.ts'
 import { section, table } from './table.ts'
 
-/** The view to search for a key. */
+/** Form to look up a key. */
 export function keysView(): readonly HTMLElement[] {
   const input = element('input', { name: 'key', required: '', maxlength: '4096', autocomplete: 'off' })
   const cost = element('input', { name: 'cost', type: 'number', min: '1', step: '1', value: '1' })
   const form = element(
     'form',
     { class: 'fields', 'data-form': 'ask', 'data-keep': 'ask' },
-    field('Key, as an address or a name', input),
-    field('Units asked', cost),
-    element('button', { type: 'submit' }, 'Why was it limited?'),
+    field('Key (such as an IP address or account ID)', input),
+    field('Cost (units)', cost),
+    element('button', { type: 'submit' }, 'Look up key'),
   )
-  const hint = 'Keys stand in the tables of the overview and of each policy, too: follow one of them.'
-  return [section('Ask for a key', form, element('p', { class: 'quiet' }, hint))]
+  const hint = 'You can also click a key in the tables of the overview and of each policy.'
+  return [section('Look up a key', form, element('p', { class: 'quiet' }, hint))]
 }
 
 export function keyView(name: KeyName, answer: KeyAnswer, canAct: boolean): readonly HTMLElement[] {
-  if (answer.state === 'asking') return [element('p', { class: 'empty' }, 'Asking all policies…')]
+  if (answer.state === 'loading') return [element('p', { class: 'empty' }, 'Loading…')]
   if (answer.state === 'refused') return [element('p', { class: 'empty' }, answer.why), ...keysView()]
   return explanationView(name, answer.explanation, canAct)
 }
@@ -47,12 +47,12 @@ function explanationView(name: KeyName, explanation: Explanation, canAct: boolea
       'div',
       { class: 'columns' },
       section(
-        'Denials of late',
+        'Recent denials',
         denialsTable(denials),
-        element('p', { class: 'quiet' }, isWholeFleet ? 'In all processes.' : 'In this process.'),
+        element('p', { class: 'quiet' }, isWholeFleet ? 'Denials in all processes.' : 'Denials in this process only.'),
       ),
-      ...(controls.length > 0 ? [section('Changes that hold', controlsTable(controls, canAct))] : []),
-      ...(canAct ? [section('Change', keyForm(name))] : []),
+      ...(controls.length > 0 ? [section('Active changes', controlsTable(controls, canAct))] : []),
+      ...(canAct ? [section('Actions', keyForm(name))] : []),
     ),
   ]
 }
@@ -64,10 +64,10 @@ function policiesTable(policies: readonly PolicyExplanation[]): HTMLElement {
     usedCell(policy),
     answerText(policy),
     policy.isExempt ? '–' : duration(policy.resetAfterMs),
-    element('span', {}, foreign(policy.backend), policy.perProcess ? ', this process' : ''),
+    element('span', {}, foreign(policy.backend), policy.perProcess ? ' (this process only)' : ''),
   ])
-  const columns = ['policy', 'mode', 'used', 'asked', 'as new in', 'counted by'].map((label) => ({ label }))
-  return table('Policies', columns, rows, 'No policy is watched.')
+  const columns = ['Policy', 'Mode', 'Used', 'Next request', 'Full reset in', 'Backend'].map((label) => ({ label }))
+  return table('Policies', columns, rows, 'No policies are observed in this process.')
 }
 
 function usedCell({ isExempt, used, limit }: PolicyExplanation): HTMLElement {
@@ -76,8 +76,8 @@ function usedCell({ isExempt, used, limit }: PolicyExplanation): HTMLElement {
 }
 
 function answerText({ isExempt, asked }: PolicyExplanation): string {
-  if (isExempt || asked.allowed) return '✓ fits'
-  return asked.retryAfterMs === null ? '✕ never fits' : `✕ fits in ${duration(asked.retryAfterMs)}`
+  if (isExempt || asked.allowed) return '✓ allowed'
+  return asked.retryAfterMs === null ? '✕ can never be allowed' : `✕ denied, retry in ${duration(asked.retryAfterMs)}`
 }
 
 function denialsTable(denials: readonly DenialSnapshot[]): HTMLElement {
@@ -85,14 +85,14 @@ function denialsTable(denials: readonly DenialSnapshot[]): HTMLElement {
     moment(at),
     policyLink(policy),
     foreign(`${method} ${route}`.trim()),
-    isShadow ? 'in shadow' : 'denied',
+    isShadow ? 'shadow-denied' : 'denied',
     count(times),
   ])
-  const columns = ['last', 'policy', 'route', 'how'].map((label) => ({ label }))
-  return table('Denials of late', [...columns, { label: 'times', isNumber: true }], rows, 'None of late.')
+  const columns = ['Last denial', 'Policy', 'Route', 'Outcome'].map((label) => ({ label }))
+  return table('Recent denials', [...columns, { label: 'Count', isNumber: true }], rows, 'No recent denials.')
 }
 
-/** A key that leads to its page, where it has an id. */
+/** Returns a link to the page of a key, or plain text if the id is unknown. */
 export function keyLink(id: string | undefined, key: string): HTMLElement {
   return id === undefined ? foreign(key) : element('a', { href: keyAddress({ id }) }, foreign(key))
 }

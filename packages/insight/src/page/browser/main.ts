@@ -21,8 +21,8 @@ const STALE_MS = 4_000
 const STATE_TEXTS: Readonly<Record<ConnectionState, string>> = {
   connecting: 'Connecting',
   live: 'Live',
-  disconnected: 'Disconnected, trying again',
-  forbidden: 'No longer allowed to look',
+  disconnected: 'Disconnected, reconnecting',
+  forbidden: 'Access denied',
 }
 
 const byId = (id: string): HTMLElement => document.getElementById(id) as HTMLElement
@@ -36,7 +36,7 @@ const operator = new Operator(byId('outcome'), render)
 addEventListener('hashchange', moved)
 view.addEventListener('submit', (event) => operator.submitted(event))
 document.addEventListener('visibilitychange', render)
-// colours of the chart are read once
+// the chart reads its colours once, when it is created
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   removeChart()
   render()
@@ -100,7 +100,7 @@ function renderSummary(snapshot: PageUpdate): void {
   setText('scope', scopeText(snapshot))
 }
 
-/** A changed text is announced by screen readers. */
+/** Sets a text only if it differs, because screen readers announce every change. */
 function setText(id: string, text: string): void {
   const target = byId(id)
   if (target.textContent !== text) target.textContent = text
@@ -109,11 +109,11 @@ function setText(id: string, text: string): void {
 function renderConnection(): void {
   const { state, silentMs, snapshot } = connection
   const isOld = snapshot !== undefined && (silentMs > STALE_MS || state !== 'live')
-  const heard = isOld ? `, last heard ${duration(Math.round(silentMs / 1_000) * 1_000)} ago` : ''
+  const age = isOld ? `, last update ${duration(Math.round(silentMs / 1_000) * 1_000)} ago` : ''
   const name = state === 'live' && isOld ? 'Stale' : STATE_TEXTS[state]
   byId('connection').dataset.state = state === 'live' && isOld ? 'stale' : state
   document.body.classList.toggle('old', isOld)
-  setText('connection', `${name}${heard}`)
+  setText('connection', `${name}${age}`)
 }
 
 function markPage({ view: name }: Place): void {

@@ -1,7 +1,7 @@
 import { element } from './elements.ts'
 import { dateTimeText, utcText } from './format.ts'
 
-/** A time of this device, with UTC in its title. */
+/** Returns a time in the local time zone, with UTC in its tooltip. */
 export function moment(at: number, text: string = dateTimeText(at)): HTMLElement {
   return element('time', { title: utcText(at), datetime: new Date(at).toISOString() }, text)
 }

@@ -2,14 +2,14 @@ import { keyAddress } from './address.ts'
 import { now } from './browser-clock.ts'
 import type { Changes } from './changes-view.ts'
 
-const ASKED_EVERY_MS = 2_000
+const REFRESH_MS = 2_000
 
-/** Changes by operators, and the forms to make them. */
+/** Handles operator changes: loads them from the server and submits the forms of the page. */
 export class Operator {
   readonly #changed: () => void
   readonly #outcome: HTMLElement
   #changes: Changes = { controls: [], audit: [] }
-  #askedAt = 0
+  #requestedAt = 0
 
   /** `outcome`: the element for the result of a change. */
   constructor(outcome: HTMLElement, changed: () => void) {
@@ -17,14 +17,14 @@ export class Operator {
     this.#changed = changed
   }
 
-  /** Without a token there is no log-out and nothing can be changed. */
+  /** Whether changes are allowed. Without a token the page has neither a logout form nor changes. */
   get canAct(): boolean {
     return document.querySelector('footer form.hidden') === null
   }
 
-  /** At most two seconds old while they are displayed. */
+  /** Active changes and the audit log, at most two seconds old while they are displayed. */
   get changes(): Changes {
-    if (now() - this.#askedAt > ASKED_EVERY_MS) void this.#ask()
+    if (now() - this.#requestedAt > REFRESH_MS) void this.#request()
     return this.#changes
   }
 
@@ -44,8 +44,8 @@ export class Operator {
     this.#outcome.textContent = ''
   }
 
-  async #ask(): Promise<void> {
-    this.#askedAt = now()
+  async #request(): Promise<void> {
+    this.#requestedAt = now()
     const answer = await fetch('control').then(
       (response) => (response.ok ? response.json() : undefined),
       () => undefined,
@@ -57,21 +57,26 @@ export class Operator {
 
   async #send(file: string, body: object): Promise<void> {
     this.#outcome.textContent = await outcomeOf(file, body)
-    this.#askedAt = 0
+    this.#requestedAt = 0
     this.#changed()
   }
 }
 
 async function outcomeOf(file: string, body: object): Promise<string> {
   try {
-    // no form can send this header
+    // forms of other sites cannot send this header
     const headers = { 'content-type': 'application/json', 'sluice-control': '1' }
     const response = await fetch(file, { method: 'POST', headers, body: JSON.stringify(body) })
-    if (response.ok) return file === 'undo' ? 'Undone.' : 'Done. It ends by itself, and can be undone under Changes.'
+    if (response.ok) return file === 'undo' ? 'Change undone.' : appliedText(body)
     return ((await response.json()) as { readonly detail: string }).detail
   } catch {
-    return 'The server does not answer: nothing was changed, as far as is known.'
+    return 'The server did not respond. The change may not have been applied.'
   }
+}
+
+function appliedText({ action }: { readonly action?: string }): string {
+  if (action === 'reset') return 'Usage reset.'
+  return 'Change applied. It expires automatically and can be undone on the Changes page.'
 }
 
 function fieldsOf(form: HTMLFormElement): Record<string, string> {

@@ -14,22 +14,22 @@ import { trafficPanel } from './traffic-panel.ts'
 import { uniqueDays } from './unique-days-view.ts'
 
 const MOST_ROWS = 8
-const STATES = { ok: '✓ answers', failing: '! fails', open: '✕ not called' } as const
+const STATES = { ok: '✓ OK', failing: '! failing', open: '✕ circuit open' } as const
 
-/** Everything on one screen, the urgent first. */
+/** The overview, most urgent parts first. */
 export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement[] {
   const { policies, caps, routes, backends, processes: all, history, day, controls, uniques } = snapshot
   return [
     tiles(snapshot),
-    ...(controls.length > 0 ? [section('Changes by operators', controlsTable(controls, false))] : []),
+    ...(controls.length > 0 ? [section('Active changes', controlsTable(controls, false))] : []),
     trafficPanel(snapshot, span),
-    section('Policies nearest to their end', policiesTable(policies, MOST_ROWS)),
+    section('Closest to the limit', policiesTable(policies, MOST_ROWS)),
     element(
       'div',
       { class: 'columns' },
-      section('Caps', capsTable(caps, span === 'day' ? day : history, span)),
-      section('Most denied keys', talkers(snapshot, 'topDenied')),
-      section('Most allowed keys', talkers(snapshot, 'topAllowed')),
+      section('In-flight requests', capsTable(caps, span === 'day' ? day : history, span)),
+      section('Most denied keys', topKeysTable(snapshot, 'topDenied')),
+      section('Most allowed keys', topKeysTable(snapshot, 'topAllowed')),
       section('Slowest routes', routesTable(routes)),
       section('Backends', backendsTable(backends)),
       section('Processes', processesTable(all.slice(0, MOST_ROWS))),
@@ -40,11 +40,11 @@ export function overview(snapshot: PageUpdate, span: Span): readonly HTMLElement
 
 function tiles({ ratePerSecond, deniedShare, uniques }: InsightSnapshot): HTMLElement {
   const entries = [
-    ['decisions now', rate(ratePerSecond.now)],
-    ['last hour', rate(ratePerSecond.lastHour)],
-    ['denied now', percent(deniedShare)],
-    ['keys in an hour', `≈\u00a0${count(uniques.hour)}`],
-    ['keys in a day', `≈\u00a0${count(uniques.day)}`],
+    ['Decision rate (last 10 s)', rate(ratePerSecond.now)],
+    ['Decision rate (last hour)', rate(ratePerSecond.lastHour)],
+    ['Denied (last 10 s)', percent(deniedShare)],
+    ['Unique keys (last hour)', `≈\u00a0${count(uniques.hour)}`],
+    ['Unique keys (last 24 h)', `≈\u00a0${count(uniques.day)}`],
   ]
   const made = entries.map(([label, value]) => element('div', {}, element('dt', {}, label), element('dd', {}, value)))
   return element('dl', { class: 'tiles' }, ...made)
@@ -65,20 +65,25 @@ function capsTable(caps: readonly CapSnapshot[], history: HistorySnapshot, span:
       count(denied),
       milliseconds(holdMs.p99),
     ])
-  const past = { label: `in progress, ${span === 'day' ? 'last 24 hours' : 'last hour'}` }
-  const numbers = ['peak', 'denied', 'held p99'].map((label) => ({ label, isNumber: true }))
-  return table('Caps', [{ label: 'cap' }, past, ...numbers], rows, 'No cap is watched.')
+  const past = { label: `In flight, ${span === 'day' ? 'last 24 hours' : 'last hour'}` }
+  const numbers = ['Peak', 'Denied', 'Hold time p99'].map((label) => ({ label, isNumber: true }))
+  return table('In-flight requests', [{ label: 'Cap' }, past, ...numbers], rows, 'No caps are observed.')
 }
 
-function talkers({ policies }: InsightSnapshot, list: 'topDenied' | 'topAllowed'): HTMLElement {
+function topKeysTable({ policies }: InsightSnapshot, list: 'topDenied' | 'topAllowed'): HTMLElement {
   const all = policies.flatMap((policy) => policy[list].map((each) => ({ ...each, policy: policy.name })))
   const rows = all
     .toSorted((a, b) => b.count - a.count)
     .slice(0, MOST_ROWS)
     .map(({ id, key, count: times, error, policy }) => [keyLink(id, key), policyLink(policy), countText(times, error)])
   const label = list === 'topDenied' ? 'Most denied keys' : 'Most allowed keys'
-  const columns = [{ label: 'key' }, { label: 'policy' }, { label: 'last 10 min', isNumber: true }]
-  return table(label, columns, rows, list === 'topDenied' ? 'Nobody was denied.' : 'Nobody asked.')
+  const columns = [{ label: 'Key' }, { label: 'Policy' }, { label: 'Last 10 min', isNumber: true }]
+  return table(
+    label,
+    columns,
+    rows,
+    list === 'topDenied' ? 'No denials in the last 10 minutes.' : 'No requests in the last 10 minutes.',
+  )
 }
 
 function routesTable(routes: readonly RouteSnapshot[]): HTMLElement {
@@ -92,8 +97,8 @@ function routesTable(routes: readonly RouteSnapshot[]): HTMLElement {
       milliseconds(p99),
       rate(perSecond),
     ])
-  const numbers = ['p50', 'p90', 'p99', 'requests'].map((label) => ({ label, isNumber: true }))
-  return table('Slowest routes', [{ label: 'route' }, ...numbers], rows, 'No request has ended yet.')
+  const numbers = ['p50', 'p90', 'p99', 'Request rate'].map((label) => ({ label, isNumber: true }))
+  return table('Slowest routes', [{ label: 'Route' }, ...numbers], rows, 'No request has completed yet.')
 }
 
 function backendsTable(backends: InsightSnapshot['backends']): HTMLElement {
@@ -103,11 +108,11 @@ function backendsTable(backends: InsightSnapshot['backends']): HTMLElement {
     duration(sinceMs),
     lastError === null ? '–' : foreign(lastError),
   ])
-  const columns = ['backend', 'state', 'since', 'last error'].map((label) => ({ label }))
-  return table('Backends', columns, rows, 'All limits count in memory.')
+  const columns = ['Backend', 'State', 'In state for', 'Last error'].map((label) => ({ label }))
+  return table('Backends', columns, rows, 'No backend has been used yet.')
 }
 
 /** Describes which processes the numbers cover. */
 export function scopeText({ isWholeFleet, processes: all }: InsightSnapshot): string {
-  return isWholeFleet ? `Shows ${processes(all.length)}.` : 'Shows one process.'
+  return isWholeFleet ? `Showing ${processes(all.length)}.` : 'Showing this process only.'
 }

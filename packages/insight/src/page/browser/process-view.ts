@@ -4,12 +4,12 @@ import { bytes, count, dateTimeText, duration, milliseconds, timeText, utcText }
 import { moment } from './moment.ts'
 import { section, table } from './table.ts'
 
-/** `isWhole`: with how each of them is. */
+/** Returns a table of processes. `isWhole` adds the columns on their health. */
 export function processesTable(processes: readonly ProcessSnapshot[], isWhole = false): HTMLElement {
   const rows = processes.map((process) => {
     const { host, pid, version, startedAt, lastAt, uptimeMs, memoryBytes, isSelf } = process
     return [
-      element('span', {}, foreign(`${host ?? ''} ${pid}`.trim()), isSelf ? ' (this one)' : ''),
+      element('span', {}, foreign(`${host ?? ''} ${pid}`.trim()), isSelf ? ' (this process)' : ''),
       element('time', { title: `${dateTimeText(startedAt)}, ${utcText(startedAt)}` }, duration(uptimeMs)),
       moment(lastAt, timeText(lastAt)),
       bytes(memoryBytes),
@@ -17,23 +17,25 @@ export function processesTable(processes: readonly ProcessSnapshot[], isWhole = 
       ...(isWhole ? [milliseconds(process.lagMs), backendsCell(process)] : []),
     ]
   })
-  const columns = ['process', 'runs for', 'last heard'].map((label) => ({ label }))
-  const numbers = [{ label: 'memory', isNumber: true }, { label: 'version' }]
-  const health = isWhole ? [{ label: 'lag', isNumber: true }, { label: 'backends' }] : []
-  return table('Processes', [...columns, ...numbers, ...health], rows, 'None.')
+  const columns = ['Process', 'Uptime', 'Last report'].map((label) => ({ label }))
+  const numbers = [{ label: 'Memory', isNumber: true }, { label: 'Version' }]
+  const health = isWhole ? [{ label: 'Event loop lag', isNumber: true }, { label: 'Backends' }] : []
+  return table('Processes', [...columns, ...numbers, ...health], rows, 'No processes.')
 }
 
 function backendsCell({ failing }: ProcessSnapshot): HTMLElement {
-  if (failing.length === 0) return element('span', { class: 'state ok' }, '✓ all answer')
+  if (failing.length === 0) return element('span', { class: 'state ok' }, '✓ OK')
   return element('span', { class: 'state failing' }, '✕ ', foreign(failing.join(', ')))
 }
 
 export function processesView({ processes, isWholeFleet, unreadMessages }: InsightSnapshot): readonly HTMLElement[] {
   const scope = isWholeFleet
-    ? 'Every process that was heard of in the last 10 s.'
-    : 'This process alone: without a channel it knows of no other.'
+    ? 'Processes that reported in the last 10 s.'
+    : 'This process only. Configure a channel to include other processes.'
   const unread =
-    unreadMessages === 0 ? '' : ` ${count(unreadMessages)} messages could not be read, as those of another version.`
+    unreadMessages === 0
+      ? ''
+      : ` ${count(unreadMessages)} messages could not be read, for example because of a different version.`
   return [
     section('All processes', element('p', { class: 'quiet' }, `${scope}${unread}`), processesTable(processes, true)),
   ]

@@ -3,27 +3,27 @@ import { type Child, element, foreign } from './elements.ts'
 import { amountText, count } from './format.ts'
 import { section, table } from './table.ts'
 
-/** Subjects by how the names of their metrics begin. */
+/** Section headings by prefix of the metric name. */
 const SUBJECTS = [
   ['sluice_quota_', 'Quotas'],
   ['sluice_counters_', 'Usage counters'],
   ['sluice_global_', 'Global limits'],
-  ['sluice_sync_', 'What processes share'],
+  ['sluice_sync_', 'Synchronisation'],
   ['sluice_gossip_', 'Gossip'],
-  ['sluice_overrides', 'Limits of single keys'],
-  ['', 'Other sources'],
+  ['sluice_overrides', 'Per-key limits'],
+  ['', 'Other metrics'],
 ] as const
 
-const SCOPE = 'Of this process alone, since it started: others have numbers of their own.'
-/** Largest number of series that a process sends. */
+const SCOPE = 'Values of this process only, since it started.'
+/** Maximum number of series that a process sends. */
 const MOST_SERIES = 100
 
-/** Measurements of quotas, counters, synced backends and gossip, by subject. */
+/** View of the metrics of quotas, counters, synced backends and gossip. */
 export function sourcesView({ sources }: InsightSnapshot): readonly HTMLElement[] {
-  const heading = element('h2', { class: 'title' }, 'Counters and sync')
-  if (sources.length === 0) return [heading, element('p', { class: 'empty' }, 'No source of metrics is attached.')]
+  const heading = element('h2', { class: 'title' }, 'Metrics')
+  if (sources.length === 0) return [heading, element('p', { class: 'empty' }, 'No metric sources are attached.')]
   const series = sources.reduce((sum, { samples }) => sum + samples.length, 0)
-  const scope = series < MOST_SERIES ? SCOPE : `${SCOPE} At most ${MOST_SERIES} series are shown; metrics have all.`
+  const scope = series < MOST_SERIES ? SCOPE : `${SCOPE} Only the first ${MOST_SERIES} series are shown.`
   const panels = SUBJECTS.map(([prefix, subject]) => {
     const of = sources.filter(({ name }) => subjectOf(name) === prefix)
     return of.length === 0 ? undefined : section(subject, sourceTable(subject, of))
@@ -37,7 +37,7 @@ function subjectOf(name: string): string {
 }
 
 function sourceTable(subject: string, sources: readonly SourceSnapshot[]): HTMLElement {
-  const columns = [{ label: 'what' }, { label: 'of' }, { label: 'value', isNumber: true }]
+  const columns = [{ label: 'Metric' }, { label: 'Labels' }, { label: 'Value', isNumber: true }]
   return table(subject, columns, sources.flatMap(rowsOf), '', true)
 }
 
@@ -56,13 +56,17 @@ function labelsText(labels: Readonly<Record<string, string>>): Child {
 }
 
 function measuredText(name: string, { count: times, mean, p50, p99 }: MeasuredSample): Child {
-  if (mean === null) return times === 0 ? 'none yet' : `${count(times)} measured`
+  if (mean === null) return times === 0 ? 'no samples yet' : samplesText(times)
   const bounds = [
-    ['half', p50],
-    ['99\u00a0%', p99],
+    ['p50', p50],
+    ['p99', p99],
   ] as const
   const known = bounds.filter(([, bound]) => bound !== null)
   const texts = known.map(([share, bound]) => `${share} ≤ ${amountText(name, bound ?? 0)}`)
-  const detail = [`${count(times)} measured`, ...texts].join(', ')
+  const detail = [samplesText(times), ...texts].join(', ')
   return element('div', {}, `mean ${amountText(name, mean)}`, element('div', { class: 'quiet' }, detail))
+}
+
+function samplesText(samples: number): string {
+  return samples === 1 ? '1 sample' : `${count(samples)} samples`
 }

@@ -1,7 +1,9 @@
 const HEIGHT = 20
 const WIDTH = 96
 
-/** An inline curve with `most` at its top. The numbers are next to it, so that it carries no extra information. */
+/**
+ * Returns an inline curve whose top is at least `most`. Hidden from screen readers, because the numbers are next to it.
+ */
 export function sparkline(values: readonly number[], most: number): Element {
   const top = Math.max(1, most, ...values)
   const last = Math.max(1, values.length - 1)

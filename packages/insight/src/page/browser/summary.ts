@@ -3,7 +3,7 @@ import { count, duration, percent, rate } from './format.ts'
 
 export interface Summary {
   readonly state: 'good' | 'warning' | 'bad' | 'idle'
-  /** Changes seldom: it is read aloud whenever it does. */
+  /** Short status. Changes rarely, because screen readers announce every change. */
   readonly verdict: string
   /** Details of the status, with numbers that change continuously. */
   readonly figures: string
@@ -12,7 +12,7 @@ export interface Summary {
 /** Fraction of denied decisions from which a warning is shown. */
 const MANY_DENIED = 0.2
 
-/** Whether anything is wrong, in a sentence: the worst that is. */
+/** Summarises the state of the limits: the most severe problem, if there is one. */
 export function summaryOf(snapshot: InsightSnapshot): Summary {
   return (
     backendTrouble(snapshot) ?? uncountedTrouble(snapshot) ?? fullCap(snapshot) ?? denials(snapshot) ?? calm(snapshot)
@@ -23,11 +23,11 @@ function backendTrouble({ backends }: InsightSnapshot): Summary | undefined {
   const failing = backends.filter(({ state }) => state !== 'ok')
   if (failing.length === 0) return undefined
   const [first] = failing.toSorted((a, b) => b.sinceMs - a.sinceMs)
-  const others = failing.length > 1 ? `, and ${count(failing.length - 1)} more` : ''
+  const others = failing.length > 1 ? `; ${count(failing.length - 1)} more failing` : ''
   return {
     state: 'bad',
-    verdict: `\u2068${backendName(first)}\u2069 does not answer`,
-    figures: ` for ${duration(first.sinceMs)}${others}: failure rules decide, processes count alone`,
+    verdict: `\u2068${backendName(first)}\u2069 is not responding`,
+    figures: ` (for ${duration(first.sinceMs)}${others}): the failure rule decides until it recovers`,
   }
 }
 
@@ -41,7 +41,7 @@ function uncountedTrouble({ policies }: InsightSnapshot): Summary | undefined {
   return {
     state: 'bad',
     verdict: 'Some decisions are not counted',
-    figures: `: a failure rule answers ${rate(perSecond)}`,
+    figures: `: the failure rule makes ${rate(perSecond)}`,
   }
 }
 
@@ -51,7 +51,7 @@ function fullCap({ caps }: InsightSnapshot): Summary | undefined {
   return {
     state: 'warning',
     verdict: `Cap \u2068${cap.name}\u2069 is full`,
-    figures: `: ${count(cap.held)} of ${count(cap.limit)} in progress`,
+    figures: `: ${count(cap.held)} of ${count(cap.limit)} in flight`,
   }
 }
 
@@ -60,11 +60,11 @@ function denials({ policies }: InsightSnapshot): Summary | undefined {
     .filter((policy) => deniedShareOf(policy) >= MANY_DENIED)
     .toSorted((a, b) => deniedShareOf(b) - deniedShareOf(a))
   if (worst === undefined) return undefined
-  const figures = `: ${percent(deniedShareOf(worst))} of its decisions, ${rate(worst.perSecond.denied)}`
-  return { state: 'warning', verdict: `Policy \u2068${worst.name}\u2069 denies many`, figures }
+  const figures = `: ${percent(deniedShareOf(worst))} of decisions, ${rate(worst.perSecond.denied)}`
+  return { state: 'warning', verdict: `Policy \u2068${worst.name}\u2069 denies many requests`, figures }
 }
 
-/** Over enforced decisions of the last 10 s. */
+/** Returns the share of denials among the enforced decisions of the last 10 s. */
 function deniedShareOf({ perSecond: { allowed, denied } }: PolicySnapshot): number {
   return denied === 0 ? 0 : denied / (allowed + denied)
 }
@@ -72,12 +72,12 @@ function deniedShareOf({ perSecond: { allowed, denied } }: PolicySnapshot): numb
 function calm({ ratePerSecond, deniedShare, controls }: InsightSnapshot): Summary {
   const changes = controls.length === 0 ? '' : `; ${changesText(controls.length)}`
   if (ratePerSecond.now === 0) {
-    return { state: 'idle', verdict: 'All quiet', figures: `: no decisions in the last 10 s${changes}` }
+    return { state: 'idle', verdict: 'Idle', figures: `: no decisions in the last 10 s${changes}` }
   }
   const decisions = `${rate(ratePerSecond.now).replace('/s', '')} decisions/s`
-  return { state: 'good', verdict: 'All well', figures: `: ${decisions}, ${percent(deniedShare)} denied${changes}` }
+  return { state: 'good', verdict: 'Healthy', figures: `: ${decisions}, ${percent(deniedShare)} denied${changes}` }
 }
 
 function changesText(number: number): string {
-  return number === 1 ? 'a change by an operator holds' : `${count(number)} changes by operators hold`
+  return number === 1 ? '1 active change' : `${count(number)} active changes`
 }

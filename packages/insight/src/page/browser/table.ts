@@ -5,16 +5,16 @@ export interface Column {
   readonly isNumber?: boolean
 }
 
-/**
- * A section with a heading and a table, which scrolls horizontally if it is too wide. `none` is shown if there are no
- * rows.
- */
+/** Returns a panel with a heading. */
 export function section(heading: string, ...children: readonly Child[]): HTMLElement {
   const id = `section-${heading.toLowerCase().replace(/\W+/g, '-')}`
   return element('section', { class: 'panel', 'aria-labelledby': id }, element('h2', { id }, heading), ...children)
 }
 
-/** On a phone a table of more than three columns, or one that `isStacked`, has a block for each row. */
+/**
+ * Returns a table, or the text `none` if there are no rows. It scrolls horizontally if it is too wide. On phones,
+ * tables with more than three columns (or `isStacked`) show each row as a block.
+ */
 export function table(
   label: string,
   columns: readonly Column[],
@@ -23,7 +23,7 @@ export function table(
   isStacked: boolean = columns.length > 3,
 ): HTMLElement {
   if (rows.length === 0) return element('p', { class: 'empty' }, none)
-  // a table that is shown as blocks is one by its roles alone
+  // a table displayed as blocks loses its semantics without explicit roles
   const heads = columns.map((column) =>
     element('th', { scope: 'col', role: 'columnheader', class: classOf(column) }, column.label),
   )

@@ -12,28 +12,25 @@ export interface ChartedTraffic {
   readonly history: HistorySnapshot
   readonly policy: string | undefined
   readonly at: number
-  /** A second, of the last 10 s. */
+  /** Decisions per second over the last 10 s. */
   readonly perSecond: OutcomesSnapshot
 }
 
 /** From the bottom of the stack to its top. */
 const STACKED: readonly { readonly outcome: SnapshotOutcome; readonly label: string }[] = [
-  { outcome: 'allowed', label: 'allowed' },
-  { outcome: 'denied', label: 'denied' },
-  { outcome: 'shadowDenied', label: 'denied in shadow' },
+  { outcome: 'allowed', label: 'Allowed' },
+  { outcome: 'denied', label: 'Denied' },
+  { outcome: 'shadowDenied', label: 'Shadow-denied' },
 ]
 
 const SPANS = {
-  hour: { seconds: 3_600, text: 'hour', groups: 5, rows: 'every five minutes' },
-  day: { seconds: 86_400, text: '24 hours', groups: 4, rows: 'hour by hour' },
+  hour: { seconds: 3_600, text: 'hour', groups: 5, rows: '5-minute averages' },
+  day: { seconds: 86_400, text: '24 hours', groups: 4, rows: 'hourly averages' },
 } as const
 const HEIGHT = 220
 const HATCH = 8
 
-/**
- * Decisions per second over the last hour or day, stacked by outcome. The readout stays in place while the chart is
- * redrawn.
- */
+/** Chart of decisions per second over the last hour or day, stacked by outcome. */
 export class TrafficChart {
   readonly #plot: uPlot
   readonly #host: HTMLElement
@@ -89,7 +86,7 @@ export class TrafficChart {
       ],
       series: [
         {},
-        // the highest first: the lower ones are drawn over it
+        // the highest area first, so that the lower ones are drawn over it
         area(hatched(color('--shadow-denied'), color('--ground'), 'dots')),
         area(hatched(color('--denied'), color('--ground'), 'lines')),
         area(color('--allowed')),
@@ -110,7 +107,7 @@ export function trafficOf({ history, day, at, policies }: PageUpdate, span: Span
 
 /** The legend: pattern and colour of each outcome, with its current rate. */
 export function chartLegend({ perSecond }: ChartedTraffic): HTMLElement {
-  const uncounted = { outcome: 'uncounted', label: 'not counted (of all)' } as const
+  const uncounted = { outcome: 'uncounted', label: 'Of which not counted' } as const
   const entries = [...STACKED, uncounted].map(({ outcome, label }) => {
     const swatch = element('span', { class: `swatch ${outcome}`, 'aria-hidden': 'true' })
     return element('li', {}, swatch, `${label} ${rate(perSecond[outcome])}`)
@@ -121,7 +118,7 @@ export function chartLegend({ perSecond }: ChartedTraffic): HTMLElement {
 /** The same data as means of five minutes or an hour, for users who cannot see the chart. */
 export function chartTable(traffic: ChartedTraffic): HTMLElement {
   const { startAt, stepMs } = traffic.history
-  const { groups, rows: rhythm } = SPANS[traffic.span]
+  const { groups, rows: averages } = SPANS[traffic.span]
   const rates = STACKED.map(({ outcome }) => ratesOf(traffic.history, { ...traffic, outcome }))
   const starts = Array.from({ length: Math.ceil(lengthOf(traffic.history) / groups) }, (_, group) => group * groups)
   const rows = starts.reverse().map((from) => {
@@ -130,10 +127,10 @@ export function chartTable(traffic: ChartedTraffic): HTMLElement {
     const means = rates.map((values) => meanOf(values.slice(from, from + groups)))
     return element('tr', {}, time, ...means.map((mean) => element('td', { class: 'number' }, rate(mean))))
   })
-  const heads = ['from', ...STACKED.map(({ label }) => label)].map((head) => element('th', { scope: 'col' }, head))
+  const heads = ['From', ...STACKED.map(({ label }) => label)].map((head) => element('th', { scope: 'col' }, head))
   const table = element('table', {}, element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...rows))
-  const region = { class: 'scroll tall', role: 'region', 'aria-label': 'Traffic as a table', tabindex: '0' }
-  const summary = element('summary', {}, `As a table, ${rhythm}`)
+  const region = { class: 'scroll tall', role: 'region', 'aria-label': 'Decision rates as a table', tabindex: '0' }
+  const summary = element('summary', {}, `Show as a table (${averages})`)
   return element('details', {}, summary, element('div', region, table))
 }
 
@@ -148,7 +145,7 @@ function pointsOf(traffic: ChartedTraffic): uPlot.AlignedData {
   const enforced = allowed.map((value, step) => value + denied[step])
   const all = enforced.map((value, step) => value + shadowDenied[step])
   const times = allowed.map((_, step) => (history.startAt + step * history.stepMs) / 1_000)
-  // the step that runs is drawn up to now
+  // extend the current step to now
   const [ends, ...values] = [
     [...times, at / 1_000],
     ...[all, enforced, allowed, uncounted].map((each) => [...each, each.at(-1) ?? 0]),
@@ -160,10 +157,10 @@ function pointsOf(traffic: ChartedTraffic): uPlot.AlignedData {
 }
 
 function lastRates({ perSecond }: ChartedTraffic): string {
-  return `Now ${STACKED.map(({ outcome, label }) => `${label} ${rate(perSecond[outcome])}`).join(', ')}.`
+  return `Current rates: ${STACKED.map(({ outcome, label }) => `${label} ${rate(perSecond[outcome])}`).join(', ')}.`
 }
 
-/** A colour with a pattern, so that colours need not be distinguished. */
+/** Returns a colour with a pattern, so that outcomes can be distinguished without seeing colours. */
 function hatched(color: string, ground: string, pattern: 'lines' | 'dots'): CanvasPattern | string {
   const tile = document.createElement('canvas')
   tile.width = HATCH

@@ -3,7 +3,7 @@ import { bar, element } from './elements.ts'
 import { count } from './format.ts'
 import { section, table } from './table.ts'
 
-/** Different keys per day, the latest first; empty without a store. */
+/** Returns a panel with the unique keys per day, latest first; empty if no store keeps them. */
 export function uniqueDays(days: readonly UniqueDaySnapshot[] | undefined): readonly HTMLElement[] {
   if (days === undefined) return []
   const most = Math.max(1, ...days.map((day) => day.count))
@@ -14,6 +14,6 @@ export function uniqueDays(days: readonly UniqueDaySnapshot[] | undefined): read
       bar(day.count / most, 'low'),
       `≈\u00a0${count(day.count)}`,
     ])
-  const columns = [{ label: 'day (UTC)' }, { label: '' }, { label: 'keys', isNumber: true }]
-  return [section('Different keys by day', table('Different keys by day', columns, rows, 'No day has ended yet.'))]
+  const columns = [{ label: 'Day (UTC)' }, { label: '' }, { label: 'Unique keys', isNumber: true }]
+  return [section('Unique keys per day', table('Unique keys per day', columns, rows, 'No keys counted yet.'))]
 }
