@@ -42,7 +42,7 @@ export class FleetMembers {
     return [...this.#members.keys()]
   }
 
-  /** Number of replicas with recent news. */
+  /** Number of replicas that have reported their status recently. */
   get live(): number {
     return [...this.#members.values()].filter((one) => this.#isLive(one)).length
   }
@@ -57,7 +57,7 @@ export class FleetMembers {
     this.#members.delete(replica)
   }
 
-  /** Whether this replica has news of enough others, so that it is not the one that is cut off. */
+  /** Whether enough others have reported recently, so that this replica is not the one that is cut off. */
   isQuorum(self: string): boolean {
     return isQuorum(this.#voters(self))
   }

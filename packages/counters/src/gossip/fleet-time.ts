@@ -1,5 +1,5 @@
 /** Maximum fleet time in ms. Larger values are ignored: no fleet has been running that long. */
-const MOST_MS = 2 ** 50
+const MAX_MS = 2 ** 50
 
 /**
  * Time in ms that all replicas of a fleet share, independent of wall clocks. Each replica starts at 0 and advances to
@@ -21,7 +21,7 @@ export class FleetTime {
 
   /** Records that another replica had this fleet time at process time `at`. */
   heard(time: number, at: number): void {
-    if (time <= MOST_MS) this.#aheadMs = Math.max(this.#aheadMs, time - at)
+    if (time <= MAX_MS) this.#aheadMs = Math.max(this.#aheadMs, time - at)
   }
 
   /**

@@ -40,12 +40,12 @@ interface PartialMessage {
 
 const OPTIONS = ['retainMs', 'maxRetainedBytes', 'maxMessageBytes'] as const
 const KIND = 'message'
-const LEAST_RETAIN_MS = 1_000
-const MOST_RETAIN_MS = 3_600_000
+const MIN_RETAIN_MS = 1_000
+const MAX_RETAIN_MS = 3_600_000
 /** Bytes of one part: as base64, a quarter of the largest message between replicas. */
 const PART_BYTES = 12_288
 /** Number of parts of the largest message that a channel may send. */
-const MOST_PARTS = Math.ceil((4 * 2 ** 20) / PART_BYTES)
+const MAX_PARTS = Math.ceil((4 * 2 ** 20) / PART_BYTES)
 
 /**
  * Creates a channel that needs no server. Every other process that subscribes receives each published message exactly
@@ -63,7 +63,7 @@ export function gossipChannel(node: GossipNode, options: GossipChannelOptions = 
     maxMessageBytes = 262_144,
   } = optionsOf('gossipChannel', options, OPTIONS)
   const retained = parseTimerMs(retainMs, 'gossipChannel: retainMs')
-  if (retained < LEAST_RETAIN_MS || retained > MOST_RETAIN_MS) {
+  if (retained < MIN_RETAIN_MS || retained > MAX_RETAIN_MS) {
     throw badOption('gossipChannel: retainMs', retainMs, 'a duration from 1 s to 1 h')
   }
   return new GossipChannel(node, {
@@ -234,6 +234,6 @@ function partOf(value: unknown): PartValue | undefined {
   const [topic, base64, index, count] = value as readonly unknown[]
   const isText = isTopic(topic) && typeof base64 === 'string'
   const isPlace = Number.isSafeInteger(index) && Number.isSafeInteger(count) && (index as number) < (count as number)
-  const isHeld = (count as number) <= MOST_PARTS
+  const isHeld = (count as number) <= MAX_PARTS
   return isText && isPlace && isHeld && (index as number) >= 0 ? (value as unknown as PartValue) : undefined
 }

@@ -30,8 +30,8 @@ import { ReplicaCounts } from './replica-counts.ts'
 
 export interface GossipCountersOptions {
   /**
-   * Time without news after which a replica is considered gone and its entries are taken over. Default: 1 min. Range: 1
-   * s to 1 h.
+   * Time without a report after which a replica is considered gone and its entries are taken over. Default: 1 min; 1 s
+   * to 1 h.
    */
   readonly goneMs?: Duration | undefined
   /** Timeout of `heldBy`. Default: 5 s. */
@@ -63,9 +63,9 @@ export interface GossipCounters extends Counters, MetricSource {
 
 const OPTIONS = ['goneMs', 'waitMs', 'maxIds'] as const
 const INCREMENT_OPTIONS = ['token', 'durable', 'heldBy'] as const
-const LEAST_GONE_MS = 1_000
-const MOST_GONE_MS = 3_600_000
-const MOST_IDS = 10_000_000
+const MIN_GONE_MS = 1_000
+const MAX_GONE_MS = 3_600_000
+const MAX_IDS = 10_000_000
 
 /**
  * Creates counters that need no server: each replica counts in memory, and all have the sum about a second later. The
@@ -82,12 +82,12 @@ export function gossipCounters(node: GossipNode, options: GossipCountersOptions 
   if (!(node instanceof GossipNode)) throw badOption('gossipCounters: node', node, 'a node created by createGossip')
   const { goneMs = 60_000, waitMs = 5_000, maxIds = 100_000 } = optionsOf('gossipCounters', options, OPTIONS)
   const gone = parseTimerMs(goneMs, 'gossipCounters: goneMs')
-  if (gone < LEAST_GONE_MS || gone > MOST_GONE_MS)
+  if (gone < MIN_GONE_MS || gone > MAX_GONE_MS)
     throw badOption('gossipCounters: goneMs', goneMs, 'a duration from 1 s to 1 h')
   return new ReplicatedCounters(node, {
     goneMs: gone,
     waitMs: parseTimerMs(waitMs, 'gossipCounters: waitMs'),
-    maxIds: wholeWithin('gossipCounters: maxIds', maxIds, MOST_IDS),
+    maxIds: wholeWithin('gossipCounters: maxIds', maxIds, MAX_IDS),
   })
 }
 
@@ -138,7 +138,7 @@ class ReplicatedCounters extends AmountCounters implements GossipCounters {
     const gauge = (name: string, help: string, samples: readonly ValueSample[]): Metric => {
       return { name: `sluice_gossip_counter_${name}`, help, type: 'gauge', samples }
     }
-    const help = 'Counting replicas, by state: live, dead (no recent news), folded (taken over recently).'
+    const help = 'Counting replicas, by state: live, dead (no recent report), folded (taken over recently).'
     const states = Object.entries(replicas).map(([state, value]) => ({ labels: { state }, value }))
     yield gauge('replicas', help, states)
     yield gauge('ids', 'Counter ids kept in memory.', [{ labels: {}, value: entries.size }])

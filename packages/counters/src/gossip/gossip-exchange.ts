@@ -11,7 +11,7 @@ const HEAD_BYTES = 512
 /** Bytes of a clock with the name of its replica. */
 const CLOCK_BYTES = 40
 /** Maximum number of rounds of one exchange. Its timeout limits it as well; the next exchange transfers the rest. */
-const MOST_ROUNDS = 4_096
+const MAX_ROUNDS = 4_096
 
 export interface ExchangeListener {
   /** Called before clocks are sent, so that pending changes can be written first. */
@@ -41,7 +41,7 @@ export class GossipExchange {
 
   /**
    * Exchanges items with a peer and returns the name of the replica that replied. Both have the same items afterwards,
-   * unless `signal` aborts or `MOST_ROUNDS` is reached first.
+   * unless `signal` aborts or `MAX_ROUNDS` is reached first.
    */
   async ask(peer: GossipPeer, signal: AbortSignal): Promise<string> {
     this.#listener.beforeExchange()
@@ -59,7 +59,7 @@ export class GossipExchange {
       // unwanted logs may have filled the first answer
       const isCrowded = round === 1 && this.#refused(named).length > 0
       const isLeft = isCrowded || transfer.isCut || (isMoved && this.#table.isBehind(answer.clocks))
-      if ((!isPushed && !isLeft) || signal.aborted || round === MOST_ROUNDS) return answer.from
+      if ((!isPushed && !isLeft) || signal.aborted || round === MAX_ROUNDS) return answer.from
     }
   }
 

@@ -24,7 +24,7 @@ const TIME_MS = 2_000
 /** A replica whose last time item is older than this is considered gone. */
 const GONE_MS = 10_000
 /** Maximum number of other replicas that are tracked; more than a fleet should have. */
-const MOST_REPLICAS = 10_000
+const MAX_REPLICAS = 10_000
 const KEY = /^limit:[\w-]{22}$/
 
 /**
@@ -159,7 +159,7 @@ export class GossipLedger implements SyncLedger, GossipTopic, MetricSource {
 
   #receivedTime(replica: string, value: unknown, bornAt: number): void {
     const isOld = this.#node.clock.now() - bornAt > GONE_MS
-    const isRoom = this.#seenAt.has(replica) || this.#seenAt.size < MOST_REPLICAS
+    const isRoom = this.#seenAt.has(replica) || this.#seenAt.size < MAX_REPLICAS
     if (!Number.isSafeInteger(value) || (value as number) < 0 || isOld || !isRoom) {
       this.#refused.add(isOld ? 0 : 1)
       return

@@ -4,11 +4,11 @@ import type { Clocks, LogPart, SentItem } from './replica-table.ts'
 /** Maximum size of a message in bytes, including its seal. */
 export const MOST_MESSAGE_BYTES = 65_536
 /** Maximum number of clocks, and of parts, in one message. */
-const MOST_REPLICAS = 10_000
+const MAX_REPLICAS = 10_000
 const REPLICA = /^[\w-]{1,64}$/
-const MOST_KEY = 1_024
+const MAX_KEY = 1_024
 /** Maximum size of an item as JSON: it must fit in a message beside the clocks of a large fleet. */
-const MOST_ITEM_BYTES = 32_768
+const MAX_ITEM_BYTES = 32_768
 
 /**
  * Messages between two replicas: `ask` and its `answer`, then `push` with what the answer showed to be missing, and
@@ -57,7 +57,7 @@ interface DoneMessage {
 export function itemBytes(key: unknown, value: unknown): number {
   const json = jsonOf([keyOf(key), value])
   const bytes = json === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(json)
-  if (bytes > MOST_ITEM_BYTES) throw badMessage(`an item that is not JSON or has more than ${MOST_ITEM_BYTES} bytes`)
+  if (bytes > MAX_ITEM_BYTES) throw badMessage(`an item that is not JSON or has more than ${MAX_ITEM_BYTES} bytes`)
   return bytes
 }
 
@@ -116,7 +116,7 @@ function parsed(text: string): unknown {
 }
 
 function clocksOf(value: unknown): Clocks {
-  const pairs = listOf(value, MOST_REPLICAS, 'clocks').map((pair) => {
+  const pairs = listOf(value, MAX_REPLICAS, 'clocks').map((pair) => {
     const [replica, clock] = listOf(pair, 2, 'a clock')
     return [replicaOf(replica), countOf(clock, 'a clock')] as const
   })
@@ -124,7 +124,7 @@ function clocksOf(value: unknown): Clocks {
 }
 
 function partsOf(value: unknown): LogPart[] {
-  return listOf(value, MOST_REPLICAS, 'parts').map((part) => {
+  return listOf(value, MAX_REPLICAS, 'parts').map((part) => {
     const [replica, floor, upTo, items, cut = 0, base = 0] = listOf(part, 6, 'a part')
     let last = 0
     const read = listOf(items, MOST_MESSAGE_BYTES, 'items').map((item): SentItem => {
@@ -167,7 +167,7 @@ function replicaOf(value: unknown): string {
 }
 
 function keyOf(value: unknown): string {
-  if (typeof value === 'string' && value.length <= MOST_KEY) return value
+  if (typeof value === 'string' && value.length <= MAX_KEY) return value
   throw badMessage(`${kindOf(value)} for a key`)
 }
 

@@ -4,7 +4,7 @@ import { codeOf } from '../metrics/code-of.ts'
 import { BUCKETS_MS } from '../metrics/time-buckets.ts'
 
 /** Maximum number of results with a recorded time. Sluice has fewer codes, but custom peers may fail with others. */
-const MOST_RESULTS = 100
+const MAX_RESULTS = 100
 
 /** Metrics of a gossip node: exchanges, rejected messages, bytes, and the age of received items. */
 export class GossipMetrics implements MetricSource {
@@ -43,7 +43,7 @@ export class GossipMetrics implements MetricSource {
   exchanged(error?: unknown): void {
     const result = error === undefined ? 'ok' : codeOf(error)
     this.#exchanges.add(1, result)
-    if (this.#exchangedAt.size < MOST_RESULTS || this.#exchangedAt.has(result)) {
+    if (this.#exchangedAt.size < MAX_RESULTS || this.#exchangedAt.has(result)) {
       this.#exchangedAt.set(result, this.#clock.now())
     }
   }

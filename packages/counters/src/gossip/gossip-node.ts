@@ -49,7 +49,7 @@ export interface GossipOptions {
 
 const OPTIONS = ['peers', 'secret', 'tickMs', 'waitMs', 'clock', 'random', 'observers'] as const
 /** Maximum number of concurrent exchanges started by ticks. An unresponsive peer occupies one for `waitMs`. */
-const MOST_EXCHANGES = 4
+const MAX_EXCHANGES = 4
 const DROP_MS = 1_000
 /**
  * How long the clock of an empty log is kept. If its replica writes again within this time, missed items are reported.
@@ -199,11 +199,10 @@ export class GossipNode implements MetricSource {
   }
 
   /**
-   * Exchanges with a random peer, unless `MOST_EXCHANGES` are running. Called automatically every `tickMs`; never
-   * rejects.
+   * Exchanges with a random peer, unless 4 exchanges are running. Called automatically every `tickMs`; never rejects.
    */
   async tick(): Promise<void> {
-    if (this.#running < MOST_EXCHANGES) await this.askOne()
+    if (this.#running < MAX_EXCHANGES) await this.askOne()
   }
 
   /** Exchanges with a random peer and returns whether another replica replied. Never rejects. */
@@ -225,7 +224,7 @@ export class GossipNode implements MetricSource {
   /** Stops after a last exchange with one peer, which then has what this replica wrote. Never rejects. */
   async close(): Promise<void> {
     for (const stop of this.#stops) stop()
-    // not limited by `MOST_EXCHANGES`: all of these may be waiting for unresponsive peers
+    // not limited by `MAX_EXCHANGES`: all of these may be waiting for unresponsive peers
     await this.askOne()
     this.#isClosed = true
     this.#topics.ended()

@@ -51,7 +51,8 @@ async function bytesOf(response: Response): Promise<Uint8Array> {
   for await (const chunk of response.body ?? []) {
     size += chunk.length
     if (size > MOST_MESSAGE_BYTES) {
-      throw new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected a reply of at most ${MOST_MESSAGE_BYTES} bytes`)
+      const expected = `a reply of at most ${MOST_MESSAGE_BYTES} bytes`
+      throw new SluiceError('SLUICE_BAD_MESSAGE', `gossip: expected ${expected}, received more`)
     }
     chunks.push(chunk)
   }

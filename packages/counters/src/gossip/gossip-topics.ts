@@ -38,12 +38,10 @@ export class GossipTopics implements TableListener {
 
   /** Registers a topic. Throws `SLUICE_BAD_OPTION` if the kind is already registered. */
   attach(kind: string, topic: GossipTopic): void {
-    if (this.#topics.has(kind))
-      throw badOption(
-        'gossip: kind',
-        kind,
-        'a kind that is not yet used on this node (one channel, one backend and one gossipCounters per node)',
-      )
+    if (this.#topics.has(kind)) {
+      const expected = 'an unused kind (a node supports one channel, one backend and one set of counters)'
+      throw badOption('gossip: kind', kind, expected)
+    }
     this.#topics.set(kind, topic)
   }
 

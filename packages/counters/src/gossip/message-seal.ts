@@ -6,7 +6,7 @@ const MAC_BYTES = 32
 /** A ticket is valid for one to two times this long. A push follows the answer with its ticket immediately. */
 const TICKET_MS = 5_000
 /** 128 bits. */
-const LEAST_SECRET_BYTES = 16
+const MIN_SECRET_BYTES = 16
 
 /**
  * Seals the messages of a fleet with HMAC-SHA256 under its secret, placed before the text. Without a secret messages
@@ -20,8 +20,8 @@ export class MessageSeal {
 
   /** Throws `SLUICE_BAD_OPTION` if the secret is not a string of at least 16 bytes. */
   constructor(secret: string | undefined, clock: Clock) {
-    if (secret !== undefined && (typeof secret !== 'string' || Buffer.byteLength(secret) < LEAST_SECRET_BYTES)) {
-      throw badOption('gossip: secret', secret, `a string of at least ${LEAST_SECRET_BYTES} bytes`)
+    if (secret !== undefined && (typeof secret !== 'string' || Buffer.byteLength(secret) < MIN_SECRET_BYTES)) {
+      throw badOption('gossip: secret', secret, `a string of at least ${MIN_SECRET_BYTES} bytes`)
     }
     this.#secret = secret === undefined ? undefined : Buffer.from(secret)
     this.#clock = clock

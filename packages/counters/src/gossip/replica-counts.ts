@@ -17,13 +17,14 @@ const NEWS_EACH = 6
 const KEPT_TIMES = 10
 /** Multiple of `goneMs` for which a replica waits for the majority, which may never return. */
 const STUCK_TIMES = 60
-/** Number of marks of taken-over replicas that stay in the log of a replica, and number of later remembered ones. */
-const MOST_MARKS = 200
-const MOST_ENDED = 10_000
+/** Maximum number of marks of taken-over replicas in the log of a replica. */
+const MAX_MARKS = 200
+/** Maximum number of marks that a replica remembers after they were removed from all logs. */
+const MAX_ENDED = 10_000
 /** Time after which a deleted counter is forgotten. */
 const DELETED_MS = 3_600_000
 /** Maximum number of consecutive exchanges for waiting callers; after that, they depend on the regular ticks. */
-const MOST_ASKS = 16
+const MAX_ASKS = 16
 
 /**
  * The counts of all replicas as this one knows them. Each replica has a log with an entry for each id; when it is gone,
@@ -45,13 +46,13 @@ export class ReplicaCounts implements GossipTopic {
   #isAsking = false
   #isClosed = false
 
-  constructor(node: GossipNode, goneMs: number, mostMarks: number = MOST_MARKS) {
+  constructor(node: GossipNode, goneMs: number, mostMarks: number = MAX_MARKS) {
     this.#node = node
     this.#goneMs = goneMs
     this.#members = new FleetMembers(node.clock, goneMs)
     this.#held = new HeldClocks(node.clock)
     this.#dropped = new DroppedLogs(node)
-    this.#marks = new FoldMarks({ most: mostMarks, leastMs: KEPT_TIMES * goneMs, mostEnded: MOST_ENDED })
+    this.#marks = new FoldMarks({ most: mostMarks, leastMs: KEPT_TIMES * goneMs, mostEnded: MAX_ENDED })
     node.attach(KIND, this)
     this.#own = new OwnReplica(node, this.#members)
     this.#stop = everyTick(node.clock, goneMs / NEWS_EACH, () => this.#beat())
@@ -258,11 +259,11 @@ export class ReplicaCounts implements GossipTopic {
     for (const { replica, by } of this.#marks.endOld(clock.now())) logs.logOf(by)?.remove(FOLDED + replica)
   }
 
-  /** Exchanges with peers until no caller waits, no peer replies, or `MOST_ASKS` is reached. */
+  /** Exchanges with peers until no caller waits, no peer replies, or `MAX_ASKS` is reached. */
   async #askWhileWaited(): Promise<void> {
     if (this.#isAsking) return
     this.#isAsking = true
-    for (let asks = 0; asks < MOST_ASKS && this.#held.isWaited; asks++) if (!(await this.#node.askOne())) break
+    for (let asks = 0; asks < MAX_ASKS && this.#held.isWaited; asks++) if (!(await this.#node.askOne())) break
     this.#isAsking = false
   }
 }

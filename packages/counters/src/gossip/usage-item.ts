@@ -11,11 +11,11 @@ export interface Usage {
 }
 
 /** Maximum number of forms; plans may have windows of several kinds. */
-const MOST_FORMS = 16
+const MAX_FORMS = 16
 /**
  * Numbers in the slots of one form: 60 slices, one that is leaving the window, and spare slots for clock differences.
  */
-const MOST_NUMBERS = 3 * 64
+const MAX_NUMBERS = 3 * 64
 const NEVER = Number.NEGATIVE_INFINITY
 
 /** Returns the value of a log item written at `now`. */
@@ -29,7 +29,7 @@ export function usageValue({ keptMs, resetAt, forms }: Usage, now: number): unkn
  * written, in process time.
  */
 export function usageOf(value: unknown, bornAt: number): Usage | undefined {
-  if (!Array.isArray(value) || value.length < 3 || value.length > MOST_FORMS + 2) return undefined
+  if (!Array.isArray(value) || value.length < 3 || value.length > MAX_FORMS + 2) return undefined
   const [keptMs, resetAgeMs, ...forms] = value as readonly unknown[]
   if (!isCount(keptMs) || !(resetAgeMs === -1 || isCount(resetAgeMs))) return undefined
   if (!forms.every(isSlots)) return undefined
@@ -46,5 +46,5 @@ function isCount(value: unknown): value is number {
 }
 
 function isSlots(value: unknown): value is Slots {
-  return Array.isArray(value) && value.length <= MOST_NUMBERS && value.length % 3 === 0 && value.every(isCount)
+  return Array.isArray(value) && value.length <= MAX_NUMBERS && value.length % 3 === 0 && value.every(isCount)
 }

@@ -3,15 +3,15 @@ import { RecentKeys } from './recent-keys.ts'
 import type { Usage } from './usage-item.ts'
 
 /** Maximum number of keys shared by one replica, for this replica and for each other one. */
-const MOST_SHARED = 20_000
+const MAX_SHARED = 20_000
 /** Maximum number of keys shared by all other replicas together. */
-const MOST_OF_OTHERS = 400_000
+const MAX_OF_OTHERS = 400_000
 
 /** Units that all replicas took of all keys, in bounded memory. */
 export class UsageTable {
   readonly #keys = new Map<string, KeyUsage>()
   readonly #own: RecentKeys
-  readonly #shared = new RecentKeys(MOST_SHARED)
+  readonly #shared = new RecentKeys(MAX_SHARED)
   /** Number of keys by replica. */
   readonly #counts = new Map<string, number>()
   #ofOthers = 0
@@ -77,7 +77,7 @@ export class UsageTable {
     const known = this.#keys.get(id)
     const count = this.#counts.get(replica) ?? 0
     if (!known?.others.has(replica)) {
-      if (count >= MOST_SHARED || this.#ofOthers >= MOST_OF_OTHERS) return undefined
+      if (count >= MAX_SHARED || this.#ofOthers >= MAX_OF_OTHERS) return undefined
       this.#counts.set(replica, count + 1)
       this.#ofOthers++
     }

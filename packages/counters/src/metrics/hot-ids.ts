@@ -8,7 +8,7 @@ export interface HotId {
   readonly perSecond: number
 }
 
-const MOST_IDS = 100
+const MAX_IDS = 100
 const SECOND = 1_000
 
 /** Tracks the ids with the most increments in the last full second, in fixed memory. */
@@ -16,7 +16,7 @@ export class HotIds implements MetricSource {
   readonly #leastPerSecond: number
   readonly #clock: Clock
   #second = 0
-  #counts = new HeavyKeeper({ k: MOST_IDS })
+  #counts = new HeavyKeeper({ k: MAX_IDS })
   #last: readonly HotId[] = []
 
   constructor(leastPerSecond: number, clock: Clock) {
@@ -45,7 +45,7 @@ export class HotIds implements MetricSource {
     if (second === this.#second) return
     this.#last = second === this.#second + 1 ? this.#hottest() : []
     this.#second = second
-    this.#counts = new HeavyKeeper({ k: MOST_IDS })
+    this.#counts = new HeavyKeeper({ k: MAX_IDS })
   }
 
   #hottest(): readonly HotId[] {

@@ -3,7 +3,7 @@ import { messageOf } from '@sluice/limiter-core/backend'
 import { SketchError } from '@sluice/sketches'
 
 /** Larger than any sketch: a HyperLogLog of precision 18 has 256 KiB. */
-const MOST_BYTES = 2 ** 19
+const MAX_BYTES = 2 ** 19
 
 /**
  * Compresses the bytes of a sketch for the ledger, with a `strategy` of zlib. Registers that saw one key take 61 bytes
@@ -19,7 +19,7 @@ export function packed(bytes: Uint8Array, strategy: number): Uint8Array {
  */
 export function unpacked(bytes: Uint8Array): Uint8Array {
   try {
-    return inflateRawSync(bytes, { maxOutputLength: MOST_BYTES })
+    return inflateRawSync(bytes, { maxOutputLength: MAX_BYTES })
   } catch (error) {
     throw new SketchError(
       'SLUICE_BAD_BYTES',

@@ -31,8 +31,8 @@ interface Opened<Kind extends Sketch<Kind>, Value> {
   readonly merger: RowMerger<Kind, Value>
 }
 
-const MOST_ROWS = 10_000
-const MOST_WAITING = 1_000_000
+const MAX_ROWS = 10_000
+const MAX_WAITING = 1_000_000
 
 /**
  * Sketches by id, hour and day that a fleet adds to and a ledger stores. Subclasses add queries for their kind of
@@ -60,8 +60,8 @@ export abstract class StoredSketches<Kind extends Sketch<Kind>, Value> {
       ...settings,
       ...keptHoursOf(owner, options),
       table: new TimedSketchTable(ledger.openSketches(name, claim.kind), clock, waitMs),
-      maxBatch: wholeWithin(`${owner}: maxBatch`, maxBatch, MOST_ROWS),
-      maxWaiting: wholeWithin(`${owner}: maxWaiting`, maxWaiting, MOST_WAITING),
+      maxBatch: wholeWithin(`${owner}: maxBatch`, maxBatch, MAX_ROWS),
+      maxWaiting: wholeWithin(`${owner}: maxWaiting`, maxWaiting, MAX_WAITING),
       random,
     }
   }

@@ -36,7 +36,7 @@ export interface CounterClientOptions {
 
 const OPTIONS = ['url', 'token', 'fetch', 'retries', 'waitMs', 'downMs', 'clock'] as const
 const TOKEN = /^[\w\-.~+/]+=*$/
-const MOST_RETRIES = 10
+const MAX_RETRIES = 10
 
 /**
  * Creates a client for the counters of a `counterService`. Reads and increments are retried if there is no reply.
@@ -60,8 +60,8 @@ export function counterClient(options: CounterClientOptions): Counters {
     throw badOption('counterClient: token', token, 'a Bearer token')
   }
   if (typeof fetch !== 'function') throw badOption('counterClient: fetch', fetch, 'a function such as fetch')
-  if (!Number.isInteger(retries) || retries < 0 || retries > MOST_RETRIES) {
-    throw badOption('counterClient: retries', retries, `an integer from 0 to ${MOST_RETRIES}`)
+  if (!Number.isInteger(retries) || retries < 0 || retries > MAX_RETRIES) {
+    throw badOption('counterClient: retries', retries, `an integer from 0 to ${MAX_RETRIES}`)
   }
   const settings = { fetch, retries, waitMs: parseTimerMs(waitMs, 'counterClient: waitMs'), clock: clockOf(clock) }
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
