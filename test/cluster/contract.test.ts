@@ -13,7 +13,7 @@ function charge(backend: Backend, cost = 1): Charge {
 
 describe('a process without workers', () => backendContract({ describe, test }, (clock) => clusterBackend({ clock })))
 
-describe('a worker, where nothing is large enough to be leased', () =>
+describe('a worker with limits too small to lease', () =>
   backendContract({ describe, test }, (clock) => new PairedPrimary(exactly, clock as FakeClock).worker()))
 
 describe('a worker', () => {
@@ -23,7 +23,7 @@ describe('a worker', () => {
     return { clock, primary, worker: primary.worker() }
   }
 
-  test('leases, and then answers at once', async () => {
+  test('obtains leases, then answers synchronously', async () => {
     const { worker } = bench()
     let atOnce = 0
     for (let takes = 0; takes < 100; takes++) {
@@ -36,7 +36,7 @@ describe('a worker', () => {
     expect(atOnce).toBeGreaterThan(80)
   })
 
-  test('waits for a primary that listens only later', async () => {
+  test('waits for a primary that starts to listen later', async () => {
     const { clock, primary, worker } = bench()
     primary.listening = false
     const answer = worker.takeAll([charge(worker)])
@@ -47,7 +47,7 @@ describe('a worker', () => {
     expect(primary.desk.ledger.peekAll([charge(primary.desk.ledger)]).verdicts[0].remaining).toBe(999)
   })
 
-  test('rejects as late where the primary never listens', async () => {
+  test('rejects with a timeout if the primary never listens', async () => {
     const { clock, primary, worker } = bench()
     primary.listening = false
     const answer = worker.takeAll([charge(worker)], { deadlineAt: clock.now() + 50 })
@@ -57,7 +57,7 @@ describe('a worker', () => {
     await failure
   })
 
-  test('rejects at once when the primary is gone, and says that the way is lost', async () => {
+  test('rejects at once with a lost connection if the primary is gone', async () => {
     const { primary, worker } = bench()
     const events: string[] = []
     worker.interrupted?.((event) => events.push(event))
@@ -69,7 +69,7 @@ describe('a worker', () => {
     expect(events).toEqual(['lost'])
   })
 
-  test('is not answered by messages of the application, nor are they by the primary', async () => {
+  test('does not treat messages of the application as answers, and neither does the primary', async () => {
     const { primary, worker } = bench()
     for (const message of [null, 1, 'text', [], { mark: 'other' }, { answers: [] }]) {
       primary.say(message)
@@ -78,7 +78,7 @@ describe('a worker', () => {
     expect((await worker.takeAll([charge(worker)])).verdicts[0].allowed).toBe(true)
   })
 
-  test('that comes to the primary after its deadline changes nothing', async () => {
+  test('a request that reaches the primary after its deadline changes nothing', async () => {
     const { clock, primary, worker } = bench()
     await worker.takeAll([charge(worker)])
     const late = worker.takeAll([charge(worker, 5)], { deadlineAt: clock.now() + 50 })
@@ -90,7 +90,7 @@ describe('a worker', () => {
     expect(primary.desk.ledger.peekAll([charge(primary.desk.ledger)]).verdicts[0].remaining).toBe(999)
   })
 
-  test('that is gone is charged what it held when its lease ends, and not more', async () => {
+  test('a worker that died is charged exactly its leased units when the lease ends', async () => {
     const { clock, primary, worker } = bench()
     for (let takes = 0; takes < 100; takes++) await worker.takeAll([charge(worker)])
     const held = 1_000 - primary.desk.ledger.peekAll([charge(primary.desk.ledger)]).verdicts[0].remaining
@@ -102,7 +102,7 @@ describe('a worker', () => {
     expect(primary.desk.ledger.keys).toBe(0)
   })
 
-  test('gives back what it holds when it is closed', async () => {
+  test('returns its leased units when it is closed', async () => {
     const { primary, worker } = bench()
     for (let takes = 0; takes < 100; takes++) await worker.takeAll([charge(worker)])
     await worker.close?.()

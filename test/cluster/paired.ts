@@ -3,10 +3,10 @@ import { ClusterServer, type Port, workerBackend } from '@sluice/limiter-core/cl
 import type { LeaseTerms } from '@sluice/limiter-core/leases'
 import type { FakeClock } from '@sluice/testkit'
 
-/** A primary and a way to it that carries messages as `node:cluster` does: as JSON, in order, a turn later. */
+/** A primary and channels to it that carry messages the way `node:cluster` does: as JSON, in order, one turn later. */
 export class PairedPrimary {
   readonly desk: ClusterServer
-  /** Messages that arrive while it is false are lost, as those are that nobody listens to. */
+  /** While false, messages that arrive are lost, as if no listener were attached. */
   listening = true
   readonly #ports = new Set<PairedPort>()
   readonly #terms: LeaseTerms
@@ -18,7 +18,9 @@ export class PairedPrimary {
     this.#clock = clock
   }
 
-  /** A backend of a worker: of one of its own, unless it shares the channel of another. */
+  /**
+   * Creates the backend of a worker. Each backend has its own worker, unless `port` shares the channel of another one.
+   */
   worker(port: Port = this.port()): Backend {
     return workerBackend(port, this.#terms, this.#clock)
   }
@@ -30,13 +32,13 @@ export class PairedPrimary {
     return port
   }
 
-  /** The primary is gone. */
+  /** Simulates the exit of the primary. */
   die(): void {
     this.listening = false
     for (const port of this.#ports) port.lose()
   }
 
-  /** What the application says to its workers on the same channel. */
+  /** Sends an application message to the workers on the same channel. */
   say(message: unknown): void {
     for (const port of this.#ports) port.deliver(message)
   }

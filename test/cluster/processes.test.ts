@@ -9,17 +9,17 @@ function run(scenario: 'burst' | 'kill'): Promise<ClusterResult> {
 }
 
 describe('four workers of node:cluster', () => {
-  test('admit at most 1,000 of 4 times 5,000 requests at once, and nearly all, though they ask before the primary listens', async () => {
+  test('admit at most 1,000 of 4 x 5,000 concurrent requests, and nearly 1,000, though they start before the primary listens', async () => {
     const { total, left, listeners } = await run('burst')
     process.stdout.write(`cluster: 4 x 5,000 at once, limit 1,000: ${total} admitted\n`)
     expect(total).toBeLessThanOrEqual(1_000)
     expect(total).toBeGreaterThan(950)
-    // each ended by itself once its channel was closed, with no listener of ours to hold it
+    // each worker exited on its own after its channel closed: no listener of ours kept it alive
     expect(left).toEqual([0, 0, 0, 0])
     expect(listeners).toBe(0)
   })
 
-  test('admit no more than the limit in any window, one of them killed on the way', async () => {
+  test('admit no more than the limit in any window while one of them is killed', async () => {
     const { total, worst } = await run('kill')
     process.stdout.write(`cluster: stream with a kill -9: ${total} admitted, ${worst} of 1,000 in the worst window\n`)
     expect(worst).toBeLessThanOrEqual(1_000)

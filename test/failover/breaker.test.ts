@@ -17,7 +17,7 @@ function opened() {
 }
 
 describe('a closed breaker', () => {
-  test('opens at the tenth failure in a row, however fast they come', () => {
+  test('opens at the tenth failure in a row, however quickly the failures follow each other', () => {
     const { breaker, states } = breakerOf()
     for (let failed = 0; failed < 9; failed++) breaker.failed()
     expect([breaker.state, breaker.admits(), states]).toEqual(['closed', true, []])
@@ -25,7 +25,7 @@ describe('a closed breaker', () => {
     expect([breaker.state, breaker.admits(), states]).toEqual(['open', false, ['open']])
   })
 
-  test('opens at the second failure in a row that comes 250 ms after the first', () => {
+  test('opens at the second failure in a row if it follows 250 ms after the first', () => {
     const { breaker, clock } = breakerOf()
     breaker.failed()
     clock.advance(249)
@@ -36,7 +36,7 @@ describe('a closed breaker', () => {
     expect(breaker.state).toBe('open')
   })
 
-  test('forgets failures at a success', () => {
+  test('resets its failure count on a success', () => {
     const { breaker, clock } = breakerOf()
     for (let round = 0; round < 20; round++) {
       for (let failed = 0; failed < 9; failed++) breaker.failed()
@@ -46,7 +46,7 @@ describe('a closed breaker', () => {
     expect(breaker.state).toBe('closed')
   })
 
-  test('never asks for a probe', () => {
+  test('never requests a probe', () => {
     const { breaker, clock } = breakerOf()
     clock.advance(10_000)
     expect(breaker.mayProbe()).toBe(false)
@@ -54,7 +54,7 @@ describe('a closed breaker', () => {
 })
 
 describe('an open breaker', () => {
-  test('asks for one probe a second, the first a second after it opened', () => {
+  test('requests one probe a second, the first one a second after it opened', () => {
     const { breaker, clock } = opened()
     let probes = 0
     for (let ms = 0; ms < 5_500; ms += 10) {
@@ -65,20 +65,20 @@ describe('an open breaker', () => {
     expect(probes).toBe(5)
   })
 
-  test('asks at once where the way to the backend is back', () => {
+  test('requests a probe at once when the connection to the backend is restored', () => {
     const { breaker } = opened()
     expect(breaker.mayProbe()).toBe(false)
     breaker.probeSoon()
     expect([breaker.mayProbe(), breaker.mayProbe()]).toEqual([true, false])
   })
 
-  test('lets one call through after a probe that was answered in time', () => {
+  test('allows one trial call after a probe that was answered in time', () => {
     const { breaker, states } = opened()
     breaker.probed(50)
     expect([breaker.admits(), breaker.admits(), states]).toEqual([true, false, ['half-open']])
   })
 
-  test('stays open after a probe that was answered late, and asks again at once where it waited out a stall', () => {
+  test('stays open after a late probe, and requests another at once if the process was stalled during the probe', () => {
     const { breaker, clock, states } = opened()
     clock.advance(1_000)
     expect(breaker.mayProbe()).toBe(true)
@@ -88,7 +88,7 @@ describe('an open breaker', () => {
     expect([breaker.mayProbe(), states]).toEqual([true, []])
   })
 
-  test('takes the deadline of whoever probed', () => {
+  test('uses the deadline of the caller that sent the probe', () => {
     const { breaker } = opened()
     breaker.probed(200, 200)
     expect(breaker.state).toBe('half-open')
@@ -96,7 +96,7 @@ describe('an open breaker', () => {
 })
 
 describe('a half-open breaker', () => {
-  test('closes when its trial succeeds', () => {
+  test('closes when its trial call succeeds', () => {
     const { breaker, states } = opened()
     breaker.probed(1)
     breaker.admits()
@@ -105,7 +105,7 @@ describe('a half-open breaker', () => {
     expect(states).toEqual(['half-open', 'closed'])
   })
 
-  test('opens again when its trial fails, for a second', () => {
+  test('opens again for a second when its trial call fails', () => {
     const { breaker, clock } = opened()
     breaker.probed(1)
     breaker.admits()
@@ -116,7 +116,7 @@ describe('a half-open breaker', () => {
     expect(breaker.mayProbe()).toBe(true)
   })
 
-  test('is no matter to a probe that comes later', () => {
+  test('is not affected by a probe that is answered later', () => {
     const { breaker, states } = opened()
     breaker.probed(1)
     breaker.probed(1)

@@ -5,7 +5,7 @@ import { closeBreaker, closeWards, openBreaker, serverError, settled, type Ward,
 
 afterEach(closeWards)
 
-/** By algorithm: the most units that its promise allows in any window, in limits. */
+/** For each algorithm, the maximum number of units in any window that it guarantees, in multiples of the limit. */
 const promises: readonly [AlgorithmName, number, number?][] = [
   ['fixed-window', 2],
   ['sliding-window', 2],
@@ -19,7 +19,10 @@ function policyOf(algorithm: AlgorithmName, slices: number | undefined) {
   return { limit: 6, window: '1m', algorithm, ...(slices !== undefined && { slices }) } as const
 }
 
-/** What the backend was told to be known of keys, since it was asked last: what it told itself, and what was admitted. */
+/**
+ * Usage that was sent along with each charge since the last call: the last answer of the backend plus what was admitted
+ * locally.
+ */
 function told({ patient }: Ward): (number | undefined)[] {
   return patient.heard.splice(0).flatMap(({ charges }) =>
     charges.map(({ known }) => {
@@ -29,7 +32,7 @@ function told({ patient }: Ward): (number | undefined)[] {
   )
 }
 
-describe.each(promises)('a key that is used up, by %s (%d limits a window, slices %s)', (algorithm, most, slices) => {
+describe.each(promises)('an exhausted key with %s (%d limits a window, slices %s)', (algorithm, most, slices) => {
   async function usedUp(): Promise<{ one: Ward; limiter: Limiter; freeAt: number }> {
     const one = ward(1e12)
     const limiter = one.limiter('local', policyOf(algorithm, slices))
@@ -51,19 +54,19 @@ describe.each(promises)('a key that is used up, by %s (%d limits a window, slice
     expect((await limiter.take('key')).allowed).toBe(true)
   }
 
-  test('gains nothing by a restart that empties the backend', async () => {
+  test('stays exhausted after a restart that empties the backend', async () => {
     const bench = await usedUp()
     bench.one.patient.restart()
     await staysUsedUp(bench)
   })
 
-  test('gains nothing while the backend is away', async () => {
+  test('stays exhausted while the backend is unavailable', async () => {
     const bench = await usedUp()
     bench.one.patient.condition = serverError('CONNECTION')
     await staysUsedUp(bench)
   })
 
-  test('gains nothing by an outage that ends with an empty backend', async () => {
+  test('stays exhausted after an outage that ends with an empty backend', async () => {
     const bench = await usedUp()
     await openBreaker(bench.one, bench.limiter)
     await bench.one.takes(bench.limiter, 3)
@@ -73,13 +76,13 @@ describe.each(promises)('a key that is used up, by %s (%d limits a window, slice
     await staysUsedUp(bench)
   })
 
-  test('stays within its promise through illness, recovery and restarts, in any window', () =>
+  test('stays within its guarantee in any window across failures, recoveries and restarts', () =>
     eachSeed(25, async (random) => {
       const { admitted } = await throughIllness(random, policyOf(algorithm, slices), 1)
       for (const at of admitted) expect(during(admitted, at)).toBeLessThanOrEqual(most * 6)
     }))
 
-  test('is over its promise by one for each trial at most, where others are decided here meanwhile', () =>
+  test('exceeds its guarantee by at most one unit per trial call if other takes are decided locally meanwhile', () =>
     eachSeed(25, async (random) => {
       const { admitted, trials } = await throughIllness(random, policyOf(algorithm, slices), 4)
       for (const at of admitted) {
@@ -88,12 +91,12 @@ describe.each(promises)('a key that is used up, by %s (%d limits a window, slice
     }))
 })
 
-/** How many of these came within a window that starts then. */
+/** Number of the given times that are in the window that begins at `start`. */
 function during(times: readonly number[], start: number): number {
   return times.filter((at) => at >= start && at < start + 60_000).length
 }
 
-/** When takes were admitted and when trials were made, with up to `atOnce` takes under way at once. */
+/** Records when takes were admitted and when trial calls were made, with up to `atOnce` concurrent takes. */
 async function throughIllness(random: SeededRandom, policy: ReturnType<typeof policyOf>, atOnce: number) {
   const one = ward(random.pick([0, 1e12]))
   const limiter = one.limiter('local', policy)
@@ -118,15 +121,15 @@ async function throughIllness(random: SeededRandom, policy: ReturnType<typeof po
   return { admitted, trials }
 }
 
-describe('what is known of a key', () => {
-  test('is told to nobody on a healthy day', async () => {
+describe('the carried-over usage of a key', () => {
+  test('is not sent as long as there is no failure', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 9)
     expect(told(one)).toEqual(Array(9).fill(undefined))
   })
 
-  test('is told once after an interruption, for each key', async () => {
+  test('is sent once per key after an interruption', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 2, 'a')
@@ -139,7 +142,7 @@ describe('what is known of a key', () => {
     expect(told(one)).toEqual([2, undefined, 3, undefined, undefined, undefined])
   })
 
-  test('is told with all policies of a request', async () => {
+  test('is sent with all policies of a request', async () => {
     const one = ward()
     const limiter = one.limiter()
     await limiter.take('key', 3)
@@ -149,7 +152,7 @@ describe('what is known of a key', () => {
     expect((await limiter.peek('key')).binding.remaining).toBe(0)
   })
 
-  test('is told again where the answer of a call was made before the interruption', async () => {
+  test('is sent again if the answer to a call was created before the interruption', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 2)
@@ -161,7 +164,7 @@ describe('what is known of a key', () => {
     expect(told(one)).toEqual([undefined, 3, undefined])
   })
 
-  test('is told where a call was late, since it was decided here', async () => {
+  test('is sent if a call missed its deadline, because it was decided locally', async () => {
     const one = ward()
     const limiter = one.limiter()
     await limiter.take('key')
@@ -171,12 +174,12 @@ describe('what is known of a key', () => {
     told(one)
     await one.takes(limiter, 2)
     await one.takes(limiter, 1, 'other')
-    // the backend knows what it told itself
+    // the backend already has its own counts
     expect(told(one)).toEqual([1, undefined, undefined])
     expect((await limiter.peek('key')).binding.remaining).toBe(0)
   })
 
-  test('is told after a breaker was open, though nobody heard that counts were lost', async () => {
+  test('is sent after the breaker was open, even if no data loss was reported', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 4)
@@ -186,7 +189,7 @@ describe('what is known of a key', () => {
     expect(await one.takes(limiter, 1)).toBe('-counted')
   })
 
-  test('is told after one failure of a backend that tells of no interruptions', async () => {
+  test('is sent after a single failure if the backend does not report interruptions', async () => {
     const one = ward()
     Object.assign(one.patient, { interrupted: undefined })
     const limiter = one.limiter()
@@ -202,7 +205,7 @@ describe('what is known of a key', () => {
     ['a take of one policy', (limiter) => limiter.take('key', 4)],
     ['a take of a list', (limiter) => limiter.take({ default: 'key' }, 4)],
     ['a charge', (limiter) => limiter.charge('key', 4)],
-  ])('is told of %s that was decided here long after the breaker opened', async (_what, decide) => {
+  ])('is sent for %s that was decided locally long after the breaker opened', async (_what, decide) => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -211,7 +214,7 @@ describe('what is known of a key', () => {
     await decide(limiter)
     one.patient.condition = 'well'
     one.clock.advance(1_000)
-    // decides nothing: a probe, then the trial
+    // peeks change nothing: the first causes a probe, the second is the trial call
     await limiter.peek('key')
     await settled()
     await limiter.peek('key')
@@ -221,7 +224,7 @@ describe('what is known of a key', () => {
   test.each([
     ['a sliding window', { algorithm: 'sliding-window' }, 4, 59_999],
     ['a large burst', { algorithm: 'token-bucket', burst: 40 }, 40, 8 * 60_000],
-  ] as const)('is told for as long as it can matter: %s', async (_what, policy, cost, afterMs) => {
+  ] as const)('is sent for as long as it can have an effect: %s', async (_what, policy, cost, afterMs) => {
     const one = ward()
     const limiter = one.limiter('local', policy)
     await limiter.take('key', cost)
@@ -231,7 +234,7 @@ describe('what is known of a key', () => {
     expect(binding.resetAfterMs).toBeGreaterThan(0)
   })
 
-  test('is told no more when the longest window has passed', async () => {
+  test('is no longer sent after the longest window has passed', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 3)
@@ -242,7 +245,7 @@ describe('what is known of a key', () => {
     expect(told(one)).toEqual([undefined, undefined])
   })
 
-  test('does not undo what another process gave back, once the backend was told', async () => {
+  test('does not undo a reset by another process after it was sent once', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 4)
@@ -253,7 +256,7 @@ describe('what is known of a key', () => {
     expect(await one.takes(limiter, 5)).toBe('+counted +counted +counted +counted -counted')
   })
 
-  test('is kept also where the rule counts nothing', async () => {
+  test('is also kept if the rule counts nothing', async () => {
     const one = ward()
     const limiter = one.limiter('allow')
     await one.takes(limiter, 4)
@@ -264,7 +267,7 @@ describe('what is known of a key', () => {
     expect(await one.takes(limiter, 1)).toBe('-counted')
   })
 
-  test('is shared by limiters that count the same', async () => {
+  test('is shared by limiters with the same policy', async () => {
     const one = ward()
     const [mine, yours] = [one.limiter(), one.limiter()]
     await one.takes(mine, 3)
@@ -272,7 +275,7 @@ describe('what is known of a key', () => {
     expect(await one.takes(yours, 2)).toBe('+local -local')
   })
 
-  test('outlives the limiters that asked, and what they could not hear', async () => {
+  test('outlives the limiters that received it, and covers interruptions that happen while no limiter listens', async () => {
     const one = ward()
     const first = one.limiter()
     await one.takes(first, 4)
@@ -286,31 +289,37 @@ describe('what is known of a key', () => {
   })
 })
 
-describe('what is charged to a take of a backend with a clock of its own', () => {
-  test.each([0, 1e12, -5e5])('finds its window here, where it is ahead by %d ms', async (aheadMs) => {
-    const one = ward(aheadMs)
-    const limiter = one.limiter()
-    const taken = await limiter.take('key')
-    one.clock.advance(10_000)
-    one.patient.condition = serverError('OOM')
-    await limiter.charge('key', 3, taken)
-    expect((await limiter.take('key')).allowed).toBe(false)
-    await limiter.charge('key', -2, taken)
-    expect(await one.takes(limiter, 3)).toBe('+local +local -local')
-  })
+describe('an adjustment of a take from a backend with its own clock', () => {
+  test.each([0, 1e12, -5e5])(
+    'applies to the right local window if the clock of the backend is ahead by %d ms',
+    async (aheadMs) => {
+      const one = ward(aheadMs)
+      const limiter = one.limiter()
+      const taken = await limiter.take('key')
+      one.clock.advance(10_000)
+      one.patient.condition = serverError('OOM')
+      await limiter.charge('key', 3, taken)
+      expect((await limiter.take('key')).allowed).toBe(false)
+      await limiter.charge('key', -2, taken)
+      expect(await one.takes(limiter, 3)).toBe('+local +local -local')
+    },
+  )
 
-  test.each([0, 1e12])('gives nothing back to another window, where it is ahead by %d ms', async (aheadMs) => {
-    const one = ward(aheadMs)
-    const limiter = one.limiter()
-    const taken = await limiter.take('key', 4)
-    one.clock.advance(60_000)
-    await limiter.take('key', 4)
-    one.patient.condition = serverError('OOM')
-    await limiter.charge('key', -4, taken)
-    expect((await limiter.take('key')).allowed).toBe(false)
-  })
+  test.each([0, 1e12])(
+    'does not refund to another window if the clock of the backend is ahead by %d ms',
+    async (aheadMs) => {
+      const one = ward(aheadMs)
+      const limiter = one.limiter()
+      const taken = await limiter.take('key', 4)
+      one.clock.advance(60_000)
+      await limiter.take('key', 4)
+      one.patient.condition = serverError('OOM')
+      await limiter.charge('key', -4, taken)
+      expect((await limiter.take('key')).allowed).toBe(false)
+    },
+  )
 
-  test('is sent without a deadline, so that it arrives', async () => {
+  test('is sent without a deadline, so that it is always applied', async () => {
     const one = ward()
     const limiter = one.limiter()
     const taken = await limiter.take('key', 4)

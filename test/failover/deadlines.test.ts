@@ -16,14 +16,14 @@ function deadlines(ms = 50) {
 }
 
 describe('Deadlines', () => {
-  test('answer with what came or failed in time', async () => {
+  test('return the outcome if it arrives in time', async () => {
     const { waits } = deadlines()
     expect(await waits.race(Promise.resolve('a'), words)).toBe('came a')
     expect(await waits.race(Promise.reject('b'), words)).toBe('failed b')
     expect(waits.pending).toBe(0)
   })
 
-  test('answer late at the deadline, and not a ms before', async () => {
+  test('report a timeout at the deadline, and not a millisecond earlier', async () => {
     const { clock, waits } = deadlines()
     let answer = ''
     waits.race(never(), words).then((word) => {
@@ -37,7 +37,7 @@ describe('Deadlines', () => {
     expect(answer).toBe('late')
   })
 
-  test('are deaf to what comes after the deadline', async () => {
+  test('ignore an outcome that arrives after the deadline', async () => {
     const { clock, waits } = deadlines()
     let come: (value: string) => void = () => {}
     const told: string[] = []
@@ -54,7 +54,7 @@ describe('Deadlines', () => {
     expect(told).toEqual(['late'])
   })
 
-  test('reject where the outcome itself throws, and hang nobody', async () => {
+  test('reject if the outcome handler throws, and no caller hangs', async () => {
     const { clock, waits } = deadlines()
     const thrown = (): never => {
       throw new Error('outcome')
@@ -67,7 +67,7 @@ describe('Deadlines', () => {
     await expect(late).rejects.toThrow('outcome')
   })
 
-  test('keep one timer and nothing of the waits that ended, however many there were', async () => {
+  test('keep one timer and nothing of finished waits, however many there were', async () => {
     const { clock, waits } = deadlines()
     for (let round = 0; round < 100; round++) {
       const races = Array.from({ length: 50 }, () => waits.race(Promise.resolve('a'), words))
@@ -80,7 +80,7 @@ describe('Deadlines', () => {
     expect(clock.pending).toBe(0)
   })
 
-  test('end every wait exactly once, at its own deadline, in any order of ends', () =>
+  test('end every wait exactly once, at its own deadline, in any order', () =>
     eachSeed(30, async (random) => {
       const { clock, waits } = deadlines()
       const ends: number[] = []
@@ -100,7 +100,7 @@ describe('Deadlines', () => {
       expect([waits.pending, clock.pending]).toEqual([0, 0])
     }))
 
-  test('end all waits at once when they are closed, and the timer', async () => {
+  test('end all waits and the timer when they are closed', async () => {
     const { clock, waits } = deadlines()
     const races = [waits.race(never(), words), waits.race(never(), words)]
     waits.close()
@@ -108,7 +108,7 @@ describe('Deadlines', () => {
     expect([waits.pending, clock.pending]).toEqual([0, 0])
   })
 
-  test('read what arrived while the process stood still before they call anything late', async () => {
+  test('process answers that arrived while the process was stalled before they report a timeout', async () => {
     const clock = new OversleptClock()
     const waits = new Deadlines(clock, 50)
     let arrive: (value: string) => void = () => {}
@@ -125,7 +125,7 @@ describe('Deadlines', () => {
   })
 })
 
-/** Its timers run late, as those of a process that stood still do. */
+/** A clock whose timers fire late, like the timers of a stalled process. */
 class OversleptClock extends FakeClock {
   #due: () => void = () => {}
   #lateMs = 0

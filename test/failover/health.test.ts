@@ -8,8 +8,8 @@ function events({ watcher }: Ward, name: string): Readonly<Record<string, unknow
   return watcher.events.filter((event) => event.name === name).map(({ data }) => data)
 }
 
-describe('a dead backend', () => {
-  test('is called ten times, and then by one probe a second, whatever the traffic', async () => {
+describe('an unavailable backend', () => {
+  test('receives ten calls, then one probe a second, whatever the traffic', async () => {
     const one = ward()
     const limiter = one.limiter()
     one.patient.condition = serverError('CONNECTION')
@@ -22,7 +22,7 @@ describe('a dead backend', () => {
     expect(one.patient.calls()).toEqual(Array(4).fill('peek'))
   })
 
-  test('is answered for at once, without a promise and without a timer', async () => {
+  test('is replaced by the rule synchronously, without a promise and without a timer', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -37,7 +37,7 @@ describe('a dead backend', () => {
     expect(one.clock.pending).toBe(0)
   })
 
-  test('is probed in the background, also where a probe never settles', async () => {
+  test('is probed in the background, even if a probe never settles', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -51,7 +51,7 @@ describe('a dead backend', () => {
     )
   })
 
-  test('counts again with the second request after a probe was answered', async () => {
+  test('counts again from the second request after a probe was answered', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -62,7 +62,7 @@ describe('a dead backend', () => {
     expect(await one.takes(limiter, 2)).toBe('+counted +counted')
   })
 
-  test('is probed at once when its connection is back', async () => {
+  test('is probed at once when its connection is restored', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -73,7 +73,7 @@ describe('a dead backend', () => {
     expect(await one.takes(limiter, 1)).toBe('+counted')
   })
 
-  test('is asked again at once after a probe that waited out a stall', async () => {
+  test('is probed again at once if the process was stalled during the last probe', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -93,11 +93,11 @@ describe('a dead backend', () => {
     expect(await one.takes(limiter, 1)).toBe('+counted')
   })
 
-  test('is left alone for another second where the trial fails', async () => {
+  test('receives no calls for another second if the trial call fails', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
-    // reads are served, writes are not
+    // a probe reads, and reads succeed; the trial call writes, and writes fail
     one.patient.condition = (call) => (call === 'peek' ? Promise.resolve({}) : Promise.reject(serverError('READONLY')))
     for (let second = 0; second < 3; second++) {
       one.clock.advance(1_000)
@@ -108,7 +108,7 @@ describe('a dead backend', () => {
     expect(one.patient.calls()).toEqual(['peek', 'take', 'peek', 'take', 'peek', 'take'])
   })
 
-  test('lets one call through at a time while it is on trial', async () => {
+  test('receives one call at a time while the breaker is half-open', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -123,7 +123,7 @@ describe('a dead backend', () => {
     expect(one.patient.calls()).toEqual(['take'])
   })
 
-  test('has one breaker for all limiters on it, and another backend has its own', async () => {
+  test('has one breaker for all its limiters, and another backend has its own', async () => {
     const [one, other] = [ward(), ward()]
     const [mine, yours] = [one.limiter(), one.limiter('deny', { name: 'yours' })]
     await openBreaker(one, mine)
@@ -132,8 +132,8 @@ describe('a dead backend', () => {
   })
 })
 
-describe('a key that alone is at fault', () => {
-  test('is answered by the rule, and opens no breaker', async () => {
+describe('an error that concerns only one key', () => {
+  test('is handled by the rule, and opens no breaker', async () => {
     const one = ward()
     const limiter = one.limiter()
     one.patient.condition = serverError('WRONGTYPE', { keyOnly: true })
@@ -143,7 +143,7 @@ describe('a key that alone is at fault', () => {
     expect(events(one, 'breaker')).toEqual([])
   })
 
-  test('ends a trial well', async () => {
+  test('counts as a successful trial call', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -155,7 +155,7 @@ describe('a key that alone is at fault', () => {
     expect(events(one, 'breaker').at(-1)).toMatchObject({ state: 'closed' })
   })
 
-  test('is a sign of life where it is probed', async () => {
+  test('counts as a successful probe', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -169,7 +169,7 @@ describe('a key that alone is at fault', () => {
 })
 
 describe('observers', () => {
-  test('hear of each failure: which backend, what it was to do, why', async () => {
+  test('receive each failure with the backend, the operation and the cause', async () => {
     const one = ward()
     const limiter = one.limiter()
     const error = serverError('OOM')
@@ -189,7 +189,7 @@ describe('observers', () => {
     ['ERROR', () => Promise.reject(undefined)],
     ['MALFORMED', () => undefined],
     ['EPIPE', () => Promise.reject(Object.assign(new Error(), { code: 'EPIPE' }))],
-  ])('hear of %s', async (cause, condition) => {
+  ])('receive %s as the cause of a failure', async (cause, condition) => {
     const one = ward()
     const limiter = one.limiter()
     one.patient.condition = condition
@@ -200,7 +200,7 @@ describe('observers', () => {
     expect(events(one, 'backendFailed')).toMatchObject([{ cause }])
   })
 
-  test('hear of the breaker, of each state once, and of why', async () => {
+  test('receive each state of the breaker once, with the cause', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -213,7 +213,7 @@ describe('observers', () => {
     ])
   })
 
-  test('that throw are dropped, and change no answer', async () => {
+  test('that throw are ignored, and change no answer', async () => {
     const one = ward()
     const throws = (): never => {
       throw new Error('observer')
@@ -231,7 +231,7 @@ describe('observers', () => {
 })
 
 describe('the log', () => {
-  test('has a line a second at most, and says how many were uncounted since the last', async () => {
+  test('has at most one line a second, with the number of uncounted requests since the previous line', async () => {
     const one = ward()
     const limiter = one.limiter()
     one.patient.condition = serverError('OOM', { keyOnly: true })
@@ -246,7 +246,7 @@ describe('the log', () => {
     expect(one.warnings.texts[1]).toContain('; affected calls are answered without it (100 since the last warning)')
   })
 
-  test('is silent while nothing is called, and says once that the backend is back', async () => {
+  test('is silent while there are no calls, and reports the recovery of the backend once', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -261,8 +261,8 @@ describe('the log', () => {
   })
 })
 
-describe('resets that a backend is owed', () => {
-  test('stay owed where they fail again', async () => {
+describe('a reset that failed', () => {
+  test('stays pending if it fails again', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 4)
@@ -278,7 +278,7 @@ describe('resets that a backend is owed', () => {
     expect((await limiter.peek('key')).binding.remaining).toBe(4)
   })
 
-  test('are done when it answers, the last thousand of them', async () => {
+  test('is retried when the backend answers; at most the latest thousand resets are kept', async () => {
     const one = ward()
     const limiter = one.limiter()
     await openBreaker(one, limiter)
@@ -291,7 +291,7 @@ describe('resets that a backend is owed', () => {
     expect(one.patient.heard.map(({ call }) => call)).toEqual(['take'])
   })
 
-  test('are sent in one call, each key once, and again where that fails', async () => {
+  test('is retried in one call with the other pending resets, each key once, and again if that call fails', async () => {
     const one = ward()
     const limiter = one.limiter()
     one.patient.condition = (call) => (call === 'reset' ? Promise.reject(serverError('READONLY')) : Promise.reject(1))
@@ -316,7 +316,7 @@ async function closeBreakerWatching(one: Ward, limiter: ReturnType<Ward['limiter
 }
 
 describe('closing a limiter', () => {
-  test('answers who waits by the rule, ends the timer, and leaves backend and breaker alone', async () => {
+  test('answers pending calls by the rule, stops the timer, and leaves backend and breaker untouched', async () => {
     const one = ward()
     const [limiter, other] = [one.limiter(), one.limiter()]
     one.patient.condition = 'silent'

@@ -3,8 +3,8 @@ import { closeWards, serverError, ward } from './patient.ts'
 
 afterEach(closeWards)
 
-describe('what a backend told of its keys', () => {
-  test.each([3, 1_500])('is known when it dies, of %d keys and of each the last answer', async (keys) => {
+describe('the last answers of a backend', () => {
+  test.each([3, 1_500])('are used after it fails: the latest answer of each of %d keys', async (keys) => {
     const one = ward()
     const limiter = one.limiter('local', { limit: 10 })
     const names = Array.from({ length: keys }, (_, key) => `${key}`)
@@ -16,7 +16,7 @@ describe('what a backend told of its keys', () => {
     expect(left).toEqual(names.map(() => 4))
   })
 
-  test('is known of a key longer than any that is kept aside, and of two policies each its own', async () => {
+  test('are used separately per policy, also for a key too long to be kept in full', async () => {
     const one = ward()
     const [few, many] = [3, 30].map((limit) => one.limiter('local', { name: `of ${limit}`, limit }))
     const long = 'k'.repeat(1_000)

@@ -24,7 +24,7 @@ afterEach(async () => {
   expect(unhandled).toEqual([])
 })
 
-/** What a backend of somebody else may answer. */
+/** Answers that a third-party backend might return. */
 const answers: Readonly<Record<string, () => unknown>> = {
   'a thenable that calls back twice': () => ({
     // biome-ignore lint/suspicious/noThenProperty: it is what is tested
@@ -70,8 +70,8 @@ const answers: Readonly<Record<string, () => unknown>> = {
   null: () => null,
 }
 
-describe.each(Object.entries(answers))('a backend that answers with %s', (_name, answer) => {
-  test('gets a decision of the rule in every call, and nothing else comes of it', async () => {
+describe.each(Object.entries(answers))('a backend that returns %s', (_name, answer) => {
+  test('is answered by the rule in every call, with no further effect', async () => {
     const one = ward()
     const limiter = one.limiter()
     one.patient.condition = answer
@@ -82,14 +82,14 @@ describe.each(Object.entries(answers))('a backend that answers with %s', (_name,
       limiter.charge('key', 1),
       limiter.reset('key'),
     ]
-    // the first takes it to find that `then` is one that never calls back
+    // the first take waits for the deadline, because only this shows that `then` never calls back
     await Promise.resolve()
     one.clock.advance(50)
     const decisions = (await Promise.all(pending)).slice(0, 4)
     for (const decision of decisions) expect(decision).toMatchObject({ counted: false, source: 'local' })
   })
 
-  test('changes no answer where it comes to a probe', async () => {
+  test('changes no answer if a probe receives it', async () => {
     const one = ward()
     const limiter = one.limiter('deny')
     one.patient.condition = () => {
@@ -103,14 +103,14 @@ describe.each(Object.entries(answers))('a backend that answers with %s', (_name,
   })
 })
 
-describe('numbers that are none', () => {
+describe('invalid numbers', () => {
   test.each([
     [{ remaining: Number.NaN, resetAfterMs: 1 }],
     [{ remaining: 0, resetAfterMs: Number.POSITIVE_INFINITY }],
     [{ remaining: 0, resetAfterMs: Number.NaN }],
     [{ remaining: 99, resetAfterMs: 5 }],
     [{ remaining: undefined, resetAfterMs: 5 }],
-  ])('are not remembered of a key: %j', async (numbers) => {
+  ])('in an answer are not remembered for the key: %j', async (numbers) => {
     const one = ward()
     const limiter = one.limiter()
     one.patient.condition = () => ({
@@ -121,13 +121,13 @@ describe('numbers that are none', () => {
     })
     expect(await limiter.take('key')).toMatchObject({ counted: false, source: 'local' })
     one.patient.condition = () => Promise.reject(new Error('down'))
-    // the take that was answered so was counted here
+    // this take received an invalid answer, so it was counted locally
     expect(await one.takes(limiter, 4)).toBe('+local +local +local -local')
   })
 })
 
-describe('a backend that answers at once and does not say so', () => {
-  test('answers at once here, too, and is counted', () => {
+describe('a backend that answers synchronously without a `now` property', () => {
+  test('is answered synchronously here, too, and is counted', () => {
     const one = ward()
     const memory = memoryBackend({ clock: one.clock })
     const backend = frontBackend('quick', memory)
@@ -140,7 +140,7 @@ describe('a backend that answers at once and does not say so', () => {
     expect(one.clock.pending).toBe(0)
   })
 
-  test('may have a quicker way for single charges, which is used', async () => {
+  test('may have a faster method for single charges, which is then used', async () => {
     const one = ward()
     const memory = memoryBackend({ clock: one.clock })
     const asked: unknown[][] = []

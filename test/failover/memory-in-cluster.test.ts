@@ -39,7 +39,7 @@ const places: Readonly<Record<string, () => void>> = {
 }
 
 describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
-  test('that counts in memory warns at start-up what that means: once, by the names of what it counts here', () => {
+  test('that counts in memory logs one warning at start-up with the names of all policies it counts there', () => {
     stands()
     const [policy] = policies
     const one = ward()
@@ -51,7 +51,7 @@ describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
     expect(one.warnings.texts[1]).toMatch(/^limiter 'c': /)
   })
 
-  test('that is off, or counts elsewhere, has nothing to warn of, also while it counts here for want of another', async () => {
+  test('that is off or counts elsewhere logs no warning, even if it counts in memory during an outage', async () => {
     stands()
     const one = ward()
     createLimiter({ policies, mode: 'off' })
@@ -62,7 +62,7 @@ describe.each(Object.entries(places))('a limiter in %s', (_place, stands) => {
   })
 })
 
-test('a limiter in a process of its own has nothing to warn of', () => {
+test('a limiter in a single process logs no warning', () => {
   createLimiter({ policies })
   expect(warnings.codes).toEqual([])
 })

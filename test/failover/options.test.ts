@@ -11,7 +11,7 @@ afterEach(closeWards)
 const policy = { limit: 2, window: '1m' } as const
 const view: RequestView = { ip: '192.0.2.1', method: 'GET', route: '/', header: () => undefined, raw: {} }
 
-/** Every place where the options can be said. */
+/** Every place that accepts these options. */
 const places: Readonly<Record<string, (options: FailoverOptions) => unknown>> = {
   createLimiter: (options) => createLimiter({ policies: [policy], ...options }),
   rateLimit: (options) => rateLimit({ ...policy, ...options }),
@@ -33,12 +33,12 @@ describe.each(Object.entries(places))('%s', (_place, build) => {
     { onBackendError: { local: { share: '1' } } },
     { onBackendError: { local: { share: 1 }, deny: true } },
     { onBackendError: { local: { share: 1, of: 2 } } },
-  ])('refuses %j', (options) => {
+  ])('rejects %j', (options) => {
     expect(() => build(options as FailoverOptions)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_OPTION' }))
   })
 
   test.each([0, 0.5, -1, 60_001, Number.NaN, '0ms', '2m', 'soon', null, {}])(
-    'refuses a deadlineMs of %j',
+    'rejects a deadlineMs of %j',
     (deadline) => {
       const options = { deadlineMs: deadline } as FailoverOptions
       expect(() => build(options)).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_DURATION' }))
@@ -51,7 +51,7 @@ describe.each(Object.entries(places))('%s', (_place, build) => {
     { onBackendError: 'deny', deadlineMs: '1s' },
     { onBackendError: { local: { share: 0.001 } }, deadlineMs: 60_000 },
     { onBackendError: undefined, deadlineMs: undefined },
-  ])('takes %j', (options) => {
+  ])('accepts %j', (options) => {
     expect(() => build(options)).not.toThrow()
   })
 })
@@ -78,7 +78,7 @@ describe('deadlineMs', () => {
     expect(counted).toBe(false)
   })
 
-  test('starts when the backend is called, however long a key was looked up', async () => {
+  test('starts when the backend is called, however long the key function took', async () => {
     const one = ward()
     const guard = new RateGate({
       ...policy,
@@ -98,7 +98,7 @@ describe('deadlineMs', () => {
 describe('layers', () => {
   const denied = { onBackendError: 'deny', deadlineMs: 9 } as const
 
-  test('below a layer inherit its rule, and may say their own for their own policies', async () => {
+  test('below another layer inherit its rule, and can set their own rule for their own policies', async () => {
     const one = ward()
     const above = new RateGate({ ...policy, name: 'all', backend: one.patient, clock: one.clock, ...denied })
     const inherits = above.below({ options: { ...policy, name: 'part' }, routeScope: 'a' })
@@ -115,7 +115,7 @@ describe('layers', () => {
     ])
   })
 
-  test('ask one backend once for the policies of all of them', async () => {
+  test('send the policies of all layers to one backend in one call', async () => {
     const one = ward()
     const above = new RateGate({ ...policy, name: 'all', backend: one.patient, clock: one.clock })
     const below = above.below({ options: { ...policy, name: 'part' }, routeScope: 'a' })
@@ -123,7 +123,7 @@ describe('layers', () => {
     expect(one.patient.calls()).toEqual(['take'])
   })
 
-  test('of a Fastify application share the rule of its registration', async () => {
+  test('of a Fastify application use the rule of its registration', async () => {
     const one = ward()
     const app = fastify()
     await app.register(sluice, { rateLimit: policy, backend: one.patient, clock: one.clock, ...denied })
@@ -138,7 +138,7 @@ describe('layers', () => {
 })
 
 describe('createSluice', () => {
-  test('hands its rule and its deadline to every limiter, which may say their own', async () => {
+  test('passes its rule and its deadline to every limiter, which can override them', async () => {
     const one = ward()
     const { limiter, rateLimit: limited } = createSluice({
       backend: one.patient,

@@ -22,11 +22,11 @@ interface Passed {
 
 interface Bench extends Ward {
   readonly passed: Passed[]
-  /** What was passed of the key since it was asked last. */
+  /** Costs reported through `passed` for the key since the last call. */
   units(): number[]
 }
 
-/** A ward whose patient hears of what was let pass in its place. */
+/** A bench whose backend records the requests that were admitted in its place. */
 function hearing(more: Partial<Backend> = {}): Bench {
   const one = ward(1e12)
   const passed: Passed[] = []
@@ -49,7 +49,7 @@ function several(
   return createLimiter({ policies: whole, backend: patient, shared: true, clock, onBackendError: rule })
 }
 
-/** What the backend was told of what was admitted in its place, but by `passed`, and what it was asked to adjust. */
+/** Admitted usage that reached the backend by another way than `passed`, and the adjustments it received. */
 function toldBesides({ patient }: Ward): unknown[] {
   return patient.heard.splice(0).flatMap(({ call, charges }) => {
     const admitted = charges.flatMap(({ known }) => known?.admitted ?? [])
@@ -57,8 +57,8 @@ function toldBesides({ patient }: Ward): unknown[] {
   })
 }
 
-describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', (rule) => {
-  test('while the breaker is open, at the time of the answer', async () => {
+describe.each(['local', 'allow'] as const)('a request that the rule %s admitted is reported as passed', (rule) => {
+  test('while the breaker is open, with the time of the decision', async () => {
     const one = hearing()
     const limiter = one.limiter(rule)
     await openBreaker(one, limiter)
@@ -69,7 +69,7 @@ describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', 
     expect(decision.takenAt).toBe(one.clock.now())
   })
 
-  test('where the deadline passed', async () => {
+  test('if the deadline passed', async () => {
     const one = hearing()
     const limiter = one.limiter(rule)
     one.patient.condition = 'silent'
@@ -77,7 +77,7 @@ describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', 
     expect(one.passed).toEqual([{ name: 'default', key: 'key', cost: 1, takenAt: one.clock.now() }])
   })
 
-  test.each([['rejected'], ['threw']])('where it %s', async (how) => {
+  test.each([['rejected'], ['threw']])('if the backend %s', async (how) => {
     const one = hearing()
     const limiter = one.limiter(rule)
     const error = serverError('X')
@@ -89,7 +89,7 @@ describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', 
     expect(one.units()).toEqual([1])
   })
 
-  test('of several charges in one call, those that count in shadow among them', async () => {
+  test('for several charges in one call, including charges in shadow mode', async () => {
     const one = hearing()
     const limiter = several(
       one,
@@ -116,7 +116,7 @@ describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', 
     ])
   })
 
-  test('and what is given back or charged late of it, with the time of the take', async () => {
+  test('and so are its refunds and later charges, with the time of the take', async () => {
     const one = hearing()
     const limiter = one.limiter(rule)
     await openBreaker(one, limiter)
@@ -131,7 +131,7 @@ describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', 
     ])
   })
 
-  test('nowhere else: neither as known nor as an adjustment, once it answers again', async () => {
+  test('only once: it is neither sent as known usage nor as an adjustment when the backend answers again', async () => {
     const one = hearing()
     const limiter = one.limiter(rule)
     await limiter.take('key')
@@ -148,7 +148,7 @@ describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', 
     expect(one.units()).toEqual([2, -1, -1])
   })
 
-  test('not where it costs nothing', async () => {
+  test('unless it costs nothing', async () => {
     const one = hearing()
     const limiter = one.limiter(rule)
     one.patient.condition = serverError('X')
@@ -157,8 +157,8 @@ describe.each(['local', 'allow'] as const)('what the rule %s let pass is told', 
   })
 })
 
-describe('nothing is told', () => {
-  test('of what the backend answered', async () => {
+describe('a request is not reported as passed', () => {
+  test('if the backend answered it', async () => {
     const one = hearing()
     const limiter = one.limiter()
     await one.takes(limiter, 6)
@@ -166,7 +166,7 @@ describe('nothing is told', () => {
     expect(one.units()).toEqual([])
   })
 
-  test('of what a rule denied', async () => {
+  test('if the rule denied it', async () => {
     const one = hearing()
     const deny = one.limiter('deny')
     const local = one.limiter('local', { name: 'local', limit: 1 })
@@ -176,7 +176,7 @@ describe('nothing is told', () => {
     expect(one.units()).toEqual([1])
   })
 
-  test('of several charges where one that is enforced was denied, and of one in shadow that did not fit', async () => {
+  test('if one of its enforced charges was denied, nor for a shadow charge that did not fit', async () => {
     const one = hearing()
     const policies = [
       { name: 'a', limit: 2 },
@@ -188,7 +188,7 @@ describe('nothing is told', () => {
     expect(one.passed.map(({ name }) => name)).toEqual(['a', 'b', 'a'])
   })
 
-  test('of what was taken from what this process holds', async () => {
+  test('if it was taken from a lease of this process', async () => {
     const held: Answer[] = []
     const one = hearing({ takeHeld: () => held.pop() })
     const limiter = one.limiter()
@@ -201,8 +201,8 @@ describe('nothing is told', () => {
   })
 })
 
-describe('a take whose answer comes late', () => {
-  /** Takes while the answer is withheld; what then answers it. */
+describe('a take whose answer arrives late', () => {
+  /** Takes while the answer is withheld. The returned function delivers the answer. */
   async function late(one: Bench, limiter: Limiter, cost: number | Record<string, number> = 1) {
     const sent: { answer(): Promise<void> }[] = []
     const { patient } = one
@@ -224,7 +224,7 @@ describe('a take whose answer comes late', () => {
     return { decision, answer: () => sent[0].answer() }
   }
 
-  test('is passed, and given back where the backend counted it after all', async () => {
+  test('is reported as passed, and refunded if the backend counted it after all', async () => {
     const one = hearing()
     const { decision, answer } = await late(one, one.limiter(), 2)
     expect(one.units()).toEqual([2])
@@ -232,7 +232,7 @@ describe('a take whose answer comes late', () => {
     expect(one.passed).toEqual([{ name: 'default', key: 'key', cost: -2, takenAt: decision.takenAt }])
   })
 
-  test('is passed alone where the backend denied it after all', async () => {
+  test('is reported as passed and not refunded if the backend denied it after all', async () => {
     const one = hearing()
     const limiter = one.limiter('allow')
     await one.takes(limiter, 4)
@@ -241,7 +241,7 @@ describe('a take whose answer comes late', () => {
     expect(one.units()).toEqual([1])
   })
 
-  test('is given back for each charge that the backend took', async () => {
+  test('is refunded for each charge that the backend counted', async () => {
     const one = hearing()
     const policies = [
       { name: 'a', limit: 4 },
@@ -252,22 +252,25 @@ describe('a take whose answer comes late', () => {
     expect(one.units()).toEqual([1, 2, -1, -2])
   })
 
-  test.each([[1], [{ a: 1, b: 2 }]])('is the backend to undo where it says so: cost %p', async (cost) => {
-    const one = hearing({ mayCountUnanswered: () => false })
-    const policies = [
-      { name: 'a', limit: 4 },
-      { name: 'b', limit: 9 },
-    ]
-    const limiter = typeof cost === 'number' ? one.limiter() : several(one, policies, 'local')
-    const { answer } = await late(one, limiter, cost)
-    const passed = one.passed.length
-    expect(passed).toBe(typeof cost === 'number' ? 1 : 2)
-    await answer()
-    expect(one.passed).toHaveLength(passed)
-  })
+  test.each([[1], [{ a: 1, b: 2 }]])(
+    'is left to the backend to undo if the backend supports this: cost %p',
+    async (cost) => {
+      const one = hearing({ mayCountUnanswered: () => false })
+      const policies = [
+        { name: 'a', limit: 4 },
+        { name: 'b', limit: 9 },
+      ]
+      const limiter = typeof cost === 'number' ? one.limiter() : several(one, policies, 'local')
+      const { answer } = await late(one, limiter, cost)
+      const passed = one.passed.length
+      expect(passed).toBe(typeof cost === 'number' ? 1 : 2)
+      await answer()
+      expect(one.passed).toHaveLength(passed)
+    },
+  )
 })
 
-test('a backend that throws as it hears keeps nobody from an answer', async () => {
+test('a backend whose `passed` throws does not keep callers from an answer', async () => {
   const one = hearing({
     passed: () => {
       throw new Error('deaf')
@@ -278,7 +281,7 @@ test('a backend that throws as it hears keeps nobody from an answer', async () =
   expect(await limiter.take('key')).toMatchObject({ allowed: true, source: 'local' })
 })
 
-test('what was counted and what was passed are together what was admitted, whatever the backend does', () =>
+test('counted and passed units add up to the admitted units, whatever the backend does', () =>
   eachSeed(25, async (random) => {
     const one = hearing()
     const counted = { units: 0 }
@@ -302,7 +305,7 @@ test('what was counted and what was passed are together what was admitted, whate
     expect(toldBesides(one)).toEqual([])
   }))
 
-test('what the backend answers is what is known here: it counts what it heard of', async () => {
+test('local counts follow the answers of the backend, which already include passed requests', async () => {
   const one = hearing()
   const limiter = one.limiter()
   await openBreaker(one, limiter)
@@ -313,7 +316,7 @@ test('what the backend answers is what is known here: it counts what it heard of
   expect((await limiter.take('key')).binding.remaining).toBe(2)
 })
 
-test('a backend that does not hear is told of what was admitted as ever', async () => {
+test('a backend without `passed` receives the admitted usage with the next charges', async () => {
   const one = ward()
   const limiter = one.limiter()
   await openBreaker(one, limiter)

@@ -17,17 +17,17 @@ import {
 } from '@sluice/limiter-core'
 import { FakeClock, FrontCounters, Warnings, Watcher } from '@sluice/testkit'
 
-/** What a patient does with a call: it counts and answers, or an error, or nothing ever, or whatever a test says. */
+/** How the backend handles a call: it answers, never answers, rejects with an error, or runs a function of the test. */
 export type Condition = 'well' | 'silent' | Error | ((call: Heard['call']) => unknown)
 
-/** One call that a patient heard. */
+/** A call that the backend received. */
 export interface Heard {
   readonly call: 'take' | 'peek' | 'adjust' | 'reset'
   readonly charges: readonly Charge[]
   readonly moment: Moment | undefined
 }
 
-/** A backend behind a network that a test makes ill and well: it has its own time, and tells what it heard. */
+/** A backend with its own clock and a failure mode set by the test. It records the calls that it receives. */
 export class Patient implements Backend {
   readonly name = 'patient'
   readonly heard: Heard[] = []
@@ -38,7 +38,7 @@ export class Patient implements Backend {
   #memory: Backend<Answer>
   #counters: FrontCounters
 
-  /** Its clock is ahead of that of the limiters, as a server's is. */
+  /** The clock of the backend can be ahead of the clock of the limiters, as the clock of a server can. */
   constructor(clock: FakeClock, aheadMs = 0) {
     this.#clock = { now: () => clock.now() + aheadMs, wall: () => clock.wall(), after: () => () => {} }
     this.#memory = memoryBackend({ clock: this.#clock })
@@ -81,20 +81,20 @@ export class Patient implements Backend {
     for (const listener of this.#listeners) listener(event)
   }
 
-  /** Its counts are gone, and nobody hears of it. */
+  /** Drops all counts without a notification. */
   forget(): void {
     this.#memory = memoryBackend({ clock: this.#clock })
     this.#counters = new FrontCounters(this.#memory)
   }
 
-  /** Killed and started again: it is empty. */
+  /** Simulates a crash and restart: reports the interruption and drops all counts. */
   restart(): void {
     this.tell('lost')
     this.forget()
     this.tell('back')
   }
 
-  /** Names of the calls since it was asked last. */
+  /** Names of the calls since `calls` was last used. */
   calls(): string[] {
     return this.heard.splice(0).map(({ call }) => call)
   }
@@ -114,12 +114,12 @@ export class Patient implements Backend {
   }
 }
 
-/** An error as a server sends it. */
+/** Returns an error as a server sends it. */
 export function serverError(code: string, more: object = {}): Error {
   return Object.assign(new Error(`${code} of a test`), { code }, more)
 }
 
-/** Unless said. */
+/** The default of the limiters. */
 const DEADLINE_MS = 50
 
 export interface Ward {
@@ -127,17 +127,17 @@ export interface Ward {
   readonly patient: Patient
   readonly watcher: Watcher
   readonly warnings: Warnings
-  /** A limiter on the patient: 4 a minute in a fixed window, unless said. */
+  /** Creates a limiter on the backend. Default policy: 4 a minute in a fixed window. */
   limiter(rule?: BackendErrorRule, policy?: Partial<PolicyInput>): Limiter
-  /** What is answered, if need be at the deadline. */
+  /** Awaits an answer. Advances the clock to the deadline if the backend is silent. */
   answered<T>(answer: MaybePromise<T>): Promise<T>
-  /** Takes so often, and tells which were allowed and who answered. */
+  /** Takes the given number of times. Returns which takes were allowed and which source decided each of them. */
   takes(limiter: Limiter, times: number, key?: string): Promise<string>
 }
 
 const wards: Ward[] = []
 
-/** A patient, a clock, and who watches. */
+/** Creates a bench: a backend, a clock and observers. */
 export function ward(aheadMs = 0): Ward {
   const clock = new FakeClock({ nowMs: 1_000 })
   const patient = new Patient(clock, aheadMs)
@@ -176,12 +176,12 @@ export function ward(aheadMs = 0): Ward {
   return made
 }
 
-/** For `afterEach`. */
+/** Closes all benches; for `afterEach`. */
 export function closeWards(): void {
   for (const { warnings } of wards.splice(0)) warnings.stop()
 }
 
-/** Makes the breaker open, by ten failures of a key that no test looks at. */
+/** Opens the breaker with ten failures of a key that no test uses. */
 export async function openBreaker({ patient }: Ward, limiter: Limiter): Promise<void> {
   const { condition } = patient
   patient.condition = serverError('CONNECTION')
@@ -190,7 +190,7 @@ export async function openBreaker({ patient }: Ward, limiter: Limiter): Promise<
   patient.calls()
 }
 
-/** Lets the breaker close: a probe after a second, then the trial. */
+/** Lets the breaker close: a probe after a second, then the trial call. */
 export async function closeBreaker({ patient, clock }: Ward, limiter: Limiter): Promise<void> {
   patient.condition = 'well'
   clock.advance(1_000)
@@ -200,7 +200,7 @@ export async function closeBreaker({ patient, clock }: Ward, limiter: Limiter): 
   patient.calls()
 }
 
-/** Everything that promises do by themselves is done. */
+/** Resolves after all pending promise callbacks have run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -6,7 +6,7 @@ afterEach(closeWards)
 
 type Illness = (ward: Ward, limiter: Limiter) => Promise<void> | void
 
-/** Ways in which a backend does not answer. */
+/** Ways in which a backend fails to answer. */
 const illnesses: Readonly<Record<string, Illness>> = {
   rejects: ({ patient }) => {
     patient.condition = serverError('OOM')
@@ -16,13 +16,13 @@ const illnesses: Readonly<Record<string, Illness>> = {
       throw serverError('OOM')
     }
   },
-  'is silent': ({ patient }) => {
+  'never answers': ({ patient }) => {
     patient.condition = 'silent'
   },
-  'answers nonsense': ({ patient }) => {
+  'returns nonsense': ({ patient }) => {
     patient.condition = (call) => (call === 'reset' ? Promise.reject(serverError('OOM')) : { nonsense: true })
   },
-  'answers undefined': ({ patient }) => {
+  'returns undefined': ({ patient }) => {
     patient.condition = (call) => (call === 'reset' ? Promise.reject(serverError('OOM')) : Promise.resolve(undefined))
   },
   'has an open breaker': openBreaker,
@@ -36,7 +36,7 @@ const rules: readonly [BackendErrorRule | undefined, string][] = [
   ['deny', '-deny -deny -deny -deny -deny'],
 ]
 
-describe.each(Object.entries(illnesses))('of a backend that %s', (_name, falls) => {
+describe.each(Object.entries(illnesses))('with a backend that %s', (_name, falls) => {
   test.each(rules)('the rule %j answers a take', async (rule, expected) => {
     const one = ward()
     const limiter = one.limiter(rule)
@@ -56,7 +56,7 @@ describe.each(Object.entries(illnesses))('of a backend that %s', (_name, falls) 
     expect(await one.takes(limiter, 5)).toBe(expected)
   })
 
-  test.each(rules)('the rule %j takes a charge without a word', async (rule) => {
+  test.each(rules)('the rule %j accepts a charge without an error', async (rule) => {
     const one = ward()
     const limiter = one.limiter(rule)
     const taken = await one.answered(limiter.take('key'))
@@ -65,7 +65,7 @@ describe.each(Object.entries(illnesses))('of a backend that %s', (_name, falls) 
     expect(await one.answered(limiter.charge('key', -1, taken))).toMatchObject({ counted: false })
   })
 
-  test('a charge counts here, and with it what was known of the key', async () => {
+  test('a charge counts locally on top of the known usage of the key', async () => {
     const one = ward()
     const limiter = one.limiter()
     const taken = await one.answered(limiter.take('key'))
@@ -74,7 +74,7 @@ describe.each(Object.entries(illnesses))('of a backend that %s', (_name, falls) 
     expect(await one.takes(limiter, 2)).toBe('+local -local')
   })
 
-  test('a refund of what the rule took is given back here', async () => {
+  test('a refund of a take that the rule decided is applied locally', async () => {
     const one = ward()
     const limiter = one.limiter()
     await falls(one, limiter)
@@ -83,7 +83,7 @@ describe.each(Object.entries(illnesses))('of a backend that %s', (_name, falls) 
     expect(await one.takes(limiter, 4)).toBe('+local +local +local -local')
   })
 
-  test('a refund of what nobody counted gives nothing, also under a rule that counts nothing', async () => {
+  test('a refund of an uncounted take adds nothing, not even under a rule that counts nothing', async () => {
     const one = ward()
     const allowing = one.limiter('allow')
     await one.takes(allowing, 3)
@@ -94,7 +94,7 @@ describe.each(Object.entries(illnesses))('of a backend that %s', (_name, falls) 
     expect(await one.takes(here, 2)).toBe('+local -local')
   })
 
-  test('a reset counts here at once, and there once the backend answers', async () => {
+  test('a reset applies locally at once, and to the backend when it answers again', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 4)
@@ -108,8 +108,8 @@ describe.each(Object.entries(illnesses))('of a backend that %s', (_name, falls) 
   })
 })
 
-describe('what the rules say', () => {
-  test('allow shows no end of units, and deny a second to wait', async () => {
+describe('the rules', () => {
+  test('allow reports unlimited units, and deny a second to wait', async () => {
     const one = ward()
     one.patient.condition = serverError('OOM')
     const allowed = await one.limiter('allow').take('key')
@@ -119,14 +119,14 @@ describe('what the rules say', () => {
     expect(JSON.parse(JSON.stringify(denied))).toMatchObject({ source: 'deny', counted: false })
   })
 
-  test('no policy in shadow denies, whatever the rule', async () => {
+  test('a policy in shadow mode never denies, whatever the rule', async () => {
     const one = ward()
     one.patient.condition = serverError('OOM')
     const decision = await one.limiter('deny', { mode: 'shadow' }).take('key')
     expect([decision.allowed, decision.verdicts[0].allowed, decision.verdicts[0].shadow]).toEqual([true, false, true])
   })
 
-  test('observers hear of decisions that nobody counted', async () => {
+  test('decisions that are not counted reach observers', async () => {
     const one = ward()
     one.patient.condition = serverError('OOM')
     await one.takes(one.limiter('deny'), 2)
@@ -136,7 +136,7 @@ describe('what the rules say', () => {
     ])
   })
 
-  test('a denial by the local rule says when it ends', async () => {
+  test('a denial by the local rule has the correct retry time', async () => {
     const one = ward()
     const limiter = one.limiter()
     await one.takes(limiter, 4)

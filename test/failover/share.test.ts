@@ -7,9 +7,9 @@ afterEach(closeWards)
 
 const algorithms: readonly AlgorithmName[] = ['fixed-window', 'sliding-window', 'sliding-log', 'token-bucket', 'gcra']
 
-/** Processes that count on one backend: each has a clock of its own, and so a health of its own. */
+/** Processes that count on one backend. Each has its own clock, and so its own breaker. */
 function fleet(size: number, share: number, policy: { algorithm: AlgorithmName; limit: number; burst?: number }) {
-  // who listens to warnings
+  // the listener for warnings
   ward()
   const serverClock = new FakeClock({ nowMs: 5_000_000 })
   const backend = new Patient(serverClock)
@@ -37,7 +37,7 @@ async function admitted(limiters: readonly Limiter[], key = 'key'): Promise<numb
   return sum
 }
 
-describe.each(algorithms)('shares of %s', (algorithm) => {
+describe.each(algorithms)('shares of a limit with %s', (algorithm) => {
   test.each([
     [1, 4, 400],
     [1 / 4, 4, 100],
@@ -49,13 +49,13 @@ describe.each(algorithms)('shares of %s', (algorithm) => {
     const { backend, limiters } = fleet(size, share, { algorithm, limit: 100 })
     backend.condition = serverError('CONNECTION')
     const sum = await admitted(limiters)
-    // an entry of a log is a whole unit: a share that does not divide the limit is rounded down
+    // entries of a log are whole units, so a share that does not divide the limit is rounded down
     if (algorithm === 'sliding-log') expect(sum).toBeLessThanOrEqual(expected)
     else expect(sum).toBe(expected)
     expect(sum).toBeGreaterThanOrEqual(size)
   })
 
-  test('say of a key that the backend knew what is left of it for this process', async () => {
+  test('report the remaining units of this process for a key that the backend had counted', async () => {
     const { backend, limiters } = fleet(4, 1 / 4, { algorithm, limit: 100 })
     await limiters[0].take('key', 60)
     backend.condition = serverError('CONNECTION')
@@ -63,7 +63,7 @@ describe.each(algorithms)('shares of %s', (algorithm) => {
     expect([decision.allowed, decision.binding.remaining]).toEqual([true, 9])
   })
 
-  test('are told to the backend as what a fleet took, so that it admits no second limit', async () => {
+  test('are reported to the backend as usage of the fleet, so that it does not admit a second limit', async () => {
     const { backend, limiters, advance } = fleet(4, 1 / 4, { algorithm, limit: 100 })
     for (const limiter of limiters) await limiter.take('other')
     backend.condition = serverError('CONNECTION')
@@ -75,7 +75,7 @@ describe.each(algorithms)('shares of %s', (algorithm) => {
     expect(await admitted(limiters)).toBeLessThanOrEqual(refilled)
   })
 
-  test('admit exactly what they say is left, and no unit more', () =>
+  test('admit exactly the remaining units that they report', () =>
     eachSeed(20, async (random) => {
       const limit = 1 + random.whole(120)
       const { backend, limiters, advance } = fleet(1, (1 + random.whole(100)) / 100, { algorithm, limit })
@@ -90,7 +90,7 @@ describe.each(algorithms)('shares of %s', (algorithm) => {
       }
     }))
 
-  test('admit at the ms at which they say a denied take will fit, and not before', () =>
+  test('admit a denied take exactly when its retry time has passed', () =>
     eachSeed(20, async (random) => {
       const { backend, limiters, advance } = fleet(1, 0.3, { algorithm, limit: 20 + random.whole(60) })
       const [limiter] = limiters
@@ -114,7 +114,7 @@ describe('a share', () => {
     ['gcra', 1],
     ['token-bucket', 1],
     ['token-bucket', 3],
-  ])('of %s with a burst of %d is a share of the rate, and at least one unit at once', async (algorithm, burst) => {
+  ])('with %s and a burst of %d is a share of the rate, and at least one unit at once', async (algorithm, burst) => {
     const { backend, limiters, advance } = fleet(2, 0.5, { algorithm, limit: 60, burst })
     backend.condition = serverError('CONNECTION')
     let sum = 0
@@ -126,14 +126,14 @@ describe('a share', () => {
     expect(sum).toBeLessThanOrEqual(60 + 2)
   })
 
-  test('that a cost never fits into asks to come back, where it fits into the limit', async () => {
+  test('that a cost never fits into reports a retry time, if the cost fits into the whole limit', async () => {
     const { backend, limiters } = fleet(1, 0.1, { algorithm: 'fixed-window', limit: 100 })
     backend.condition = serverError('CONNECTION')
     expect(await limiters[0].take('key', 50)).toMatchObject({ allowed: false, retryAfterMs: 1_000 })
     expect(await limiters[0].take('key', 101)).toMatchObject({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY })
   })
 
-  test('gives a refund back in units of its own', async () => {
+  test('is refunded in units of the share', async () => {
     const { backend, limiters } = fleet(1, 0.1, { algorithm: 'fixed-window', limit: 100 })
     backend.condition = serverError('CONNECTION')
     const taken = await limiters[0].take('key', 10)

@@ -29,12 +29,12 @@ beforeAll(async () => {
 afterAll(() => cluster.stop())
 
 describe('leasedBackend on Redis Cluster', () => {
-  test('leases keys of all slots together, and two processes admit each its limit and no more', async () => {
+  test('leases keys of all slots together, and two processes together admit exactly the limit of each', async () => {
     const prefix = randomUUID()
     const processes = [1, 2].map(() => leasedBackend(client, { prefix }))
     const keys = Array.from({ length: 12 }, (_, index) => `user-${index}`)
     expect(new Set(keys.map((key) => hashSlot(`${prefix}:{${key}}`))).size).toBeGreaterThan(6)
-    // a connection to a node is made for its first command
+    // a connection to a node is opened for its first command
     for (const key of keys) await client.get(`${prefix}:{${key}}`)
     const admitted = new Map<string, number>()
     const take = async (index: number, key: string): Promise<void> => {

@@ -41,7 +41,7 @@ describe.each([
     return { prefix, leased: leasedBackend(client, { prefix, ...options }), exact: redisBackend(client, { prefix }) }
   }
 
-  test('admits a whole limit and no more, 9 of 10 takes at once down to the last unit', async () => {
+  test('admits exactly the limit, 9 of 10 takes synchronously, down to the last unit', async () => {
     const { leased } = backend()
     let allowed = 0
     let atOnce = 0
@@ -50,14 +50,14 @@ describe.each([
       if (!(answer instanceof Promise)) atOnce++
       if ((await answer).verdicts[0].allowed) allowed++
     }
-    // a unit comes back in 3.6 s
+    // a unit is refilled in 3.6 s
     expect(allowed).toBeGreaterThanOrEqual(1_000)
     expect(allowed).toBeLessThanOrEqual(1_002)
     expect(atOnce / 1_200).toBeGreaterThan(0.9)
     await leased.close?.()
   })
 
-  test('keeps the counts of redisBackend, leaves them nothing on lease after its close, and no key without an end', async () => {
+  test('shares its counts with redisBackend, returns all leases when it is closed, and sets an expiry on each key', async () => {
     const { leased, exact, prefix } = backend()
     for (let takes = 0; takes < 100; takes++) await leased.takeAll([charge(leased, '{odd} key')])
     await leased.close?.()
@@ -67,7 +67,7 @@ describe.each([
     for (const key of keys) expect(await client.pttl(key)).toBeGreaterThan(0)
   })
 
-  test('charges what a process held that is gone, when its lease ends', async () => {
+  test('charges the units leased to a process that died when the lease ends', async () => {
     const { leased, exact, prefix } = backend({ leaseMs: 200 })
     const silent = leasedBackend(client, { prefix, leaseMs: 200, clock: { ...systemClock, after: () => () => {} } })
     for (let takes = 0; takes < 40; takes++) await silent.takeAll([charge(silent)])
@@ -81,7 +81,7 @@ describe.each([
     await leased.close?.()
   })
 
-  test('fails for a key of another type alone', async () => {
+  test('fails only for the key that has the wrong type', async () => {
     const { leased, prefix } = backend()
     await client.lpush(`${prefix}:{broken}:leased/hour/token-bucket@1`, 'a list')
     await client.lpush(`${prefix}:{torn}:leased/hour/token-bucket@1:leases`, 'a list')
@@ -97,7 +97,7 @@ describe.each([
     await leased.close?.()
   })
 
-  test('changes nothing where Redis comes to an ask after its deadline', async () => {
+  test('changes nothing if a request reaches Redis after its deadline', async () => {
     const { leased, exact } = backend()
     await leased.takeAll([charge(leased, 'first')])
     server.pause()
@@ -112,7 +112,7 @@ describe.each([
     await leased.close?.()
   })
 
-  test('spends what it holds where Redis is not there, and rejects at once what it does not hold', async () => {
+  test('spends its leases while Redis is unavailable, and rejects other takes at once', async () => {
     const gone = new Client(server.port)
     await once(gone, 'ready')
     const leased = leasedBackend(gone, { prefix: randomUUID() })

@@ -14,7 +14,7 @@ const hundred: Policy = {
 const hour: Policy = { name: 'hour', algorithm: 'fixed-window', limit: 100, windowMs: 3_600_000 }
 const terms = { fraction: 0.1, leaseMs: 2_000 }
 
-/** A process that leases from a ledger of which a test says what a key has, and until when. */
+/** A process that leases from a ledger. The test sets the capacity of each key and the end of its period. */
 class Bench {
   readonly clock = new FakeClock({ nowMs: 1_000 })
   readonly asks: LeaseAsk[] = []
@@ -22,7 +22,7 @@ class Bench {
   readonly backend = this.process()
   capacity = 100
   charged = 0
-  /** What the ledger says besides. */
+  /** Changes that the test makes to what the ledger grants. */
   more: Partial<LeaseGrant> = {}
   failure: Error | undefined
   #held = 0
@@ -56,8 +56,8 @@ class Bench {
   }
 }
 
-describe('a lease of a period', () => {
-  test('ends with the period, however long its terms are', async () => {
+describe('a lease of a key with a calendar period', () => {
+  test('ends with the period, however long its own duration is', async () => {
     const bench = new Bench()
     bench.more = { leaseMs: 300 }
     await bench.take(1)
@@ -67,7 +67,7 @@ describe('a lease of a period', () => {
     expect(bench.backend.takeHeld([bench.charge(1)])).toBeUndefined()
   })
 
-  test('ends by its terms where the period is longer', async () => {
+  test('ends after its own duration if the period is longer', async () => {
     const bench = new Bench()
     bench.more = { leaseMs: 1e9 }
     await bench.take(1)
@@ -81,7 +81,7 @@ describe('a lease of a period', () => {
     expect(held).toEqual([true, true, true, true, false])
   })
 
-  test('of which nothing is left when it arrives is asked for again, and spent of the next one', async () => {
+  test('whose period is over when it arrives is requested again, and spent from the next period', async () => {
     const bench = new Bench()
     bench.more = { leaseMs: 0 }
     const taken = bench.take(1)
@@ -91,37 +91,37 @@ describe('a lease of a period', () => {
   })
 
   test.each<[string, Partial<LeaseGrant>]>([
-    ['a lease of no number', { leaseMs: Number.NaN }],
-    ['an endless lease', { leaseMs: Number.POSITIVE_INFINITY }],
-    ['a lease below 0', { leaseMs: -1 }],
-    ['a capacity of no number', { capacity: Number.NaN }],
-    ['an endless capacity', { capacity: Number.POSITIVE_INFINITY }],
-    ['a capacity below 0', { capacity: -1 }],
-    ['parts of units', { capacity: 0.5 }],
+    ['a lease that is not a number', { leaseMs: Number.NaN }],
+    ['an infinite lease', { leaseMs: Number.POSITIVE_INFINITY }],
+    ['a negative lease', { leaseMs: -1 }],
+    ['a capacity that is not a number', { capacity: Number.NaN }],
+    ['an infinite capacity', { capacity: Number.POSITIVE_INFINITY }],
+    ['a negative capacity', { capacity: -1 }],
+    ['fractional units', { capacity: 0.5 }],
     ['an unknown fund', { fund: 'gift' as never }],
-  ])('is refused with %s', async (_, more) => {
+  ])('is rejected with %s', async (_, more) => {
     const bench = new Bench()
     bench.more = more
     await expect(bench.take(1)).rejects.toMatchObject({ code: 'MALFORMED' })
   })
 })
 
-describe('a key that has more than the policy says', () => {
-  test('shows what it has left', async () => {
+describe('a key with a capacity above its policy', () => {
+  test('reports the remaining units of its capacity', async () => {
     const bench = new Bench()
     bench.capacity = 150
     bench.more = { capacity: 150 }
     expect(await bench.take(1)).toMatchObject({ allowed: true, remaining: 149 })
   })
 
-  test('is granted a cost above the policy before anything is known of it', async () => {
+  test('is granted a cost above the policy while nothing is known about the key', async () => {
     const bench = new Bench()
     bench.capacity = 150
     bench.more = { capacity: 150 }
     expect(await bench.take(120)).toMatchObject({ allowed: true, remaining: 30 })
   })
 
-  test('is granted a cost above the policy where that is known to fit, and never one above what it has', async () => {
+  test('is granted a cost above the policy if it is known to fit, and never a cost above its capacity', async () => {
     const bench = new Bench()
     bench.capacity = 150
     bench.more = { capacity: 150 }
@@ -131,7 +131,7 @@ describe('a key that has more than the policy says', () => {
     expect(await bench.take(149)).toMatchObject({ allowed: true, remaining: 0 })
   })
 
-  test('waits for the end of the period with a cost that it has no more', async () => {
+  test('waits for the end of the period with a cost that exceeds the remaining units', async () => {
     const bench = new Bench()
     bench.capacity = 150
     bench.more = { capacity: 150 }
@@ -139,7 +139,7 @@ describe('a key that has more than the policy says', () => {
     expect(await bench.take(120)).toMatchObject({ allowed: false, retryAfterMs: 1e6 })
   })
 
-  test('is asked of anew when its period is over: the next one may begin with more', async () => {
+  test('is requested again when its period is over, because the next period may have a larger capacity', async () => {
     const bench = new Bench()
     await bench.take(1)
     expect((await bench.take(120)).retryAfterMs).toBe(Number.POSITIVE_INFINITY)
@@ -150,7 +150,7 @@ describe('a key that has more than the policy says', () => {
     expect((await bench.take(120)).allowed).toBe(true)
   })
 
-  test('tells those that wait beside a cost which never fits when theirs does', async () => {
+  test('reports the retry time to callers that wait at the same time as a cost that never fits', async () => {
     const bench = new Bench()
     bench.charged = 100
     const both = await Promise.all([bench.take(1), bench.take(500)])
@@ -158,8 +158,8 @@ describe('a key that has more than the policy says', () => {
   })
 })
 
-describe('a key that has less than the policy says', () => {
-  test('never shows more, and never gets a cost above it', async () => {
+describe('a key with a capacity below its policy', () => {
+  test('never reports more than its capacity, and is never granted a cost above it', async () => {
     const bench = new Bench()
     bench.capacity = 20
     bench.more = { capacity: 20 }
@@ -168,14 +168,14 @@ describe('a key that has less than the policy says', () => {
   })
 })
 
-test('a cost above the limit of a policy without a calendar is no demand', async () => {
+test('a cost above the limit of a policy without a calendar is not requested from the ledger', async () => {
   const bench = new Bench()
   expect(await bench.take(120, hour)).toMatchObject({ allowed: false, retryAfterMs: Number.POSITIVE_INFINITY })
   expect(bench.asks).toMatchObject([{ demand: 0, need: 100 }])
 })
 
-describe('the fund of the units on lease', () => {
-  test('stands in the verdict and in its JSON, of one charge and of several', async () => {
+describe('the source of the leased units', () => {
+  test('is part of the verdict and its JSON, for one charge and for several', async () => {
     const bench = new Bench()
     bench.more = { fund: 'top-up' }
     expect(await bench.take(1)).toMatchObject({ allowed: true, fund: 'top-up' })
@@ -187,27 +187,27 @@ describe('the fund of the units on lease', () => {
     expect(two.verdicts.map(({ fund }) => fund)).toEqual(['top-up', 'top-up'])
   })
 
-  test('is that which was missing, of a denial', async () => {
+  test('of a denial is the one that lacked units', async () => {
     const bench = new Bench()
     bench.charged = 100
     bench.more = { fund: 'included' }
     expect(await bench.take(1)).toMatchObject({ allowed: false, fund: 'included' })
   })
 
-  test('is not there where the ledger tells of none', async () => {
+  test('is absent if the ledger does not report one', async () => {
     const bench = new Bench()
     expect(Object.keys(await bench.take(1))).not.toContain('fund')
   })
 })
 
-describe('a backend of leases', () => {
-  test('keeps calendars where it is said to', () => {
+describe('a leasing backend', () => {
+  test('supports calendar periods if its options say so', () => {
     const bench = new Bench()
     expect(bench.process().keepsCalendars).toBeUndefined()
     expect(bench.process(bench.exact, true).keepsCalendars).toBe(true)
   })
 
-  test('hears what was let pass where the exact one does', () => {
+  test('receives passed requests if the exact backend receives them', () => {
     const bench = new Bench()
     expect(bench.process().passed).toBeUndefined()
     const heard: [readonly Charge[], number][] = []
@@ -219,7 +219,7 @@ describe('a backend of leases', () => {
     expect(heard[0][0][0].counter).not.toBe(counter)
   })
 
-  test('asks the exact one whether what it did not answer may count', () => {
+  test('asks the exact backend whether an unanswered request may count', () => {
     const bench = new Bench()
     const small: Policy = { ...hundred, name: 'small', limit: 5 }
     const undoes: Backend = { ...asBackend(bench.exact), mayCountUnanswered: () => false }

@@ -18,7 +18,7 @@ afterAll(() => server.stop())
 describe.each([
   ['ioredis 6', Redis],
   ['ioredis 5', Redis5 as unknown as typeof Redis],
-])('leasedBackend over %s, where nothing is large enough to be leased', (_name, Client) => {
+])('leasedBackend over %s with limits too small to lease', (_name, Client) => {
   let client: Redis
 
   beforeAll(() => {

@@ -16,7 +16,7 @@ function charge(backend: Backend, policy: Policy, cost = 1, key = 'a', advisory 
   return { key, counter: openedCounter(backend, 'leasing', policy), cost, advisory }
 }
 
-/** One ledger and processes that lease from it, a turn away. */
+/** One ledger and processes that lease from it. A request takes one turn. */
 class Bench {
   readonly clock = new FakeClock({ nowMs: 1_000 })
   readonly ledger = new MemoryLedger('ledger', memoryBackend({ clock: this.clock }), terms, () => this.clock.now())
@@ -35,7 +35,7 @@ class Bench {
     return this.ledger.ask(asks)
   }
 
-  /** Units that nobody has spent nor holds. */
+  /** Units that no process has spent or leased. */
   free(policy: Policy, key = 'a'): number {
     return this.ledger.peekAll([charge(this.ledger, policy, 1, key)]).verdicts[0].remaining
   }
@@ -53,7 +53,7 @@ function allowed(answer: Answer): boolean {
 }
 
 describe('a lease', () => {
-  test('is spent at once: of 500 takes in a row 3 in 100 wait, at most', async () => {
+  test('is spent synchronously: of 500 takes in a row at most 3 in 100 wait', async () => {
     const bench = new Bench()
     const backend = bench.process()
     let waited = 0
@@ -66,7 +66,7 @@ describe('a lease', () => {
     expect(waited).toBeLessThanOrEqual(15)
   })
 
-  test('begins with four times what waits and doubles while it is spent fast, up to its part of the capacity', async () => {
+  test('starts with four times the waiting units and doubles while it is spent fast, up to its part of the capacity', async () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 400; takes++) await backend.takeAll([charge(backend, thousand)])
@@ -76,7 +76,7 @@ describe('a lease', () => {
     expect(Math.max(...wants)).toBeGreaterThan(60)
   })
 
-  test('comes back when its key is quiet for a third of it, and no timer is left', async () => {
+  test('is returned when its key is unused for a third of the duration, and leaves no timer', async () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
@@ -86,7 +86,7 @@ describe('a lease', () => {
     expect(bench.clock.pending).toBe(0)
   })
 
-  test('comes back whole when its holder closes', async () => {
+  test('is returned in full when its holder closes', async () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
@@ -95,7 +95,7 @@ describe('a lease', () => {
     expect(bench.clock.pending).toBe(0)
   })
 
-  test('strands no more than its part of what was left, for each process that holds one', async () => {
+  test('strands at most its part of the remaining units for each process that has a lease', async () => {
     const bench = new Bench()
     const processes = [1, 2, 3, 4].map(() => bench.process())
     let spent = 0
@@ -115,13 +115,13 @@ describe('a lease', () => {
     process.stdout.write(`stranded with 3 other processes: ${stranded} of ${left} units that were left\n`)
     expect(stranded).toBeGreaterThan(0)
     expect(stranded).toBeLessThanOrEqual(Math.ceil(3 * terms.fraction * 1_000))
-    // and for no longer than the others keep still
+    // and only until the leases of the unused key end
     await bench.pass(2_000)
     for (let takes = 0; takes < 400; takes++) if (allowed(await eager.takeAll([charge(eager, hour)]))) spent++
     expect(spent).toBe(1_000)
   })
 
-  test('is not spent after its end, whatever kept its process from noticing', async () => {
+  test('is not spent after its end, even if the process noticed the end late', async () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
@@ -132,7 +132,7 @@ describe('a lease', () => {
     await expect(late).rejects.toThrow('nobody hears it')
   })
 
-  test('is spent on while the ledger fails, as long as it lasts', async () => {
+  test('is spent while the ledger fails, until it ends', async () => {
     const bench = new Bench()
     const backend = bench.process()
     const { takenAt } = await backend.takeAll([charge(backend, hour, 50)])
@@ -146,7 +146,7 @@ describe('a lease', () => {
   })
 })
 
-test('a request whose answer comes after its deadline spends nothing, and leaves others what was granted', async () => {
+test('a request that is answered after its deadline spends nothing, and leaves the granted units to other requests', async () => {
   const bench = new Bench()
   const backend = bench.process()
   const late = Promise.resolve(backend.takeAll([charge(backend, hour, 30)], { deadlineAt: bench.clock.now() + 50 }))
@@ -158,7 +158,7 @@ test('a request whose answer comes after its deadline spends nothing, and leaves
   expect(bench.free(hour)).toBe(970)
 })
 
-test('a ledger that fails is asked once a second where no request waits', async () => {
+test('a failing ledger receives one request a second while no caller waits', async () => {
   const bench = new Bench()
   const backend = bench.process()
   for (let key = 0; key < 50; key++) await backend.takeAll([charge(backend, hour, 1, `key ${key}`)])
@@ -166,19 +166,19 @@ test('a ledger that fails is asked once a second where no request waits', async 
   bench.asks = []
   await bench.pass(10_000)
   expect(bench.asks.length).toBeGreaterThanOrEqual(8)
-  // those that were on their way when it failed, and one a second
+  // the requests in flight when it failed, and one a second
   expect(bench.asks.length).toBeLessThanOrEqual(50 + 10)
   bench.failure = undefined
   await bench.pass(6_000)
   expect(bench.clock.pending).toBe(0)
-  // what was charged is remembered for as long as it may be told again
+  // the ledger remembers charges for as long as they may be reported again
   bench.clock.advance(60_000)
   bench.ledger.sweep()
   expect(bench.ledger.keys).toBe(0)
 })
 
 describe('a denied key', () => {
-  test('asks the ledger once in 100 ms, however it is flooded', async () => {
+  test('causes one ledger request in 100 ms, however many takes there are', async () => {
     const bench = new Bench()
     const backend = bench.process()
     await backend.takeAll([charge(backend, hour, 1_000)])
@@ -190,7 +190,7 @@ describe('a denied key', () => {
     expect(bench.asks.filter(({ demand }) => demand > 0).length).toBeLessThanOrEqual(2)
   })
 
-  test('is told when to come back, and never where its cost is more than ever fits', async () => {
+  test('has a retry time, which is infinite if its cost can never fit', async () => {
     const bench = new Bench()
     const backend = bench.process()
     await backend.takeAll([charge(backend, hour, 1_000)])
@@ -203,7 +203,7 @@ describe('a denied key', () => {
     expect(never.retryAfterMs).toBe(Number.POSITIVE_INFINITY)
   })
 
-  test('takes smaller costs that fit, though a larger one did not', async () => {
+  test('admits smaller costs that fit after a larger cost was denied', async () => {
     const bench = new Bench()
     const backend = bench.process()
     await backend.takeAll([charge(backend, hour, 990)])
@@ -212,8 +212,8 @@ describe('a denied key', () => {
   })
 })
 
-describe('a request of several policies', () => {
-  test('takes from all of them or from none, leased or not', async () => {
+describe('a request with several policies', () => {
+  test('takes from all policies or from none, leased or not', async () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 8; takes++) {
@@ -224,7 +224,7 @@ describe('a request of several policies', () => {
     expect([bench.free(five), bench.free(hour), bench.free(thousand)]).toEqual([0, 995, 995])
   })
 
-  test('takes from all or none where every one is leased', async () => {
+  test('takes from all or none if every policy is leased', async () => {
     const bench = new Bench()
     const backend = bench.process()
     const small: Policy = { ...hour, name: 'small', limit: 100 }
@@ -235,7 +235,7 @@ describe('a request of several policies', () => {
     expect([bench.free(hour), bench.free(small)]).toEqual([900, 0])
   })
 
-  test('lets no advisory policy veto, and counts none that would deny', async () => {
+  test('is not denied by an advisory policy, and is not counted by an advisory policy that would deny', async () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 3; takes++) {
@@ -248,7 +248,7 @@ describe('a request of several policies', () => {
 })
 
 describe('an adjustment', () => {
-  test('of a take that was not yet told moves units of the lease, without asking', async () => {
+  test('of a take that has not been reported yet changes the lease, without a ledger request', async () => {
     const bench = new Bench()
     const backend = bench.process()
     for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
@@ -260,7 +260,7 @@ describe('an adjustment', () => {
     expect(bench.free(hour)).toBe(899)
   })
 
-  test('of an older take is done by the ledger', async () => {
+  test('of an older take is applied by the ledger', async () => {
     const bench = new Bench()
     const backend = bench.process()
     const first = await backend.takeAll([charge(backend, hour)])
@@ -274,20 +274,20 @@ describe('an adjustment', () => {
   })
 })
 
-test('a reset makes a key as good as new, what others hold apart', async () => {
+test('a reset restores all units of a key except the units leased to other processes', async () => {
   const bench = new Bench()
   const [backend, other] = [bench.process(), bench.process()]
   for (let takes = 0; takes < 100; takes++) await backend.takeAll([charge(backend, hour)])
   await other.takeAll([charge(other, hour)])
   await backend.resetAll([charge(backend, hour)])
   await settled()
-  // one unit that it spent, and four that it holds
+  // one unit that the process spent, and four that it has leased
   expect(bench.free(hour)).toBe(995)
   await other.close()
   expect(bench.free(hour)).toBe(999)
 })
 
-test('a peek sees the whole fleet and takes nothing', async () => {
+test('a peek returns the state of the whole fleet and takes nothing', async () => {
   const bench = new Bench()
   const [backend, other] = [bench.process(), bench.process()]
   for (let takes = 0; takes < 30; takes++) await other.takeAll([charge(other, hour)])
@@ -298,7 +298,7 @@ test('a peek sees the whole fleet and takes nothing', async () => {
   expect(bench.free(hour)).toBe(970)
 })
 
-test('what a caller knows of a key reaches the ledger, though a lease would do', async () => {
+test('known usage of a key reaches the ledger, even if a lease would suffice', async () => {
   const bench = new Bench()
   const backend = bench.process()
   for (let takes = 0; takes < 20; takes++) await backend.takeAll([charge(backend, hour)])
@@ -306,18 +306,18 @@ test('what a caller knows of a key reaches the ledger, though a lease would do',
   expect(bench.free(hour)).toBe(0)
 })
 
-test('a table holds 10,000 keys at most, and those that go give back what they held', async () => {
+test('a table has at most 10,000 keys, and evicted keys return their leased units', async () => {
   const bench = new Bench()
   const ledger = { ask: (asks: readonly LeaseAsk[]) => bench.ask(asks) }
   const table = new LeaseTable(ledger, terms, bench.clock)
   const counter = bench.process().open(algorithms[hour.algorithm].compile(hour), `leasing/hour/${hour.algorithm}@1`)
   for (let key = 0; key < 15_000; key++) {
     const asked = table.of({ key: `key ${key}`, counter }, bench.clock.now())
-    // two of three units are not spent after all, and stay on lease with what else it was given
+    // two of three units were not spent after all, and stay in the lease with its other units
     const answer = (): boolean => asked.lease.move(-2, bench.clock.now(), bench.clock.now())
     asked.wait({ cost: 3, spends: true, deadlineAt: Number.POSITIVE_INFINITY, known: undefined, answer, fail() {} })
     if (key % 500 === 499) await settled()
-    // those that wait for an answer are not let go of
+    // keys with a pending request are not evicted
     expect(table.size).toBeLessThanOrEqual(10_500)
   }
   expect(bench.free(hour, 'key 7')).toBe(999)

@@ -32,7 +32,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** An ask of an owner that remembers little: late ones, repeated ones and lies among them. */
+/** A random request of an owner that forgets its state: late, repeated and false requests are among them. */
 function randomAsk(random: SeededRandom, counter: Counter, seqs: number[]): LeaseAsk {
   const { compiled } = counter
   const owner = random.whole(3)
@@ -78,13 +78,13 @@ async function compare(compiled: CompiledPolicy, random: SeededRandom): Promise<
   }
 }
 
-// what counts in doubles is off by 1 µs at most, and far from now by what a double can tell apart
+// sums of doubles differ by 1 µs at most, and distant times by the precision of a double
 function rounded({ policy }: CompiledPolicy, grant: LeaseGrant): LeaseGrant {
   if (!BUCKETS.includes(policy.algorithm)) return grant
   return { ...grant, resetAfterMs: Math.round(grant.resetAfterMs * 100) / 100 }
 }
 
-describe('the ledger in Redis answers as the one in memory', () => {
+describe('the ledger in Redis gives the same answers as the ledger in memory', () => {
   const names = ['fixed-window', 'sliding-window', 'token-bucket', 'gcra'] as const
   const policies = names.flatMap((name) => contractPolicies(name).map((policy) => algorithms[name].compile(policy)))
 

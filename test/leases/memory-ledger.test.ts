@@ -24,7 +24,7 @@ class Bench {
 }
 
 describe('a ledger', () => {
-  test('charges of a lease that has ended what its owner says later that it spent, within a minute', () => {
+  test('charges units of an ended lease that its owner reports within a minute', () => {
     for (const awayMs of [2_100, 5_000, 50_000]) {
       const bench = new Bench()
       bench.ask(1, 1, { want: 20, demand: 20 })
@@ -36,7 +36,7 @@ describe('a ledger', () => {
     }
   })
 
-  test('gives nothing back of a lease that had ended when the key was reset', () => {
+  test('refunds nothing from a lease that had ended when the key was reset', () => {
     const bench = new Bench()
     bench.ask(1, 1, { want: 20, demand: 20 })
     bench.clock.advance(3_000)
@@ -45,7 +45,7 @@ describe('a ledger', () => {
     expect(bench.ask(1, 2, { base: 1, spent: 5 }).charged).toBe(35)
   })
 
-  test('passes over what was known or admitted before a reset', () => {
+  test('ignores known and admitted usage from before a reset', () => {
     const bench = new Bench()
     bench.clock.advance(1_000)
     bench.ledger.resetAll([bench.charge()])
@@ -63,14 +63,14 @@ describe('a ledger', () => {
     expect(bench.free).toBe(50)
   })
 
-  test('grants what requests wait for, and beyond it a part of what is left', () => {
+  test('grants what requests wait for, and a part of the remaining units in addition', () => {
     const bench = new Bench()
     expect(bench.ask(1, 1, { want: 50 })).toMatchObject({ granted: 10, free: 90 })
     expect(bench.ask(2, 1, { want: 50, demand: 30 })).toMatchObject({ granted: 30, free: 60 })
     expect(bench.ask(3, 1, { want: 90, demand: 90, minimum: 1, need: 90 })).toMatchObject({ granted: 60, free: 0 })
   })
 
-  test('grants nothing where it cannot grant the least that is of use', () => {
+  test('grants nothing if it cannot grant the minimum', () => {
     const bench = new Bench()
     bench.ask(1, 1, { want: 95, demand: 95 })
     const { granted, retryAfterMs } = bench.ask(2, 1, { want: 7, demand: 7, minimum: 7, need: 7 })
@@ -78,14 +78,14 @@ describe('a ledger', () => {
     expect(retryAfterMs).toBeGreaterThan(0)
   })
 
-  test('does nothing of what a later ask of the same lease has overtaken', () => {
+  test('ignores a request that was overtaken by a later request of the same lease', () => {
     const bench = new Bench()
     bench.ask(1, 2, { want: 20, demand: 20 })
     expect(bench.ask(1, 1, { spent: 3, want: 20, demand: 20 })).toMatchObject({ granted: 0, free: 80 })
     expect(bench.free).toBe(80)
   })
 
-  test('charges what was spent once, though its answer was lost and it is told again', () => {
+  test('charges spent units once, even if the answer was lost and they are reported again', () => {
     const bench = new Bench()
     bench.ask(1, 1, { want: 20, demand: 20 })
     bench.ask(1, 2, { base: 1, spent: 5, keep: 15 })
@@ -94,7 +94,7 @@ describe('a ledger', () => {
     expect(bench.free).toBe(90)
   })
 
-  test('charges a lease of which nobody speaks any more whole, when it ends and not before', () => {
+  test('charges a lease that is no longer reported in full, exactly when it ends', () => {
     const bench = new Bench()
     bench.ask(1, 1, { want: 20, demand: 20 })
     bench.clock.advance(2_000)
@@ -102,7 +102,7 @@ describe('a ledger', () => {
     bench.clock.advance(2_000 * (GRACE - 1) + 1)
     bench.ledger.sweep()
     expect(bench.free).toBe(80)
-    // from its end on, not from its grant
+    // for 60 s from its end, not from its grant
     bench.clock.advance(59_000)
     expect(bench.free).toBe(80)
     bench.clock.advance(1_000)
@@ -111,7 +111,7 @@ describe('a ledger', () => {
     expect(bench.ledger.keys).toBe(0)
   })
 
-  test('takes beside leases no more than they leave, all or nothing', () => {
+  test('admits next to leases at most what they leave, all or nothing', () => {
     const bench = new Bench()
     bench.ask(1, 1, { want: 95, demand: 95 })
     const [denied] = bench.ledger.takeAll([{ ...bench.charge(), cost: 6 }]).verdicts

@@ -8,14 +8,14 @@ import { startRedis } from '../services/redis-server.ts'
 
 jest.setTimeout(60_000)
 
-test('a leased key over its limit gains nothing while Redis is killed and comes back empty, and is leased again', async () => {
+test('an exhausted leased key stays exhausted while Redis is killed and restarts empty, and is leased again', async () => {
   const server = await startRedis()
   const client = new Redis(server.port, { retryStrategy: () => 50, maxRetriesPerRequest: 0, enableOfflineQueue: false })
   client.on('error', () => {})
   await once(client, 'ready')
   const backend = leasedBackend(client)
   const policies = [{ name: 'minute', limit: 500, window: '1m', algorithm: 'fixed-window' }] as const
-  // the deadline is long, so that a busy machine is no bad day by itself
+  // the deadline is long, so that a busy machine alone causes no failures
   const limiter = createLimiter({ policies, backend, deadlineMs: 2_000 })
   const admitted: string[] = []
   const takeUntil = async (done: (source: string) => boolean): Promise<void> => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe('four processes that lease from one Redis', () => {
-  test('admit at most 1,000 of 4 times 5,000 requests at once, and nearly all of them', async () => {
+  test('admit at most 1,000 of 4 x 5,000 concurrent requests, and nearly 1,000', async () => {
     const spenders = new Spenders({
       policy: thousand,
       leaseMs: 2_000,
@@ -38,7 +38,7 @@ describe('four processes that lease from one Redis', () => {
     }
   })
 
-  test('admit no more than the limit in any window, one of them killed on the way', async () => {
+  test('admit no more than the limit in any window while one of them is killed', async () => {
     const spenders = new Spenders({
       policy: quick,
       leaseMs: 2_000,

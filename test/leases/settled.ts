@@ -1,4 +1,4 @@
-/** Everything that promises bring about now. */
+/** Resolves after all pending promise callbacks have run. */
 export async function settled(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve))
   await new Promise<void>((resolve) => setImmediate(resolve))

@@ -10,7 +10,7 @@ import { Spends } from './spends.ts'
 const HOOK = join(root, 'test/services/typescript-hook.cjs')
 const PROGRAM = join(root, 'test/leases/children/spender.ts')
 
-/** Real processes that spend of one key. */
+/** Real processes that consume one key. */
 export class Spenders {
   readonly #task: Omit<SpenderTask, 'file'>
   readonly #folder = mkdtempSync(join(tmpdir(), 'sluice-spenders-'))
@@ -21,7 +21,7 @@ export class Spenders {
     this.#task = task
   }
 
-  /** A process that is ready to spend. */
+  /** Starts a process and waits until it is ready. */
   async start(): Promise<ChildProcess> {
     const file = join(this.#folder, String(this.#files.length))
     this.#files.push(file)
@@ -32,7 +32,7 @@ export class Spenders {
     return child
   }
 
-  /** What all of them were admitted, whether they live or not. */
+  /** Everything that any process was admitted, including killed processes. */
   spends(): Spends {
     const times = this.#files.flatMap((file) => readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number))
     const spends = new Spends()
@@ -48,7 +48,7 @@ export class Spenders {
   }
 }
 
-/** Runs until it has done what it was told to. */
+/** Runs the task in a process and resolves when it is done. */
 export async function spend(child: ChildProcess): Promise<void> {
   const done = heard(child, 'done')
   child.send('go')

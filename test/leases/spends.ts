@@ -1,4 +1,4 @@
-/** Units that were admitted, by the time of it. */
+/** Admitted units by the time of their admission. */
 export class Spends {
   readonly #times: number[] = []
   readonly #units: number[] = []
@@ -10,7 +10,7 @@ export class Spends {
     this.total += units
   }
 
-  /** The most that any window of this length got. */
+  /** The largest number of units in any window of this length. */
   worstWindow(windowMs: number): number {
     let worst = 0
     let sum = 0
@@ -23,10 +23,10 @@ export class Spends {
     return worst
   }
 
-  /** The most by which any stretch of time got more than `perMs` gives in it: for a bucket never above its burst. */
+  /** The largest excess over the refill rate in any interval. A bucket guarantees that it is at most the burst. */
   worstBurst(perMs: number): number {
     let worst = 0
-    // units above the rate since the stretch that is worst so far
+    // units above the rate since the start of the worst interval so far
     let above = 0
     let before = this.#times[0] ?? 0
     for (const [index, time] of this.#times.entries()) {

@@ -26,7 +26,7 @@ const calm: LeaseNetwork = { lostOneIn: 0, lateOneIn: 0 }
 const breeze: LeaseNetwork = { lostOneIn: 40, lateOneIn: 8 }
 const storm: LeaseNetwork = { lostOneIn: 12, lateOneIn: 12 }
 const measured: string[] = []
-// of sums of doubles
+// tolerance for sums of doubles
 const EPSILON = 1e-4
 const ROUNDS = 700
 
@@ -34,7 +34,7 @@ function chargeOf(backend: Backend, { policy }: CompiledPolicy, key: string, cos
   return { key, counter: openedCounter(backend, 'fleet', policy), cost, advisory }
 }
 
-/** What the spends took of what the policy promises in any window: 1 is all of it. */
+/** The fraction of the guaranteed units in any window that was taken. 1 is the guarantee. */
 function takenOf({ policy, capacity }: CompiledPolicy, spends: Spends): number {
   const perMs = policy.limit / policy.windowMs
   if (policy.algorithm === 'token-bucket' || policy.algorithm === 'gcra') return spends.worstBurst(perMs) / capacity
@@ -47,7 +47,7 @@ interface Scene {
   readonly tamper?: (ask: LeaseAsk) => LeaseAsk
 }
 
-/** Traffic of four processes above the limit, what else befalls them, and what one exact count admits of the same. */
+/** Simulates traffic of four processes above the limit with failures, and one exact counter with the same traffic. */
 async function simulate(
   compiled: CompiledPolicy,
   random: SeededRandom,
@@ -89,10 +89,10 @@ function befall(fleet: LeasedFleet, random: SeededRandom): void {
   if (random.whole(10) === 0) process.wake()
 }
 
-describe.each(policies)('four processes that lease of a $name', (policy) => {
+describe.each(policies)('four processes that lease from a $name', (policy) => {
   const compiled = algorithms[policy.algorithm].compile(policy)
 
-  test('admit no more than it promises, whoever crashes or sleeps and whatever is lost', async () => {
+  test('admit no more than the policy guarantees, whatever crashes, stalls or is lost', async () => {
     await eachSeed(2, async (random) => {
       const [spends] = await simulate(compiled, random, { network: storm, accidents: true })
       expect(takenOf(compiled, spends)).toBeLessThanOrEqual(1 + EPSILON)
@@ -100,7 +100,7 @@ describe.each(policies)('four processes that lease of a $name', (policy) => {
     })
   })
 
-  test('admit nearly all that one exact count would, while nothing happens', async () => {
+  test('admit nearly as much as an exact counter while nothing fails', async () => {
     await eachSeed(1, async (random) => {
       const [spends, exactly] = await simulate(compiled, random, { network: calm, accidents: false })
       expect(takenOf(compiled, spends)).toBeLessThanOrEqual(1 + EPSILON)
@@ -110,13 +110,13 @@ describe.each(policies)('four processes that lease of a $name', (policy) => {
   })
 })
 
-describe('the simulation finds over-admission', () => {
+describe('the simulation detects over-admission', () => {
   const [, , sliced] = policies
   const compiled = algorithms[sliced.algorithm].compile(sliced)
   const faults: readonly (readonly [string, (ask: LeaseAsk) => LeaseAsk])[] = [
-    ['where what is kept is not on lease', (ask) => ({ ...ask, keep: 0 })],
-    ['where what was spent is not charged', (ask) => ({ ...ask, spent: 0 })],
-    ['where half of what was spent is charged', (ask) => ({ ...ask, spent: Math.floor(ask.spent / 2) })],
+    ['if leased units are not withheld', (ask) => ({ ...ask, keep: 0 })],
+    ['if spent units are not charged', (ask) => ({ ...ask, spent: 0 })],
+    ['if only half of the spent units is charged', (ask) => ({ ...ask, spent: Math.floor(ask.spent / 2) })],
   ]
 
   test.each(faults)('%s', async (_name, tamper) => {

@@ -1,7 +1,7 @@
 import { seededRandom } from '@sluice/testkit'
 import { type Admitted, admittedOf, type Load } from './admitted.ts'
 
-/** A row of the table of over-admission: what a fleet admits, as parts of its limit. */
+/** A row of the over-admission table: what a fleet admits, in multiples of its limit. */
 export interface AdmittedRow {
   readonly nodes: number
   readonly demand: number
@@ -14,7 +14,7 @@ export interface AdmittedRow {
 
 type Shape = Pick<Load, 'way' | 'burstMs' | 'idleMs' | 'policy'>
 
-/** How requests come, by name. */
+/** Shapes of traffic by name. */
 const shapes: Readonly<Record<string, Shape>> = {
   even: {},
   hopping: { way: 'hopping' },
@@ -23,7 +23,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   'slices: 60': { policy: { slices: 60 } },
 }
 
-/** What so many nodes admit of 6,000 a minute. */
+/** Simulates this number of nodes with 6,000 a minute. */
 export async function admittedRow(nodes: number, demand: number, shape = 'even', windows = 4): Promise<AdmittedRow> {
   const random = seededRandom(nodes * 1_000 + demand)
   const load = { nodes, limit: 6_000, windowMs: 60_000, demand, windows, random, ...shapes[shape] }
@@ -46,7 +46,7 @@ function rowOf(nodes: number, demand: number, shape: string, admitted: Admitted)
   }
 }
 
-/** The rows as lines of JSON, from which tables and curves are drawn. */
+/** The rows as lines of JSON, the source of tables and charts. */
 export function jsonLine(row: AdmittedRow): string {
   return `${JSON.stringify(row)}\n`
 }

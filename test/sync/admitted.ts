@@ -7,35 +7,38 @@ export interface Load {
   readonly nodes: number
   readonly limit: number
   readonly windowMs: number
-  /** Requests, as a multiple of the limit. */
+  /** Request rate in multiples of the limit. */
   readonly demand: number
   readonly windows: number
   readonly random: SeededRandom
   readonly sync?: SyncOptions
   readonly policy?: Partial<PolicyInput>
-  /** Where requests go; default: each to a node of its own choice. `hopping`: all to one node, each second to the next. */
+  /**
+   * Node that receives each request. Default: a random node. `hopping`: all requests to one node, a different one each
+   * second.
+   */
   readonly way?: 'spread' | 'hopping'
-  /** All requests of a second come within so many ms of it; default: evenly. */
+  /** All requests of a second arrive within this many milliseconds. Default: evenly spread. */
   readonly burstMs?: number
-  /** One request comes so long before all others. */
+  /** One request arrives this many milliseconds before all others. */
   readonly idleMs?: number
-  /** In ms since the start: nobody reaches the ledger meanwhile. */
+  /** Interval in milliseconds since the start during which the ledger cannot be reached. */
   readonly cut?: { readonly from: number; readonly to: number }
 }
 
 export interface Admitted {
-  /** In the first window, as a part of the limit. */
+  /** Admitted in the first window, in multiples of the limit. */
   readonly first: number
-  /** A window, on average of those after the first two. */
+  /** Average admitted in a window, without the first two windows. */
   readonly steady: number
-  /** The most in any window. */
+  /** Maximum admitted in any window. */
   readonly most: number
   readonly exchangesASecond: number
   readonly sentUnits: number
   readonly fleet: SyncedFleet
 }
 
-/** What a fleet admits of one key, each request at a node of its own choice. */
+/** Simulates how many takes of one key a fleet admits, each request at a random node. */
 export async function admittedOf({
   nodes,
   limit,

@@ -9,16 +9,16 @@ import { type FakeClock, type NodeClock, type SeededRandom, sentAnswer, sentBatc
 
 const MOST_DELAY_MS = 20
 
-/** Of servers that are not well: a deaf one counts, and its answers get lost. */
+/** State of a server. A `deaf` server counts, but its answers are lost. */
 export const BAD_STATES = ['silent', 'refuses', 'throws', 'deaf'] as const
 
 export type ServerState = 'well' | (typeof BAD_STATES)[number]
 
-/** Servers that deal the partitions of one ledger among them; of twenty answers one gets lost. */
+/** Servers that share the partitions of one ledger. One answer in twenty is lost. */
 export class BadServers {
-  /** By server. */
+  /** Indexed by server. */
   readonly states: ServerState[]
-  /** By partition. */
+  /** Server of each partition, indexed by partition. */
   readonly servers: number[]
   readonly ledger: MemorySyncLedger
   readonly #clock: FakeClock
@@ -32,7 +32,7 @@ export class BadServers {
     this.#random = random
   }
 
-  /** Another server gets one partition, or all of a server. */
+  /** Moves one partition, or all partitions of one server, to another server. */
   move(): void {
     const random = this.#random
     const to = random.whole(this.states.length)
@@ -45,7 +45,7 @@ export class BadServers {
     return this.states[this.servers[partition]]
   }
 
-  /** As the process of that clock reaches them; `sent` hears of each message. */
+  /** Returns the ledger as seen by a process with the given clock. `sent` is called for each message. */
   join(clock: NodeClock, sent: () => void): SyncLedger {
     const joined = this.ledger.join()
     const serverOf = (partition: number): string => `server ${this.servers[partition]}`

@@ -12,11 +12,11 @@ function alone(clock: Clock): SyncingBackend {
   return new SyncingBackend({ name: 'synced', ledger, terms, rule: { source: 'local' }, clock })
 }
 
-describe('a synced backend alone on its ledger', () => {
+describe('a single synced backend on its ledger', () => {
   backendContract({ describe, test }, alone, kept)
 })
 
-describe('several synced backends by the key', () => {
+describe('several synced backends, chosen by key', () => {
   const names = ['one', 'two', 'three']
   const ringOf = (clock: Clock) => {
     return new RingBackend(new HashRing(names), new Map(names.map((name) => [name, alone(clock)])))

@@ -13,7 +13,7 @@ describe.each(policies)('the ledger of $algorithm', (policy) => {
     { loss: 0, doubles: 0 },
     { loss: 0.05, doubles: 0.05 },
     { loss: 0.3, doubles: 0.3 },
-  ])('holds every unit once, however messages are lost or doubled: %j', async (bad) => {
+  ])('counts every unit once, however messages are lost or duplicated: %j', async (bad) => {
     await eachSeed(3, async (random) => {
       const fleet = new SyncedFleet({ nodes: 5, policy, random, network: { delayMs: 5, ...bad }, sync: { floor: 0 } })
       let admitted = 0
@@ -30,7 +30,7 @@ describe.each(policies)('the ledger of $algorithm', (policy) => {
   })
 })
 
-test('a refund reaches the ledger, and lifts no key above its limit', async () => {
+test('receives refunds, which lift no key above its limit', async () => {
   await eachSeed(1, async (random) => {
     const policy = policies[0]
     const fleet = new SyncedFleet({ nodes: 2, policy, random, network: { delayMs: 5 }, sync: { floor: 0 } })
@@ -47,7 +47,7 @@ test('a refund reaches the ledger, and lifts no key above its limit', async () =
   })
 })
 
-test('a reset frees a key in the whole fleet within two ticks', async () => {
+test('resets a key in the whole fleet within two ticks', async () => {
   await eachSeed(1, async (random) => {
     const policy = { name: 'api', limit: 100, window: '1h', algorithm: 'fixed-window' } as const
     const fleet = new SyncedFleet({ nodes: 3, policy, random, network: { delayMs: 5 } })
@@ -57,7 +57,7 @@ test('a reset frees a key in the whole fleet within two ticks', async () => {
       await fleet.pass(20)
     }
     await fleet.pass(2_500)
-    // each hears of the others when it is asked
+    // each process receives the counts of the others with its next exchange
     for (const { limiter } of [two, three]) limiter.take('a', 0)
     for (const { limiter } of [two, three]) limiter.take('a')
     await fleet.pass(1_000)

@@ -10,7 +10,7 @@ function fleetOf(random: SeededRandom, options: Partial<SyncedFleetOptions> = {}
   return new SyncedFleet({ nodes: 5, policy: POLICY, network: GOOD, random, ...options })
 }
 
-/** Asks every ms, each time a node of its own choice of those that run; answers how many were admitted. */
+/** Sends a request every millisecond to a random running node. Returns the number of admitted requests. */
 async function drive(fleet: SyncedFleet, random: SeededRandom, ms: number, everyMs = 1): Promise<number> {
   let admitted = 0
   for (let at = 0; at < ms; at += everyMs) {
@@ -22,7 +22,7 @@ async function drive(fleet: SyncedFleet, random: SeededRandom, ms: number, every
 }
 
 describe('a fleet at ten times its limit', () => {
-  test('of which 5 % of messages are lost each way, and as many doubled, keeps its limit', async () => {
+  test('keeps its limit if 5 % of messages are lost each way, and 5 % are duplicated', async () => {
     await eachSeed(1, async (random) => {
       const fleet = fleetOf(random, { nodes: 20, network: { delayMs: 5, loss: 0.05, doubles: 0.05 } })
       const first = await drive(fleet, random, 60_000)
@@ -34,7 +34,7 @@ describe('a fleet at ten times its limit', () => {
     })
   })
 
-  test('of which one clock runs 1 % fast and one 1 % slow keeps its limit', async () => {
+  test('keeps its limit if one clock runs 1 % fast and one 1 % slow', async () => {
     await eachSeed(1, async (random) => {
       const fleet = fleetOf(random, { rateOf: (node) => [1.01, 0.99, 1, 1, 1][node] })
       for (let minute = 0; minute < 3; minute++) {
@@ -46,7 +46,7 @@ describe('a fleet at ten times its limit', () => {
     })
   })
 
-  test('of which one stands still for 30 s keeps its limit when it goes on', async () => {
+  test('keeps its limit if one process stalls for 30 s and resumes', async () => {
     await eachSeed(1, async (random) => {
       const fleet = fleetOf(random)
       let admitted = await drive(fleet, random, 15_000)
@@ -60,7 +60,7 @@ describe('a fleet at ten times its limit', () => {
     })
   })
 
-  test('that counts denied requests, too, denies all while the demand lasts, and none a window or two later', async () => {
+  test('that also counts denied requests denies everything while the demand lasts, and nothing a window or two later', async () => {
     await eachSeed(1, async (random) => {
       const fleet = fleetOf(random, { sync: { count: 'all' } })
       expect((await drive(fleet, random, 60_000)) / 6_000).toBeLessThan(1.05)
@@ -72,7 +72,7 @@ describe('a fleet at ten times its limit', () => {
   })
 })
 
-test('a process that is killed takes along what it had not reported, and no more', async () => {
+test('a killed process loses exactly the units it had not reported', async () => {
   await eachSeed(3, async (random) => {
     const fleet = fleetOf(random, { policy: LONG, sync: { floor: 0 } })
     let admitted = await drive(fleet, random, 3_000)
@@ -87,7 +87,7 @@ test('a process that is killed takes along what it had not reported, and no more
   })
 })
 
-test('a fleet at ten times its limit that is deployed anew, one process a second, admits no more than before', async () => {
+test('a fleet at ten times its limit that is redeployed, one process a second, admits no more than before', async () => {
   await eachSeed(2, async (random) => {
     const fleet = fleetOf(random, { nodes: 20 })
     await drive(fleet, random, 60_000)
@@ -102,8 +102,8 @@ test('a fleet at ten times its limit that is deployed anew, one process a second
   })
 })
 
-describe('a fleet whose ledger is out of reach for 30 s', () => {
-  test('gives its limit and what it took until it knew, and the ledger is exact afterwards', async () => {
+describe('a fleet whose ledger is unavailable for 30 s', () => {
+  test('admits its limit plus what it took before the failure was detected, and the ledger is exact afterwards', async () => {
     await eachSeed(3, async (random) => {
       const fleet = fleetOf(random, { policy: LONG, sync: { floor: 0 } })
       let admitted = await drive(fleet, random, 1_000)
@@ -120,7 +120,7 @@ describe('a fleet whose ledger is out of reach for 30 s', () => {
     })
   })
 
-  test('allows all under the rule allow, reports it afterwards, and denies none of it twice', async () => {
+  test('allows all under the rule allow, reports it afterwards, and denies none of it later', async () => {
     await eachSeed(1, async (random) => {
       const fleet = fleetOf(random, { policy: LONG, sync: { floor: 0 }, onBackendError: 'allow' })
       let admitted = await drive(fleet, random, 1_000)
@@ -133,7 +133,7 @@ describe('a fleet whose ledger is out of reach for 30 s', () => {
     })
   })
 
-  test('denies all under the rule deny once it is silent', async () => {
+  test('denies all under the rule deny once the ledger counts as silent', async () => {
     await eachSeed(1, async (random) => {
       const fleet = fleetOf(random, { policy: LONG, sync: { floor: 0 }, onBackendError: 'deny' })
       await drive(fleet, random, 1_000)
@@ -148,7 +148,7 @@ describe('a fleet whose ledger is out of reach for 30 s', () => {
   })
 })
 
-describe('a client at 90 % of its limit, of which 20 % of messages are lost each way', () => {
+describe('a client at 90 % of its limit with 20 % of messages lost each way', () => {
   test.each([600, 6_000])('is never denied: a limit of %d', async (limit) => {
     await eachSeed(2, async (random) => {
       const fleet = fleetOf(random, { policy: { ...POLICY, limit }, network: { delayMs: 5, loss: 0.2 } })

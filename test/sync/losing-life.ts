@@ -2,7 +2,7 @@ import { type SeededRandom, SyncedFleet, type SyncedFleetOptions } from '@sluice
 
 const STEPS = 300
 const QUIET_MS = 5_000
-// so many that none is denied
+// a limit high enough that no take is denied
 const policy = { name: 'api', limit: 10_000, window: '1h' } as const
 const FORMS = [
   { algorithm: 'fixed-window' },
@@ -10,14 +10,14 @@ const FORMS = [
   { algorithm: 'sliding-window', slices: 6 },
 ] as const
 
-/** A key of which the ledger has another number of units than were admitted. */
+/** A key for which the ledger has a different number of units than were admitted. */
 export interface WrongKey {
   readonly key: string
   readonly used: number
   readonly admitted: number
 }
 
-/** The life of a fleet whose ledger loses all of its data once in the middle of traffic, at random. */
+/** Simulates random traffic of a fleet whose ledger loses all of its data once in the middle. */
 export class LosingLife {
   readonly options: Pick<SyncedFleetOptions, 'nodes' | 'policy' | 'network' | 'sync'>
   readonly #random: SeededRandom
@@ -25,7 +25,7 @@ export class LosingLife {
   readonly #keys: readonly string[]
   readonly #admitted = new Map<string, number>()
 
-  /** Of a network that loses and doubles this part of its messages. */
+  /** Fraction of messages that the network loses, and fraction that it duplicates. */
   constructor(random: SeededRandom, bad: number) {
     this.options = {
       nodes: 1 + random.whole(5),

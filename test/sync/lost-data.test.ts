@@ -5,7 +5,7 @@ import { LosingLife } from './losing-life.ts'
 const policy = { name: 'api', limit: 1_000, window: '1h', algorithm: 'fixed-window' } as const
 
 describe('a ledger that lost its data', () => {
-  test('is told of a key by whoever knows it, and a denied one gains nothing', async () => {
+  test('receives the count of a key from any process that has it, so that an exhausted key stays exhausted', async () => {
     await eachSeed(3, async (random) => {
       const fleet = new SyncedFleet({ nodes: 3, policy, random, network: { delayMs: 2 } })
       for (let request = 0; request < 1_500; request++) {
@@ -26,7 +26,7 @@ describe('a ledger that lost its data', () => {
     })
   })
 
-  test('is told of a key whose usage waited already when the loss was found out', async () => {
+  test('receives the count of a key that was already queued when the loss was detected', async () => {
     await eachSeed(5, async (random) => {
       const fleet = new SyncedFleet({ nodes: 1, policy, random, network: { delayMs: 20 } })
       const take = async (key: string, cost: number): Promise<boolean> => {
@@ -48,7 +48,7 @@ describe('a ledger that lost its data', () => {
     })
   })
 
-  test('has of a key that is in use what it had, and what was taken since', async () => {
+  test('recovers the count of a key in use, including takes since the loss', async () => {
     await eachSeed(3, async (random) => {
       const fleet = new SyncedFleet({ nodes: 3, policy, random, network: { delayMs: 2 }, sync: { floor: 0 } })
       let admitted = 0
@@ -64,20 +64,20 @@ describe('a ledger that lost its data', () => {
       fleet.ledger.lose()
       await take(300)
       await fleet.pass(5_000)
-      // what several know from before is one count
+      // if several processes report the old count of a key, it counts once
       expect(fleet.used('busy')).toBe(admitted)
       await fleet.close()
     })
   })
 
-  test('has every unit once, when each process has reported each key again', async () => {
+  test('has every unit exactly once after each process has reported each key again', async () => {
     await eachSeed(60, async (random) => {
       const life = new LosingLife(random, 0)
       expect({ wrongs: await life.live(), of: life.options }).toEqual({ wrongs: [], of: life.options })
     })
   })
 
-  test('has every unit at least, where answers got lost: what was on its way then may count twice', async () => {
+  test('has every unit at least once if answers were lost: units in flight during the loss may count twice', async () => {
     await eachSeed(30, async (random) => {
       const life = new LosingLife(random, 0.1)
       const tooFew = (await life.live()).filter(({ used, admitted }) => used < admitted)

@@ -12,11 +12,11 @@ const path = process.env.SLUICE_CURVES
 interface ReportedRow {
   readonly keys: number
   readonly limit: number
-  /** Keys that one process reports, a second. */
+  /** Keys that one process reports per second. */
   readonly reported: number
 }
 
-/** What one of 20 processes reports of 50,000 takes a second, each of a key of its own choice. */
+/** Simulates what one of 20 processes reports for 50,000 takes a second, each of a random key. */
 async function reportedRow(keys: number, limit: number, random: SeededRandom): Promise<ReportedRow> {
   const policy = { name: 'api', limit, window: '1m', algorithm: 'sliding-window' } as const
   const fleet = new SyncedFleet({ nodes: 1, policy, network: { delayMs: 1 }, random, sync: { nodes: 20 } })
@@ -30,7 +30,7 @@ async function reportedRow(keys: number, limit: number, random: SeededRandom): P
   return { keys, limit, reported: Math.round(reported / SECONDS) }
 }
 
-describe.each([6_000, 100])('50,000 takes a second under a limit of %d', (limit) => {
+describe.each([6_000, 100])('50,000 takes a second with a limit of %d', (limit) => {
   test.each([1e3, 1e4, 1e5, 1e6, 1e7])(
     'of %d keys are reported in a bounded number of keys',
     async (keys) => {
@@ -38,7 +38,7 @@ describe.each([6_000, 100])('50,000 takes a second under a limit of %d', (limit)
       const line = `${JSON.stringify({ kind: 'keys', ...row })}\n`
       process.stdout.write(line)
       if (path) appendFileSync(path, line)
-      // the ticks of 10 s may be eleven, and what is urgent goes between them within the same bound
+      // ten seconds may have eleven ticks, and urgent reports are sent between ticks within the same bound
       expect(row.reported).toBeLessThanOrEqual(1.2 * MOST_KEYS_A_SECOND)
     },
     ONE_RUN_MS,

@@ -1,4 +1,4 @@
-/** The most of these instants, the earliest first, that lie in any window. */
+/** The largest number of the given times, in ascending order, that are within any one window. */
 export function mostInAny(times: readonly number[], windowMs: number): number {
   let most = 0
   for (let end = 0, start = 0; end < times.length; end++) {

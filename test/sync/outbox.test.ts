@@ -17,7 +17,7 @@ function filled(units: readonly number[]): Outbox {
 }
 
 describe('an outbox', () => {
-  test('gives those of the most units first where not all may go, and keeps the others', () => {
+  test('sends the keys with the most units first if not all fit, and keeps the others', () => {
     const outbox = filled([1, 500, 2, 70, 3, 9_000])
     expect(
       outbox
@@ -30,7 +30,7 @@ describe('an outbox', () => {
     expect(outbox.size).toBe(0)
   })
 
-  test('gives what is urgent before the rest, once, and leaves what is not accepted', () => {
+  test('sends urgent keys first, once, and keeps what is not accepted', () => {
     const outbox = filled([1, 1, 1, 1])
     for (const place of [2, 4, 2]) outbox.markUrgent(place)
     expect(outbox.takeUrgent(9, (partition) => partition !== 3).map(({ key }) => key)).toEqual(['key 1'])
@@ -39,7 +39,7 @@ describe('an outbox', () => {
     expect([outbox.hasUrgent, outbox.size]).toEqual([false, 2])
   })
 
-  test('that is emptied by what is urgent takes nothing that is not there', () => {
+  test('that was emptied by urgent keys does not return missing keys', () => {
     const outbox = filled([1, 1, 1])
     for (const place of [1, 2, 3]) outbox.markUrgent(place)
     outbox.drop(2, 'key 1', counter)
@@ -48,7 +48,7 @@ describe('an outbox', () => {
     expect(outbox.add(counter, 'again', 0)).toBe(1)
   })
 
-  test('has no more than its bound, and a place for another key once one has gone', () => {
+  test('never exceeds its bound, and accepts another key after one was sent', () => {
     const outbox = new Outbox(2)
     expect([outbox.add(counter, 'a', 0), outbox.add(counter, 'b', 0), outbox.add(counter, 'c', 0)]).toEqual([1, 2, 0])
     outbox.drop(1, 'a', counter)
@@ -57,7 +57,7 @@ describe('an outbox', () => {
     expect(outbox.find(place, 'a', counter)).toBeUndefined()
   })
 
-  test('loses and doubles no unit, whatever is added, hurried and taken', async () => {
+  test('neither loses nor duplicates units, whatever is added, marked as urgent and taken', async () => {
     await eachSeed(20, (random) => {
       const outbox = new Outbox(50)
       const places = new Map<string, number>()

@@ -5,7 +5,7 @@ import { publishedRow } from './published-row.ts'
 
 const ONE_RUN_MS = 3_600_000
 const DEMANDS = [1.2, 2, 10, 100]
-/** Rows are added to this file as lines of JSON, where one is named. */
+/** If this file is named, rows are appended to it as lines of JSON. */
 const path = process.env.SLUICE_CURVES
 
 function noted(row: AdmittedRow): AdmittedRow {
@@ -14,7 +14,7 @@ function noted(row: AdmittedRow): AdmittedRow {
   return row
 }
 
-// the most in any window, and the most in the long run, by demand
+// by demand, the maximum in any window and the long-run average
 describe.each([
   [5, [1.03, 1.03, 1.05, 1.1], 1.1],
   [20, [1.03, 1.03, 1.05, 1.15], 1.05],
@@ -23,7 +23,7 @@ describe.each([
   [1_000, [1.15, 1.25, 1.25, 1.3], 1.25],
 ])('%d nodes', (nodes, mosts, mostSteady) => {
   test.each(DEMANDS.map((demand, at) => [demand, mosts[at]] as const))(
-    'admit of %d times their limit at most %d limits in any window',
+    'at %d times their limit admit at most %d limits in any window',
     async (demand, atMost) => {
       const { most, steady } = noted(await admittedRow(nodes, demand))
       expect(most).toBeLessThanOrEqual(atMost)
@@ -34,7 +34,7 @@ describe.each([
   )
 })
 
-// all of a second's demand within 50 ms comes before anybody can tell anybody: there 100 times the limit costs most
+// all requests of a second arrive within 50 ms, before any exchange is possible, so 100 times the limit costs most
 describe.each([
   ['hopping', [1.03, 1.03, 1.05, 1.15]],
   ['bursts', [1.03, 1.06, 1.25, 2]],
@@ -42,7 +42,7 @@ describe.each([
   ['slices: 60', [1.03, 1.03, 1.05, 1.15]],
 ])('20 nodes, %s', (shape, mosts) => {
   test.each(DEMANDS.map((demand, at) => [demand, mosts[at]] as const))(
-    'admit of %d times their limit at most %d limits in any window',
+    'at %d times their limit admit at most %d limits in any window',
     async (demand, atMost) => {
       expect(noted(await admittedRow(20, demand, shape)).most).toBeLessThanOrEqual(atMost)
     },
@@ -51,7 +51,7 @@ describe.each([
 })
 
 test.each([5, 20, 50, 200])(
-  '%d published limiters admit more than twice their limit of 10 times as much',
+  '%d published limiters admit more than twice their limit at 10 times the demand',
   (nodes) => {
     for (const demand of [1.2, 2, 10]) noted(publishedRow(nodes, demand))
     expect(publishedRow(nodes, 10).most).toBeGreaterThan(2.2)

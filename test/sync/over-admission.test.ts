@@ -25,7 +25,7 @@ test.each([
   expect((await admittedRow(nodes, 10, 'even', 3)).most).toBeLessThanOrEqual(atMost)
 })
 
-// further ones, and larger fleets, run in over-admission.long.ts
+// more cases, and larger fleets, run in over-admission.long.ts
 test.each(['bursts', 'slices: 60'])(
   'a fleet of 20 at 10 times its limit admits at most 1.25 limits in any window: %s',
   async (shape) => {

@@ -5,7 +5,10 @@ import { mostInAny } from './most-in-any.ts'
 const LIMIT = 6_000
 const WINDOW_MS = 60_000
 
-/** What so many published limiters admit of 6,000 a minute, over 5 minutes; `steady` is of the second half. */
+/**
+ * Simulates what this number of published limiters admits of 6,000 a minute over 5 minutes. `steady` is the second
+ * half.
+ */
 export function publishedRow(nodes: number, demand: number): AdmittedRow {
   const random = seededRandom(nodes * 1_000 + demand)
   const clock = new FakeClock()

@@ -37,9 +37,12 @@ describe('the model of the published limiter', () => {
     [0, 100, 90, 100],
     [0, 0, 90, 0],
     [100, 100, 60, 200],
-  ])('weighs %d before and %d now, at second %d, as %d', (previous, current, seconds, weighted) => {
-    expect(weightedCount(previous, current, seconds, 60)).toBe(weighted)
-  })
+  ])(
+    'with previous count %d and current count %d at second %d estimates %d',
+    (previous, current, seconds, weighted) => {
+      expect(weightedCount(previous, current, seconds, 60)).toBe(weighted)
+    },
+  )
 
   test.each([
     [100, 0, 0, 10, 100],
@@ -83,7 +86,7 @@ describe('the model of the published limiter', () => {
     expect(syncIntervalMs(pressure, 15)).toBe(ms)
   })
 
-  test('limits nobody below the threshold, and from the unit on that reaches it', () => {
+  test('limits no client below the threshold, and limits from the unit that reaches it', () => {
     const { limiter } = limiterOf(5)
     expect(Array.from({ length: 6 }, () => limiter.check('k').limited)).toEqual([
       false,
@@ -101,7 +104,7 @@ describe('the model of the published limiter', () => {
     expect([...limiter.toRead]).toEqual(['k'])
   })
 
-  test('counts what is pending by the units of a check, and writes those of denied checks', () => {
+  test('counts the units of a check as pending, and also writes the units of denied checks', () => {
     const { limiter, store } = limiterOf(5)
     for (let check = 0; check < 4; check++) limiter.check('k', 3)
     expect(limiter.pendingOf('k')).toBe(12)
@@ -109,7 +112,7 @@ describe('the model of the published limiter', () => {
     expect(store.count('k', 1)).toBe(12)
   })
 
-  test('reads 7 now and 3 before, half a window in, as 8.5, and has nothing pending then', () => {
+  test('reads 7 now and 3 before, half a window in, as 8.5, with nothing pending', () => {
     const { limiter, store } = limiterOf(10)
     store.add('k', 0, 3)
     limiter.check('k', 7)
@@ -118,7 +121,7 @@ describe('the model of the published limiter', () => {
     expect(limiter.check('k', 0)).toEqual({ limited: false, level: 8.5 })
   })
 
-  test('reads a hot key again when 7.5 s are over, and not before', () => {
+  test('reads a hot key again after 7.5 s, and not earlier', () => {
     const { limiter, clock } = limiterOf(10)
     limiter.check('k', 9)
     limiter.tick()
@@ -137,7 +140,7 @@ test.each([
   [20, 2, 1.9, 2.2],
   [20, 10, 9.5, 10.5],
 ])(
-  'a fleet of %d published limiters at %d times its limit admits %d to %d limits in a window, and then about none',
+  'a fleet of %d published limiters at %d times its limit admits %d to %d limits in a window, and about none afterwards',
   (nodes, demand, least, most) => {
     const row = publishedRow(nodes, demand)
     expect(row.most).toBeGreaterThan(least)

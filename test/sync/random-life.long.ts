@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { eachSeed } from '@sluice/testkit'
 import { RandomLife } from './random-life.ts'
 
-test('whatever a fleet lives through, its ledger counts every unit once', async () => {
+test('whatever happens to a fleet, its ledger counts every unit once', async () => {
   const wrong: string[] = []
   await eachSeed(Number(process.env.SLUICE_RUNS ?? 300), async (random, seed) => {
     const life = new RandomLife(random)

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { eachSeed } from '@sluice/testkit'
 import { RandomLife } from './random-life.ts'
 
-test('whatever a fleet lives through, its ledger counts every unit once', async () => {
+test('whatever happens to a fleet, its ledger counts every unit once', async () => {
   await eachSeed(40, async (random) => {
     const life = new RandomLife(random)
     expect({ wrongs: await life.live(), of: life.options }).toEqual({ wrongs: [], of: life.options })

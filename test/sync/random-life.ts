@@ -4,7 +4,7 @@ import { type FleetNode, type Network, type SeededRandom, SyncedFleet } from '@s
 
 const QUIET_MS = 30_000
 
-/** What a life is drawn from. */
+/** Randomly drawn options of a run. */
 export interface LifeOptions {
   readonly nodes: number
   readonly policies: readonly PolicyInput[]
@@ -22,7 +22,7 @@ interface Taken {
   left: number
 }
 
-/** The life of a fleet, at random: takes, refunds, resets, cuts and stops; and what must hold when it is quiet again. */
+/** Simulates random takes, refunds, resets, network cuts and stops of a fleet, and checks its invariants at the end. */
 export class RandomLife {
   readonly options: LifeOptions
   readonly #fleet: SyncedFleet
@@ -42,7 +42,7 @@ export class RandomLife {
     this.#fleet = new SyncedFleet({ ...rest, policy, morePolicies, random })
   }
 
-  /** What did not hold; empty where all did. */
+  /** Violated invariants. Empty if all hold. */
   async live(): Promise<readonly string[]> {
     for (let step = 0; step < this.options.steps; step++) await this.#step()
     this.#goOn()
@@ -130,7 +130,7 @@ export class RandomLife {
     }
   }
 
-  /** While nothing waits to be reported, nothing ticks. */
+  /** Checks that no timer runs while nothing waits to be reported. */
   #checkNodes(): void {
     for (const { clock } of this.#fleet.nodes) {
       if (clock.pending !== 0) this.#wrong(`${clock.pending} timers while all is quiet`)

@@ -8,7 +8,7 @@ const KEYS = 24
 const STEPS = 150
 const LIMIT = 300
 
-/** What a life is drawn from. */
+/** Randomly drawn options of a run. */
 interface Life {
   readonly rule: 'local' | 'allow' | 'deny'
   readonly sync: SyncOptions
@@ -31,8 +31,9 @@ interface Process {
 }
 
 /**
- * A few processes over servers that fall silent, fail at once, lose answers and take partitions over from each other, at
- * random; and what must hold of each decision, while one server alone is away, and when all are well again.
+ * Simulates processes over servers that become silent, fail at once, lose answers and take over partitions from each
+ * other, at random. Checks invariants of each decision, the state while one server is away, and the state after all
+ * have recovered.
  */
 export class RandomServers {
   readonly life: Life
@@ -216,7 +217,7 @@ export class RandomServers {
     }
   }
 
-  /** One server is away for so long that it is silent; the others are well. */
+  /** Makes one server silent for long enough to be detected, while the others are healthy. */
   async #silence(): Promise<void> {
     const silent = this.#random.whole(this.life.servers)
     this.#servers.states.fill('well')

@@ -1,6 +1,6 @@
 import type { FleetNode } from '@sluice/testkit'
 
-/** How many keys a node has reported, by its own metrics. */
+/** Number of keys that a node has reported, from its own metrics. */
 export function reportedKeys({ backend }: FleetNode): number {
   let reported = 0
   for (const { name, samples } of backend.metrics()) {

@@ -4,18 +4,18 @@ import { reportedKeys } from './reported-keys.ts'
 
 const KEYS = 10_000
 const LIMIT = 6_000
-/** Parts of the keys by how much of their limit is used, as PostHog counted them: nearly all are idle. */
+/** Fractions of the keys by how much of their limit is used, as measured by PostHog: nearly all are idle. */
 const MIX = [
   { keys: 0.95, used: 0.02 },
   { keys: 0.03, used: 0.3 },
   { keys: 0.01, used: 0.6 },
   { keys: 0.01, used: 0.85 },
 ]
-/** Units of a key that one of 20 processes keeps to itself. */
+/** Units of a key that one of 20 processes does not report. */
 const FLOOR = 3
 const SECONDS = 75
 
-test('keys of which little is taken are asked for again the sooner the fuller they are: 3 in a thousand a tick', async () => {
+test('keys with little usage are refreshed more often the fuller they are: 3 in a thousand per tick', async () => {
   const policy = { name: 'api', limit: LIMIT, window: '1h', algorithm: 'fixed-window' } as const
   const random = seededRandom(1)
   const fleet = new SyncedFleet({ nodes: 2, policy, network: { delayMs: 1 }, random, sync: { nodes: 20 } })
@@ -35,7 +35,7 @@ test('keys of which little is taken are asked for again the sooner the fuller th
   await fleet.pass(10_000)
   const before = reportedKeys(quiet)
   expect(before).toBe(KEYS)
-  // each key once in 25 s: what is taken stays below the floor
+  // each key once in 25 s, so the taken units stay below the floor
   let next = 0
   for (let ms = 0; ms < SECONDS * 1_000; ms += 5) {
     for (let taken = 0; taken < KEYS / 5_000; taken++) quiet.limiter.take(`key ${next++ % KEYS}`)

@@ -8,7 +8,7 @@ const NODES = 4
 const SILENT_MS = 3_000
 const LIMIT = 1_000
 
-/** A ledger of two servers, of which one has the even partitions, until it is taken over. */
+/** A ledger of two servers. The first has the even partitions, the second the odd ones, until one takes over. */
 class TwoServers {
   readonly clock = new FakeClock()
   readonly down = new Set<string>()
@@ -81,7 +81,7 @@ function take(key: string): Decision {
   return decision
 }
 
-/** Takes one of both keys each 10 ms. */
+/** Takes once from both keys every 10 ms. */
 async function drive(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 10) {
     take(even)
@@ -94,19 +94,20 @@ const sources = (): string[] => [even, odd].map((key) => take(key).source)
 const remaining = (key: string): number => limiter.peek(key).binding.remaining
 
 describe('a ledger of two servers, one of which falls silent', () => {
-  test('answers keys of the other as ever, and those of the silent one by its share', async () => {
+  test('counts keys of the other server as before, and limits keys of the silent server to the local share', async () => {
     build()
     await drive(1_000)
     servers.down.add('odd')
     await drive(SILENT_MS + 1_000)
     expect(sources()).toEqual(['synced', 'local'])
     expect([take(even), take(odd)].map(({ counted }) => counted)).toEqual([true, false])
-    // some 500 units of both were taken, of which three others are taken to do the same at the silent one
+    // some 500 units of both keys were taken, and the other three nodes are assumed to have taken as many from the
+    // silent one
     expect(remaining(even)).toBeGreaterThan(450)
     expect(remaining(odd)).toBeLessThan(100)
   })
 
-  test('has its keys counted again once it answers, with what passed meanwhile', async () => {
+  test('counts its keys again when it answers, including what was admitted meanwhile', async () => {
     build()
     servers.down.add('odd')
     await drive(SILENT_MS + 1_000)
@@ -118,7 +119,7 @@ describe('a ledger of two servers, one of which falls silent', () => {
     for (const key of [even, odd]) expect(remaining(key)).toBe(LIMIT - (admitted.get(key) ?? 0))
   })
 
-  test('is taken over by the other: its keys are counted there', async () => {
+  test('is replaced by the other server, which then counts its keys', async () => {
     build()
     servers.down.add('odd')
     await drive(SILENT_MS + 1_000)
@@ -130,7 +131,7 @@ describe('a ledger of two servers, one of which falls silent', () => {
     for (const key of [even, odd]) expect(remaining(key)).toBe(LIMIT - (admitted.get(key) ?? 0))
   })
 
-  test('has its keys alone denied where the rule says so', async () => {
+  test('has only its own keys denied if the rule is deny', async () => {
     build('deny')
     servers.down.add('odd')
     await drive(SILENT_MS + 1_000)
@@ -138,12 +139,12 @@ describe('a ledger of two servers, one of which falls silent', () => {
     expect([limiter.peek(even), limiter.peek(odd)].map(({ allowed }) => allowed)).toEqual([true, false])
   })
 
-  test('goes on hearing of busy keys of the other at once', async () => {
+  test('still refreshes busy keys of the other server at once', async () => {
     build()
     servers.down.add('odd')
     await drive(SILENT_MS)
     const before = remaining(even)
-    // a quarter of the limit between two answers: more passes at once, since they come soon
+    // a quarter of the limit between two answers: this leaves time for each refresh
     for (let taken = 0; taken < 40; taken++) {
       for (let unit = 0; unit < 10; unit++) take(even)
       await servers.pass(60)

@@ -1,4 +1,4 @@
-// A cluster of four workers that spend of one key. Prints what they were admitted.
+// A cluster of four workers that consume one key. Prints how many takes were admitted.
 import cluster, { type Worker } from 'node:cluster'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,9 +13,9 @@ import type { Order } from './worker.ts'
 export interface ClusterResult {
   readonly total: number
   readonly worst: number
-  /** Exit codes of workers that were told to leave. */
+  /** Exit codes of the workers that were asked to exit. */
   readonly left: readonly (number | null)[]
-  /** Listeners that the backend put on the `process` of a worker. */
+  /** Number of listeners that the backend added to the `process` object of a worker. */
   readonly listeners: number
 }
 
@@ -31,7 +31,7 @@ const policy: Policy = {
 const files: string[] = []
 let listeners = 0
 
-// a worker is a file, and an ES module where it is one of ours: so it is a line that requires it
+// A worker is a file, and an ES module if it is one of ours, so it is a file with one line that requires the script.
 const WORKER = join(import.meta.dirname, 'worker.ts')
 const HOOK = join(import.meta.dirname, '../../services/typescript-hook.cjs')
 cluster.setupPrimary({
@@ -80,14 +80,14 @@ async function run(): Promise<void> {
   const workers = await Promise.all([1, 2, 3, 4].map(start))
   if (scenario === 'burst') {
     const done = workers.map((worker) => order(worker, { burst: 5_000 }))
-    // they ask before anybody listens
+    // the workers send requests before the primary listens
     clusterBackend()
     await Promise.all(done)
   } else {
     clusterBackend()
     const [victim, ...others] = workers
     const done = [...others.map((worker) => order(worker, { streamMs: 5_000 }))]
-    // killed before it is done
+    // this worker is killed before it finishes
     order(victim, { streamMs: 5_000 }).catch(() => {})
     await until(() => spends().total > 1_300, { timeoutMs: 20_000 })
     victim.process.kill('SIGKILL')

@@ -1,10 +1,10 @@
-// Spends of one key when it is told to, writing the time of each admitted take into a file before anything else.
+// Takes from one key on request. Writes the time of each admitted take to a file before doing anything else.
 import cluster, { type Worker } from 'node:cluster'
 import { openSync, writeSync } from 'node:fs'
 import { algorithms, type Charge } from '@sluice/limiter-core/backend'
 import { clusterBackend } from '@sluice/limiter-core/cluster'
 
-/** What a worker is told to do. */
+/** A command for a worker. */
 export type Order = { readonly burst: number } | { readonly streamMs: number } | { readonly leave: true }
 
 const { WORKER_FILE, WORKER_POLICY } = process.env
@@ -16,7 +16,7 @@ const backend = clusterBackend()
 const charge: Charge = { key: 'shared', counter: backend.open(compiled, 'spenders/one@1'), cost: 1 }
 const self = cluster.worker as Worker
 
-/** Asks again where the primary, or this process, stood still for longer than an ask waits. */
+/** Retries if the primary or this process was stalled for longer than a request waits. */
 async function take(): Promise<void> {
   for (;;) {
     try {

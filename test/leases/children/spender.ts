@@ -1,5 +1,5 @@
-// Spends of one key as fast as it can, and writes the time of every admitted take into a file, before anything else:
-// what is written there outlives the process.
+// Consumes one key as fast as it can. Writes the time of every admitted take to a file before doing anything else, so
+// that the record outlives the process.
 import { openSync, writeSync } from 'node:fs'
 import { algorithms, type Backend, type Counter, type Policy } from '@sluice/limiter-core/backend'
 import { leasedBackend } from '@sluice/redis'
@@ -9,10 +9,10 @@ export interface SpenderTask {
   readonly policy: Policy
   readonly file: string
   readonly leaseMs: number
-  /** Of Redis. */
+  /** Port of the Redis server. */
   readonly port: number
   readonly prefix: string
-  /** All at once; else eight at a time for so many ms. */
+  /** Take all at once, or eight at a time for the given number of milliseconds. */
   readonly burst?: number
   readonly forMs?: number
 }
