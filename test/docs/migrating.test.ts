@@ -52,9 +52,9 @@ describe.each(peerNames)('docs/migrating.md, from $library', ({ library, version
     }
   })
 
-  test('shows the code before and after, and says what becomes better and what is missing', () => {
+  test('shows the code before and after, and lists what improves and what is missing', () => {
     const titles = [...section.matchAll(/^### (.*)$/gm)].map(([, title]) => title)
-    expect(titles).toEqual(['Before', 'After', 'Option by option', 'What becomes better', 'What is missing'])
+    expect(titles).toEqual(['Before', 'After', 'Option by option', 'What improves', 'What is missing'])
   })
 })
 
