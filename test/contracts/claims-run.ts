@@ -1,6 +1,6 @@
 import type { TestRunner } from '@sluice/testkit'
 
-/** Runs claims without a test framework, up to the first that fails: its name, or undefined where all hold. */
+/** Runs claims without a test framework. Returns the name of the first claim that fails, or undefined if all hold. */
 export async function firstFailedClaim(contract: (runner: TestRunner) => void): Promise<string | undefined> {
   const claims: [string, () => void | Promise<void>][] = []
   contract({ describe: (_, define) => define(), test: (name, run) => claims.push([name, run]) })

@@ -2,20 +2,20 @@ import { describe, expect, test } from '@jest/globals'
 import { FakeClock } from '@sluice/testkit'
 
 describe('FakeClock', () => {
-  test('stands still, and starts where it is told to', () => {
+  test('does not advance on its own, and starts at the given time', () => {
     const clock = new FakeClock({ nowMs: 7, wallMs: 1_000 })
     expect([clock.now(), clock.now(), clock.wall()]).toEqual([7, 7, 1_000])
     expect(new FakeClock().wall()).toBe(Date.parse('2026-01-01T00:00:00Z'))
   })
 
-  test('moves both readings by the same, and the wall alone by a step', () => {
+  test('advances both readings by the same amount, and a step changes only the wall clock', () => {
     const clock = new FakeClock({ wallMs: 1_000 })
     clock.advance(2.5)
     clock.stepWall(-500)
     expect([clock.now(), clock.wall()]).toEqual([2.5, 502.5])
   })
 
-  test('runs timers in the order of their times, each at its time, equal ones in the order they were set', () => {
+  test('runs timers in order of their due times, and timers with equal times in the order they were set', () => {
     const clock = new FakeClock()
     const ran: [string, number][] = []
     for (const [name, ms] of [
@@ -37,7 +37,7 @@ describe('FakeClock', () => {
     expect([clock.now(), clock.pending]).toEqual([40, 1])
   })
 
-  test('runs timers that were set on the way, if they fall due on it', () => {
+  test('runs timers that other timers set, if they fall due within the same advance', () => {
     const clock = new FakeClock()
     const ran: number[] = []
     const tick = (): void => {
@@ -49,7 +49,7 @@ describe('FakeClock', () => {
     expect([ran, clock.pending]).toEqual([[10, 20, 30], 1])
   })
 
-  test('is at the very ms that it was moved to, by both readings, however timers fell due on the way', () => {
+  test('reads exactly the target time on both clocks after an advance, whatever timers ran on the way', () => {
     const clock = new FakeClock()
     const wallMs = clock.wall()
     for (let part = 1; part < 1_000; part++) clock.after(59 * part + part / 997, () => {})
@@ -57,7 +57,7 @@ describe('FakeClock', () => {
     expect([clock.now(), clock.wall() - wallMs]).toEqual([60_000, 60_000])
   })
 
-  test('runs no cancelled timer, and a cancel after the run does nothing', () => {
+  test('does not run a cancelled timer, and cancelling after the run has no effect', () => {
     const clock = new FakeClock()
     let ran = 0
     const cancel = clock.after(10, () => ran++)
@@ -67,7 +67,7 @@ describe('FakeClock', () => {
     expect([ran, clock.pending]).toEqual([0, 0])
   })
 
-  test('runs a timer of 0 ms or less at the next advance, never at once', () => {
+  test('runs a timer of 0 ms or less at the next advance, never synchronously', () => {
     const clock = new FakeClock({ nowMs: 100 })
     const ran: number[] = []
     clock.after(0, () => ran.push(clock.now()))

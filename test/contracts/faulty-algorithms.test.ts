@@ -3,7 +3,7 @@ import { type Algorithm, algorithms, type CompiledPolicy } from '@sluice/limiter
 import { algorithmContract } from '@sluice/testkit'
 import { firstFailedClaim } from './claims-run.ts'
 
-/** A policy that does one thing otherwise. */
+/** Wraps an algorithm so that its compiled policies deviate in one method. */
 function faulty(algorithm: Algorithm, fault: (compiled: CompiledPolicy) => Partial<CompiledPolicy>): Algorithm {
   return {
     ...algorithm,
@@ -31,22 +31,22 @@ const faults: Readonly<Record<string, (compiled: CompiledPolicy) => Partial<Comp
     waitMs: (...args) => compiled.waitMs(...args) && compiled.waitMs(...args) + 1,
   }),
   'waits 1 ms too short': (compiled) => ({ waitMs: (...args) => Math.max(0, compiled.waitMs(...args) - 1) }),
-  'lets one unit more through': (compiled) => ({
+  'admits one unit too many': (compiled) => ({
     waitMs: (c, at, now, cost) => compiled.waitMs(c, at, now, Math.max(0, cost - 1)),
   }),
   'spends nothing': () => ({ spend: () => {} }),
   'spends double': (compiled) => ({ spend: (c, at, now, cost) => compiled.spend(c, at, now, 2 * cost) }),
-  'names one unit too many': (compiled) => ({ remaining: (...args) => compiled.remaining(...args) + 1 }),
-  'forgets its reset': () => ({ resetAfterMs: () => 0 }),
+  'reports one unit too many as remaining': (compiled) => ({ remaining: (...args) => compiled.remaining(...args) + 1 }),
+  'reports no reset time': () => ({ resetAfterMs: () => 0 }),
   'refunds every take as if it were made now': (compiled) => ({
     adjust: (c, at, now, units) => compiled.adjust(c, at, now, units, now),
   }),
-  'drops charges': () => ({ adjust: () => 0 }),
-  'adopts nothing': () => ({ adopt: () => {} }),
-  'adopts for too long': (compiled) => ({
+  'ignores adjustments': () => ({ adjust: () => 0 }),
+  'ignores known usage': () => ({ adopt: () => {} }),
+  'adopts known usage for too long': (compiled) => ({
     adopt: (c, at, now, used, ms) => compiled.adopt(c, at, now + 2_000, used, ms),
   }),
-  'writes beside its cells': (compiled) => ({
+  'writes outside its cells': (compiled) => ({
     spend(c, at, now, cost) {
       compiled.spend(c, at, now, cost)
       c[at + compiled.cells] = now
@@ -59,7 +59,7 @@ const planted = Object.values(algorithms).flatMap((algorithm) =>
 )
 
 describe('the algorithm contract', () => {
-  test.each(Object.values(algorithms))('finds no fault in $name wrapped as the faulty ones are', async (algorithm) => {
+  test.each(Object.values(algorithms))('finds no fault in $name if the wrapper changes nothing', async (algorithm) => {
     expect(
       await firstFailedClaim((runner) =>
         algorithmContract(
@@ -70,7 +70,7 @@ describe('the algorithm contract', () => {
     ).toBeUndefined()
   })
 
-  test.each(planted)('finds that %s %s', async (_name, _fault, algorithm, fault) => {
+  test.each(planted)('detects a faulty %s policy that %s', async (_name, _fault, algorithm, fault) => {
     const failed = await firstFailedClaim((runner) => algorithmContract(runner, faulty(algorithm, fault)))
     expect(failed).toBeDefined()
   })

@@ -8,14 +8,14 @@ import { frontBackend } from './front-backend.ts'
 type Memory = Backend<Answer>
 
 const backendFaults: Readonly<Record<string, (memory: Memory) => Partial<Memory>>> = {
-  'takes one charge after the other': (memory) => ({
+  'takes the charges of a call one after the other': (memory) => ({
     takeAll: (charges) => {
       const answers = charges.map((charge) => memory.takeAll([charge]))
       return { ...answers[0], verdicts: answers.flatMap(({ verdicts }) => verdicts) }
     },
   }),
-  'spends on a peek': (memory) => ({ peekAll: (charges) => memory.takeAll(charges) }),
-  'lets advisory charges veto': (memory) => ({ takeAll: (charges) => memory.takeAll(charges.map(enforced)) }),
+  'spends units on a peek': (memory) => ({ peekAll: (charges) => memory.takeAll(charges) }),
+  'lets advisory charges deny a call': (memory) => ({ takeAll: (charges) => memory.takeAll(charges.map(notAdvisory)) }),
   'never takes advisory charges': (memory) => ({ takeAll: (charges) => memory.takeAll(charges.map(freeIfAdvisory)) }),
   'refunds at the wrong time': (memory) => ({
     adjustAll: (charges, takenAt) => memory.adjustAll(charges, takenAt + 1_000),
@@ -23,46 +23,46 @@ const backendFaults: Readonly<Record<string, (memory: Memory) => Partial<Memory>
   'ignores refunds': (memory) => ({
     adjustAll: (charges, takenAt) => memory.adjustAll(charges.map(noRefund), takenAt),
   }),
-  'resets nothing': () => ({ resetAll: () => {} }),
-  'cuts keys at a NUL': (memory) => ({
+  'ignores resets': () => ({ resetAll: () => {} }),
+  'truncates keys at a NUL': (memory) => ({
     takeAll: (charges) => memory.takeAll(charges.map((charge) => ({ ...charge, key: charge.key.split('\0')[0] }))),
     peekAll: (charges) => memory.peekAll(charges.map((charge) => ({ ...charge, key: charge.key.split('\0')[0] }))),
   }),
-  'counts by the limit too': (memory) => ({
+  'keeps separate counts for different limits': (memory) => ({
     takeAll: (charges) => memory.takeAll(charges.map(byLimit)),
     peekAll: (charges) => memory.peekAll(charges.map(byLimit)),
   }),
-  'counts plans by their policies alone': (memory) => ({
+  'keeps separate counts for the policies of one plan': (memory) => ({
     takeAll: (charges) => memory.takeAll(charges.map(byPolicyAlone)),
     peekAll: (charges) => memory.peekAll(charges.map(byPolicyAlone)),
   }),
-  'answers single charges otherwise': (memory) => ({
+  'charges too much in a single take': (memory) => ({
     open(compiled, name) {
       const counter = memory.open(compiled, name)
       return { compiled, name, take: (key, cost) => counter.take(key, cost + 1) }
     },
   }),
-  'ignores what a caller knows': (memory) => ({
+  'ignores known usage from the caller': (memory) => ({
     takeAll: (charges) => memory.takeAll(charges.map((charge) => ({ ...charge, known: undefined }))),
   }),
-  'believes whatever a caller knows': (memory) => ({
+  'replaces its own count with known usage from the caller': (memory) => ({
     takeAll: (charges) => {
       memory.resetAll(charges.filter((charge) => charge.known))
       return memory.takeAll(charges)
     },
   }),
-  'believes what a caller knows only where it takes': (memory) => ({
+  'uses known usage from the caller only if the call takes units': (memory) => ({
     takeAll: (charges) => {
       const unknowing = charges.map((charge) => ({ ...charge, known: undefined }))
       const denied = memory.peekAll(unknowing).verdicts.some(({ allowed }) => !allowed)
       return memory.takeAll(denied ? unknowing : charges)
     },
   }),
-  'tells of more units a ms late': (memory) => ({
+  'reports availability 1 ms late': (memory) => ({
     takeAll: (charges) => later(memory.takeAll(charges)),
     peekAll: (charges) => later(memory.peekAll(charges)),
   }),
-  'reverses its verdicts': (memory) => ({
+  'returns the verdicts in reverse order': (memory) => ({
     takeAll: (charges) => {
       const answer = memory.takeAll(charges)
       return { ...answer, verdicts: [...answer.verdicts].reverse() }
@@ -71,25 +71,27 @@ const backendFaults: Readonly<Record<string, (memory: Memory) => Partial<Memory>
 }
 
 describe('the backend contract', () => {
-  test('finds no fault in a backend wrapped as the faulty ones are', async () => {
+  test('finds no fault if the wrapper changes nothing', async () => {
     const failed = await firstFailedClaim((runner) =>
       backendContract(runner, (clock) => frontBackend('wrapped', memoryBackend({ clock }))),
     )
     expect(failed).toBeUndefined()
   })
 
-  test('finds no fault in a backend that does not tell when more is left', async () => {
+  test('finds no fault in a backend that does not report when more units are available', async () => {
     const failed = await firstFailedClaim((runner) =>
-      backendContract(runner, (clock) => frontBackend('untold', memoryBackend({ clock }), (ask) => untold(ask()))),
+      backendContract(runner, (clock) =>
+        frontBackend('withoutAvailability', memoryBackend({ clock }), (ask) => withoutAvailability(ask())),
+      ),
     )
     expect(failed).toBeUndefined()
   })
 
-  test.each(Object.entries(backendFaults))('finds that a backend %s', async (_, fault) => {
+  test.each(Object.entries(backendFaults))('detects a faulty backend that %s', async (_, fault) => {
     const failed = await firstFailedClaim((runner) =>
       backendContract(runner, (clock) => {
         const memory = memoryBackend({ clock })
-        // its counters take as it does
+        // the wrapper also forwards single takes of its counters to takeAll
         return Object.assign(frontBackend('wrapped', memory), fault(frontBackend('memory', memory)))
       }),
     )
@@ -102,7 +104,7 @@ function later({ verdicts, ...answer }: Answer): Answer {
   return { ...answer, verdicts: verdicts.map((verdict) => ({ ...verdict, availableAfterMs: availableAfterMs + 1 })) }
 }
 
-function untold({ verdicts, ...answer }: Answer): Answer {
+function withoutAvailability({ verdicts, ...answer }: Answer): Answer {
   return { ...answer, verdicts: verdicts.map(({ availableAfterMs: _, ...verdict }) => verdict) }
 }
 
@@ -113,7 +115,7 @@ function byPolicyAlone(charge: Charge): Charge {
   return countedAs(charge, algorithms[policy.algorithm].compile(policy), `${name} ${policy.algorithm}`)
 }
 
-function enforced(charge: Charge): Charge {
+function notAdvisory(charge: Charge): Charge {
   return { ...charge, advisory: false }
 }
 
@@ -130,7 +132,7 @@ function byLimit(charge: Charge): Charge {
   return countedAs(charge, compiled, `${name} ${compiled.policy.limit}`)
 }
 
-/** The same charge to another count. A front opens it by its name. */
+/** Returns the charge with another counter. `frontBackend` opens counters of unknown names on first use. */
 function countedAs(charge: Charge, compiled: CompiledPolicy, name: string): Charge {
   return { ...charge, counter: { ...charge.counter, compiled, name } }
 }

@@ -11,23 +11,26 @@ import { firstFailedClaim } from './claims-run.ts'
 const capFaults: Readonly<
   Record<string, (cap: LocalInflightLimiter, options: MadeInflightOptions) => InflightLimiter>
 > = {
-  'gives a place more': (_, options) => createInflightLimiter({ ...options, limit: options.limit + 1 }),
+  'admits one call too many': (_, options) => createInflightLimiter({ ...options, limit: options.limit + 1 }),
   'counts every release': (cap) => countingEveryRelease(cap),
-  'never takes back': (_, { maxHoldMs: _bound, ...options }) => createInflightLimiter(options),
-  'weighs all work alike': (cap) => ({ ...plainCap(cap), acquire: (key) => cap.acquire(key) }),
-  'has one count for all keys': (cap) => ({ ...plainCap(cap), acquire: (_key, options) => cap.acquire('', options) }),
-  'tells no observer': (_, options) => createInflightLimiter({ ...options, observers: [] }),
+  'never reclaims permits after maxHoldMs': (_, { maxHoldMs: _bound, ...options }) => createInflightLimiter(options),
+  'ignores the weight of a call': (cap) => ({ ...plainCap(cap), acquire: (key) => cap.acquire(key) }),
+  'shares one count among all keys': (cap) => ({
+    ...plainCap(cap),
+    acquire: (_key, options) => cap.acquire('', options),
+  }),
+  'never notifies observers': (_, options) => createInflightLimiter({ ...options, observers: [] }),
 }
 
 describe('the in-flight contract', () => {
-  test('finds no fault in a cap wrapped as the faulty ones are', async () => {
+  test('finds no fault if the wrapper changes nothing', async () => {
     const failed = await firstFailedClaim((runner) =>
       inflightContract(runner, (options) => plainCap(createInflightLimiter(options))),
     )
     expect(failed).toBeUndefined()
   })
 
-  test.each(Object.entries(capFaults))('finds that a cap %s', async (_, fault) => {
+  test.each(Object.entries(capFaults))('detects a faulty cap that %s', async (_, fault) => {
     const failed = await firstFailedClaim((runner) =>
       inflightContract(runner, (options) => fault(createInflightLimiter(options), options)),
     )
@@ -45,7 +48,7 @@ function plainCap(cap: LocalInflightLimiter): InflightLimiter {
   }
 }
 
-// a later release gives back the place of somebody else
+// a second release of one permit also releases the permits of other callers
 function countingEveryRelease(cap: LocalInflightLimiter): InflightLimiter {
   const held: Permit[] = []
   return {

@@ -4,18 +4,18 @@ import { SluiceError } from '@sluice/limiter-core/backend'
 import { channelContract } from '@sluice/testkit'
 import { firstFailedClaim } from './claims-run.ts'
 
-/** How a channel may go wrong. */
+/** A defect that the hub simulates. */
 type Fault =
   | 'aliases bytes'
-  | 'hears itself'
+  | 'delivers to the sender'
   | 'delivers twice'
   | 'delivers in reverse'
   | 'merges topics'
-  | 'ends with the first receiver that throws'
-  | 'stops all receivers at once'
-  | 'takes every topic'
-  | 'takes every message'
-  | 'goes on after its end'
+  | 'stops at the first receiver that throws'
+  | 'unsubscribes every receiver at once'
+  | 'accepts invalid topics'
+  | 'accepts invalid messages'
+  | 'keeps delivering after close'
 
 interface Message {
   readonly from: HubChannel
@@ -23,7 +23,7 @@ interface Message {
   readonly bytes: Uint8Array
 }
 
-/** Channels of one process, as a hub in memory carries them. */
+/** An in-memory hub that connects the channels of one process. */
 class Hub {
   readonly fault: Fault | undefined
   readonly channels = new Set<HubChannel>()
@@ -42,7 +42,7 @@ class Hub {
     this.#waiting = []
     for (const { from, topic, bytes } of waiting) {
       for (const channel of this.channels) {
-        if (channel === from && this.fault !== 'hears itself') continue
+        if (channel === from && this.fault !== 'delivers to the sender') continue
         channel.receive(topic, bytes)
         if (this.fault === 'delivers twice') channel.receive(topic, bytes)
       }
@@ -62,7 +62,7 @@ class HubChannel implements Channel {
 
   publish(topic: string, bytes: Uint8Array): void {
     this.#check(topic)
-    if (!(bytes instanceof Uint8Array) && this.#hub.fault !== 'takes every message') throw badMessage()
+    if (!(bytes instanceof Uint8Array) && this.#hub.fault !== 'accepts invalid messages') throw badMessage()
     if (this.#isClosed) return
     const own = this.#hub.fault === 'aliases bytes' ? bytes : Uint8Array.from(bytes)
     this.#hub.send({ from: this, topic: this.#topicOf(topic), bytes: own })
@@ -73,13 +73,13 @@ class HubChannel implements Channel {
     const receiver = { topic: this.#topicOf(topic), receive }
     this.#receivers.push(receiver)
     return () => {
-      const isAll = this.#hub.fault === 'stops all receivers at once'
+      const isAll = this.#hub.fault === 'unsubscribes every receiver at once'
       this.#receivers = this.#receivers.filter((other) => !isAll && other !== receiver)
     }
   }
 
   close(): void {
-    if (this.#hub.fault === 'goes on after its end') return
+    if (this.#hub.fault === 'keeps delivering after close') return
     this.#isClosed = true
     this.#hub.channels.delete(this)
   }
@@ -89,7 +89,7 @@ class HubChannel implements Channel {
       try {
         receive(bytes)
       } catch {
-        if (this.#hub.fault === 'ends with the first receiver that throws') return
+        if (this.#hub.fault === 'stops at the first receiver that throws') return
       }
     }
   }
@@ -99,7 +99,7 @@ class HubChannel implements Channel {
   }
 
   #check(topic: unknown): void {
-    if (this.#hub.fault === 'takes every topic') return
+    if (this.#hub.fault === 'accepts invalid topics') return
     if (typeof topic !== 'string' || !/^[!-z|~]{1,128}$/.test(topic)) throw badMessage()
   }
 }
@@ -119,15 +119,15 @@ describe('a channel without a fault', () => channelContract({ describe, test }, 
 
 test.each<Fault>([
   'aliases bytes',
-  'hears itself',
+  'delivers to the sender',
   'delivers twice',
   'delivers in reverse',
   'merges topics',
-  'ends with the first receiver that throws',
-  'stops all receivers at once',
-  'takes every topic',
-  'takes every message',
-  'goes on after its end',
-])('the contract finds a channel that %s', async (fault) => {
+  'stops at the first receiver that throws',
+  'unsubscribes every receiver at once',
+  'accepts invalid topics',
+  'accepts invalid messages',
+  'keeps delivering after close',
+])('the channel contract detects a channel that %s', async (fault) => {
   expect(await firstFailedClaim((runner) => channelContract(runner, fleetOf(fault)))).toBeDefined()
 })

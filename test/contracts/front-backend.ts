@@ -2,8 +2,8 @@ import { type Answer, type Backend, type MaybePromise, memoryBackend } from '@sl
 import { FrontCounters } from '@sluice/testkit'
 
 /**
- * A backend in front of another one, which it asks in a way that a test says: at once, unless said. It takes charges of
- * counters that others opened, too: those of equal names are one count.
+ * A backend that forwards every call to another backend through `way`, by default at once. It also accepts charges
+ * whose counters another backend opened: counters with equal names share one count.
  */
 export function frontBackend<A extends MaybePromise<Answer> = Answer>(
   name: string,

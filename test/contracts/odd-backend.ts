@@ -1,6 +1,9 @@
 import type { Backend, Charge, Counter } from '@sluice/limiter-core'
 
-/** A backend of which every call, those of its counters among them, answers what a test makes of the charges. */
+/**
+ * A backend that answers every call, including single takes of its counters, with what the test computes from the
+ * charges.
+ */
 export function oddBackend(answer: (charges: readonly Charge[]) => unknown, more: Partial<Backend> = {}): Backend {
   const answers = (charges: readonly Charge[]): never => answer(charges) as never
   return {

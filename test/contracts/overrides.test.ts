@@ -24,7 +24,7 @@ function below(layer: Layer, spec: LayerSpec, place: string): Layer {
   )
 }
 
-// the least that a framework with routes can be: layers and nothing else
+// the smallest possible framework with routes: limit layers and nothing else
 describe('layers of limits', () => {
   overridesContract({ describe, test }, ({ app, routes, group }) => {
     const root = below(LimitLayer.none(), app, 'app')

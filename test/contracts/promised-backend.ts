@@ -2,11 +2,13 @@ import type { Answer, Backend, Charge, CompiledPolicy, CountedKey, Counter, Mome
 import { memoryBackend } from '@sluice/limiter-core'
 import { type FakeClock, FrontCounters } from '@sluice/testkit'
 
-/** A backend that answers later and by its own clock, as one behind a network does, and keeps what it was asked. */
+/**
+ * A backend that answers asynchronously and by its own clock, like a backend across a network, and records its calls.
+ */
 export class PromisedBackend implements Backend<Promise<Answer>> {
   readonly name = 'promised'
   readonly calls: string[] = []
-  /** Set: every call rejects with it, and counts nothing. */
+  /** If set, every call rejects with this error and counts nothing. */
   failure: Error | undefined
   readonly #memory: Backend<Answer>
   readonly #counters: FrontCounters

@@ -5,7 +5,8 @@ import { FakeClock } from '@sluice/testkit'
 import express from 'express'
 import request from 'supertest'
 
-// the examples in packages/testkit/README.md; those with jest's timers are in test/limiter/jest-fake-timers.test.ts
+// the examples in packages/testkit/README.md; the examples with Jest's timers are in
+// test/limiter/jest-fake-timers.test.ts
 test('a login is limited to 5 tries in 15 minutes', () => {
   const clock = new FakeClock()
   const login = createLimiter({
@@ -31,7 +32,7 @@ test('a fake clock moves the limit of a server', async () => {
   await request(app).get('/').expect(200)
 })
 
-test('limiters with clocks of their own do not see each other’s counts', () => {
+test('limiters with separate clocks do not share their counts', () => {
   const once = () => createLimiter({ policies: [{ limit: 1, window: '1m' }], clock: new FakeClock() })
   expect([once().take('ann').allowed, once().take('ann').allowed]).toEqual([true, true])
 })

@@ -6,13 +6,13 @@ const many = (draw: () => number) => Array.from({ length: draws }, draw)
 const mean = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0) / numbers.length
 
 describe('seededRandom', () => {
-  test('draws the same for the same seed, and otherwise for another', () => {
+  test('draws the same numbers for the same seed, and different ones for another seed', () => {
     const first = (seed: number) => Array.from({ length: 5 }, seededRandom(seed).next)
     expect(first(1)).toEqual(first(1))
     expect(first(1)).not.toEqual(first(2))
   })
 
-  test('draws evenly, and stays within what was asked for', () => {
+  test('draws uniformly, and stays within the given range', () => {
     const random = seededRandom(3)
     const numbers = many(random.next)
     expect(Math.min(...numbers.slice(0, 10_000))).toBeGreaterThanOrEqual(0)
@@ -23,7 +23,7 @@ describe('seededRandom', () => {
   })
 })
 
-test('eachSeed names the seed that broke a claim', async () => {
+test('eachSeed reports the seed that failed a claim', async () => {
   const seeds: number[] = []
   await eachSeed(3, (_, seed) => void seeds.push(seed))
   expect(seeds.map((seed) => seed - seeds[0])).toEqual([0, 1, 2])
@@ -34,7 +34,7 @@ test('eachSeed names the seed that broke a claim', async () => {
 })
 
 describe('traffic', () => {
-  test('gives keys their shares: all alike, or by rank', () => {
+  test('distributes events over the keys uniformly or by rank', () => {
     const uniform = many(uniformKeys(seededRandom(1), 10))
     const zipf = many(zipfKeys(seededRandom(1), 1_000))
     const share = (keys: number[], key: number) => keys.filter((one) => one === key).length / draws
@@ -45,14 +45,14 @@ describe('traffic', () => {
     expect(Math.max(...zipf.slice(0, 10_000))).toBeLessThan(1_000)
   })
 
-  test('keeps the mean of its gaps, alone or in bursts', () => {
+  test('keeps the mean gap, with single events and with bursts', () => {
     expect(mean(many(poissonGaps(seededRandom(1), 20)))).toBeCloseTo(20, 0)
     const gaps = many(burstGaps(seededRandom(1), 5, 100))
     expect(mean(gaps)).toBeCloseTo(20, 0)
     expect(gaps.slice(1, 5)).toEqual([0, 0, 0, 0])
   })
 
-  test('is in order, as long as asked for, and on whole ms where asked for', () => {
+  test('is in order, has the given length, and rounds to whole ms if configured', () => {
     const random = seededRandom(1)
     const stream = [...traffic(500, poissonGaps(random, 3), uniformKeys(random, 4), true)]
     expect(stream.length).toBe(500)

@@ -1,6 +1,8 @@
 import { createCipheriv, createHash } from 'node:crypto'
 
-/** The hash once more, straight from its definition: slow, and no line shared with the package. */
+/**
+ * A second implementation of the hash, written directly from its definition: slow, and without any code of the package.
+ */
 export function definedHash(seed: Uint8Array, key: string): { low: number; high: number } {
   const words = drawnWords(seed)
   const packed = [...key].every((character) => character <= 'ÿ')
@@ -23,7 +25,7 @@ export function definedHash(seed: Uint8Array, key: string): { low: number; high:
   throw new Error('longer than the tree')
 }
 
-/** Of a safe integer: its 64 bits are four units, after the shape 65,535. */
+/** Defines the hash of a safe integer: its 64 bits are four units, after the shape 65,535. */
 export function definedIntegerHash(seed: Uint8Array, key: number): { low: number; high: number } {
   const { start, block } = drawnWords(seed)
   const bits = BigInt.asUintN(64, BigInt(key))
@@ -42,7 +44,7 @@ function sums(start: readonly number[], ...terms: readonly Term[]): bigint[] {
   )
 }
 
-/** The high 16 of the low 32 bits of each lane. */
+/** Returns the high 16 of the low 32 bits of each lane. */
 function digest(lanes: readonly bigint[]): number[] {
   return lanes.map((lane) => Number(BigInt.asUintN(32, lane) >> 16n))
 }

@@ -1,6 +1,6 @@
 import type { KeyedHash } from '@sluice/keyed-hash'
 
-/** All 64 bits, for a claim's message. */
+/** Formats all 64 bits for an assertion message. */
 export function textHash(hash: KeyedHash, key: string): string {
   hash.text(key)
   return hex(hash)

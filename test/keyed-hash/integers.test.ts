@@ -15,7 +15,7 @@ describe('an integer', () => {
     expect(integerHash(hash, key)).toBe(hex(definedIntegerHash(seedAt(0), key)))
   })
 
-  test('is hashed as defined, any of them under any seed', () => {
+  test('is hashed as defined under any seed', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.integer(), fc.nat(), (far, near, n) => {
         for (const key of [far, near]) {
@@ -26,7 +26,7 @@ describe('an integer', () => {
     )
   })
 
-  test('has a hash of its own, and none of text or of bytes', () => {
+  test('has its own hash, different from the hashes of its text and its bytes', () => {
     const others = integers.flatMap((key) => [
       textHash(hash, String(key)),
       bytesHash(hash, new Uint8Array(new Float64Array([key]).buffer)),
@@ -37,7 +37,7 @@ describe('an integer', () => {
     expect(integerHash(hash, 7)).not.toBe(textHash(hash, '7'))
   })
 
-  test('keeps nothing of the key before', () => {
+  test('leaves no trace of the previous key', () => {
     const keys = [5, -5, 2 ** 40, -(2 ** 40), 2 ** 31]
     for (const before of keys) {
       for (const key of keys) {
@@ -47,11 +47,11 @@ describe('an integer', () => {
     }
   })
 
-  test('is 0 where it is -0', () => {
+  test('has equal hashes for 0 and -0', () => {
     expect(integerHash(hash, -0)).toBe(integerHash(hash, 0))
   })
 
-  test('gives small integers', () => {
+  test('is hashed to two small integers', () => {
     for (const key of integers) {
       hash.integer(key)
       expect([hash.low, hash.high]).toEqual([hash.low | 0, hash.high | 0])
@@ -59,7 +59,7 @@ describe('an integer', () => {
   })
 })
 
-/** Under the seed 00 01 … 0f: `high`, then `low`. A change here is a new format. */
+/** Under the seed 00 01 … 0f: `high`, then `low`. Changing a value changes the format. */
 const knownAnswers: readonly (readonly [key: number, hash: string])[] = [
   [0, '3708a702a68aba93'],
   [1, 'e300b4cebdf12837'],
@@ -80,7 +80,7 @@ const knownAnswers: readonly (readonly [key: number, hash: string])[] = [
   [-9007199254740991, '6b905c952f81f46d'],
 ]
 
-test('the hashes of integers under the seed 00 01 … 0f are those of the first release', () => {
+test('the hashes of integers under the seed 00 01 … 0f equal those of the first release', () => {
   const hash = createKeyedHash(Uint8Array.from({ length: 16 }, (_, i) => i))
   expect(knownAnswers.map(([key]) => [key, integerHash(hash, key)])).toEqual(knownAnswers)
 })
@@ -93,8 +93,8 @@ const rows: Readonly<Record<string, (n: number) => number>> = {
   'times 1024 beyond 2^40': (n) => 2 ** 40 + 1024 * n,
 }
 
-describe.each(Object.entries(rows))('integers in a row, %s,', (_, keyAt) => {
-  test('have a million hashes where there are a million', () => {
+describe.each(Object.entries(rows))('consecutive integers, %s,', (_, keyAt) => {
+  test('have a million distinct hashes', () => {
     const count = 1_000_000
     const halves = new Int32Array(2 * count)
     const hash = createKeyedHash(seedAt(3))
@@ -107,13 +107,13 @@ describe.each(Object.entries(rows))('integers in a row, %s,', (_, keyAt) => {
     expect(hashes.findIndex((value, i) => value === hashes[i - 1])).toBe(-1)
   })
 
-  test('fill sets as random numbers would, whichever bits choose the set', () => {
+  test('fill sets like random numbers, whichever bits choose the set', () => {
     const deviations = Array.from({ length: 20 }, (_, n) => setDeviations(seedAt(300 + n), keyAt)).flat()
     expect(deviations.filter(({ sigmas }) => Math.abs(sigmas) > 5.5)).toEqual([])
   })
 })
 
-/** How far chi-square is from its mean, in standard deviations, for the pieces of 12 bits of a hash. */
+/** Deviation of chi-square from its mean, in standard deviations, for the 12-bit pieces of a hash. */
 function setDeviations(seed: Uint8Array, keyAt: (n: number) => number) {
   const sets = 2 ** 12
   const keys = 16 * sets

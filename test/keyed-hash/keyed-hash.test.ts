@@ -13,7 +13,7 @@ describe('createKeyedHash', () => {
   const hash = createKeyedHash(seedAt(0))
   const latin1 = Buffer.from(Array.from({ length: 65_536 }, (_, i) => (i * 167 + (i >> 8)) & 255))
 
-  test.each(edges)('hashes a key of %i characters as defined, latin1 and not', (length) => {
+  test.each(edges)('hashes a key of %i characters as defined, latin1 or not', (length) => {
     const key = latin1.toString('latin1', 0, length)
     expect(textHash(hash, key)).toBe(hex(definedHash(seedAt(0), key)))
     const wide = `${key.slice(1)}€`
@@ -25,7 +25,7 @@ describe('createKeyedHash', () => {
     expect(textHash(hash, key)).toBe(hex(definedHash(seedAt(0), key)))
   })
 
-  test('hashes any string as defined, lone surrogates among them', () => {
+  test('hashes any string as defined, including lone surrogates', () => {
     const anyString = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 700 })
     fc.assert(
       fc.property(anyString, fc.nat(), (units, n) => {
@@ -36,13 +36,13 @@ describe('createKeyedHash', () => {
     )
   })
 
-  test.each(edges)('hashes %i bytes like the latin1 text of them', (length) => {
+  test.each(edges)('hashes %i bytes like the same text in latin1', (length) => {
     const bytes = latin1.subarray(0, length)
     expect(bytesHash(hash, bytes)).toBe(textHash(hash, bytes.toString('latin1')))
     expect(bytesHash(hash, new Uint8Array(bytes))).toBe(bytesHash(hash, bytes))
   })
 
-  test('gives each strange key a hash of its own', () => {
+  test('gives each unusual key its own hash', () => {
     const strange = [
       '',
       '\0',
@@ -66,7 +66,7 @@ describe('createKeyedHash', () => {
     expect(new Set([...keys].map((key) => textHash(hash, key))).size).toBe(keys.size)
   })
 
-  test('does not see how a string came to be', () => {
+  test('does not depend on how a string was built', () => {
     const flat = Buffer.from('198.51.100.7/api/orders').toString('latin1')
     const [client, route] = ['198.51.100.7', '/api/orders']
     const cut = `>>> ${flat} <<<`.slice(4, -4)
@@ -76,7 +76,7 @@ describe('createKeyedHash', () => {
     }
   })
 
-  test('keeps nothing of the key before', () => {
+  test('leaves no trace of the previous key', () => {
     const keys = ['a', 'x'.repeat(5_000), '€'.repeat(5_000), `${'x'.repeat(5_000)}€`, 'b']
     for (const before of keys) {
       for (const key of keys) {
@@ -86,7 +86,7 @@ describe('createKeyedHash', () => {
     }
   })
 
-  test('gives small integers', () => {
+  test('returns small integers', () => {
     for (const key of ['', 'a', 'b', '€', 'x'.repeat(1_000)]) {
       hash.text(key)
       expect([hash.low, hash.high]).toEqual([hash.low | 0, hash.high | 0])
@@ -95,12 +95,12 @@ describe('createKeyedHash', () => {
 })
 
 describe('the seed', () => {
-  test('is random where none is given', () => {
+  test('is random by default', () => {
     const hashes = Array.from({ length: 100 }, () => textHash(createKeyedHash(), 'key'))
     expect(new Set(hashes).size).toBe(100)
   })
 
-  test('makes equal hashes where it is equal, and others where one bit differs', () => {
+  test('determines the hashes, and a change of one bit changes them', () => {
     const near = Uint8Array.from(seedAt(1))
     near[15] ^= 1
     expect(textHash(createKeyedHash(seedAt(1)), 'key')).toBe(
@@ -115,7 +115,7 @@ describe('the seed', () => {
     ['a string', 'sixteen letters!'],
     ['null', null],
     ['a number', 16],
-  ])('is refused with SLUICE_BAD_SEED and what was got: %s', (got, seed) => {
+  ])('is rejected with SLUICE_BAD_SEED and a description of the value: %s', (got, seed) => {
     const attempt = () => createKeyedHash(seed as Uint8Array)
     expect(attempt).toThrow(expect.objectContaining({ code: 'SLUICE_BAD_SEED', message: expect.stringContaining(got) }))
   })

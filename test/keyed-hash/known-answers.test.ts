@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals'
 import { createKeyedHash } from '@sluice/keyed-hash'
 import { textHash } from './hashes.ts'
 
-/** `high`, then `low`. Processes and releases exchange sketches: a change here is a new format and needs a new name. */
+/**
+ * `high`, then `low`. Processes and releases exchange sketches: changing a value is a new format and needs a new name.
+ */
 const knownAnswers: readonly (readonly [key: string, hash: string])[] = [
   ['', '119744613fce9f2e'],
   ['a', '5cbfd3930328695e'],
@@ -26,7 +28,7 @@ const knownAnswers: readonly (readonly [key: string, hash: string])[] = [
   ['x'.repeat(2 ** 20), '6cfdc69d7eef25e1'],
 ]
 
-test('the hashes under the seed 00 01 … 0f are those of the first release', () => {
+test('the hashes under the seed 00 01 … 0f equal those of the first release', () => {
   const hash = createKeyedHash(Uint8Array.from({ length: 16 }, (_, i) => i))
   expect(knownAnswers.map(([key]) => [key, textHash(hash, key)])).toEqual(knownAnswers)
 })

@@ -1,4 +1,4 @@
-/** A hash in the manner of murmur3 over two characters a word: fast, seeded, and no defence. */
+/** A hash in the manner of murmur3 over two characters a word: fast and seeded, but easy to attack. */
 export function murmurLike(key: string, seed: number): number {
   let hash = seed
   for (let i = 0; i < key.length; i += 2) {
@@ -12,8 +12,8 @@ export function murmurLike(key: string, seed: number): number {
 }
 
 /**
- * Another key with the same `murmurLike` under every seed. It flips bit 18 of what the first word adds; the rotation
- * makes that bit 31, which a product by 5 and a sum leave alone, and the second word flips bit 31 back.
+ * Returns another key with the same `murmurLike` under every seed. It flips bit 18 of what the first word adds. The
+ * rotation makes it bit 31, which a product by 5 and a sum leave alone, and the second word flips bit 31 back.
  */
 export function forgedTwin(key: string): string {
   return flipped(key, 0, 1 << 18) + flipped(key, 2, 1 << 31) + key.slice(4)
@@ -35,7 +35,7 @@ function rotated(x: number, bits: number): number {
   return (x << bits) | (x >>> (32 - bits))
 }
 
-/** Of an odd number mod 2³², by Newton's iteration. */
+/** Returns the inverse of an odd number mod 2³², by Newton's iteration. */
 function inverse(odd: number): number {
   let result = odd
   for (let i = 0; i < 5; i++) result = Math.imul(result, 2 - Math.imul(odd, result))

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** Another draw of every seed below: SLUICE_SEED=… in the environment. Claims name the seed that broke them. */
+/** Set SLUICE_SEED=… in the environment to change all seeds below. Failed claims report their seed. */
 export const baseSeed: string = process.env.SLUICE_SEED ?? 'keyed-hash'
 
-/** The n-th seed, of 16 bytes. */
+/** Returns the n-th seed of 16 bytes. */
 export function seedAt(n: number): Uint8Array {
   return createHash('md5').update(`${baseSeed} ${n}`).digest()
 }
 
-/** Seeded 32-bit numbers, uniform enough to draw keys with. */
+/** Seeded 32-bit numbers, uniform enough to draw keys from. */
 export function randomWords(n: number): () => number {
   let block = Buffer.alloc(0)
   let blocks = 0

@@ -4,7 +4,7 @@ import { baseSeed, randomWords, seedAt } from './seeds.ts'
 import { structuredKeys } from './structured-keys.ts'
 
 const sets = 2 ** 12
-// no power of two, so that a fast range uses more than the top bits
+// not a power of two, so that a fast range uses more than the top bits
 const oddSets = 4_093
 
 const indexes: Readonly<Record<string, { sets: number; of: (hash: KeyedHash) => number }>> = {
@@ -17,16 +17,16 @@ const indexes: Readonly<Record<string, { sets: number; of: (hash: KeyedHash) => 
 }
 
 describe.each(Object.entries(structuredKeys))('%s', (_, keyAt) => {
-  test('fill sets as random numbers would, whichever bits choose the set', () => {
+  test('fill sets like random numbers, whichever bits choose the set', () => {
     const deviations = Array.from({ length: 20 }, (_, n) => setDeviations(seedAt(100 + n), keyAt)).flat()
-    // 120 of them a kind of key: chance exceeds 5.5 standard deviations, on either side, once in 200,000 runs
+    // with 120 samples per kind of key, chance exceeds 5.5 standard deviations on either side once in 200,000 runs
     expect(deviations.filter(({ sigmas }) => Math.abs(sigmas) > 5.5)).toEqual([])
     const mean = deviations.reduce((sum, { sigmas }) => sum + sigmas, 0) / deviations.length
     expect(Math.abs(mean)).toBeLessThan(0.5)
   })
 })
 
-/** How far chi-square is from its mean, in standard deviations: positive clusters, negative is too even. */
+/** Deviation of chi-square from its mean, in standard deviations: positive is clustered, negative is too even. */
 function setDeviations(seed: Uint8Array, keyAt: (n: number) => string) {
   const keys = 16 * sets
   const hash = createKeyedHash(seed)
@@ -61,7 +61,7 @@ interface KeyShape {
   readonly bits: number
 }
 
-/** For each bit of the hash and six bits of the key, from its first to its last: how often the one flips the other. */
+/** How often each of six bits of the key, from its first to its last, flips each bit of the hash. */
 function flipShares({ prefix, length, bits }: KeyShape) {
   const random = randomWords(length + bits)
   const places = Array.from({ length: 6 }, (_, i) => Math.floor((i * (length * bits - 1)) / 5))

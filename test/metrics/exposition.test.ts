@@ -4,7 +4,7 @@ import { readExposition } from './exposition.ts'
 const head = (name: string, type: string) => `# HELP ${name} Text.\n# TYPE ${name} ${type}\n`
 const buckets = (...lines: string[]) => `${head('h', 'histogram')}${lines.join('\n')}\n`
 
-test('the reader of these tests reads what Prometheus reads', () => {
+test('the exposition reader of these tests parses what Prometheus parses', () => {
   const text = `${head('a_total', 'counter')}a_total{x="1",y="a\\\\\\"\\nb"} 1e+21\n${head('b', 'gauge')}b -Inf\n`
   expect(readExposition(text)).toEqual([
     {
@@ -19,30 +19,30 @@ test('the reader of these tests reads what Prometheus reads', () => {
 })
 
 test.each([
-  ['no end of the last line', `${head('a', 'gauge')}a 1`],
+  ['no newline after the last line', `${head('a', 'gauge')}a 1`],
   ['no header', 'a 1\n'],
   ['no type', '# HELP a Text.\na 1\n'],
   ['an empty line', `${head('a', 'gauge')}\na 1\n`],
   ['an unescaped quote', `${head('a', 'gauge')}a{x="""} 1\n`],
   ['an unknown escape', `${head('a', 'gauge')}a{x="\\t"} 1\n`],
   ['an unescaped backslash in HELP', '# HELP a \\t\n# TYPE a gauge\n'],
-  ['a label twice', `${head('a', 'gauge')}a{x="1",x="2"} 1\n`],
+  ['a duplicate label', `${head('a', 'gauge')}a{x="1",x="2"} 1\n`],
   ['equal series', `${head('a', 'gauge')}a{x="1",y="2"} 1\na{y="2",x="1"} 1\n`],
-  ['a family twice', `${head('a', 'gauge')}a 1\n${head('a', 'gauge')}`],
+  ['a duplicate family', `${head('a', 'gauge')}a 1\n${head('a', 'gauge')}`],
   ['a sample of another family', `${head('a', 'gauge')}b 1\n`],
-  ['no number', `${head('a', 'gauge')}a Infinity\n`],
+  ['an invalid number', `${head('a', 'gauge')}a Infinity\n`],
   [
-    'a counter named like a part of a histogram',
+    'a counter with the name of a histogram series',
     `${buckets('h_bucket{le="+Inf"} 0', 'h_sum 0', 'h_count 0')}${head('h_sum', 'counter')}`,
   ],
-  ['buckets that fall', buckets('h_bucket{le="1"} 2', 'h_bucket{le="+Inf"} 1', 'h_sum 0', 'h_count 1')],
+  ['decreasing buckets', buckets('h_bucket{le="1"} 2', 'h_bucket{le="+Inf"} 1', 'h_sum 0', 'h_count 1')],
   [
-    'bounds that fall',
+    'decreasing bounds',
     buckets('h_bucket{le="1"} 0', 'h_bucket{le="0"} 0', 'h_bucket{le="+Inf"} 1', 'h_sum 0', 'h_count 1'),
   ],
-  ['no bucket of all', buckets('h_bucket{le="1"} 2', 'h_sum 0', 'h_count 2')],
-  ['another count', buckets('h_bucket{le="+Inf"} 2', 'h_sum 0', 'h_count 1')],
+  ['no +Inf bucket', buckets('h_bucket{le="1"} 2', 'h_sum 0', 'h_count 2')],
+  ['a count that differs from the +Inf bucket', buckets('h_bucket{le="+Inf"} 2', 'h_sum 0', 'h_count 1')],
   ['no sum', buckets('h_bucket{le="+Inf"} 2', 'h_count 2')],
-])('and refuses what it refuses: %s', (_what, text) => {
+])('the exposition reader rejects what Prometheus rejects: %s', (_what, text) => {
   expect(() => readExposition(text)).toThrow()
 })

@@ -1,4 +1,4 @@
-/** One line of samples: its labels in the order in which they stand. */
+/** A sample line. The labels keep their order in the line. */
 interface ReadSample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -18,8 +18,8 @@ const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (NaN|[+-]Inf|-?\d+(?:\.
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\\\|\\"|\\n)*)"(,|$)/y
 
 /**
- * Reads the text format 0.0.4 of Prometheus, and throws for whatever promtool refuses: a header that is missing or comes
- * twice, samples outside of their family, equal series, buckets that are not cumulative or not complete.
+ * Reads the text format 0.0.4 of Prometheus. Throws for everything that promtool rejects: a missing or duplicate
+ * header, samples outside of their family, equal series, and buckets that are not cumulative or not complete.
  */
 export function readExposition(text: string): ReadFamily[] {
   if (text === '') return []

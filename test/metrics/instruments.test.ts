@@ -26,13 +26,13 @@ function codeOf(build: () => unknown): unknown {
   return undefined
 }
 
-/** Values around the bounds, on them, and far off. */
+/** Draws values near the bounds, on the bounds, and far away. */
 function randomValue(random: SeededRandom, bounds: readonly number[]): number {
   return random.pick([random.pick(bounds), random.pick(bounds) + random.next() - 0.5, (random.next() - 0.5) * 1e6])
 }
 
 describe.each(instruments)('%s', (_name, make) => {
-  test('has one series for each set of label values, and one of none', () => {
+  test('has one series for each combination of label values, and one series if it has no labels', () => {
     const metric = make({ name: 'a', help: '', labels: ['x', 'y'] })
     expect(labelsOf(metric)).toEqual([])
     const series = metric.labels('1', '2')
@@ -45,7 +45,7 @@ describe.each(instruments)('%s', (_name, make) => {
     expect(labelsOf(make({ name: 'a', help: '' }))).toEqual([{}])
   })
 
-  test('counts under other what is beyond maxSeries, so that no key becomes a label by mistake', () => {
+  test('counts label values beyond maxSeries under "other", which bounds a label that holds keys by mistake', () => {
     const metric = make({ name: 'a', help: '', labels: ['route', 'key'] })
     for (let key = 0; key < 1000; key++) metric.labels('r', `user-${key}`)
     const others = metric.labels('r', 'user-1000')
@@ -56,13 +56,13 @@ describe.each(instruments)('%s', (_name, make) => {
     expect(labelsOf(metric).at(-1)).toEqual({ route: 'other', key: 'other' })
   })
 
-  test('takes maxSeries as it is', () => {
+  test('respects the maxSeries option', () => {
     const metric = make({ name: 'a', help: '', labels: ['x'], maxSeries: 2 })
     for (const value of ['a', 'b', 'c', 'd']) metric.labels(value)
     expect(labelsOf(metric)).toEqual([{ x: 'a' }, { x: 'b' }, { x: 'other' }])
   })
 
-  test('refuses names and labels that the format cannot say', () => {
+  test('rejects names and labels that the format does not allow', () => {
     const bad: readonly object[] = [
       { name: 'a-b' },
       { name: '' },
@@ -83,7 +83,7 @@ describe.each(instruments)('%s', (_name, make) => {
     }
   })
 
-  test('refuses another number of label values than of labels, and values that are no text', () => {
+  test('rejects a wrong number of label values, and label values that are not strings', () => {
     const metric = make({ name: 'a', help: '', labels: ['x', 'y'] })
     metric.labels('1', '2')
     for (const values of [[], ['1'], ['1', '2', '3'], ['1:11:2'], ['3', 4], [undefined, '2']]) {
@@ -95,7 +95,7 @@ describe.each(instruments)('%s', (_name, make) => {
 })
 
 describe('a counter', () => {
-  test('grows by what is added, and by 1 unless said', () => {
+  test('grows by the given amount, and by 1 by default', () => {
     const counter = new CounterMetric({ name: 'a_total', help: '', labels: ['x'] })
     const series = counter.labels('1')
     series.add()
@@ -104,7 +104,7 @@ describe('a counter', () => {
     expect(series.value).toBe(4)
   })
 
-  test('refuses what would shrink or spoil it, and keeps its value', () => {
+  test('rejects amounts that are negative or not finite, and keeps its value', () => {
     const series = new CounterMetric({ name: 'a_total', help: '' }).labels()
     series.add(3)
     for (const amount of [-1, Number.NaN, Infinity, 'x']) {
@@ -115,7 +115,7 @@ describe('a counter', () => {
 })
 
 describe('a gauge', () => {
-  test('has the value that was set, plus what was added since', () => {
+  test('has the value that was last set plus later additions', () => {
     const gauge = new GaugeMetric({ name: 'a', help: '' })
     gauge.set(5)
     gauge.add(-7)
@@ -127,7 +127,7 @@ describe('a gauge', () => {
 })
 
 describe('a histogram', () => {
-  test('counts in each bucket what is at most its bound, as a model that keeps all values does', () =>
+  test('counts in each bucket the values up to its bound, like a model that keeps all values', () =>
     eachSeed(60, (random) => {
       const count = 1 + random.whole(40)
       const bounds = [...new Set(Array.from({ length: count }, () => random.whole(200) - 100))].sort((a, b) => a - b)
@@ -141,7 +141,7 @@ describe('a histogram', () => {
       expect(samples.at(-1)?.value).toBe(500)
     }))
 
-  test('refuses values that would spoil its sum, and counts nothing of them', () => {
+  test('rejects values that are not finite numbers, and does not count them', () => {
     const histogram = new HistogramMetric({ name: 'h', help: '', buckets: [1] })
     for (const value of [Number.NaN, Infinity, -Infinity, undefined, '1']) {
       expect(codeOf(() => histogram.observe(value as number))).toBe('SLUICE_BAD_OPTION')
@@ -149,7 +149,7 @@ describe('a histogram', () => {
     expect(prometheusText(histogram)).toMatch(/h_count 0\n/)
   })
 
-  test('refuses bounds that do not ascend, and a label le', () => {
+  test('rejects bounds that do not ascend, and a label named le', () => {
     const make = (options: object) => () => new HistogramMetric({ name: 'h', help: '', buckets: [1], ...options })
     for (const buckets of [[], [1, 1], [2, 1], [1, Infinity], [Number.NaN], ['1'], 7, undefined]) {
       expect(codeOf(make({ buckets }))).toBe('SLUICE_BAD_OPTION')
@@ -158,21 +158,21 @@ describe('a histogram', () => {
   })
 })
 
-describe('several sources as one', () => {
-  test('have a prefix and labels in common, also those of another such source', () => {
+describe('a group of metric sources', () => {
+  test('adds its prefix and labels to every metric, and groups can be nested', () => {
     const inner = new Metrics([new GaugeMetric({ name: 'a', help: '' })], { prefix: 'in_', labels: { x: '1' } })
     const outer = new Metrics([inner], { prefix: 'out_', labels: { y: '2' } })
     const [{ name, samples }] = readExposition(prometheusText(outer))
     expect({ name, labels: samples[0].labels }).toEqual({ name: 'out_in_a', labels: { x: '1', y: '2' } })
   })
 
-  test('are kept apart by their labels where they have one metric', () => {
+  test('keeps the same metric of two sources apart by their labels', () => {
     const one = (app: string) => new Metrics([new CounterMetric({ name: 'a_total', help: '' })], { labels: { app } })
     const [{ samples }] = readExposition(prometheusText(one('x'), one('y')))
     expect(samples.map(({ labels }) => labels.app)).toEqual(['x', 'y'])
   })
 
-  test('refuse a prefix and labels that the format cannot say, and labels that a sample has', () => {
+  test('rejects invalid prefixes and labels, and labels that a sample already has', () => {
     const gauge = new GaugeMetric({ name: 'a', help: '', labels: ['x'] })
     gauge.set(1, 'one')
     const bad: readonly (() => unknown)[] = [
@@ -188,7 +188,7 @@ describe('several sources as one', () => {
   })
 })
 
-test('what the instruments of random use say, a reader of the format reads', () =>
+test('the text of randomly used instruments is read back unchanged', () =>
   eachSeed(30, (random) => {
     const texts = ['', 'a', '"', '\\', '\n', 'a,b="c"', '}', ' # HELP', 'ä', '\\n', '\u2028']
     const text = () => Array.from({ length: random.whole(4) }, () => random.pick(texts)).join('')

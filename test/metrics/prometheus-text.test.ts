@@ -17,7 +17,7 @@ function histogram(sample: object, labels = {}): Metric {
   return { name: 'h', help: 'Text.', type: 'histogram', samples }
 }
 
-/** The code of the error, and nothing where there is none. */
+/** Returns the error code, or undefined if the call does not throw. */
 function codeOf(build: () => unknown): unknown {
   try {
     build()
@@ -27,8 +27,8 @@ function codeOf(build: () => unknown): unknown {
   return undefined
 }
 
-describe('the text of metrics', () => {
-  test('is what Prometheus reads, to the letter', () => {
+describe('prometheusText', () => {
+  test('writes exactly the text that Prometheus expects', () => {
     const decisions = new CounterMetric({ name: 'decisions_total', help: 'Decisions.', labels: ['policy', 'outcome'] })
     decisions.labels('api', 'allowed').add(3)
     decisions.labels('api', 'denied').add()
@@ -59,14 +59,14 @@ describe('the text of metrics', () => {
     )
   })
 
-  test('of no source is empty, and a metric without samples is its header', () => {
+  test('is empty without sources, and writes only the header of a metric without samples', () => {
     expect(prometheusText()).toBe('')
     expect(prometheusText(sourceOf())).toBe('')
     const empty = new CounterMetric({ name: 'a', help: '', labels: ['x'] })
     expect(prometheusText(empty)).toBe('# HELP a \n# TYPE a counter\n')
   })
 
-  test('escapes what ends a help or a label value', () => {
+  test('escapes special characters in help texts and label values', () => {
     const metric: Metric = { ...gauge('a', 1, { x: 'a\\b"c\nd' }), help: 'a\\b"c\nd' } as Metric
     const lines = ['# HELP a a\\\\b"c\\nd', '# TYPE a gauge', 'a{x="a\\\\b\\"c\\nd"} 1', '']
     expect(prometheusText(sourceOf(metric))).toBe(lines.join('\n'))
@@ -76,13 +76,13 @@ describe('the text of metrics', () => {
     const numbers = [0, -0, 1.5, -2, 1e21, 5e-324, Number.MAX_SAFE_INTEGER, Number.NaN, Infinity, -Infinity]
     const metrics = numbers.map((value, index) => gauge(`n${index}`, value))
     const written = readExposition(prometheusText(sourceOf(...metrics))).map(({ samples }) => samples[0].value)
-    // the sign of zero is none
+    // the format does not keep the sign of zero
     expect(written).toEqual(numbers.map((value) => (value === 0 ? 0 : value)))
     expect(prometheusText(sourceOf(gauge('a', Infinity)))).toMatch(/a \+Inf\n/)
     expect(prometheusText(sourceOf(gauge('a', Number.NaN)))).toMatch(/a NaN\n/)
   })
 
-  test('has one header for a metric of several sources, where it first appears, with the first help', () => {
+  test('writes one header for a metric of several sources, at its first appearance and with the first help text', () => {
     const first = sourceOf(gauge('a', 1, { app: 'x' }), gauge('b', 2))
     const second = sourceOf(gauge('c', 3), { ...gauge('a', 4, { app: 'y' }), help: 'Other.' } as Metric)
     const families = readExposition(prometheusText(first, second))
@@ -97,15 +97,15 @@ describe('the text of metrics', () => {
     ])
   })
 
-  test('is read anew each time', () => {
+  test('reads the current values on each call', () => {
     const counter = new CounterMetric({ name: 'a_total', help: '' })
     expect(prometheusText(counter)).toMatch(/a_total 0\n/)
     counter.add(2)
     expect(prometheusText(counter)).toMatch(/a_total 2\n/)
   })
 
-  test('says each label of a stranger as it is', () => {
-    // a lone surrogate has no UTF-8
+  test('writes hostile label values unchanged', () => {
+    // a lone surrogate cannot be written as UTF-8
     const values = hostileKeys.filter((key) => Buffer.from(key).toString() === key)
     const counter = new CounterMetric({ name: 'a_total', help: values.join(), labels: ['key'] })
     for (const value of values) counter.add(1, value)
@@ -114,7 +114,7 @@ describe('the text of metrics', () => {
     expect(family.samples.map(({ labels }) => labels.key)).toEqual([...new Set(values)])
   })
 
-  test('completes buckets by that of all values, and keeps one that is there', () => {
+  test('adds the +Inf bucket if it is missing, and keeps an existing one', () => {
     const given = { buckets: [{ upperBound: 1, count: 2 }], count: 3, sum: 5 }
     const complete = { ...given, buckets: [...given.buckets, { upperBound: Infinity, count: 3 }] }
     expect(prometheusText(sourceOf(histogram(given)))).toBe(prometheusText(sourceOf(histogram(complete))))
@@ -122,42 +122,42 @@ describe('the text of metrics', () => {
   })
 })
 
-describe('the text of metrics is refused', () => {
+describe('prometheusText rejects', () => {
   const bucketed = (...buckets: readonly (readonly [number, number])[]) => ({
     buckets: buckets.map(([upperBound, count]) => ({ upperBound, count })),
     count: 3,
   })
   const rows: readonly (readonly [string, ...unknown[]])[] = [
-    ['a name of two types', sourceOf(gauge('a', 1)), new CounterMetric({ name: 'a', help: '' })],
+    ['a name with two types', sourceOf(gauge('a', 1)), new CounterMetric({ name: 'a', help: '' })],
     [
       'equal labels in two sources',
       sourceOf(gauge('a', 1, { x: '1', y: '2' })),
       sourceOf(gauge('a', 1, { y: '2', x: '1' })),
     ],
-    ['a metric named like a part of a histogram', sourceOf(histogram({}), gauge('h_count', 1))],
-    ['a histogram with a part named like a metric', sourceOf(gauge('h_bucket', 1), histogram({}))],
+    ['a metric with the name of a histogram series', sourceOf(histogram({}), gauge('h_count', 1))],
+    ['a histogram with a series named like a metric', sourceOf(gauge('h_bucket', 1), histogram({}))],
     ['a name with a dash', sourceOf(gauge('a-b', 1))],
-    ['a name with a digit first', sourceOf(gauge('1a', 1))],
-    ['a name with a second line', sourceOf(gauge('a\n', 1))],
+    ['a name that starts with a digit', sourceOf(gauge('1a', 1))],
+    ['a name with a line break', sourceOf(gauge('a\n', 1))],
     ['no name', sourceOf(gauge('', 1))],
     ['a label with a colon', sourceOf(gauge('a', 1, { 'x:y': '' }))],
-    ['a label that Prometheus keeps for itself', sourceOf(gauge('a', 1, { __name__: 'b' }))],
-    ['a label le of a histogram', sourceOf(histogram({}, { le: '1' }))],
-    ['a label value that is no text', sourceOf(gauge('a', 1, { x: 7 }))],
-    ['a value that is no number', sourceOf(gauge('a', '7'))],
+    ['a label that Prometheus reserves', sourceOf(gauge('a', 1, { __name__: 'b' }))],
+    ['a label le on a histogram', sourceOf(histogram({}, { le: '1' }))],
+    ['a label value that is not a string', sourceOf(gauge('a', 1, { x: 7 }))],
+    ['a value that is not a number', sourceOf(gauge('a', '7'))],
     ['no value', sourceOf(gauge('a', undefined))],
     ['no help', sourceOf({ ...gauge('a', 1), help: undefined } as never)],
     ['an unknown type', sourceOf({ ...gauge('a', 1), type: 'summary' } as never)],
-    ['bounds that fall', sourceOf(histogram(bucketed([2, 1], [1, 2])))],
+    ['decreasing bounds', sourceOf(histogram(bucketed([2, 1], [1, 2])))],
     ['a bound of NaN', sourceOf(histogram(bucketed([Number.NaN, 1])))],
-    ['counts that fall', sourceOf(histogram(bucketed([1, 2], [2, 1])))],
-    ['more in a bucket than there are', sourceOf(histogram(bucketed([1, 4])))],
-    ['another count than that of all', sourceOf(histogram(bucketed([Infinity, 2])))],
+    ['decreasing counts', sourceOf(histogram(bucketed([1, 2], [2, 1])))],
+    ['a bucket count above the total', sourceOf(histogram(bucketed([1, 4])))],
+    ['a total that differs from the +Inf bucket', sourceOf(histogram(bucketed([Infinity, 2])))],
     ['no source', undefined],
     ['a source without metrics', {}],
   ]
 
-  test.each(rows)('for %s', (_what, ...sources) => {
+  test.each(rows)('%s', (_what, ...sources) => {
     expect(codeOf(() => prometheusText(...(sources as MetricSource[])))).toBe('SLUICE_BAD_OPTION')
   })
 })
