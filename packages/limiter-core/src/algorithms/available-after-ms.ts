@@ -1,7 +1,7 @@
 import type { CompiledPolicy } from '../contracts.ts'
 
 /**
- * Returns the whole milliseconds until more than the `remaining` units become available if no other request comes; 0
+ * Returns the milliseconds, an integer, until more than `remaining` units are available if no other request arrives; 0
  * for an unused key.
  */
 export function availableAfterMs(

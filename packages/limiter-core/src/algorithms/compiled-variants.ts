@@ -1,13 +1,13 @@
 import type { CompiledPolicy, Policy, PolicyVariant } from '../contracts.ts'
 
 /**
- * A policy whose plans store different kinds of cells. The cells of all variants follow one another; each variant
- * that drains while it is only charged has one more cell with the time when a charge last found no room. Usage under
- * one plan counts in all of them: a take must fit the plan's own variant and the variants of larger plans, and is
- * charged to the others without a check. Guarantee: that of the plan's own policy, over all usage under any plan.
+ * A policy whose plans have different cell layouts. The cells of all variants are stored one after another; a variant
+ * that drains has one more cell, with the time when a charge last did not fit completely. Usage under one plan counts
+ * in all variants: a take must fit the plan's own variant and the variants of larger plans, and is charged to the other
+ * variants without a check. Guarantee: the guarantee of the plan's own policy, for the usage under all plans together.
  *
- * A variant that is only charged and drains holds at most `ceiling` units, the most that the largest plan admits at
- * once. Otherwise a month under a large plan would become a debt of months under a small one.
+ * A variant that drains is charged up to `ceiling` units, the largest number that any plan admits at once. Without this
+ * bound, a month under a large plan would become a debt of many months under a small plan.
  */
 export class CompiledVariants implements CompiledPolicy {
   readonly policy: Policy
@@ -17,7 +17,7 @@ export class CompiledVariants implements CompiledPolicy {
   readonly variants: readonly PolicyVariant[]
   readonly instants: readonly number[] | undefined
   readonly #own: PolicyVariant
-  readonly #asked: readonly PolicyVariant[]
+  readonly #checked: readonly PolicyVariant[]
   readonly #charged: readonly PolicyVariant[]
 
   constructor(variants: readonly PolicyVariant[]) {
@@ -29,20 +29,20 @@ export class CompiledVariants implements CompiledPolicy {
     this.variants = variants
     this.instants = instantsOf(variants)
     this.#own = own
-    this.#asked = variants.filter(({ role }) => role !== 'charged')
+    this.#checked = variants.filter(({ role }) => role !== 'charged')
     this.#charged = variants.filter(({ role }) => role === 'charged')
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
     let longest = 0
-    for (const variant of this.#asked) {
+    for (const variant of this.#checked) {
       longest = Math.max(longest, variant.compiled.waitMs(cells, at + variant.at, now, cost))
     }
     return longest
   }
 
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
-    for (const variant of this.#asked) variant.compiled.spend(cells, at + variant.at, now, cost)
+    for (const variant of this.#checked) variant.compiled.spend(cells, at + variant.at, now, cost)
     for (const variant of this.#charged) {
       const fitting = fittingOf(variant, cells, at, now, cost)
       if (fitting > 0) variant.compiled.spend(cells, at + variant.at, now, fitting)
@@ -51,7 +51,7 @@ export class CompiledVariants implements CompiledPolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     let moved = 0
-    for (const variant of this.#asked) {
+    for (const variant of this.#checked) {
       const found = variant.compiled.adjust(cells, at + variant.at, now, units, takenAt)
       if (variant === this.#own) moved = found
     }
@@ -65,24 +65,21 @@ export class CompiledVariants implements CompiledPolicy {
 
   remaining(cells: Float64Array, at: number, now: number): number {
     let least = Number.POSITIVE_INFINITY
-    for (const variant of this.#asked) {
+    for (const variant of this.#checked) {
       least = Math.min(least, variant.compiled.remaining(cells, at + variant.at, now))
     }
     return Math.min(least, this.capacity)
   }
 
   resetAfterMs(cells: Float64Array, at: number, now: number): number {
-    return longestReset(this.#asked, cells, at, now)
+    return longestReset(this.#checked, cells, at, now)
   }
 
   keptMs(cells: Float64Array, at: number, now: number): number {
     return longestReset(this.variants, cells, at, now)
   }
 
-  /**
-   * The known usage is in units of the plan's own policy. The other variants are assumed to have used as much just
-   * now.
-   */
+  /** `used` is in units of the plan's own policy. The other variants are charged the same number of units, now. */
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     const { compiled, perMs, ceiling } = this.#own
     const longestMs = perMs > 0 ? ceiling / perMs : Number.POSITIVE_INFINITY
@@ -96,10 +93,7 @@ export class CompiledVariants implements CompiledPolicy {
   }
 }
 
-/**
- * Returns the cells of all variants that hold an instant, including the "no room" times; undefined if any variant has
- * none.
- */
+/** Returns the indexes of all cells that hold a time; undefined if one of the variants has no `instants`. */
 function instantsOf(variants: readonly PolicyVariant[]): readonly number[] | undefined {
   const instants: number[] = []
   for (const { compiled, at, perMs } of variants) {
@@ -115,7 +109,7 @@ export function cellsOf({ compiled, perMs }: Pick<PolicyVariant, 'compiled' | 'p
   return perMs > 0 ? compiled.cells + 1 : compiled.cells
 }
 
-/** Units of a cost for which a variant has room that is charged. Notes when that is not all of them. */
+/** Returns the units of a charge that fit a charged variant, and records the time if not all of them fit. */
 function fittingOf(
   { compiled, at: from, perMs, ceiling }: PolicyVariant,
   cells: Float64Array,
@@ -126,14 +120,14 @@ function fittingOf(
   if (perMs === 0) return cost
   const room = Math.max(0, ceiling - compiled.resetAfterMs(cells, at + from, now) * perMs)
   if (cost <= room) return cost
-  // 0 is never
+  // 0 means that all charges have fitted
   cells[at + from + compiled.cells] = now || Number.MIN_VALUE
   return room
 }
 
 /**
- * Whether a take may have been charged less than its cost. Refunding all of it would then return units that other
- * takes used.
+ * Whether a variant may have been charged less than the cost of a take. A refund of the whole cost would then return
+ * units that other takes used.
  */
 function mayBeUncharged(
   { compiled, at: from, perMs }: PolicyVariant,

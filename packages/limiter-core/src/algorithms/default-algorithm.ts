@@ -1,13 +1,13 @@
 import type { AlgorithmName, Backend } from '../contracts.ts'
 
-/** Up to this limit, one timestamp per unit costs little and makes `retryAfterMs` exact. */
-const LARGEST_LOG = 32
+/** Up to this limit, a log with one timestamp per unit needs little memory; it is exact. */
+const LARGEST_DEFAULT_LOG = 32
 
 /**
  * Returns the default algorithm: `sliding-log` for limits up to 32 if the backend supports it, otherwise
- * `sliding-window`. For plans that share a count, `largestLimit` is the largest of their limits.
+ * `sliding-window`. If plans share a count, `largestLimit` is the largest of their limits.
  */
 export function defaultAlgorithm(largestLimit: number, { algorithms }: Pick<Backend, 'algorithms'>): AlgorithmName {
-  const keepsLog = algorithms?.includes('sliding-log') ?? true
-  return largestLimit <= LARGEST_LOG && keepsLog ? 'sliding-log' : 'sliding-window'
+  const supportsLog = algorithms?.includes('sliding-log') ?? true
+  return largestLimit <= LARGEST_DEFAULT_LOG && supportsLog ? 'sliding-log' : 'sliding-window'
 }

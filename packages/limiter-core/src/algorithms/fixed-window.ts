@@ -2,8 +2,9 @@ import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
 import { wholeMsUntil } from './whole-ms.ts'
 
 /**
- * Cells: [start of the window, units used in it]. A window starts at the key's first take after the last one ended.
- * Promise: at most 2 limits in any window (a full one just before its end, a full one just after).
+ * Cells: [start of the window, units used in the window]. A window starts at the key's first take after the previous
+ * window has ended. Guarantee: at most twice the limit in any interval of the window's length (one limit just before
+ * the end of a window and one just after).
  */
 class CompiledFixedWindow implements CompiledPolicy {
   readonly policy: Policy
@@ -63,7 +64,7 @@ class CompiledFixedWindow implements CompiledPolicy {
     return now >= cells[at] + this.#windowMs ? 0 : cells[at + 1]
   }
 
-  // a take of cost 0 leaves no cells behind, but its final cost belongs to the window that the take would have opened
+  // a take of cost 0 writes no cells, but a later charge to it belongs to the window that the take would have started
   #opensWindow(cells: Float64Array, at: number, now: number, takenAt: number): boolean {
     const afterLast = cells[at + 1] === 0 || takenAt >= cells[at] + this.#windowMs
     return afterLast && now < takenAt + this.#windowMs

@@ -4,9 +4,9 @@ import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
 /**
- * Cells: [theoretical arrival time of the next unit]. A unit is due every T = window / limit; a take of q fits when
- * max(now, tat) + q * T lies at most burst * T ahead of now (ITU-T I.371, generic cell rate algorithm). `burst` is the
- * number of units that fit at once. Promise: at most burst + rate * W units in any window of length W.
+ * Cells: [theoretical arrival time (TAT) of the next unit]. One unit is due every T = window / limit. A take of q units
+ * fits if max(now, TAT) + q * T is at most burst * T after now (ITU-T I.371, generic cell rate algorithm). `burst` is
+ * the number of units that fit at once. Guarantee: at most burst + rate * W units in any interval of length W.
  */
 class CompiledGcra implements CompiledPolicy {
   readonly policy: Policy
@@ -37,10 +37,10 @@ class CompiledGcra implements CompiledPolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const debtMs = this.#debtMs(cells, at, now)
-    // as in token-bucket: units that may have drained since the take are not refunded
+    // as in token-bucket, units that may have drained since the take are not refunded
     const drainedMs = Math.max(0, now - takenAt)
-    const asked = units * this.#unitMs
-    const movedMs = units > 0 ? asked : -Math.min(debtMs, Math.max(0, -asked - drainedMs))
+    const requestedMs = units * this.#unitMs
+    const movedMs = units > 0 ? requestedMs : -Math.min(debtMs, Math.max(0, -requestedMs - drainedMs))
     if (movedMs === 0) return 0
     cells[at] = debtMs + movedMs === 0 ? 0 : now + debtMs + movedMs
     return units > 0 ? units : movedMs / this.#unitMs
@@ -49,7 +49,7 @@ class CompiledGcra implements CompiledPolicy {
   remaining(cells: Float64Array, at: number, now: number): number {
     const freeMs = this.#aheadMs - this.#debtMs(cells, at, now) + EPSILON_MS
     let units = Math.max(0, Math.min(this.capacity, Math.floor(freeMs / this.#unitMs)))
-    // the division may round across a whole number; the comparison that decides is the one to agree with
+    // the division may round to the wrong integer, and the result must agree with the comparison in `#fits`
     while (units > 0 && !this.#fits(cells, at, now, units)) units--
     while (units < this.capacity && this.#fits(cells, at, now, units + 1)) units++
     return units
@@ -60,13 +60,13 @@ class CompiledGcra implements CompiledPolicy {
   }
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
-    // as in token-bucket: the reset time of an exhausted key includes its debt
+    // as in token-bucket, the reset time of an exhausted key includes its debt
     const debtMs = used < this.capacity ? Math.min(used * this.#unitMs, resetAfterMs) : resetAfterMs
     cells[at] = debtMs > 0 ? now + debtMs : 0
   }
 
   #debtMs(cells: Float64Array, at: number, now: number): number {
-    // all zero is a new key, also where a clock reads less than 0
+    // 0 means an unused key, even if the clock returns negative times
     return cells[at] === 0 ? 0 : Math.max(0, cells[at] - now)
   }
 
@@ -82,8 +82,8 @@ export const gcra: Algorithm = {
     if (policy.windowMs / policy.limit < 1) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': gcra spaces units by whole ms or more: got ${policy.limit} in ${policy.windowMs} ms, ` +
-          `expected at most ${policy.windowMs}; use token-bucket`,
+        `policy '${policy.name}': limit: expected at most one unit per ms for gcra, ` +
+          `received ${policy.limit} units in ${policy.windowMs} ms; use token-bucket`,
       )
     }
     return new CompiledGcra(policy)

@@ -5,7 +5,6 @@ import { slidingLog } from './sliding-log.ts'
 import { slidingWindow } from './sliding-window.ts'
 import { tokenBucket } from './token-bucket.ts'
 
-/** The five algorithms by name. */
 export const algorithms: Readonly<Record<AlgorithmName, Algorithm>> = {
   'fixed-window': fixedWindow,
   'sliding-window': slidingWindow,

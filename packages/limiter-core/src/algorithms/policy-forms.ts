@@ -2,19 +2,20 @@ import type { AlgorithmName, Policy } from '../contracts.ts'
 
 const DRAINING: readonly AlgorithmName[] = ['token-bucket', 'gcra']
 
-/** Units that drain in a millisecond; 0 where they end with a window. */
+/** Returns the units that drain per millisecond; 0 for a window, whose units end together. */
 export function drainPerMs({ algorithm, limit, windowMs }: Policy): number {
   return DRAINING.includes(algorithm) ? limit / windowMs : 0
 }
 
-/** The most units that a fresh key can give at once. */
+/** Returns the units that an unused key admits at once. */
 export function capacityOf({ limit, burst }: Policy): number {
   return burst ?? limit
 }
 
 /**
- * Returns what determines the meaning of cells. Policies with the same form interpret the same cells alike, whatever
- * their limits. For windows it contains the length, the slices or the calendar; for algorithms that drain, the rate.
+ * Returns a string that identifies how a policy interprets its cells, independent of its limit: the algorithm and, for
+ * windows, the length and the slices or the calendar; for algorithms that drain, the rate. Policies with the same form
+ * can share cells.
  */
 export function formOf(policy: Policy): string {
   const { algorithm, limit, windowMs, slices = 1, calendar } = policy
@@ -22,13 +23,13 @@ export function formOf(policy: Policy): string {
   // gcra stores milliseconds; this is the length of one unit
   if (algorithm === 'gcra') return `gcra ${windowMs / limit}`
   if (algorithm === 'token-bucket') return `token-bucket ${limit / windowMs}`
-  // `slices` may be an invalid value that cannot be converted to a string; the algorithm refuses it later
+  // `slices` may be an invalid value that cannot be converted to a string; `compile` rejects it later
   return `${algorithm} ${windowMs} ${Number.isInteger(slices) ? slices : ''}`
 }
 
 /**
- * Whether everything that `policy` admits also fits `larger`, so that a client counted by both, on one plan, is never
- * denied by the larger one.
+ * Whether all usage that `policy` admits also fits `larger`, so that a client under one plan, counted by both, is never
+ * denied by `larger`.
  */
 export function alwaysFits(policy: Policy, larger: Policy): boolean {
   // calendar periods vary in length, and carried-over or purchased units are added to them
@@ -39,15 +40,15 @@ export function alwaysFits(policy: Policy, larger: Policy): boolean {
   return most + perMs * reachMs(larger) <= larger.limit
 }
 
-/** An interval of any length admits at most this many units plus the rate times the length. */
+/** Returns the smallest number such that any interval admits at most this many units plus the rate times its length. */
 function mostAtOnce(policy: Policy): number {
   const { algorithm, slices = 1 } = policy
-  // a full window just before its end, another one just after
+  // one limit just before the end of a window and one just after
   const twice = algorithm === 'fixed-window' || (algorithm === 'sliding-window' && slices === 1)
   return twice ? 2 * policy.limit : capacityOf(policy)
 }
 
-/** Returns for how many milliseconds a taken unit may count. */
+/** Returns the maximum number of milliseconds for which a unit counts after it was taken. */
 function reachMs({ algorithm, windowMs, slices = 1 }: Policy): number {
   return algorithm === 'sliding-window' ? windowMs * (1 + 1 / slices) : windowMs
 }

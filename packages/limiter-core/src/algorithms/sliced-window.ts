@@ -3,9 +3,9 @@ import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
 /**
- * Cells: [start of the newest slice, units per slice from the newest to the oldest, one slice more than the window
- * has]. The oldest slice is partly outside the window and counts completely. Guarantee: never more than the limit in
- * any window; units are released up to window / slices late.
+ * Cells: [start of the newest slice, units of each slice from the newest to the oldest]. There is one slice more than
+ * the window has, because the oldest slice is partly inside the window; it counts completely. Guarantee: never more
+ * than the limit in any window; units become available again up to window / slices late.
  */
 export class CompiledSlicedWindow implements CompiledPolicy {
   readonly policy: Policy
@@ -33,7 +33,7 @@ export class CompiledSlicedWindow implements CompiledPolicy {
     if (cost === 0 || used + cost <= this.capacity) return 0
     if (cost > this.capacity) return Number.POSITIVE_INFINITY
     let age = this.#kept
-    // a debt above 2^53 is not an exact sum of its slices and leaves a remainder
+    // `age > 0` ends the loop if rounding leaves a remainder: sums above 2^53 are not exact
     while (age > 0 && used + cost > this.capacity) used -= slices[age--]
     const freeAt = slices[0] + this.#sliceMs * (this.#kept - age)
     return firstWholeMs(freeAt - now, (ms) => this.#usedAt(cells, at, now + ms) + cost <= this.capacity)
@@ -78,7 +78,7 @@ export class CompiledSlicedWindow implements CompiledPolicy {
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     cells.fill(0, at, at + this.cells)
     if (!(used > 0 && resetAfterMs > 0)) return
-    // the slice from which the units leave the window when the reset is due
+    // store the units in the slice that leaves the window at the reset time
     const slicesLeft = Math.min(this.#kept, Math.ceil(resetAfterMs / this.#sliceMs))
     cells[at] = now + Math.min(resetAfterMs, slicesLeft * this.#sliceMs) - slicesLeft * this.#sliceMs
     cells[at + this.#kept - slicesLeft + 1] = used

@@ -3,15 +3,16 @@ import { SluiceError } from '../errors/errors.ts'
 import { wholeMsUntil } from './whole-ms.ts'
 
 /**
- * A log of this length takes one kilobyte per key. Above it, a sliced window has the same guarantee for less memory.
+ * A log of this length needs one kilobyte per key. For larger limits, `sliding-window` with slices gives the same
+ * guarantee in less memory.
  */
 export const LARGEST_LOG = 128
 const HEAD = 1
 
 /**
- * Cells: [number of entries, timestamps of the units from the oldest to the newest], padded to a power of two, so
- * that policies with different limits share few cell widths. Guarantee: exact, never more than the limit in any
- * window.
+ * Cells: [number of timestamps, timestamps of the units from the oldest to the newest]. The number of timestamp cells
+ * is a power of two, so that policies with different limits have few different sizes. Guarantee: exact, never more
+ * than the limit in any window.
  */
 class CompiledSlidingLog implements CompiledPolicy {
   readonly policy: Policy
@@ -22,7 +23,10 @@ class CompiledSlidingLog implements CompiledPolicy {
   readonly room: number
   readonly #chargedBeside: boolean
 
-  /** A log that is `chargedBeside` has one place more than `room`: while that is free, no time was dropped for want of places. */
+  /**
+   * A log with `chargedBeside` stores one timestamp more than `room`. While that place is free, no timestamp was
+   * dropped for lack of room.
+   */
   constructor(policy: Policy, room: number, chargedBeside: boolean) {
     this.policy = policy
     this.capacity = policy.limit
@@ -43,7 +47,7 @@ class CompiledSlidingLog implements CompiledPolicy {
   spend(cells: Float64Array, at: number, now: number, cost: number): void {
     if (cost === 0) return
     const times = this.#live(cells, at, now)
-    // times stay in order even if a reading is older than the last one
+    // keep the timestamps in order even if the clock went back
     const time = Math.max(now, times.at(-1) ?? now)
     const fitting = Math.min(cost, this.room)
     for (let unit = 0; unit < fitting; unit++) times.push(time)
@@ -57,9 +61,9 @@ class CompiledSlidingLog implements CompiledPolicy {
     const first = times.findIndex((time) => time >= takenAt)
     const place = first < 0 ? before : first
     if (units > 0) return this.#charge(cells, at, times, place, units, takenAt)
-    // a refund does not compensate units that were dropped for lack of room
+    // do not refund units that may have been dropped for lack of room
     if (this.#chargedBeside && before === this.room) return 0
-    // a refund without a time returns the newest units
+    // a refund with `takenAt` now or later returns the newest units
     const isNow = first < 0 && takenAt >= now
     const same = isNow ? before : times.filter((time) => time === takenAt).length
     const back = Math.min(same, -units)
@@ -83,7 +87,7 @@ class CompiledSlidingLog implements CompiledPolicy {
     this.#write(cells, at, new Array<number>(live).fill(time))
   }
 
-  /** Inserts units at their position among the timestamps and returns the number of units that fit. */
+  /** Inserts units at index `place` of the timestamps and returns the number of units that fit. */
   #charge(cells: Float64Array, at: number, times: number[], place: number, units: number, takenAt: number): number {
     const free = this.room - times.length
     const fitting = Math.min(units, this.#chargedBeside ? free + place : free)
@@ -129,8 +133,8 @@ export const slidingLog: Algorithm = {
     if (largestLimit > LARGEST_LOG) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': sliding-log stores one timestamp per unit: expected a limit of at most ` +
-          `${LARGEST_LOG}, received ${largestLimit}; use sliding-window with slices`,
+        `policy '${policy.name}': limit: expected at most ${LARGEST_LOG} for sliding-log (in all plans and overrides), ` +
+          `received ${largestLimit}; use sliding-window with slices`,
       )
     }
     return new CompiledSlidingLog(policy, largestLimit, chargedBeside)

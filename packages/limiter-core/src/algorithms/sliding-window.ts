@@ -4,10 +4,10 @@ import { shown } from '../errors/shown.ts'
 import { CompiledSlicedWindow } from './sliced-window.ts'
 import { CompiledTwoEpochWindow } from './two-epoch-window.ts'
 
-// a slice costs 8 bytes a key, and 60 make a minute of seconds
+// each slice needs 8 bytes per key; 60 slices divide a minute into seconds
 const MAX_SLICES = 60
 
-/** With one slice: the weighted two-epoch counter. With more: whole slices, never above the limit. */
+/** The weighted two-epoch counter for one slice; a window of slices, which never exceeds the limit, for more. */
 export const slidingWindow: Algorithm = {
   name: 'sliding-window',
   version: 2,
@@ -16,7 +16,8 @@ export const slidingWindow: Algorithm = {
     if (!Number.isInteger(slices) || slices < 1 || slices > MAX_SLICES) {
       throw new SluiceError(
         'SLUICE_BAD_POLICY',
-        `policy '${policy.name}': slices: expected a whole number from 1 to ${MAX_SLICES}, received ${shown(slices, 'slices')}`,
+        `policy '${policy.name}': slices: expected an integer from 1 to ${MAX_SLICES}, ` +
+          `received ${shown(slices, 'slices')}`,
       )
     }
     return slices === 1 ? new CompiledTwoEpochWindow(policy) : new CompiledSlicedWindow(policy, slices)

@@ -2,12 +2,12 @@ import type { Algorithm, CompiledPolicy, Policy } from '../contracts.ts'
 import { EPSILON_MS } from './epsilon-ms.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
-// half a unit: at millions of units per second, 1 µs would be worth several units
-const MAX_EPSILON = 0.5
+// the tolerance of 1 µs would be several units at millions of units per second
+const MAX_EPSILON_UNITS = 0.5
 
 /**
- * Cells: [units used and not yet refilled, when that was so]. Used units drain at limit / window; above `burst` they
- * are debt. Promise: at most burst + rate * W units in any window of length W, late charges apart.
+ * Cells: [units used, time at which this number was valid]. Used units drain at the rate limit / window; units above
+ * `burst` are debt. Guarantee: at most burst + rate * W units in any interval of length W, except for late charges.
  */
 class CompiledTokenBucket implements CompiledPolicy {
   readonly policy: Policy
@@ -22,7 +22,7 @@ class CompiledTokenBucket implements CompiledPolicy {
     this.policy = policy
     this.capacity = policy.burst ?? policy.limit
     this.#perMs = policy.limit / policy.windowMs
-    this.#epsilon = Math.min(EPSILON_MS * this.#perMs, MAX_EPSILON)
+    this.#epsilon = Math.min(EPSILON_MS * this.#perMs, MAX_EPSILON_UNITS)
   }
 
   waitMs(cells: Float64Array, at: number, now: number, cost: number): number {
@@ -38,8 +38,7 @@ class CompiledTokenBucket implements CompiledPolicy {
 
   adjust(cells: Float64Array, at: number, now: number, units: number, takenAt: number): number {
     const used = this.#used(cells, at, now)
-    // units that may have drained since the take are already available to others; refunding them would exceed the
-    // guarantee
+    // units that may have drained since the take are available again; refunding them too would exceed the guarantee
     const drained = Math.max(0, now - takenAt) * this.#perMs
     const moved = units > 0 ? units : -Math.min(used, Math.max(0, -units - drained))
     if (moved === 0) return 0
@@ -50,7 +49,7 @@ class CompiledTokenBucket implements CompiledPolicy {
   remaining(cells: Float64Array, at: number, now: number): number {
     const free = this.capacity - this.#used(cells, at, now) + this.#epsilon
     let units = Math.max(0, Math.min(this.capacity, Math.floor(free)))
-    // the sum may round across a whole number; the comparison that decides is the one to agree with
+    // the sum may round to the wrong integer, and the result must agree with the comparison in `#fits`
     while (units > 0 && !this.#fits(cells, at, now, units)) units--
     while (units < this.capacity && this.#fits(cells, at, now, units + 1)) units++
     return units
@@ -62,7 +61,7 @@ class CompiledTokenBucket implements CompiledPolicy {
 
   adopt(cells: Float64Array, at: number, now: number, used: number, resetAfterMs: number): void {
     const drainsFor = Math.max(0, resetAfterMs * this.#perMs)
-    // an exhausted key may be in debt, which only its reset time shows
+    // an exhausted key may be in debt, which only `resetAfterMs` reveals
     this.#write(cells, at, now, used < this.capacity ? Math.max(0, Math.min(used, drainsFor)) : drainsFor)
   }
 
@@ -76,7 +75,7 @@ class CompiledTokenBucket implements CompiledPolicy {
 
   #write(cells: Float64Array, at: number, now: number, used: number): void {
     cells[at] = used
-    // a reading older than the last one must not let the same time drain twice
+    // if the clock went back, keep the later time: otherwise units would drain twice for the same time
     cells[at + 1] = used === 0 ? 0 : Math.max(now, cells[at + 1])
   }
 }

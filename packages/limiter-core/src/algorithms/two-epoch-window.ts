@@ -1,23 +1,25 @@
 import type { CompiledPolicy, Policy } from '../contracts.ts'
 import { firstWholeMs } from './whole-ms.ts'
 
-// of cells and of `#epochs`
+// indexes of the cells and of `#epochs`
 const START = 0
 const CURRENT = 1
 const PREVIOUS = 2
 const LAST = 3
 
 /**
- * Cells: [start of the current epoch, units in the current epoch, units in the previous epoch, time of the last
- * unit]. An epoch is one window long; epochs follow one another from the first take of the key. Units of the previous
- * epoch are weighted by the part of that epoch that a window ending now still covers, and no longer count once its
- * last unit has left the window: a client that spends its limit at once gets all of it back one window later. The
- * time belongs to the previous epoch while that has units, otherwise to the current epoch; an unknown last unit is
- * assumed at the end of its epoch. Units with an unknown time are stored as a negative number in the previous epoch
- * and count completely until the time has passed. All comparisons are multiplied by the window, so that whole units
- * and milliseconds give exact results. Guarantee: at most 2 limits in any window (1.999 in the worst adversarial
- * case), close to 1 in ordinary traffic; no wait is longer than two windows, or one window for a client that spends
- * its limit at once.
+ * Cells: [start of the current epoch, units of the current epoch, units of the previous epoch, time of the last unit].
+ * An epoch is as long as the window, and the first epoch starts with the first take of the key.
+ *
+ * Units of the previous epoch are weighted by the part of that epoch that overlaps a window ending now. They stop
+ * counting when the epoch's last unit has left the window, so a client that spends its limit at once gets all of it
+ * back one window later. The time of the last unit belongs to the previous epoch if that has units, otherwise to the
+ * current epoch; if the last unit of an epoch is unknown, the end of the epoch is assumed. Units whose time is unknown
+ * are stored as a negative number in the previous epoch, and count completely until the time of the last unit is one
+ * window ago. Comparisons are multiplied by the window, so that integer units and milliseconds give exact results.
+ *
+ * Guarantee: at most twice the limit in any window (1.999 times in the worst adversarial case), close to the limit in
+ * ordinary traffic. The longest wait is two windows; one window for a client that spends its limit at once.
  */
 export class CompiledTwoEpochWindow implements CompiledPolicy {
   readonly policy: Policy
@@ -61,12 +63,12 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     if (takenAt <= Math.max(now, epochs[START]) - this.#windowMs) return 0
     if (epochs[CURRENT] === 0 && epochs[PREVIOUS] === 0) {
       if (units < 0) return 0
-      // nothing is counted, so the epochs follow from the take that is charged late
+      // nothing is counted, so the first epoch starts with the take that is charged late
       epochs[START] = takenAt
       epochs[LAST] = takenAt
     }
     let moved = takenAt >= epochs[START] ? this.#moveCurrent(units, takenAt) : this.#movePrevious(units, takenAt, now)
-    // the time of adopted units is unknown, so a refund may belong to them
+    // adopted units have an unknown time, so the rest of a refund may belong to them
     if (moved > units && epochs[PREVIOUS] < 0) moved += this.#movePrevious(units - moved, takenAt, now)
     if (moved !== 0) this.#store(cells, at)
     return moved
@@ -76,7 +78,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     const epochs = this.#roll(cells, at, now)
     const carriedOver = this.#unitMs(now) / this.#windowMs
     let units = Math.max(0, Math.floor(this.capacity - epochs[CURRENT] - carriedOver))
-    // the division may round across a whole number; the comparison that decides is the one to agree with
+    // the division may round to the wrong integer, and the result must agree with the comparison in `#fits`
     while (units > 0 && !this.#fits(now, units)) units--
     while (units < this.capacity && this.#fits(now, units + 1)) units++
     return units
@@ -99,7 +101,10 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     cells[at + LAST] = last
   }
 
-  /** Refunds units of the current epoch. Its last unit is known once the units of the previous epoch are gone. */
+  /**
+   * Adds or refunds units of the current epoch, and returns the units that were applied. The time of the last unit is
+   * updated only if the previous epoch has no units, because it belongs to the previous epoch otherwise.
+   */
   #moveCurrent(units: number, takenAt: number): number {
     const epochs = this.#epochs
     const before = epochs[CURRENT]
@@ -116,15 +121,12 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     const after = Math.max(0, before + units)
     epochs[PREVIOUS] = epochs[PREVIOUS] < 0 ? -after : after
     if (units > 0) epochs[LAST] = before === 0 ? takenAt : Math.max(epochs[LAST], takenAt)
-    // the time is that of the current epoch now, which has had its last unit by now
+    // the time now belongs to the current epoch, whose last unit was taken now at the latest
     else if (before > 0 && after === 0) epochs[LAST] = Math.max(now, epochs[START])
     return after - before
   }
 
-  /**
-   * Like `#roll`, and also forgets an epoch that no longer counts, so that the last unit of the current epoch becomes
-   * known.
-   */
+  /** Like `#roll`, and clears a previous epoch that no longer counts, so that the time belongs to the current epoch. */
   #settle(cells: Float64Array, at: number, now: number): Float64Array {
     const epochs = this.#roll(cells, at, now)
     if (epochs[PREVIOUS] !== 0 && this.#unitMs(now) === 0) {
@@ -141,7 +143,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     epochs[CURRENT] = cells[at + CURRENT]
     epochs[PREVIOUS] = cells[at + PREVIOUS]
     epochs[LAST] = cells[at + LAST]
-    // a sum, as for the last unit: the difference of fractional milliseconds may round below the window
+    // compare with a sum: a difference of fractional milliseconds may be rounded to less than the window
     const endsAt = epochs[START] + windowMs
     if (now >= endsAt) {
       epochs[LAST] = this.#lastOfCurrent()
@@ -156,7 +158,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     return epochs
   }
 
-  // `cells.set` takes as long as the rest of a take
+  // `cells.set` would take as long as the rest of a take
   #store(cells: Float64Array, at: number): void {
     const epochs = this.#epochs
     cells[at + START] = epochs[START]
@@ -172,8 +174,8 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
   }
 
   /**
-   * Returns the weighted units of the previous epoch times the window. A clock before the start of the current epoch
-   * counts as its start.
+   * Returns the weighted units of the previous epoch, multiplied by the window. A time before the start of the current
+   * epoch, after the clock went back, is treated as its start.
    */
   #unitMs(now: number): number {
     const epochs = this.#epochs
@@ -183,7 +185,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
     return epochs[PREVIOUS] * (epochs[START] + this.#windowMs - at)
   }
 
-  /** About when `cost`, which does not fit, does: while the epoch before leaves, or this one in the next. */
+  /** Returns about when `cost` will fit: while the previous or, later, the current epoch leaves the window. */
   #freeAt(cost: number): number {
     const epochs = this.#epochs
     const windowMs = this.#windowMs
@@ -192,7 +194,7 @@ export class CompiledTwoEpochWindow implements CompiledPolicy {
       const weighted = epochs[START] + windowMs * (2 - room / epochs[CURRENT])
       return Math.min(weighted, this.#lastOfCurrent() + windowMs)
     }
-    // units that count whole have no weight, and leave with the last one
+    // units with an unknown time have no weight: they leave the window together
     const weighted = epochs[START] + windowMs * (1 - (room - epochs[CURRENT]) / epochs[PREVIOUS])
     return Math.min(weighted, epochs[LAST] + windowMs)
   }
